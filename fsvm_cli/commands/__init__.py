@@ -1,0 +1,1 @@
+"""Floor 6: the click commands; each parses, calls one function and prints."""

@@ -1,0 +1,1 @@
+"""Floor 2: data sets, from their source to arrays."""

@@ -1,0 +1,1 @@
+"""Floor 5: from stored outcomes to tables and figures."""

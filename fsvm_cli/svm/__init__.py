@@ -1,0 +1,1 @@
+"""Floor 1: the mathematics of one support vector machine."""
