@@ -1,0 +1,341 @@
+"""YAML documents that people write, read with the position of everything in them.
+
+The text is untrusted and written by hand: every mistake is found in one pass and named by file, line and column, with
+what would be allowed. YAML 1.2 is read (``1e-3`` is a number, ``no`` a word), keys may not repeat, and neither
+aliases nor nesting can cost more memory than a person's document needs.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+import types
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+from ruamel.yaml import YAML
+from ruamel.yaml.constructor import ConstructorError, SafeConstructor
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+
+from fsvm_cli.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+MAX_BYTES = 1_000_000
+MAX_NODES = 20_000
+MAX_DEPTH = 32
+SCALAR_TAGS = {f"tag:yaml.org,2002:{name}" for name in ("str", "int", "float", "bool", "null")}
+
+Location = tuple[str | int, ...]
+ModelT = TypeVar("ModelT", bound=BaseModel)
+
+
+class StrictModel(BaseModel):
+    """A part of a document: unknown keys are mistakes, and a value has the type that is asked for, unconverted."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+
+
+@dataclass(frozen=True)
+class Document:
+    """What a YAML text says and where it says it.
+
+    Attributes
+    ----------
+    name : str
+        The file's name as the user gave it.
+    content : dict
+        Mappings as ``dict``, sequences as ``tuple``, scalars as Python values.
+    positions : dict of location to str
+        For the location of each key and value, the ``name:line:column`` (or the option) that it came from.
+    overrides : dict of str to value
+        What options have set over the text, by dotted path.
+    """
+
+    name: str
+    content: dict[str, Any]
+    positions: dict[Location, str] = field(repr=False)
+    overrides: dict[str, Any] = field(default_factory=dict)
+
+    def where(self, location: Location) -> str:
+        """Position of a location, or of the nearest one around it that stands in the text."""
+        for end in range(len(location), -1, -1):
+            if location[:end] in self.positions:
+                return self.positions[location[:end]]
+        return self.name
+
+    def error(self, location: Location, message: str) -> UsageError:
+        """Build the error that says `message` of what stands at `location`."""
+        return UsageError(f"{self.where(location)}: {message}")
+
+    def override(self, assignment: str) -> Document:
+        """Set one value by its dotted path, as in ``protocol.splits=20``.
+
+        Parameters
+        ----------
+        assignment : str
+            ``KEY=VALUE``; KEY is a dotted path with numbers for places in a sequence, VALUE is YAML.
+
+        Raises
+        ------
+        UsageError
+            If it is no assignment, the value is no YAML, or the path leads through something that has no keys.
+        """
+        option = f"--set {assignment}"
+        key, equals, text = assignment.partition("=")
+        if not equals or not key.strip():
+            raise UsageError(f"{option}: write KEY=VALUE, for example --set protocol.splits=20")
+        parts = key.strip().split(".")
+        value = parse_document(f"value: {text}", option).content["value"]
+        content, location = _with_value(self.content, parts, value, option)
+        positions = {known: where for known, where in self.positions.items() if known[: len(location)] != location}
+        return replace(
+            self,
+            content=content,
+            positions=positions | {location: option},
+            overrides=self.overrides | {key.strip(): value},
+        )
+
+
+def _with_value(content: Any, parts: list[str], value: Any, option: str) -> tuple[Any, Location]:
+    """Copy `content` with `value` at the path `parts`; also the path as a location."""
+    if not parts:
+        return value, ()
+    head, rest = parts[0], parts[1:]
+    if isinstance(content, tuple):
+        if not head.isdigit() or int(head) >= len(content):
+            raise UsageError(f"{option}: '{head}' is no place in a list of {len(content)}; the first is 0")
+        index = int(head)
+        inner, location = _with_value(content[index], rest, value, option)
+        return (*content[:index], inner, *content[index + 1 :]), (index, *location)
+    if not isinstance(content, dict):
+        raise UsageError(f"{option}: what stands before '{head}' is a plain value and has no keys")
+    inner, location = _with_value(content.get(head, {}), rest, value, option)
+    return content | {head: inner}, (head, *location)
+
+
+def read_document(path: Path) -> Document:
+    """Read one YAML document from a file.
+
+    Raises
+    ------
+    UsageError
+        If the file cannot be read, is too large, or is not a YAML mapping with distinct keys.
+    """
+    try:
+        with path.open("rb") as stream:
+            raw = stream.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be read ({error.strerror})") from error
+    if len(raw) > MAX_BYTES:
+        raise UsageError(f"{path}: larger than {MAX_BYTES:,} bytes, which no document of this kind needs")
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path}: not UTF-8 text (byte {error.start}); save it as UTF-8") from error
+    return parse_document(text, str(path))
+
+
+def parse_document(text: str, name: str) -> Document:
+    """Parse one YAML document; `name` stands in its errors.
+
+    Raises
+    ------
+    UsageError
+        If `text` is not a YAML mapping with distinct keys, or unfolds to more than a document needs.
+    """
+    yaml = YAML(typ="safe", pure=True)
+    try:
+        root = yaml.compose(text)
+    except MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        place = f"{name}:{mark.line + 1}:{mark.column + 1}" if mark else name
+        raise UsageError(f"{place}: not YAML: {error.problem or error.context}") from error
+    except YAMLError as error:
+        raise UsageError(f"{name}: not YAML: {str(error).splitlines()[0]}") from error
+    except RecursionError as error:
+        raise UsageError(f"{name}: nested too deeply") from error
+    if not isinstance(root, MappingNode):
+        raise UsageError(f"{name}: holds no keys; a document is a list of 'key: value' lines")
+    builder = _Builder(name, yaml.constructor)
+    content = builder.build(root, ())
+    return Document(name=name, content=content, positions=builder.positions)
+
+
+class _Builder:
+    """Turns the nodes of one document into values, and remembers their positions."""
+
+    def __init__(self, name: str, constructor: SafeConstructor) -> None:
+        self.name = name
+        self.constructor = constructor
+        self.positions: dict[Location, str] = {}
+        self.n_nodes = 0
+
+    def build(self, node: Node, location: Location) -> Any:
+        # An aliased node is built again wherever it is named, so this counts what aliases unfold to.
+        self.n_nodes += 1
+        if self.n_nodes > MAX_NODES:
+            raise UsageError(f"{self.place(node)}: the document unfolds to more than {MAX_NODES:,} values")
+        if len(location) > MAX_DEPTH:
+            raise UsageError(f"{self.place(node)}: nested deeper than {MAX_DEPTH} levels")
+        self.positions.setdefault(location, self.place(node))
+        if isinstance(node, MappingNode):
+            return self.mapping(node, location)
+        if isinstance(node, SequenceNode):
+            return tuple(self.build(child, (*location, index)) for index, child in enumerate(node.value))
+        assert isinstance(node, ScalarNode)
+        return self.scalar(node)
+
+    def mapping(self, node: MappingNode, location: Location) -> dict[str, Any]:
+        result: dict[str, Any] = {}
+        for key_node, value_node in node.value:
+            if not isinstance(key_node, ScalarNode):
+                raise UsageError(f"{self.place(key_node)}: a key must be a plain word")
+            key = key_node.value
+            if key in result:
+                first = self.positions[(*location, key, "<key>")].removeprefix(f"{self.name}:")
+                raise UsageError(f"{self.place(key_node)}: the key '{key}' stands twice (first at {first}); keep one")
+            self.positions[(*location, key, "<key>")] = self.place(key_node)
+            result[key] = self.build(value_node, (*location, key))
+        return result
+
+    def scalar(self, node: ScalarNode) -> Any:
+        tag = str(node.tag)
+        if tag.endswith(":timestamp"):
+            return node.value
+        if tag not in SCALAR_TAGS:
+            raise UsageError(f"{self.place(node)}: the tag '{tag}' is not read here; write a plain value")
+        try:
+            return self.constructor.construct_object(node)
+        except (ValueError, ConstructorError) as error:
+            raise UsageError(f"{self.place(node)}: '{node.value}' cannot be read as a value") from error
+
+    def place(self, node: Node) -> str:
+        return f"{self.name}:{node.start_mark.line + 1}:{node.start_mark.column + 1}"
+
+
+def validate(document: Document, model: type[ModelT]) -> ModelT:
+    """Build `model` from a document.
+
+    Raises
+    ------
+    UsageError
+        Listing every mistake, one line each, in the order of the document.
+    """
+    try:
+        return model.model_validate(document.content)
+    except ValidationError as failure:
+        mistakes = [_describe(document, model, error) for error in failure.errors(include_url=False)]
+    raise UsageError("\n".join(dict.fromkeys(sorted(mistakes, key=_by_position))))
+
+
+def _by_position(mistake: str) -> tuple[int, int]:
+    found = re.search(r":(\d+):(\d+): ", mistake)
+    return (int(found[1]), int(found[2])) if found else (0, 0)
+
+
+def _describe(document: Document, model: type[BaseModel], error: Any) -> str:
+    """Say one mistake that pydantic found as ``file:line:column: what is wrong; what is allowed; did you mean``."""
+    location = _location_in(document.content, error["loc"])
+    kind, context, value = error["type"], error.get("ctx", {}), error["input"]
+    key = ".".join(str(part) for part in location) or "the document"
+    if kind == "extra_forbidden":
+        allowed = _keys_allowed(model, error["loc"][:-1])
+        message = f"unknown key '{location[-1]}'{_allowed(allowed)}{_suggestion(str(location[-1]), allowed)}"
+        return str(document.error((*location, "<key>"), message))
+    if kind == "missing":
+        inside = f" in '{key}'" if location else ""
+        return str(document.error(location, f"the key '{error['loc'][-1]}' is missing{inside}"))
+    if kind in {"literal_error", "union_tag_invalid"}:
+        allowed = re.findall(r"'([^']*)'", str(context.get("expected") or context.get("expected_tags")))
+        chosen = value.get(discriminator) if (discriminator := _discriminator(context)) else value
+        location = (*location, discriminator) if discriminator else location
+        message = f"'{chosen}' is no {location[-1]}{_allowed(allowed)}{_suggestion(str(chosen), allowed)}"
+        return str(document.error(location, message))
+    if kind == "union_tag_not_found":
+        return str(document.error(location, f"the key '{_discriminator(context)}' is missing in '{key}'"))
+    if kind == "value_error":
+        return str(document.error(location, f"{key}: {context['error']}"))
+    expectation = re.sub(r"^Input should", "should", error["msg"])
+    return str(document.error(location, f"{key} is {_shown(value)}; it {expectation}"))
+
+
+def _discriminator(context: dict[str, Any]) -> str:
+    return str(context.get("discriminator", "")).strip("'")
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, dict | tuple):
+        return "a mapping" if isinstance(value, dict) else "a list"
+    return {None: "empty", True: "true", False: "false"}.get(value, repr(value)) if _is_word(value) else repr(value)
+
+
+def _is_word(value: Any) -> bool:
+    return value is None or isinstance(value, bool)
+
+
+def _allowed(allowed: Iterable[str]) -> str:
+    names = ", ".join(sorted(allowed))
+    return f"; allowed: {names}" if names else ""
+
+
+def _suggestion(word: str, allowed: Iterable[str]) -> str:
+    near = difflib.get_close_matches(word.lower(), list(allowed), n=1, cutoff=0.6)
+    return f"; did you mean '{near[0]}'?" if near else ""
+
+
+def _location_in(content: Any, loc: Location) -> Location:
+    """Drop from pydantic's location what it adds of its own: the tags of unions and names of validators."""
+    location: list[str | int] = []
+    for part in loc:
+        is_key = isinstance(content, dict) and part in content
+        is_place = isinstance(content, tuple) and isinstance(part, int) and part < len(content)
+        if is_key or is_place:
+            content = content[part]
+            location.append(part)
+    return tuple(location)
+
+
+def _keys_allowed(model: type[BaseModel], loc: Location) -> list[str]:
+    """Keys of the model that stands at pydantic's location `loc` below `model`."""
+    candidates: list[Any] = [model]
+    for part in loc:
+        candidates = [inner for candidate in candidates for inner in _descend(candidate, part)]
+    models = [member for candidate in candidates for member in _members(candidate) if _is_model(member)]
+    return list(dict.fromkeys(info.alias or name for found in models for name, info in found.model_fields.items()))
+
+
+def _is_model(annotation: Any) -> bool:
+    return isinstance(annotation, type) and issubclass(annotation, BaseModel)
+
+
+def _members(annotation: Any) -> Iterator[Any]:
+    """Yield the types that an annotation admits, with Annotated and unions opened."""
+    origin = get_origin(annotation)
+    if origin is Annotated:
+        yield from _members(get_args(annotation)[0])
+    elif origin in {Union, types.UnionType}:
+        for member in get_args(annotation):
+            yield from _members(member)
+    else:
+        yield annotation
+
+
+def _descend(annotation: Any, part: str | int) -> Iterator[Any]:
+    for member in _members(annotation):
+        if _is_model(member):
+            fields = {info.alias or name: info for name, info in member.model_fields.items()}
+            if part in fields:
+                yield fields[str(part)].annotation
+            elif any(part in get_args(info.annotation) for info in fields.values() if _is_literal(info.annotation)):
+                yield member
+        elif isinstance(part, int) and get_origin(member) in {tuple, list}:
+            yield get_args(member)[0]
+
+
+def _is_literal(annotation: Any) -> bool:
+    return get_origin(annotation) is Literal

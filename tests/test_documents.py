@@ -1,0 +1,188 @@
+"""YAML documents: positions, all mistakes at once, and what untrusted text cannot do."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import Field
+
+from fsvm_cli.documents import MAX_BYTES, StrictModel, parse_document, read_document, validate
+from fsvm_cli.errors import UsageError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+class Square(StrictModel):
+    shape: Literal["square"]
+    side: float = Field(gt=0)
+
+
+class Circle(StrictModel):
+    shape: Literal["circle"]
+    radius: float = Field(gt=0)
+
+
+class Inner(StrictModel):
+    count: int = Field(ge=1)
+    name: str = "x"
+
+
+class Drawing(StrictModel):
+    title: str
+    inner: Inner
+    shapes: tuple[Annotated[Square | Circle, Field(discriminator="shape")], ...] = ()
+    colour: Literal["red", "green"] = "red"
+
+
+GOOD = "title: a\ninner: {count: 2}\nshapes:\n  - {shape: square, side: 1e-3}\n"
+
+
+def mistakes(text: str) -> list[str]:
+    with pytest.raises(UsageError) as caught:
+        validate(parse_document(text, "d.yaml"), Drawing)
+    return str(caught.value).splitlines()
+
+
+def test_a_correct_document_becomes_the_model() -> None:
+    drawing = validate(parse_document(GOOD, "d.yaml"), Drawing)
+    assert drawing == Drawing(title="a", inner=Inner(count=2), shapes=(Square(shape="square", side=1e-3),))
+
+
+def test_all_mistakes_are_told_at_once_in_the_order_of_the_text() -> None:
+    lines = mistakes(
+        "titel: a\n"
+        "inner: {count: 0, nmae: b}\n"
+        "shapes:\n"
+        "  - {shape: sqare, side: 1}\n"
+        "  - {shape: circle, radios: 1}\n"
+        "  - {side: 1}\n"
+        "colour: blue\n"
+    )
+    assert lines == [
+        "d.yaml:1:1: the key 'title' is missing",
+        "d.yaml:1:1: unknown key 'titel'; allowed: colour, inner, shapes, title; did you mean 'title'?",
+        "d.yaml:2:16: inner.count is 0; it should be greater than or equal to 1",
+        "d.yaml:2:19: unknown key 'nmae'; allowed: count, name; did you mean 'name'?",
+        "d.yaml:4:13: 'sqare' is no shape; allowed: circle, square; did you mean 'square'?",
+        "d.yaml:5:5: the key 'radius' is missing in 'shapes.1'",
+        "d.yaml:5:21: unknown key 'radios'; allowed: radius, shape; did you mean 'radius'?",
+        "d.yaml:6:5: the key 'shape' is missing in 'shapes.2'",
+        "d.yaml:7:9: 'blue' is no colour; allowed: green, red",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "d.yaml: holds no keys; a document is a list of 'key: value' lines"),
+        ("- 1\n", "d.yaml: holds no keys; a document is a list of 'key: value' lines"),
+        ("a: [1,\n", "d.yaml:2:1: not YAML: expected the node content, but found '<stream end>'"),
+        ("a: 1\nb: 2\na: 3\n", "d.yaml:3:1: the key 'a' stands twice (first at 1:1); keep one"),
+        ("a: !!python/object:os.system x\n", "d.yaml:1:4: the tag 'tag:yaml.org,2002:python/object:os.system' is not"),
+        ("? [1]\n: 2\n", "d.yaml:1:3: a key must be a plain word"),
+        ("a: 1\n---\nb: 2\n", "d.yaml:2:1: not YAML: but found another document"),
+        ("a: &x [*x]\n", "d.yaml:1:4: nested deeper than 32 levels"),
+        ("a: " + "[" * 5000 + "]" * 5000, "d.yaml: nested too deeply"),
+    ],
+)
+def test_what_is_no_document_is_refused_in_one_line(text: str, message: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        parse_document(text, "d.yaml")
+    assert str(caught.value).startswith(message)
+    assert "\n" not in str(caught.value)
+
+
+def test_aliases_cannot_unfold_to_more_than_a_document_needs() -> None:
+    bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
+        f"a{level}: &a{level} [{', '.join([f'*a{level - 1}'] * 10)}]\n" for level in range(1, 20)
+    )
+    with pytest.raises(UsageError, match="unfolds to more than"):
+        parse_document(bomb, "d.yaml")
+
+
+def test_scalars_are_those_of_yaml_1_2() -> None:
+    content = parse_document(
+        "a: 1e-3\nb: no\nc: 10:30\nd: 2/3\ne: 2026-11-20\nf: ~\ng: on\nh: 0o17\n", "d.yaml"
+    ).content
+    assert content == {
+        "a": 0.001,
+        "b": "no",
+        "c": "10:30",
+        "d": "2/3",
+        "e": "2026-11-20",
+        "f": None,
+        "g": "on",
+        "h": 15,
+    }
+
+
+def test_files_that_cannot_be_read_say_why(tmp_path: Path) -> None:
+    large, latin = tmp_path / "large.yaml", tmp_path / "latin.yaml"
+    large.write_bytes(b"#" * (MAX_BYTES + 1))
+    latin.write_bytes("title: é".encode("latin-1"))
+    for path, message in [(tmp_path / "none.yaml", "cannot be read"), (large, "larger than"), (latin, "not UTF-8")]:
+        with pytest.raises(UsageError, match=message):
+            read_document(path)
+
+
+@pytest.mark.parametrize(
+    ("assignment", "path", "value"),
+    [
+        ("inner.count=7", ("inner", "count"), 7),
+        ("shapes.0.side=1e-2", ("shapes", 0, "side"), 0.01),
+        ("shapes=[]", ("shapes",), ()),
+        ("inner.name=a=b", ("inner", "name"), "a=b"),
+    ],
+)
+def test_an_override_sets_one_value_and_is_remembered(assignment: str, path: tuple[Any, ...], value: Any) -> None:
+    document = parse_document(GOOD, "d.yaml").override(assignment)
+    found: Any = document.content
+    for part in path:
+        found = found[part]
+    assert found == value
+    assert document.overrides == {assignment.partition("=")[0]: value}
+    assert document.where(path) == f"--set {assignment}"
+    validate(document, Drawing)
+
+
+@pytest.mark.parametrize("assignment", ["inner", "=3", "title.x=1", "shapes.7.side=1", "shapes.x=1", "inner=[1"])
+def test_an_override_that_leads_nowhere_is_refused(assignment: str) -> None:
+    with pytest.raises(UsageError, match="--set"):
+        parse_document(GOOD, "d.yaml").override(assignment)
+
+
+def test_a_wrong_override_is_named_by_its_option() -> None:
+    with pytest.raises(UsageError, match=r"^--set inner\.count=-1: inner\.count is -1"):
+        validate(parse_document(GOOD, "d.yaml").override("inner.count=-1"), Drawing)
+
+
+KEYS = st.text(st.characters(categories=["Ll", "Lu"]), min_size=1, max_size=8)
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text("ab 1:'#-"),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(KEYS, inner, max_size=4),
+    max_leaves=20,
+)
+
+
+def frozen(value: Any) -> Any:
+    if isinstance(value, list):
+        return tuple(frozen(inner) for inner in value)
+    return {key: frozen(inner) for key, inner in value.items()} if isinstance(value, dict) else value
+
+
+@given(st.dictionaries(KEYS, VALUES, min_size=1, max_size=5))
+def test_json_which_yaml_includes_is_read_as_it_was_written(content: dict[str, Any]) -> None:
+    assert parse_document(json.dumps(content, indent=1, ensure_ascii=False), "d.yaml").content == frozen(content)
+
+
+@given(st.text(max_size=200))
+def test_any_text_is_a_document_or_a_usage_error(text: str) -> None:
+    try:
+        validate(parse_document(text, "d.yaml"), Drawing)
+    except UsageError as error:
+        assert str(error).startswith("d.yaml")  # noqa: PT017 - most texts fail, in one way only
