@@ -1,0 +1,35 @@
+"""Named random streams: what a stream is for decides what comes out of it, never who asks or when."""
+
+from __future__ import annotations
+
+import hashlib
+
+import numpy as np
+
+
+def random_stream(seed: int, *axes: str | int) -> np.random.Generator:
+    """Open the random stream of an experiment that serves one purpose.
+
+    Streams of different axes are independent, and none depends on how many others there are, so that adding a method
+    or a split leaves all other numbers as they were.
+
+    Parameters
+    ----------
+    seed : int
+        The experiment's seed, at least 0.
+    *axes : str or int
+        What the stream is for, for example ``"split", 17`` or ``"ranking", "random", 17``.
+
+    Returns
+    -------
+    numpy.random.Generator
+        The stream at its beginning.
+    """
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=tuple(map(_spawn_key, axes))))
+
+
+def _spawn_key(axis: str | int) -> int:
+    if isinstance(axis, int):
+        return axis
+    # Words lie above all counts, so that no word and no count share a stream.
+    return 2**32 + int.from_bytes(hashlib.sha256(axis.encode()).digest()[:4])

@@ -1,0 +1,60 @@
+"""Average separation of the classes, the rival of hermes2000, equation (11)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fsvm_cli.ranking.base import Ranker
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+class AverageSeparation(Ranker):
+    r"""Mean distance between samples of opposite classes, feature by feature.
+
+    .. math:: \gamma_j = \frac{1}{n_+ n_-} \sum_{k: y_k=+1} \sum_{l: y_l=-1} |x_{kj} - x_{lj}|
+
+    Several classes are compared one against the rest, and the distances averaged over the classes, as the document does
+    with its own score. The sums cost O(n log n) per feature. The scores have the unit of the feature: scale the
+    features first, or the one with the largest numbers wins.
+
+    Parameters
+    ----------
+    n_features_to_select : int or None, default=None
+        Size of the selected subset; half of the features where None.
+
+    Notes
+    -----
+    Source: hermes2000, equation (11). It prints a norm of a difference of scalars, which is the absolute value, and
+    leaves the factor open; the mean makes sets of different sizes comparable.
+    """
+
+    method = "average-separation"
+    version = 1
+
+    def __init__(self, n_features_to_select: int | None = None) -> None:
+        self.n_features_to_select = n_features_to_select
+
+    def _scores(self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:
+        one_against_rest = [1] if n_classes == 2 else range(n_classes)
+        total = _sum_of_distances(X)
+        separations = []
+        for code in one_against_rest:
+            inside, outside = X[y == code], X[y != code]
+            between = total - _sum_of_distances(inside) - _sum_of_distances(outside)
+            separations.append(between / (len(inside) * len(outside)))
+        scores: NDArray[np.float64] = np.mean(separations, axis=0)
+        return scores
+
+
+def _sum_of_distances(X: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Sum of the distances over all unordered pairs of rows, shape (n_features,)."""
+    n_samples = len(X)
+    # In ascending order the i-th value is the larger of a pair i times and the smaller n - 1 - i times. Centring
+    # keeps the cancellation small where the values lie far from zero.
+    ascending = np.sort(X - X.mean(axis=0), axis=0)
+    sums: NDArray[np.float64] = (2 * np.arange(n_samples) - n_samples + 1) @ ascending
+    return sums

@@ -1,0 +1,124 @@
+"""The contract of every ranking method."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import typing
+from abc import abstractmethod
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+from pydantic import ValidationError, create_model
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from fsvm_cli.documents import StrictModel
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+# An experiment hands these to a method; a person who lists the method in a config does not.
+HANDED_PARAMETERS = frozenset({"self", "kernel", "C", "tolerance", "solver", "random_state", "n_features_to_select"})
+
+
+class Ranker(SelectorMixin, BaseEstimator):
+    """A scikit-learn feature selector that gives every feature a score.
+
+    A subclass names itself in `method`, annotates its constructor's parameters with their ranges (``Annotated`` with
+    ``annotated_types``), and computes the scores in `_scores`.
+
+    Attributes
+    ----------
+    scores_ : ndarray, shape (n_features,)
+        Larger is more relevant.
+    ranking_ : ndarray of int, shape (n_features,)
+        Rank of each feature, 1 is best, as in scikit-learn's ``RFE``; ties break by feature index.
+    support_ : ndarray of bool, shape (n_features,)
+        The `n_features_to_select` best features; half of all where it is None.
+    classes_ : ndarray
+        The class labels.
+    converged_ : bool
+        Whether every machine that the method trained reached its duality gap.
+    n_features_in_ : int
+    """
+
+    method: ClassVar[str]
+    """Name in configs and on the command line."""
+
+    version: ClassVar[int]
+    """Raised whenever the method's scores change, so that stored outcomes are computed anew."""
+
+    n_features_to_select: int | None
+
+    @abstractmethod
+    def _scores(self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:
+        """Score the features of `X` for class codes `y`; may set `converged_` to False."""
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Score and rank the features.
+
+        Parameters
+        ----------
+        X : array-like, shape (n_samples, n_features)
+        y : array-like, shape (n_samples,)
+            Class labels, at least two classes.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of its range, or the data are not what the method is defined for.
+        """
+        self.check_parameters()
+        X, y = validate_data(self, X, y, dtype=np.float64)
+        check_classification_targets(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError(f"{self.method} needs samples of at least two classes; y holds only one class")
+        n_features = X.shape[1]
+        n_selected = max(n_features // 2, 1) if self.n_features_to_select is None else self.n_features_to_select
+        if not 1 <= n_selected <= n_features:
+            raise ValueError(f"n_features_to_select is {n_selected}; X has {n_features} features")
+        self.converged_ = True
+        self.scores_ = self._scores(X, codes, len(self.classes_))
+        self.ranking_ = np.empty(n_features, dtype=np.intp)
+        self.ranking_[order_of(self.scores_)] = np.arange(1, n_features + 1)
+        self.support_ = self.ranking_ <= n_selected
+        return self
+
+    def _get_support_mask(self) -> NDArray[np.bool_]:
+        check_is_fitted(self)
+        return self.support_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
+
+    @classmethod
+    @functools.cache
+    def parameters_model(cls) -> type[StrictModel]:
+        """Model of the parameters that a person sets, with their ranges and defaults."""
+        hints = typing.get_type_hints(cls.__init__, include_extras=True)
+        fields: dict[str, Any] = {
+            name: (hints[name], parameter.default)
+            for name, parameter in inspect.signature(cls.__init__).parameters.items()
+            if name not in HANDED_PARAMETERS
+        }
+        return create_model(f"{cls.__name__}Parameters", __base__=StrictModel, **fields)
+
+    def check_parameters(self) -> None:
+        """Raise a ValueError that names the first parameter that is out of its range."""
+        model = self.parameters_model()
+        try:
+            model.model_validate({name: getattr(self, name) for name in model.model_fields})
+        except ValidationError as failure:
+            error = failure.errors()[0]
+            raise ValueError(f"{self.method}: {error['loc'][0]} is {error['input']!r}: {error['msg']}") from None
+
+
+def order_of(scores: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Feature indices from the best score to the worst; ties break by feature index."""
+    return np.argsort(-scores, kind="stable")

@@ -1,0 +1,37 @@
+"""Random order, the baseline of hermes2000, Figures 2 and 3."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sklearn.utils import check_random_state
+
+from fsvm_cli.ranking.base import Ranker
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+class RandomOrder(Ranker):
+    """Every order of the features is equally likely, whatever the data.
+
+    Parameters
+    ----------
+    random_state : int, RandomState or None, default=None
+    n_features_to_select : int or None, default=None
+        Size of the selected subset; half of the features where None.
+    """
+
+    method = "random"
+    version = 1
+
+    def __init__(
+        self, random_state: int | np.random.RandomState | None = None, n_features_to_select: int | None = None
+    ) -> None:
+        self.random_state = random_state
+        self.n_features_to_select = n_features_to_select
+
+    def _scores(self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:  # noqa: ARG002
+        scores: NDArray[np.float64] = check_random_state(self.random_state).random_sample(X.shape[1])
+        return scores
