@@ -1,1 +1,86 @@
-"""Floor 1: the mathematics of one support vector machine."""
+"""Floor 1: the mathematics of one support vector machine.
+
+The names below are imported on first use, so that a command that fits nothing does not wait for numba or scikit-learn.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from fsvm_cli.svm.dual import (
+        ConvergenceError,
+        DualProblem,
+        DualSolution,
+        InfeasibleError,
+        bias_of,
+        duality_gap,
+    )
+    from fsvm_cli.svm.estimator import SVM
+    from fsvm_cli.svm.kernels import (
+        KERNELS,
+        Anova,
+        Gaussian,
+        Kernel,
+        Laplace,
+        Linear,
+        Polynomial,
+        Tanh,
+        kernel_from_name,
+    )
+    from fsvm_cli.svm.nested import NestedCurves, nested_curves
+    from fsvm_cli.svm.one_vs_rest import OneVsRest, decision_values, fit_one_vs_rest, predict_codes
+    from fsvm_cli.svm.solve import solve
+
+_HOMES = {
+    "dual": ("ConvergenceError", "DualProblem", "DualSolution", "InfeasibleError", "bias_of", "duality_gap"),
+    "estimator": ("SVM",),
+    "kernels": (
+        "KERNELS",
+        "Anova",
+        "Gaussian",
+        "Kernel",
+        "Laplace",
+        "Linear",
+        "Polynomial",
+        "Tanh",
+        "kernel_from_name",
+    ),
+    "nested": ("NestedCurves", "nested_curves"),
+    "one_vs_rest": ("OneVsRest", "decision_values", "fit_one_vs_rest", "predict_codes"),
+    "solve": ("solve",),
+}
+_HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
+
+__all__ = [
+    "KERNELS",
+    "SVM",
+    "Anova",
+    "ConvergenceError",
+    "DualProblem",
+    "DualSolution",
+    "Gaussian",
+    "InfeasibleError",
+    "Kernel",
+    "Laplace",
+    "Linear",
+    "NestedCurves",
+    "OneVsRest",
+    "Polynomial",
+    "Tanh",
+    "bias_of",
+    "decision_values",
+    "duality_gap",
+    "fit_one_vs_rest",
+    "kernel_from_name",
+    "nested_curves",
+    "predict_codes",
+    "solve",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_HOME_OF[name]}"), name)

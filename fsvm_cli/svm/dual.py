@@ -1,0 +1,204 @@
+"""The dual problem of one binary support vector machine as a value, its solution, and the solution's certificate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from fsvm_cli.errors import FsvmError
+
+Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class DualProblem:
+    """Maximise sum_i alpha_i - 1/2 alpha' Y (K + ridge I) Y alpha subject to 0 <= alpha <= C and y' alpha = 0.
+
+    Attributes
+    ----------
+    gram : (n, n) array
+        The symmetric Gram matrix K.
+    y : (n,) array
+        Labels, -1 or +1.
+    C : (n,) array
+        Upper bounds, > 0, infinity allowed. Given as a number it holds for every sample.
+    equality : bool
+        Whether the machine has a bias; without one the constraint y' alpha = 0 is absent (Gold et al. 2005, eq. (2)).
+    ridge : float
+        >= 0. The squared loss C/2 sum_i max(0, 1 - y_i f_i)^2 is C = infinity with a ridge of 1/C.
+
+    Raises
+    ------
+    ValueError
+        If the shapes disagree, a value is out of range or not finite, or only one class is present while `equality`
+        holds (alpha = 0 would be the only feasible point).
+    """
+
+    gram: Array
+    y: Array
+    C: Array
+    equality: bool = True
+    ridge: float = 0.0
+
+    def __init__(
+        self, gram: npt.ArrayLike, y: npt.ArrayLike, C: npt.ArrayLike, equality: bool = True, ridge: float = 0.0
+    ) -> None:
+        labels = np.ascontiguousarray(y, dtype=np.float64)
+        matrix = np.ascontiguousarray(gram, dtype=np.float64)
+        n = len(labels)
+        bounds = np.asarray(C, dtype=np.float64)
+        if matrix.shape != (n, n) or n == 0:
+            raise ValueError(f"the Gram matrix has shape {matrix.shape}, the labels ask for {(n, n)}")
+        if bounds.shape not in {(), (n,)}:
+            raise ValueError(f"C has shape {bounds.shape}; it must be one number or one for each of {n} samples")
+        if not np.isfinite(matrix).all():
+            raise ValueError("the Gram matrix holds values that are not finite")
+        if not np.isin(labels, (-1.0, 1.0)).all():
+            raise ValueError("y must hold -1 and +1 only")
+        if not (bounds > 0).all():
+            raise ValueError("C must be > 0 (infinity is allowed)")
+        if not (np.isfinite(ridge) and ridge >= 0):
+            raise ValueError(f"ridge must be a finite number >= 0, not {ridge!r}")
+        if equality and abs(labels.sum()) == n:
+            raise ValueError("y holds one class only; a machine with a bias needs two")
+        object.__setattr__(self, "gram", matrix)
+        object.__setattr__(self, "y", labels)
+        object.__setattr__(self, "C", np.full(n, bounds) if bounds.ndim == 0 else bounds)
+        object.__setattr__(self, "equality", equality)
+        object.__setattr__(self, "ridge", float(ridge))
+
+    def objective(self, alpha: Array) -> float:
+        """Return the dual objective at `alpha`, the value that is maximised."""
+        coefficients = alpha * self.y
+        quadratic = coefficients @ (self.gram @ coefficients) + self.ridge * (alpha @ alpha)
+        return float(alpha.sum() - 0.5 * quadratic)
+
+    def residuals(self, alpha: Array) -> Array:
+        """Return y_i - f_i - ridge alpha_i y_i, the bias at which sample i lies on its margin, shape (n,)."""
+        coefficients = alpha * self.y
+        return self.y - self.gram @ coefficients - self.ridge * coefficients
+
+
+@dataclass(frozen=True, eq=False)
+class DualSolution:
+    """What a solver found, with the certificate of how good it is.
+
+    Attributes
+    ----------
+    alpha : (n,) array
+        Feasible for the box and, up to rounding, the equality constraint.
+    bias : float
+        See `bias_of`; 0 for a machine without bias.
+    objective : float
+        The dual objective.
+    duality_gap : float
+        Relative, see `duality_gap`; infinity where no primal feasible point is at hand.
+    iterations : int
+        Of all solvers that took part.
+    solver : str
+        The solver that finished.
+    converged : bool
+        Whether the gap is within the tolerance that was asked for.
+    """
+
+    alpha: Array
+    bias: float
+    objective: float
+    duality_gap: float
+    iterations: int
+    solver: str
+    converged: bool
+
+
+class ConvergenceError(FsvmError):
+    """A fit missed its duality gap.
+
+    Attributes
+    ----------
+    solution : DualSolution
+        The best point that was found.
+    """
+
+    def __init__(self, message: str, solution: DualSolution) -> None:
+        super().__init__(message)
+        self.solution = solution
+
+
+class InfeasibleError(ConvergenceError):
+    """No machine satisfies hard-margin constraints: the classes are not separable and the dual is unbounded."""
+
+
+def bias_of(problem: DualProblem, alpha: Array) -> float:
+    """Return the bias that belongs to `alpha`.
+
+    The mean over the margin vectors (0 < alpha_i < C_i) of the bias at which each lies on its margin. Where there is
+    none, every bias between the two bounds that the Karush-Kuhn-Tucker conditions leave is optimal, and the midpoint
+    is returned, so that two correct solvers agree.
+
+    Parameters
+    ----------
+    problem : DualProblem
+    alpha : (n,) array
+
+    Returns
+    -------
+    float
+        In units of the decision value; 0 for a problem without equality constraint.
+    """
+    if not problem.equality:
+        return 0.0
+    residuals = problem.residuals(alpha)
+    on_margin = (alpha > 0) & (alpha < problem.C)
+    if on_margin.any():
+        return float(residuals[on_margin].mean())
+    at_zero = alpha <= 0
+    positive = problem.y > 0
+    lower = residuals[at_zero == positive]
+    upper = residuals[at_zero != positive]
+    return float(0.5 * (lower.max() + upper.min()))
+
+
+def duality_gap(problem: DualProblem, alpha: Array, bias: float) -> float:
+    """Return the relative duality gap of a dual point and a bias, from the Gram matrix in double precision.
+
+    The primal point is w = sum_i alpha_i y_i phi(x_i) with `bias`. Where samples without upper bound (hard margin) are
+    within their margin, w and the bias are scaled up until they are not, which makes the point feasible.
+
+    Parameters
+    ----------
+    problem : DualProblem
+    alpha : (n,) array
+        Within the box. The equality constraint is not checked: its violation times the bias is missed.
+    bias : float
+
+    Returns
+    -------
+    float
+        (primal - dual) / primal, >= 0 up to rounding; infinity where no scaling makes the point feasible. A point
+        with a primal value of 0 is optimal and has gap 0.
+    """
+    coefficients = alpha * problem.y
+    values = problem.gram @ coefficients
+    norm = float(coefficients @ values)
+    margins = problem.y * (values + bias)
+    dual = float(alpha.sum()) - 0.5 * (norm + problem.ridge * float(alpha @ alpha))
+    scale = 1.0
+    if problem.ridge == 0.0 and np.isinf(problem.C).any():
+        smallest = float(margins[np.isinf(problem.C)].min())
+        if smallest <= 0.0:
+            return float("inf")
+        scale = max(1.0, 1.0 / smallest)
+    primal = 0.5 * scale**2 * norm + _loss(problem, 1.0 - scale * margins)
+    return (primal - dual) / primal if primal > 0.0 else 0.0
+
+
+def _loss(problem: DualProblem, slack: Array) -> float:
+    """Return the sum of max over 0 <= a <= C of a slack - ridge/2 a^2: hinge, squared hinge, or the two joined."""
+    bounded = np.where(np.isinf(problem.C), 0.0, problem.C)
+    active = np.maximum(slack, 0.0)
+    if problem.ridge == 0.0:
+        return float(bounded @ active)
+    a = np.minimum(active / problem.ridge, problem.C)
+    return float(a @ active - 0.5 * problem.ridge * (a @ a))

@@ -1,0 +1,152 @@
+"""Several classes from binary machines that share one Gram matrix, and the rule that turns scores into a class."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from fsvm_cli.svm.dual import Array, DualProblem, DualSolution
+from fsvm_cli.svm.solve import Solver, solve
+
+Codes = npt.NDArray[np.int64]
+
+TIE_TOLERANCES = 10.0
+"""Two correct solvers differ by less than this many tolerances in the scores of a well-posed problem."""
+
+
+@dataclass(frozen=True, eq=False)
+class OneVsRest:
+    """The machines of a classification problem.
+
+    Attributes
+    ----------
+    coefficients : (n_machines, n) array
+        alpha_i y_i. One machine for two classes, with class code 1 as +1; k machines for k > 2 classes.
+    bias : (n_machines,) array
+        -infinity for a class that the training part lacks: it has no machine and is never predicted.
+    class_counts : (n_classes,) array
+        Training samples of each class.
+    solutions : tuple of DualSolution or None
+        One per machine, None for a class that the training part lacks.
+    """
+
+    coefficients: Array
+    bias: Array
+    class_counts: Codes
+    solutions: tuple[DualSolution | None, ...]
+
+    def decision_values(self, gram: Array) -> Array:
+        """Return the machines' scores, shape (n_machines, n_b), for a Gram matrix (n, n_b), training samples first."""
+        return decision_values(self.coefficients, self.bias, gram)
+
+
+def machine_labels(codes: Codes, n_classes: int) -> tuple[Array, Codes]:
+    """Return the labels of each machine and the class counts.
+
+    Parameters
+    ----------
+    codes : (n,) array of int
+        Class codes, 0 <= code < n_classes.
+    n_classes : int
+        >= 2.
+
+    Returns
+    -------
+    labels : (n_machines, n) array
+        +1 for the machine's class, else -1; all -1 for a class that is absent.
+    class_counts : (n_classes,) array of int
+
+    Raises
+    ------
+    ValueError
+        If a code is out of range or fewer than two classes are present.
+    """
+    codes = np.asarray(codes, dtype=np.int64)
+    if codes.size and not (codes.min() >= 0 and codes.max() < n_classes):
+        raise ValueError(f"class codes must lie in 0 .. {n_classes - 1}, not {codes.min()} .. {codes.max()}")
+    counts = np.bincount(codes, minlength=n_classes)
+    if np.count_nonzero(counts) < 2:
+        raise ValueError(f"the training part holds {np.count_nonzero(counts)} class(es); a machine needs at least two")
+    positive = np.array([1]) if n_classes == 2 else np.arange(n_classes)
+    return np.where(codes[None, :] == positive[:, None], 1.0, -1.0), counts
+
+
+def fit_one_vs_rest(
+    gram: Array,
+    codes: Codes,
+    C: npt.ArrayLike,
+    n_classes: int,
+    *,
+    tolerance: float = 1e-6,
+    solver: Solver = "auto",
+    on_failure: Literal["raise", "flag"] = "raise",
+) -> OneVsRest:
+    """Fit the machines of all classes on one Gram matrix.
+
+    Parameters
+    ----------
+    gram : (n, n) array
+    codes : (n,) array of int
+        Class codes.
+    C : float or (n,) array
+        Upper bounds, as in `DualProblem`.
+    n_classes : int
+        >= 2; classes may be absent from `codes`.
+    tolerance, solver, on_failure
+        As in `solve`.
+
+    Raises
+    ------
+    ValueError
+        As `machine_labels` and `solve`.
+    ConvergenceError
+        As `solve`.
+    """
+    labels, counts = machine_labels(codes, n_classes)
+    coefficients = np.zeros(labels.shape)
+    bias = np.full(len(labels), -np.inf)
+    solutions: list[DualSolution | None] = [None] * len(labels)
+    for m, y in enumerate(labels):
+        if (y > 0).any():
+            found = solve(DualProblem(gram, y, C), tolerance=tolerance, solver=solver, on_failure=on_failure)
+            coefficients[m], bias[m], solutions[m] = found.alpha * y, found.bias, found
+    return OneVsRest(coefficients, bias, counts, tuple(solutions))
+
+
+def decision_values(coefficients: Array, bias: Array, gram: Array) -> Array:
+    """Return sum_i coefficients_mi K(x_i, b_k) + bias_m, shape (n_machines, n_b), from the Gram matrix (n, n_b)."""
+    return np.asarray(coefficients @ gram + bias[:, None], dtype=np.float64)
+
+
+def predict_codes(values: Array, class_counts: Codes, tie_width: float) -> Codes:
+    """Return the class of each sample from the machines' scores.
+
+    The class with the largest score. Scores within `tie_width` of the largest (two classes: of zero) are a tie, and
+    the tie goes to the class with most training samples, then to the smallest code. Where machines are constant, as
+    on one irrelevant feature, scores agree to within what solvers leave undetermined; without the rule two correct
+    solvers would differ by whole per cents of accuracy. Hence the width is `TIE_TOLERANCES` times the tolerance.
+
+    Parameters
+    ----------
+    values : (n_machines, n) array
+        Scores; one machine decides between codes 0 and 1.
+    class_counts : (n_classes,) array of int
+        Training samples per class.
+    tie_width : float
+        >= 0, in units of the scores.
+
+    Returns
+    -------
+    (n,) array of int
+    """
+    counts = np.asarray(class_counts, dtype=np.int64)
+    if len(counts) == 2:
+        larger = int(counts[1] > counts[0])
+        codes: Codes = np.where(np.abs(values[0]) <= tie_width, larger, np.int64(values[0] > 0))
+        return codes
+    tied = values >= values.max(axis=0) - tie_width
+    winners: Codes = np.where(tied, counts[:, None], -1).argmax(axis=0)
+    return winners
