@@ -1,7 +1,68 @@
-"""The command line's front door."""
+"""The command line's front door: finds a command, runs it, and turns what went wrong into a line and an exit code."""
 
 from __future__ import annotations
 
+import importlib
+import sys
+
+import click
+
+from fsvm_cli import __version__
+from fsvm_cli.errors import FsvmError
+
+COMMANDS = {
+    "run": "Run experiments and write their tables and figures.",
+    "plot": "Draw every figure again from stored results.",
+    "check": "Check configs without running them.",
+    "schema": "Print the JSON Schema of a config, for editors.",
+    "methods": "Show the ranking methods, their parameters and sources.",
+}
+INTERRUPTED = 130
+
+
+class LazyGroup(click.Group):
+    """Imports a command when it is called, so that asking for help waits for nothing."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        """Names of the commands, in the order in which a newcomer needs them."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """Import the module of a command."""
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = importlib.import_module(f"fsvm_cli.commands.{cmd_name}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """List the commands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="fsvm")
+def cli() -> None:
+    """Feature selection with support vector machines: reproduce the papers, compare the methods.
+
+    Begin with: fsvm run wine
+    """
+
 
 def main() -> None:
-    """Run the command line."""
+    """Run the command line.
+
+    Exit codes: 0 done; 2 bad usage or config; 3 data missing or corrupt; 4 some trials failed; 130 interrupted.
+    """
+    try:
+        code = cli.main(standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        code = error.exit_code
+    except FsvmError as error:
+        click.echo(f"fsvm: {error}", err=True)
+        code = error.exit_code
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("fsvm: interrupted; what was finished is kept, and running again does the rest", err=True)
+        code = INTERRUPTED
+    sys.exit(code)

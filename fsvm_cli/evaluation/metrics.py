@@ -25,19 +25,39 @@ def confusion_matrix(y: NDArray[np.intp], predicted: NDArray[np.intp], n_classes
     return np.bincount(y * n_classes + predicted, minlength=n_classes**2).reshape(n_classes, n_classes)
 
 
-def accuracy(confusion: NDArray[np.intp]) -> float:
-    """Fraction of the samples that were assigned to their own class."""
-    return float(np.trace(confusion) / confusion.sum())
+def accuracy(confusion: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Fraction of the samples that were assigned to their own class.
+
+    Parameters
+    ----------
+    confusion : ndarray of int, shape (..., n_classes, n_classes)
+
+    Returns
+    -------
+    ndarray, shape (...)
+    """
+    fraction: NDArray[np.float64] = np.trace(confusion, axis1=-2, axis2=-1) / confusion.sum(axis=(-2, -1))
+    return fraction
 
 
-def balanced_accuracy(confusion: NDArray[np.intp]) -> float:
-    """Mean over the classes that occur of the fraction of the class that was recognised."""
-    n_per_class = confusion.sum(axis=1)
-    occurs = n_per_class > 0
-    return float(np.mean(np.diag(confusion)[occurs] / n_per_class[occurs]))
+def balanced_accuracy(confusion: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Mean, over the classes that occur, of the fraction of the class that was recognised.
+
+    Parameters
+    ----------
+    confusion : ndarray of int, shape (..., n_classes, n_classes)
+
+    Returns
+    -------
+    ndarray, shape (...)
+    """
+    n_per_class = confusion.sum(axis=-1)
+    recognised = np.diagonal(confusion, axis1=-2, axis2=-1) / np.maximum(n_per_class, 1)
+    mean: NDArray[np.float64] = recognised.sum(axis=-1) / np.count_nonzero(n_per_class, axis=-1)
+    return mean
 
 
-METRICS: Mapping[str, Callable[[NDArray[np.intp]], float]] = {
+METRICS: Mapping[str, Callable[[NDArray[np.intp]], NDArray[np.float64]]] = {
     "accuracy": accuracy,
     "balanced-accuracy": balanced_accuracy,
 }

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
+import types
 import typing
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -51,6 +53,9 @@ class Ranker(SelectorMixin, BaseEstimator):
     version: ClassVar[int]
     """Raised whenever the method's scores change, so that stored outcomes are computed anew."""
 
+    looks_at_data: ClassVar[bool] = True
+    """Whether the scores say anything about the features; a control's do not, and no figure shows them."""
+
     n_features_to_select: int | None
 
     @abstractmethod
@@ -95,18 +100,22 @@ class Ranker(SelectorMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
+        tags.array_api_support = False
         return tags
 
     @classmethod
     @functools.cache
     def parameters_model(cls) -> type[StrictModel]:
         """Model of the parameters that a person sets, with their ranges and defaults."""
-        hints = typing.get_type_hints(cls.__init__, include_extras=True)
-        fields: dict[str, Any] = {
-            name: (hints[name], parameter.default)
+        own = {
+            name: parameter
             for name, parameter in inspect.signature(cls.__init__).parameters.items()
             if name not in HANDED_PARAMETERS
         }
+        # The annotations of handed parameters may name what a module imports for type checkers only.
+        annotations = types.SimpleNamespace(__annotations__={name: own[name].annotation for name in own})
+        hints = typing.get_type_hints(annotations, vars(sys.modules[cls.__module__]), include_extras=True)
+        fields: dict[str, Any] = {name: (hints[name], own[name].default) for name in own}
         return create_model(f"{cls.__name__}Parameters", __base__=StrictModel, **fields)
 
     def check_parameters(self) -> None:

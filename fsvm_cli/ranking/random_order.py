@@ -25,6 +25,7 @@ class RandomOrder(Ranker):
 
     method = "random"
     version = 1
+    looks_at_data = False
 
     def __init__(
         self, random_state: int | np.random.RandomState | None = None, n_features_to_select: int | None = None

@@ -1,0 +1,94 @@
+"""Finding, loading and describing configs."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fsvm_cli.documents import read_document, validate
+from fsvm_cli.errors import UsageError
+from fsvm_cli.experiment.schema import Config
+from fsvm_cli.shipped import shipped_folder, shipped_names
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fsvm_cli.documents import Document
+
+
+@dataclass(frozen=True)
+class LoadedConfig:
+    """A config, and where it came from.
+
+    Attributes
+    ----------
+    name : str
+        The file's name without ending; names the folder of the results.
+    folder : Path
+        Where the config lies; paths in it are relative to this.
+    config : Config
+    document : Document
+        The text's positions, for errors that are found later.
+    """
+
+    name: str
+    folder: Path
+    config: Config
+    document: Document
+
+
+def find_config(name_or_path: str) -> Path:
+    """Find a config by its path or, where there is no such file, by the name of a shipped one.
+
+    Raises
+    ------
+    UsageError
+        If there is neither.
+    """
+    path = Path(name_or_path)
+    if path.is_file():
+        return path
+    names = shipped_names("configs")
+    if name_or_path in names:
+        return shipped_folder("configs") / f"{name_or_path}.yaml"
+    near = difflib.get_close_matches(path.stem.lower(), names, n=1)
+    suggestion = f"; did you mean '{near[0]}'?" if near else ""
+    kind = "is a folder" if path.is_dir() else "no such file"
+    raise UsageError(
+        f"{name_or_path}: {kind}, and no shipped config has this name; shipped: {', '.join(names)}{suggestion}"
+    )
+
+
+def load_config(name_or_path: str, overrides: Sequence[str] = ()) -> LoadedConfig:
+    """Load and validate one config.
+
+    Parameters
+    ----------
+    name_or_path : str
+        Path of a YAML file, or name of a shipped config.
+    overrides : sequence of str
+        ``KEY=VALUE`` with dotted keys, applied in order.
+
+    Raises
+    ------
+    UsageError
+        Listing all mistakes of the file with their positions.
+    """
+    path = find_config(name_or_path)
+    if not re.fullmatch(r"\w[\w.-]*", path.stem):
+        raise UsageError(
+            f"{path}: the name of a config may hold letters, digits, '.', '-' and '_' only: it names a folder"
+        )
+    document = read_document(path)
+    for assignment in overrides:
+        document = document.override(assignment)
+    return LoadedConfig(path.stem, path.parent, validate(document, Config), document)
+
+
+def json_schema() -> dict[str, Any]:
+    """JSON Schema of a config, for editors."""
+    schema = Config.model_json_schema()
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": "fsvm experiment"}

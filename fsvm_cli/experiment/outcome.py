@@ -1,0 +1,83 @@
+"""What a trial finds, and its form in the store."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class SubsetResult:
+    """The machine on one subset of the features.
+
+    Attributes
+    ----------
+    train, test : tuple of tuple of int
+        Confusion matrices of the two parts: rows are true classes, columns assigned ones.
+    n_unconverged : int
+        Binary machines that missed the duality gap.
+    duality_gap : float
+        The largest relative duality gap of its machines.
+    """
+
+    train: tuple[tuple[int, ...], ...]
+    test: tuple[tuple[int, ...], ...]
+    n_unconverged: int
+    duality_gap: float
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one ranking led to on one split.
+
+    Attributes
+    ----------
+    scores : tuple of float
+        Score of each feature; empty where nothing was ranked.
+    ranking_converged : bool
+        Whether every machine that the method itself trained reached its duality gap.
+    subsets : dict of int to SubsetResult
+        By number of retained features.
+    """
+
+    scores: tuple[float, ...]
+    ranking_converged: bool
+    subsets: dict[int, SubsetResult] = field(default_factory=dict)
+
+    def merged_with(self, later: Outcome) -> Outcome:
+        """Add subsets that were computed later, for the same split and ranking."""
+        subsets = dict(sorted({**self.subsets, **later.subsets}.items()))
+        return Outcome(self.scores, self.ranking_converged and later.ranking_converged, subsets)
+
+    def to_json(self) -> str:
+        """Write as JSON, from which `from_json` makes an equal outcome."""
+        subsets = {
+            size: [result.train, result.test, result.n_unconverged, result.duality_gap]
+            for size, result in self.subsets.items()
+        }
+        content = {"scores": self.scores, "ranking_converged": self.ranking_converged, "subsets": subsets}
+        return json.dumps(content, separators=(",", ":"), allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> Outcome:
+        """Read what `to_json` wrote.
+
+        Raises
+        ------
+        ValueError
+            If the text is anything else.
+        """
+        try:
+            content: dict[str, Any] = json.loads(text)
+            subsets = {
+                int(size): SubsetResult(_matrix(train), _matrix(test), int(n_unconverged), float(gap))
+                for size, (train, test, n_unconverged, gap) in content["subsets"].items()
+            }
+            return cls(tuple(map(float, content["scores"])), bool(content["ranking_converged"]), subsets)
+        except (KeyError, TypeError, AttributeError) as error:
+            raise ValueError(f"not an outcome: {error!r}") from error
+
+
+def _matrix(rows: Any) -> tuple[tuple[int, ...], ...]:
+    return tuple(tuple(map(int, row)) for row in rows)

@@ -1,0 +1,157 @@
+"""From a config to trials, and the key under which each outcome is stored."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from fsvm_cli.data.source import DataSource, open_source
+from fsvm_cli.evaluation.splits import count_rows
+from fsvm_cli.ranking.registry import ranking_methods
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from fsvm_cli.experiment.config import LoadedConfig
+    from fsvm_cli.experiment.schema import Config, Ranking
+
+OUTCOME_VERSION = 1
+"""Raised whenever a trial would find something else for the same config, data and methods."""
+
+
+@dataclass(frozen=True, order=True)
+class Trial:
+    """One random split.
+
+    Attributes
+    ----------
+    n_train : int
+        Rows of the training part.
+    split : int
+        Number of the split, from 0.
+    """
+
+    n_train: int
+    split: int
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A config with its data: all that a trial needs.
+
+    Attributes
+    ----------
+    config : Config
+    source : DataSource
+    sizes : tuple of int
+        Numbers of retained features, ascending; the last is that of all features.
+    n_test : dict of int to int
+        Rows of the test part for each number of training rows.
+    """
+
+    config: Config
+    source: DataSource
+    sizes: tuple[int, ...]
+    n_test: dict[int, int]
+
+    def trials(self) -> list[Trial]:
+        """List the planned trials, split by split."""
+        return [Trial(n_train, split) for split in range(self.config.protocol.splits) for n_train in self.n_test]
+
+    def rankings(self) -> tuple[Ranking | None, ...]:
+        """List the rankings; a lone None stands for the machine on all features."""
+        return self.config.rankings or (None,)
+
+    def keys(self, ranking: Ranking | None) -> dict[Trial, str]:
+        """Give the key of each trial's outcome with one ranking.
+
+        A key is the hash of what the outcome depends on: data, scaling, machine, seed and place of the split, rows of
+        its parts, method with version, parameters and order. Names, numbers of splits and the other rankings are not
+        part of it.
+        """
+        prefix = hashlib.sha256(
+            json.dumps(
+                {
+                    "outcome_version": OUTCOME_VERSION,
+                    "data": self.source.identity,
+                    "scaling": self.config.scaling,
+                    "classifier": self.config.classifier.model_dump(mode="json"),
+                    "seed": self.config.protocol.seed,
+                    "ranking": None if ranking is None else _what_matters(ranking),
+                },
+                sort_keys=True,
+            ).encode()
+        )
+        keys = {}
+        for trial in self.trials():
+            digest = prefix.copy()
+            digest.update(f"/{trial.n_train}/{self.n_test[trial.n_train]}/{trial.split}".encode())
+            keys[trial] = digest.hexdigest()[:32]
+        return keys
+
+
+def _what_matters(ranking: Ranking) -> dict[str, Any]:
+    return {
+        "method": ranking.method,
+        "version": ranking_methods()[ranking.method].version,
+        "order": ranking.order,
+        "parameters": ranking.model_dump(mode="json", include=set(ranking.parameters())),
+    }
+
+
+def plan(loaded: LoadedConfig, announce: Callable[[str], None]) -> Experiment:
+    """Open the data of a config and check that the two fit together.
+
+    Parameters
+    ----------
+    loaded : LoadedConfig
+    announce : callable
+        Is told, in one sentence each, what takes time or deserves notice.
+
+    Raises
+    ------
+    UsageError
+        If the config asks for rows or features that the data do not have.
+    DataError
+        If the data cannot be had.
+    """
+    config, document = loaded.config, loaded.document
+    source = open_source(config.dataset, base_folder=loaded.folder, announce=announce)
+    n_test: dict[int, int] = {}
+    for part in config.protocol.train:
+        n_train = count_rows(part, source.n_samples)
+        rest = source.n_samples - n_train
+        wanted = rest if config.protocol.test is None else count_rows(config.protocol.test, source.n_samples)
+        if n_train < 1 or wanted < 1 or wanted > rest:
+            raise document.error(
+                ("protocol", "train"),
+                f"{n_train} training and {max(wanted, 0)} test rows cannot be drawn from the {source.n_samples} rows "
+                f"of {source.name}; both parts need at least 1 row",
+            )
+        n_test[n_train] = wanted
+    sizes = tuple(range(1, source.n_features + 1)) if config.subsets == "all" else config.subsets
+    if sizes[-1] > source.n_features:
+        raise document.error(
+            ("subsets",), f"{sizes[-1]} features cannot be retained; {source.name} has {source.n_features}"
+        )
+    if not config.rankings:
+        sizes = ()
+    if config.record:
+        _check_record(loaded, source)
+    # The machine on all features is the reference of every curve.
+    return Experiment(config, source, tuple(sorted({*sizes, source.n_features})), n_test)
+
+
+def _check_record(loaded: LoadedConfig, source: DataSource) -> None:
+    if (source.n_features, source.n_classes) != (2, 2):
+        raise loaded.document.error(
+            ("record",),
+            f"a decision field needs 2 features and 2 classes; {source.name} has {source.n_features} and "
+            f"{source.n_classes}",
+        )
+    if all(ranking.method != "gradient-angle" for ranking in loaded.config.rankings):
+        raise loaded.document.error(
+            ("record",), "a decision field shows a gradient-angle ranking; list one in 'rankings'"
+        )

@@ -1,0 +1,90 @@
+"""What an experiment keeps of one machine beside its figures of merit: the `record` of a config."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+import threadpoolctl
+
+from fsvm_cli.experiment.plan import Experiment, Trial
+from fsvm_cli.experiment.trial import draw_parts
+from fsvm_cli.ranking.gradient_angle import margin_region
+from fsvm_cli.svm import SVM
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from fsvm_cli.experiment.schema import Ranking
+    from fsvm_cli.experiment.trial import Parts
+
+GRID_POINTS = 49
+MARGIN_AROUND_DATA = 0.15
+RECORDED_METHOD = "gradient-angle"
+
+
+def record_key(experiment: Experiment, name: str) -> str:
+    """Key of a record in the store: that of the outcome on the same split, and the record's name."""
+    trial = _recorded_trial(experiment)
+    return f"{name}/{experiment.keys(recorded_ranking(experiment))[trial]}"
+
+
+def record_of(experiment: Experiment, name: str) -> str:
+    """Compute a record, as JSON of tables by name, each a list of columns."""
+    assert name == "decision-field"
+    with threadpoolctl.threadpool_limits(limits=1):
+        tables = _decision_field(experiment, draw_parts(experiment, _recorded_trial(experiment)))
+    return json.dumps({table: frame.to_dict(orient="list") for table, frame in tables.items()})
+
+
+def tables_of(record: str) -> dict[str, pd.DataFrame]:
+    """Read what `record_of` wrote."""
+    return {table: pd.DataFrame(columns) for table, columns in json.loads(record).items()}
+
+
+def recorded_ranking(experiment: Experiment) -> Ranking:
+    """Find the ranking whose machine is recorded."""
+    return next(ranking for ranking in experiment.config.rankings if ranking.method == RECORDED_METHOD)
+
+
+def _recorded_trial(experiment: Experiment) -> Trial:
+    return Trial(n_train=max(experiment.n_test), split=0)
+
+
+def _decision_field(experiment: Experiment, parts: Parts) -> dict[str, pd.DataFrame]:
+    """Evaluate the decision function and its gradient on a grid and at the training points, hermes2000, Figure 1."""
+    classifier = experiment.config.classifier
+    X, y = parts.X_train, np.where(parts.y_train == 1, 1.0, -1.0)
+    svm = SVM(classifier.kernel_object(), classifier.C, classifier.tolerance, classifier.solver).fit(X, parts.y_train)
+    alpha = np.zeros(len(X))
+    alpha[svm.support_] = np.abs(svm.dual_coef_[0])
+    region = margin_region(
+        y * svm.decision_function(X),
+        svm.margin_vectors_[0],
+        svm.support_,
+        recorded_ranking(experiment).parameters()["epsilon"],
+    )
+    points = pd.DataFrame({"class": parts.y_train, "alpha": alpha, "in_region": np.isin(np.arange(len(X)), region)})
+    return {"points": _at(svm, X).join(points), "field": _at(svm, _grid(X))}
+
+
+def _grid(X: NDArray[np.float64]) -> NDArray[np.float64]:
+    low, high = X.min(axis=0), X.max(axis=0)
+    low, high = low - MARGIN_AROUND_DATA * (high - low), high + MARGIN_AROUND_DATA * (high - low)
+    axes = np.linspace(low, high, GRID_POINTS).T
+    return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 2)
+
+
+def _at(svm: SVM, X: NDArray[np.float64]) -> pd.DataFrame:
+    gradient = svm.input_gradient(X)[0]
+    return pd.DataFrame(
+        {
+            "x1": X[:, 0],
+            "x2": X[:, 1],
+            "decision_value": svm.decision_function(X),
+            "gradient_x1": gradient[:, 0],
+            "gradient_x2": gradient[:, 1],
+        }
+    )

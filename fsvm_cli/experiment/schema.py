@@ -1,0 +1,229 @@
+"""What a config may say: an experiment of a paper as data.
+
+The kernels, methods, metrics and scalings that a config can name are those that exist: their models are made from the
+classes themselves, so that a new one needs no line here.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import operator
+import typing
+from fractions import Fraction
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import (
+    BeforeValidator,
+    Field,
+    PlainSerializer,
+    PlainValidator,
+    WithJsonSchema,
+    create_model,
+    model_validator,
+)
+
+from fsvm_cli.data.scaling import SCALINGS
+from fsvm_cli.data.spec import DatasetSpec
+from fsvm_cli.documents import StrictModel
+from fsvm_cli.evaluation.metrics import METRICS
+from fsvm_cli.ranking.base import Ranker  # noqa: TC001 - pydantic's fields are made from what stands here
+from fsvm_cli.ranking.registry import ranking_methods
+from fsvm_cli.svm.kernels import KERNELS, Kernel
+from fsvm_cli.svm.solve import Solver
+
+PositiveInt = Annotated[int, Field(ge=1)]
+Text = Annotated[str, Field(min_length=1)]
+
+# Parameters that an experiment sets itself, or that a config cannot say.
+KERNEL_FIELDS_NOT_IN_CONFIGS = frozenset({"weights"})
+
+
+def _row_part(value: Any) -> Fraction | int:
+    """Read a part of the rows: a count, or a fraction as 0.5 or "2/3"."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise ValueError("write a number of rows, or a fraction such as 2/3 or 0.5")  # noqa: TRY004 - pydantic's way
+    if isinstance(value, int):
+        if value < 1:
+            raise ValueError(f"{value} rows cannot be drawn; write 1 or more, or a fraction such as 2/3")
+        return value
+    try:
+        fraction = Fraction(str(value))
+    except (ValueError, ZeroDivisionError):
+        raise ValueError(f"'{value}' is no fraction; write one such as 2/3 or 0.5") from None
+    if not 0 < fraction < 1:
+        raise ValueError(f"{value} of the rows leaves none for the other part; write a fraction between 0 and 1")
+    return fraction
+
+
+def _one_or_more(value: Any) -> Any:
+    return value if isinstance(value, tuple | list) else (value,)
+
+
+RowPart = Annotated[
+    Fraction | int,
+    PlainValidator(_row_part),
+    PlainSerializer(lambda part: part if isinstance(part, int) else str(part)),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "integer", "minimum": 1},
+                {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1},
+                {"type": "string", "pattern": r"^\d+/\d+$"},
+            ],
+            "description": "A number of rows, or a fraction of them (rounded down).",
+        }
+    ),
+]
+RowParts = Annotated[
+    tuple[RowPart, ...],
+    BeforeValidator(_one_or_more, json_schema_input_type=RowPart | tuple[RowPart, ...]),
+    Field(min_length=1),
+]
+
+
+class Paper(StrictModel):
+    """What the experiment reproduces."""
+
+    key: Text = Field(description="Key of the document, for example hermes2000.")
+    where: Text = Field(description="Figure, table or section.")
+
+
+class Protocol(StrictModel):
+    """How the rows are divided, and how often."""
+
+    splits: PositiveInt = Field(description="Number of random splits.")
+    train: RowParts = Field(description="Training part, or a list of them for a learning curve.")
+    test: RowPart | None = Field(default=None, description="Test part; all rows outside the training part if left out.")
+    seed: Annotated[int, Field(ge=0)] = Field(description="Seed of every random stream of the experiment.")
+
+
+class Classifier(StrictModel):
+    """The support vector machine that is trained on each subset of the features."""
+
+    kernel: str
+    C: Annotated[float, Field(gt=0)] = Field(description="Upper bound of alpha, the price of a margin violation.")
+    tolerance: Annotated[float, Field(gt=0, lt=1)] = Field(default=1e-6, description="Relative duality gap to reach.")
+    solver: Solver = Field(default="auto", description="Solver of the dual problem.")
+
+    def kernel_object(self) -> Kernel:
+        """Build the kernel that the config describes."""
+        names = {field.name for field in dataclasses.fields(KERNELS[self.kernel])} - KERNEL_FIELDS_NOT_IN_CONFIGS
+        return KERNELS[self.kernel](**{name: getattr(self, name) for name in names})
+
+
+def _classifier_model(name: str, kernel: type[Kernel]) -> type[Classifier]:
+    hints = typing.get_type_hints(kernel, include_extras=True)
+    fields: dict[str, Any] = {
+        field.name: (hints[field.name], field.default)
+        for field in dataclasses.fields(kernel)
+        if field.name not in KERNEL_FIELDS_NOT_IN_CONFIGS
+    }
+    fields["kernel"] = (Literal[name], ...)
+    return create_model(f"{kernel.__name__}Classifier", __base__=Classifier, **fields)
+
+
+class Ranking(StrictModel):
+    """A method that orders the features, and the end of its order that the curve keeps."""
+
+    method: str
+    order: Literal["best-first", "worst-first"] = Field(
+        default="best-first", description="Whether a subset keeps the best features or, as a control, the worst."
+    )
+    label: Text = Field(default="", description="Name in tables and figures; made from method and order if left out.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _fill_in_label(cls, value: Any) -> Any:
+        if isinstance(value, dict) and "label" not in value and "method" in value:
+            suffix = ", worst first" if value.get("order") == "worst-first" else ""
+            return value | {"label": f"{value['method']}{suffix}"}
+        return value
+
+    def parameters(self) -> dict[str, Any]:
+        """Parameters of the method, by the name that its estimator gives them."""
+        return self.model_dump(exclude=set(Ranking.model_fields))
+
+    def estimator(self, **handed: Any) -> Ranker:
+        """Build the method's estimator with its parameters and those of `handed` that it takes."""
+        method = ranking_methods()[self.method]
+        taken = {name: value for name, value in handed.items() if name in method._get_param_names()}
+        return method(**self.parameters(), **taken)
+
+
+def _ranking_model(name: str, method: type[Ranker]) -> type[Ranking]:
+    parameters = method.parameters_model().model_fields
+    assert not set(parameters) & set(Ranking.model_fields), f"{name}: a parameter has the name of a config's key"
+    fields: dict[str, Any] = {key: (info.rebuild_annotation(), info.default) for key, info in parameters.items()}
+    fields["method"] = (Literal[name], ...)
+    return create_model(f"{method.__name__}Ranking", __base__=Ranking, **fields)
+
+
+def _either(models: list[Any]) -> Any:
+    return functools.reduce(operator.or_, models)
+
+
+if TYPE_CHECKING:
+    AnyClassifier = Classifier
+    AnyRanking = Ranking
+else:
+    AnyClassifier = Annotated[
+        _either([_classifier_model(name, kernel) for name, kernel in KERNELS.items()]), Field(discriminator="kernel")
+    ]
+    AnyRanking = Annotated[
+        _either([_ranking_model(name, method) for name, method in ranking_methods().items()]),
+        Field(discriminator="method"),
+    ]
+
+
+class Claim(StrictModel):
+    """What the document says of this experiment."""
+
+    id: Text = Field(description="Identifier of the published value or claim.")
+    claim: Text = Field(description="The claim in one sentence.")
+
+
+def _sorted_sizes(value: Any) -> Any:
+    return (
+        tuple(sorted(set(value)))
+        if isinstance(value, tuple) and all(isinstance(size, int) for size in value)
+        else value
+    )
+
+
+class Config(StrictModel):
+    """One experiment."""
+
+    title: Text = Field(description="What the experiment shows, for headings.")
+    paper: Paper | None = Field(default=None, description="What it reproduces, if anything.")
+    dataset: DatasetSpec = Field(description="Name of a data set, or a mapping with its options.")
+    scaling: Literal[*SCALINGS] = Field(description="Scaling of the features, fitted on each training part.")  # type: ignore[valid-type]
+    classifier: AnyClassifier = Field(description="The machine that is trained on each subset.")
+    protocol: Protocol
+    rankings: tuple[AnyRanking, ...] = Field(
+        default=(), description="Methods to compare; without any, only the machine on all features is evaluated."
+    )
+    subsets: (
+        Literal["all"] | Annotated[tuple[PositiveInt, ...], BeforeValidator(_sorted_sizes), Field(min_length=1)]
+    ) = Field(default="all", description="Numbers of retained features: all of them, or a list.")
+    metrics: tuple[Literal[*METRICS], ...] = Field(  # type: ignore[valid-type]
+        default=("accuracy",), min_length=1, description="Figures of merit."
+    )
+    parts: tuple[Literal["train", "test"], ...] = Field(
+        default=("test",), min_length=1, description="Parts of the data whose curves the figures show."
+    )
+    record: tuple[Literal["decision-field"], ...] = Field(
+        default=(), description="What to keep of the first split's machine beside its figures of merit."
+    )
+    deviations: tuple[Text, ...] = Field(
+        default=(), description="Where and why the experiment departs from its source."
+    )
+    expected: tuple[Claim, ...] = Field(default=(), description="What the source claims.")
+
+    @model_validator(mode="after")
+    def _labels_are_distinct(self) -> Config:
+        labels = [ranking.label for ranking in self.rankings]
+        for label in labels:
+            if labels.count(label) > 1:
+                raise ValueError(f"two rankings are called '{label}'; give each a label of its own")
+        return self

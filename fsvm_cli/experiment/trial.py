@@ -1,0 +1,142 @@
+"""One trial: draw, split, scale on the training part, rank, evaluate nested subsets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fsvm_cli.data.scaling import fit_scaling
+from fsvm_cli.evaluation.metrics import confusion_matrix
+from fsvm_cli.evaluation.seeds import random_stream
+from fsvm_cli.evaluation.splits import random_split
+from fsvm_cli.experiment.outcome import Outcome, SubsetResult
+from fsvm_cli.ranking.base import order_of
+from fsvm_cli.svm import nested_curves
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from fsvm_cli.experiment.plan import Experiment, Trial
+    from fsvm_cli.experiment.schema import Ranking
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The two parts of a split, scaled by what the training part shows.
+
+    Attributes
+    ----------
+    X_train, X_test : ndarray, shape (n_rows, n_features)
+    y_train, y_test : ndarray of int, shape (n_rows,)
+    """
+
+    X_train: NDArray[np.float64]
+    y_train: NDArray[np.intp]
+    X_test: NDArray[np.float64]
+    y_test: NDArray[np.intp]
+
+
+def draw_parts(experiment: Experiment, trial: Trial) -> Parts:
+    """Draw the data of a trial from its named streams, and scale them."""
+    seed = experiment.config.protocol.seed
+    dataset = experiment.source.draw(random_stream(seed, "data", trial.split))
+    split = random_split(
+        len(dataset.y), trial.n_train, experiment.n_test[trial.n_train], random_stream(seed, "split", trial.split)
+    )
+    scaling = fit_scaling(experiment.config.scaling, dataset.X[split.train])
+    return Parts(
+        X_train=scaling.transform(dataset.X[split.train]),
+        y_train=dataset.y[split.train],
+        X_test=scaling.transform(dataset.X[split.test]),
+        y_test=dataset.y[split.test],
+    )
+
+
+def run_trial(experiment: Experiment, trial: Trial, wanted: dict[int, tuple[int, ...]]) -> dict[int, Outcome]:
+    """Rank and evaluate on one split.
+
+    Parameters
+    ----------
+    experiment : Experiment
+    trial : Trial
+    wanted : dict of int to tuple of int
+        For the place of a ranking in ``experiment.rankings()``, the subset sizes to evaluate.
+
+    Returns
+    -------
+    dict of int to Outcome
+        By place of the ranking.
+    """
+    parts = draw_parts(experiment, trial)
+    orders = {place: _order(experiment, trial, experiment.rankings()[place], parts) for place in wanted}
+    outcomes = {}
+    for sizes in dict.fromkeys(wanted.values()):
+        places = [place for place in wanted if wanted[place] == sizes]
+        curves = _evaluate(experiment, parts, [orders[place].features for place in places], sizes)
+        for place, subsets in zip(places, curves, strict=True):
+            outcomes[place] = Outcome(orders[place].scores, orders[place].converged, subsets)
+    return outcomes
+
+
+@dataclass(frozen=True)
+class _Order:
+    """Features in the order in which they are kept, and the scores that it came from."""
+
+    features: NDArray[np.intp]
+    scores: tuple[float, ...]
+    converged: bool
+
+
+def _order(experiment: Experiment, trial: Trial, ranking: Ranking | None, parts: Parts) -> _Order:
+    if ranking is None:
+        return _Order(np.arange(experiment.source.n_features), (), True)
+    classifier = experiment.config.classifier
+    stream = random_stream(experiment.config.protocol.seed, "ranking", ranking.method, trial.split)
+    ranker = ranking.estimator(
+        kernel=classifier.kernel_object(),
+        C=classifier.C,
+        tolerance=classifier.tolerance,
+        solver=classifier.solver,
+        random_state=int(stream.integers(2**31)),
+    ).fit(parts.X_train, parts.y_train)
+    features = order_of(ranker.scores_)
+    if ranking.order == "worst-first":
+        features = features[::-1]
+    return _Order(features, tuple(map(float, ranker.scores_)), ranker.converged_)
+
+
+def _evaluate(
+    experiment: Experiment, parts: Parts, orders: list[NDArray[np.intp]], sizes: tuple[int, ...]
+) -> list[dict[int, SubsetResult]]:
+    """Train a fresh machine on the first features of each order, for each size."""
+    classifier, n_classes = experiment.config.classifier, experiment.source.n_classes
+    curves = nested_curves(
+        classifier.kernel_object(),
+        classifier.C,
+        parts.X_train,
+        parts.y_train,
+        parts.X_test,
+        orders,
+        sizes,
+        n_classes=n_classes,
+        tolerance=classifier.tolerance,
+        solver=classifier.solver,
+    )
+
+    def confusion(y: NDArray[np.intp], predicted: NDArray[np.intp]) -> tuple[tuple[int, ...], ...]:
+        return tuple(map(tuple, confusion_matrix(y, predicted, n_classes).tolist()))
+
+    return [
+        {
+            size: SubsetResult(
+                train=confusion(parts.y_train, curves.train_predicted[order, place]),
+                test=confusion(parts.y_test, curves.test_predicted[order, place]),
+                n_unconverged=int(np.count_nonzero(~curves.converged[order, place])),
+                duality_gap=float(curves.duality_gap[order, place].max()),
+            )
+            for place, size in enumerate(sizes)
+        }
+        for order in range(len(orders))
+    ]

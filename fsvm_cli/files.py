@@ -1,0 +1,33 @@
+"""Writing files so that a reader never meets half of one."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+from fsvm_cli.errors import DataError
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all; the folder is made where it is missing.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be written.
+    """
+    temporary = None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".writing-", delete=False) as stream:
+            temporary = Path(stream.name)
+            stream.write(content)
+        # Temporary files are private; results are as readable as other files of the user.
+        temporary.chmod(0o644)
+        temporary.replace(path)
+    except OSError as error:
+        if temporary is not None:
+            temporary.unlink(missing_ok=True)
+        raise DataError(
+            f"{path}: cannot be written ({error.strerror}); free some space, or use another --out"
+        ) from error

@@ -1,0 +1,90 @@
+"""One experiment's folder of results: tables from the store, figures from the tables."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from fsvm_cli.experiment.provenance import FILE_NAME as RUN_NAME
+from fsvm_cli.experiment.provenance import describe_run, read_run
+from fsvm_cli.experiment.record import record_key, tables_of
+from fsvm_cli.files import write_atomically
+from fsvm_cli.report.tables import read_table, summarise, write_table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    import pandas as pd
+
+    from fsvm_cli.experiment.config import LoadedConfig
+    from fsvm_cli.experiment.plan import Experiment
+    from fsvm_cli.experiment.store import Store
+
+FORMATS = ("svg", "png")
+
+
+def write_tables(loaded: LoadedConfig, experiment: Experiment, store: Store, folder: Path) -> pd.DataFrame:
+    """Write `run.json` and every table of an experiment.
+
+    Returns
+    -------
+    DataFrame
+        The table `curves.csv`.
+    """
+    description = json.dumps(describe_run(loaded, experiment), indent=2, ensure_ascii=False)
+    write_atomically(folder / RUN_NAME, (description + "\n").encode())
+    curves, scores = summarise(experiment, store)
+    write_table(curves, folder / "curves.csv")
+    write_table(scores, folder / "scores.csv")
+    for name in experiment.config.record:
+        record = store.record(record_key(experiment, name))
+        if record is not None:
+            for table, frame in tables_of(record).items():
+                write_table(frame, folder / f"{table}.csv")
+    lines = [f"{n_train},{split},{seconds:.6f}\n" for n_train, split, seconds in store.timings()]
+    write_atomically(folder / "timings.csv", ("train_size,split,seconds\n" + "".join(lines)).encode())
+    return curves
+
+
+def draw_figures(folder: Path, formats: Sequence[str] = FORMATS) -> list[Path]:
+    """Draw every figure of an experiment from its tables.
+
+    Parameters
+    ----------
+    folder : Path
+        Results of one experiment.
+    formats : sequence of str
+        Of svg, png, pdf.
+
+    Returns
+    -------
+    list of Path
+        The files.
+
+    Raises
+    ------
+    DataError
+        If `run.json` or a table is missing or damaged.
+    """
+    # matplotlib takes most of a second to import; a command that draws nothing does not wait for it.
+    from fsvm_cli.report.curves import draw_curves  # noqa: PLC0415
+    from fsvm_cli.report.decision_field import draw_decision_field  # noqa: PLC0415
+    from fsvm_cli.report.scores import draw_scores  # noqa: PLC0415
+
+    config, run = read_run(folder)
+    paths = []
+    if config.rankings:
+        paths += draw_curves(read_table(folder / "curves.csv"), config, folder, formats)
+        paths += draw_scores(read_table(folder / "scores.csv"), config, folder, formats)
+    if "decision-field" in config.record:
+        field, points = read_table(folder / "field.csv"), read_table(folder / "points.csv")
+        paths += draw_decision_field(field, points, config, run["data"], folder, formats)
+    return paths
+
+
+def results_folders(root: Path) -> list[Path]:
+    """Find the results folders at or below `root`, sorted by name."""
+    if (root / RUN_NAME).is_file():
+        return [root]
+    return sorted(path.parent for path in root.glob(f"*/{RUN_NAME}"))

@@ -1,0 +1,66 @@
+"""What a run prints at its end."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.table import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    import pandas as pd
+
+    from fsvm_cli.experiment.config import LoadedConfig
+
+MAX_ROWS = 16
+
+
+def print_summary(loaded: LoadedConfig, curves: pd.DataFrame, folder: Path, figures: Sequence[Path]) -> None:
+    """Print the test curves of an experiment, what they cover, and where the files are."""
+    config = loaded.config
+    # A pipe has no width; what is cut off there is lost.
+    console = Console(highlight=False, width=None if Console().is_terminal else 160)
+    console.print()
+    for (metric, train_size), rows in curves[curves["part"] == "test"].groupby(["metric", "train_size"], sort=False):
+        console.print(_table(rows, f"{config.title}: test {metric} in %, {train_size} training rows"))
+        console.print(_coverage(rows, config.protocol.splits))
+    if loaded.document.overrides:
+        changed = ", ".join(f"{key}={value}" for key, value in loaded.document.overrides.items())
+        console.print(f"Run with overrides ({changed}): no statement about the paper.", markup=False)
+    names = ["curves.csv", "scores.csv", *(path.name for path in figures)]
+    console.print(f"Written to {folder}: {', '.join(names)}", markup=False, soft_wrap=True)
+
+
+def _table(rows: pd.DataFrame, title: str) -> Table:
+    table = Table(title=title, title_justify="left", title_style="bold")
+    table.add_column("features", justify="right")
+    labels = list(dict.fromkeys(rows["ranking"]))
+    for label in labels:
+        table.add_column(label, justify="right")
+    by_size = {label: rows[rows["ranking"] == label].set_index("n_features") for label in labels}
+    sizes = sorted(rows["n_features"].unique())
+    every = -(-len(sizes) // MAX_ROWS)
+    # The last row is that of all features.
+    for size in sizes[(len(sizes) - 1) % every :: every]:
+        table.add_row(str(size), *(_cell(by_size[label].loc[size]) for label in labels))
+    return table
+
+
+def _cell(row: pd.Series) -> str:
+    half_width = 50 * (row["ci_high"] - row["ci_low"])
+    spread = "" if half_width != half_width else f" ± {half_width:.2f}"  # noqa: PLR0124 - one trial has no spread: NaN
+    return f"{100 * row['mean']:.2f}{spread}"
+
+
+def _coverage(rows: pd.DataFrame, planned: int) -> str:
+    n_trials, n_unconverged = int(rows["n_trials"].min()), int(rows["n_unconverged"].sum())
+    splits = f"{n_trials} splits" if n_trials == planned else f"INCOMPLETE: {n_trials} of {planned} splits"
+    certificate = (
+        "every machine reached its duality gap"
+        if n_unconverged == 0
+        else f"in {n_unconverged} of {int(rows['n_trials'].sum())} points a machine missed its duality gap"
+    )
+    return f"Mean ± 95 % interval over {splits}; {certificate}."

@@ -1,0 +1,48 @@
+"""Metrics and means against scikit-learn and scipy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.stats
+import sklearn.metrics
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fsvm_cli.evaluation.metrics import METRICS, confusion_matrix
+from fsvm_cli.evaluation.statistics import mean_interval
+
+ORACLES = {"accuracy": sklearn.metrics.accuracy_score, "balanced-accuracy": sklearn.metrics.balanced_accuracy_score}
+codes = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=1, max_size=30)
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@given(pairs=codes)
+@pytest.mark.filterwarnings("ignore:y_pred contains classes not in y_true")
+@pytest.mark.filterwarnings("ignore:A single label was found")
+def test_metrics_agree_with_scikit_learn(metric: str, pairs: list[tuple[int, int]]) -> None:
+    y, predicted = np.array(pairs).T
+    confusion = confusion_matrix(y, predicted, 3)
+    np.testing.assert_array_equal(confusion, sklearn.metrics.confusion_matrix(y, predicted, labels=[0, 1, 2]))
+    assert METRICS[metric](confusion) == pytest.approx(ORACLES[metric](y, predicted))
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_metrics_work_on_many_matrices_at_once(metric: str) -> None:
+    confusions = np.random.default_rng(0).integers(1, 9, size=(5, 3, 3))
+    np.testing.assert_array_equal(METRICS[metric](confusions), [METRICS[metric](each) for each in confusions])
+
+
+@given(st.lists(st.floats(-10, 10), min_size=2, max_size=30))
+def test_the_interval_is_students(values: list[float]) -> None:
+    found = mean_interval(np.array(values))
+    half_width = scipy.stats.t.ppf(0.975, len(values) - 1) * scipy.stats.sem(values)
+    np.testing.assert_allclose([found.mean, found.high - found.mean], [np.mean(values), half_width], atol=1e-9)
+    assert found.mean - found.low == pytest.approx(found.high - found.mean, abs=1e-9)
+    assert found.std == pytest.approx(np.std(values, ddof=1))
+
+
+def test_a_single_trial_has_a_mean_and_no_interval() -> None:
+    found = mean_interval(np.array([0.5]))
+    assert (found.mean, found.n) == (0.5, 1)
+    assert np.isnan([found.std, found.low, found.high]).all()

@@ -1,0 +1,121 @@
+"""What every ranking method promises; a new method is tested by being there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from fsvm_cli.ranking.base import HANDED_PARAMETERS, Ranker, order_of
+from fsvm_cli.ranking.registry import ranking_methods
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+METHODS = list(ranking_methods().values())
+every_method = pytest.mark.parametrize("method", METHODS, ids=lambda method: method.method)
+every_informed_method = pytest.mark.parametrize(
+    "method", [method for method in METHODS if method.looks_at_data], ids=lambda method: method.method
+)
+
+
+def build(method: type[Ranker], **parameters: Any) -> Ranker:
+    """Build an estimator whose random numbers, if it draws any, are fixed."""
+    fixed = {"random_state": 0} if "random_state" in method._get_param_names() else {}
+    return method(**fixed, **parameters)
+
+
+def separable(n_classes: int, n_features: int = 6) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    """Make classes that differ in the first feature, less in the second, and in no other."""
+    rng = np.random.default_rng(5)
+    y = np.arange(120) % n_classes
+    X = rng.normal(size=(120, n_features))
+    X[:, 0] += 4.0 * y
+    X[:, 1] += 1.5 * y
+    return X, y
+
+
+@parametrize_with_checks([build(method) for method in METHODS])
+def test_it_is_a_scikit_learn_estimator(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+@every_method
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_ranks_follow_the_scores(method: type[Ranker], n_classes: int) -> None:
+    X, y = separable(n_classes)
+    ranker = build(method, n_features_to_select=2).fit(X, y)
+    assert ranker.scores_.shape == (6,)
+    assert np.isfinite(ranker.scores_).all()
+    np.testing.assert_array_equal(np.argsort(ranker.ranking_), order_of(ranker.scores_))
+    np.testing.assert_array_equal(ranker.support_, ranker.ranking_ <= 2)
+    np.testing.assert_array_equal(ranker.transform(X), X[:, ranker.support_])
+    assert ranker.converged_ is True
+
+
+def test_ties_break_by_the_index_of_the_feature() -> None:
+    np.testing.assert_array_equal(order_of(np.array([1.0, 3.0, 1.0, 3.0, 2.0])), [1, 3, 4, 0, 2])
+
+
+@every_informed_method
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_the_feature_that_separates_comes_first(method: type[Ranker], n_classes: int) -> None:
+    X, y = separable(n_classes)
+    assert build(method).fit(X, y).ranking_[0] == 1
+
+
+@every_informed_method
+def test_scores_move_with_their_features(method: type[Ranker]) -> None:
+    X, y = separable(3)
+    permutation = np.array([3, 0, 5, 1, 4, 2])
+    scores = build(method).fit(X, y).scores_
+    np.testing.assert_allclose(build(method).fit(X[:, permutation], y).scores_, scores[permutation], rtol=1e-4)
+
+
+@every_informed_method
+def test_names_of_classes_do_not_matter(method: type[Ranker]) -> None:
+    X, y = separable(3)
+    names = np.array(["a", "b", "c"])
+    np.testing.assert_array_equal(build(method).fit(X, names[y]).scores_, build(method).fit(X, y).scores_)
+
+
+@every_method
+def test_one_class_is_refused_by_name(method: type[Ranker]) -> None:
+    X, y = separable(2)
+    with pytest.raises(ValueError, match="one class"):
+        build(method).fit(X, np.zeros_like(y))
+
+
+@every_method
+def test_a_constant_feature_has_a_finite_score(method: type[Ranker]) -> None:
+    X, y = separable(2)
+    X[:, 3] = 0.0
+    assert np.isfinite(build(method).fit(X, y).scores_).all()
+
+
+@every_method
+@pytest.mark.parametrize("n_features_to_select", [0, 7])
+def test_a_subset_that_cannot_be_is_refused(method: type[Ranker], n_features_to_select: int) -> None:
+    X, y = separable(2)
+    with pytest.raises(ValueError, match="n_features_to_select"):
+        build(method, n_features_to_select=n_features_to_select).fit(X, y)
+
+
+@every_method
+def test_parameters_that_a_person_sets_are_checked(method: type[Ranker]) -> None:
+    X, y = separable(2)
+    for name in method.parameters_model().model_fields:
+        ranker = clone(build(method)).set_params(**{name: "nonsense"})
+        with pytest.raises(ValueError, match=f"{method.method}: {name} is 'nonsense'"):
+            ranker.fit(X, y)
+
+
+@every_method
+def test_documentation_names_every_parameter(method: type[Ranker]) -> None:
+    for name in method._get_param_names():
+        assert f"{name} : " in (method.__doc__ or ""), f"{method.method}: {name} is not documented"
+    for name in method.parameters_model().model_fields:
+        assert name not in HANDED_PARAMETERS
