@@ -1,0 +1,222 @@
+"""Cards: what is known of a data set, where it comes from, and what must be found in it."""
+
+from __future__ import annotations
+
+import difflib
+from pathlib import Path
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from fsvm_cli.documents import StrictModel, read_document, validate
+from fsvm_cli.errors import UsageError
+
+Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+
+
+class CardFile(StrictModel):
+    """One file of the archive.
+
+    Attributes
+    ----------
+    path : str
+        Where it lies in the archive's layout, which the cache and mirrors share.
+    sha256 : str
+        Of its bytes, once unpacked.
+    bytes : int
+        Its size.
+    addresses : tuple of str
+        Where it can be had, best first; ``ADDRESS#MEMBER`` names a file within an archive.
+    """
+
+    path: str = Field(pattern=r"^[\w.+-]+(/[\w.+-]+)*$")
+    sha256: Sha256
+    bytes: int = Field(gt=0)
+    addresses: tuple[Annotated[str, Field(pattern=r"^https://")], ...] = ()
+
+
+class Files(StrictModel):
+    """The files that a copy is read from, by their paths; with `test_files`, the source fixes the split."""
+
+    files: tuple[str, ...] = Field(min_length=1)
+    test_files: tuple[str, ...] = ()
+
+
+class TextCopy(Files):
+    """Plain text, one row per line.
+
+    Attributes
+    ----------
+    separator : {"comma", "blank"}
+        What stands between the fields; blanks around a field never count.
+    target : {"first", "last"}
+        Which of the fields is the class, once those in `drop` are gone.
+    drop : tuple of int
+        Fields that are no features (names, numbers of patients), counted from 1.
+    missing : str or None
+        Mark of a missing value; rows that have one are left out.
+    """
+
+    reader: Literal["text"]
+    separator: Literal["comma", "blank"]
+    target: Literal["first", "last"]
+    drop: tuple[Annotated[int, Field(ge=1)], ...] = ()
+    missing: str | None = None
+
+
+class BundledCopy(StrictModel):
+    """The copy that scikit-learn carries."""
+
+    reader: Literal["scikit-learn"]
+    loader: Literal["load_wine", "load_breast_cancer"]
+
+
+Copy = Annotated[TextCopy | BundledCopy, Field(discriminator="reader")]
+
+
+class Expected(StrictModel):
+    """What reading must yield; `sha256` is of the values (`fsvm_cli.data.dataset.hash_values`)."""
+
+    rows: int = Field(gt=0)
+    features: int = Field(gt=0)
+    classes: dict[str, int]
+    sha256: Sha256
+
+
+class FixedVersion(StrictModel):
+    """A version of a data set that is the same for everyone.
+
+    Attributes
+    ----------
+    about : str
+        What sets it apart.
+    copies : tuple
+        Ways to the same values, best first; `expected` decides whether a copy is one.
+    classes : dict of str to str
+        Name of the class for each label that stands in the data; several labels may share one.
+    features : tuple of str
+        Names of the features; empty where the copy names them, or they are numbered.
+    caveats : tuple of str
+        What every report on it must say.
+    """
+
+    about: str
+    copies: tuple[Copy, ...] = Field(min_length=1)
+    classes: dict[str, str] = Field(min_length=2)
+    features: tuple[str, ...] = ()
+    expected: Expected
+    caveats: tuple[str, ...] = ()
+
+
+class GeneratedVersion(StrictModel):
+    """A distribution to draw from.
+
+    Attributes
+    ----------
+    about : str
+        The distribution, with its source.
+    generator : str
+        Name of the function in `fsvm_cli.data.synthetic`.
+    parameters : dict
+        Its parameters.
+    samples : int
+        Rows to draw where the config says nothing.
+    bayes_error : float or None
+        Error of the best rule, between 0 and 1, where it is known.
+    caveats : tuple of str
+        What every report on it must say.
+    """
+
+    about: str
+    generator: str
+    parameters: dict[str, int | float | tuple[float, ...]] = Field(default_factory=dict)
+    samples: int = Field(ge=2)
+    bayes_error: float | None = Field(default=None, ge=0, le=1)
+    caveats: tuple[str, ...] = ()
+
+
+class Card(StrictModel):
+    """One data set.
+
+    Attributes
+    ----------
+    title, about, citation, licence : str
+        For people.
+    oddities : tuple of str
+        What a person should know before using it.
+    files : tuple of CardFile
+        All files that its versions are read from; none for a synthetic set.
+    versions : dict of str to FixedVersion or GeneratedVersion
+        The first is the default.
+    """
+
+    title: str
+    about: str
+    citation: str
+    licence: str
+    oddities: tuple[str, ...] = ()
+    files: tuple[CardFile, ...] = ()
+    versions: dict[str, FixedVersion | GeneratedVersion] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _name_known_files(self) -> Self:
+        known = {file.path for file in self.files}
+        for name, version in self.versions.items():
+            copies = version.copies if isinstance(version, FixedVersion) else ()
+            named = [path for copy in copies if isinstance(copy, Files) for path in (*copy.files, *copy.test_files)]
+            for path in named:
+                if path not in known:
+                    raise ValueError(f"version '{name}' reads '{path}', which is not under 'files'")
+        return self
+
+    def file(self, path: str) -> CardFile:
+        """Look up one of `files` by its path."""
+        return next(file for file in self.files if file.path == path)
+
+    def version(self, name: str, chosen: str | None) -> tuple[str, FixedVersion | GeneratedVersion]:
+        """Find the version `chosen`, or the first; `name` is the card's own, for the error.
+
+        Raises
+        ------
+        UsageError
+            If the card has no such version.
+        """
+        if chosen is None:
+            return next(iter(self.versions.items()))
+        if chosen not in self.versions:
+            raise UsageError(f"the data set '{name}' has no version '{chosen}'; {nearest(chosen, [*self.versions])}")
+        return chosen, self.versions[chosen]
+
+
+def cards_folder() -> Path:
+    """Folder of the cards: beside the package in a checkout, inside it in an installed wheel."""
+    package = Path(__file__).resolve().parents[1]
+    shipped = package / "shipped" / "datasets"
+    return shipped if shipped.is_dir() else package.parent / "datasets"
+
+
+def card_names() -> list[str]:
+    """Names of all cards, sorted."""
+    return sorted(path.stem for path in cards_folder().glob("*.yaml"))
+
+
+def read_card(name: str) -> Card:
+    """Read the card called `name`.
+
+    Raises
+    ------
+    UsageError
+        If there is none, with the names that come nearest; or if the card is wrong, with the places.
+    """
+    names = card_names()
+    if name not in names:
+        raise UsageError(f"there is no data set '{name}'; {nearest(name, names)} ('fsvm datasets list' shows all)")
+    return validate(read_document(cards_folder() / f"{name}.yaml"), Card)
+
+
+def nearest(word: str, names: list[str]) -> str:
+    """Say which of `names` the reader may have meant by `word`, or else which there are."""
+    near = difflib.get_close_matches(word.lower(), names, n=3, cutoff=0.5)
+    if near:
+        return "did you mean " + " or ".join(f"'{name}'" for name in near) + "?"
+    return "there are: " + ", ".join(names)

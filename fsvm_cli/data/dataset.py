@@ -1,0 +1,185 @@
+"""What every data set is once it is read: numbers, class codes, names."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+
+from fsvm_cli.errors import DataError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    Matrix: TypeAlias = NDArray[np.float64] | sp.csr_array
+
+NAMES_SHOWN = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """A classification data set, checked on construction.
+
+    Attributes
+    ----------
+    name : str
+        What the set is called in tables and errors.
+    X : ndarray or scipy.sparse.csr_array of float64, shape (n_samples, n_features)
+        Finite feature values, in the units of the source.
+    y : ndarray of int64, shape (n_samples,)
+        Class codes 0..k-1, the places of the classes in `class_names`.
+    feature_names : tuple of str, length n_features
+        Distinct names, in the order of the columns.
+    class_names : tuple of str, length k >= 2
+        Distinct names, in the order of the codes.
+    sha256 : str
+        64 hex digits that stand for what the values are (see `hash_values`); for a drawn sample, for the
+        distribution that it was drawn from.
+    train_indices, test_indices : ndarray of int64 or None
+        Rows of the split that the source fixes; both or neither, disjoint.
+    relevant_features : ndarray of int64 or None
+        Columns that carry signal, where this is known.
+
+    Raises
+    ------
+    DataError
+        If there are no rows or columns, a value is missing or infinite, or the parts do not fit together.
+    """
+
+    name: str
+    X: Matrix
+    y: NDArray[np.int64]
+    feature_names: tuple[str, ...]
+    class_names: tuple[str, ...]
+    sha256: str
+    train_indices: NDArray[np.int64] | None = None
+    test_indices: NDArray[np.int64] | None = None
+    relevant_features: NDArray[np.int64] | None = None
+
+    def __post_init__(self) -> None:
+        self._check_shapes()
+        self._check_names()
+        self._check_finite()
+        self._check_split()
+
+    @property
+    def n_samples(self) -> int:
+        """Number of rows."""
+        return int(self.X.shape[0])
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns."""
+        return int(self.X.shape[1])
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes, whether or not each has a row."""
+        return len(self.class_names)
+
+    def class_counts(self) -> dict[str, int]:
+        """Count the rows of each class, by name, in the order of the codes."""
+        counts = np.bincount(self.y, minlength=self.n_classes)
+        return dict(zip(self.class_names, counts.tolist(), strict=True))
+
+    def _fail(self, what: str) -> DataError:
+        return DataError(f"data set '{self.name}': {what}")
+
+    def _check_shapes(self) -> None:
+        if self.X.ndim != 2 or self.X.dtype != np.float64:
+            raise self._fail(f"X must be a float64 matrix, not {self.X.dtype} of shape {self.X.shape}")
+        if not isinstance(self.X, np.ndarray | sp.csr_array):
+            raise self._fail(f"X must be a dense array or a csr_array, not {type(self.X).__name__}")
+        if 0 in self.X.shape:
+            raise self._fail(f"{self.n_samples} rows and {self.n_features} features; at least one of each is needed")
+        if self.y.shape != (self.n_samples,) or self.y.dtype != np.int64:
+            raise self._fail(f"y must hold one int64 code for each of the {self.n_samples} rows")
+        if self.n_classes < 2:
+            raise self._fail(f"only one class ({', '.join(self.class_names)}); at least two are needed")
+        if self.y.min() < 0 or self.y.max() >= self.n_classes:
+            raise self._fail(f"class codes must be 0..{self.n_classes - 1}")
+
+    def _check_names(self) -> None:
+        if len(self.feature_names) != self.n_features:
+            raise self._fail(f"{len(self.feature_names)} feature names for {self.n_features} features")
+        for kind, names in (("feature", self.feature_names), ("class", self.class_names)):
+            repeated = [f"'{name}'" for name, count in Counter(names).items() if count > 1]
+            if repeated:
+                raise self._fail(f"{kind} names stand more than once: {shown(repeated)}; make them distinct")
+
+    def _check_finite(self) -> None:
+        if np.isfinite(self.X.data if sp.issparse(self.X) else self.X).all():
+            return
+        if sp.issparse(self.X):
+            entries = sp.coo_array(self.X)
+            bad = ~np.isfinite(entries.data)
+            rows, columns = entries.row[bad], entries.col[bad]
+        else:
+            rows, columns = np.nonzero(~np.isfinite(self.X))
+        counts = Counter(columns.tolist())
+        found = [f"'{self.feature_names[column]}' ({counts[column]})" for column in sorted(counts)]
+        raise self._fail(
+            f"missing or infinite values in {np.unique(rows).size} of {self.n_samples} rows; by feature: {shown(found)}"
+        )
+
+    def _check_split(self) -> None:
+        if (self.train_indices is None) != (self.test_indices is None):
+            raise self._fail("a fixed split needs both training and test rows")
+        if self.train_indices is None or self.test_indices is None:
+            return
+        rows = np.concatenate([self.train_indices, self.test_indices])
+        if np.unique(rows).size < rows.size or rows.min() < 0 or rows.max() >= self.n_samples:
+            raise self._fail("the rows of the fixed split must be distinct and within the data")
+
+
+def shown(names: Sequence[str]) -> str:
+    """Join names for a message, the first few of many."""
+    more = len(names) - NAMES_SHOWN
+    return ", ".join(names[:NAMES_SHOWN]) + (f" and {more} more" if more > 0 else "")
+
+
+def hash_values(
+    X: Matrix,
+    y: NDArray[np.int64],
+    split: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None,
+) -> str:
+    """SHA-256 of what a computation on the data depends on, whichever file or library the values came from.
+
+    The same values reach us as plain text, compressed, archived and bundled with scikit-learn, and one file holds
+    several data sets (codings of letters, columns left out): the hash of a file would be too fine and too coarse.
+
+    Parameters
+    ----------
+    X : ndarray or csr_array, shape (n_samples, n_features)
+        Feature values; -0 counts as 0. A sparse matrix and its dense copy have different hashes, because
+        methods may treat them differently.
+    y : ndarray of int64, shape (n_samples,)
+        Class codes.
+    split : pair of ndarray or None
+        Training and test rows that the source fixes.
+
+    Returns
+    -------
+    str
+        64 hex digits, the same on every platform.
+    """
+    digest = hashlib.sha256()
+    if sp.issparse(X):
+        canonical = sp.csr_array(X, copy=True)
+        canonical.sum_duplicates()
+        canonical.eliminate_zeros()
+        arrays = [canonical.indptr, canonical.indices, canonical.data]
+    else:
+        arrays = [X + 0.0]
+    for array in [*arrays, y, *(split or ())]:
+        kind = "<f8" if array.dtype.kind == "f" else "<i8"
+        digest.update(f"{kind}{array.shape}".encode())
+        digest.update(np.ascontiguousarray(array, dtype=kind).tobytes())
+    digest.update(f"{X.shape}".encode())
+    return digest.hexdigest()

@@ -1,0 +1,156 @@
+"""Data sets as experiments see them: something to draw a sample from."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fsvm_cli.data.card import FixedVersion, nearest, read_card
+from fsvm_cli.data.dataset import Dataset
+from fsvm_cli.data.load import load_version, numbered
+from fsvm_cli.data.synthetic import GENERATORS
+from fsvm_cli.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from fsvm_cli.data.card import GeneratedVersion
+    from fsvm_cli.data.spec import NamedSpec
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class DataSource(ABC):
+    """A data set, or a distribution that gives a fresh one for every split; picklable.
+
+    Attributes
+    ----------
+    name : str
+        What it is called in tables.
+    identity : str
+        64 hex digits that change whenever what `draw` yields changes.
+    n_samples : int
+        Rows of what `draw` yields.
+    feature_names, class_names : tuple of str
+        As in `Dataset`.
+    caveats : tuple of str
+        What every report on it must say.
+    """
+
+    name: str
+    identity: str
+    n_samples: int
+    feature_names: tuple[str, ...]
+    class_names: tuple[str, ...]
+    caveats: tuple[str, ...] = ()
+
+    @property
+    def n_features(self) -> int:
+        """Columns of what `draw` yields."""
+        return len(self.feature_names)
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return len(self.class_names)
+
+    @abstractmethod
+    def draw(self, rng: np.random.Generator) -> Dataset:
+        """Yield the data for one split; only a distribution uses `rng`."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class FixedSource(DataSource):
+    """A data set that is always the same."""
+
+    dataset: Dataset
+
+    def draw(self, rng: np.random.Generator) -> Dataset:  # noqa: ARG002 - the contract of DataSource
+        """Yield the data set itself."""
+        return self.dataset
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class GeneratedSource(DataSource):
+    """A distribution, by the name of its generator and its parameters."""
+
+    generator: str
+    parameters: dict[str, Any]
+
+    def draw(self, rng: np.random.Generator) -> Dataset:
+        """Draw `n_samples` rows."""
+        generator = GENERATORS[self.generator]
+        X, y = generator.draw(rng, self.n_samples, **self.parameters)
+        return Dataset(
+            name=self.name,
+            X=X,
+            y=y,
+            feature_names=self.feature_names,
+            class_names=self.class_names,
+            sha256=self.identity,
+            relevant_features=np.array(generator.relevant_features, dtype=np.int64),
+        )
+
+
+def open_source(spec: NamedSpec, *, base_folder: Path, announce: Callable[[str], None]) -> DataSource:  # noqa: ARG001
+    """Find, fetch and verify what a config names.
+
+    Parameters
+    ----------
+    spec : DatasetSpec
+        The config's ``dataset:``.
+    base_folder : Path
+        Folder that relative paths of files start from.
+    announce : callable
+        Hears, line by line, what takes time.
+
+    Raises
+    ------
+    UsageError
+        If there is no such data set or version, or an option does not belong to it.
+    DataError
+        If the data are missing, corrupt or out of reach.
+    """
+    card = read_card(spec.name)
+    version_name, version = card.version(spec.name, spec.version)
+    name = spec.name if len(card.versions) == 1 else f"{spec.name} ({version_name})"
+    if isinstance(version, FixedVersion):
+        if spec.samples is not None:
+            raise UsageError(f"'samples' is for synthetic sets; '{spec.name}' has {version.expected.rows} rows")
+        return fixed_source(load_version(name, card, version, announce), version.caveats)
+    return _generated_source(name, version, spec.samples or version.samples)
+
+
+def fixed_source(dataset: Dataset, caveats: tuple[str, ...] = ()) -> FixedSource:
+    """Wrap a data set that has been read."""
+    return FixedSource(
+        name=dataset.name,
+        identity=dataset.sha256,
+        n_samples=dataset.n_samples,
+        feature_names=dataset.feature_names,
+        class_names=dataset.class_names,
+        caveats=caveats,
+        dataset=dataset,
+    )
+
+
+def _generated_source(name: str, version: GeneratedVersion, n_samples: int) -> GeneratedSource:
+    if version.generator not in GENERATORS:
+        raise UsageError(f"there is no generator '{version.generator}'; {nearest(version.generator, [*GENERATORS])}")
+    generator = GENERATORS[version.generator]
+    distribution = [version.generator, generator.revision, version.parameters, n_samples]
+    return GeneratedSource(
+        name=name,
+        identity=hashlib.sha256(json.dumps(distribution, sort_keys=True).encode()).hexdigest(),
+        n_samples=n_samples,
+        feature_names=numbered(generator.n_features),
+        class_names=generator.class_names,
+        caveats=version.caveats,
+        generator=version.generator,
+        parameters=version.parameters,
+    )

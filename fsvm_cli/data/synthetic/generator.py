@@ -1,0 +1,37 @@
+"""What a distribution to draw from says of itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Draw = Callable[..., tuple[NDArray[np.float64], NDArray[np.int64]]]
+
+
+@dataclass(frozen=True)
+class Generator:
+    """A distribution of features and classes.
+
+    Attributes
+    ----------
+    draw : callable
+        ``draw(rng, n_samples, **parameters)`` returns X of shape (n_samples, n_features) and codes of shape
+        (n_samples,).
+    n_features : int
+        Number of features.
+    class_names : tuple of str
+        Names of the classes, in the order of the codes.
+    relevant_features : tuple of int
+        Columns on which the class depends, counted from 0.
+    revision : int
+        Raised whenever the same random numbers would give other values, so that stored results are not mixed.
+    """
+
+    draw: Draw
+    n_features: int
+    class_names: tuple[str, ...]
+    relevant_features: tuple[int, ...]
+    revision: int = 1
