@@ -23,7 +23,7 @@ def command(name: str | None) -> None:
         width = max(map(len, methods))
         for method, estimator in methods.items():
             parameters = ", ".join(estimator.parameters_model().model_fields)
-            summary = inspect.getdoc(estimator).splitlines()[0]
+            summary = (inspect.getdoc(estimator) or "").split("\n")[0]
             click.echo(f"{method:{width}}  {summary}" + (f" Parameters: {parameters}." if parameters else ""))
         return
     if name not in methods:

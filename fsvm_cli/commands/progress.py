@@ -40,16 +40,18 @@ class _Lines:
     def __init__(self, name: str) -> None:
         self._name = name
         self._begin = self._last_line = time.monotonic()
-        self._n_trials = self._n_at_start = 0
+        self._n_trials = self._n_at_start = self._n_done = 0
 
     def start(self, n_trials: int, n_done: int) -> None:
-        self._n_trials, self._n_at_start = n_trials, n_done
+        self._n_trials, self._n_at_start, self._n_done = n_trials, n_done, n_done
         self._print(f"{n_trials} trials, {n_done} already done")
 
     def advance(self, n_done: int) -> None:
         now = time.monotonic()
         finished = n_done == self._n_trials
-        if finished or now - self._last_line >= SECONDS_BETWEEN_LINES:
+        news = n_done > self._n_done and (finished or now - self._last_line >= SECONDS_BETWEEN_LINES)
+        if news:
+            self._n_done = n_done
             self._last_line = now
             per_trial = (now - self._begin) / max(1, n_done - self._n_at_start)
             rest = "" if finished else f", about {duration(per_trial * (self._n_trials - n_done))} left"

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @click.option("--out", type=click.Path(path_type=Path), default="results", show_default=True, help="Folder of results.")
 @click.option("--dry-run", is_flag=True, help="Say what would be done and how long it may take.")
 @click.option("--fresh", is_flag=True, help="Start over; stored trials go once the new ones begin to come.")
-def command(
+def command(  # noqa: PLR0917 - click passes every option
     configs: tuple[str, ...],
     jobs: int,
     splits: int | None,

@@ -23,7 +23,7 @@ from pydantic import (
     model_validator,
 )
 
-from fsvm_cli.data.scaling import SCALINGS
+from fsvm_cli.data.scaling import ScalingName
 from fsvm_cli.data.spec import DatasetSpec
 from fsvm_cli.documents import StrictModel
 from fsvm_cli.evaluation.metrics import METRICS
@@ -57,7 +57,7 @@ def _row_part(value: Any) -> Fraction | int:
 
 
 def _one_or_more(value: Any) -> Any:
-    return value if isinstance(value, tuple | list) else (value,)
+    return tuple(value) if isinstance(value, tuple | list) else (value,)
 
 
 RowPart = Annotated[
@@ -184,11 +184,8 @@ class Claim(StrictModel):
 
 
 def _sorted_sizes(value: Any) -> Any:
-    return (
-        tuple(sorted(set(value)))
-        if isinstance(value, tuple) and all(isinstance(size, int) for size in value)
-        else value
-    )
+    is_sizes = isinstance(value, tuple | list) and all(isinstance(size, int) for size in value)
+    return tuple(sorted(set(value))) if is_sizes else value
 
 
 class Config(StrictModel):
@@ -197,7 +194,7 @@ class Config(StrictModel):
     title: Text = Field(description="What the experiment shows, for headings.")
     paper: Paper | None = Field(default=None, description="What it reproduces, if anything.")
     dataset: DatasetSpec = Field(description="Name of a data set, or a mapping with its options.")
-    scaling: Literal[*SCALINGS] = Field(description="Scaling of the features, fitted on each training part.")  # type: ignore[valid-type]
+    scaling: ScalingName = Field(description="Scaling of the features, fitted on each training part.")
     classifier: AnyClassifier = Field(description="The machine that is trained on each subset.")
     protocol: Protocol
     rankings: tuple[AnyRanking, ...] = Field(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from fsvm_cli.experiment.schema import Config
 
-LINE_STYLES = {"test": "-", "train": "--"}
+LINE_STYLES: dict[str, Literal["-", "--"]] = {"test": "-", "train": "--"}
 MAX_MARKED_SIZES = 25
 
 

@@ -27,6 +27,7 @@ def draw_decision_field(
     points: pd.DataFrame,
     config: Config,
     names: dict[str, Sequence[str]],
+    *,
     folder: Path,
     formats: Sequence[str],
 ) -> list[Path]:

@@ -79,7 +79,7 @@ def draw_figures(folder: Path, formats: Sequence[str] = FORMATS) -> list[Path]:
         paths += draw_scores(read_table(folder / "scores.csv"), config, folder, formats)
     if "decision-field" in config.record:
         field, points = read_table(folder / "field.csv"), read_table(folder / "points.csv")
-        paths += draw_decision_field(field, points, config, run["data"], folder, formats)
+        paths += draw_decision_field(field, points, config, run["data"], folder=folder, formats=formats)
     return paths
 
 
