@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import importlib
 import sys
 
@@ -27,10 +28,12 @@ class LazyGroup(click.Group):
         """Names of the commands, in the order in which a newcomer needs them."""
         return list(COMMANDS)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:
         """Import the module of a command."""
         if cmd_name not in COMMANDS:
-            return None
+            near = difflib.get_close_matches(cmd_name, COMMANDS, n=1)
+            suggestion = f" Did you mean '{near[0]}'?" if near else ""
+            raise click.UsageError(f"No such command '{cmd_name}'.{suggestion}", ctx)
         command: click.Command = importlib.import_module(f"fsvm_cli.commands.{cmd_name}").command
         return command
 

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 class AverageSeparation(Ranker):
-    r"""Mean distance between samples of opposite classes, feature by feature.
+    """Mean distance between samples of opposite classes, feature by feature.
 
-    .. math:: \gamma_j = \frac{1}{n_+ n_-} \sum_{k: y_k=+1} \sum_{l: y_l=-1} |x_{kj} - x_{lj}|
+        score_j = mean of |x_kj - x_lj| over all pairs of a sample k of one class and a sample l of the other
 
     Several classes are compared one against the rest, and the distances averaged over the classes, as the document does
     with its own score. The sums cost O(n log n) per feature. The scores have the unit of the feature: scale the

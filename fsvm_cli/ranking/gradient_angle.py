@@ -18,17 +18,15 @@ if TYPE_CHECKING:
 
 
 class GradientAngle(Ranker):
-    r"""How closely the decision function's gradient follows each axis, near the decision boundary.
+    """How closely the decision function's gradient follows each axis, near the decision boundary.
 
-    With :math:`g` the decision function of a machine, averaged over the points :math:`I_\epsilon` near its margin,
+    With g the decision function of a machine, and the mean taken over the points x_i near its margin,
 
-    .. math::
-        \tilde\alpha_j = 1 - \frac{2}{\pi} \frac{1}{|I_\epsilon|} \sum_{i \in I_\epsilon}
-        \arccos \frac{|\partial_j g(x_i)|}{\lVert \nabla g(x_i) \rVert}
+        score_j = 1 - (2/π) mean_i arccos(|∂_j g(x_i)| / ‖∇g(x_i)‖)
 
     lies between 0 (the gradient is orthogonal to the axis) and 1 (parallel). Several classes are separated one against
     the rest, and the scores averaged over the machines. For the linear kernel the gradient is the same everywhere, and
-    the score is :math:`\frac{2}{\pi} \arcsin(|w_j| / \lVert w \rVert)`.
+    the score is (2/π) arcsin(|w_j| / ‖w‖).
 
     Parameters
     ----------
@@ -36,7 +34,7 @@ class GradientAngle(Ranker):
     C : float, default=1.0
         Upper bound of alpha.
     epsilon : float, default=0.1
-        Half-width of the region around the margin, at least 0, in units of :math:`g`.
+        Half-width of the region around the margin, at least 0, in units of g.
     tolerance : float, default=1e-6
         Relative duality gap of the machines.
     solver : str, default="auto"
@@ -45,11 +43,11 @@ class GradientAngle(Ranker):
 
     Notes
     -----
-    Source: hermes2000, equations (6) to (8) and Table 1, with these corrections. A weak influence is an angle of
-    :math:`\pi/2`, not :math:`\pi`. The region is :math:`|y_i g(x_i) - 1| \le \epsilon`: the printed
-    :math:`|g(x_i) - 1|` drops the margin vectors of the negative class. Margin vectors belong to the region whatever
-    `epsilon` is. There need not be any: where the region is empty, the support vectors take its place. Points where the
-    gradient vanishes have no angle and do not count; a machine with none but such points does not count either.
+    Source: hermes2000, equations (6) to (8) and Table 1, with these corrections. A weak influence is an angle of π/2,
+    not π. The region is |y_i g(x_i) - 1| ≤ epsilon: the printed |g(x_i) - 1| drops the margin vectors of the negative
+    class. Margin vectors belong to the region whatever `epsilon` is. There need not be any: where the region is empty,
+    the support vectors take its place. Points where the gradient vanishes have no angle and do not count; a machine
+    with none but such points does not count either.
     """
 
     method = "gradient-angle"
@@ -99,12 +97,12 @@ def margin_region(
     support: NDArray[np.intp],
     epsilon: float,
 ) -> NDArray[np.intp]:
-    r"""Training points that a machine is least certain of, the :math:`I_\epsilon` of hermes2000, equation (8).
+    """Training points that a machine is least certain of, the set over which hermes2000, equation (8), averages.
 
     Parameters
     ----------
     functional_margin : ndarray, shape (n_samples,)
-        :math:`y_i g(x_i)`.
+        y_i g(x_i).
     margin_vectors, support : ndarray of int
         Rows with 0 < alpha < C, and with 0 < alpha.
     epsilon : float

@@ -49,7 +49,8 @@ def draw_curves(curves: pd.DataFrame, config: Config, folder: Path, formats: Seq
                 handles = _draw(axes, rows, config)
                 axes.set_title(_title(rows, config), loc="left", wrap=True)
                 axes.set_xlabel("Number of retained features")
-                axes.set_ylabel(f"{metric.replace('-', ' ').capitalize()} (%)")
+                part = f"{config.parts[0]} " if len(config.parts) == 1 else ""
+                axes.set_ylabel(f"{part}{metric.replace('-', ' ')} (%)".capitalize())
                 drawing.legend(handles=handles, loc="outside lower left", ncols=2, handlelength=2.6)
                 paths += save(drawing, folder, name, formats)
     return paths
@@ -87,6 +88,8 @@ def _draw(axes: Axes, rows: pd.DataFrame, config: Config) -> list[Line2D]:
     reference = rows[(rows["part"] == config.parts[0]) & (rows["n_features"] == rows["n_features"].max())]
     axes.axhline(100 * reference["mean"].iloc[0], color="#777777", linewidth=0.7, linestyle=":", zorder=1)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    # A symmetric band may leave the range that the figure of merit can have.
+    axes.set_ylim(max(axes.get_ylim()[0], 0), min(axes.get_ylim()[1], 101))
     upper_first = [handles[label] for label in sorted(labels, key=lambda label: -heights[label])]
     return upper_first + _key_to_lines(config)
 
