@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         DualProblem,
         DualSolution,
         InfeasibleError,
+        Solver,
         bias_of,
         duality_gap,
     )
@@ -31,10 +32,10 @@ if TYPE_CHECKING:
     )
     from fsvm_cli.svm.nested import NestedCurves, nested_curves
     from fsvm_cli.svm.one_vs_rest import OneVsRest, decision_values, fit_one_vs_rest, predict_codes
-    from fsvm_cli.svm.solve import solve
+    from fsvm_cli.svm.solver import solve
 
 _HOMES = {
-    "dual": ("ConvergenceError", "DualProblem", "DualSolution", "InfeasibleError", "bias_of", "duality_gap"),
+    "dual": ("ConvergenceError", "DualProblem", "DualSolution", "InfeasibleError", "Solver", "bias_of", "duality_gap"),
     "estimator": ("SVM",),
     "kernels": (
         "KERNELS",
@@ -49,7 +50,7 @@ _HOMES = {
     ),
     "nested": ("NestedCurves", "nested_curves"),
     "one_vs_rest": ("OneVsRest", "decision_values", "fit_one_vs_rest", "predict_codes"),
-    "solve": ("solve",),
+    "solver": ("solve",),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
@@ -68,6 +69,7 @@ __all__ = [
     "NestedCurves",
     "OneVsRest",
     "Polynomial",
+    "Solver",
     "Tanh",
     "bias_of",
     "decision_values",

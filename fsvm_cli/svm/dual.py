@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -10,6 +11,7 @@ import numpy.typing as npt
 from fsvm_cli.errors import FsvmError
 
 Array = npt.NDArray[np.float64]
+Solver = Literal["auto", "smo", "interior-point", "libsvm"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,29 +178,32 @@ def duality_gap(problem: DualProblem, alpha: Array, bias: float) -> float:
     Returns
     -------
     float
-        (primal - dual) / primal, >= 0 up to rounding; infinity where no scaling makes the point feasible. A point
-        with a primal value of 0 is optimal and has gap 0.
+        primal - dual over the larger of the two, >= 0 up to rounding; infinity where no scaling makes the point
+        feasible, 0 where both are 0. It is a sum of terms that vanish where the Karush-Kuhn-Tucker conditions hold, so
+        for an indefinite Gram matrix a gap of 0 says that the point is stationary, not that it is the optimum.
     """
     coefficients = alpha * problem.y
     values = problem.gram @ coefficients
     norm = float(coefficients @ values)
     margins = problem.y * (values + bias)
-    dual = float(alpha.sum()) - 0.5 * (norm + problem.ridge * float(alpha @ alpha))
     scale = 1.0
     if problem.ridge == 0.0 and np.isinf(problem.C).any():
         smallest = float(margins[np.isinf(problem.C)].min())
         if smallest <= 0.0:
             return float("inf")
         scale = max(1.0, 1.0 / smallest)
-    primal = 0.5 * scale**2 * norm + _loss(problem, 1.0 - scale * margins)
-    return (primal - dual) / primal if primal > 0.0 else 0.0
+    # A sum of terms >= 0 (Fenchel and Young): the difference of two large objectives would lose the digits.
+    terms = _loss(problem, 1.0 - scale * margins) - alpha * (1.0 - margins) + 0.5 * problem.ridge * alpha**2
+    gap = 0.5 * (scale**2 - 1.0) * norm + float(terms.sum())
+    dual = problem.objective(alpha)
+    size = max(abs(dual), abs(dual + gap))
+    return gap / size if size > 0.0 else 0.0
 
 
-def _loss(problem: DualProblem, slack: Array) -> float:
-    """Return the sum of max over 0 <= a <= C of a slack - ridge/2 a^2: hinge, squared hinge, or the two joined."""
-    bounded = np.where(np.isinf(problem.C), 0.0, problem.C)
+def _loss(problem: DualProblem, slack: Array) -> Array:
+    """Return max over 0 <= a <= C of a slack - ridge/2 a^2: hinge, squared hinge, or the two joined."""
     active = np.maximum(slack, 0.0)
     if problem.ridge == 0.0:
-        return float(bounded @ active)
+        return np.where(np.isinf(problem.C), 0.0, problem.C) * active
     a = np.minimum(active / problem.ridge, problem.C)
-    return float(a @ active - 0.5 * problem.ridge * (a @ a))
+    return np.asarray(a * active - 0.5 * problem.ridge * a**2, dtype=np.float64)

@@ -16,8 +16,7 @@ from fsvm_cli.svm.one_vs_rest import TIE_TOLERANCES, Codes, decision_values, fit
 if TYPE_CHECKING:
     from sklearn.utils import Tags
 
-    from fsvm_cli.svm.dual import Array
-    from fsvm_cli.svm.solve import Solver
+    from fsvm_cli.svm.dual import Array, Solver
 
 
 class SVM(ClassifierMixin, BaseEstimator):

@@ -11,10 +11,9 @@ import numpy.typing as npt
 from fsvm_cli.svm.one_vs_rest import TIE_TOLERANCES, Codes, fit_one_vs_rest, machine_labels, predict_codes
 
 if TYPE_CHECKING:
-    from fsvm_cli.svm.dual import Array
+    from fsvm_cli.svm.dual import Array, Solver
     from fsvm_cli.svm.kernels import Kernel
     from fsvm_cli.svm.pairwise import Samples
-    from fsvm_cli.svm.solve import Solver
 
 
 @dataclass(frozen=True, eq=False)

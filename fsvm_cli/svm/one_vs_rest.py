@@ -8,8 +8,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from fsvm_cli.svm.dual import Array, DualProblem, DualSolution
-from fsvm_cli.svm.solve import Solver, solve
+from fsvm_cli.svm.dual import Array, DualProblem, DualSolution, Solver
+from fsvm_cli.svm.solver import solve
 
 Codes = npt.NDArray[np.int64]
 

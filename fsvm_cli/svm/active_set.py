@@ -1,0 +1,240 @@
+"""Newton steps on the free samples, and the loop that alternates them with pair steps."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from fsvm_cli.svm.factor import Factor, append, rebuild, remove, solve_two
+from fsvm_cli.svm.pair_steps import EPSILON, Array, Box, add_scaled, extremes, move, pair_step, place
+
+CURVATURE_FLOOR = 1e-12
+"""Pairs are treated as having at least this part of the largest diagonal entry as curvature."""
+ROUNDING = 2.0 * EPSILON
+"""Times the largest diagonal entry and the sum of alpha: a bound on what rounding does to a residual."""
+FIRST_PATIENCE, PATIENCE = 10, 5
+"""Pair steps before the first Newton step and, at least, between two: Newton steps pay where few samples are free."""
+STRIKES = 6
+"""So many Newton steps in a row that do not halve a violation near the tolerance: rounding has the last word."""
+UNBOUNDED = 1e13
+"""A dual objective beyond this (in units of one over the kernel) means a margin that doubles cannot resolve."""
+
+CONVERGED, STALLED, OUT_OF_BUDGET, INFEASIBLE = 0, 1, 2, 3
+
+
+@njit(cache=True, nogil=True)
+def is_free(box: Box, i: int) -> bool:
+    """Return whether c_i is strictly between its bounds."""
+    return bool(box.rise[i] == 0.0) & bool(box.fall[i] == 0.0)
+
+
+@njit(cache=True, nogil=True)
+def count_changes(factor: Factor, box: Box) -> tuple[int, int]:
+    """Return how many members are not free, and how many free samples are not members."""
+    leaving, free = 0, 0
+    for a in range(factor.size[0]):
+        leaving += not is_free(box, factor.members[a])
+    for i in range(box.c.size):
+        free += is_free(box, i)
+    return leaving, free - (factor.size[0] - leaving)
+
+
+@njit(cache=True, nogil=True)
+def enrol(factor: Factor, box: Box) -> None:
+    """Make all free samples members, in their order, without a factorisation."""
+    size = 0
+    for i in range(box.c.size):
+        factor.inside[i] = is_free(box, i)
+        if factor.inside[i]:
+            factor.members[size] = i
+            size += 1
+    factor.size[0] = size
+
+
+@njit(cache=True, nogil=True)
+def synchronise(factor: Factor, K: Array, box: Box) -> None:
+    """Make the factor's members the free samples; many changes at once are a new factorisation."""
+    leaving, entering = count_changes(factor, box)
+    if 3 * leaving + entering > 8 + factor.size[0] // 4:
+        enrol(factor, box)
+        rebuild(factor, K)
+        return
+    if leaving > 0:
+        for a in range(factor.size[0] - 1, -1, -1):
+            if not is_free(box, factor.members[a]):
+                remove(factor, a)
+    if entering > 0:
+        for i in range(box.c.size):
+            if is_free(box, i) and not factor.inside[i]:
+                append(factor, K, i)
+
+
+@njit(cache=True, nogil=True)
+def newton_direction(factor: Factor, residuals: Array, imbalance: float, direction: Array, ones: Array) -> float:
+    """Write the step to the optimum of the free block and return the residual that all free samples then share.
+
+    The step sums to -imbalance, which repairs what rounding did to the equality constraint.
+    """
+    m = factor.size[0]
+    centre = 0.0
+    for a in range(m):
+        centre += residuals[a]
+    centre /= m
+    for a in range(m):
+        direction[a] = residuals[a] - centre
+        ones[a] = 1.0
+    solve_two(factor, direction, ones)
+    total, weight = imbalance, 0.0
+    for a in range(m):
+        total += direction[a]
+        weight += ones[a]
+    level = total / weight
+    for a in range(m):
+        direction[a] -= level * ones[a]
+    return float(level + centre)
+
+
+@njit(cache=True, nogil=True)
+def longest_step(box: Box, factor: Factor, direction: Array) -> tuple[float, int]:
+    """Return the part of the step, at most 1, that stays in the box, and the row that blocks it (-1: none)."""
+    length, blocking = 1.0, -1
+    for a in range(factor.size[0]):
+        i = factor.members[a]
+        room = (box.upper[i] if direction[a] > 0.0 else box.lower[i]) - box.c[i]
+        if abs(room) < length * abs(direction[a]):
+            length, blocking = room / direction[a], a
+    return length, blocking
+
+
+@njit(cache=True, nogil=True)
+def newton_steps(K: Array, box: Box, factor: Factor) -> int:
+    """Go to the optimum of the free samples, dropping each that meets a bound on the way; return the steps taken."""
+    synchronise(factor, K, box)
+    m = factor.size[0]
+    started = factor.members[:m].copy()
+    before, residuals = np.empty(m), np.empty(m)
+    direction, ones = np.empty(m), np.empty(m)
+    imbalance = 0.0
+    for i in range(box.c.size):
+        imbalance += box.c[i]
+    for a in range(m):
+        before[a], residuals[a] = box.c[started[a]], box.r[started[a]]
+    steps = 0
+    while factor.size[0] > 1:
+        steps += 1
+        level = newton_direction(factor, residuals, imbalance, direction, ones)
+        length, blocking = longest_step(box, factor, direction)
+        for a in range(factor.size[0]):
+            i = factor.members[a]
+            if a == blocking:
+                place(box, i, box.upper[i] if direction[a] > 0.0 else box.lower[i])
+            else:
+                move(box, i, length * direction[a])
+            residuals[a] += length * (level - residuals[a] + factor.shift[a] * direction[a])
+        imbalance *= 1.0 - length
+        if blocking < 0:
+            break
+        residuals[blocking : factor.size[0] - 1] = residuals[blocking + 1 : factor.size[0]]
+        remove(factor, blocking)
+    for a in range(m):
+        moved = box.c[started[a]] - before[a]
+        if moved != 0.0:
+            add_scaled(box.r, K[started[a]], -moved)
+    return steps
+
+
+@njit(cache=True, nogil=True)
+def refresh(K: Array, y: Array, box: Box) -> None:
+    """Compute the residuals from the coefficients."""
+    box.r[:] = y
+    for i in range(y.size):
+        if box.c[i] != 0.0:
+            add_scaled(box.r, K[i], -box.c[i])
+
+
+@njit(cache=True, nogil=True)
+def magnitude(y: Array, box: Box) -> tuple[float, float]:
+    """Return sum alpha_i and the dual objective sum alpha_i - 1/2 c'Kc, in which Kc = y - r."""
+    total, inner = 0.0, 0.0
+    for i in range(y.size):
+        total += box.c[i] * y[i]
+        inner += box.c[i] * box.r[i]
+    return total, 0.5 * (total + inner)
+
+
+@njit(cache=True, nogil=True)
+def begin(K: Array, y: Array, box: Box, factor: Factor) -> tuple[float, bool]:
+    """Make ready for a run; return the largest diagonal entry and whether any coefficient is set."""
+    largest, started = 0.0, False
+    for i in range(y.size):
+        box.diagonal[i] = K[i, i]
+        largest = max(largest, abs(K[i, i]))
+        place(box, i, box.c[i])
+        started |= box.c[i] != 0.0
+        factor.inside[i] = False
+    factor.size[0], factor.tau[0] = 0, largest
+    refresh(K, y, box)
+    return largest, started
+
+
+@njit(cache=True, nogil=True)
+def maximise(  # noqa: PLR0917
+    K: Array, y: Array, box: Box, factor: Factor, tolerance: float, budget: int
+) -> tuple[int, int]:
+    """Maximise the dual objective from the point in the box.
+
+    Parameters
+    ----------
+    K : (n, n) array
+        Gram matrix with the ridge on its diagonal.
+    y : (n,) array
+        Labels.
+    box : Box
+        On entry c and its bounds; on return also the residuals, computed from c.
+    factor : Factor
+        Scratch.
+    tolerance : float
+        The largest violation r_i - r_j of a pair that may rise and fall.
+    budget : int
+        The largest number of pair and Newton steps.
+
+    Returns
+    -------
+    status : int
+        CONVERGED, STALLED (rounding stands in the way), OUT_OF_BUDGET or INFEASIBLE (the objective is unbounded).
+    steps : int
+    """
+    largest, started = begin(K, y, box, factor)
+    gains = np.empty(y.size)
+    unbounded = np.isinf(np.max(np.where(y != 0.0, box.upper - box.lower, 0.0)))
+    floor = max(CURVATURE_FLOOR * largest, 1e-300)
+    highest, lowest = extremes(box.r, box.rise, box.fall)
+    steps, since, fresh = 0, 0, True
+    patience = 0 if started else FIRST_PATIENCE
+    strikes, previous = 0, np.inf
+    while steps < budget:
+        if highest - lowest <= tolerance:
+            if fresh:
+                return CONVERGED, steps
+            refresh(K, y, box)
+            fresh = True
+            highest, lowest = extremes(box.r, box.rise, box.fall)
+        elif since >= patience:
+            steps += 1 + newton_steps(K, box, factor)
+            highest, lowest = extremes(box.r, box.rise, box.fall)
+            m = factor.size[0]
+            since, fresh, patience = 0, False, PATIENCE + m // 4 + m * m // y.size
+            total, objective = magnitude(y, box)
+            if unbounded and objective * largest > UNBOUNDED:
+                return INFEASIBLE, steps
+            near = highest - lowest <= max(1e3 * tolerance, ROUNDING * largest * total)
+            strikes = strikes + 1 if near and highest - lowest > 0.5 * previous else 0
+            previous = highest - lowest
+            if strikes == STRIKES:
+                refresh(K, y, box)
+                return STALLED, steps
+        else:
+            highest, lowest = pair_step(K, box, highest, floor, gains)
+            steps, since, fresh = steps + 1, since + 1, False
+    refresh(K, y, box)
+    return OUT_OF_BUDGET, steps

@@ -1,0 +1,132 @@
+"""Steps of sequential minimal optimisation: the compiled kernels that touch every sample.
+
+All is written in the signed coefficients c_i = alpha_i y_i with lower_i <= c_i <= upper_i and the residuals
+r_i = y_i - sum_j K_ij c_j, the gradient of the dual objective. Where c_i lies on its upper bound, `rise` is -infinity,
+where it lies on its lower bound, `fall` is +infinity, else both are 0: the largest residual that may rise is
+max(r + rise).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+Array = npt.NDArray[np.float64]
+
+REASSOCIATE = {"nnan", "nsz", "arcp", "contract", "reassoc"}
+"""What lets reductions use vector instructions; without "ninf", for closed sides of the box are infinite."""
+
+
+EPSILON = np.finfo(np.float64).eps
+
+
+class Box(NamedTuple):
+    """A point of the dual problem, its gradient and the box around it; all arrays have shape (n,)."""
+
+    c: Array
+    lower: Array
+    upper: Array
+    r: Array
+    rise: Array
+    fall: Array
+    diagonal: Array
+
+
+@njit(cache=True, nogil=True)
+def place(box: Box, i: int, value: float) -> None:
+    """Put c_i at a value within its bounds and note which sides are open to it."""
+    box.c[i] = value
+    box.rise[i] = 0.0 if value < box.upper[i] else -np.inf
+    box.fall[i] = 0.0 if value > box.lower[i] else np.inf
+
+
+@njit(cache=True, nogil=True)
+def move(box: Box, i: int, delta: float) -> None:
+    """Add delta to c_i within its bounds; a distance to a bound that may be rounding is none.
+
+    A coefficient that is off its bound by rounding would count as free, and so fix the bias.
+    """
+    value = box.c[i] + delta
+    blur = 4.0 * EPSILON * (abs(box.c[i]) + abs(delta))
+    if value - box.lower[i] <= blur:
+        value = box.lower[i]
+    elif box.upper[i] - value <= blur:
+        value = box.upper[i]
+    place(box, i, value)
+
+
+@njit(cache=True, nogil=True, fastmath=REASSOCIATE)
+def add_scaled(target: Array, row: Array, factor: float) -> None:
+    """Add factor * row to target."""
+    for t in range(target.size):
+        target[t] += factor * row[t]
+
+
+@njit(cache=True, nogil=True, fastmath=REASSOCIATE)
+def extremes(r: Array, rise: Array, fall: Array) -> tuple[float, float]:
+    """Return the largest residual that may rise and the smallest that may fall."""
+    highest, lowest = -np.inf, np.inf
+    for t in range(r.size):
+        highest = max(highest, r[t] + rise[t])
+        lowest = min(lowest, r[t] + fall[t])
+    return highest, lowest
+
+
+@njit(cache=True, nogil=True, fastmath=REASSOCIATE)
+def shift_residuals(box: Box, row_i: Array, row_j: Array, delta: float) -> tuple[float, float]:
+    """Update the residuals for c_i + delta, c_j - delta, and return their `extremes` from the same pass."""
+    r, rise, fall = box.r, box.rise, box.fall
+    highest, lowest = -np.inf, np.inf
+    for t in range(r.size):
+        value = r[t] - delta * (row_i[t] - row_j[t])
+        r[t] = value
+        highest = max(highest, value + rise[t])
+        lowest = min(lowest, value + fall[t])
+    return highest, lowest
+
+
+@njit(cache=True, nogil=True, fastmath=REASSOCIATE)
+def pair_gains(box: Box, row_i: Array, i: int, floor: float, gains: Array) -> float:
+    """Write twice the unclipped gain of each pair (i, j), -1 where c_j may not fall or would not; return the best.
+
+    The second-order working set of Fan, Chen and Lin (2005), eq. (16).
+    """
+    best = 0.0
+    r, fall, diagonal = box.r, box.fall, box.diagonal
+    top, own = r[i], diagonal[i]
+    for t in range(gains.size):
+        difference = top - r[t]
+        curvature = max(diagonal[t] + own - 2.0 * row_i[t], floor)
+        gain = difference * difference / curvature
+        gain = gain if (difference > 0.0) & (fall[t] == 0.0) else -1.0
+        gains[t] = gain
+        best = max(best, gain)
+    return best
+
+
+@njit(cache=True, nogil=True)
+def first_equal(values: Array, side: Array, target: float) -> int:
+    """Return the first index where values + side equals the target, which is among them."""
+    for t in range(values.size):
+        if values[t] + side[t] == target:
+            return t
+    return 0
+
+
+@njit(cache=True, nogil=True)
+def pair_step(K: Array, box: Box, highest: float, floor: float, gains: Array) -> tuple[float, float]:
+    """Move the most violating pair to its optimum within the box; return the new `extremes`."""
+    i = first_equal(box.r, box.rise, highest)
+    best = pair_gains(box, K[i], i, floor, gains)
+    j = 0
+    while gains[j] != best:
+        j += 1
+    room = min(box.upper[i] - box.c[i], box.c[j] - box.lower[j])
+    curvature = max(box.diagonal[i] + box.diagonal[j] - 2.0 * K[i, j], floor)
+    delta = min((highest - box.r[j]) / curvature, room)
+    move(box, i, delta)
+    move(box, j, -delta)
+    return shift_residuals(box, K[i], K[j], delta)
