@@ -29,8 +29,8 @@ from fsvm_cli.documents import StrictModel
 from fsvm_cli.evaluation.metrics import METRICS
 from fsvm_cli.ranking.base import Ranker  # noqa: TC001 - pydantic's fields are made from what stands here
 from fsvm_cli.ranking.registry import ranking_methods
+from fsvm_cli.svm.dual import Solver
 from fsvm_cli.svm.kernels import KERNELS, Kernel
-from fsvm_cli.svm.solve import Solver
 
 PositiveInt = Annotated[int, Field(ge=1)]
 Text = Annotated[str, Field(min_length=1)]

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fsvm_cli.svm import Kernel
-    from fsvm_cli.svm.solve import Solver
+    from fsvm_cli.svm.dual import Solver
 
 
 class GradientAngle(Ranker):
