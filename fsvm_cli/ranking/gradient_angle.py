@@ -9,6 +9,7 @@ from annotated_types import Ge
 
 from fsvm_cli.ranking.base import Ranker
 from fsvm_cli.svm import SVM
+from fsvm_cli.svm.one_vs_rest import TIE_TOLERANCES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -47,7 +48,9 @@ class GradientAngle(Ranker):
     not π. The region is |y_i g(x_i) - 1| ≤ epsilon: the printed |g(x_i) - 1| drops the margin vectors of the negative
     class. Margin vectors belong to the region whatever `epsilon` is. There need not be any: where the region is empty,
     the support vectors take its place. Points where the gradient vanishes have no angle and do not count; a machine
-    with none but such points does not count either.
+    with none but such points does not count either. A gradient vanishes when it cannot move g by more than the width
+    of a tie over the range of the training data: the linear machine of a class that lies between two others is
+    constant but for rounding.
     """
 
     method = "gradient-angle"
@@ -82,10 +85,11 @@ class GradientAngle(Ranker):
                 svm.support_[svm.dual_coef_[machine] != 0],
                 self.epsilon,
             )
-            gradients = svm.input_gradient(X[region])[machine]
-            lengths = np.linalg.norm(gradients, axis=1)
-            if lengths.any():
-                cosines = np.abs(gradients[lengths > 0]) / lengths[lengths > 0, None]
+            steepness = np.abs(svm.input_gradient(X[region])[machine])
+            # What moves g by less than a tie over all of the data is what the solver left over, and has no direction.
+            steepness = steepness[steepness @ np.ptp(X, axis=0) > TIE_TOLERANCES * self.tolerance]
+            if len(steepness):
+                cosines = steepness / np.linalg.norm(steepness, axis=1, keepdims=True)
                 # arcsin of the cosine is the complement of the angle, exact where the angle is nearly a right one.
                 scores.append(2 / np.pi * np.arcsin(np.minimum(cosines, 1)).mean(axis=0))
         return np.mean(scores, axis=0) if scores else np.zeros(X.shape[1])

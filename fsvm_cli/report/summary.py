@@ -25,7 +25,8 @@ def print_summary(loaded: LoadedConfig, curves: pd.DataFrame, folder: Path, figu
     console = Console(highlight=False, width=None if Console().is_terminal else 160)
     console.print()
     for (metric, train_size), rows in curves[curves["part"] == "test"].groupby(["metric", "train_size"], sort=False):
-        console.print(_table(rows, f"{config.title}: test {metric} in %, {train_size} training rows"))
+        console.print(f"{config.title}: test {metric} in %, {train_size} training rows", style="bold", soft_wrap=True)
+        console.print(_table(rows))
         console.print(_coverage(rows, config.protocol.splits))
     if loaded.document.overrides:
         changed = ", ".join(f"{key}={value}" for key, value in loaded.document.overrides.items())
@@ -34,8 +35,8 @@ def print_summary(loaded: LoadedConfig, curves: pd.DataFrame, folder: Path, figu
     console.print(f"Written to {folder}: {', '.join(names)}", markup=False, soft_wrap=True)
 
 
-def _table(rows: pd.DataFrame, title: str) -> Table:
-    table = Table(title=title, title_justify="left", title_style="bold")
+def _table(rows: pd.DataFrame) -> Table:
+    table = Table()
     table.add_column("features", justify="right")
     labels = list(dict.fromkeys(rows["ranking"]))
     for label in labels:

@@ -22,6 +22,9 @@ every_kernel = pytest.mark.parametrize("kernel", KERNELS, ids=repr)
 def test_linear_kernel_has_the_closed_form(y: np.ndarray) -> None:
     svm = SVM("linear", C=1.0).fit(X, y)
     weights = svm.dual_coef_ @ svm.support_vectors_
+    # The middle one of three classes in a row cannot be separated from both others: its machine is constant.
+    weights = weights[np.abs(weights).max(axis=1) > 1e-9]
+    assert len(weights) == (1 if y is BINARY else 2)
     expected = 2 / np.pi * np.arcsin(np.abs(weights) / np.linalg.norm(weights, axis=1, keepdims=True))
     for epsilon in (0.0, 0.1, 10.0):
         scores = GradientAngle("linear", C=1.0, epsilon=epsilon).fit(X, y).scores_
@@ -50,6 +53,9 @@ def test_scores_are_the_mean_angles_of_numerical_gradients(kernel: Kernel, y: np
         near = np.abs(sign * decision[:, machine] - 1) <= epsilon
         near[svm.margin_vectors_[machine]] = True
         gradient = numerical_gradient(svm, X[near], machine)
+        gradient = gradient[np.abs(gradient) @ np.ptp(X, axis=0) > 1e-5]
+        if not len(gradient):
+            continue
         cosines = np.abs(gradient) / np.linalg.norm(gradient, axis=1, keepdims=True)
         expected.append((1 - 2 / np.pi * np.arccos(cosines)).mean(axis=0))
     scores = GradientAngle(kernel, C=1.0, epsilon=epsilon).fit(X, y).scores_
