@@ -14,6 +14,7 @@ from fsvm_cli.errors import FsvmError
 COMMANDS = {
     "run": "Run experiments and write their tables and figures.",
     "plot": "Draw every figure again from stored results.",
+    "compare": "Print what the papers claim beside what was found, with verdicts.",
     "check": "Check configs without running them.",
     "schema": "Print the JSON Schema of a config, for editors.",
     "methods": "Show the ranking methods, their parameters and sources.",

@@ -13,9 +13,10 @@ from fsvm_cli.experiment.config import load_config
 from fsvm_cli.experiment.executors import run_task
 from fsvm_cli.experiment.plan import plan
 from fsvm_cli.experiment.run import missing_tasks, run
+from fsvm_cli.experiment.schema import ALL_FEATURES
 from fsvm_cli.experiment.store import Store
 from fsvm_cli.report.results import draw_figures, results_folders, write_tables
-from fsvm_cli.report.tables import ALL_FEATURES, read_table, write_table
+from fsvm_cli.report.tables import read_table, write_table
 
 if TYPE_CHECKING:
     from pathlib import Path
