@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from fsvm_cli.data.card import BundledCopy
 from fsvm_cli.data.dataset import Dataset, hash_values
-from fsvm_cli.data.fetch import cache_folder, fetch_file, is_intact
+from fsvm_cli.data.fetch import cache_folder, fetch_files, is_intact
 from fsvm_cli.data.readers.bundled import read_bundled
 from fsvm_cli.data.readers.rows import Rows
 from fsvm_cli.data.readers.text import read_text
@@ -52,8 +52,10 @@ def _read_copy(card: Card, copy: Copy, announce: Callable[[str], None]) -> list[
     """Read the training (or only) part, and the test part where the copy has one."""
     if isinstance(copy, BundledCopy):
         return [read_bundled(copy.loader)]
-    parts = [part for part in (copy.files, copy.test_files) if part]
-    return [_stack([_read_file(fetch_file(card.file(path), announce), copy) for path in part]) for part in parts]
+    names = (*copy.files, *copy.test_files)
+    paths = fetch_files([card.file(name) for name in names], announce)
+    parts = [part for part in (paths[: len(copy.files)], paths[len(copy.files) :]) if part]
+    return [_stack([_read_file(path, copy) for path in part]) for part in parts]
 
 
 def _read_file(path: Path, copy: TextCopy) -> Rows:
