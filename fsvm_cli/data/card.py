@@ -64,6 +64,26 @@ class TextCopy(Files):
     missing: str | None = None
 
 
+class SequencesCopy(Files):
+    """DNA sequences; `coding` gives the nucleotides in the order of their codes 1 to 4."""
+
+    reader: Literal["sequences"]
+    coding: Annotated[str, Field(pattern="^[ACGT]{4}$")]
+
+
+class ExpressionCopy(Files):
+    """Intensities, tissues and names of genes, in this order."""
+
+    reader: Literal["expression"]
+
+
+class LibsvmCopy(Files):
+    """LIBSVM's format, as a sparse matrix unless `dense`."""
+
+    reader: Literal["libsvm"]
+    dense: bool = False
+
+
 class BundledCopy(StrictModel):
     """The copy that scikit-learn carries."""
 
@@ -71,7 +91,7 @@ class BundledCopy(StrictModel):
     loader: Literal["load_wine", "load_breast_cancer"]
 
 
-Copy = Annotated[TextCopy | BundledCopy, Field(discriminator="reader")]
+Copy = Annotated[TextCopy | SequencesCopy | ExpressionCopy | LibsvmCopy | BundledCopy, Field(discriminator="reader")]
 
 
 class Expected(StrictModel):

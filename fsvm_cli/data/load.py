@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy.sparse as sp
 
-from fsvm_cli.data.card import BundledCopy
+from fsvm_cli.data.card import BundledCopy, ExpressionCopy, SequencesCopy, TextCopy
 from fsvm_cli.data.dataset import Dataset, hash_values
-from fsvm_cli.data.fetch import cache_folder, fetch_file, is_intact
+from fsvm_cli.data.fetch import cache_folder, fetch_files, is_intact
 from fsvm_cli.data.readers.bundled import read_bundled
+from fsvm_cli.data.readers.expression import read_expression
+from fsvm_cli.data.readers.libsvm import read_libsvm
 from fsvm_cli.data.readers.rows import Rows
+from fsvm_cli.data.readers.sequences import read_sequences
 from fsvm_cli.data.readers.text import read_text
 from fsvm_cli.errors import DataError
 
@@ -19,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from fsvm_cli.data.card import Card, Copy, Expected, FixedVersion, TextCopy
+    from fsvm_cli.data.card import Card, Copy, Expected, FixedVersion, LibsvmCopy
 
 
 def load_version(name: str, card: Card, version: FixedVersion, announce: Callable[[str], None]) -> Dataset:
@@ -35,7 +38,7 @@ def load_version(name: str, card: Card, version: FixedVersion, announce: Callabl
     failures = []
     for copy in sorted(version.copies, key=lambda copy: _distance(card, copy)):
         try:
-            return _assemble(name, version, _read_copy(card, copy, announce))
+            return _assemble(name, version, _read_copy(card, version, copy, announce))
         except DataError as error:
             failures.append(str(error))
     raise DataError("\n".join([f"data set '{name}' cannot be had:", *failures]))
@@ -48,16 +51,24 @@ def _distance(card: Card, copy: Copy) -> int:
     return 0 if all(is_intact(cache_folder() / file.path, file) for file in files) else 2
 
 
-def _read_copy(card: Card, copy: Copy, announce: Callable[[str], None]) -> list[Rows]:
+def _read_copy(card: Card, version: FixedVersion, copy: Copy, announce: Callable[[str], None]) -> list[Rows]:
     """Read the training (or only) part, and the test part where the copy has one."""
     if isinstance(copy, BundledCopy):
         return [read_bundled(copy.loader)]
-    parts = [part for part in (copy.files, copy.test_files) if part]
-    return [_stack([_read_file(fetch_file(card.file(path), announce), copy) for path in part]) for part in parts]
+    paths = fetch_files([card.file(name) for name in (*copy.files, *copy.test_files)], announce)
+    if isinstance(copy, ExpressionCopy):
+        return [read_expression(*paths)]
+    rows = [_read_file(path, copy, version.expected.features) for path in paths]
+    parts = [rows[: len(copy.files)], rows[len(copy.files) :]]
+    return [_stack(part) for part in parts if part]
 
 
-def _read_file(path: Path, copy: TextCopy) -> Rows:
-    return read_text(path, separator=copy.separator, target=copy.target, drop=copy.drop, missing=copy.missing)
+def _read_file(path: Path, copy: TextCopy | SequencesCopy | LibsvmCopy, n_features: int) -> Rows:
+    if isinstance(copy, TextCopy):
+        return read_text(path, separator=copy.separator, target=copy.target, drop=copy.drop, missing=copy.missing)
+    if isinstance(copy, SequencesCopy):
+        return read_sequences(path, coding=copy.coding)
+    return read_libsvm(path, n_features=n_features, dense=copy.dense)
 
 
 def _stack(parts: list[Rows]) -> Rows:
