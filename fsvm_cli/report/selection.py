@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pandas as pd
 
 from fsvm_cli.evaluation.stability import selection_stability
@@ -14,6 +13,7 @@ from fsvm_cli.report.tables import ranks_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from fsvm_cli.experiment.plan import Experiment
