@@ -11,7 +11,7 @@ from numba import njit
 from fsvm_cli.svm.active_set import CONVERGED
 from fsvm_cli.svm.compiled_kernels import IDENTITY, Form, add_feature, apply_function, fill_gram
 from fsvm_cli.svm.engine import STEPS_PER_SAMPLE, make_scratch, maximise_certified
-from fsvm_cli.svm.pair_steps import Array, add_scaled
+from fsvm_cli.svm.pair_steps import ALLOCATING, Array, add_scaled
 
 Integers = npt.NDArray[np.int64]
 
@@ -48,10 +48,10 @@ class Records(NamedTuple):
         return Records(*(array[index] for array in self))
 
 
-@njit(cache=True, nogil=True)
+@njit(**ALLOCATING)
 def evaluate(form: Form, walk: Walk, bias: Array, test_decision: Array) -> None:
     """Write the machines' scores of the test samples; kernel values are computed for support vectors only."""
-    row = np.empty(walk.cross.shape[1])
+    row, bits = np.empty(walk.cross.shape[1]), np.empty(walk.cross.shape[1], np.int64)
     for m in range(bias.size):
         test_decision[m] = bias[m]
     for i in range(walk.cross.shape[0]):
@@ -59,12 +59,12 @@ def evaluate(form: Form, walk: Walk, bias: Array, test_decision: Array) -> None:
         for m in range(bias.size):
             if walk.coefficients[m, i] != 0.0:
                 if not computed:
-                    apply_function(form, walk.cross[i], row)
+                    apply_function(form, walk.cross[i], row, bits)
                     computed = True
                 add_scaled(test_decision[m], row, walk.coefficients[m, i])
 
 
-@njit(cache=True, nogil=True)
+@njit(**ALLOCATING)
 def follow(  # noqa: PLR0917
     form: Form,
     walk: Walk,
