@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from numba import njit
 
 from fsvm_cli.svm.kernels import Anova, Gaussian, Kernel, Laplace, Linear, Polynomial, Tanh
-from fsvm_cli.svm.pair_steps import ALLOCATING, COMPILED
-
-if TYPE_CHECKING:
-    from fsvm_cli.svm.pair_steps import Array
+from fsvm_cli.svm.pair_steps import COMPILED, Array
 
 INNER_PRODUCT, SQUARED_DISTANCE, L1_DISTANCE, ANOVA_SUM = 0, 1, 2, 3
 IDENTITY, POWER, EXPONENTIAL, TANH = 0, 1, 2, 3
@@ -47,6 +44,13 @@ class Form(NamedTuple):
     degree: int = 1
 
 
+class Scratch(NamedTuple):
+    """Room for one row of kernel values."""
+
+    row: Array
+    bits: npt.NDArray[np.int64]
+
+
 def compiled_form(kernel: Kernel) -> Form:
     """Return what the compiled functions need to know of a kernel.
 
@@ -71,7 +75,7 @@ def compiled_form(kernel: Kernel) -> Form:
     raise TypeError(f"{type(kernel).__name__} has no compiled form")
 
 
-@njit(**ALLOCATING, fastmath={"contract"})
+@njit(**COMPILED, fastmath={"contract"})
 def exponentials(values: Array, bits: npt.NDArray[np.int64]) -> None:
     """Replace values, at most 0, by their exponentials, to within 2 units in the last place; `bits` is scratch.
 
@@ -103,8 +107,10 @@ def exponentials(values: Array, bits: npt.NDArray[np.int64]) -> None:
         values[t] *= powers[t]
 
 
-@njit(**ALLOCATING, fastmath={"contract"})
-def add_terms(form: Form, total: Array, value: float, others: Array, weight: float) -> None:
+@njit(**COMPILED, fastmath={"contract"})
+def add_terms(  # noqa: PLR0917
+    form: Form, total: Array, value: float, others: Array, weight: float, scratch: Scratch
+) -> None:
     """Add the statistic's terms of one feature between one sample and others."""
     if form.statistic == INNER_PRODUCT:
         scaled = weight * value
@@ -118,18 +124,18 @@ def add_terms(form: Form, total: Array, value: float, others: Array, weight: flo
         for t in range(total.size):
             total[t] += weight * abs(value - others[t])
     else:
-        terms, bits = np.empty(total.size), np.empty(total.size, np.int64)
+        terms = scratch.row[: total.size]
         for t in range(total.size):
             difference = value - others[t]
             terms[t] = -form.gamma * difference * difference
-        exponentials(terms, bits)
+        exponentials(terms, scratch.bits)
         for t in range(total.size):
             total[t] += weight * terms[t]
 
 
-@njit(**ALLOCATING, fastmath={"contract"})
-def apply_function(form: Form, statistic: Array, out: Array, bits: npt.NDArray[np.int64]) -> None:
-    """Write phi of a row of the statistic; `bits` is scratch."""
+@njit(**COMPILED, fastmath={"contract"})
+def apply_function(form: Form, statistic: Array, out: Array, scratch: Scratch) -> None:
+    """Write phi of a row of the statistic."""
     if form.function == POWER and form.degree == 2:
         for t in range(out.size):
             base = statistic[t] + form.offset
@@ -138,7 +144,7 @@ def apply_function(form: Form, statistic: Array, out: Array, bits: npt.NDArray[n
     for t in range(out.size):
         out[t] = form.scale * statistic[t] + form.offset
     if form.function == EXPONENTIAL:
-        exponentials(out, bits)
+        exponentials(out, scratch.bits)
     elif form.function == TANH:
         for t in range(out.size):
             out[t] = np.tanh(out[t])
@@ -155,9 +161,9 @@ def is_mirrored(form: Form) -> bool:
     return bool(form.function >= EXPONENTIAL)
 
 
-@njit(**ALLOCATING)
+@njit(**COMPILED)
 def add_feature(  # noqa: PLR0917
-    form: Form, square: Array, cross: Array, train: Array, test: Array, weight: float
+    form: Form, square: Array, cross: Array, train: Array, test: Array, weight: float, scratch: Scratch
 ) -> None:
     """Add one feature to the statistic of training against training and against test samples.
 
@@ -166,23 +172,22 @@ def add_feature(  # noqa: PLR0917
     mirrored = is_mirrored(form)
     for i in range(train.size):
         first = i if mirrored else 0
-        add_terms(form, square[i, first:], train[i], train[first:], weight)
-        add_terms(form, cross[i], train[i], test, weight)
+        add_terms(form, square[i, first:], train[i], train[first:], weight, scratch)
+        add_terms(form, cross[i], train[i], test, weight, scratch)
 
 
-@njit(**ALLOCATING)
-def fill_gram(form: Form, square: Array, K: Array) -> None:
+@njit(**COMPILED)
+def fill_gram(form: Form, square: Array, K: Array, scratch: Scratch) -> None:
     """Write the Gram matrix from the statistic of training samples, mirrored tile by tile or row by row."""
     n = K.shape[0]
-    bits = np.empty(n, np.int64)
     if not is_mirrored(form):
         for i in range(n):
-            apply_function(form, square[i], K[i], bits)
+            apply_function(form, square[i], K[i], scratch)
         return
     for start in range(0, n, TILE):
         stop = min(start + TILE, n)
         for i in range(start, stop):
-            apply_function(form, square[i, i:], K[i, i:], bits)
+            apply_function(form, square[i, i:], K[i, i:], scratch)
         for left in range(start, n, TILE):
             right = min(left + TILE, n)
             for k in range(left, right):
