@@ -1,20 +1,30 @@
-"""Files of the archive: from the cache or a mirror, and never unverified."""
+"""Files of the archive: from the cache, a mirror or their addresses, and never unverified."""
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import hashlib
+import logging
 import os
+import shutil
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import quote, unquote, urldefrag, urlsplit
 
 import platformdirs
 
+from fsvm_cli.data.unpack import extract, is_packed
 from fsvm_cli.errors import DataError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Sequence
 
     from fsvm_cli.data.card import CardFile
+
+MAX_ARCHIVE_BYTES = 200_000_000
+WEB_PAGE = (b"<!doctype html", b"<html")
 
 
 def cache_folder() -> Path:
@@ -31,18 +41,160 @@ def is_intact(path: Path, file: CardFile) -> bool:
         return hashlib.file_digest(stream, "sha256").hexdigest() == file.sha256
 
 
-def fetch_file(file: CardFile, announce: Callable[[str], None]) -> Path:
-    """Find a verified copy of `file`; `announce` hears where it comes from if that is not the cache.
+def fetch_files(files: Sequence[CardFile], announce: Callable[[str], None]) -> list[Path]:
+    """Have verified copies of `files`: from the cache, a mirror that is a folder, or the network into the cache.
+
+    Processes that need files at once wait for one another, so that each file is fetched once. What a killed
+    process fetched is kept, and the file that it was at is resumed.
+
+    Parameters
+    ----------
+    files : sequence of CardFile
+        What is needed.
+    announce : callable
+        Hears what is fetched, and from where.
+
+    Returns
+    -------
+    list of Path
+        Where each file lies.
 
     Raises
     ------
     DataError
-        If there is none.
+        If one cannot be had, with all that was tried and how to place it by hand; or if the cache cannot be
+        written.
     """
-    if is_intact(cache_folder() / file.path, file):
-        return cache_folder() / file.path
-    mirror = os.environ.get("FSVM_MIRROR")
-    if mirror and is_intact(Path(mirror) / file.path, file):
-        announce(f"{file.path}: read from the mirror {mirror}")
-        return Path(mirror) / file.path
-    raise DataError(f"'{file.path}' is neither in the cache {cache_folder()} nor in a mirror (FSVM_MIRROR)")
+    found = [_at_hand(file) for file in files]
+    if all(found):
+        return [path for path in found if path]
+    cache = cache_folder()
+    try:
+        with _only_process(cache, announce), _scratch_folder(cache / ".archives") as archives:
+            fetcher = _Fetcher(cache, archives, announce)
+            return [_at_hand(file) or fetcher.fetch(file) for file in files]
+    except OSError as error:
+        full = error.errno in {errno.ENOSPC, errno.EDQUOT}
+        raise DataError(
+            f"the cache folder {cache} {'is full' if full else 'cannot be written'} ({error.strerror or error}); "
+            "FSVM_CACHE=FOLDER names another"
+        ) from error
+
+
+def _at_hand(file: CardFile) -> Path | None:
+    mirror = os.environ.get("FSVM_MIRROR", "")
+    folders = [cache_folder(), *([Path(mirror)] if mirror and not _is_address(mirror) else [])]
+    return next((folder / file.path for folder in folders if is_intact(folder / file.path, file)), None)
+
+
+def _is_address(mirror: str) -> bool:
+    return mirror.startswith(("http://", "https://"))
+
+
+@contextlib.contextmanager
+def _only_process(cache: Path, announce: Callable[[str], None]) -> Iterator[None]:
+    """Hold the cache for one process at a time; the system lets go of it when a process dies."""
+    from filelock import FileLock, Timeout  # noqa: PLC0415 - slow to import, and not needed where nothing is fetched
+
+    cache.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(cache / ".lock")
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        announce("waiting for another process that fetches data")
+        lock.acquire()
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+@contextlib.contextmanager
+def _scratch_folder(folder: Path) -> Iterator[Path]:
+    """Offer an empty folder, also where a killed process left its own."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@dataclass
+class _Fetcher:
+    """Fetches files one after the other and keeps archives as long as files are taken out of them."""
+
+    cache: Path
+    archives: Path
+    announce: Callable[[str], None]
+    fetched: dict[str, Path] = field(default_factory=dict)
+
+    def fetch(self, file: CardFile) -> Path:
+        import pooch  # noqa: PLC0415 - slow to import, and not needed where nothing is fetched
+
+        pooch.get_logger().setLevel(logging.WARNING)
+        path = self.cache / file.path
+        partial = _partial(path)
+        failures = []
+        addresses = _addresses(file)
+        # What a killed process left may be the beginning of something else; then its address gets a clean attempt.
+        for address in addresses[:1] * partial.exists() + addresses:
+            self.announce(f"fetching {path.name} from {address}")
+            try:
+                pooch.retrieve(
+                    address,
+                    known_hash=file.sha256,
+                    fname=path.name,
+                    path=path.parent,
+                    downloader=lambda address, target, _pooch: self.download(address, Path(target), file),
+                )
+            except DataError as error:
+                partial.unlink(missing_ok=True)
+                failures.append(f"  {address}: {error}")
+            except ValueError:  # pooch: another hash
+                failures.append(f"  {address}: sends other bytes than the card expects")
+            else:
+                return path
+        raise DataError(_how_to_place(file, path, failures))
+
+    def download(self, address: str, target: Path, file: CardFile) -> None:
+        """Bring what `address` holds, unpacked, to `target`; pooch verifies it and moves it into place."""
+        from fsvm_cli.data.download import download  # noqa: PLC0415 - slow to import
+
+        source, member = urldefrag(address)
+        name = unquote(Path(urlsplit(source).path).name)
+        if not is_packed(name):
+            partial = _partial(self.cache / file.path)
+            download(source, partial, file.bytes)
+            partial.replace(target)
+        else:
+            if source not in self.fetched:
+                archive = self.archives / str(len(self.fetched))
+                download(source, archive, MAX_ARCHIVE_BYTES)
+                self.fetched[source] = archive
+            target.write_bytes(extract(self.fetched[source], name, member, file.bytes))
+        with target.open("rb") as stream:
+            if stream.read(200).lstrip().lower().startswith(WEB_PAGE):
+                raise DataError("sends a web page, not the file")
+
+
+def _partial(path: Path) -> Path:
+    return path.with_name(path.name + ".part")
+
+
+def _addresses(file: CardFile) -> list[str]:
+    mirror = os.environ.get("FSVM_MIRROR", "")
+    return ([f"{mirror.rstrip('/')}/{quote(file.path)}"] if _is_address(mirror) else []) + list(file.addresses)
+
+
+def _how_to_place(file: CardFile, path: Path, failures: list[str]) -> str:
+    mirror = os.environ.get("FSVM_MIRROR", "")
+    if mirror and not _is_address(mirror):
+        failures = [f"  {mirror}: holds no intact '{file.path}'", *failures]
+    return "\n".join(
+        [
+            f"'{path.name}' cannot be had. Tried:",
+            *(failures or ["  nothing: the card has no address"]),
+            f"Place the file ({file.bytes:,} bytes, sha256 {file.sha256}) at {path}, or name a mirror by FSVM_MIRROR.",
+        ]
+    )

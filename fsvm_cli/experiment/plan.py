@@ -104,6 +104,7 @@ class Experiment:
             "data": self.source.identity,
             "scaling": self.config.scaling,
             "classifier": self.config.classifier.model_dump(mode="json"),
+            "control": self.config.control,
             "seed": self.config.protocol.seed,
             "ranking": None if ranking is None else _what_matters(ranking),
         }

@@ -27,10 +27,14 @@ from fsvm_cli.data.scaling import ScalingName
 from fsvm_cli.data.spec import DatasetSpec
 from fsvm_cli.documents import StrictModel
 from fsvm_cli.evaluation.metrics import METRICS
+from fsvm_cli.experiment.claims import AnyClaim
 from fsvm_cli.ranking.base import Ranker  # noqa: TC001 - pydantic's fields are made from what stands here
 from fsvm_cli.ranking.registry import ranking_methods
 from fsvm_cli.svm.dual import Solver
 from fsvm_cli.svm.kernels import KERNELS, Kernel
+
+ALL_FEATURES = "all features"
+"""Label of the machine on all features, where no ranking is listed; claims may name it in any case."""
 
 PositiveInt = Annotated[int, Field(ge=1)]
 Text = Annotated[str, Field(min_length=1)]
@@ -176,13 +180,6 @@ else:
     ]
 
 
-class Claim(StrictModel):
-    """What the document says of this experiment."""
-
-    id: Text = Field(description="Identifier of the published value or claim.")
-    claim: Text = Field(description="The claim in one sentence.")
-
-
 def _sorted_sizes(value: Any) -> Any:
     is_sizes = isinstance(value, tuple | list) and all(isinstance(size, int) for size in value)
     return tuple(sorted(set(value))) if is_sizes else value
@@ -212,10 +209,15 @@ class Config(StrictModel):
     record: tuple[Literal["decision-field"], ...] = Field(
         default=(), description="What to keep of the first split's machine beside its figures of merit."
     )
+    control: Literal["permute-labels"] | None = Field(
+        default=None, description="permute-labels: shuffle the labels, so that anything above chance betrays a leak."
+    )
     deviations: tuple[Text, ...] = Field(
         default=(), description="Where and why the experiment departs from its source."
     )
-    expected: tuple[Claim, ...] = Field(default=(), description="What the source claims.")
+    expected: tuple[AnyClaim, ...] = Field(
+        default=(), description="What the source claims, and the rule by which each claim is judged."
+    )
 
     @model_validator(mode="after")
     def _labels_are_distinct(self) -> Config:
@@ -223,4 +225,16 @@ class Config(StrictModel):
         for label in labels:
             if labels.count(label) > 1:
                 raise ValueError(f"two rankings are called '{label}'; give each a label of its own")
+        return self
+
+    @model_validator(mode="after")
+    def _claims_speak_of_what_is_computed(self) -> Config:
+        labels = {ALL_FEATURES, *(ranking.label for ranking in self.rankings)}
+        for claim in self.expected:
+            for label in claim.rankings():
+                if label not in labels:
+                    raise ValueError(f"the claim {claim.id} speaks of '{label}', which no ranking is called")
+            for place in claim.places():
+                if place.metric not in self.metrics:
+                    raise ValueError(f"the claim {claim.id} speaks of {place.metric}, which 'metrics' does not list")
         return self

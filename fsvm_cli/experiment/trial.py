@@ -48,12 +48,15 @@ def draw_parts(experiment: Experiment, trial: Trial) -> Parts:
     split = random_split(
         len(dataset.y), trial.n_train, experiment.n_test[trial.n_train], random_stream(seed, "split", trial.split)
     )
+    y = dataset.y
+    if experiment.config.control == "permute-labels":
+        y = random_stream(seed, "control", trial.split).permutation(y)
     scaling = fit_scaling(experiment.config.scaling, dataset.X[split.train])
     return Parts(
         X_train=scaling.transform(dataset.X[split.train]),
-        y_train=dataset.y[split.train],
+        y_train=y[split.train],
         X_test=scaling.transform(dataset.X[split.test]),
-        y_test=dataset.y[split.test],
+        y_test=y[split.test],
     )
 
 

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from fsvm_cli.experiment.schema import Config
 
 LINE_STYLES: dict[str, Literal["-", "--"]] = {"test": "-", "train": "--"}
-MAX_MARKED_SIZES = 25
+PART_NAMES = {"test": "test", "train": "training"}
+MAX_MARKED_SIZES = 31
 
 
 def draw_curves(curves: pd.DataFrame, config: Config, folder: Path, formats: Sequence[str]) -> list[Path]:
@@ -49,7 +50,7 @@ def draw_curves(curves: pd.DataFrame, config: Config, folder: Path, formats: Seq
                 handles = _draw(axes, rows, config)
                 axes.set_title(_title(rows, config), loc="left", wrap=True)
                 axes.set_xlabel("Number of retained features")
-                part = f"{config.parts[0]} " if len(config.parts) == 1 else ""
+                part = f"{PART_NAMES[config.parts[0]]} " if len(config.parts) == 1 else ""
                 axes.set_ylabel(f"{part}{metric.replace('-', ' ')} (%)".capitalize())
                 drawing.legend(handles=handles, loc="outside lower left", ncols=2, handlelength=2.6)
                 paths += save(drawing, folder, name, formats)
@@ -88,6 +89,7 @@ def _draw(axes: Axes, rows: pd.DataFrame, config: Config) -> list[Line2D]:
     reference = rows[(rows["part"] == config.parts[0]) & (rows["n_features"] == rows["n_features"].max())]
     axes.axhline(100 * reference["mean"].iloc[0], color="#777777", linewidth=0.7, linestyle=":", zorder=1)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.margins(x=0.02)
     # A symmetric band may leave the range that the figure of merit can have.
     axes.set_ylim(max(axes.get_ylim()[0], 0), min(axes.get_ylim()[1], 101))
     upper_first = [handles[label] for label in sorted(labels, key=lambda label: -heights[label])]
@@ -98,7 +100,8 @@ def _key_to_lines(config: Config) -> list[Line2D]:
     key = []
     if len(config.parts) > 1:
         key = [
-            Line2D([], [], color="#444444", linestyle=LINE_STYLES[part], label=f"{part} part") for part in config.parts
+            Line2D([], [], color="#444444", linestyle=LINE_STYLES[part], label=f"{PART_NAMES[part]} part")
+            for part in config.parts
         ]
-    reference = f"all features, {config.parts[0]} part" if len(config.parts) > 1 else "all features"
+    reference = f"all features, {PART_NAMES[config.parts[0]]} part" if len(config.parts) > 1 else "all features"
     return [*key, Line2D([], [], color="#777777", linewidth=0.7, linestyle=":", label=reference)]

@@ -9,7 +9,11 @@ from fsvm_cli.experiment.provenance import FILE_NAME as RUN_NAME
 from fsvm_cli.experiment.provenance import describe_run, read_run
 from fsvm_cli.experiment.record import record_key, tables_of
 from fsvm_cli.files import write_atomically
+from fsvm_cli.report.samples import collect
+from fsvm_cli.report.selection import summarise_selection
 from fsvm_cli.report.tables import read_table, summarise, write_table
+from fsvm_cli.report.trials import Trials
+from fsvm_cli.report.verdicts import table_of_verdicts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,6 +26,10 @@ if TYPE_CHECKING:
     from fsvm_cli.experiment.store import Store
 
 FORMATS = ("svg", "png")
+CURVES_NAME = "curves.csv"
+SCORES_NAME = "scores.csv"
+SELECTION_NAME = "selection.csv"
+VERDICTS_NAME = "published.csv"
 
 
 def write_tables(loaded: LoadedConfig, experiment: Experiment, store: Store, folder: Path) -> pd.DataFrame:
@@ -34,9 +42,16 @@ def write_tables(loaded: LoadedConfig, experiment: Experiment, store: Store, fol
     """
     description = json.dumps(describe_run(loaded, experiment), indent=2, ensure_ascii=False)
     write_atomically(folder / RUN_NAME, (description + "\n").encode())
-    curves, scores = summarise(experiment, store)
-    write_table(curves, folder / "curves.csv")
-    write_table(scores, folder / "scores.csv")
+    collected = collect(experiment, store)
+    curves, scores = summarise(experiment, collected)
+    write_table(curves, folder / CURVES_NAME)
+    write_table(scores, folder / SCORES_NAME)
+    if experiment.config.rankings:
+        write_table(summarise_selection(experiment, collected), folder / SELECTION_NAME)
+    if experiment.config.expected:
+        trials = Trials(experiment, collected)
+        verdicts = table_of_verdicts(trials, overridden=bool(loaded.document.overrides))
+        write_table(verdicts, folder / VERDICTS_NAME)
     for name in experiment.config.record:
         record = store.record(record_key(experiment, name))
         if record is not None:
@@ -75,8 +90,8 @@ def draw_figures(folder: Path, formats: Sequence[str] = FORMATS) -> list[Path]:
     config, run = read_run(folder)
     paths = []
     if config.rankings:
-        paths += draw_curves(read_table(folder / "curves.csv"), config, folder, formats)
-        paths += draw_scores(read_table(folder / "scores.csv"), config, folder, formats)
+        paths += draw_curves(read_table(folder / CURVES_NAME), config, folder, formats)
+        paths += draw_scores(read_table(folder / SCORES_NAME), config, folder, formats)
     if "decision-field" in config.record:
         field, points = read_table(folder / "field.csv"), read_table(folder / "points.csv")
         paths += draw_decision_field(field, points, config, run["data"], folder=folder, formats=formats)

@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.table import Table
 
+from fsvm_cli.report.comparison import format_comparison, read_comparison
+from fsvm_cli.report.results import CURVES_NAME, SCORES_NAME, SELECTION_NAME, VERDICTS_NAME
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
@@ -28,10 +31,15 @@ def print_summary(loaded: LoadedConfig, curves: pd.DataFrame, folder: Path, figu
         console.print(f"{config.title}: test {metric} in %, {train_size} training rows", style="bold", soft_wrap=True)
         console.print(_table(rows))
         console.print(_coverage(rows, config.protocol.splits))
+    if config.expected:
+        console.print(format_comparison(read_comparison([folder]), "table"), end="", markup=False, soft_wrap=True)
     if loaded.document.overrides:
         changed = ", ".join(f"{key}={value}" for key, value in loaded.document.overrides.items())
         console.print(f"Run with overrides ({changed}): no statement about the paper.", markup=False)
-    names = ["curves.csv", "scores.csv", *(path.name for path in figures)]
+    tables = [CURVES_NAME, SCORES_NAME]
+    tables += [SELECTION_NAME] if config.rankings else []
+    tables += [VERDICTS_NAME] if config.expected else []
+    names = [*tables, *(path.name for path in figures)]
     console.print(f"Written to {folder}: {', '.join(names)}", markup=False, soft_wrap=True)
 
 

@@ -9,19 +9,18 @@ import numpy as np
 import pandas as pd
 
 from fsvm_cli.errors import DataError
-from fsvm_cli.evaluation.metrics import METRICS
 from fsvm_cli.evaluation.statistics import mean_interval
 from fsvm_cli.files import write_atomically
 from fsvm_cli.ranking.base import order_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from fsvm_cli.experiment.outcome import Outcome
+    from numpy.typing import NDArray
+
     from fsvm_cli.experiment.plan import Experiment
-    from fsvm_cli.experiment.schema import Ranking
-    from fsvm_cli.experiment.store import Store
+    from fsvm_cli.report.samples import Samples
 
 CURVES = [
     "ranking",
@@ -37,14 +36,15 @@ CURVES = [
     "n_unconverged",
 ]
 SCORES = ["ranking", "feature", "mean", "std", "mean_rank", "n_trials"]
-ALL_FEATURES = "all features"
 
 # More digits than a reader needs, fewer than another BLAS would change.
 FLOAT_FORMAT = "%.9g"
 
 
-def summarise(experiment: Experiment, store: Store) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Summarise what the store holds of an experiment.
+def summarise(
+    experiment: Experiment, collected: Mapping[tuple[str, int], Samples]
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Summarise what the trials of an experiment found.
 
     Returns
     -------
@@ -53,58 +53,46 @@ def summarise(experiment: Experiment, store: Store) -> tuple[pd.DataFrame, pd.Da
         deviation and 95 % interval. `n_unconverged` counts the trials in which a machine of the subset or of the
         ranking missed its duality gap.
     scores : DataFrame
-        One row per ranking and feature: mean score and rank over all trials.
+        One row per ranking and feature: mean score and rank over all trials of all training sizes.
     """
-    curves: list[tuple[object, ...]] = []
-    scores: list[tuple[object, ...]] = []
-    for ranking in experiment.rankings():
-        label = ALL_FEATURES if ranking is None else ranking.label
-        outcomes_by_size = _outcomes(experiment, store, ranking)
-        for n_train, outcomes in outcomes_by_size.items():
-            curves += ((label, n_train, *row) for row in _curve_rows(experiment, outcomes))
-        if ranking is not None:
-            everything = [outcome for outcomes in outcomes_by_size.values() for outcome in outcomes]
-            scores += ((label, *row) for row in _score_rows(experiment.source.feature_names, everything))
+    curves = [(label, n_train, *row) for (label, n_train), samples in collected.items() for row in _curve_rows(samples)]
+    scores_of: dict[str, list[NDArray[np.float64]]] = {}
+    for (label, _), samples in collected.items():
+        scores_of.setdefault(label, []).append(samples.scores)
+    scores = [
+        (label, *row)
+        for label, found in scores_of.items()
+        for row in _score_rows(experiment.source.feature_names, np.concatenate(found))
+    ]
     return pd.DataFrame(curves, columns=CURVES), pd.DataFrame(scores, columns=SCORES)
 
 
-def _outcomes(experiment: Experiment, store: Store, ranking: Ranking | None) -> dict[int, list[Outcome]]:
-    """Read the complete outcomes of a ranking, in the order of the splits, by training size."""
-    keys = experiment.keys(ranking)
-    found = dict(store.outcomes(list(keys.values())))
-    result: dict[int, list[Outcome]] = {n_train: [] for n_train in experiment.n_test}
-    for trial, key in keys.items():
-        if key in found and set(experiment.sizes) <= set(found[key].subsets):
-            result[trial.n_train].append(found[key])
-    return result
+def _curve_rows(samples: Samples) -> Iterator[tuple[object, ...]]:
+    for place, size in enumerate(samples.sizes):
+        n_unconverged = int(np.count_nonzero(~samples.converged[:, place]))
+        for (metric, part), values in samples.values.items():
+            found = mean_interval(values[:, place])
+            yield size, metric, part, found.mean, found.std, found.low, found.high, found.n, n_unconverged
 
 
-def _curve_rows(experiment: Experiment, outcomes: Sequence[Outcome]) -> Iterator[tuple[object, ...]]:
-    if not outcomes:
-        return
-    for size in experiment.sizes:
-        results = [outcome.subsets[size] for outcome in outcomes]
-        n_unconverged = sum(
-            result.n_unconverged > 0 or not outcome.ranking_converged
-            for result, outcome in zip(results, outcomes, strict=True)
-        )
-        parts = {"train": [result.train for result in results], "test": [result.test for result in results]}
-        for metric in experiment.config.metrics:
-            for part, confusions in parts.items():
-                found = mean_interval(METRICS[metric](np.array(confusions)))
-                yield size, metric, part, found.mean, found.std, found.low, found.high, found.n, n_unconverged
+def _score_rows(feature_names: Sequence[str], scores: NDArray[np.float64]) -> Iterator[tuple[object, ...]]:
+    ranks = ranks_of(scores)
+    for feature in range(scores.shape[1]):
+        found = mean_interval(scores[:, feature])
+        yield feature_names[feature], found.mean, found.std, float(ranks[:, feature].mean()), found.n
 
 
-def _score_rows(feature_names: Sequence[str], outcomes: Sequence[Outcome]) -> Iterator[tuple[object, ...]]:
-    if not outcomes:
-        return
-    scores = np.array([outcome.scores for outcome in outcomes])
-    ranks = np.empty(scores.shape)
+def ranks_of(scores: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Rank the features of each trial, 1 is best.
+
+    Parameters
+    ----------
+    scores : ndarray, shape (n_trials, n_features)
+    """
+    ranks = np.empty(scores.shape, dtype=np.intp)
     for row, of_one_trial in zip(ranks, scores, strict=True):
         row[order_of(of_one_trial)] = np.arange(1, len(of_one_trial) + 1)
-    for feature, name in enumerate(feature_names):
-        found = mean_interval(scores[:, feature])
-        yield name, found.mean, found.std, float(ranks[:, feature].mean()), found.n
+    return ranks
 
 
 def write_table(frame: pd.DataFrame, path: Path) -> None:

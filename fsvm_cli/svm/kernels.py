@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, get_type_hints
 
 import annotated_types
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
 
 from fsvm_cli.svm.pairwise import (
@@ -90,14 +91,16 @@ class Kernel(ABC):
             raise ValueError(f"{type(self).__name__}: weights has {len(weights)} entries for {n_features} features")
         return np.asarray(weights, dtype=np.float64)
 
-    def statistic_matrix(self, A: Samples, B: Samples, features: Sequence[int] | None = None) -> Array:
+    def statistic_matrix(
+        self, A: Samples, B: Samples, features: Sequence[int] | npt.NDArray[np.intp] | None = None
+    ) -> Array:
         """Return s(a_i, b_k); over disjoint sets of features the results add up to that of their union.
 
         Parameters
         ----------
         A, B : (n_a, d) and (n_b, d)
             Samples, dense or (inner-product kernels) CSR.
-        features : sequence of int, optional
+        features : sequence or array of int, optional
             The columns to sum over; all where it is None.
 
         Returns

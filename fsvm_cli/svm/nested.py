@@ -7,13 +7,23 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
-from fsvm_cli.svm.one_vs_rest import TIE_TOLERANCES, Codes, fit_one_vs_rest, machine_labels, predict_codes
+from fsvm_cli.svm.compiled_kernels import compiled_form
+from fsvm_cli.svm.dual import DualProblem
+from fsvm_cli.svm.one_vs_rest import TIE_TOLERANCES, Codes, machine_labels, predict_codes
+from fsvm_cli.svm.order_driver import Records, Walk, follow
+from fsvm_cli.svm.solver import solve
 
 if TYPE_CHECKING:
     from fsvm_cli.svm.dual import Array, Solver
     from fsvm_cli.svm.kernels import Kernel
     from fsvm_cli.svm.pairwise import Samples
+
+Features = npt.NDArray[np.intp]
+
+FEW = 16
+"""So many features enter one by one; more at once are a matrix product."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,36 +106,111 @@ def nested_curves(  # noqa: PLR0917
     """
     checked = _check_orders(orders, sizes, X_train.shape[1])
     labels, counts = machine_labels(y_train, n_classes)
-    shape = (len(checked), len(sizes), len(labels))
-    train_decision, test_decision = np.empty((*shape, X_train.shape[0])), np.empty((*shape, X_test.shape[0]))
-    gap, converged, iterations = np.zeros(shape), np.ones(shape, dtype=bool), np.zeros(shape, dtype=np.int64)
-    solvers = np.full(shape, "", dtype="<U16")
-    for o, order in enumerate(checked):
-        for s, size in enumerate(sizes):
-            subset = order[:size]
-            gram = kernel.value(kernel.statistic_matrix(X_train, X_train, subset))
-            cross = kernel.value(kernel.statistic_matrix(X_train, X_test, subset))
-            machines = fit_one_vs_rest(
-                gram, y_train, C, n_classes, tolerance=tolerance, solver=solver, on_failure="flag"
-            )
-            train_decision[o, s], test_decision[o, s] = machines.decision_values(gram), machines.decision_values(cross)
-            for m, found in enumerate(machines.solutions):
-                if found is not None:
-                    gap[o, s, m], converged[o, s, m] = found.duality_gap, found.converged
-                    iterations[o, s, m], solvers[o, s, m] = found.iterations, found.solver
+    task = _Task(kernel, float(C), X_train, X_test, labels, tolerance)
+    records = task.empty_records(len(checked), len(sizes))
+    solvers = np.full(records.converged.shape, "", dtype="<U16")
+    if solver in {"auto", "smo"}:
+        solvers[..., task.present] = "smo"
+        _walk_all(task, checked, np.asarray(sizes), records)
+    if solver != "smo":
+        rest: Solver = "interior-point" if solver == "auto" else solver
+        for o, s in np.argwhere(~records.converged.all(axis=2)):
+            _refit(task, checked[o, : sizes[s]], rest, records.part((o, s)), solvers[o, s])
     return NestedCurves(
-        train_predicted=_predict(train_decision, counts, tolerance),
-        test_predicted=_predict(test_decision, counts, tolerance),
-        train_decision=train_decision,
-        test_decision=test_decision,
-        duality_gap=gap,
-        converged=converged,
-        iterations=iterations,
+        train_predicted=_predict(records.train_decision, counts, tolerance),
+        test_predicted=_predict(records.test_decision, counts, tolerance),
+        train_decision=records.train_decision,
+        test_decision=records.test_decision,
+        duality_gap=records.duality_gap,
+        converged=records.converged,
+        iterations=records.iterations,
         solver=solvers,
     )
 
 
-def _check_orders(orders: npt.ArrayLike, sizes: tuple[int, ...], n_features: int) -> npt.NDArray[np.intp]:
+@dataclass(frozen=True, eq=False)
+class _Task:
+    """What all orders share."""
+
+    kernel: Kernel
+    C: float
+    X_train: Samples
+    X_test: Samples
+    labels: Array
+    tolerance: float
+
+    @property
+    def present(self) -> npt.NDArray[np.bool_]:
+        """Whether the training part has samples of each machine's class."""
+        return np.asarray((self.labels > 0).any(axis=1))
+
+    def empty_records(self, *leading: int) -> Records:
+        shape = (*leading, len(self.labels))
+        return Records(
+            np.full((*shape, self.X_train.shape[0]), -np.inf),
+            np.full((*shape, self.X_test.shape[0]), -np.inf),
+            np.zeros(shape),
+            np.broadcast_to(~self.present, shape).copy(),
+            np.zeros(shape, dtype=np.int64),
+        )
+
+
+def _walk_all(task: _Task, orders: Features, sizes: npt.NDArray[np.intp], records: Records) -> None:
+    """Walk along each order from small to large subsets, each fit beginning at the one before.
+
+    Larger subsets are easier, and sums that only grow lose no digits. The set of all features is the same for all
+    orders: it is fitted once, on its own, so that an order's result does not depend on its company.
+    """
+    ascending = np.argsort(sizes, kind="stable")
+    partial, full = np.split(ascending, [np.searchsorted(sizes[ascending], orders.shape[1])])
+    if len(partial):
+        for o, order in enumerate(orders):
+            for array, found in zip(records, _walk(task, order, sizes[partial]), strict=True):
+                array[o, partial] = found
+    if len(full):
+        for array, found in zip(records, _walk(task, np.sort(orders[0]), sizes[full]), strict=True):
+            array[:, full] = found
+
+
+def _walk(task: _Task, order: Features, sizes: npt.NDArray[np.intp]) -> Records:
+    """Fit and evaluate the machines on the first features of one order, for ascending sizes."""
+    form = compiled_form(task.kernel)
+    weights = task.kernel.feature_weights(len(order))
+    weights = np.ones(len(order)) if weights is None else weights
+    n, n_test = task.X_train.shape[0], task.X_test.shape[0]
+    walk = Walk(np.zeros((n, n)), np.zeros((n, n_test)), np.zeros(task.labels.shape))
+    records = task.empty_records(len(sizes))
+    added = np.diff(sizes, prepend=0)
+    if added.max() <= FEW and not sparse.issparse(task.X_train):
+        entering = order[: sizes[-1]]
+        train, test = (np.ascontiguousarray(X[:, entering].T) for X in (task.X_train, task.X_test))
+        follow(form, walk, train, test, weights[entering], added, task.labels, task.C, task.tolerance, records)
+        return records
+    none = np.empty((0, n)), np.empty((0, n_test)), np.empty(0), np.zeros(1, dtype=np.int64)
+    for s, size in enumerate(sizes):
+        entering = order[size - added[s] : size]
+        walk.square[:] += task.kernel.statistic_matrix(task.X_train, task.X_train, entering)
+        walk.cross[:] += task.kernel.statistic_matrix(task.X_train, task.X_test, entering)
+        row = records.part(slice(s, s + 1))
+        follow(form, walk, *none, task.labels, task.C, task.tolerance, row)
+    return records
+
+
+def _refit(task: _Task, subset: Features, solver: Solver, records: Records, solvers: npt.NDArray[np.str_]) -> None:
+    """Give the machines of one subset that have not converged to another solver."""
+    gram = task.kernel.value(task.kernel.statistic_matrix(task.X_train, task.X_train, subset))
+    cross = task.kernel.value(task.kernel.statistic_matrix(task.X_train, task.X_test, subset))
+    for m in np.flatnonzero(~records.converged):
+        y = task.labels[m]
+        found = solve(DualProblem(gram, y, task.C), tolerance=task.tolerance, solver=solver, on_failure="flag")
+        records.train_decision[m] = (found.alpha * y) @ gram + found.bias
+        records.test_decision[m] = (found.alpha * y) @ cross + found.bias
+        records.duality_gap[m], records.converged[m] = found.duality_gap, found.converged
+        records.iterations[m] += found.iterations
+        solvers[m] = found.solver
+
+
+def _check_orders(orders: npt.ArrayLike, sizes: tuple[int, ...], n_features: int) -> Features:
     checked = np.asarray(orders, dtype=np.intp)
     if checked.ndim != 2 or checked.shape[1] != n_features:
         raise ValueError(f"orders has shape {checked.shape}; it must be (n_orders, {n_features})")

@@ -1,0 +1,110 @@
+"""One address to one file: bounded in size and time, resumed where it broke off."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import requests
+import tqdm
+import urllib3
+
+from fsvm_cli.errors import DataError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ATTEMPTS = 4
+FIRST_PAUSE_S = 0.5
+SILENCE_S = 20.0
+LEAST_BYTES_PER_S = 200.0
+MAX_REDIRECTS = 5
+CHUNK_BYTES = 1 << 16
+WORTH_RETRYING = frozenset({408, 425, 429, 500, 502, 503, 504})
+
+
+class _BrokenOffError(Exception):
+    """The transfer stopped short; another attempt may go on from there."""
+
+
+def download(address: str, path: Path, limit: int) -> None:
+    """Fetch `address` into `path`, going on where an earlier attempt left it.
+
+    What breaks off or is answered with a passing failure is tried again after a pause that doubles.
+
+    Parameters
+    ----------
+    address : str
+        An http or https address.
+    path : Path
+        File to write; what it holds already is taken for the beginning of the content. The caller verifies
+        the whole.
+    limit : int
+        Bytes beyond which the content cannot be the right one.
+
+    Raises
+    ------
+    DataError
+        If the server cannot be reached, refuses, stalls, leads in circles or sends too much.
+    OSError
+        If `path` cannot be written.
+    """
+    problem = ""
+    with requests.Session() as session:
+        session.max_redirects = MAX_REDIRECTS
+        for attempt in range(ATTEMPTS):
+            if attempt:
+                time.sleep(FIRST_PAUSE_S * 2 ** (attempt - 1))
+            try:
+                _attempt(session, address, path, limit)
+            except _BrokenOffError as error:
+                problem = str(error)
+            else:
+                return
+    raise DataError(f"{problem} ({ATTEMPTS} attempts)")
+
+
+def _attempt(session: requests.Session, address: str, path: Path, limit: int) -> None:
+    have = path.stat().st_size if path.exists() else 0
+    # Compressed transfer would make the range count other bytes than those that are stored.
+    headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={have}-"} if have else {})
+    try:
+        with session.get(address, headers=headers, stream=True, timeout=SILENCE_S) as response:
+            if response.status_code == requests.codes.requested_range_not_satisfiable:
+                path.unlink()
+                raise _BrokenOffError("the server cannot go on where the transfer broke off")
+            if response.status_code in WORTH_RETRYING:
+                raise _BrokenOffError(f"the server answers {response.status_code} {response.reason}")
+            if not response.ok:
+                raise DataError(f"the server answers {response.status_code} {response.reason}")
+            resumed = response.status_code == requests.codes.partial_content
+            _store(response, path, have if resumed else 0, limit)
+    except requests.TooManyRedirects as error:
+        raise DataError("the address leads in circles") from error
+    except (requests.Timeout, urllib3.exceptions.TimeoutError) as error:
+        raise _BrokenOffError(f"the server is silent for {SILENCE_S:g} s") from error
+    except requests.ConnectionError as error:
+        raise _BrokenOffError("the server cannot be reached") from error
+    except urllib3.exceptions.HTTPError as error:
+        raise _BrokenOffError("the transfer breaks off") from error
+    except requests.RequestException as error:
+        raise DataError(f"cannot be fetched ({error})") from error
+
+
+def _store(response: requests.Response, path: Path, have: int, limit: int) -> None:
+    started, size = time.monotonic(), have
+    total = have + int(response.headers.get("Content-Length", 0)) or None
+    with (
+        path.open("ab" if have else "wb") as stream,
+        tqdm.tqdm(total=total, initial=have, unit="B", unit_scale=True, desc=path.name, disable=None) as progress,
+    ):
+        # What has arrived at each step, however little: waiting for a full chunk would hide a trickle.
+        while chunk := response.raw.read1(CHUNK_BYTES):
+            size += len(chunk)
+            if size > limit:
+                raise DataError(f"sends more than {limit:,} bytes")
+            stream.write(chunk)
+            progress.update(len(chunk))
+            elapsed = time.monotonic() - started
+            if elapsed > SILENCE_S and size - have < LEAST_BYTES_PER_S * elapsed:
+                raise _BrokenOffError(f"the server sends less than {LEAST_BYTES_PER_S:g} bytes per second")

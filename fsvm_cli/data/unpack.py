@@ -1,0 +1,103 @@
+"""Files out of archives and compressed originals, one at a time, without trusting what the archive says."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+import tarfile
+import zipfile
+import zlib
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
+
+from fsvm_cli.data import unix_compress
+from fsvm_cli.errors import DataError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+MAX_UNPACKED_BYTES = 1_000_000_000
+TAR_SUFFIXES = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
+COMPRESSED_SUFFIXES = (".Z", ".gz", ".bz2", ".xz")
+
+
+def is_packed(name: str) -> bool:
+    """Whether the ending of `name` is one that `extract` knows."""
+    return name.endswith((".zip", *TAR_SUFFIXES, *COMPRESSED_SUFFIXES))
+
+
+def extract(packed: Path, name: str, member: str, limit: int) -> bytes:
+    """Take one file out of an archive, or the content out of a compressed file.
+
+    Nothing is written, so that no name within an archive can lead anywhere, and reading stops at `limit`, so that
+    no archive can unfold to more.
+
+    Parameters
+    ----------
+    packed : Path
+        The archive or compressed file.
+    name : str
+        The name whose ending says what it is.
+    member : str
+        Name of the file within an archive, itself perhaps compressed; empty for a compressed file.
+    limit : int
+        Size of the content, in bytes.
+
+    Returns
+    -------
+    bytes
+        The content.
+
+    Raises
+    ------
+    DataError
+        If it is no such archive, is damaged, has no such file, or the file is larger than `limit`.
+    """
+    try:
+        with packed.open("rb") as stream:
+            if name.endswith(".zip"):
+                content = _from_zip(stream, member, limit)
+            elif name.endswith(TAR_SUFFIXES):
+                content = _from_tar(stream, member, limit)
+            else:
+                content = _decompress(stream, name, limit)
+    except (zipfile.BadZipFile, tarfile.TarError, lzma.LZMAError, zlib.error, gzip.BadGzipFile, EOFError) as error:
+        raise DataError(f"a damaged archive ({error})") from error
+    except (NotImplementedError, RuntimeError) as error:  # what zipfile says of unknown methods and passwords
+        raise DataError(f"an archive that cannot be read ({error})") from error
+    if len(content) > limit:
+        raise DataError(f"unfolds to more than {limit:,} bytes")
+    return content
+
+
+def _from_zip(stream: BinaryIO, member: str, limit: int) -> bytes:
+    with zipfile.ZipFile(stream) as archive:
+        if member not in archive.namelist():
+            raise DataError(f"the archive holds no '{member}'")
+        with archive.open(member) as inner:
+            return _decompress(cast("BinaryIO", inner), member, limit)
+
+
+def _from_tar(stream: BinaryIO, member: str, limit: int) -> bytes:
+    with tarfile.open(fileobj=stream, mode="r|*") as archive:
+        for entry in archive:
+            if entry.offset_data + entry.size > MAX_UNPACKED_BYTES:
+                raise DataError(f"unfolds to more than {MAX_UNPACKED_BYTES:,} bytes")
+            if str(PurePosixPath(entry.name)) == member and entry.isfile():
+                inner = archive.extractfile(entry)
+                assert inner is not None
+                return _decompress(cast("BinaryIO", inner), member, limit)
+    raise DataError(f"the archive holds no '{member}'")
+
+
+def _decompress(stream: BinaryIO, name: str, limit: int) -> bytes:
+    if name.endswith(".Z"):
+        return unix_compress.decompress(stream.read(limit + 1), limit)
+    openers: dict[str, Callable[[BinaryIO], Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+    opener = openers.get(PurePosixPath(name).suffix)
+    if opener is None:
+        return stream.read(limit + 1)
+    with opener(stream) as inner:
+        return cast("bytes", inner.read(limit + 1))

@@ -1,0 +1,162 @@
+"""What a document claims of an experiment, and the rule, fixed before the run, by which the claim is judged."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from fsvm_cli.documents import StrictModel
+from fsvm_cli.evaluation.metrics import METRICS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PositiveInt = Annotated[int, Field(ge=1)]
+Text = Annotated[str, Field(min_length=1)]
+PercentagePoints = Annotated[float, Field(gt=0)]
+
+
+class Place(StrictModel):
+    """A place on a curve, or the mean over a stretch of it."""
+
+    ranking: Text = Field(
+        default="all features", description="Label of the ranking; at all features every ranking has the same machine."
+    )
+    features: Literal["all"] | PositiveInt | Annotated[tuple[PositiveInt, ...], Field(min_length=2, max_length=2)] = (
+        Field(default="all", description="Number of retained features; [low, high] for the mean over a range.")
+    )
+    metric: Literal[*METRICS] = "accuracy"  # type: ignore[valid-type]
+    part: Literal["train", "test"] = "test"
+    train_size: PositiveInt | None = Field(default=None, description="Training rows, where there are several sizes.")
+
+    def __str__(self) -> str:
+        if isinstance(self.features, tuple):
+            where = f"{self.features[0]} to {self.features[1]} features"
+        else:
+            where = "all features" if self.features == "all" else f"{self.features} features"
+        of_ranking = f"'{self.ranking}' at " if self.ranking != "all features" else ""
+        return f"{self.part} {self.metric}, {of_ranking}{where}"
+
+
+class Claim(StrictModel):
+    """What every claim says."""
+
+    id: Text = Field(description="Identifier of the published value or claim.")
+    claim: Text = Field(description="The claim in one sentence.")
+    where: Text = Field(description="Where the document prints it.")
+    note: str = Field(default="", description="What a reader of the verdict should know.")
+
+    def places(self) -> Iterator[Place]:
+        """Yield the places on curves that the claim speaks of."""
+        yield from ()
+
+    def rankings(self) -> Iterator[str]:
+        """Yield the labels of the rankings that the claim speaks of."""
+        yield from (place.ranking for place in self.places())
+
+
+class ValueClaim(Claim):
+    """A printed number, in per cent."""
+
+    kind: Literal["value"]
+    at: Place
+    published: float = Field(description="The number as it is printed, in per cent.")
+    published_sd: Annotated[float, Field(ge=0)] | None = Field(default=None, description="Its printed spread.")
+    published_n: PositiveInt = Field(default=1, description="Number of runs that it is the mean of.")
+    decimals: Annotated[int, Field(ge=0, le=6)] = Field(default=2, description="Decimals of the print.")
+    print: Literal["rounded", "truncated"] = Field(default="rounded", description="How the print drops the rest.")
+    tolerance: PercentagePoints = Field(description="Difference of the two means that still counts as agreement.")
+
+    def places(self) -> Iterator[Place]:
+        """Yield the one place."""
+        yield self.at
+
+
+class DifferenceClaim(Claim):
+    """One place is higher than another, on the same splits."""
+
+    kind: Literal["difference"]
+    higher: Place
+    lower: Place
+
+    def places(self) -> Iterator[Place]:
+        """Yield both places."""
+        yield self.higher
+        yield self.lower
+
+
+class MonotoneClaim(Claim):
+    """A curve falls with every feature that is dropped."""
+
+    kind: Literal["monotone"]
+    ranking: Text
+    part: Literal["train", "test"] = "test"
+    metric: Literal[*METRICS] = "accuracy"  # type: ignore[valid-type]
+
+    def places(self) -> Iterator[Place]:
+        """Yield the curve's end."""
+        yield Place(ranking=self.ranking, part=self.part, metric=self.metric)
+
+
+class ScoreOrderClaim(Claim):
+    """The scores fall in the order in which the data list the features."""
+
+    kind: Literal["score-order"]
+    ranking: Text
+    at_least: Annotated[float, Field(gt=0, le=1)] = Field(
+        description="Rank correlation between the score and the claimed order that counts as the claimed order."
+    )
+
+    def rankings(self) -> Iterator[str]:
+        """Yield the one ranking."""
+        yield self.ranking
+
+
+class CountClaim(Claim):
+    """The size of the best subset: the smallest whose mean lies within one standard error of the best mean."""
+
+    kind: Literal["count"]
+    ranking: Text
+    published: Annotated[tuple[PositiveInt, ...], Field(min_length=2, max_length=2)] = Field(
+        description="Smallest and largest printed number of features."
+    )
+    tolerance: PositiveInt = Field(description="Difference, in features, that still counts as agreement.")
+    metric: Literal[*METRICS] = "accuracy"  # type: ignore[valid-type]
+
+    def places(self) -> Iterator[Place]:
+        """Yield the curve's end."""
+        yield Place(ranking=self.ranking, metric=self.metric)
+
+
+class TopFeaturesClaim(Claim):
+    """The best features are these."""
+
+    kind: Literal["top-features"]
+    ranking: Text
+    features: Annotated[tuple[Text, ...], Field(min_length=1)] = Field(description="Names of the features.")
+    at_least: Annotated[float, Field(gt=0, le=1)] = Field(
+        description="Mean share of them among as many best features of a trial that counts as agreement."
+    )
+
+    def rankings(self) -> Iterator[str]:
+        """Yield the one ranking."""
+        yield self.ranking
+
+
+class StatementClaim(Claim):
+    """A claim that this experiment alone cannot judge; the note says why."""
+
+    kind: Literal["statement"]
+
+    @model_validator(mode="after")
+    def _says_why(self) -> StatementClaim:
+        if not self.note:
+            raise ValueError("a statement needs a 'note' that says why it is not judged here")
+        return self
+
+
+AnyClaim = Annotated[
+    ValueClaim | DifferenceClaim | MonotoneClaim | ScoreOrderClaim | CountClaim | TopFeaturesClaim | StatementClaim,
+    Field(discriminator="kind"),
+]

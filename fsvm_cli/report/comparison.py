@@ -1,0 +1,81 @@
+"""The tables of verdicts of several experiments in one."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import TYPE_CHECKING
+
+import pandas as pd
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from fsvm_cli.report.results import VERDICTS_NAME
+from fsvm_cli.report.tables import FLOAT_FORMAT, read_table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+COLOURS = {"reproduced": "green", "differs": "red", "inconclusive": "yellow", "not comparable": "dim"}
+WIDTH_WITHOUT_TERMINAL = 160
+
+
+def read_comparison(folders: Sequence[Path]) -> pd.DataFrame:
+    """Read the verdicts of those experiments that claim something, with the experiment's name in front."""
+    tables = []
+    for folder in folders:
+        if (folder / VERDICTS_NAME).exists():
+            table = read_table(folder / VERDICTS_NAME)
+            table.insert(0, "experiment", folder.resolve().name)
+            tables.append(table)
+    return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=["experiment", "verdict"])
+
+
+def format_comparison(comparison: pd.DataFrame, style: str) -> str:
+    """Write a comparison as text.
+
+    Parameters
+    ----------
+    comparison : DataFrame
+        From `read_comparison`.
+    style : {"table", "csv", "markdown", "json"}
+    """
+    if style == "csv":
+        return str(comparison.to_csv(index=False, float_format=FLOAT_FORMAT, lineterminator="\n"))
+    if style == "json":
+        rows = json.loads(comparison.to_json(orient="records"))
+        return json.dumps(rows, indent=2, ensure_ascii=False) + "\n"
+    cells = [
+        [str(row.id), str(row.published), _found(row), str(row.verdict)] for row in comparison.itertuples(index=False)
+    ]
+    if style == "markdown":
+        lines = ["| claim | published | reproduced | verdict |", "| --- | --- | --- | --- |"]
+        lines += ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in cells]
+        return "\n".join(lines) + "\n"
+    return _table(cells)
+
+
+def _found(row: object) -> str:
+    """Say what was found, with its interval and in words what it is."""
+    value, low, high = (getattr(row, name) for name in ("reproduced", "ci_low", "ci_high"))
+    if pd.isna(value):
+        return str(getattr(row, "rule"))  # noqa: B009 - a namedtuple of pandas has no type
+    interval = "" if pd.isna(low) else f" [{low:.2f}, {high:.2f}]"
+    return f"{value:.2f}{interval} over {getattr(row, 'n')} trials: {getattr(row, 'what')}"  # noqa: B009
+
+
+def _table(cells: list[list[str]]) -> str:
+    table = Table()
+    for title, ratio in (("claim", None), ("published", 3), ("reproduced", 4), ("verdict", None)):
+        table.add_column(title, ratio=ratio, overflow="fold", no_wrap=title == "verdict")
+    for claim, published, found, verdict in cells:
+        table.add_row(
+            escape(claim), escape(published), escape(found), f"[{COLOURS[verdict]}]{verdict}[/{COLOURS[verdict]}]"
+        )
+    terminal = Console()
+    width = terminal.width if terminal.is_terminal else WIDTH_WITHOUT_TERMINAL
+    console = Console(file=io.StringIO(), width=width, force_terminal=terminal.is_terminal, highlight=False)
+    console.print(table)
+    return str(console.file.getvalue())  # type: ignore[attr-defined]

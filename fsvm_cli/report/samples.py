@@ -1,0 +1,97 @@
+"""What the trials of an experiment found, as arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fsvm_cli.evaluation.metrics import METRICS
+from fsvm_cli.experiment.schema import ALL_FEATURES
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from fsvm_cli.experiment.outcome import Outcome
+    from fsvm_cli.experiment.plan import Experiment
+    from fsvm_cli.experiment.store import Store
+
+
+@dataclass(frozen=True)
+class Samples:
+    """The complete trials of one ranking at one training size.
+
+    Attributes
+    ----------
+    splits : ndarray of int, shape (n_trials,)
+        Numbers of the splits, ascending.
+    sizes : tuple of int
+        Numbers of retained features, ascending.
+    values : dict of (metric, part) to ndarray, shape (n_trials, n_sizes)
+        Figures of merit, as fractions.
+    scores : ndarray, shape (n_trials, n_features)
+        Scores of the features; no columns where nothing was ranked.
+    converged : ndarray of bool, shape (n_trials, n_sizes)
+        Whether the ranking's machines and the subset's reached their duality gap.
+    """
+
+    splits: NDArray[np.intp]
+    sizes: tuple[int, ...]
+    values: dict[tuple[str, str], NDArray[np.float64]]
+    scores: NDArray[np.float64]
+    converged: NDArray[np.bool_]
+
+
+def collect(experiment: Experiment, store: Store) -> dict[tuple[str, int], Samples]:
+    """Read from the store what an experiment's trials found.
+
+    Returns
+    -------
+    dict of (label, n_train) to Samples
+        In the order of the config; a ranking of which no trial is complete is left out.
+    """
+    collected = {}
+    for ranking in experiment.rankings():
+        label = ALL_FEATURES if ranking is None else ranking.label
+        keys = experiment.keys(ranking)
+        found = dict(store.outcomes(list(keys.values())))
+        for n_train in experiment.n_test:
+            complete = {
+                trial.split: found[key]
+                for trial, key in keys.items()
+                if trial.n_train == n_train and key in found and found[key].subsets.keys() >= set(experiment.sizes)
+            }
+            if complete:
+                collected[label, n_train] = _samples(experiment, complete)
+    return collected
+
+
+def _samples(experiment: Experiment, complete: dict[int, Outcome]) -> Samples:
+    outcomes = list(complete.values())
+    confusions = {
+        part: np.array([[getattr(outcome.subsets[size], part) for size in experiment.sizes] for outcome in outcomes])
+        for part in ("train", "test")
+    }
+    return Samples(
+        splits=np.array(list(complete)),
+        sizes=experiment.sizes,
+        values={
+            (metric, part): METRICS[metric](confusions[part])
+            for metric in experiment.config.metrics
+            for part in confusions
+        },
+        scores=np.array([outcome.scores for outcome in outcomes]),
+        converged=_converged(outcomes, experiment.sizes),
+    )
+
+
+def _converged(outcomes: Sequence[Outcome], sizes: tuple[int, ...]) -> NDArray[np.bool_]:
+    return np.array(
+        [
+            [outcome.ranking_converged and outcome.subsets[size].n_unconverged == 0 for size in sizes]
+            for outcome in outcomes
+        ]
+    )

@@ -1,0 +1,72 @@
+"""The trials of an experiment, as claims ask for them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fsvm_cli.data.source import GeneratedSource
+from fsvm_cli.experiment.schema import ALL_FEATURES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from fsvm_cli.experiment.claims import Claim, Place
+    from fsvm_cli.experiment.plan import Experiment
+    from fsvm_cli.report.samples import Samples
+
+
+class Trials:
+    """The trials that claims are judged by.
+
+    Parameters
+    ----------
+    experiment : Experiment
+    collected : mapping of (label, n_train) to Samples
+    """
+
+    def __init__(self, experiment: Experiment, collected: Mapping[tuple[str, int], Samples]) -> None:
+        self.experiment = experiment
+        self._collected = collected
+
+    def samples(self, ranking: str, train_size: int | None = None) -> Samples:
+        """Find the trials of a ranking; of the largest training part where no size is named."""
+        n_train = max(self.experiment.n_test) if train_size is None else train_size
+        if ranking == ALL_FEATURES:
+            # With all features every ranking has the same machine.
+            ranking = next(label for label, _ in self._collected)
+        return self._collected[ranking, n_train]
+
+    def at(self, place: Place) -> NDArray[np.float64]:
+        """Value at a place in each trial, in per cent; the mean over a stretch."""
+        samples = self.samples(place.ranking, place.train_size)
+        features = samples.sizes[-1] if place.features == "all" else place.features
+        low, high = features if isinstance(features, tuple) else (features, features)
+        chosen = [low <= size <= high for size in samples.sizes]
+        values: NDArray[np.float64] = 100 * samples.values[place.metric, place.part][:, chosen].mean(axis=1)
+        return values
+
+    def test_to_train(self, place: Place) -> float:
+        """Rows of the test part over rows of the training part; 0 where every trial draws new data."""
+        if isinstance(self.experiment.source, GeneratedSource):
+            return 0.0
+        n_train = max(self.experiment.n_test) if place.train_size is None else place.train_size
+        return self.experiment.n_test[n_train] / n_train
+
+    def why_not_comparable(self, claim: Claim) -> str | None:
+        """Say why no statement about the document can be made, None where one can."""
+        for label in claim.rankings():
+            try:
+                samples = self.samples(label)
+            except (KeyError, StopIteration):
+                return "no complete trial"
+            n_trials, planned = len(samples.splits), self.experiment.config.protocol.splits
+            if n_trials < planned:
+                return f"only {n_trials} of {planned} trials are complete"
+            n_missed = int(np.count_nonzero(~samples.converged.all(axis=1)))
+            if n_missed:
+                return f"in {n_missed} of {n_trials} trials a machine missed its duality gap"
+        return None

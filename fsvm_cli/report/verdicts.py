@@ -1,0 +1,255 @@
+"""What a document claims beside what the trials found, with a verdict by the rule that the config fixed before the run.
+
+Two questions are kept apart. Whether our mean agrees with a printed one is a question about two Monte Carlo means: both
+spreads, both numbers of runs and the rounding of the print count. Whether one curve lies above another is a question
+about differences on the same splits: random splits of one data set share rows, and the interval allows for it.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+import pandas as pd
+from scipy.special import ndtri
+from scipy.stats import spearmanr
+
+from fsvm_cli.evaluation.seeds import random_stream
+from fsvm_cli.evaluation.statistics import CONFIDENCE, MeanInterval, difference_interval, mean_interval
+from fsvm_cli.experiment.claims import (
+    AnyClaim,
+    Claim,
+    CountClaim,
+    DifferenceClaim,
+    MonotoneClaim,
+    Place,
+    ScoreOrderClaim,
+    TopFeaturesClaim,
+    ValueClaim,
+)
+from fsvm_cli.report.tables import ranks_of
+from fsvm_cli.report.trials import Trials
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Verdict = Literal["reproduced", "differs", "inconclusive", "not comparable"]
+BOOTSTRAP_SAMPLES = 1000
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """A row of `published.csv`, but for what the claim itself says.
+
+    Attributes
+    ----------
+    verdict : str
+        reproduced, differs, inconclusive, or not comparable.
+    rule : str
+        By which it came about.
+    what : str
+        The quantity that was compared.
+    reproduced : float
+        What the trials give, in per cent, percentage points, features or rank correlation as `what` says.
+    sd, ci_low, ci_high : float
+        Its standard deviation between trials and its 95 % interval.
+    n : int
+        Trials.
+    """
+
+    verdict: Verdict
+    rule: str
+    what: str
+    reproduced: float = np.nan
+    sd: float = np.nan
+    n: int = 0
+    ci_low: float = np.nan
+    ci_high: float = np.nan
+
+
+COLUMNS = [
+    "id",
+    "where",
+    "what",
+    "published",
+    "published_sd",
+    "published_n",
+    *("reproduced", "sd", "n", "ci_low", "ci_high", "rule", "verdict", "note"),
+]
+
+
+def judge(claim: AnyClaim, trials: Trials, *, overridden: bool) -> Judgement:
+    """Judge one claim.
+
+    Parameters
+    ----------
+    claim : Claim
+    trials : Trials
+    overridden : bool
+        Whether options changed the config: then nothing is said about the document.
+    """
+    if claim.kind == "statement":
+        return Judgement("not comparable", "not judged by this experiment", claim.claim)
+    obstacle = "the config was overridden" if overridden else trials.why_not_comparable(claim)
+    if obstacle is not None:
+        return Judgement("not comparable", obstacle, claim.claim)
+    return _judge(claim, trials)
+
+
+@functools.singledispatch
+def _judge(claim: Claim, trials: Trials) -> Judgement:
+    raise AssertionError(f"no rule for {type(claim).__name__} of {trials.experiment.source.name}")
+
+
+def table_of_verdicts(trials: Trials, *, overridden: bool) -> pd.DataFrame:
+    """Judge every claim of the config, one row each."""
+    rows = []
+    for claim in trials.experiment.config.expected:
+        judgement = asdict(judge(claim, trials, overridden=overridden))
+        published: object = getattr(claim, "published", claim.claim)
+        rows.append(
+            judgement
+            | {
+                "id": claim.id,
+                "where": claim.where,
+                "published": "-".join(map(str, published)) if isinstance(published, tuple) else published,
+                "published_sd": getattr(claim, "published_sd", None),
+                "published_n": getattr(claim, "published_n", None),
+                "note": claim.note,
+            }
+        )
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+@_judge.register
+def _judge_value(claim: ValueClaim, trials: Trials) -> Judgement:
+    """Find agreement where the difference of the means, with all its uncertainty, lies within the tolerance."""
+    found = mean_interval(trials.at(claim.at))
+    unit = 10.0**-claim.decimals
+    # The number before printing lay in an interval of one unit: around the print, or above it where the rest was cut.
+    offset = 0.5 * unit if claim.print == "truncated" else 0.0
+    spread = claim.published_sd if claim.published_sd is not None else found.std
+    standard_error = np.sqrt(np.nan_to_num(found.std) ** 2 / found.n + np.nan_to_num(spread) ** 2 / claim.published_n)
+    half_width = float(ndtri((1 + CONFIDENCE) / 2) * standard_error + 0.5 * unit)
+    difference = found.mean - (claim.published + offset)
+    if abs(difference) + half_width <= claim.tolerance:
+        verdict: Verdict = "reproduced"
+    elif abs(difference) - half_width > claim.tolerance:
+        verdict = "differs"
+    else:
+        verdict = "inconclusive"
+    rule = f"difference {difference:+.2f} ± {half_width:.2f} against a tolerance of {claim.tolerance:g} points"
+    return _judgement(verdict, rule, f"{claim.at} (%)", found)
+
+
+@_judge.register
+def _judge_difference(claim: DifferenceClaim, trials: Trials) -> Judgement:
+    higher, lower = trials.at(claim.higher), trials.at(claim.lower)
+    found = difference_interval(higher - lower, trials.test_to_train(claim.higher))
+    rule = "95 % interval of the paired difference, corrected for shared rows, lies above 0"
+    return _judgement(_sign_verdict(found), rule, f"{claim.higher} minus {claim.lower} (points)", found)
+
+
+def _sign_verdict(found: MeanInterval) -> Verdict:
+    if found.low > 0 or found.low == found.mean == found.high > 0:
+        return "reproduced"
+    return "differs" if found.high < 0 else "inconclusive"
+
+
+@_judge.register
+def _judge_monotone(claim: MonotoneClaim, trials: Trials) -> Judgement:
+    """Count a step against the claimed direction where its interval, at 95 % for all steps together, excludes 0."""
+    place = Place(ranking=claim.ranking, part=claim.part, metric=claim.metric)
+    samples = trials.samples(claim.ranking)
+    steps = np.diff(100 * samples.values[claim.metric, claim.part], axis=1)
+    against = []
+    for step in steps.T:
+        found = difference_interval(step, trials.test_to_train(place))
+        z = -found.mean / max((found.high - found.mean) / ndtri((1 + CONFIDENCE) / 2), 1e-12)
+        against.append(z > ndtri(1 - (1 - CONFIDENCE) / steps.shape[1]))
+    total = difference_interval(steps.sum(axis=1), trials.test_to_train(place))
+    verdict: Verdict = "differs" if any(against) else _sign_verdict(total)
+    steps_in_words = f"{steps.shape[1]} steps judged together"
+    rule = f"no step rises significantly as features are dropped ({steps_in_words}), and the whole falls"
+    first, last = samples.sizes[0], samples.sizes[-1]
+    what = f"{claim.part} {claim.metric}, '{claim.ranking}', at {last} minus at {first} features (points)"
+    return _judgement(verdict, rule, what, total)
+
+
+@_judge.register
+def _judge_score_order(claim: ScoreOrderClaim, trials: Trials) -> Judgement:
+    scores = trials.samples(claim.ranking).scores
+    places = np.arange(scores.shape[1])
+    found = mean_interval(np.array([-spearmanr(places, row).statistic for row in scores]))
+    verdict: Verdict = "inconclusive"
+    if found.low >= claim.at_least:
+        verdict = "reproduced"
+    elif found.high < claim.at_least:
+        verdict = "differs"
+    rule = f"rank correlation of at least {claim.at_least:g} with the claimed order"
+    return _judgement(verdict, rule, f"rank correlation of the scores of '{claim.ranking}'", found)
+
+
+@_judge.register
+def _judge_count(claim: CountClaim, trials: Trials) -> Judgement:
+    samples = trials.samples(claim.ranking)
+    values = samples.values[claim.metric, "test"]
+    count = size_of_best_subset(values, samples.sizes)
+    rng = random_stream(trials.experiment.config.protocol.seed, "bootstrap", claim.id)
+    rows = rng.integers(len(values), size=(BOOTSTRAP_SAMPLES, len(values)))
+    counts = np.array([size_of_best_subset(values[row], samples.sizes) for row in rows])
+    low, high = np.quantile(counts, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2], method="inverted_cdf")
+    least, most = claim.published[0] - claim.tolerance, claim.published[1] + claim.tolerance
+    verdict: Verdict = "inconclusive"
+    if least <= low and high <= most:
+        verdict = "reproduced"
+    elif high < least or low > most:
+        verdict = "differs"
+    return Judgement(
+        verdict,
+        f"smallest size within one standard error of the best (bootstrap); tolerance {claim.tolerance} features",
+        f"size of the best subset, '{claim.ranking}' (features)",
+        reproduced=count,
+        sd=float(counts.std(ddof=1)),
+        n=len(values),
+        ci_low=float(low),
+        ci_high=float(high),
+    )
+
+
+def size_of_best_subset(values: NDArray[np.float64], sizes: tuple[int, ...]) -> int:
+    """Smallest size whose mean lies within one standard error of the best mean.
+
+    Parameters
+    ----------
+    values : ndarray, shape (n_trials, n_sizes)
+        Figure of merit, larger is better.
+    sizes : tuple of int
+        Ascending.
+    """
+    means = values.mean(axis=0)
+    best = int(np.argmax(means))
+    standard_error = values[:, best].std(ddof=1) / np.sqrt(len(values)) if len(values) > 1 else 0.0
+    return sizes[int(np.argmax(means >= means[best] - standard_error))]
+
+
+@_judge.register
+def _judge_top_features(claim: TopFeaturesClaim, trials: Trials) -> Judgement:
+    names = trials.experiment.source.feature_names
+    claimed = [name in claim.features for name in names]
+    ranks = ranks_of(trials.samples(claim.ranking).scores)
+    n_claimed = len(claim.features)
+    found = mean_interval((ranks[:, claimed] <= n_claimed).sum(axis=1) / n_claimed)
+    verdict: Verdict = "inconclusive"
+    if found.mean >= claim.at_least and not found.low < claim.at_least:
+        verdict = "reproduced"
+    elif found.high < claim.at_least:
+        verdict = "differs"
+    rule = f"a share of at least {claim.at_least:g} of the {n_claimed} features among the {n_claimed} best of a trial"
+    return _judgement(verdict, rule, f"share of the claimed features among the best of '{claim.ranking}'", found)
+
+
+def _judgement(verdict: Verdict, rule: str, what: str, found: MeanInterval) -> Judgement:
+    return Judgement(verdict, rule, what, found.mean, found.std, found.n, found.low, found.high)

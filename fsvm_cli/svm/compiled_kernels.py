@@ -1,0 +1,195 @@
+"""The kernels once more, compiled, for Gram matrices that grow feature by feature."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from fsvm_cli.svm.kernels import Anova, Gaussian, Kernel, Laplace, Linear, Polynomial, Tanh
+from fsvm_cli.svm.pair_steps import COMPILED, Array
+
+INNER_PRODUCT, SQUARED_DISTANCE, L1_DISTANCE, ANOVA_SUM = 0, 1, 2, 3
+IDENTITY, POWER, EXPONENTIAL, TANH = 0, 1, 2, 3
+
+TILE = 64
+LOG2_E = 1.4426950408889634
+LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
+EXP_UNDERFLOW = -708.0
+"""Below it exp leaves the normal numbers; it is taken as 0 there."""
+
+
+class Form(NamedTuple):
+    """A kernel phi(s): codes of the statistic s and of the function phi, and the parameters of both.
+
+    Attributes
+    ----------
+    statistic : int
+    function : int
+    gamma : float
+        Of the Anova sum.
+    scale, offset : float
+        phi is applied to scale * s + offset.
+    degree : int
+        Of the power.
+    """
+
+    statistic: int
+    function: int
+    gamma: float = 0.0
+    scale: float = 1.0
+    offset: float = 0.0
+    degree: int = 1
+
+
+class Scratch(NamedTuple):
+    """Room for one row of kernel values."""
+
+    row: Array
+    bits: npt.NDArray[np.int64]
+
+
+def compiled_form(kernel: Kernel) -> Form:
+    """Return what the compiled functions need to know of a kernel.
+
+    Raises
+    ------
+    TypeError
+        If the kernel is none of those in `KERNELS`.
+    """
+    match kernel:
+        case Linear():
+            return Form(INNER_PRODUCT, IDENTITY)
+        case Polynomial(degree=degree, offset=offset):
+            return Form(INNER_PRODUCT, POWER, offset=float(offset), degree=int(degree))
+        case Gaussian(theta=theta):
+            return Form(SQUARED_DISTANCE, EXPONENTIAL, scale=-1.0 / theta)
+        case Laplace(theta=theta):
+            return Form(L1_DISTANCE, EXPONENTIAL, scale=-1.0 / theta)
+        case Anova(gamma=gamma, degree=degree):
+            return Form(ANOVA_SUM, POWER, gamma=float(gamma), degree=int(degree))
+        case Tanh(scale=scale, offset=offset):
+            return Form(INNER_PRODUCT, TANH, scale=float(scale), offset=-float(offset))
+    raise TypeError(f"{type(kernel).__name__} has no compiled form")
+
+
+@njit(**COMPILED, fastmath={"contract"})
+def exponentials(values: Array, bits: npt.NDArray[np.int64]) -> None:
+    """Replace values, at most 0, by their exponentials, to within 2 units in the last place; `bits` is scratch.
+
+    exp(x) = 2^k exp(r) with |r| <= ln(2)/2 and a Taylor polynomial of degree 13 for exp(r). Written without branches,
+    so that it compiles to vector instructions; reassociation would undo the two-part reduction by ln 2.
+    """
+    for t in range(values.size):
+        x = values[t] if values[t] > EXP_UNDERFLOW else EXP_UNDERFLOW
+        k = np.floor(x * LOG2_E + 0.5)
+        r = (x - k * LN2_HIGH) - k * LN2_LOW
+        p = 1.0 / 6227020800.0
+        p = p * r + 1.0 / 479001600.0
+        p = p * r + 1.0 / 39916800.0
+        p = p * r + 1.0 / 3628800.0
+        p = p * r + 1.0 / 362880.0
+        p = p * r + 1.0 / 40320.0
+        p = p * r + 1.0 / 5040.0
+        p = p * r + 1.0 / 720.0
+        p = p * r + 1.0 / 120.0
+        p = p * r + 1.0 / 24.0
+        p = p * r + 1.0 / 6.0
+        p = p * r + 0.5
+        p = p * r + 1.0
+        p = p * r + 1.0
+        bits[t] = (np.int64(k) + 1023) << 52
+        values[t] = p if values[t] > EXP_UNDERFLOW else 0.0
+    powers = bits.view(np.float64)
+    for t in range(values.size):
+        values[t] *= powers[t]
+
+
+@njit(**COMPILED, fastmath={"contract"})
+def add_terms(  # noqa: PLR0917
+    form: Form, total: Array, value: float, others: Array, weight: float, scratch: Scratch
+) -> None:
+    """Add the statistic's terms of one feature between one sample and others."""
+    if form.statistic == INNER_PRODUCT:
+        scaled = weight * value
+        for t in range(total.size):
+            total[t] += scaled * others[t]
+    elif form.statistic == SQUARED_DISTANCE:
+        for t in range(total.size):
+            difference = value - others[t]
+            total[t] += weight * difference * difference
+    elif form.statistic == L1_DISTANCE:
+        for t in range(total.size):
+            total[t] += weight * abs(value - others[t])
+    else:
+        terms = scratch.row[: total.size]
+        for t in range(total.size):
+            difference = value - others[t]
+            terms[t] = -form.gamma * difference * difference
+        exponentials(terms, scratch.bits)
+        for t in range(total.size):
+            total[t] += weight * terms[t]
+
+
+@njit(**COMPILED, fastmath={"contract"})
+def apply_function(form: Form, statistic: Array, out: Array, scratch: Scratch) -> None:
+    """Write phi of a row of the statistic."""
+    if form.function == POWER and form.degree == 2:
+        for t in range(out.size):
+            base = statistic[t] + form.offset
+            out[t] = base * base
+        return
+    for t in range(out.size):
+        out[t] = form.scale * statistic[t] + form.offset
+    if form.function == EXPONENTIAL:
+        exponentials(out, scratch.bits)
+    elif form.function == TANH:
+        for t in range(out.size):
+            out[t] = np.tanh(out[t])
+    elif form.function == POWER:
+        for t in range(out.size):
+            base = out[t]
+            for _ in range(form.degree - 1):
+                out[t] *= base
+
+
+@njit(**COMPILED)
+def is_mirrored(form: Form) -> bool:
+    """Return whether phi is dear enough to be computed for one triangle only, and copied to the other."""
+    return bool(form.function >= EXPONENTIAL)
+
+
+@njit(**COMPILED)
+def add_feature(  # noqa: PLR0917
+    form: Form, square: Array, cross: Array, train: Array, test: Array, weight: float, scratch: Scratch
+) -> None:
+    """Add one feature to the statistic of training against training and against test samples.
+
+    Of the former only the upper triangle is kept where `fill_gram` reads no more than that.
+    """
+    mirrored = is_mirrored(form)
+    for i in range(train.size):
+        first = i if mirrored else 0
+        add_terms(form, square[i, first:], train[i], train[first:], weight, scratch)
+        add_terms(form, cross[i], train[i], test, weight, scratch)
+
+
+@njit(**COMPILED)
+def fill_gram(form: Form, square: Array, K: Array, scratch: Scratch) -> None:
+    """Write the Gram matrix from the statistic of training samples, mirrored tile by tile or row by row."""
+    n = K.shape[0]
+    if not is_mirrored(form):
+        for i in range(n):
+            apply_function(form, square[i], K[i], scratch)
+        return
+    for start in range(0, n, TILE):
+        stop = min(start + TILE, n)
+        for i in range(start, stop):
+            apply_function(form, square[i, i:], K[i, i:], scratch)
+        for left in range(start, n, TILE):
+            right = min(left + TILE, n)
+            for k in range(left, right):
+                for i in range(start, min(stop, k)):
+                    K[k, i] = K[i, k]

@@ -1,0 +1,171 @@
+"""Every card: a new one is tested by being there."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from fsvm_cli.data.card import Card, Files, FixedVersion, read_card
+from fsvm_cli.data.load import load_version
+from fsvm_cli.data.source import open_source
+from fsvm_cli.data.spec import NamedSpec
+from fsvm_cli.shipped import shipped_folder, shipped_names
+from tests.data.server import Server, files_below, serving
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fsvm_cli.data.dataset import Dataset
+
+CARDS = {name: read_card(name) for name in shipped_names("datasets")}
+FIXED = [
+    (name, version_name)
+    for name, card in CARDS.items()
+    for version_name, version in card.versions.items()
+    if isinstance(version, FixedVersion)
+]
+
+
+def silent(line: str) -> None:
+    pass
+
+
+@pytest.fixture(scope="module")
+def mirror_server(mirror_folder: Path) -> Iterator[Server]:
+    with serving() as server:
+        server.answers.update(files_below(mirror_folder))
+        yield server
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture
+def _over_http(mirror_server: Server, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FSVM_MIRROR", mirror_server.address)
+    monkeypatch.setenv("FSVM_CACHE", str(cache))
+
+
+def fixed_version(card: Card, version_name: str) -> FixedVersion:
+    version = card.versions[version_name]
+    assert isinstance(version, FixedVersion)
+    return version
+
+
+@pytest.mark.usefixtures("_over_http")
+@pytest.mark.parametrize(("name", "version_name"), FIXED)
+def test_every_copy_is_fetched_and_holds_what_the_card_says(name: str, version_name: str) -> None:
+    card = CARDS[name]
+    version = fixed_version(card, version_name)
+    for copy in version.copies:
+        dataset = load_version(name, card, version.model_copy(update={"copies": (copy,)}), silent)
+        assert dataset.sha256 == version.expected.sha256
+        assert dataset.X.shape == (version.expected.rows, version.expected.features)
+        assert dataset.class_counts() == version.expected.classes
+
+
+@pytest.mark.usefixtures("_over_http")
+@pytest.mark.parametrize(("name", "version_name"), FIXED)
+def test_what_was_fetched_serves_without_network(
+    name: str, version_name: str, monkeypatch: pytest.MonkeyPatch, mirror_server: Server
+) -> None:
+    spec = NamedSpec(name=name, version=version_name)
+    first = open_source(spec, base_folder=Path(), announce=silent)
+    monkeypatch.delenv("FSVM_MIRROR")
+    asked = len(mirror_server.asked)
+    again = open_source(spec, base_folder=Path(), announce=silent)
+    assert first.identity == again.identity
+    assert len(mirror_server.asked) == asked
+
+
+@pytest.mark.parametrize("name", CARDS)
+def test_files_are_those_of_the_archive(name: str, mirror_folder: Path) -> None:
+    with (mirror_folder / "SOURCES.tsv").open(newline="") as stream:
+        known = {row["path"]: row for row in csv.DictReader(stream, delimiter="\t")}
+    for file in CARDS[name].files:
+        assert (known[file.path]["sha256"], int(known[file.path]["bytes"])) == (file.sha256, file.bytes)
+
+
+@pytest.mark.parametrize("name", CARDS)
+def test_no_file_is_listed_in_vain(name: str) -> None:
+    read = {
+        path
+        for version in CARDS[name].versions.values()
+        if isinstance(version, FixedVersion)
+        for copy in version.copies
+        if isinstance(copy, Files)
+        for path in (*copy.files, *copy.test_files)
+    }
+    assert read == {file.path for file in CARDS[name].files}
+
+
+def test_every_yaml_file_beside_the_cards_is_one() -> None:
+    assert {path.suffix for path in shipped_folder("datasets").iterdir()} == {".yaml"}
+
+
+@pytest.mark.parametrize(("name", "version_name"), FIXED)
+def test_distinct_versions_hold_distinct_values(name: str, version_name: str) -> None:
+    others = [
+        fixed_version(CARDS[name], other).expected.sha256
+        for card, other in FIXED
+        if card == name and other != version_name
+    ]
+    assert fixed_version(CARDS[name], version_name).expected.sha256 not in others
+
+
+def load(name: str, version_name: str) -> Dataset:
+    return load_version(name, CARDS[name], fixed_version(CARDS[name], version_name), silent)
+
+
+@pytest.mark.usefixtures("_over_http")
+class TestOddities:
+    """What the cards say of their sets, found in the values."""
+
+    def test_the_original_spectf_leaks_and_its_reports_say_so(self) -> None:
+        source = open_source(NamedSpec(name="spectf", version="original"), base_folder=Path(), announce=silent)
+        dataset = source.draw(np.random.default_rng(0))
+        assert dataset.train_indices is not None
+        assert dataset.test_indices is not None
+        rows = np.column_stack([dataset.X, dataset.y])
+        train = {tuple(row) for row in rows[dataset.train_indices]}
+        assert sum(tuple(row) in train for row in rows[dataset.test_indices]) == 81
+        assert "81 of the 269" in source.caveats[0]
+
+    def test_codings_of_splice_are_permutations_of_one_another(self) -> None:
+        agct, acgt = load("splice", "agct"), load("splice", "acgt")
+        np.testing.assert_array_equal(np.array([0, 1, 3, 2, 4])[agct.X.astype(int)], acgt.X)
+        assert agct.n_samples - len(np.unique(acgt.X, axis=0)) > 100
+
+    def test_the_two_releases_of_splice_hold_the_same_rows(self) -> None:
+        ours, theirs = load("splice", "agct"), load("splice", "libsvm")
+        by_row = [sorted(map(tuple, np.column_stack([part.X, part.y]))) for part in (ours, theirs)]
+        assert by_row[0] == by_row[1]
+        assert theirs.train_indices is not None
+        assert len(theirs.train_indices) == 1000
+
+    def test_the_constant_column_of_ionosphere(self) -> None:
+        whole, without = load("ionosphere", "uci"), load("ionosphere", "without-constant")
+        assert np.flatnonzero(np.ptp(whole.X, axis=0) == 0).tolist() == [1]
+        np.testing.assert_array_equal(np.delete(whole.X, 1, axis=1), without.X)
+        assert whole.feature_names[2:] == without.feature_names[1:]
+
+    def test_the_two_releases_of_colon_hold_the_same_samples(self) -> None:
+        raw, scaled = load("colon", "raw"), load("colon", "libsvm")
+        np.testing.assert_array_equal(raw.y, scaled.y)
+        logs = np.log(raw.X)
+        logs = (logs - logs.mean(axis=1, keepdims=True)) / logs.std(axis=1, keepdims=True)
+        correlation = [np.corrcoef(logs[:, gene], scaled.X[:, gene])[0, 1] for gene in range(2000)]
+        assert min(correlation) > 0.99
+
+    def test_vehicle_and_dna_have_the_sizes_of_infoprop2001(self) -> None:
+        for name, sizes in {"vehicle": (564, 282), "dna": (2000, 1186)}.items():
+            dataset = load(name, "statlog")
+            assert dataset.train_indices is not None
+            assert dataset.test_indices is not None
+            assert (len(dataset.train_indices), len(dataset.test_indices)) == sizes

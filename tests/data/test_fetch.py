@@ -1,0 +1,305 @@
+"""Fetching, against a server that behaves as servers do."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import os
+import subprocess
+import sys
+import tarfile
+import textwrap
+import zipfile
+from typing import TYPE_CHECKING
+
+import pytest
+
+from fsvm_cli.data import download, fetch
+from fsvm_cli.data.card import CardFile
+from fsvm_cli.data.fetch import fetch_files
+from fsvm_cli.errors import DataError
+from tests.data.server import Handler, Server, serving
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+CONTENT = b"".join(b"%d,%d\n" % (row, row * row) for row in range(2000))
+WEB_PAGE = b"<!DOCTYPE html><html><body>Please log in</body></html>"
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    with serving() as chosen:
+        yield chosen
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("FSVM_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("FSVM_MIRROR", raising=False)
+    monkeypatch.setattr(download, "FIRST_PAUSE_S", 0.0)
+    return tmp_path / "cache"
+
+
+def card_file(*addresses: str) -> CardFile:
+    # A card's addresses are https; the server of the tests has no certificate.
+    return CardFile.model_construct(
+        path="folder/file.data", sha256=hashlib.sha256(CONTENT).hexdigest(), bytes=len(CONTENT), addresses=addresses
+    )
+
+
+def fetched(*addresses: str) -> bytes:
+    (path,) = fetch_files([card_file(*addresses)], lambda line: None)
+    return path.read_bytes()
+
+
+def left_in(cache: Path) -> list[str]:
+    return sorted(str(path.relative_to(cache)) for path in cache.rglob("*") if path.is_file() and path.name != ".lock")
+
+
+def test_a_fetched_file_lies_in_the_cache_and_is_not_asked_for_again(server: Server, cache: Path) -> None:
+    server.answers["/a"] = CONTENT
+    assert fetched(f"{server.address}/a") == CONTENT
+    assert left_in(cache) == ["folder/file.data"]
+    assert fetched() == CONTENT
+    assert len(server.asked) == 1
+
+
+def test_an_altered_file_in_the_cache_is_fetched_again(server: Server, cache: Path) -> None:
+    server.answers["/a"] = CONTENT
+    fetched(f"{server.address}/a")
+    (cache / "folder/file.data").write_bytes(CONTENT[:-1] + b"x")
+    assert fetched(f"{server.address}/a") == CONTENT
+
+
+def test_a_mirror_comes_before_the_addresses(server: Server, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    server.answers["/mirror/folder/file.data"] = CONTENT
+    monkeypatch.setenv("FSVM_MIRROR", f"{server.address}/mirror/")
+    assert fetched(f"{server.address}/a") == CONTENT
+    assert [path for path, _ in server.asked] == ["/mirror/folder/file.data"]
+
+
+def test_a_mirror_that_is_a_folder_is_read_in_place(
+    tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "mirror/folder").mkdir(parents=True)
+    (tmp_path / "mirror/folder/file.data").write_bytes(CONTENT)
+    monkeypatch.setenv("FSVM_MIRROR", str(tmp_path / "mirror"))
+    assert fetched() == CONTENT
+    assert not cache.exists()
+
+
+def zipped(content: bytes, name: str = "inner/file.data") -> bytes:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("../escape", b"x")
+        archive.writestr(name, content)
+    return stream.getvalue()
+
+
+def tarred(content: bytes, name: str = "inner/file.data", kind: bytes = tarfile.REGTYPE) -> bytes:
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode="w:gz") as archive:
+        for entry_name in ("../../escape", "/escape", name):
+            entry = tarfile.TarInfo(entry_name)
+            entry.type, entry.size, entry.linkname = kind, len(content), "/etc/passwd"
+            archive.addfile(entry, io.BytesIO(content))
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("name", "packed"),
+    [
+        ("file.zip#inner/file.data", zipped(CONTENT)),
+        ("file.zip#inner/file.data.gz", zipped(gzip.compress(CONTENT), "inner/file.data.gz")),
+        ("file.tar.gz#inner/file.data", tarred(CONTENT)),
+        ("file.tar.gz#inner/file.data", tarred(CONTENT, "./inner/file.data")),
+        ("file.data.gz", gzip.compress(CONTENT)),
+    ],
+)
+def test_archives_and_compressed_originals_stand_for_the_file(
+    server: Server, cache: Path, name: str, packed: bytes
+) -> None:
+    server.answers[f"/{name.partition('#')[0]}"] = packed
+    assert fetched(f"{server.address}/{name}") == CONTENT
+    assert left_in(cache) == ["folder/file.data"]
+    assert not (cache.parent / "escape").exists()
+
+
+def test_an_archive_serves_several_files_at_one_fetch(server: Server, cache: Path) -> None:
+    server.answers["/all.zip"] = zipped(CONTENT)
+    address = f"{server.address}/all.zip#inner/file.data"
+    files = [card_file(address).model_copy(update={"path": f"{place}.data"}) for place in range(3)]
+    assert [path.read_bytes() for path in fetch_files(files, lambda line: None)] == [CONTENT] * 3
+    assert len(server.asked) == 1
+
+
+def stall(handler: Handler) -> None:
+    handler.send_response(200)
+    handler.send_header("Content-Length", str(len(CONTENT)))
+    handler.end_headers()
+    handler.wfile.write(CONTENT[:100])
+    handler.wfile.flush()
+    handler.server.chosen.released.wait()
+
+
+def trickle(handler: Handler) -> None:
+    handler.send_response(200)
+    handler.end_headers()
+    while not handler.server.chosen.released.wait(0.02):
+        handler.wfile.write(b"x")
+
+
+def redirect_to_itself(handler: Handler) -> None:
+    handler.send_response(302)
+    handler.send_header("Location", handler.path)
+    handler.end_headers()
+
+
+def hang_up(handler: Handler) -> None:
+    handler.close_connection = True
+
+
+def break_off(handler: Handler) -> None:
+    handler.send_response(200)
+    handler.send_header("Content-Length", str(len(CONTENT)))
+    handler.end_headers()
+    handler.wfile.write(CONTENT[: len(CONTENT) // 2])
+
+
+def status(code: int) -> Callable[[Handler], None]:
+    return lambda handler: handler.send_error(code)
+
+
+BAD_ANSWERS: dict[str, tuple[str, bytes | Callable[[Handler], None], str]] = {
+    "missing": ("/a", status(404), "404 Not Found"),
+    "forbidden": ("/a", status(403), "403 Forbidden"),
+    "overloaded": ("/a", status(503), r"503 Service Unavailable \(4 attempts\)"),
+    "silent": ("/a", stall, r"silent for 0\.2 s"),
+    "trickling": ("/a", trickle, "less than 200 bytes per second"),
+    "circular": ("/a", redirect_to_itself, "leads in circles"),
+    "hanging up": ("/a", hang_up, "cannot be reached"),
+    "breaking off": ("/a", break_off, "breaks off"),
+    "empty": ("/a", b"", "other bytes"),
+    "truncated": ("/a", CONTENT[:-1], "other bytes"),
+    "altered": ("/a", CONTENT[:-1] + b"x", "other bytes"),
+    "too long": ("/a", CONTENT * 2, "more than"),
+    "web page": ("/a", WEB_PAGE, "a web page"),
+    "no archive": ("/a.zip#inner/file.data", CONTENT, "damaged archive"),
+    "damaged archive": ("/a.tar.gz#inner/file.data", tarred(CONTENT)[:-200], "damaged archive"),
+    "other member": ("/a.zip#other", zipped(CONTENT), "holds no 'other'"),
+    "other tar member": ("/a.tar.gz#other", tarred(CONTENT), "holds no 'other'"),
+    "link": ("/a.tar.gz#inner/file.data", tarred(b"", kind=tarfile.SYMTYPE), "holds no 'inner/file.data'"),
+    "zip bomb": ("/a.zip#inner/file.data", zipped(bytes(50_000_000)), "unfolds to more than"),
+    "gzip bomb": ("/a.gz", gzip.compress(bytes(50_000_000)), "unfolds to more than"),
+    "no gzip": ("/a.gz", CONTENT, "damaged archive"),
+    "no .Z": ("/a.Z", CONTENT, "not a file that the program 'compress' wrote"),
+}
+
+
+@pytest.mark.parametrize("answer", BAD_ANSWERS)
+def test_a_bad_answer_is_named_and_the_next_address_tried(
+    server: Server, cache: Path, answer: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, bad, message = BAD_ANSWERS[answer]
+    monkeypatch.setattr(download, "SILENCE_S", 0.2)
+    server.answers[path.partition("#")[0]] = bad
+    with pytest.raises(DataError, match=message) as caught:
+        fetched(server.address + path)
+    assert f"{server.address}{path}: " in str(caught.value)
+    assert str(cache / "folder/file.data") in str(caught.value)
+    assert left_in(cache) == []
+    server.answers["/good"] = CONTENT
+    assert fetched(server.address + path, f"{server.address}/good") == CONTENT
+    assert left_in(cache) == ["folder/file.data"]
+
+
+def test_an_unreachable_server_is_named(server: Server, cache: Path) -> None:
+    with pytest.raises(DataError, match="cannot be reached"):
+        fetched("http://127.0.0.1:9/a")
+
+
+def test_a_transfer_goes_on_where_it_broke_off(server: Server, cache: Path) -> None:
+    def first_half_then_the_rest(handler: Handler) -> None:
+        if handler.headers.get("Range"):
+            handler.send_bytes(CONTENT)
+        else:
+            break_off(handler)
+
+    server.answers["/a"] = first_half_then_the_rest
+    assert fetched(f"{server.address}/a") == CONTENT
+    assert server.asked == [("/a", None), ("/a", f"bytes={len(CONTENT) // 2}-")]
+
+
+def test_a_passing_failure_is_tried_again(server: Server, cache: Path) -> None:
+    server.answers["/a"] = lambda handler: (
+        handler.send_error(503) if len(server.asked) < 3 else handler.send_bytes(CONTENT)
+    )
+    assert fetched(f"{server.address}/a") == CONTENT
+    assert len(server.asked) == 3
+
+
+@pytest.mark.parametrize("left", [CONTENT[:500], WEB_PAGE, CONTENT * 2])
+def test_what_a_killed_process_left_is_used_or_replaced(server: Server, cache: Path, left: bytes) -> None:
+    server.answers["/a"] = CONTENT
+    (cache / "folder").mkdir(parents=True)
+    (cache / "folder/file.data.part").write_bytes(left)
+    (cache / ".archives").mkdir()
+    (cache / ".archives/0").write_bytes(b"x")
+    assert fetched(f"{server.address}/a") == CONTENT
+    assert left_in(cache) == ["folder/file.data"]
+
+
+def test_processes_that_need_a_file_at_once_fetch_it_once(server: Server, cache: Path) -> None:
+    server.answers["/folder/file.data"] = lambda handler: (
+        handler.server.chosen.released.wait(0.5),
+        handler.send_bytes(CONTENT),
+    )[-1]
+    program = textwrap.dedent(f"""
+        from fsvm_cli.data.card import CardFile
+        from fsvm_cli.data.fetch import fetch_files
+        file = CardFile(path="folder/file.data", sha256="{hashlib.sha256(CONTENT).hexdigest()}", bytes={len(CONTENT)})
+        print(len(fetch_files([file], print)[0].read_bytes()))
+    """)
+    environment = os.environ | {"FSVM_MIRROR": server.address, "FSVM_CACHE": str(cache)}
+    processes = [
+        subprocess.Popen([sys.executable, "-c", program], env=environment, stdout=subprocess.PIPE, text=True)
+        for _ in range(3)
+    ]
+    outputs = [process.communicate()[0] for process in processes]
+    assert [output.splitlines()[-1] for output in outputs] == [str(len(CONTENT))] * 3
+    assert len(server.asked) == 1
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (OSError(28, "No space left on device"), "is full"),
+        (PermissionError(13, "Permission denied"), "cannot be written"),
+    ],
+)
+def test_a_cache_that_cannot_be_written_is_named(
+    server: Server, cache: Path, monkeypatch: pytest.MonkeyPatch, error: OSError, message: str
+) -> None:
+    def refuse(*_: object) -> None:
+        raise error
+
+    server.answers["/a"] = CONTENT
+    with monkeypatch.context() as patched:
+        patched.setattr(download, "_store", refuse)
+        with pytest.raises(DataError, match=f"{cache} {message}.*FSVM_CACHE"):
+            fetched(f"{server.address}/a")
+    assert fetched(f"{server.address}/a") == CONTENT
+
+
+def test_a_cache_folder_that_is_a_file_is_named(server: Server, cache: Path) -> None:
+    cache.write_bytes(b"")
+    with pytest.raises(DataError, match=r"cannot be written.*FSVM_CACHE"):
+        fetched(f"{server.address}/a")
+
+
+def test_the_cache_has_a_place_without_being_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("FSVM_CACHE", raising=False)
+    assert fetch.cache_folder().name == "fsvm"

@@ -1,0 +1,128 @@
+"""Figures: the same bytes each time, and what must be on their face."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pandas as pd
+import pytest
+
+from fsvm_cli.errors import DataError
+from fsvm_cli.experiment.config import load_config
+from fsvm_cli.experiment.executors import run_task
+from fsvm_cli.experiment.plan import plan
+from fsvm_cli.experiment.run import missing_tasks, run
+from fsvm_cli.experiment.schema import ALL_FEATURES
+from fsvm_cli.experiment.store import Store
+from fsvm_cli.report.results import draw_figures, results_folders, write_tables
+from fsvm_cli.report.tables import read_table, write_table
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+class Silent:
+    def start(self, n_trials: int, n_done: int) -> None: ...
+
+    def advance(self, n_done: int) -> None: ...
+
+
+def results_of(folder: Path, *overrides: str, config: str = "plane") -> Path:
+    loaded = load_config(config, ["protocol.splits=3", *overrides])
+    experiment = plan(loaded, lambda _: None)
+    with Store(folder, writable=True) as store:
+        run(experiment, store, 1, Silent())
+        write_tables(loaded, experiment, store, folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def plane(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return results_of(tmp_path_factory.mktemp("results") / "plane")
+
+
+def test_every_figure_is_drawn_in_every_format(plane: Path) -> None:
+    formats = ("svg", "png", "pdf")
+    paths = draw_figures(plane, formats)
+    names = ("accuracy-vs-features", "scores", "decision-field")
+    assert [path.name for path in paths] == [f"{name}.{extension}" for name in names for extension in formats]
+    assert all(path.stat().st_size > 1000 for path in paths)
+
+
+def test_a_figure_drawn_again_is_the_same_bytes(plane: Path) -> None:
+    first = {path: path.read_bytes() for path in draw_figures(plane, ("svg", "png", "pdf"))}
+    assert {path: path.read_bytes() for path in draw_figures(plane, ("svg", "png", "pdf"))} == first
+
+
+def test_tables_agree_with_the_trials_that_they_summarise(plane: Path) -> None:
+    curves, scores = read_table(plane / "curves.csv"), read_table(plane / "scores.csv")
+    experiment = plan(load_config("plane", ["protocol.splits=3"]), lambda _: None)
+    outcomes = [run_task(experiment, task).outcomes[0] for task in missing_tasks(experiment, None)]
+    for row in curves.itertuples():
+        confusions = [getattr(outcome.subsets[row.n_features], row.part) for outcome in outcomes]
+        accuracies = pd.Series([(matrix[0][0] + matrix[1][1]) / sum(map(sum, matrix)) for matrix in confusions])
+        assert row.mean == pytest.approx(accuracies.mean())
+        assert row.std == pytest.approx(accuracies.std())
+        assert (row.n_trials, row.n_unconverged) == (3, 0)
+    for place, row in enumerate(scores.itertuples()):
+        of_feature = pd.Series([outcome.scores[place] for outcome in outcomes])
+        assert (row.mean, row.std) == (pytest.approx(of_feature.mean()), pytest.approx(of_feature.std()))
+
+
+def test_a_figure_over_fewer_trials_than_planned_says_so(plane: Path, tmp_path: Path) -> None:
+    description = json.loads((plane / "run.json").read_text())
+    description["config"]["protocol"]["splits"] = 7
+    for name in ("curves.csv", "scores.csv", "field.csv", "points.csv"):
+        (tmp_path / name).write_bytes((plane / name).read_bytes())
+    (tmp_path / "run.json").write_text(json.dumps(description))
+    drawn = {path.name: path.read_bytes() for path in draw_figures(tmp_path, ("svg",))}
+    complete = {path.name: path.read_bytes() for path in draw_figures(plane, ("svg",))}
+    assert b"<!-- INCOMPLETE: 3 of 7 splits, 40 training rows -->" in drawn["accuracy-vs-features.svg"]
+    assert b"INCOMPLETE" not in complete["accuracy-vs-features.svg"]
+
+
+def test_without_rankings_there_is_a_table_and_no_curve(tmp_path: Path) -> None:
+    folder = results_of(tmp_path, "rankings=[]", "record=[]")
+    curves = read_table(folder / "curves.csv")
+    assert set(curves["ranking"]) == {ALL_FEATURES}
+    assert set(curves["n_features"]) == {2}
+    assert draw_figures(folder) == []
+
+
+def test_a_learning_curve_has_a_figure_for_each_training_size(tmp_path: Path) -> None:
+    folder = results_of(tmp_path, "protocol.train=[20, 30]", "record=[]")
+    names = [path.name for path in draw_figures(folder, ("svg",))]
+    assert names == ["accuracy-vs-features-n20.svg", "accuracy-vs-features-n30.svg", "scores.svg"]
+
+
+def test_results_are_found_in_a_folder_or_below_it(plane: Path, tmp_path: Path) -> None:
+    assert results_folders(plane) == [plane]
+    assert results_folders(plane.parent) == [plane]
+    assert results_folders(tmp_path) == []
+
+
+@pytest.mark.parametrize("damage", ["", "{}", "not json", '{"config": {}}'])
+def test_a_damaged_description_is_named(tmp_path: Path, damage: str) -> None:
+    (tmp_path / "run.json").write_text(damage)
+    with pytest.raises(DataError, match=r"run\.json"):
+        draw_figures(tmp_path)
+
+
+def test_a_missing_or_damaged_table_is_named(plane: Path, tmp_path: Path) -> None:
+    (tmp_path / "run.json").write_bytes((plane / "run.json").read_bytes())
+    with pytest.raises(DataError, match=r"curves\.csv: no such table"):
+        draw_figures(tmp_path)
+    (tmp_path / "curves.csv").write_bytes(b'a,b\n1,"2\n')
+    with pytest.raises(DataError, match=r"curves\.csv: cannot be read"):
+        draw_figures(tmp_path)
+
+
+def test_a_table_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    with pytest.raises(DataError, match="cannot be written"):
+        write_table(pd.DataFrame({"a": [1]}), blocked / "table.csv")
+    write_table(pd.DataFrame({"a": [1 / 3]}), tmp_path / "table.csv")
+    assert (tmp_path / "table.csv").read_bytes() == b"a\n0.333333333\n"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "table.csv"]

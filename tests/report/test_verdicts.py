@@ -1,0 +1,238 @@
+"""Worked examples of every kind of claim and every verdict, and the statistics behind them."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+import scipy.stats
+
+from fsvm_cli.evaluation.statistics import difference_interval
+from fsvm_cli.experiment.claims import (
+    AnyClaim,
+    CountClaim,
+    DifferenceClaim,
+    MonotoneClaim,
+    Place,
+    ScoreOrderClaim,
+    StatementClaim,
+    TopFeaturesClaim,
+    ValueClaim,
+)
+from fsvm_cli.experiment.config import load_config
+from fsvm_cli.experiment.plan import Experiment, plan
+from fsvm_cli.report.samples import Samples
+from fsvm_cli.report.trials import Trials
+from fsvm_cli.report.verdicts import judge, size_of_best_subset, table_of_verdicts
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+N_TRIALS = 40
+TEXTS = {"id": "paper.1", "claim": "So it is.", "where": "Table 1"}
+
+
+@pytest.fixture(scope="module")
+def wine() -> Experiment:
+    return plan(load_config("wine", [f"protocol.splits={N_TRIALS}"]), lambda _: None)
+
+
+@pytest.fixture(scope="module")
+def fresh() -> Experiment:
+    return plan(load_config("noise20", [f"protocol.splits={N_TRIALS}"]), lambda _: None)
+
+
+def samples_of(test: NDArray[np.float64], scores: NDArray[np.float64] | None = None, **changes: Any) -> Samples:
+    n_trials, n_sizes = test.shape
+    samples = Samples(
+        splits=np.arange(n_trials),
+        sizes=tuple(range(1, n_sizes + 1)),
+        values={("accuracy", "test"): test, ("accuracy", "train"): test},
+        scores=np.zeros((n_trials, n_sizes)) if scores is None else scores,
+        converged=np.ones(test.shape, dtype=bool),
+    )
+    return dataclasses.replace(samples, **changes)
+
+
+def noisy(means: list[float], sd: float = 0.01, n_trials: int = N_TRIALS) -> NDArray[np.float64]:
+    """Draw values with exactly these means and, in each column, exactly this standard deviation."""
+    noise = np.random.default_rng(1).normal(size=(n_trials, len(means)))
+    noise = (noise - noise.mean(axis=0)) / noise.std(axis=0, ddof=1)
+    return np.array(means) + sd * noise
+
+
+def trials_of(experiment: Experiment, **samples: Samples) -> Trials:
+    n_train = max(experiment.n_test)
+    return Trials(experiment, {(label, n_train): each for label, each in samples.items()})
+
+
+def verdict(claim: AnyClaim, trials: Trials) -> str:
+    return judge(claim, trials, overridden=False).verdict
+
+
+def value_claim(published: float, tolerance: float, **more: Any) -> ValueClaim:
+    at = Place(ranking="a", features=2)
+    return ValueClaim(kind="value", at=at, published=published, tolerance=tolerance, **TEXTS, **more)
+
+
+@pytest.mark.parametrize(
+    ("published", "tolerance", "expected"),
+    [(90.0, 1.0, "reproduced"), (90.4, 1.0, "reproduced"), (93.0, 1.0, "differs"), (91.0, 1.0, "inconclusive")],
+)
+def test_a_value(wine: Experiment, published: float, tolerance: float, expected: str) -> None:
+    trials = trials_of(wine, a=samples_of(noisy([0.5, 0.9, 0.95])))
+    assert verdict(value_claim(published, tolerance, published_n=40), trials) == expected
+
+
+def test_a_printed_mean_of_one_run_is_as_uncertain_as_one_run(wine: Experiment) -> None:
+    trials = trials_of(wine, a=samples_of(noisy([0.5, 0.9, 0.95])))
+    assert verdict(value_claim(90.0, 1.0, published_n=40), trials) == "reproduced"
+    assert verdict(value_claim(90.0, 1.0, published_n=1), trials) == "inconclusive"
+    assert verdict(value_claim(90.0, 1.0, published_n=1, published_sd=0.1), trials) == "reproduced"
+
+
+def test_a_truncated_print_stands_for_a_larger_number(wine: Experiment) -> None:
+    # 1123 of 1186 are 94.6880 %; a document that truncates prints 94.68, and to no decimals 94.
+    trials = trials_of(wine, a=samples_of(np.full((N_TRIALS, 2), 1123 / 1186)))
+    assert verdict(value_claim(94.68, 0.011, print="truncated", published_sd=0.0), trials) == "reproduced"
+    judged = judge(value_claim(94.0, 0.7, print="truncated", decimals=0, published_sd=0.0), trials, overridden=False)
+    assert judged.rule == "difference +0.19 ± 0.50 against a tolerance of 0.7 points"
+
+
+def difference_claim(higher: Any = 1, lower: Any = "all") -> DifferenceClaim:
+    places = {"higher": Place(ranking="a", features=higher), "lower": Place(ranking="b", features=lower)}
+    return DifferenceClaim(kind="difference", **places, **TEXTS)
+
+
+@pytest.mark.parametrize(
+    ("mean", "expected"), [(0.95, "reproduced"), (0.85, "differs"), (0.9001, "inconclusive"), (0.9, "inconclusive")]
+)
+def test_a_difference(wine: Experiment, mean: float, expected: str) -> None:
+    trials = trials_of(wine, a=samples_of(noisy([mean, 0.2])), b=samples_of(noisy([0.5, 0.9])[::-1]))
+    assert verdict(difference_claim(), trials) == expected
+
+
+def test_a_difference_without_any_spread_is_decided_by_its_sign(wine: Experiment) -> None:
+    for lower, expected in [(0.8, "reproduced"), (0.95, "differs"), (0.9, "inconclusive")]:
+        constant = {"a": np.full((N_TRIALS, 1), 0.9), "b": np.full((N_TRIALS, 1), lower)}
+        trials = trials_of(wine, **{label: samples_of(values) for label, values in constant.items()})
+        assert verdict(difference_claim(), trials) == expected
+
+
+def test_splits_of_one_data_set_share_rows_and_fresh_draws_do_not(wine: Experiment, fresh: Experiment) -> None:
+    a, b = samples_of(noisy([0.905])), samples_of(noisy([0.9])[::-1])
+    assert verdict(difference_claim(), trials_of(fresh, a=a, b=b)) == "reproduced"
+    assert verdict(difference_claim(), trials_of(wine, a=a, b=b)) == "inconclusive"
+
+
+def test_the_corrected_interval_is_that_of_nadeau_and_bengio() -> None:
+    differences = np.random.default_rng(0).normal(0.3, 1.0, size=25)
+    found = difference_interval(differences, test_to_train=0.5)
+    error = np.sqrt((1 / 25 + 0.5) * differences.var(ddof=1))
+    expected = scipy.stats.t.interval(0.95, 24, loc=differences.mean(), scale=error)
+    np.testing.assert_allclose([found.low, found.high], expected)
+    plain = scipy.stats.ttest_1samp(differences, 0).confidence_interval()
+    uncorrected = difference_interval(differences, test_to_train=0.0)
+    np.testing.assert_allclose([uncorrected.low, uncorrected.high], plain)
+
+
+def test_a_stretch_of_a_curve_is_its_mean(wine: Experiment) -> None:
+    trials = trials_of(wine, a=samples_of(noisy([0.1, 0.2, 0.6, 0.9])))
+    np.testing.assert_allclose(trials.at(Place(ranking="a", features=(2, 3))).mean(), 40.0)
+    np.testing.assert_allclose(trials.at(Place(ranking="a")).mean(), 90.0)
+    np.testing.assert_allclose(trials.at(Place()).mean(), 90.0)
+
+
+@pytest.mark.parametrize(
+    ("means", "expected"),
+    [
+        ([0.7, 0.8, 0.9], "reproduced"),
+        ([0.7, 0.95, 0.9], "differs"),
+        ([0.9, 0.9, 0.9], "inconclusive"),
+    ],
+)
+def test_a_monotone_curve(wine: Experiment, means: list[float], expected: str) -> None:
+    claim = MonotoneClaim(kind="monotone", ranking="a", **TEXTS)
+    assert verdict(claim, trials_of(wine, a=samples_of(noisy(means)))) == expected
+
+
+@pytest.mark.parametrize(
+    ("slope", "noise", "expected"), [(-1.0, 0.1, "reproduced"), (1.0, 0.1, "differs"), (-1.0, 3.65, "inconclusive")]
+)
+def test_an_order_of_scores(wine: Experiment, slope: float, noise: float, expected: str) -> None:
+    scores = slope * np.arange(13) + noise * np.random.default_rng(0).normal(size=(N_TRIALS, 13))
+    trials = trials_of(wine, a=samples_of(np.zeros((N_TRIALS, 13)), scores))
+    claim = ScoreOrderClaim(kind="score-order", ranking="a", at_least=0.7, **TEXTS)
+    assert verdict(claim, trials) == expected
+
+
+@pytest.mark.parametrize(
+    ("published", "tolerance", "expected"),
+    [((3, 3), 1, "reproduced"), ((2, 4), 1, "reproduced"), ((8, 9), 2, "differs")],
+)
+def test_a_count(wine: Experiment, published: tuple[int, int], tolerance: int, expected: str) -> None:
+    trials = trials_of(wine, a=samples_of(noisy([0.5, 0.8, 0.95, 0.93, 0.93])))
+    claim = CountClaim(kind="count", ranking="a", published=published, tolerance=tolerance, **TEXTS)
+    judged = judge(claim, trials, overridden=False)
+    assert (judged.verdict, judged.reproduced) == (expected, 3)
+
+
+def test_a_count_that_the_trials_leave_open(wine: Experiment) -> None:
+    trials = trials_of(wine, a=samples_of(noisy([0.5, 0.9, 0.9, 0.9, 0.9], sd=0.05)))
+    claim = CountClaim(kind="count", ranking="a", published=(4, 4), tolerance=1, **TEXTS)
+    assert verdict(claim, trials) == "inconclusive"
+
+
+def test_the_best_subset_is_the_smallest_within_one_standard_error() -> None:
+    values = np.array([[0.50, 0.80, 0.90], [0.50, 0.90, 0.80], [0.50, 0.81, 0.87]])
+    # Means .50, .8367, .8567; the standard error of the best is .0296.
+    assert size_of_best_subset(values, (1, 5, 9)) == 5
+    assert size_of_best_subset(values[:1], (1, 5, 9)) == 9
+
+
+@pytest.mark.parametrize(
+    ("hits", "expected"), [(N_TRIALS, "reproduced"), (N_TRIALS // 10, "differs"), (N_TRIALS // 2, "inconclusive")]
+)
+def test_a_set_of_features(wine: Experiment, hits: int, expected: str) -> None:
+    names = wine.source.feature_names
+    scores = np.tile(-np.arange(13.0), (N_TRIALS, 1))
+    scores[hits:] = np.arange(13.0)
+    claim = TopFeaturesClaim(kind="top-features", ranking="a", features=names[:2], at_least=0.5, **TEXTS)
+    assert verdict(claim, trials_of(wine, a=samples_of(np.zeros((N_TRIALS, 13)), scores))) == expected
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"n_trials": 39}, "only 39 of 40 trials are complete"),
+        ({"unconverged": True}, "in 1 of 40 trials a machine missed its duality gap"),
+        ({"overridden": True}, "the config was overridden"),
+        ({"absent": True}, "no complete trial"),
+    ],
+)
+def test_what_makes_no_statement_about_the_document(wine: Experiment, changes: dict[str, Any], reason: str) -> None:
+    values = noisy([0.9, 0.9], n_trials=changes.get("n_trials", N_TRIALS))
+    converged = np.ones(values.shape, dtype=bool)
+    converged[0, 0] = not changes.get("unconverged", False)
+    label = "b" if changes.get("absent") else "a"
+    trials = trials_of(wine, **{label: samples_of(values, converged=converged)})
+    judged = judge(value_claim(90.0, 50.0), trials, overridden=changes.get("overridden", False))
+    assert (judged.verdict, judged.rule) == ("not comparable", reason)
+
+
+def test_a_statement_is_not_judged_and_says_why(wine: Experiment) -> None:
+    claim = StatementClaim(kind="statement", note="It speaks of two experiments.", **TEXTS)
+    assert verdict(claim, trials_of(wine)) == "not comparable"
+    with pytest.raises(ValueError, match="says why"):
+        StatementClaim(kind="statement", **TEXTS)
+
+
+def test_the_table_has_a_row_for_each_claim(wine: Experiment) -> None:
+    trials = trials_of(wine, **{ranking.label: samples_of(noisy([0.9] * 13)) for ranking in wine.config.rankings})
+    table = table_of_verdicts(trials, overridden=False)
+    assert list(table["id"]) == [claim.id for claim in wine.config.expected]
+    assert ",".join(table.columns) == (
+        "id,where,what,published,published_sd,published_n,reproduced,sd,n,ci_low,ci_high,rule,verdict,note"
+    )
