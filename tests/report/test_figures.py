@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 import pytest
+from fsvm_cli.experiment.executors import run_task
 
 from fsvm_cli.errors import DataError
 from fsvm_cli.experiment.config import load_config
-from fsvm_cli.experiment.executors import run_task
 from fsvm_cli.experiment.plan import plan
 from fsvm_cli.experiment.run import missing_tasks, run
 from fsvm_cli.experiment.schema import ALL_FEATURES
