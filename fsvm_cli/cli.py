@@ -20,6 +20,7 @@ COMMANDS = {
     "run": "Run experiments and write their tables and figures.",
     "plot": "Draw every figure again from stored results.",
     "compare": "Print what the papers claim beside what was found, with verdicts.",
+    "verify": "Check stored results: make tables and figures again, repeat trials.",
     "check": "Check configs without running them.",
     "schema": "Print the JSON Schema of a config, for editors.",
     "methods": "Show the ranking methods, their parameters and sources.",

@@ -12,7 +12,7 @@ from fsvm_cli.errors import DataError
 if TYPE_CHECKING:
     from pathlib import Path
 
-STORE_VERSION = 2
+STORE_VERSION = 3
 APPLICATION_ID = 0x6673766D  # "fsvm"
 LOCK_NAME = "trials.lock"
 SECONDS_TO_WAIT_FOR_READERS = 60.0
@@ -30,6 +30,9 @@ CREATE TABLE outcomes (
     sizes TEXT NOT NULL,     -- numbers of retained features that the outcome covers
     outcome TEXT NOT NULL,
     seal TEXT NOT NULL       -- hash of the row, because SQLite does not notice a changed digit
+) WITHOUT ROWID;
+CREATE TABLE groups (
+    ingredients TEXT PRIMARY KEY    -- what the keys of a ranking's outcomes were made of, as JSON
 ) WITHOUT ROWID;
 CREATE TABLE failures (
     key TEXT PRIMARY KEY,
