@@ -16,14 +16,15 @@ from pydantic import ValidationError
 
 import fsvm_cli
 from fsvm_cli.errors import DataError
+from fsvm_cli.experiment.config import config_from_json
 from fsvm_cli.experiment.plan import OUTCOME_VERSION
-from fsvm_cli.experiment.schema import Config
 from fsvm_cli.files import write_atomically
 from fsvm_cli.ranking.registry import ranking_methods
 
 if TYPE_CHECKING:
     from fsvm_cli.experiment.config import LoadedConfig
     from fsvm_cli.experiment.plan import Experiment
+    from fsvm_cli.experiment.schema import Config
 
 FILE_NAME = "run.json"
 ENVIRONMENT_NAME = "environment.json"
@@ -131,7 +132,7 @@ def read_run(folder: Path) -> tuple[Config, dict[str, Any]]:
     path = folder / FILE_NAME
     try:
         content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        return Config.model_validate_json(json.dumps(content["config"])), content
+        return config_from_json(json.dumps(content["config"])), content
     except FileNotFoundError:
         raise DataError(f"{folder}: no {FILE_NAME} here; 'fsvm run' makes it") from None
     except (OSError, ValueError, KeyError, TypeError, ValidationError) as error:
