@@ -102,19 +102,18 @@ def _candidates(problem: DualProblem, tolerance: float, solver: Solver, start: A
         alpha, steps = solve_interior_point(problem)
         finish = _run_engine(problem, _rounded(problem, alpha), tolerance, "interior-point")
         yield finish._replace(steps=steps + finish.steps)
-        yield _Candidate(alpha, 0, "interior-point")
 
 
 def _rounded(problem: DualProblem, alpha: Array) -> Array:
-    """Put what is near a bound on it, and restore the equality constraint where there is most room."""
+    """Put what is near a bound on it; restore the equality constraint with what is farthest from any bound."""
     rounded = np.where(alpha < NEAR_BOUND * np.minimum(problem.C, alpha.max()), 0.0, alpha)
     rounded = np.where(problem.C - rounded < NEAR_BOUND * problem.C, problem.C, rounded)
     missing = -float(problem.y @ rounded) if problem.equality else 0.0
-    room = np.where(problem.y * missing > 0.0, problem.C - rounded, rounded)
-    for i in np.argsort(-room):
+    for i in np.argsort(-np.minimum(rounded, problem.C - rounded)):
         if abs(missing) <= 1e-15 * rounded.sum():  # a coefficient that is off its bound by rounding would fix the bias
             break
-        moved = min(abs(missing), room[i]) * np.sign(missing)
+        room = problem.C[i] - rounded[i] if problem.y[i] * missing > 0.0 else rounded[i]
+        moved = min(abs(missing), room) * np.sign(missing)
         rounded[i] += moved * problem.y[i]
         missing -= moved
     return np.clip(rounded, 0.0, problem.C)
