@@ -71,10 +71,7 @@ def solve(
     ValueError
         If a parameter is out of range, `alpha0` is infeasible, or the solver cannot take the problem.
     """
-    if not tolerance > 0.0:
-        raise ValueError(f"tolerance must be > 0, not {tolerance!r}")
-    if solver not in get_args(Solver):
-        raise ValueError(f"solver must be one of {', '.join(get_args(Solver))}, not {solver!r}")
+    check_options(tolerance, solver)
     start = np.zeros(len(problem.y)) if alpha0 is None else _checked_start(problem, alpha0)
     best: DualSolution | None = None
     steps = 0
@@ -89,6 +86,14 @@ def solve(
             best = solution
     assert best is not None
     return _failed(best, tolerance, on_failure, infeasible=False)
+
+
+def check_options(tolerance: float, solver: str) -> None:
+    """Raise ValueError for a tolerance that is out of range or a solver that does not exist."""
+    if not tolerance > 0.0:
+        raise ValueError(f"tolerance must be > 0, not {tolerance!r}")
+    if solver not in get_args(Solver):
+        raise ValueError(f"solver must be one of {', '.join(get_args(Solver))}, not {solver!r}")
 
 
 def _candidates(problem: DualProblem, tolerance: float, solver: Solver, start: Array) -> Iterator[_Candidate]:

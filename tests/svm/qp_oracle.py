@@ -16,8 +16,8 @@ def solve_with_piqp(problem: DualProblem) -> np.ndarray | None:
     n = len(problem.y)
     P = problem.gram * np.outer(problem.y, problem.y) + problem.ridge * np.eye(n)
     solver = piqp.DenseSolver()
-    solver.settings.eps_abs = 1e-10
-    solver.settings.eps_rel = 1e-11
+    solver.settings.eps_abs = 1e-9
+    solver.settings.eps_rel = 1e-10
     solver.settings.max_iter = 500
     A, b = (problem.y[None, :], np.zeros(1)) if problem.equality else (None, None)
     solver.setup(P, -np.ones(n), A, b, None, None, None, np.zeros(n), np.minimum(problem.C, 1e30))
