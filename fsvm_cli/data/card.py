@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import difflib
-from pathlib import Path
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
+from fsvm_cli.data.wording import nearest
 from fsvm_cli.documents import StrictModel, read_document, validate
 from fsvm_cli.errors import UsageError
+from fsvm_cli.shipped import shipped_folder, shipped_names
 
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
@@ -208,18 +208,6 @@ class Card(StrictModel):
         return chosen, self.versions[chosen]
 
 
-def cards_folder() -> Path:
-    """Folder of the cards: beside the package in a checkout, inside it in an installed wheel."""
-    package = Path(__file__).resolve().parents[1]
-    shipped = package / "shipped" / "datasets"
-    return shipped if shipped.is_dir() else package.parent / "datasets"
-
-
-def card_names() -> list[str]:
-    """Names of all cards, sorted."""
-    return sorted(path.stem for path in cards_folder().glob("*.yaml"))
-
-
 def read_card(name: str) -> Card:
     """Read the card called `name`.
 
@@ -228,15 +216,7 @@ def read_card(name: str) -> Card:
     UsageError
         If there is none, with the names that come nearest; or if the card is wrong, with the places.
     """
-    names = card_names()
+    names = shipped_names("datasets")
     if name not in names:
         raise UsageError(f"there is no data set '{name}'; {nearest(name, names)} ('fsvm datasets list' shows all)")
-    return validate(read_document(cards_folder() / f"{name}.yaml"), Card)
-
-
-def nearest(word: str, names: list[str]) -> str:
-    """Say which of `names` the reader may have meant by `word`, or else which there are."""
-    near = difflib.get_close_matches(word.lower(), names, n=3, cutoff=0.5)
-    if near:
-        return "did you mean " + " or ".join(f"'{name}'" for name in near) + "?"
-    return "there are: " + ", ".join(names)
+    return validate(read_document(shipped_folder("datasets") / f"{name}.yaml"), Card)

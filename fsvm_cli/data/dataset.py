@@ -10,16 +10,13 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
+from fsvm_cli.data.wording import shown
 from fsvm_cli.errors import DataError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
     Matrix: TypeAlias = NDArray[np.float64] | sp.csr_array
-
-NAMES_SHOWN = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,12 +133,6 @@ class Dataset:
         rows = np.concatenate([self.train_indices, self.test_indices])
         if np.unique(rows).size < rows.size or rows.min() < 0 or rows.max() >= self.n_samples:
             raise self._fail("the rows of the fixed split must be distinct and within the data")
-
-
-def shown(names: Sequence[str]) -> str:
-    """Join names for a message, the first few of many."""
-    more = len(names) - NAMES_SHOWN
-    return ", ".join(names[:NAMES_SHOWN]) + (f" and {more} more" if more > 0 else "")
 
 
 def hash_values(

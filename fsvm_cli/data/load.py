@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +17,7 @@ from fsvm_cli.data.readers.libsvm import read_libsvm
 from fsvm_cli.data.readers.rows import Rows
 from fsvm_cli.data.readers.sequences import read_sequences
 from fsvm_cli.data.readers.text import read_text
+from fsvm_cli.data.wording import numbered, shown
 from fsvm_cli.errors import DataError
 
 if TYPE_CHECKING:
@@ -38,7 +40,7 @@ def load_version(name: str, card: Card, version: FixedVersion, announce: Callabl
     failures = []
     for copy in sorted(version.copies, key=lambda copy: _distance(card, copy)):
         try:
-            return _assemble(name, version, _read_copy(card, version, copy, announce))
+            return _from_version(name, version, _read_copy(card, version, copy, announce))
         except DataError as error:
             failures.append(str(error))
     raise DataError("\n".join([f"data set '{name}' cannot be had:", *failures]))
@@ -78,34 +80,57 @@ def _stack(parts: list[Rows]) -> Rows:
     return Rows(X, [label for part in parts for label in part.labels], parts[0].feature_names)
 
 
-def _assemble(name: str, version: FixedVersion, parts: list[Rows]) -> Dataset:
-    """Build the data set from its parts, or say how it differs from what the card expects."""
-    rows = _stack(parts)
-    unknown = sorted(set(rows.labels) - set(version.classes))
+def _from_version(name: str, version: FixedVersion, parts: list[Rows]) -> Dataset:
+    """Build what the card describes from its parts, or say how they differ from it."""
+    labels = {label for part in parts for label in part.labels}
+    unknown = sorted(labels - version.classes.keys())
     if unknown:
-        raise DataError(f"labels that the card does not know: {', '.join(unknown)}")
-    class_names = tuple(dict.fromkeys(version.classes.values()))
-    code = {label: class_names.index(class_name) for label, class_name in version.classes.items()}
+        raise DataError(f"labels that the card does not know: {shown(unknown)}")
+    named = [replace(part, labels=[version.classes[label] for label in part.labels]) for part in parts]
+    dataset = assemble(name, named, tuple(dict.fromkeys(version.classes.values())), version.features)
+    _compare(dataset, version.expected)
+    return dataset
+
+
+def assemble(
+    name: str, parts: list[Rows], class_names: tuple[str, ...] = (), feature_names: tuple[str, ...] = ()
+) -> Dataset:
+    """Build a data set from its rows.
+
+    Parameters
+    ----------
+    name : str
+        For the data set.
+    parts : list of Rows
+        All rows, or the training and the test part of a fixed split.
+    class_names : tuple of str
+        The labels in the order of the codes; by default in the order of their numbers, or else of the alphabet.
+    feature_names : tuple of str
+        By default those that the rows bring, or x1, x2, ...
+    """
+    rows = _stack(parts)
+    class_names = class_names or _in_order(set(rows.labels))
+    code = {label: place for place, label in enumerate(class_names)}
     y = np.array([code[label] for label in rows.labels], dtype=np.int64)
     train, test = np.split(np.arange(len(y)), [len(parts[0].labels)])
     split = (train, test) if len(parts) == 2 else None
-    dataset = Dataset(
+    return Dataset(
         name=name,
         X=rows.X,
         y=y,
-        feature_names=version.features or rows.feature_names or numbered(rows.X.shape[1]),
+        feature_names=feature_names or rows.feature_names or numbered(rows.X.shape[1]),
         class_names=class_names,
         sha256=hash_values(rows.X, y, split),
         train_indices=split[0] if split else None,
         test_indices=split[1] if split else None,
     )
-    _compare(dataset, version.expected)
-    return dataset
 
 
-def numbered(n_features: int) -> tuple[str, ...]:
-    """Names for features that have none: x1, x2, ..."""
-    return tuple(f"x{number}" for number in range(1, n_features + 1))
+def _in_order(labels: set[str]) -> tuple[str, ...]:
+    try:
+        return tuple(sorted(labels, key=float))
+    except ValueError:
+        return tuple(sorted(labels))
 
 
 def _compare(dataset: Dataset, expected: Expected) -> None:

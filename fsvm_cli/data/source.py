@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fsvm_cli.data.card import FixedVersion, nearest, read_card
+from fsvm_cli.data.card import FixedVersion, read_card
 from fsvm_cli.data.dataset import Dataset
-from fsvm_cli.data.load import load_version, numbered
+from fsvm_cli.data.load import load_version
+from fsvm_cli.data.spec import FileSpec, NamedSpec
 from fsvm_cli.data.synthetic import GENERATORS
+from fsvm_cli.data.wording import nearest, numbered
 from fsvm_cli.errors import UsageError
 
 if TYPE_CHECKING:
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from fsvm_cli.data.card import GeneratedVersion
-    from fsvm_cli.data.spec import NamedSpec
+    from fsvm_cli.data.spec import Spec
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -97,7 +99,7 @@ class GeneratedSource(DataSource):
         )
 
 
-def open_source(spec: NamedSpec, *, base_folder: Path, announce: Callable[[str], None]) -> DataSource:  # noqa: ARG001
+def open_source(spec: Spec, *, base_folder: Path, announce: Callable[[str], None]) -> DataSource:
     """Find, fetch and verify what a config names.
 
     Parameters
@@ -116,6 +118,11 @@ def open_source(spec: NamedSpec, *, base_folder: Path, announce: Callable[[str],
     DataError
         If the data are missing, corrupt or out of reach.
     """
+    if not isinstance(spec, NamedSpec):
+        from fsvm_cli.data import own  # noqa: PLC0415 - brings pyarrow, which is slow to import
+
+        dataset = own.load_file(spec, base_folder) if isinstance(spec, FileSpec) else own.load_openml(spec, announce)
+        return fixed_source(dataset, own.caveats(spec))
     card = read_card(spec.name)
     version_name, version = card.version(spec.name, spec.version)
     name = spec.name if len(card.versions) == 1 else f"{spec.name} ({version_name})"

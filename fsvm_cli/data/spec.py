@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Discriminator, Field, Tag
 
 from fsvm_cli.documents import StrictModel
+
+MissingRule = Literal["refuse", "drop", "mean"]
+CategoricalRule = Literal["refuse", "one-hot"]
+FileFormat = Literal["csv", "parquet", "arff", "libsvm"]
 
 
 class NamedSpec(StrictModel):
@@ -27,8 +31,53 @@ class NamedSpec(StrictModel):
     samples: int | None = Field(default=None, ge=2, le=10_000_000, description="rows to draw from a synthetic set")
 
 
+class TableSpec(StrictModel):
+    """How a table of the user's own becomes numbers and classes.
+
+    Attributes
+    ----------
+    target : str or None
+        Column that holds the class; a table that marks its own has it where nothing is said.
+    drop : tuple of str
+        Columns that are no features.
+    missing : {"refuse", "drop", "mean"}
+        What to do about missing values: refuse the table, drop the rows, or put the column's mean over all rows.
+    categorical : {"refuse", "one-hot"}
+        What to do about columns of words: refuse the table, or turn each into one column per word.
+    """
+
+    target: str | None = Field(default=None, description="column that holds the class")
+    drop: tuple[str, ...] = Field(default=(), description="columns that are no features")
+    missing: MissingRule = Field(default="refuse", description="what to do about missing values")
+    categorical: CategoricalRule = Field(default="refuse", description="what to do about columns of words")
+
+
+class FileSpec(TableSpec):
+    """A file of the user's own; `file` is relative to the config, `format` follows from its ending by default."""
+
+    file: str = Field(min_length=1, description="path, relative to the config")
+    format: FileFormat | None = Field(default=None, description="by default, what the file's ending says")
+
+
+class OpenmlSpec(TableSpec):
+    """A data set of OpenML, by its number, or by its name and perhaps the version of that name."""
+
+    openml: int | str = Field(description="number or name of the data set on openml.org")
+    version: int | None = Field(default=None, ge=1, description="version of the name; the oldest active by default")
+
+
 def _from_name(value: Any) -> Any:
     return {"name": value} if isinstance(value, str) else value
 
 
-DatasetSpec = Annotated[NamedSpec, BeforeValidator(_from_name, json_schema_input_type=str | NamedSpec)]
+def _kind(value: Any) -> str:
+    keys = value if isinstance(value, dict) else getattr(value, "__dict__", {})
+    return "own" if "file" in keys else "public" if "openml" in keys else "named"
+
+
+Spec = NamedSpec | FileSpec | OpenmlSpec
+DatasetSpec = Annotated[
+    Annotated[NamedSpec, Tag("named")] | Annotated[FileSpec, Tag("own")] | Annotated[OpenmlSpec, Tag("public")],
+    Discriminator(_kind),
+    BeforeValidator(_from_name, json_schema_input_type=str | Spec),
+]

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from fsvm_cli.data.card import Card, Files, FixedVersion, card_names, cards_folder, read_card
+from fsvm_cli.data.card import Card, Files, FixedVersion, read_card
 from fsvm_cli.data.load import load_version
 from fsvm_cli.data.source import open_source
 from fsvm_cli.data.spec import NamedSpec
+from fsvm_cli.shipped import shipped_folder, shipped_names
 from tests.data.server import Server, files_below, serving
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
     from fsvm_cli.data.dataset import Dataset
 
-CARDS = {name: read_card(name) for name in card_names()}
+CARDS = {name: read_card(name) for name in shipped_names("datasets")}
 FIXED = [
     (name, version_name)
     for name, card in CARDS.items()
@@ -105,7 +106,7 @@ def test_no_file_is_listed_in_vain(name: str) -> None:
 
 
 def test_every_yaml_file_beside_the_cards_is_one() -> None:
-    assert {path.suffix for path in cards_folder().iterdir()} == {".yaml"}
+    assert {path.suffix for path in shipped_folder("datasets").iterdir()} == {".yaml"}
 
 
 @pytest.mark.parametrize(("name", "version_name"), FIXED)

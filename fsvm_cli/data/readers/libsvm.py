@@ -41,6 +41,6 @@ def read_libsvm(path: Path, *, n_features: int | None = None, dense: bool = Fals
         X, y = load_svmlight_file(str(path), n_features=n_features, zero_based=False)
     except (ValueError, OverflowError) as error:
         raise DataError(f"{path}: not in LIBSVM's format, label index:value ... from index 1 ({error})") from error
-    if not y.size or not X.shape[1]:
-        raise DataError(f"{path}: holds no {'rows' if not y.size else 'features'}")
+    if X.nnz == 0:
+        raise DataError(f"{path}: holds no {'rows' if y.size == 0 else 'features'}")
     return Rows(X.toarray() if dense else sp.csr_array(X), [np.format_float_positional(label, trim="-") for label in y])

@@ -1,0 +1,101 @@
+"""The user's own files, and the sets of OpenML."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fsvm_cli.data.fetch import cache_folder
+from fsvm_cli.data.load import assemble
+from fsvm_cli.data.readers.columns import read_arff, read_csv, read_parquet
+from fsvm_cli.data.readers.libsvm import read_libsvm
+from fsvm_cli.data.table import dataset_from_table
+from fsvm_cli.errors import DataError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from fsvm_cli.data.dataset import Dataset
+    from fsvm_cli.data.spec import FileFormat, FileSpec, OpenmlSpec, TableSpec
+
+FORMATS: dict[str, FileFormat] = {
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".txt": "csv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".arff": "arff",
+    ".libsvm": "libsvm",
+    ".svm": "libsvm",
+    ".svmlight": "libsvm",
+}
+
+
+def load_file(spec: FileSpec, base_folder: Path) -> Dataset:
+    """Read a file of the user's own; its name without ending is the data set's.
+
+    Raises
+    ------
+    UsageError
+        If the format cannot be told, or an option does not fit the file.
+    DataError
+        If the file is missing or is not what its format asks for.
+    """
+    path = base_folder / Path(spec.file).expanduser()
+    file_format = spec.format or FORMATS.get(path.suffix.lower())
+    if file_format is None:
+        raise UsageError(f"{path}: say what the file is (format: csv, parquet, arff or libsvm)")
+    try:
+        with path.open("rb") as stream:
+            is_empty = not stream.read(1)
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read ({error.strerror})") from error
+    if is_empty:
+        raise DataError(f"{path}: is empty")
+    if file_format == "libsvm":
+        if spec.model_dump(exclude_defaults=True).keys() & {"target", "drop", "missing", "categorical"}:
+            raise UsageError(f"{path}: LIBSVM's format marks its target and has neither names nor missing values")
+        return assemble(path.stem, [read_libsvm(path)])
+    if file_format == "arff":
+        table = read_arff(path)
+        return dataset_from_table(path.stem, table, spec, own_target=table.column_names[-1])
+    return dataset_from_table(path.stem, read_csv(path) if file_format == "csv" else read_parquet(path), spec)
+
+
+def load_openml(spec: OpenmlSpec, announce: Callable[[str], None]) -> Dataset:
+    """Fetch a data set of OpenML, or take it from the cache.
+
+    Raises
+    ------
+    UsageError
+        If a number comes with a version.
+    DataError
+        If OpenML has no such set, it cannot be reached, or the set is not usable as it is.
+    """
+    import pyarrow as pa  # noqa: PLC0415 - slow to import
+    from sklearn.datasets import fetch_openml  # noqa: PLC0415 - slow to import
+
+    is_number = isinstance(spec.openml, int)
+    if is_number and spec.version is not None:
+        raise UsageError(f"OpenML {spec.openml}: a number stands for one version; leave 'version' out")
+    announce(f"OpenML {spec.openml}: from the cache, or from openml.org")
+    try:
+        bunch = fetch_openml(
+            name=None if is_number else spec.openml,
+            version=spec.version or "active",
+            data_id=spec.openml if is_number else None,
+            as_frame=True,
+            data_home=cache_folder(),
+        )
+    except (OSError, ValueError) as error:  # no network; no such set, or other bytes than OpenML announces
+        raise DataError(f"OpenML {spec.openml}: cannot be had ({error})") from error
+    table = pa.Table.from_pandas(bunch.frame, preserve_index=False)
+    own_target = bunch.target_names[0] if len(bunch.target_names) == 1 else None
+    return dataset_from_table(f"openml-{spec.openml}", table, spec, own_target)
+
+
+def caveats(spec: TableSpec) -> tuple[str, ...]:
+    """Say what every report on a table that was read so must say."""
+    if spec.missing == "mean":
+        return ("Missing values were replaced by means over all rows, test rows included.",)
+    return ()

@@ -1,0 +1,90 @@
+"""Tables with named columns: CSV, Parquet and ARFF."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+from scipy.io import arff
+
+from fsvm_cli.errors import DataError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+MISSING_MARKS = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "?"]
+SEPARATORS = ",;\t"
+
+
+def read_csv(path: Path) -> pa.Table:
+    """Read UTF-8 text with a header, fields set off by commas, semicolons or tabs (the header decides).
+
+    Columns of numbers are read as numbers, all others as words.
+
+    Raises
+    ------
+    DataError
+        If the file is empty, not UTF-8, or rows differ in length.
+    """
+    with path.open("rb") as stream:
+        header = stream.readline()
+    separator = max(SEPARATORS, key=lambda mark: header.count(mark.encode()))
+    try:
+        return pyarrow.csv.read_csv(
+            path,
+            # One block, so that a word far down makes a column of words and no error that depends on the block.
+            read_options=pyarrow.csv.ReadOptions(block_size=max(path.stat().st_size, 1 << 16)),
+            parse_options=pyarrow.csv.ParseOptions(delimiter=separator, newlines_in_values=True),
+            convert_options=pyarrow.csv.ConvertOptions(null_values=MISSING_MARKS, strings_can_be_null=True),
+        )
+    except (pa.ArrowException, OverflowError) as error:
+        raise DataError(f"{path}: not a CSV table with a header ({_first_line(error)})") from error
+
+
+def read_parquet(path: Path) -> pa.Table:
+    """Read a Parquet file.
+
+    Raises
+    ------
+    DataError
+        If it is none, or is damaged.
+    """
+    try:
+        return pyarrow.parquet.read_table(path)
+    except (pa.ArrowException, OSError) as error:
+        raise DataError(f"{path}: not a Parquet file, or damaged ({_first_line(error)})") from error
+
+
+def read_arff(path: Path) -> pa.Table:
+    """Read a dense ARFF file; nominal attributes whose values are all numbers become numbers.
+
+    Raises
+    ------
+    DataError
+        If it is none, or has attributes of text or relations, or is written in the sparse form.
+    """
+    try:
+        with path.open(encoding="utf-8") as stream:
+            records, meta = arff.loadarff(stream)
+    # scipy's reader answers malformed text with whatever its parsing runs into.
+    except (arff.ArffError, ValueError, KeyError, IndexError, TypeError, StopIteration, NotImplementedError) as error:
+        raise DataError(f"{path}: not a dense ARFF file of numbers and names ({_first_line(error)})") from error
+    if records.size == 0 or not meta.names():
+        raise DataError(f"{path}: holds no rows")
+    return pa.table([_arff_column(records[name]) for name in meta.names()], names=meta.names())
+
+
+def _arff_column(values: Any) -> pa.Array:
+    if values.dtype.kind != "S":
+        return pa.array(values, from_pandas=True)
+    words = [None if word == b"?" else word.decode() for word in values.tolist()]
+    try:
+        return pa.array([None if word is None else float(word) for word in words], pa.float64())
+    except ValueError:
+        return pa.array(words, pa.string())
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error) or type(error).__name__).splitlines()[0][:200]

@@ -1,0 +1,329 @@
+"""The user's own tables: what is read, and what is refused with a remedy."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+import scipy.sparse as sp
+import sklearn.datasets
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import TypeAdapter, ValidationError
+from sklearn.utils import Bunch
+
+from fsvm_cli.data.source import open_source
+from fsvm_cli.data.spec import DatasetSpec, TableSpec
+from fsvm_cli.data.table import dataset_from_table
+from fsvm_cli.errors import DataError, UsageError
+
+if TYPE_CHECKING:
+    from fsvm_cli.data.dataset import Dataset
+
+TABLE = "a,b,y\n1,2.5,yes\n3,4,no\n-1e3,0,yes\n"
+
+
+@pytest.fixture(autouse=True)
+def _in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("FSVM_CACHE", str(tmp_path / "cache"))
+
+
+def opened(**written: Any) -> Dataset:
+    spec = TypeAdapter(DatasetSpec).validate_python(written)
+    return open_source(spec, base_folder=Path(), announce=lambda line: None).draw(np.random.default_rng(0))
+
+
+def csv(text: str | bytes, **options: Any) -> Dataset:
+    Path("mine.csv").write_bytes(text.encode() if isinstance(text, str) else text)
+    return opened(file="mine.csv", **({"target": "y"} | options))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        TABLE,
+        TABLE.rstrip("\n"),
+        TABLE.replace("\n", "\r\n"),
+        "\ufeff" + TABLE,
+        TABLE.replace(",", ";"),
+        TABLE.replace(",", "\t"),
+        'a,"b",y\n"1",2.5,"yes"\n3,4,no\n-1e3,0,yes\n',
+    ],
+    ids=["plain", "no last line end", "CRLF", "BOM", "semicolons", "tabs", "quotes"],
+)
+def test_variants_of_csv(text: str) -> None:
+    dataset = csv(text)
+    assert dataset.name == "mine"
+    assert dataset.feature_names == ("a", "b")
+    assert dataset.class_names == ("no", "yes")
+    np.testing.assert_array_equal(dataset.X, [[1, 2.5], [3, 4], [-1000, 0]])
+    np.testing.assert_array_equal(dataset.y, [1, 0, 1])
+
+
+def test_numeric_classes_are_in_the_order_of_their_numbers() -> None:
+    assert csv("x,y\n1,10\n2,9\n3,-1\n").class_names == ("-1", "9", "10")
+    assert csv("x,y\n1,1.5\n2,1.0\n").class_names == ("1", "1.5")
+    assert csv("x,y\n1,true\n2,false\n").class_names == ("0", "1")
+
+
+def test_truth_values_and_dropped_columns() -> None:
+    dataset = csv("id,x,y\nq7,true,1\nq8,false,2\n", drop=("id",))
+    assert dataset.feature_names == ("x",)
+    np.testing.assert_array_equal(dataset.X, [[1], [0]])
+
+
+def test_words_become_features_when_asked() -> None:
+    text = "colour,x,y\nred,1,0\nblue,2,1\nred,3,1\n"
+    with pytest.raises(DataError, match=r"columns of words: 'colour' \(blue, red\)\n.*one-hot"):
+        csv(text)
+    dataset = csv(text, categorical="one-hot")
+    assert dataset.feature_names == ("colour=blue", "colour=red", "x")
+    np.testing.assert_array_equal(dataset.X, [[0, 1, 1], [1, 0, 2], [0, 1, 3]])
+
+
+class TestMissing:
+    TEXT = "a,b,y\n1,,yes\n3,?,no\nNA,6,yes\n5,8,\n7,10,no\n"
+
+    def test_are_refused_with_counts_and_remedy(self) -> None:
+        with pytest.raises(DataError, match=r"in 4 of 5 rows; by column: 'y' \(1\), 'a' \(1\), 'b' \(2\)\n.*drop"):
+            csv(self.TEXT)
+
+    def test_rows_are_dropped(self) -> None:
+        dataset = csv(self.TEXT + "8,12,yes\n", missing="drop")
+        np.testing.assert_array_equal(dataset.X, [[7, 10], [8, 12]])
+        np.testing.assert_array_equal(dataset.y, [0, 1])
+
+    def test_means_are_put_and_the_report_says_so(self) -> None:
+        dataset = csv(self.TEXT.replace("5,8,\n", "5,8,no\n"), missing="mean")
+        np.testing.assert_array_equal(dataset.X, [[1, 8], [3, 8], [4, 6], [5, 8], [7, 10]])
+        spec = TypeAdapter(DatasetSpec).validate_python({"file": "mine.csv", "target": "y", "missing": "mean"})
+        assert "test rows included" in open_source(spec, base_folder=Path(), announce=print).caveats[0]
+
+    @pytest.mark.parametrize(
+        ("text", "missing", "message"),
+        [
+            (TEXT, "mean", "class is missing in 1 rows"),
+            ("a,y\n,1\n,2\n", "mean", "no mean"),
+            ("a,b,y\n,1,1\n,2,2\n", "drop", "every row"),
+            ("a,b,y\nred,1,1\n,2,2\n", "mean", "no mean"),
+        ],
+    )
+    def test_no_remedy_helps(self, text: str, missing: str, message: str) -> None:
+        with pytest.raises(DataError, match=message):
+            csv(text, missing=missing)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "is empty"),
+        ("a,y\n", "holds no rows"),
+        ("\n\n", "not a CSV table|no column"),
+        ("a,y\n1,2\n3\n", "not a CSV table.*Expected 2 columns, got 1"),
+        ("a,y\n1,2\n3,4,5\n", "not a CSV table.*Expected 2 columns, got 3"),
+        ("a,a,y\n1,2,1\n3,4,2\n", "column names stand more than once: 'a'"),
+        ("a,y\n1,1\n2,1\n", r"only one class \(1\)"),
+        ("a,y\n1,1\ninf,2\n", r"infinite values in 1 of 2 rows; by feature: 'a' \(1\)"),
+        ("y\n1\n2\n", "no columns are left beside the target 'y'"),
+        ("a,y\n2024-01-01,1\n2024-01-02,2\n", "column 'a' holds date32.*drop it"),
+        (b"a,y\n\xff\xfe,1\n2,2\n", "not a CSV table|column 'a' holds binary"),
+        ("a,y\n" + "".join(f"{row},{row * 0.37}\n" for row in range(200)), "looks like a measurement"),
+        ("a,y\n" + "".join(f"w{row},{row % 2}\n" for row in range(200)), "200 different words, such as 'w0'"),
+        ("a,y\n1,2024-01-01\n2,2024-01-02\n", "target 'y' holds date32"),
+    ],
+)
+def test_bad_tables_are_refused(text: str | bytes, message: str) -> None:
+    with pytest.raises((DataError, UsageError), match=message):
+        csv(text)
+
+
+def test_a_word_far_down_is_named() -> None:
+    rows = "".join(f"{row},{row % 2}\n" for row in range(200_000))
+    with pytest.raises(DataError, match=r"different words.*mend the numbers that are none"):
+        csv("a,y\n" + rows + "oops,1\n")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"target": "why"}, "no column 'why'; did you mean 'y'"),
+        ({"target": None}, "say which column holds the class.*a, b, y"),
+        ({"drop": ("c",)}, "no column 'c'"),
+        ({"drop": ("y",)}, "cannot be dropped as well"),
+    ],
+)
+def test_wrong_columns_are_named(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        csv(TABLE.replace("y\n", "wy\n", 1).replace("wy", "y"), **options)
+
+
+def test_many_columns() -> None:
+    names = [f"c{column}" for column in range(20_000)]
+    row = ",".join("1" for _ in names)
+    dataset = csv(",".join([*names, "y"]) + f"\n{row},0\n{row},1\n")
+    assert dataset.X.shape == (2, 20_000)
+
+
+def test_files_that_are_not_there_or_not_known() -> None:
+    with pytest.raises(DataError, match=r"nowhere\.csv: cannot be read"):
+        opened(file="nowhere.csv", target="y")
+    with pytest.raises(UsageError, match="say what the file is"):
+        opened(file="mine.xlsx", target="y")
+    Path("folder.csv").mkdir()
+    with pytest.raises(DataError, match="cannot be read"):
+        opened(file="folder.csv", target="y")
+
+
+def test_parquet() -> None:
+    frame = pd.DataFrame({"a": [1, 2, 3], "b": [True, False, True], "y": pd.Categorical(["u", "v", "u"])})
+    frame.to_parquet("mine.parquet")
+    dataset = opened(file="mine.parquet", target="y")
+    np.testing.assert_array_equal(dataset.X, [[1, 1], [2, 0], [3, 1]])
+    assert dataset.class_names == ("u", "v")
+    whole = Path("mine.parquet").read_bytes()
+    for damaged in (whole[:-1], whole[: len(whole) // 2], b"PAR1" + whole[10:]):
+        Path("mine.parquet").write_bytes(damaged)
+        with pytest.raises(DataError, match="not a Parquet file, or damaged"):
+            opened(file="mine.parquet", target="y")
+
+
+def test_parquet_with_lists_is_refused() -> None:
+    pyarrow.parquet.write_table(pa.table({"a": [[1], [2]], "y": [0, 1]}), "mine.parquet")
+    with pytest.raises(DataError, match="column 'a' holds list"):
+        opened(file="mine.parquet", target="y")
+
+
+ARFF = """% a comment
+@RELATION toy
+@ATTRIBUTE a NUMERIC
+@ATTRIBUTE 'bit' {0,1}
+@ATTRIBUTE class {neg,pos}
+@DATA
+1.5,0,pos
+2,1,neg
+"""
+
+
+def test_arff() -> None:
+    Path("mine.arff").write_text(ARFF)
+    dataset = opened(file="mine.arff")
+    assert dataset.feature_names == ("a", "bit")
+    assert dataset.class_names == ("neg", "pos")
+    np.testing.assert_array_equal(dataset.X, [[1.5, 0], [2, 1]])
+    Path("mine.arff").write_text(ARFF.replace("1.5,0", "?,?"))
+    with pytest.raises(DataError, match=r"by column: 'a' \(1\), 'bit' \(1\)"):
+        opened(file="mine.arff")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "@RELATION toy\n",
+        ARFF.replace("NUMERIC", "STRING"),
+        ARFF.replace("1.5,0,pos", "{0 1.5, 2 pos}"),
+        ARFF.replace("1.5,0,pos", "1.5,0"),
+        ARFF.replace("1.5,0,pos", "1.5,7,pos"),
+        ARFF.partition("1.5")[0],
+        "no arff at all",
+    ],
+)
+def test_bad_arff_is_refused(text: str) -> None:
+    Path("mine.arff").write_text(text)
+    with pytest.raises(DataError, match=r"mine\.arff: (not a dense ARFF|holds no rows)"):
+        opened(file="mine.arff")
+
+
+def test_libsvm() -> None:
+    Path("mine.svm").write_text("+1 1:0.5 3:2 # comment\n-1 2:1\n+1\n")
+    dataset = opened(file="mine.svm")
+    assert isinstance(dataset.X, sp.csr_array)
+    np.testing.assert_array_equal(dataset.X.toarray(), [[0.5, 0, 2], [0, 1, 0], [0, 0, 0]])
+    assert dataset.class_names == ("-1", "1")
+    with pytest.raises(UsageError, match="marks its target"):
+        opened(file="mine.svm", target="y")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1 0:1\n-1 1:1\n",
+        "1 2:1 1:1\n-1 1:1\n",
+        "1 1:1 1:2\n-1 1:1\n",
+        "1 a:1\n",
+        "yes 1:1\n",
+        "1 1:x\n",
+        "1 -1:2\n",
+        "# none\n",
+        "1\n-1\n",
+    ],
+)
+def test_bad_libsvm_is_refused(text: str) -> None:
+    Path("mine.svm").write_text(text)
+    with pytest.raises(DataError, match=r"mine\.svm: (not in LIBSVM's format|holds no)"):
+        opened(file="mine.svm")
+
+
+class TestOpenml:
+    FRAME = pd.DataFrame({"a": [1.0, 2.0], "class": pd.Categorical(["u", "v"])})
+
+    def test_goes_through_scikit_learn(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        asked: list[dict[str, Any]] = []
+
+        def fetch_openml(**options: Any) -> Bunch:
+            asked.append(options)
+            return Bunch(frame=self.FRAME, target_names=["class"])
+
+        monkeypatch.setattr(sklearn.datasets, "fetch_openml", fetch_openml)
+        assert opened(openml=40).class_names == ("u", "v")
+        assert opened(openml="sonar", version=2, target="class").name == "openml-sonar"
+        assert [(asks["data_id"], asks["name"], asks["version"]) for asks in asked] == [
+            (40, None, "active"),
+            (None, "sonar", 2),
+        ]
+        with pytest.raises(UsageError, match="one version"):
+            opened(openml=40, version=2)
+
+    def test_what_cannot_be_had_is_named(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        def refuse(**_: Any) -> Bunch:
+            raise OSError("no network")
+
+        monkeypatch.setattr(sklearn.datasets, "fetch_openml", refuse)
+        with pytest.raises(DataError, match="OpenML 40: cannot be had \\(no network\\)"):
+            opened(openml=40)
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        {"file": "a.csv", "targett": "y"},
+        {"file": "a.csv", "missing": "guess"},
+        {"openml": 40, "samples": 3},
+        {"name": "wine", "target": "y"},
+        {},
+        7,
+    ],
+)
+def test_wrong_keys_are_refused(written: Any) -> None:
+    with pytest.raises(ValidationError):
+        TypeAdapter(DatasetSpec).validate_python(written)
+
+
+@given(
+    st.lists(
+        st.tuples(st.floats(-1e300, 1e300), st.floats(-1e300, 1e300), st.sampled_from(["u", "v w", "ü,"])),
+        min_size=2,
+        max_size=20,
+    ).filter(lambda rows: len({row[2] for row in rows}) > 1)
+)
+def test_numbers_survive_csv_bit_by_bit(rows: list[tuple[float, float, str]]) -> None:
+    frame = pd.DataFrame(rows, columns=["a", "b", "y"])
+    dataset = csv(frame.to_csv(index=False))
+    np.testing.assert_array_equal(dataset.X, frame[["a", "b"]].to_numpy())
+    assert [dataset.class_names[code] for code in dataset.y] == frame["y"].tolist()
+    assert dataset.sha256 == dataset_from_table("t", pa.Table.from_pandas(frame), TableSpec(target="y")).sha256
