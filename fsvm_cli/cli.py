@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import signal
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
 from fsvm_cli import __version__
 from fsvm_cli.errors import FsvmError
+
+if TYPE_CHECKING:
+    from types import FrameType
 
 COMMANDS = {
     "run": "Run experiments and write their tables and figures.",
@@ -19,7 +24,12 @@ COMMANDS = {
     "schema": "Print the JSON Schema of a config, for editors.",
     "methods": "Show the ranking methods, their parameters and sources.",
 }
-INTERRUPTED = 130
+INTERRUPTED = 128 + signal.SIGINT
+TERMINATED = 128 + signal.SIGTERM
+
+
+class Terminated(BaseException):
+    """The process was asked to end (SIGTERM: a batch system's time limit, a service manager); like Ctrl-C."""
 
 
 class LazyGroup(click.Group):
@@ -56,8 +66,10 @@ def cli() -> None:
 def main() -> None:
     """Run the command line.
 
-    Exit codes: 0 done; 2 bad usage or config; 3 data missing or corrupt; 4 some trials failed; 130 interrupted.
+    Exit codes: 0 done; 2 bad usage or config; 3 data missing or corrupt; 4 some trials failed; 130 interrupted by
+    Ctrl-C, 143 by SIGTERM.
     """
+    signal.signal(signal.SIGTERM, _terminate)
     try:
         code = cli.main(standalone_mode=False)
     except click.ClickException as error:
@@ -69,4 +81,11 @@ def main() -> None:
     except (KeyboardInterrupt, click.Abort):
         click.echo("fsvm: interrupted; what was finished is kept, and running again does the rest", err=True)
         code = INTERRUPTED
+    except Terminated:
+        click.echo("fsvm: terminated; what was finished is kept, and running again does the rest", err=True)
+        code = TERMINATED
     sys.exit(code)
+
+
+def _terminate(signal_number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - what a signal handler is given
+    raise Terminated

@@ -36,38 +36,64 @@ class _Bar:
         self._bar.update(self._task, completed=n_done)
 
 
-class _Lines:
-    def __init__(self, name: str) -> None:
-        self._name = name
-        self._begin = self._last_line = time.monotonic()
+class _Bars:
+    """One bar per experiment."""
+
+    def __init__(self, bars: Progress) -> None:
+        self._bars = bars
+
+    def of(self, name: str) -> _Bar:
+        return _Bar(self._bars, name)
+
+
+class _Line:
+    def __init__(self, lines: _Lines, name: str) -> None:
+        self._lines, self._name = lines, name
         self._n_trials = self._n_at_start = self._n_done = 0
+        self._begin: float | None = None
 
     def start(self, n_trials: int, n_done: int) -> None:
         self._n_trials, self._n_at_start, self._n_done = n_trials, n_done, n_done
-        self._print(f"{n_trials} trials, {n_done} already done")
+        self._lines.print(f"{self._name}: {n_trials} trials, {n_done} already done")
 
     def advance(self, n_done: int) -> None:
         now = time.monotonic()
-        finished = n_done == self._n_trials
-        news = n_done > self._n_done and (finished or now - self._last_line >= SECONDS_BETWEEN_LINES)
-        if news:
-            self._n_done = n_done
-            self._last_line = now
-            per_trial = (now - self._begin) / max(1, n_done - self._n_at_start)
-            rest = "" if finished else f", about {duration(per_trial * (self._n_trials - n_done))} left"
-            self._print(f"{n_done} of {self._n_trials} trials{rest}")
+        # An experiment that waits for longer ones to end has not begun.
+        self._begin = self._lines.last_news if self._begin is None else self._begin
+        self._lines.last_news = now
+        is_news, self._n_done = n_done > self._n_done, n_done
+        if is_news and n_done == self._n_trials:
+            self._lines.print(f"{self._name}: {n_done} of {n_done} trials")
+        elif is_news and self._lines.is_due():
+            per_trial = (now - self._begin) / (n_done - self._n_at_start)
+            left = duration(per_trial * (self._n_trials - n_done))
+            self._lines.print(f"{self._name}: {n_done} of {self._n_trials} trials, about {left} left")
 
-    def _print(self, message: str) -> None:
-        print(f"{self._name}: {message}", file=sys.stderr, flush=True)  # noqa: T201
+
+class _Lines:
+    """A line when an experiment begins or ends, and one now and then, however many experiments there are."""
+
+    def __init__(self) -> None:
+        self.last_news = self._last_line = time.monotonic()
+
+    def of(self, name: str) -> _Line:
+        return _Line(self, name)
+
+    def is_due(self) -> bool:
+        return time.monotonic() - self._last_line >= SECONDS_BETWEEN_LINES
+
+    def print(self, message: str) -> None:
+        self._last_line = time.monotonic()
+        print(message, file=sys.stderr, flush=True)  # noqa: T201
 
 
 @contextlib.contextmanager
-def progress_display(name: str) -> Iterator[_Bar | _Lines]:
-    """Show the progress of the experiment `name` on standard error."""
+def progress_display() -> Iterator[_Bars | _Lines]:
+    """Show the progress of one or more experiments on standard error; ``of(name)`` is told of one."""
     console = Console(stderr=True)
     if not console.is_terminal:
-        yield _Lines(name)
+        yield _Lines()
         return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("trials"))
-    with Progress(*columns, TimeRemainingColumn(), TextColumn("left"), console=console) as bar:
-        yield _Bar(bar, name)
+    with Progress(*columns, TimeRemainingColumn(), TextColumn("left"), console=console) as bars:
+        yield _Bars(bars)

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from fsvm_cli.errors import FsvmError
     from fsvm_cli.experiment.config import LoadedConfig
+    from fsvm_cli.experiment.plan import Experiment
+    from fsvm_cli.experiment.run import Job
+
+    Planned = list[tuple[LoadedConfig, Experiment, Path]]
 
 
 @click.command("run")
@@ -38,74 +47,112 @@ def command(  # noqa: PLR0917 - click passes every option
     """Run experiments and write their tables and figures.
 
     CONFIG is the path of a config, or the name of one that comes with fsvm (such as wine). What the folder of results
-    already holds is not computed again.
+    already holds is not computed again. Several experiments share the processes, and one that fails does not keep the
+    others from being finished.
     """
-    from fsvm_cli.errors import TrialsFailedError, UsageError
-    from fsvm_cli.experiment.config import load_config
+    from fsvm_cli.errors import FsvmError
+    from fsvm_cli.experiment.config import load_distinct
+    from fsvm_cli.experiment.plan import plan
 
     overrides = (*assignments, *(() if splits is None else (f"protocol.splits={splits}",)))
-    loaded = [load_config(config, overrides) for config in configs]
-    names = [each.name for each in loaded]
-    for name in names:
-        if names.count(name) > 1:
-            raise UsageError(f"two configs are called '{name}' and would share a folder; rename one, or run them apart")
-    failed = [each.name for each in loaded if not (_explain if dry_run else _run)(each, out / each.name, jobs, fresh)]
-    if failed:
-        raise TrialsFailedError(
-            f"some trials of {', '.join(failed)} failed; the rest is kept, and running again tries them once more"
-        )
+    errors: list[FsvmError] = []
+    planned: Planned = []
+    for loaded in load_distinct(configs, overrides):
+        try:
+            planned.append((loaded, plan(loaded, _announce), out / loaded.name))
+        except FsvmError as error:
+            errors.append(error)
+    if dry_run:
+        _explain(planned, jobs, fresh)
+    else:
+        errors += _run(planned, jobs, fresh)
+    _raise_as_one(errors)
 
 
 def _announce(message: str) -> None:
     click.echo(message, err=True)
 
 
-def _run(loaded: LoadedConfig, folder: Path, jobs: int, fresh: bool) -> bool:
-    """Run one experiment; False where trials failed."""
+def _raise_as_one(errors: Sequence[FsvmError]) -> None:
+    """Raise the first error after telling the others."""
+    for error in errors[1:]:
+        _announce(f"fsvm: {error}")
+    if errors:
+        raise errors[0]
+
+
+def _run(planned: Planned, jobs: int, fresh: bool) -> list[FsvmError]:
+    """Run the experiments; the errors of those that did not succeed."""
     from fsvm_cli.commands.progress import progress_display
-    from fsvm_cli.experiment.plan import plan
-    from fsvm_cli.experiment.run import run
+    from fsvm_cli.errors import FsvmError, TrialsFailedError
+    from fsvm_cli.experiment.run import Job, open_local_pool, run
     from fsvm_cli.experiment.store import Store
+
+    errors: list[FsvmError] = []
+    begun: list[tuple[LoadedConfig, Path, Job]] = []
+    reports: list[Callable[[], None]] = []
+    with contextlib.ExitStack() as stack:
+        display = stack.enter_context(progress_display())
+        for loaded, experiment, folder in planned:
+            try:
+                store = stack.enter_context(Store(folder, writable=True, fresh=fresh))
+                begun.append((loaded, folder, Job(experiment, store, display.of(loaded.name))))
+            except FsvmError as error:
+                errors.append(error)
+        ended = stack.enter_context(contextlib.closing(run([job for *_, job in begun], partial(open_local_pool, jobs))))
+        try:
+            for place in ended:
+                try:
+                    reports.append(_write(*begun[place]))
+                except FsvmError as error:
+                    errors.append(error)
+        except FsvmError as error:
+            errors.append(error)
+    for report in reports:
+        report()
+    failed = [loaded.name for loaded, _, job in begun if job.failures]
+    if failed:
+        errors.append(
+            TrialsFailedError(
+                f"some trials of {', '.join(failed)} failed; the rest is kept, and running again tries them once more"
+            )
+        )
+    return errors
+
+
+def _write(loaded: LoadedConfig, folder: Path, job: Job) -> Callable[[], None]:
+    """Write tables and figures of a job that has ended; what is left is to print its summary."""
     from fsvm_cli.report.results import draw_figures, write_tables
     from fsvm_cli.report.summary import print_summary
 
-    experiment = plan(loaded, _announce)
-    with Store(folder, writable=True, fresh=fresh) as store:
-        try:
-            with progress_display(loaded.name) as progress:
-                summary = run(experiment, store, jobs, progress)
-        except KeyboardInterrupt:
-            store.commit()
-            _announce(f"{folder}: the trials that were finished are kept; their tables are written by the next run")
-            raise
-        curves = write_tables(loaded, experiment, store, folder)
-    for error, n_failed in summary.failures.items():
-        _announce(f"{loaded.name}: {n_failed} of {summary.n_trials} trials failed: {error}")
-    if curves.empty:
-        return False
-    figures = draw_figures(folder)
-    print_summary(loaded, curves, folder, figures)
-    return not summary.failures
+    if job.error is not None:
+        raise job.error
+    curves = write_tables(loaded, job.experiment, job.store, folder)
+    figures = [] if curves.empty else draw_figures(folder)
+
+    def report() -> None:
+        for error, n_failed in job.failures.items():
+            _announce(f"{loaded.name}: {n_failed} of {job.experiment.n_trials()} trials failed: {error}")
+        if not curves.empty:
+            print_summary(loaded, curves, folder, figures)
+
+    return report
 
 
-def _explain(loaded: LoadedConfig, folder: Path, jobs: int, fresh: bool) -> bool:
-    """Say what a run would do; always True."""
+def _explain(planned: Planned, jobs: int, fresh: bool) -> None:
+    """Say what a run would do."""
     from fsvm_cli.commands.progress import duration
-    from fsvm_cli.experiment.plan import plan
     from fsvm_cli.experiment.run import estimate_seconds, missing_tasks
     from fsvm_cli.experiment.store import FILE_NAME, Store
 
-    experiment = plan(loaded, _announce)
-    n_trials = len(experiment.trials())
-    store = Store(folder, writable=False) if (folder / FILE_NAME).exists() and not fresh else None
-    try:
-        tasks = missing_tasks(experiment, store)
-        estimate = f", about {duration(estimate_seconds(experiment, store, tasks, jobs))}" if tasks else ""
-    finally:
-        if store is not None:
-            store.close()
-    click.echo(
-        f"{loaded.name}: {n_trials} trials planned, {n_trials - len(tasks)} already done, {len(tasks)} to do{estimate} "
-        f"with {jobs} {'job' if jobs == 1 else 'jobs'}; results in {folder}"
-    )
-    return True
+    for loaded, experiment, folder in planned:
+        with contextlib.ExitStack() as stack:
+            is_stored = (folder / FILE_NAME).exists() and not fresh
+            store = stack.enter_context(Store(folder, writable=False)) if is_stored else None
+            tasks = missing_tasks(experiment, store)
+            estimate = f", about {duration(estimate_seconds(experiment, store, tasks, jobs))}" if tasks else ""
+        n_trials = experiment.n_trials()
+        click.echo(
+            f"{loaded.name}: {n_trials} trials planned, {n_trials - len(tasks)} already done, {len(tasks)} to "
+            f"do{estimate} with {jobs} {'job' if jobs == 1 else 'jobs'}; results in {folder}"
+        )

@@ -61,6 +61,11 @@ class DataSource(ABC):
         """Number of classes."""
         return len(self.class_names)
 
+    @property
+    def relevant_features(self) -> tuple[int, ...] | None:
+        """Columns that carry signal, None where this is unknown."""
+        return None
+
     @abstractmethod
     def draw(self, rng: np.random.Generator) -> Dataset:
         """Yield the data for one split; only a distribution uses `rng`."""
@@ -83,6 +88,11 @@ class GeneratedSource(DataSource):
 
     generator: str
     parameters: dict[str, Any]
+
+    @property
+    def relevant_features(self) -> tuple[int, ...]:
+        """Columns that carry signal."""
+        return tuple(GENERATORS[self.generator].relevant_features)
 
     def draw(self, rng: np.random.Generator) -> Dataset:
         """Draw `n_samples` rows."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -86,6 +87,29 @@ def load_config(name_or_path: str, overrides: Sequence[str] = ()) -> LoadedConfi
     for assignment in overrides:
         document = document.override(assignment)
     return LoadedConfig(path.stem, path.parent, validate(document, Config), document)
+
+
+def load_distinct(names_or_paths: Sequence[str], overrides: Sequence[str] = ()) -> list[LoadedConfig]:
+    """Load several configs, each of which will have a folder of its own.
+
+    Raises
+    ------
+    UsageError
+        Listing all mistakes of all of them; or if two have the same name.
+    """
+    loaded: list[LoadedConfig] = []
+    mistakes: list[str] = []
+    for name_or_path in names_or_paths:
+        try:
+            loaded.append(load_config(name_or_path, overrides))
+        except UsageError as error:
+            mistakes.append(str(error))
+    if mistakes:
+        raise UsageError("\n".join(mistakes))
+    for name, count in Counter(each.name for each in loaded).items():
+        if count > 1:
+            raise UsageError(f"{count} configs are called '{name}' and would share a folder; rename, or run them apart")
+    return loaded
 
 
 def json_schema() -> dict[str, Any]:

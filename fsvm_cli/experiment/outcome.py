@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -39,11 +40,22 @@ class Outcome:
         Whether every machine that the method itself trained reached its duality gap.
     subsets : dict of int to SubsetResult
         By number of retained features.
+
+    Raises
+    ------
+    ValueError
+        If a score or a duality gap is not finite: neither can be ordered, averaged or stored.
     """
 
     scores: tuple[float, ...]
     ranking_converged: bool
     subsets: dict[int, SubsetResult] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not all(map(math.isfinite, self.scores)):
+            raise ValueError("the ranking gave scores that are not finite")
+        if not all(math.isfinite(result.duality_gap) for result in self.subsets.values()):
+            raise ValueError("a machine ended with a duality gap that is not finite")
 
     def merged_with(self, later: Outcome) -> Outcome:
         """Add subsets that were computed later, for the same split and ranking."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fsvm_cli.data.source import DataSource, open_source
+from fsvm_cli.errors import UsageError
 from fsvm_cli.evaluation.splits import count_rows
 from fsvm_cli.ranking.registry import ranking_methods
 
@@ -64,32 +66,48 @@ class Experiment:
         """List the rankings; a lone None stands for the machine on all features."""
         return self.config.rankings or (None,)
 
-    def keys(self, ranking: Ranking | None) -> dict[Trial, str]:
-        """Give the key of each trial's outcome with one ranking.
+    def places(self) -> range:
+        """Places of the rankings, by which outcomes are told apart."""
+        return range(len(self.rankings()))
+
+    def n_trials(self) -> int:
+        """Count the planned trials."""
+        return self.config.protocol.splits * len(self.n_test)
+
+    def key(self, place: int, trial: Trial) -> str:
+        """Give the key of a trial's outcome with the ranking at `place`.
 
         A key is the hash of what the outcome depends on: data, scaling, machine, seed and place of the split, rows of
         its parts, method with version, parameters and order. Names, numbers of splits and the other rankings are not
         part of it.
         """
-        prefix = hashlib.sha256(
-            json.dumps(
-                {
-                    "outcome_version": OUTCOME_VERSION,
-                    "data": self.source.identity,
-                    "scaling": self.config.scaling,
-                    "classifier": self.config.classifier.model_dump(mode="json"),
-                    "seed": self.config.protocol.seed,
-                    "ranking": None if ranking is None else _what_matters(ranking),
-                },
-                sort_keys=True,
-            ).encode()
-        )
-        keys = {}
-        for trial in self.trials():
-            digest = prefix.copy()
-            digest.update(f"/{trial.n_train}/{self.n_test[trial.n_train]}/{trial.split}".encode())
-            keys[trial] = digest.hexdigest()[:32]
-        return keys
+        text = f"{self._prefixes[place]}/{trial.n_train}/{self.n_test[trial.n_train]}/{trial.split}"
+        return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+    def keys(self, ranking: Ranking | None) -> dict[Trial, str]:
+        """Give the key of each trial's outcome with one ranking."""
+        place = self.rankings().index(ranking)
+        return {trial: self.key(place, trial) for trial in self.trials()}
+
+    @functools.cached_property
+    def _prefixes(self) -> list[str]:
+        return [
+            hashlib.sha256(json.dumps(self.ingredients(place), sort_keys=True).encode()).hexdigest()
+            for place in self.places()
+        ]
+
+    def ingredients(self, place: int) -> dict[str, Any]:
+        """List what the outcomes of the ranking at `place` depend on, beside the split."""
+        ranking = self.rankings()[place]
+        return {
+            "outcome_version": OUTCOME_VERSION,
+            "data": self.source.identity,
+            "scaling": self.config.scaling,
+            "classifier": self.config.classifier.model_dump(mode="json"),
+            "control": self.config.control,
+            "seed": self.config.protocol.seed,
+            "ranking": None if ranking is None else _what_matters(ranking),
+        }
 
 
 def _what_matters(ranking: Ranking) -> dict[str, Any]:
@@ -118,7 +136,10 @@ def plan(loaded: LoadedConfig, announce: Callable[[str], None]) -> Experiment:
         If the data cannot be had.
     """
     config, document = loaded.config, loaded.document
-    source = open_source(config.dataset, base_folder=loaded.folder, announce=announce)
+    try:
+        source = open_source(config.dataset, base_folder=loaded.folder, announce=announce)
+    except UsageError as error:
+        raise document.error(("dataset",), str(error)) from error
     n_test: dict[int, int] = {}
     for part in config.protocol.train:
         n_train = count_rows(part, source.n_samples)

@@ -1,20 +1,28 @@
-"""A run: what is missing in the store is computed and stored."""
+"""A run: what is missing in the stores of its experiments is computed and stored."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from fsvm_cli.experiment.executors import Task, execute, run_task
+from fsvm_cli.errors import FsvmError
+from fsvm_cli.experiment.pools import ProcessPool, SerialPool
 from fsvm_cli.experiment.record import record_key, record_of
+from fsvm_cli.experiment.schedule import Schedule
+from fsvm_cli.experiment.tasks import Task
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Sequence
+
     from fsvm_cli.experiment.plan import Experiment
+    from fsvm_cli.experiment.pools import Pool
     from fsvm_cli.experiment.store import Store
+    from fsvm_cli.experiment.tasks import TaskResult
 
 
 class Progress(Protocol):
-    """Is told how far a run is."""
+    """Is told how far an experiment is."""
 
     def start(self, n_trials: int, n_done: int) -> None:
         """Say how many trials there are, and how many of them are stored already."""
@@ -23,86 +31,165 @@ class Progress(Protocol):
         """Say how many trials are durable now."""
 
 
-@dataclass(frozen=True)
-class RunSummary:
-    """What a run did.
+@dataclass
+class Job:
+    """One experiment of a run.
 
     Attributes
-    ----------
-    n_trials : int
-        Planned trials.
-    n_run : int
-        Trials that this run worked on.
-    failures : dict of str to int
-        How many trials failed with each error.
-    """
-
-    n_trials: int
-    n_run: int
-    failures: dict[str, int]
-
-
-def missing_tasks(experiment: Experiment, store: Store | None) -> list[Task]:
-    """List what the store does not hold yet, in the order of the plan."""
-    covered = {} if store is None else store.covered_sizes()
-    wanted_of: dict[object, dict[int, tuple[int, ...]]] = {trial: {} for trial in experiment.trials()}
-    for place, ranking in enumerate(experiment.rankings()):
-        for trial, key in experiment.keys(ranking).items():
-            missing = tuple(size for size in experiment.sizes if size not in covered.get(key, ()))
-            if missing:
-                wanted_of[trial][place] = missing
-    return [Task(trial, wanted_of[trial]) for trial in experiment.trials() if wanted_of[trial]]
-
-
-def run(experiment: Experiment, store: Store, jobs: int, progress: Progress) -> RunSummary:
-    """Compute and store what is missing.
-
-    Parameters
     ----------
     experiment : Experiment
     store : Store
         Open for writing.
-    jobs : int
-        Number of processes.
     progress : Progress
+    failures : dict of str to int
+        How many trials failed with each error; complete when the run hands the job back.
+    error : FsvmError or None
+        What ended the experiment early, if anything.
+    """
+
+    experiment: Experiment
+    store: Store
+    progress: Progress
+    failures: Counter[str] = field(default_factory=Counter)
+    error: FsvmError | None = None
+    _n_missing: int = 0
+    _n_durable: int = 0
+    _n_pending: int = 0
+
+    def begin(self, place: int) -> list[Task]:
+        """List what is missing, as the experiment at `place` of a run."""
+        try:
+            tasks = missing_tasks(self.experiment, self.store, place)
+        except FsvmError as error:
+            self.error = error
+            return []
+        n_trials = self.experiment.n_trials()
+        self._n_missing, self._n_durable = len(tasks), n_trials - len(tasks)
+        self.progress.start(n_trials, self._n_durable)
+        return tasks
+
+    def advance(self, results: Sequence[TaskResult]) -> bool:
+        """Store results, which count once they are committed; say whether that was the end of the job."""
+        if self.error is None:
+            try:
+                self._store(results)
+            except FsvmError as error:
+                self.error = error
+        return self.error is not None or self._n_missing == 0
+
+    def _store(self, results: Sequence[TaskResult]) -> None:
+        for result in results:
+            self._take(result)
+        if self._n_missing == 0:
+            for name in self.experiment.config.record:
+                self._record(name)
+            self.store.commit()
+            self._count()
+        elif self._n_pending and self.store.commit_if_due():
+            self._count()
+
+    def _take(self, result: TaskResult) -> None:
+        trial = result.task.trial
+        for place, outcome in result.found.outcomes.items():
+            self.store.add(self.experiment.key(place, trial), outcome)
+        for place, error in result.found.errors.items():
+            self.store.add_failure(self.experiment.key(place, trial), error)
+        self.failures.update(set(result.found.errors.values()))
+        self.store.add_timing(trial.n_train, trial.split, result.seconds)
+        self._n_missing -= 1
+        self._n_pending += 1
+
+    def _count(self) -> None:
+        self._n_durable, self._n_pending = self._n_durable + self._n_pending, 0
+        self.progress.advance(self._n_durable)
+
+    def _record(self, name: str) -> None:
+        key = record_key(self.experiment, name)
+        if self.store.record(key) is not None:
+            return
+        try:
+            record = record_of(self.experiment, name)
+        except Exception as failure:  # noqa: BLE001 - as in a trial: it is the record's failure, not the run's
+            error = f"{name}: {type(failure).__name__}: {failure}".splitlines()[0]
+            self.store.add_failure(key, error)
+            self.failures[error] += 1
+        else:
+            self.store.add_record(key, record)
+
+
+def missing_tasks(experiment: Experiment, store: Store | None, place: int = 0) -> list[Task]:
+    """List what the store does not hold yet, in the order of the plan.
+
+    Parameters
+    ----------
+    experiment : Experiment
+    store : Store or None
+    place : int
+        Place of the experiment in the run.
+    """
+    covered = {} if store is None else store.covered_sizes()
+    none: frozenset[int] = frozenset()
+    # Most trials lack the same: they share one mapping, and there may be very many of them.
+    shared: dict[tuple[tuple[int, tuple[int, ...]], ...], dict[int, tuple[int, ...]]] = {}
+    missing: dict[frozenset[int], tuple[int, ...]] = {}
+    tasks = []
+    for trial in experiment.trials():
+        wanted = []
+        for ranking in experiment.places():
+            known = covered.get(experiment.key(ranking, trial), none)
+            if known not in missing:
+                missing[known] = tuple(size for size in experiment.sizes if size not in known)
+            if missing[known]:
+                wanted.append((ranking, missing[known]))
+        if wanted:
+            tasks.append(Task(place, trial, shared.setdefault(tuple(wanted), dict(wanted))))
+    return tasks
+
+
+def open_local_pool(n_processes: int, experiments: Sequence[Experiment], n_tasks: int) -> Pool:
+    """Open a pool of as many processes as `n_tasks` can use; one is this process itself."""
+    n_used = min(n_processes, n_tasks)
+    return SerialPool(experiments) if n_used == 1 else ProcessPool(experiments, n_used)
+
+
+def run(jobs: Sequence[Job], open_pool: Callable[[Sequence[Experiment], int], Pool]) -> Generator[int]:
+    """Compute and store what is missing, and yield the place of each job when it has ended.
+
+    An experiment whose store fails ends early with its error; the others go on.
+
+    Parameters
+    ----------
+    jobs : sequence of Job
+    open_pool : callable
+        Opens workers for experiments and a number of tasks; not called where nothing is missing.
 
     Raises
     ------
     DataError
-        If the store cannot be written, or workers keep dying; what was finished is kept.
+        If workers keep dying or are gone; what was finished is kept.
     """
-    keys = [experiment.keys(ranking) for ranking in experiment.rankings()]
-    tasks = missing_tasks(experiment, store)
-    n_trials = len(experiment.trials())
-    n_durable = n_trials - len(tasks)
-    progress.start(n_trials, n_durable)
-    failures: dict[str, int] = {}
-    n_pending = 0
-    for result in execute(experiment, tasks, jobs):
-        trial = result.task.trial
-        for place, outcome in result.outcomes.items():
-            store.add(keys[place][trial], outcome)
-        if result.error is None:
-            store.add_timing(trial.n_train, trial.split, result.seconds)
-        else:
-            failures[result.error] = failures.get(result.error, 0) + 1
-            for place in result.task.wanted:
-                store.add_failure(keys[place][trial], result.error)
-        n_pending += 1
-        if store.commit_if_due():
-            n_durable, n_pending = n_durable + n_pending, 0
-            progress.advance(n_durable)
-    for name in experiment.config.record:
-        if store.record(record_key(experiment, name)) is None:
-            store.add_record(record_key(experiment, name), record_of(experiment, name))
-    store.commit()
-    progress.advance(n_durable + n_pending)
-    return RunSummary(n_trials, len(tasks), failures)
+    tasks = [job.begin(place) for place, job in enumerate(jobs)]
+    running = {place: job for place, job in enumerate(jobs) if not job.advance(())}
+    yield from (place for place in range(len(jobs)) if place not in running)
+    if not running:
+        return
+    with open_pool([job.experiment for job in jobs], sum(map(len, tasks))) as pool:
+        schedule = Schedule(pool)
+        for place in running:
+            schedule.add(place, tasks[place])
+        tasks.clear()
+        for results in schedule.results():
+            for place, job in list(running.items()):
+                if job.advance([result for result in results if result.task.experiment == place]):
+                    schedule.cancel(place)
+                    del running[place]
+                    yield place
 
 
-def estimate_seconds(experiment: Experiment, store: Store | None, tasks: list[Task], jobs: int) -> float:
+def estimate_seconds(experiment: Experiment, store: Store | None, tasks: Sequence[Task], jobs: int) -> float:
     """Estimate how long `tasks` will take, from the times of stored trials or else by running the first one."""
     timings = [] if store is None else [seconds for _, _, seconds in store.timings()]
     if not timings:
-        timings = [run_task(experiment, tasks[0]).seconds]
+        with SerialPool([experiment]) as pool:
+            timings = [pool.submit(tasks[:1]).result()[0].seconds]
     return len(tasks) * sum(timings) / len(timings) / min(jobs, len(tasks))

@@ -209,6 +209,9 @@ class Config(StrictModel):
     record: tuple[Literal["decision-field"], ...] = Field(
         default=(), description="What to keep of the first split's machine beside its figures of merit."
     )
+    control: Literal["permute-labels"] | None = Field(
+        default=None, description="permute-labels: shuffle the labels, so that anything above chance betrays a leak."
+    )
     deviations: tuple[Text, ...] = Field(
         default=(), description="Where and why the experiment departs from its source."
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,8 @@ from fsvm_cli.ranking.base import order_of
 from fsvm_cli.svm import nested_curves
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
     from numpy.typing import NDArray
 
     from fsvm_cli.experiment.plan import Experiment, Trial
@@ -45,17 +48,36 @@ def draw_parts(experiment: Experiment, trial: Trial) -> Parts:
     split = random_split(
         len(dataset.y), trial.n_train, experiment.n_test[trial.n_train], random_stream(seed, "split", trial.split)
     )
+    y = dataset.y
+    if experiment.config.control == "permute-labels":
+        y = random_stream(seed, "control", trial.split).permutation(y)
     scaling = fit_scaling(experiment.config.scaling, dataset.X[split.train])
     return Parts(
         X_train=scaling.transform(dataset.X[split.train]),
-        y_train=dataset.y[split.train],
+        y_train=y[split.train],
         X_test=scaling.transform(dataset.X[split.test]),
-        y_test=dataset.y[split.test],
+        y_test=y[split.test],
     )
 
 
-def run_trial(experiment: Experiment, trial: Trial, wanted: dict[int, tuple[int, ...]]) -> dict[int, Outcome]:
-    """Rank and evaluate on one split.
+@dataclass(frozen=True)
+class TrialResult:
+    """What the rankings of a trial led to.
+
+    Attributes
+    ----------
+    outcomes : dict of int to Outcome
+        By place of the ranking.
+    errors : dict of int to str
+        For the rankings that have no outcome, why, in one line.
+    """
+
+    outcomes: dict[int, Outcome]
+    errors: dict[int, str]
+
+
+def run_trial(experiment: Experiment, trial: Trial, wanted: Mapping[int, tuple[int, ...]]) -> TrialResult:
+    """Rank and evaluate on one split; a ranking that fails leaves the others as they are.
 
     Parameters
     ----------
@@ -66,18 +88,41 @@ def run_trial(experiment: Experiment, trial: Trial, wanted: dict[int, tuple[int,
 
     Returns
     -------
-    dict of int to Outcome
-        By place of the ranking.
+    TrialResult
     """
-    parts = draw_parts(experiment, trial)
-    orders = {place: _order(experiment, trial, experiment.rankings()[place], parts) for place in wanted}
-    outcomes = {}
-    for sizes in dict.fromkeys(wanted.values()):
-        places = [place for place in wanted if wanted[place] == sizes]
-        curves = _evaluate(experiment, parts, [orders[place].features for place in places], sizes)
-        for place, subsets in zip(places, curves, strict=True):
-            outcomes[place] = Outcome(orders[place].scores, orders[place].converged, subsets)
-    return outcomes
+    errors: dict[int, str] = {}
+    with _failing(errors, wanted):
+        return run_on_parts(experiment, draw_parts(experiment, trial), trial, wanted)
+    return TrialResult({}, errors)
+
+
+def run_on_parts(
+    experiment: Experiment, parts: Parts, trial: Trial, wanted: Mapping[int, tuple[int, ...]]
+) -> TrialResult:
+    """Do what `run_trial` does once the data are drawn."""
+    outcomes: dict[int, Outcome] = {}
+    errors: dict[int, str] = {}
+    orders: dict[int, _Order] = {}
+    for place in wanted:
+        with _failing(errors, [place]):
+            orders[place] = _order(experiment, trial, experiment.rankings()[place], parts)
+    for sizes in dict.fromkeys(wanted[place] for place in orders):
+        places = [place for place in orders if wanted[place] == sizes]
+        with _failing(errors, places):
+            curves = _evaluate(experiment, parts, [orders[place].features for place in places], sizes)
+            for place, subsets in zip(places, curves, strict=True):
+                outcomes[place] = Outcome(orders[place].scores, orders[place].converged, subsets)
+    return TrialResult(outcomes, errors)
+
+
+@contextlib.contextmanager
+def _failing(errors: dict[int, str], places: Iterable[int]) -> Iterator[None]:
+    """Note what is raised as the error of `places`: whatever a method raises is its failure, not the run's."""
+    try:
+        yield
+    except Exception as failure:  # noqa: BLE001
+        message = f"{type(failure).__name__}: {failure}".splitlines()[0]
+        errors |= dict.fromkeys(places, message)
 
 
 @dataclass(frozen=True)
@@ -91,7 +136,7 @@ class _Order:
 
 def _order(experiment: Experiment, trial: Trial, ranking: Ranking | None, parts: Parts) -> _Order:
     if ranking is None:
-        return _Order(np.arange(experiment.source.n_features), (), True)
+        return _Order(np.arange(parts.X_train.shape[1]), (), True)
     classifier = experiment.config.classifier
     stream = random_stream(experiment.config.protocol.seed, "ranking", ranking.method, trial.split)
     ranker = ranking.estimator(

@@ -56,6 +56,9 @@ class Ranker(SelectorMixin, BaseEstimator):
     looks_at_data: ClassVar[bool] = True
     """Whether the scores say anything about the features; a control's do not, and no figure shows them."""
 
+    looks_at_classes: ClassVar[bool] = True
+    """Whether the scores say how relevant a feature is to the classes."""
+
     n_features_to_select: int | None
 
     @abstractmethod

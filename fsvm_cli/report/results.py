@@ -10,6 +10,7 @@ from fsvm_cli.experiment.provenance import describe_run, read_run
 from fsvm_cli.experiment.record import record_key, tables_of
 from fsvm_cli.files import write_atomically
 from fsvm_cli.report.samples import collect
+from fsvm_cli.report.selection import summarise_selection
 from fsvm_cli.report.tables import read_table, summarise, write_table
 from fsvm_cli.report.trials import Trials
 from fsvm_cli.report.verdicts import table_of_verdicts
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 FORMATS = ("svg", "png")
 CURVES_NAME = "curves.csv"
 SCORES_NAME = "scores.csv"
+SELECTION_NAME = "selection.csv"
 VERDICTS_NAME = "published.csv"
 
 
@@ -44,6 +46,8 @@ def write_tables(loaded: LoadedConfig, experiment: Experiment, store: Store, fol
     curves, scores = summarise(experiment, collected)
     write_table(curves, folder / CURVES_NAME)
     write_table(scores, folder / SCORES_NAME)
+    if experiment.config.rankings:
+        write_table(summarise_selection(experiment, collected), folder / SELECTION_NAME)
     if experiment.config.expected:
         trials = Trials(experiment, collected)
         verdicts = table_of_verdicts(trials, overridden=bool(loaded.document.overrides))

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 
 from fsvm_cli.report.comparison import format_comparison, read_comparison
-from fsvm_cli.report.results import CURVES_NAME, SCORES_NAME, VERDICTS_NAME
+from fsvm_cli.report.results import CURVES_NAME, SCORES_NAME, SELECTION_NAME, VERDICTS_NAME
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,7 +36,9 @@ def print_summary(loaded: LoadedConfig, curves: pd.DataFrame, folder: Path, figu
     if loaded.document.overrides:
         changed = ", ".join(f"{key}={value}" for key, value in loaded.document.overrides.items())
         console.print(f"Run with overrides ({changed}): no statement about the paper.", markup=False)
-    tables = [CURVES_NAME, SCORES_NAME, *([VERDICTS_NAME] if config.expected else [])]
+    tables = [CURVES_NAME, SCORES_NAME]
+    tables += [SELECTION_NAME] if config.rankings else []
+    tables += [VERDICTS_NAME] if config.expected else []
     names = [*tables, *(path.name for path in figures)]
     console.print(f"Written to {folder}: {', '.join(names)}", markup=False, soft_wrap=True)
 

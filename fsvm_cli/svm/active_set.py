@@ -6,13 +6,25 @@ import numpy as np
 from numba import njit
 
 from fsvm_cli.svm.factor import Factor, append, rebuild, remove, solve_two
-from fsvm_cli.svm.pair_steps import EPSILON, Array, Box, add_scaled, extremes, move, pair_step, place
+from fsvm_cli.svm.pair_steps import (
+    COMPILED,
+    EPSILON,
+    REASSOCIATE,
+    Array,
+    Box,
+    add_scaled,
+    extremes,
+    move,
+    pair_step,
+    place,
+    total,
+)
 
 CURVATURE_FLOOR = 1e-12
 """Pairs are treated as having at least this part of the largest diagonal entry as curvature."""
 ROUNDING = 2.0 * EPSILON
 """Times the largest diagonal entry and the sum of alpha: a bound on what rounding does to a residual."""
-FIRST_PATIENCE, PATIENCE = 10, 5
+FIRST_PATIENCE, PATIENCE = 10, 3
 """Pair steps before the first Newton step and, at least, between two: Newton steps pay where few samples are free."""
 STRIKES = 6
 """So many Newton steps in a row that do not halve a violation near the tolerance: rounding has the last word."""
@@ -22,24 +34,25 @@ UNBOUNDED = 1e13
 CONVERGED, STALLED, OUT_OF_BUDGET, INFEASIBLE = 0, 1, 2, 3
 
 
-@njit(cache=True, nogil=True)
+@njit(**COMPILED)
 def is_free(box: Box, i: int) -> bool:
     """Return whether c_i is strictly between its bounds."""
     return bool(box.rise[i] == 0.0) & bool(box.fall[i] == 0.0)
 
 
-@njit(cache=True, nogil=True)
+@njit(**COMPILED)
 def count_changes(factor: Factor, box: Box) -> tuple[int, int]:
     """Return how many members are not free, and how many free samples are not members."""
-    leaving, free = 0, 0
-    for a in range(factor.size[0]):
-        leaving += not is_free(box, factor.members[a])
-    for i in range(box.c.size):
-        free += is_free(box, i)
-    return leaving, free - (factor.size[0] - leaving)
+    rise, fall, inside = box.rise, box.fall, factor.inside
+    leaving, entering = 0, 0
+    for i in range(rise.size):
+        free = (rise[i] == 0.0) & (fall[i] == 0.0)
+        leaving += inside[i] & (not free)
+        entering += free & (not inside[i])
+    return leaving, entering
 
 
-@njit(cache=True, nogil=True)
+@njit(**COMPILED)
 def enrol(factor: Factor, box: Box) -> None:
     """Make all free samples members, in their order, without a factorisation."""
     size = 0
@@ -51,7 +64,7 @@ def enrol(factor: Factor, box: Box) -> None:
     factor.size[0] = size
 
 
-@njit(cache=True, nogil=True)
+@njit(**COMPILED)
 def synchronise(factor: Factor, K: Array, box: Box) -> None:
     """Make the factor's members the free samples; many changes at once are a new factorisation."""
     leaving, entering = count_changes(factor, box)
@@ -69,13 +82,14 @@ def synchronise(factor: Factor, K: Array, box: Box) -> None:
                 append(factor, K, i)
 
 
-@njit(cache=True, nogil=True)
-def newton_direction(factor: Factor, residuals: Array, imbalance: float, direction: Array, ones: Array) -> float:
+@njit(**COMPILED)
+def newton_direction(factor: Factor, imbalance: float) -> float:
     """Write the step to the optimum of the free block and return the residual that all free samples then share.
 
     The step sums to -imbalance, which repairs what rounding did to the equality constraint.
     """
     m = factor.size[0]
+    residuals, direction, ones = factor.residuals, factor.direction, factor.ones
     centre = 0.0
     for a in range(m):
         centre += residuals[a]
@@ -94,47 +108,49 @@ def newton_direction(factor: Factor, residuals: Array, imbalance: float, directi
     return float(level + centre)
 
 
-@njit(cache=True, nogil=True)
-def longest_step(box: Box, factor: Factor, direction: Array) -> tuple[float, int]:
+@njit(**COMPILED)
+def longest_step(box: Box, factor: Factor) -> tuple[float, int]:
     """Return the part of the step, at most 1, that stays in the box, and the row that blocks it (-1: none)."""
     length, blocking = 1.0, -1
     for a in range(factor.size[0]):
-        i = factor.members[a]
-        room = (box.upper[i] if direction[a] > 0.0 else box.lower[i]) - box.c[i]
-        if abs(room) < length * abs(direction[a]):
-            length, blocking = room / direction[a], a
+        i, direction = factor.members[a], factor.direction[a]
+        room = (box.upper[i] if direction > 0.0 else box.lower[i]) - box.c[i]
+        if abs(room) < length * abs(direction):
+            length, blocking = room / direction, a
     return length, blocking
 
 
-@njit(cache=True, nogil=True)
+@njit(**COMPILED)
+def take_step(box: Box, factor: Factor, level: float) -> tuple[float, int]:
+    """Go along the direction as far as the box allows; return what `longest_step` found."""
+    length, blocking = longest_step(box, factor)
+    for a in range(factor.size[0]):
+        i, direction = factor.members[a], factor.direction[a]
+        if a == blocking:
+            place(box, i, box.upper[i] if direction > 0.0 else box.lower[i])
+        else:
+            move(box, i, length * direction)
+        factor.residuals[a] += length * (level - factor.residuals[a] + factor.shift[a] * direction)
+    return length, blocking
+
+
+@njit(**COMPILED)
 def newton_steps(K: Array, box: Box, factor: Factor) -> int:
     """Go to the optimum of the free samples, dropping each that meets a bound on the way; return the steps taken."""
     synchronise(factor, K, box)
     m = factor.size[0]
-    started = factor.members[:m].copy()
-    before, residuals = np.empty(m), np.empty(m)
-    direction, ones = np.empty(m), np.empty(m)
-    imbalance = 0.0
-    for i in range(box.c.size):
-        imbalance += box.c[i]
+    started, before = factor.started, factor.before
     for a in range(m):
-        before[a], residuals[a] = box.c[started[a]], box.r[started[a]]
+        i = factor.members[a]
+        started[a], before[a], factor.residuals[a] = i, box.c[i], box.r[i]
+    imbalance = total(box.c)
     steps = 0
     while factor.size[0] > 1:
         steps += 1
-        level = newton_direction(factor, residuals, imbalance, direction, ones)
-        length, blocking = longest_step(box, factor, direction)
-        for a in range(factor.size[0]):
-            i = factor.members[a]
-            if a == blocking:
-                place(box, i, box.upper[i] if direction[a] > 0.0 else box.lower[i])
-            else:
-                move(box, i, length * direction[a])
-            residuals[a] += length * (level - residuals[a] + factor.shift[a] * direction[a])
+        length, blocking = take_step(box, factor, newton_direction(factor, imbalance))
         imbalance *= 1.0 - length
         if blocking < 0:
             break
-        residuals[blocking : factor.size[0] - 1] = residuals[blocking + 1 : factor.size[0]]
         remove(factor, blocking)
     for a in range(m):
         moved = box.c[started[a]] - before[a]
@@ -143,26 +159,37 @@ def newton_steps(K: Array, box: Box, factor: Factor) -> int:
     return steps
 
 
-@njit(cache=True, nogil=True)
+@njit(**COMPILED)
 def refresh(K: Array, y: Array, box: Box) -> None:
     """Compute the residuals from the coefficients."""
-    box.r[:] = y
+    for i in range(y.size):
+        box.r[i] = y[i]
     for i in range(y.size):
         if box.c[i] != 0.0:
             add_scaled(box.r, K[i], -box.c[i])
 
 
-@njit(cache=True, nogil=True)
+@njit(**COMPILED, fastmath=REASSOCIATE)
 def magnitude(y: Array, box: Box) -> tuple[float, float]:
     """Return sum alpha_i and the dual objective sum alpha_i - 1/2 c'Kc, in which Kc = y - r."""
-    total, inner = 0.0, 0.0
+    c, r = box.c, box.r
+    sum_alpha, inner = 0.0, 0.0
     for i in range(y.size):
-        total += box.c[i] * y[i]
-        inner += box.c[i] * box.r[i]
-    return total, 0.5 * (total + inner)
+        sum_alpha += c[i] * y[i]
+        inner += c[i] * r[i]
+    return sum_alpha, 0.5 * (sum_alpha + inner)
 
 
-@njit(cache=True, nogil=True)
+@njit(**COMPILED)
+def has_open_side(y: Array, box: Box) -> bool:
+    """Return whether a sample has no upper bound on alpha (a sample with label 0 is not one)."""
+    open_sides = 0
+    for i in range(y.size):
+        open_sides += (y[i] != 0.0) & np.isinf(box.upper[i] - box.lower[i])
+    return open_sides > 0
+
+
+@njit(**COMPILED)
 def begin(K: Array, y: Array, box: Box, factor: Factor) -> tuple[float, bool]:
     """Make ready for a run; return the largest diagonal entry and whether any coefficient is set."""
     largest, started = 0.0, False
@@ -177,7 +204,7 @@ def begin(K: Array, y: Array, box: Box, factor: Factor) -> tuple[float, bool]:
     return largest, started
 
 
-@njit(cache=True, nogil=True)
+@njit(**COMPILED)
 def maximise(  # noqa: PLR0917
     K: Array, y: Array, box: Box, factor: Factor, tolerance: float, budget: int
 ) -> tuple[int, int]:
@@ -205,8 +232,7 @@ def maximise(  # noqa: PLR0917
     steps : int
     """
     largest, started = begin(K, y, box, factor)
-    gains = np.empty(y.size)
-    unbounded = np.isinf(np.max(np.where(y != 0.0, box.upper - box.lower, 0.0)))
+    unbounded = has_open_side(y, box)
     floor = max(CURVATURE_FLOOR * largest, 1e-300)
     highest, lowest = extremes(box.r, box.rise, box.fall)
     steps, since, fresh = 0, 0, True
@@ -224,17 +250,17 @@ def maximise(  # noqa: PLR0917
             highest, lowest = extremes(box.r, box.rise, box.fall)
             m = factor.size[0]
             since, fresh, patience = 0, False, PATIENCE + m // 4 + m * m // y.size
-            total, objective = magnitude(y, box)
+            sum_alpha, objective = magnitude(y, box)
             if unbounded and objective * largest > UNBOUNDED:
                 return INFEASIBLE, steps
-            near = highest - lowest <= max(1e3 * tolerance, ROUNDING * largest * total)
+            near = highest - lowest <= max(1e3 * tolerance, ROUNDING * largest * sum_alpha)
             strikes = strikes + 1 if near and highest - lowest > 0.5 * previous else 0
             previous = highest - lowest
             if strikes == STRIKES:
                 refresh(K, y, box)
                 return STALLED, steps
         else:
-            highest, lowest = pair_step(K, box, highest, floor, gains)
+            highest, lowest = pair_step(K, box, highest, floor)
             steps, since, fresh = steps + 1, since + 1, False
     refresh(K, y, box)
     return OUT_OF_BUDGET, steps

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from numba import njit
 
 from fsvm_cli.svm.kernels import Anova, Gaussian, Kernel, Laplace, Linear, Polynomial, Tanh
-
-if TYPE_CHECKING:
-    from fsvm_cli.svm.pair_steps import Array
+from fsvm_cli.svm.pair_steps import COMPILED, Array
 
 INNER_PRODUCT, SQUARED_DISTANCE, L1_DISTANCE, ANOVA_SUM = 0, 1, 2, 3
 IDENTITY, POWER, EXPONENTIAL, TANH = 0, 1, 2, 3
@@ -45,6 +44,13 @@ class Form(NamedTuple):
     degree: int = 1
 
 
+class Scratch(NamedTuple):
+    """Room for one row of kernel values."""
+
+    row: Array
+    bits: npt.NDArray[np.int64]
+
+
 def compiled_form(kernel: Kernel) -> Form:
     """Return what the compiled functions need to know of a kernel.
 
@@ -69,31 +75,31 @@ def compiled_form(kernel: Kernel) -> Form:
     raise TypeError(f"{type(kernel).__name__} has no compiled form")
 
 
-@njit(cache=True, nogil=True)
-def exponentials(values: Array) -> None:
-    """Replace values, at most 0, by their exponentials, to within 2 units in the last place.
+@njit(**COMPILED, fastmath={"contract"})
+def exponentials(values: Array, bits: npt.NDArray[np.int64]) -> None:
+    """Replace values, at most 0, by their exponentials, to within 2 units in the last place; `bits` is scratch.
 
     exp(x) = 2^k exp(r) with |r| <= ln(2)/2 and a Taylor polynomial of degree 13 for exp(r). Written without branches,
-    so that it compiles to vector instructions; not for `fastmath`, which would undo the two-part reduction by ln 2.
+    so that it compiles to vector instructions; reassociation would undo the two-part reduction by ln 2.
     """
-    bits = np.empty(values.size, np.int64)
     for t in range(values.size):
-        x = max(values[t], EXP_UNDERFLOW)
+        x = values[t] if values[t] > EXP_UNDERFLOW else EXP_UNDERFLOW
         k = np.floor(x * LOG2_E + 0.5)
         r = (x - k * LN2_HIGH) - k * LN2_LOW
-        p = 1.0 + r / 13.0
-        p = 1.0 + p * r * (1.0 / 12.0)
-        p = 1.0 + p * r * (1.0 / 11.0)
-        p = 1.0 + p * r * (1.0 / 10.0)
-        p = 1.0 + p * r * (1.0 / 9.0)
-        p = 1.0 + p * r * (1.0 / 8.0)
-        p = 1.0 + p * r * (1.0 / 7.0)
-        p = 1.0 + p * r * (1.0 / 6.0)
-        p = 1.0 + p * r * (1.0 / 5.0)
-        p = 1.0 + p * r * (1.0 / 4.0)
-        p = 1.0 + p * r * (1.0 / 3.0)
-        p = 1.0 + p * r * 0.5
-        p = 1.0 + p * r
+        p = 1.0 / 6227020800.0
+        p = p * r + 1.0 / 479001600.0
+        p = p * r + 1.0 / 39916800.0
+        p = p * r + 1.0 / 3628800.0
+        p = p * r + 1.0 / 362880.0
+        p = p * r + 1.0 / 40320.0
+        p = p * r + 1.0 / 5040.0
+        p = p * r + 1.0 / 720.0
+        p = p * r + 1.0 / 120.0
+        p = p * r + 1.0 / 24.0
+        p = p * r + 1.0 / 6.0
+        p = p * r + 0.5
+        p = p * r + 1.0
+        p = p * r + 1.0
         bits[t] = (np.int64(k) + 1023) << 52
         values[t] = p if values[t] > EXP_UNDERFLOW else 0.0
     powers = bits.view(np.float64)
@@ -101,8 +107,10 @@ def exponentials(values: Array) -> None:
         values[t] *= powers[t]
 
 
-@njit(cache=True, nogil=True)
-def add_terms(form: Form, total: Array, value: float, others: Array, weight: float) -> None:
+@njit(**COMPILED, fastmath={"contract"})
+def add_terms(  # noqa: PLR0917
+    form: Form, total: Array, value: float, others: Array, weight: float, scratch: Scratch
+) -> None:
     """Add the statistic's terms of one feature between one sample and others."""
     if form.statistic == INNER_PRODUCT:
         scaled = weight * value
@@ -116,44 +124,46 @@ def add_terms(form: Form, total: Array, value: float, others: Array, weight: flo
         for t in range(total.size):
             total[t] += weight * abs(value - others[t])
     else:
-        terms = np.empty(total.size)
+        terms = scratch.row[: total.size]
         for t in range(total.size):
             difference = value - others[t]
             terms[t] = -form.gamma * difference * difference
-        exponentials(terms)
+        exponentials(terms, scratch.bits)
         for t in range(total.size):
             total[t] += weight * terms[t]
 
 
-@njit(cache=True, nogil=True)
-def apply_function(form: Form, statistic: Array, out: Array) -> None:
+@njit(**COMPILED, fastmath={"contract"})
+def apply_function(form: Form, statistic: Array, out: Array, scratch: Scratch) -> None:
     """Write phi of a row of the statistic."""
+    if form.function == POWER and form.degree == 2:
+        for t in range(out.size):
+            base = statistic[t] + form.offset
+            out[t] = base * base
+        return
     for t in range(out.size):
         out[t] = form.scale * statistic[t] + form.offset
     if form.function == EXPONENTIAL:
-        exponentials(out)
+        exponentials(out, scratch.bits)
     elif form.function == TANH:
         for t in range(out.size):
             out[t] = np.tanh(out[t])
-    elif form.function == POWER and form.degree == 2:
-        for t in range(out.size):
-            out[t] *= out[t]
     elif form.function == POWER:
-        base = out.copy()
-        for _ in range(form.degree - 1):
-            for t in range(out.size):
-                out[t] *= base[t]
+        for t in range(out.size):
+            base = out[t]
+            for _ in range(form.degree - 1):
+                out[t] *= base
 
 
-@njit(cache=True, nogil=True)
+@njit(**COMPILED)
 def is_mirrored(form: Form) -> bool:
     """Return whether phi is dear enough to be computed for one triangle only, and copied to the other."""
     return bool(form.function >= EXPONENTIAL)
 
 
-@njit(cache=True, nogil=True)
+@njit(**COMPILED)
 def add_feature(  # noqa: PLR0917
-    form: Form, square: Array, cross: Array, train: Array, test: Array, weight: float
+    form: Form, square: Array, cross: Array, train: Array, test: Array, weight: float, scratch: Scratch
 ) -> None:
     """Add one feature to the statistic of training against training and against test samples.
 
@@ -162,22 +172,22 @@ def add_feature(  # noqa: PLR0917
     mirrored = is_mirrored(form)
     for i in range(train.size):
         first = i if mirrored else 0
-        add_terms(form, square[i, first:], train[i], train[first:], weight)
-        add_terms(form, cross[i], train[i], test, weight)
+        add_terms(form, square[i, first:], train[i], train[first:], weight, scratch)
+        add_terms(form, cross[i], train[i], test, weight, scratch)
 
 
-@njit(cache=True, nogil=True)
-def fill_gram(form: Form, square: Array, K: Array) -> None:
+@njit(**COMPILED)
+def fill_gram(form: Form, square: Array, K: Array, scratch: Scratch) -> None:
     """Write the Gram matrix from the statistic of training samples, mirrored tile by tile or row by row."""
     n = K.shape[0]
     if not is_mirrored(form):
         for i in range(n):
-            apply_function(form, square[i], K[i])
+            apply_function(form, square[i], K[i], scratch)
         return
     for start in range(0, n, TILE):
         stop = min(start + TILE, n)
         for i in range(start, stop):
-            apply_function(form, square[i, i:], K[i, i:])
+            apply_function(form, square[i, i:], K[i, i:], scratch)
         for left in range(start, n, TILE):
             right = min(left + TILE, n)
             for k in range(left, right):

@@ -7,7 +7,7 @@ from numba import njit
 
 from fsvm_cli.svm.active_set import CONVERGED, INFEASIBLE, maximise
 from fsvm_cli.svm.factor import Factor
-from fsvm_cli.svm.pair_steps import Array, Box
+from fsvm_cli.svm.pair_steps import ALLOCATING, COMPILED, Array, Box
 
 VIOLATION = 1e-3
 """The violation to reach, in tolerances: decision values are then right to far within the width of a tie."""
@@ -15,17 +15,30 @@ STEPS_PER_SAMPLE = 100
 """The budget of the fast solver; at about this point the interior-point method would have been done."""
 
 
-@njit(cache=True, nogil=True)
+@njit(**ALLOCATING)
 def make_scratch(n: int) -> tuple[Box, Factor]:
     """Return room for problems of n samples, reusable from one to the next."""
-    box = Box(np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n))
+    vectors = np.zeros((14, n))
+    indices = np.zeros((2, n), np.int64)
+    box = Box(vectors[0], vectors[1], vectors[2], vectors[3], vectors[4], vectors[5], vectors[6], vectors[13])
     factor = Factor(
-        np.empty((n, n)), np.empty(n, np.int64), np.zeros(n, np.bool_), np.empty(n), np.zeros(1, np.int64), np.zeros(1)
+        np.empty((n, n)),
+        indices[0],
+        np.zeros(n, np.bool_),
+        vectors[7],
+        np.zeros(1, np.int64),
+        np.zeros(1),
+        vectors[8],
+        vectors[9],
+        vectors[10],
+        vectors[11],
+        indices[1],
+        vectors[12],
     )
     return box, factor
 
 
-@njit(cache=True, nogil=True)
+@njit(**COMPILED)
 def compiled_bias(box: Box) -> float:
     """Return the bias for residuals: the mean of the free ones, else the midpoint; the rule of `bias_of`."""
     total, free = 0.0, 0
@@ -42,7 +55,7 @@ def compiled_bias(box: Box) -> float:
     return total / free if free > 0 else 0.5 * (lower + upper)
 
 
-@njit(cache=True, nogil=True)
+@njit(**COMPILED)
 def compiled_gap(y: Array, box: Box, bias: float) -> float:
     """Return the relative duality gap from residuals; the rule of `duality_gap`, the ridge being part of the kernel."""
     smallest = np.inf
@@ -68,7 +81,7 @@ def compiled_gap(y: Array, box: Box, bias: float) -> float:
     return gap / size if size > 0.0 else 0.0
 
 
-@njit(cache=True, nogil=True)
+@njit(**COMPILED)
 def maximise_certified(  # noqa: PLR0917
     K: Array, y: Array, box: Box, factor: Factor, tolerance: float, budget: int
 ) -> tuple[int, int, float, float]:

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from fsvm_cli.svm.pair_steps import REASSOCIATE, Array
+from fsvm_cli.svm.pair_steps import ALLOCATING, COMPILED, REASSOCIATE, Array
 
 SHIFT = 1e-12
 """The shift of a sample, as a part of its diagonal entry, where no larger one is needed."""
@@ -35,6 +35,12 @@ class Factor(NamedTuple):
         Per row.
     size : (1,) array of int
     tau : (1,) array
+    residuals, direction, ones, work : (n,) arrays
+        Scratch, per row.
+    started : (n,) array of int
+        Scratch: members at the beginning of a run of Newton steps.
+    before : (n,) array
+        Their coefficients then.
     """
 
     U: Array
@@ -43,16 +49,22 @@ class Factor(NamedTuple):
     shift: Array
     size: npt.NDArray[np.int64]
     tau: Array
+    residuals: Array
+    direction: Array
+    ones: Array
+    work: Array
+    started: npt.NDArray[np.int64]
+    before: Array
 
 
-@njit(cache=True, nogil=True, fastmath=REASSOCIATE)
+@njit(**COMPILED, fastmath=REASSOCIATE)
 def subtract_scaled_tail(target: Array, row: Array, factor: float, start: int, stop: int) -> None:
     """Subtract factor * row from target between two columns."""
     for t in range(start, stop):
         target[t] -= factor * row[t]
 
 
-@njit(cache=True, nogil=True, fastmath=REASSOCIATE)
+@njit(**COMPILED, fastmath=REASSOCIATE)
 def dot_tail(a: Array, b: Array, start: int, stop: int) -> float:
     """Return the inner product of two rows between two columns."""
     total = 0.0
@@ -61,7 +73,7 @@ def dot_tail(a: Array, b: Array, start: int, stop: int) -> float:
     return total
 
 
-@njit(cache=True, nogil=True, fastmath=REASSOCIATE)
+@njit(**COMPILED, fastmath=REASSOCIATE)
 def rotate_tail(old: Array, tail: Array, new: Array, cosine: float, sine: float) -> None:
     """Rotate a row against the tail of a removed one."""
     for t in range(tail.size):
@@ -70,7 +82,7 @@ def rotate_tail(old: Array, tail: Array, new: Array, cosine: float, sine: float)
         tail[t] = cosine * b - sine * a
 
 
-@njit(cache=True, nogil=True)
+@njit(**COMPILED)
 def safe_pivot(square: float, entry: float) -> tuple[float, float]:
     """Return the pivot and the shift, for the pivot's square and the diagonal entry before the shift."""
     least = SHIFT * abs(entry) + 1e-300
@@ -78,12 +90,12 @@ def safe_pivot(square: float, entry: float) -> tuple[float, float]:
     return np.sqrt(square + shift), shift
 
 
-@njit(cache=True, nogil=True)
+@njit(**COMPILED)
 def append(factor: Factor, K: Array, i: int) -> None:
     """Let sample i enter; costs m^2 operations."""
     m = factor.size[0]
     U, tau = factor.U, factor.tau[0]
-    column = np.empty(m)
+    column = factor.work
     for a in range(m):
         column[a] = K[i, factor.members[a]] + tau
     for a in range(m):
@@ -97,26 +109,31 @@ def append(factor: Factor, K: Array, i: int) -> None:
     factor.size[0] = m + 1
 
 
-@njit(cache=True, nogil=True)
+@njit(**COMPILED)
 def remove(factor: Factor, p: int) -> None:
-    """Let the sample of row p leave; costs up to 3 m^2 operations."""
+    """Let the sample of row p leave, and its residual with it; costs up to 3 m^2 operations."""
     m = factor.size[0]
     U = factor.U
-    tail = U[p, :m].copy()
+    tail = factor.work[:m]
+    for b in range(p + 1, m):
+        tail[b] = U[p, b]
     for a in range(p):
-        U[a, p : m - 1] = U[a, p + 1 : m]
+        for b in range(p, m - 1):
+            U[a, b] = U[a, b + 1]
     for k in range(p + 1, m):
-        length = np.hypot(U[k, k], tail[k])
+        length = np.sqrt(U[k, k] * U[k, k] + tail[k] * tail[k])
         cosine, sine = U[k, k] / length, tail[k] / length
         U[k - 1, k - 1] = length
         rotate_tail(U[k, k + 1 : m], tail[k + 1 :], U[k - 1, k : m - 1], cosine, sine)
     factor.inside[factor.members[p]] = False
-    factor.members[p : m - 1] = factor.members[p + 1 : m]
-    factor.shift[p : m - 1] = factor.shift[p + 1 : m]
+    for a in range(p, m - 1):
+        factor.members[a] = factor.members[a + 1]
+        factor.shift[a] = factor.shift[a + 1]
+        factor.residuals[a] = factor.residuals[a + 1]
     factor.size[0] = m - 1
 
 
-@njit(cache=True, nogil=True)
+@njit(**ALLOCATING)
 def rebuild(factor: Factor, K: Array) -> None:
     """Factor the members' block anew, in blocks of rows so that large ones run at the speed of matrix products."""
     m, tau, U = factor.size[0], factor.tau[0], factor.U
@@ -138,7 +155,7 @@ def rebuild(factor: Factor, K: Array) -> None:
                 U[a, b] /= U[a, a]
 
 
-@njit(cache=True, nogil=True)
+@njit(**COMPILED)
 def solve_two(factor: Factor, x: Array, z: Array) -> None:
     """Replace x and z by the solutions of M x' = x and M z' = z."""
     m = factor.size[0]

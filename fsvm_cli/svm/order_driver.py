@@ -9,9 +9,9 @@ import numpy.typing as npt
 from numba import njit
 
 from fsvm_cli.svm.active_set import CONVERGED
-from fsvm_cli.svm.compiled_kernels import IDENTITY, Form, add_feature, apply_function, fill_gram
+from fsvm_cli.svm.compiled_kernels import IDENTITY, Form, Scratch, add_feature, apply_function, fill_gram
 from fsvm_cli.svm.engine import STEPS_PER_SAMPLE, make_scratch, maximise_certified
-from fsvm_cli.svm.pair_steps import Array, add_scaled
+from fsvm_cli.svm.pair_steps import ALLOCATING, COMPILED, Array, add_scaled
 
 Integers = npt.NDArray[np.int64]
 
@@ -48,23 +48,24 @@ class Records(NamedTuple):
         return Records(*(array[index] for array in self))
 
 
-@njit(cache=True, nogil=True)
-def evaluate(form: Form, walk: Walk, bias: Array, test_decision: Array) -> None:
+@njit(**COMPILED)
+def evaluate(form: Form, walk: Walk, bias: Array, test_decision: Array, scratch: Scratch) -> None:
     """Write the machines' scores of the test samples; kernel values are computed for support vectors only."""
-    row = np.empty(walk.cross.shape[1])
+    row = scratch.row[: walk.cross.shape[1]]
     for m in range(bias.size):
-        test_decision[m] = bias[m]
+        for t in range(row.size):
+            test_decision[m, t] = bias[m]
     for i in range(walk.cross.shape[0]):
         computed = False
         for m in range(bias.size):
             if walk.coefficients[m, i] != 0.0:
                 if not computed:
-                    apply_function(form, walk.cross[i], row)
+                    apply_function(form, walk.cross[i], row, scratch)
                     computed = True
                 add_scaled(test_decision[m], row, walk.coefficients[m, i])
 
 
-@njit(cache=True, nogil=True)
+@njit(**ALLOCATING)
 def follow(  # noqa: PLR0917
     form: Form,
     walk: Walk,
@@ -102,14 +103,16 @@ def follow(  # noqa: PLR0917
     n = labels.shape[1]
     K = walk.square if form.function == IDENTITY else np.empty((n, n))
     box, factor = make_scratch(n)
+    widest = max(n, test.shape[1])
+    scratch = Scratch(np.empty(widest), np.empty(widest, np.int64))
     bias = np.empty(len(labels))
     entered = 0
     for s in range(added.size):
         for _ in range(added[s]):
-            add_feature(form, walk.square, walk.cross, train[entered], test[entered], weights[entered])
+            add_feature(form, walk.square, walk.cross, train[entered], test[entered], weights[entered], scratch)
             entered += 1
         if form.function != IDENTITY:
-            fill_gram(form, walk.square, K)
+            fill_gram(form, walk.square, K, scratch)
         for m in range(len(labels)):
             y = labels[m]
             if np.max(y) < 0.0:
@@ -125,4 +128,4 @@ def follow(  # noqa: PLR0917
             records.duality_gap[s, m] = gap
             records.converged[s, m] = status == CONVERGED
             records.iterations[s, m] = steps
-        evaluate(form, walk, bias, records.test_decision[s])
+        evaluate(form, walk, bias, records.test_decision[s], scratch)

@@ -8,7 +8,7 @@ max(r + rise).
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,11 @@ from numba import njit
 
 Array = npt.NDArray[np.float64]
 
+COMPILED: dict[str, Any] = {"cache": True, "nogil": True, "_nrt": False}
+"""What the inner kernels are compiled with. They allocate nothing; without numba's runtime there is no counting of
+references to arrays, whose atomic operations took half the time of a small fit."""
+ALLOCATING: dict[str, Any] = {"cache": True, "nogil": True, "_nrt": True}
+"""What the others are compiled with; said outright, for a function inherits such flags from the one that calls it."""
 REASSOCIATE = {"nnan", "nsz", "arcp", "contract", "reassoc"}
 """What lets reductions use vector instructions; without "ninf", for closed sides of the box are infinite."""
 
@@ -24,7 +29,7 @@ EPSILON = np.finfo(np.float64).eps
 
 
 class Box(NamedTuple):
-    """A point of the dual problem, its gradient and the box around it; all arrays have shape (n,)."""
+    """A point of the dual problem, its gradient and the box around it; all arrays have shape (n,); gains is scratch."""
 
     c: Array
     lower: Array
@@ -33,9 +38,10 @@ class Box(NamedTuple):
     rise: Array
     fall: Array
     diagonal: Array
+    gains: Array
 
 
-@njit(cache=True, nogil=True)
+@njit(**COMPILED)
 def place(box: Box, i: int, value: float) -> None:
     """Put c_i at a value within its bounds and note which sides are open to it."""
     box.c[i] = value
@@ -43,7 +49,7 @@ def place(box: Box, i: int, value: float) -> None:
     box.fall[i] = 0.0 if value > box.lower[i] else np.inf
 
 
-@njit(cache=True, nogil=True)
+@njit(**COMPILED)
 def move(box: Box, i: int, delta: float) -> None:
     """Add delta to c_i within its bounds; a distance to a bound that may be rounding is none.
 
@@ -58,14 +64,23 @@ def move(box: Box, i: int, delta: float) -> None:
     place(box, i, value)
 
 
-@njit(cache=True, nogil=True, fastmath=REASSOCIATE)
+@njit(**COMPILED, fastmath=REASSOCIATE)
 def add_scaled(target: Array, row: Array, factor: float) -> None:
     """Add factor * row to target."""
     for t in range(target.size):
         target[t] += factor * row[t]
 
 
-@njit(cache=True, nogil=True, fastmath=REASSOCIATE)
+@njit(**COMPILED, fastmath=REASSOCIATE)
+def total(values: Array) -> float:
+    """Return the sum."""
+    result = 0.0
+    for t in range(values.size):
+        result += values[t]
+    return result
+
+
+@njit(**COMPILED, fastmath=REASSOCIATE)
 def extremes(r: Array, rise: Array, fall: Array) -> tuple[float, float]:
     """Return the largest residual that may rise and the smallest that may fall."""
     highest, lowest = -np.inf, np.inf
@@ -75,7 +90,7 @@ def extremes(r: Array, rise: Array, fall: Array) -> tuple[float, float]:
     return highest, lowest
 
 
-@njit(cache=True, nogil=True, fastmath=REASSOCIATE)
+@njit(**COMPILED, fastmath=REASSOCIATE)
 def shift_residuals(box: Box, row_i: Array, row_j: Array, delta: float) -> tuple[float, float]:
     """Update the residuals for c_i + delta, c_j - delta, and return their `extremes` from the same pass."""
     r, rise, fall = box.r, box.rise, box.fall
@@ -88,14 +103,14 @@ def shift_residuals(box: Box, row_i: Array, row_j: Array, delta: float) -> tuple
     return highest, lowest
 
 
-@njit(cache=True, nogil=True, fastmath=REASSOCIATE)
-def pair_gains(box: Box, row_i: Array, i: int, floor: float, gains: Array) -> float:
+@njit(**COMPILED, fastmath=REASSOCIATE)
+def pair_gains(box: Box, row_i: Array, i: int, floor: float) -> float:
     """Write twice the unclipped gain of each pair (i, j), -1 where c_j may not fall or would not; return the best.
 
     The second-order working set of Fan, Chen and Lin (2005), eq. (16).
     """
     best = 0.0
-    r, fall, diagonal = box.r, box.fall, box.diagonal
+    r, fall, diagonal, gains = box.r, box.fall, box.diagonal, box.gains
     top, own = r[i], diagonal[i]
     for t in range(gains.size):
         difference = top - r[t]
@@ -107,26 +122,33 @@ def pair_gains(box: Box, row_i: Array, i: int, floor: float, gains: Array) -> fl
     return best
 
 
-@njit(cache=True, nogil=True)
-def first_equal(values: Array, side: Array, target: float) -> int:
-    """Return the first index where values + side equals the target, which is among them."""
+@njit(**COMPILED)
+def first_equal(values: Array, target: float) -> int:
+    """Return the first index whose value is the target; without an early exit, so that it runs on vectors."""
+    found = values.size
     for t in range(values.size):
-        if values[t] + side[t] == target:
-            return t
-    return 0
+        found = min(found, t if values[t] == target else values.size)
+    return found
 
 
-@njit(cache=True, nogil=True)
-def pair_step(K: Array, box: Box, highest: float, floor: float, gains: Array) -> tuple[float, float]:
+@njit(**COMPILED)
+def first_rising(r: Array, rise: Array, target: float) -> int:
+    """Return the first index whose residual may rise and is the target."""
+    found = r.size
+    for t in range(r.size):
+        found = min(found, t if r[t] + rise[t] == target else r.size)
+    return found
+
+
+@njit(**COMPILED)
+def pair_step(K: Array, box: Box, highest: float, floor: float) -> tuple[float, float]:
     """Move the most violating pair to its optimum within the box; return the new `extremes`."""
-    i = first_equal(box.r, box.rise, highest)
-    best = pair_gains(box, K[i], i, floor, gains)
-    j = 0
-    while gains[j] != best:
-        j += 1
+    i = first_rising(box.r, box.rise, highest)
+    j = first_equal(box.gains, pair_gains(box, K[i], i, floor))
     room = min(box.upper[i] - box.c[i], box.c[j] - box.lower[j])
     curvature = max(box.diagonal[i] + box.diagonal[j] - 2.0 * K[i, j], floor)
     delta = min((highest - box.r[j]) / curvature, room)
     move(box, i, delta)
     move(box, j, -delta)
-    return shift_residuals(box, K[i], K[j], delta)
+    highest, lowest = shift_residuals(box, K[i], K[j], delta)
+    return highest, lowest

@@ -21,6 +21,12 @@ every_informed_method = pytest.mark.parametrize(
     "method", [method for method in METHODS if method.looks_at_data], ids=lambda method: method.method
 )
 
+every_method_that_looks_at_classes = pytest.mark.parametrize(
+    "method",
+    [method for method in METHODS if method.looks_at_data and method.looks_at_classes],
+    ids=lambda method: method.method,
+)
+
 
 def build(method: type[Ranker], **parameters: Any) -> Ranker:
     """Build an estimator whose random numbers, if it draws any, are fixed."""
@@ -60,7 +66,7 @@ def test_ties_break_by_the_index_of_the_feature() -> None:
     np.testing.assert_array_equal(order_of(np.array([1.0, 3.0, 1.0, 3.0, 2.0])), [1, 3, 4, 0, 2])
 
 
-@every_informed_method
+@every_method_that_looks_at_classes
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_the_feature_that_separates_comes_first(method: type[Ranker], n_classes: int) -> None:
     X, y = separable(n_classes)
@@ -90,10 +96,19 @@ def test_one_class_is_refused_by_name(method: type[Ranker]) -> None:
 
 
 @every_method
-def test_a_constant_feature_has_a_finite_score(method: type[Ranker]) -> None:
-    X, y = separable(2)
-    X[:, 3] = 0.0
+@pytest.mark.parametrize("constant", [0.0, 0.1, -1e6])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_constant_feature_has_a_finite_score(method: type[Ranker], n_classes: int, constant: float) -> None:
+    X, y = separable(n_classes)
+    X[:, 3] = constant
     assert np.isfinite(build(method).fit(X, y).scores_).all()
+
+
+@every_method
+def test_fitting_again_gives_the_same_scores(method: type[Ranker]) -> None:
+    X, y = separable(3)
+    ranker = build(method)
+    np.testing.assert_array_equal(ranker.fit(X, y).scores_, ranker.fit(X, y).scores_)
 
 
 @every_method

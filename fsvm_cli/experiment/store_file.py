@@ -1,0 +1,140 @@
+"""The file behind the store: its lock, its version, and its safe replacement."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import TYPE_CHECKING
+
+import filelock
+
+from fsvm_cli.errors import DataError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+STORE_VERSION = 2
+APPLICATION_ID = 0x6673766D  # "fsvm"
+LOCK_NAME = "trials.lock"
+SECONDS_TO_WAIT_FOR_READERS = 60.0
+# A message of SQLite may quote damaged bytes, which then are no text.
+DATABASE_ERRORS = (sqlite3.Error, UnicodeDecodeError)
+
+TABLES = """
+CREATE TABLE outcomes (
+    key TEXT PRIMARY KEY,
+    sizes TEXT NOT NULL,     -- numbers of retained features that the outcome covers
+    outcome TEXT NOT NULL,
+    seal TEXT NOT NULL       -- hash of the row, because SQLite does not notice a changed digit
+) WITHOUT ROWID;
+CREATE TABLE failures (
+    key TEXT PRIMARY KEY,
+    error TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE records (
+    key TEXT PRIMARY KEY,
+    record TEXT NOT NULL,
+    seal TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE timings (
+    n_train INTEGER NOT NULL,
+    split INTEGER NOT NULL,
+    seconds REAL NOT NULL,
+    PRIMARY KEY (n_train, split)
+) WITHOUT ROWID;
+"""
+
+
+def claim_folder(folder: Path) -> filelock.BaseFileLock:
+    """Make the folder of an experiment where it is missing, and keep other runs out of it.
+
+    The operating system holds the lock for the process: it ends with the process, however that ends.
+
+    Raises
+    ------
+    DataError
+        If the folder cannot be written, or another process holds the lock.
+    """
+    lock = filelock.FileLock(folder / LOCK_NAME, blocking=False)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock.acquire()
+    except filelock.Timeout:
+        raise DataError(f"{folder}: another fsvm run is writing here; wait for it, or use another --out") from None
+    except OSError as error:
+        raise DataError(f"{folder}: cannot be written ({error.strerror}); use another --out") from error
+    return lock
+
+
+def open_database(path: Path, *, create: bool) -> sqlite3.Connection:
+    """Open a store's database, with the changes of a killed run rolled back.
+
+    Parameters
+    ----------
+    path : Path
+    create : bool
+        Whether a missing or empty file becomes an empty store.
+
+    Raises
+    ------
+    DataError
+        If the file is not a store of this version.
+    """
+    try:
+        connection = sqlite3.connect(path, isolation_level=None, timeout=SECONDS_TO_WAIT_FOR_READERS)
+        # EXTRA is FULL, and after a power loss no commit is taken back either.
+        connection.execute("PRAGMA synchronous = EXTRA")
+        _check_or_create(connection, path, create)
+    except DATABASE_ERRORS as error:
+        raise DataError(f"{path}: cannot be read as a store ({error}); move it away, or use --fresh") from error
+    return connection
+
+
+def _check_or_create(connection: sqlite3.Connection, path: Path, create: bool) -> None:
+    application, version, n_tables = _identity(connection)
+    if create and (application, version, n_tables) == (0, 0, 0):
+        connection.executescript(
+            f"BEGIN; {TABLES} PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {STORE_VERSION}; COMMIT;"
+        )
+    elif application != APPLICATION_ID:
+        raise DataError(f"{path}: not a store of fsvm; move it away, or use another --out")
+    elif version != STORE_VERSION:
+        raise DataError(
+            f"{path}: written by another version of fsvm (store format {version}, this one reads {STORE_VERSION}); "
+            "start over with --fresh, or use another --out"
+        )
+
+
+def _identity(connection: sqlite3.Connection) -> tuple[int, int, int]:
+    ((application,),) = connection.execute("PRAGMA application_id").fetchall()
+    ((version,),) = connection.execute("PRAGMA user_version").fetchall()
+    ((n_tables,),) = connection.execute("SELECT count(*) FROM sqlite_schema").fetchall()
+    return application, version, n_tables
+
+
+def prepare_replacement(path: Path) -> None:
+    """Roll back what a killed run left of the store at `path`, so that no journal outlives it.
+
+    A journal that is left is played back into whatever file takes the name. A damaged store may be replaced, and so
+    may one of another version.
+
+    Raises
+    ------
+    DataError
+        If the file is a database of another program.
+    """
+    if path.exists():
+        try:
+            connection = sqlite3.connect(path, isolation_level=None)
+            application, _, n_tables = _identity(connection)
+            connection.close()
+        except DATABASE_ERRORS:
+            application, n_tables = APPLICATION_ID, 0
+        if n_tables and application != APPLICATION_ID:
+            raise DataError(f"{path}: not a store of fsvm; move it away, or use another --out")
+    path.with_name(f"{path.name}-journal").unlink(missing_ok=True)
+
+
+def remove_database(path: Path) -> None:
+    """Remove a store with its journal, the journal last: without its database it is void."""
+    path.unlink(missing_ok=True)
+    path.with_name(f"{path.name}-journal").unlink(missing_ok=True)

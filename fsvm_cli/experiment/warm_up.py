@@ -1,0 +1,44 @@
+"""Compiling what the trials will call, once per host, before the first trial is timed."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import filelock
+import numpy as np
+
+from fsvm_cli.evaluation.seeds import random_stream
+from fsvm_cli.experiment.plan import Trial
+from fsvm_cli.experiment.trial import Parts, run_on_parts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from fsvm_cli.experiment.plan import Experiment
+
+ROWS_PER_CLASS = 4
+MAX_FEATURES = 3
+
+
+def warm_up(experiments: Iterable[Experiment]) -> None:
+    """Rank and evaluate a handful of random rows in the way of each experiment.
+
+    Compiled code is cached on disk, where processes that compile at once get into each other's way: on one host they
+    do it one after the other, and all but the first find it done. What fails here fails again, and is told, in the
+    trials.
+    """
+    with filelock.FileLock(Path(tempfile.gettempdir()) / f"fsvm-{os.getuid()}-compile.lock"):
+        for experiment in experiments:
+            parts = _random_parts(min(experiment.source.n_features, MAX_FEATURES), experiment.source.n_classes)
+            sizes = tuple(range(1, parts.X_train.shape[1] + 1))
+            run_on_parts(experiment, parts, Trial(len(parts.y_train), 0), dict.fromkeys(experiment.places(), sizes))
+
+
+def _random_parts(n_features: int, n_classes: int) -> Parts:
+    rng = random_stream(0, "warm-up")
+    y = np.arange(ROWS_PER_CLASS * n_classes) % n_classes
+    X = rng.standard_normal((len(y), n_features))
+    return Parts(X_train=X, y_train=y, X_test=X, y_test=y)

@@ -1,0 +1,36 @@
+"""Small experiments."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from ruamel.yaml import YAML
+from small import SMALL
+
+from fsvm_cli.experiment.config import LoadedConfig, load_config
+from fsvm_cli.experiment.plan import Experiment, plan
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+
+@pytest.fixture
+def load(tmp_path: Path) -> Callable[..., LoadedConfig]:
+    """Load the small config with some of its keys replaced; None removes one."""
+
+    def load_with(**changes: Any) -> LoadedConfig:
+        path = tmp_path / "small.yaml"
+        content = {key: value for key, value in (SMALL | changes).items() if value is not None}
+        with path.open("w") as stream:
+            YAML().dump(content, stream)
+        return load_config(str(path))
+
+    return load_with
+
+
+@pytest.fixture
+def planned(load: Callable[..., LoadedConfig]) -> Callable[..., Experiment]:
+    """Plan the small config with some of its keys replaced."""
+    return lambda **changes: plan(load(**changes), print)

@@ -1,0 +1,172 @@
+"""Trials, and what the key of an outcome depends on."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from fsvm_cli.experiment.plan import Experiment, Trial
+from fsvm_cli.experiment.trial import draw_parts, run_trial
+from fsvm_cli.ranking.registry import ranking_methods
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Planned = Callable[..., Experiment]
+
+FIRST = Trial(n_train=12, split=0)
+ANGLE = {"method": "gradient-angle", "epsilon": 0.1}
+PROTOCOL = {"splits": 3, "train": "1/2", "seed": 7}
+
+
+def keys_of(experiment: Experiment, place: int = 0) -> set[str]:
+    return {experiment.key(place, trial) for trial in experiment.trials()}
+
+
+def test_every_trial_of_every_ranking_has_its_own_key(planned: Planned) -> None:
+    experiment = planned(protocol=PROTOCOL | {"train": [6, 12]})
+    keys = [experiment.key(place, trial) for place in experiment.places() for trial in experiment.trials()]
+    assert len(keys) == 2 * 2 * 3
+    assert len(set(keys)) == len(keys)
+    assert experiment.n_trials() == len(experiment.trials()) == 6
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"title": "Another title"},
+        {"protocol": PROTOCOL | {"splits": 9}},
+        {"protocol": PROTOCOL | {"train": [5, 12]}},
+        {"protocol": PROTOCOL | {"train": 12, "test": 12}},
+        {"subsets": [2]},
+        {"subsets": "all"},
+        {"metrics": ["balanced-accuracy"]},
+        {"parts": ["train"]},
+        {"deviations": ["none"]},
+        {"rankings": [{"method": "average-separation", "label": "another name"}]},
+        {"rankings": [{"method": "average-separation"}, ANGLE]},
+    ],
+)
+def test_a_key_does_not_depend_on(planned: Planned, changes: dict[str, Any]) -> None:
+    assert planned(**changes).key(0, FIRST) == planned().key(0, FIRST)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"dataset": {"name": "noise20", "samples": 25}},
+        {"dataset": "wine"},
+        {"scaling": "none"},
+        {"classifier": {"kernel": "linear", "C": 2, "tolerance": 0.01}},
+        {"classifier": {"kernel": "linear", "C": 1, "tolerance": 0.001}},
+        {"classifier": {"kernel": "linear", "C": 1, "tolerance": 0.01, "solver": "libsvm"}},
+        {"classifier": {"kernel": "polynomial", "degree": 2, "C": 1, "tolerance": 0.01}},
+        {"protocol": PROTOCOL | {"seed": 8}},
+        {"protocol": PROTOCOL | {"train": 12, "test": 11}},
+        {"rankings": [{"method": "average-separation", "order": "worst-first"}]},
+        {"rankings": [ANGLE]},
+        {"rankings": None},
+    ],
+)
+def test_a_key_depends_on(planned: Planned, changes: dict[str, Any]) -> None:
+    experiment = planned(**changes)
+    trial = experiment.trials()[0]
+    experiment = dataclasses.replace(experiment, n_test={FIRST.n_train: experiment.n_test[trial.n_train]})
+    assert experiment.key(0, FIRST) != planned().key(0, FIRST)
+
+
+def test_a_key_depends_on_the_parameters_of_its_own_method(planned: Planned) -> None:
+    keys = {planned(rankings=[ANGLE | {"epsilon": epsilon}]).key(0, FIRST) for epsilon in (0.1, 0.2)}
+    assert len(keys) == 2
+
+
+def test_a_new_version_of_a_method_changes_its_keys_alone(planned: Planned, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = planned()
+    old = [keys_of(before, place) for place in before.places()]
+    monkeypatch.setattr(ranking_methods()["random"], "version", 1000)
+    after = planned()
+    assert keys_of(after, 0) == old[0]
+    assert not keys_of(after, 1) & old[1]
+
+
+def test_keys_by_ranking_are_the_keys_by_place(planned: Planned) -> None:
+    experiment = planned()
+    for place, ranking in enumerate(experiment.rankings()):
+        assert experiment.keys(ranking) == {trial: experiment.key(place, trial) for trial in experiment.trials()}
+
+
+def test_the_machine_on_all_features_is_always_among_the_sizes(planned: Planned) -> None:
+    assert planned().sizes == (1, 5, 20)
+    assert planned(rankings=None).sizes == (20,)
+
+
+def test_splits_do_not_depend_on_the_methods_or_on_how_many_there_are(planned: Planned) -> None:
+    several = planned(protocol=PROTOCOL | {"splits": 50}, rankings=[ANGLE, {"method": "random"}])
+    alone = planned(rankings=None)
+    for trial in alone.trials():
+        for mine, other in zip(
+            dataclasses.astuple(draw_parts(several, trial)), dataclasses.astuple(draw_parts(alone, trial)), strict=True
+        ):
+            np.testing.assert_array_equal(mine, other)
+
+
+def test_an_outcome_does_not_depend_on_the_other_rankings(planned: Planned) -> None:
+    both = planned(rankings=[{"method": "random"}, ANGLE])
+    alone = planned(rankings=[ANGLE])
+    wanted = dict.fromkeys(both.places(), both.sizes)
+    assert run_trial(both, FIRST, wanted).outcomes[1] == run_trial(alone, FIRST, {0: alone.sizes}).outcomes[0]
+
+
+def test_the_parts_are_scaled_by_the_training_rows_alone(planned: Planned) -> None:
+    parts = draw_parts(planned(), FIRST)
+    np.testing.assert_allclose(parts.X_train.mean(axis=0), 0, atol=1e-12)
+    np.testing.assert_allclose(parts.X_train.std(axis=0), 1, atol=1e-12)
+    assert np.abs(parts.X_test.mean(axis=0)).max() > 0.01
+
+
+def test_a_ranking_that_raises_leaves_the_others_their_outcomes(
+    planned: Planned, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    experiment = planned()
+    monkeypatch.setattr(ranking_methods()["random"], "_scores", _raise)
+    result = run_trial(experiment, FIRST, dict.fromkeys(experiment.places(), experiment.sizes))
+    assert list(result.outcomes) == [0]
+    assert result.errors == {1: "ZeroDivisionError: by design"}
+
+
+def _raise(*args: object) -> None:
+    raise ZeroDivisionError("by design\nand a second line")
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_scores_that_are_not_finite_fail_the_ranking(
+    planned: Planned, monkeypatch: pytest.MonkeyPatch, bad: float
+) -> None:
+    experiment = planned()
+    monkeypatch.setattr(ranking_methods()["random"], "_scores", functools.partial(_constant, bad))
+    result = run_trial(experiment, FIRST, dict.fromkeys(experiment.places(), experiment.sizes))
+    assert list(result.outcomes) == [0]
+    assert "not finite" in result.errors[1]
+
+
+def _constant(value: float, X: np.ndarray, *args: object) -> np.ndarray:
+    return np.full(X.shape[1], value)
+
+
+def test_a_training_part_of_one_class_fails_the_trial(planned: Planned) -> None:
+    experiment = planned(protocol=PROTOCOL | {"train": 1})
+    result = run_trial(experiment, Trial(1, 0), dict.fromkeys(experiment.places(), experiment.sizes))
+    assert not result.outcomes
+    assert set(result.errors) == {0, 1}
+    assert all("only one class" in error for error in result.errors.values())
+
+
+def test_without_rankings_a_training_part_of_one_class_fails_too(planned: Planned) -> None:
+    experiment = planned(protocol=PROTOCOL | {"train": 1}, rankings=None)
+    result = run_trial(experiment, Trial(1, 0), {0: experiment.sizes})
+    assert not result.outcomes
+    assert list(result.errors) == [0]

@@ -1,0 +1,56 @@
+"""Mutual information against entropies and scikit-learn."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy.stats import entropy
+from sklearn.feature_selection import mutual_info_classif
+
+from fsvm_cli.ranking.mutual_information import MutualInformation
+
+Y = np.array([0, 1, 1, 0, 1, 1, 2, 0, 2, 2])
+
+
+@given(arrays(float, (10, 4), elements=st.sampled_from([0.0, 1.0])))
+def test_occurrence_is_measured_by_entropies_in_bits(X: np.ndarray) -> None:
+    def bits(*variables: np.ndarray) -> float:
+        return float(entropy(np.unique(np.column_stack(variables), axis=0, return_counts=True)[1], base=2))
+
+    expected = [bits(Y) + bits(x) - bits(Y, x) for x in X.T]
+    np.testing.assert_allclose(MutualInformation().fit(X, Y).scores_, expected, atol=1e-12)
+
+
+def test_occurrence_that_is_the_class_tells_one_bit() -> None:
+    y = np.arange(8) % 2
+    X = np.column_stack([y, 1 - y, np.arange(8) // 4, np.ones(8)])
+    np.testing.assert_allclose(MutualInformation().fit(X, y).scores_, [1, 1, 0, 0], atol=1e-15)
+
+
+def test_other_features_are_estimated_from_neighbours() -> None:
+    rng = np.random.default_rng(2)
+    y = np.arange(90) % 3
+    X = rng.normal(size=(90, 3)) + y[:, None] * [0.0, 0.5, 2.0]
+    ranker = MutualInformation(n_neighbors=5, random_state=4).fit(X, y)
+    # Without ties among the values the noise, which is scikit-learn's, decides nothing.
+    nats = mutual_info_classif(X, y, n_neighbors=5, random_state=0)
+    np.testing.assert_allclose(ranker.scores_, nats / np.log(2), rtol=1e-9)
+    assert ranker.ranking_.tolist() == [3, 2, 1]
+
+
+def test_a_feature_of_both_kinds_is_scored_by_its_own() -> None:
+    rng = np.random.default_rng(3)
+    y = np.arange(60) % 2
+    occurrence, continuous = (y + (rng.random(60) < 0.2)) % 2, rng.normal(size=60) + y
+    together = MutualInformation(random_state=0).fit(np.column_stack([occurrence, continuous]), y).scores_
+    alone = [MutualInformation(random_state=0).fit(x[:, None], y).scores_[0] for x in (occurrence, continuous)]
+    np.testing.assert_array_equal(together, alone)
+
+
+@pytest.mark.parametrize("constant", [0.0, 1.0, 0.1, -3.0])
+def test_a_constant_feature_tells_nothing(constant: float) -> None:
+    X = np.full((30, 1), constant)
+    assert MutualInformation(random_state=0).fit(X, np.arange(30) % 2).scores_.tolist() == [0.0]
