@@ -95,12 +95,12 @@ def test_files_are_those_of_the_archive(name: str, mirror_folder: Path) -> None:
 @pytest.mark.parametrize("name", CARDS)
 def test_no_file_is_listed_in_vain(name: str) -> None:
     read = {
-        path
+        file.path
         for version in CARDS[name].versions.values()
         if isinstance(version, FixedVersion)
         for copy in version.copies
         if isinstance(copy, Files)
-        for path in (*copy.files, *copy.test_files)
+        for file in CARDS[name].files_of(copy)
     }
     assert read == {file.path for file in CARDS[name].files}
 
