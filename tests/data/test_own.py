@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -277,6 +278,7 @@ class TestOpenml:
 
         def fetch_openml(**options: Any) -> Bunch:
             asked.append(options)
+            warnings.warn("version 1 was taken", stacklevel=2)
             return Bunch(frame=self.FRAME, target_names=["class"])
 
         monkeypatch.setattr(sklearn.datasets, "fetch_openml", fetch_openml)
