@@ -49,23 +49,23 @@ class _Bars:
 class _Line:
     def __init__(self, lines: _Lines, name: str) -> None:
         self._lines, self._name = lines, name
-        self._n_trials = self._n_at_start = self._n_done = 0
-        self._begin: float | None = None
+        self._n_trials = self._n_done = self._n_at_first_news = 0
+        self._first_news: float | None = None
 
     def start(self, n_trials: int, n_done: int) -> None:
-        self._n_trials, self._n_at_start, self._n_done = n_trials, n_done, n_done
+        self._n_trials, self._n_done = n_trials, n_done
         self._lines.print(f"{self._name}: {n_trials} trials, {n_done} already done")
 
     def advance(self, n_done: int) -> None:
         now = time.monotonic()
-        # An experiment that waits for longer ones to end has not begun.
-        self._begin = self._lines.last_news if self._begin is None else self._begin
-        self._lines.last_news = now
         is_news, self._n_done = n_done > self._n_done, n_done
         if is_news and n_done == self._n_trials:
             self._lines.print(f"{self._name}: {n_done} of {n_done} trials")
-        elif is_news and self._lines.is_due():
-            per_trial = (now - self._begin) / (n_done - self._n_at_start)
+        elif is_news and self._first_news is None:
+            # What came before was the start of the workers, or longer experiments' turn.
+            self._first_news, self._n_at_first_news = now, n_done
+        elif is_news and self._first_news is not None and self._lines.is_due():
+            per_trial = (now - self._first_news) / (n_done - self._n_at_first_news)
             left = duration(per_trial * (self._n_trials - n_done))
             self._lines.print(f"{self._name}: {n_done} of {self._n_trials} trials, about {left} left")
 
@@ -74,7 +74,7 @@ class _Lines:
     """A line when an experiment begins or ends, and one now and then, however many experiments there are."""
 
     def __init__(self) -> None:
-        self.last_news = self._last_line = time.monotonic()
+        self._last_line = time.monotonic()
 
     def of(self, name: str) -> _Line:
         return _Line(self, name)

@@ -134,7 +134,7 @@ def _write(loaded: LoadedConfig, folder: Path, job: Job) -> Callable[[], None]:
         for error, n_failed in job.failures.items():
             _announce(f"{loaded.name}: {n_failed} of {job.experiment.n_trials()} trials failed: {error}")
         if not curves.empty:
-            print_summary(loaded, curves, folder, figures)
+            print_summary(loaded, curves, folder, figures, job.experiment.source.caveats)
 
     return report
 

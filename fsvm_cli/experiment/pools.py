@@ -116,6 +116,7 @@ class ProcessPool(Pool):
     def __init__(self, experiments: Sequence[Experiment], n_workers: int) -> None:
         self.n_workers = n_workers
         self._packed = [PackedExperiment.of(experiment) for experiment in experiments]
+        warm_up(experiments)
         self._executor = self._start()
 
     def _start(self) -> loky.ProcessPoolExecutor:
@@ -154,7 +155,6 @@ def _start_worker(parent: int, packed: list[PackedExperiment]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_die_with, args=(parent,), daemon=True).start()
     _experiments = [each.unpacked() for each in packed]
-    warm_up(_experiments)
 
 
 def _die_with(parent: int) -> None:

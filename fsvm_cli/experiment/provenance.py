@@ -37,6 +37,7 @@ def describe_run(loaded: LoadedConfig, experiment: Experiment) -> dict[str, Any]
             "n_samples": experiment.source.n_samples,
             "feature_names": list(experiment.source.feature_names),
             "class_names": list(experiment.source.class_names),
+            "caveats": list(experiment.source.caveats),
         },
         "code": {
             "fsvm": fsvm_cli.__version__,

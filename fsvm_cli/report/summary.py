@@ -21,8 +21,23 @@ if TYPE_CHECKING:
 MAX_ROWS = 16
 
 
-def print_summary(loaded: LoadedConfig, curves: pd.DataFrame, folder: Path, figures: Sequence[Path]) -> None:
-    """Print the test curves of an experiment, what they cover, and where the files are."""
+def print_summary(
+    loaded: LoadedConfig, curves: pd.DataFrame, folder: Path, figures: Sequence[Path], caveats: Sequence[str]
+) -> None:
+    """Print the test curves of an experiment, what they cover, and where the files are.
+
+    Parameters
+    ----------
+    loaded : LoadedConfig
+    curves : DataFrame
+        The table `curves.csv`.
+    folder : Path
+        Where the results are.
+    figures : sequence of Path
+        The pictures that were drawn.
+    caveats : sequence of str
+        What every report on these data must say.
+    """
     config = loaded.config
     # A pipe has no width; what is cut off there is lost.
     console = Console(highlight=False, width=None if Console().is_terminal else 160)
@@ -31,6 +46,8 @@ def print_summary(loaded: LoadedConfig, curves: pd.DataFrame, folder: Path, figu
         console.print(f"{config.title}: test {metric} in %, {train_size} training rows", style="bold", soft_wrap=True)
         console.print(_table(rows))
         console.print(_coverage(rows, config.protocol.splits))
+    for caveat in caveats:
+        console.print(f"Mind: {caveat}", style="bold", markup=False, soft_wrap=True)
     if config.expected:
         console.print(format_comparison(read_comparison([folder]), "table"), end="", markup=False, soft_wrap=True)
     if loaded.document.overrides:

@@ -10,7 +10,6 @@ import jsonschema
 import pytest
 from ruamel.yaml import YAML
 
-from fsvm_cli.data.card import card_names
 from fsvm_cli.documents import parse_document, validate
 from fsvm_cli.errors import UsageError
 from fsvm_cli.experiment.config import json_schema, load_config, load_distinct
@@ -44,7 +43,7 @@ def mistakes(text: str) -> list[str]:
 @pytest.mark.parametrize("name", SHIPPED)
 def test_a_shipped_config_loads_and_names_a_data_set_that_exists(name: str) -> None:
     config = load_config(name).config
-    assert config.dataset.name in card_names()
+    assert config.dataset.name in shipped_names("datasets")
 
 
 @pytest.mark.parametrize("name", SHIPPED)

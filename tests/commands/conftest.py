@@ -1,0 +1,40 @@
+"""Calling the command line, in this process and as a process of its own."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+from calling import Answer
+
+from fsvm_cli.cli import main
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+
+@pytest.fixture
+def _handlers() -> Iterator[None]:
+    handler = signal.getsignal(signal.SIGTERM)
+    yield
+    signal.signal(signal.SIGTERM, handler)
+
+
+@pytest.fixture
+def call(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path, _handlers: None
+) -> Callable[..., Answer]:
+    """Call fsvm in this process, within an empty folder."""
+    monkeypatch.chdir(tmp_path)
+
+    def answer(*arguments: object) -> Answer:
+        monkeypatch.setattr(sys, "argv", ["fsvm", *map(str, arguments)])
+        with pytest.raises(SystemExit) as caught:
+            main()
+        out, err = capfd.readouterr()
+        return Answer(int(caught.value.code or 0), out, err)
+
+    return answer

@@ -1,0 +1,123 @@
+"""What a person can get wrong: each ends with its exit code and a line or two that say what to do."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import TYPE_CHECKING
+
+import pytest
+from calling import write_config
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from calling import Answer
+
+    Call = Callable[..., Answer]
+
+
+def refused(answer: Answer, code: int, *parts: str) -> None:
+    """The answer is an exit code and one or two lines, on standard error alone, that hold all parts."""
+    assert answer.code == code, answer
+    assert answer.out == ""
+    assert "Traceback" not in answer.err
+    message = [line for line in answer.err.splitlines() if not line.startswith(("Usage:", "Try "))]
+    assert 1 <= len([line for line in message if line]) <= 2, answer.err
+    for part in parts:
+        assert part in answer.err
+
+
+def test_no_such_config(call: Call) -> None:
+    refused(call("run", "wien"), 2, "wien: no such file", "shipped: ", "did you mean 'wine'?")
+    refused(call("run", "missing.yaml"), 2, "missing.yaml: no such file")
+
+
+def test_a_folder_is_no_config(call: Call, tmp_path: Path) -> None:
+    refused(call("run", tmp_path), 2, "is a folder")
+
+
+def test_yaml_syntax(call: Call, tmp_path: Path) -> None:
+    refused(call("run", write_config(tmp_path, dataset="[plane")), 2, "small.yaml:3:", "not YAML")
+
+
+@pytest.mark.parametrize(
+    ("changes", "parts"),
+    [
+        ({"protocol": "{splits: many, train: 1/2, seed: 7}"}, (":5:20:", "protocol.splits is 'many'", "valid integer")),
+        ({"titel": "again"}, (":8:1:", "unknown key 'titel'", "did you mean 'title'?")),
+        ({"rankings": "[{method: radom}]"}, (":6:21:", "'radom' is no method", "did you mean 'random'?")),
+        ({"dataset": "wien"}, (":2:10:", "there is no data set 'wien'", "did you mean 'wine'")),
+        ({"protocol": "{splits: 4, train: 0, seed: 7}"}, (":5:30:", "0 rows cannot be drawn")),
+        ({"protocol": "{splits: 4, train: 60, seed: 7}"}, (":5:30:", "60 training and 0 test rows cannot be drawn")),
+        ({"protocol": "{splits: 4, train: 1.0, seed: 7}"}, (":5:30:", "leaves none for the other part")),
+        ({"subsets": "[1, 21]"}, (":7:10:", "21 features cannot be retained")),
+    ],
+)
+def test_a_config_that_is_wrong(call: Call, tmp_path: Path, changes: dict[str, str], parts: tuple[str, ...]) -> None:
+    refused(call("run", write_config(tmp_path, **changes)), 2, "small.yaml", *parts)
+    assert not (tmp_path / "results").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parts"),
+    [
+        (("run", "wine", "--jobs", "0"), ("--jobs", "x>=1")),
+        (("run", "wine", "--splits", "0"), ("--splits", "x>=1")),
+        (("run",), ("CONFIG",)),
+        (("run", "wine", "--set", "protocol.splits"), ("--set protocol.splits: write KEY=VALUE",)),
+        (("run", "wine", "--set", "classifier.D=3"), ("--set classifier.D=3: unknown key 'D'", "allowed: ")),
+        (("rum", "wine"), ("No such command 'rum'", "Did you mean 'run'?")),
+    ],
+)
+def test_a_wrong_option(call: Call, arguments: tuple[str, ...], parts: tuple[str, ...]) -> None:
+    refused(call(*arguments), 2, *parts)
+
+
+def test_an_output_folder_that_cannot_be_written(call: Call, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    refused(
+        call("run", write_config(tmp_path), "--out", tmp_path / "file" / "results"), 3, "cannot be written", "--out"
+    )
+
+
+def test_a_store_of_another_version(call: Call, tmp_path: Path) -> None:
+    config = write_config(tmp_path)
+    assert call("run", config, "--jobs", "1").code == 0
+    connection = sqlite3.connect(tmp_path / "results" / "small" / "trials.sqlite")
+    connection.execute("PRAGMA user_version = 999")
+    connection.close()
+    refused(call("run", config), 3, "written by another version of fsvm", "--fresh")
+    refused(call("run", config, "--dry-run"), 3, "written by another version of fsvm", "--fresh")
+    assert call("run", config, "--fresh", "--jobs", "1").code == 0
+
+
+def test_a_training_part_with_a_single_class(call: Call, tmp_path: Path) -> None:
+    answer = call("run", write_config(tmp_path, protocol="{splits: 2, train: 1, seed: 7}"), "--jobs", "1")
+    assert answer.code == 4
+    assert "2 of 2 trials failed: ValueError: average-separation needs samples of at least two classes" in answer.err
+    assert "some trials of small failed; the rest is kept" in answer.err
+    assert "Traceback" not in answer.err
+
+
+def test_one_split_with_a_single_class_leaves_the_others(call: Call, tmp_path: Path) -> None:
+    answer = call("run", write_config(tmp_path, protocol="{splits: 12, train: 3, seed: 7}"), "--jobs", "1")
+    assert answer.code == 4
+    assert "of 12 trials failed: ValueError" in answer.err
+    assert "INCOMPLETE" in answer.out
+    assert (tmp_path / "results" / "small" / "curves.csv").exists()
+
+
+def test_a_wrong_config_keeps_the_right_ones_from_beginning(call: Call, tmp_path: Path) -> None:
+    wrong = write_config(tmp_path, "wrong", scaling="standart")
+    refused(call("run", write_config(tmp_path), wrong), 2, "wrong.yaml:3:10")
+    assert not (tmp_path / "results").exists()
+
+
+def test_an_experiment_that_cannot_begin_leaves_the_others_to_be_finished(call: Call, tmp_path: Path) -> None:
+    hopeless = write_config(tmp_path, "hopeless", dataset="wien")
+    answer = call("run", hopeless, write_config(tmp_path), "--jobs", "1")
+    assert answer.code == 2
+    assert "there is no data set 'wien'" in answer.err
+    assert "Written to results/small" in answer.out
+    assert (tmp_path / "results" / "small" / "curves.csv").exists()

@@ -1,0 +1,136 @@
+"""`fsvm run`: what it writes, what it does again, and the same bytes whatever happened on the way."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+from calling import CHECKOUT, Answer, finish, fsvm, hashes, start, write_config
+
+from fsvm_cli.experiment.store import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    Call = Callable[..., Answer]
+
+TABLES_AND_FIGURES = {"curves.csv", "scores.csv", "selection.csv", "run.json", "accuracy-vs-features.svg", "scores.svg"}
+LONG = {"protocol": "{splits: 3000, train: 1/2, seed: 7}", "subsets": "all"}
+
+
+def n_stored(folder: Path) -> int:
+    with Store(folder, writable=False) as store:
+        return len(store.covered_sizes())
+
+
+def wait_for_trials(folder: Path, process: subprocess.Popen[str]) -> None:
+    """Wait until a run has stored something."""
+    while not ((folder / "trials.sqlite").exists() and (folder / "trials.sqlite").stat().st_size > 60_000):
+        assert process.poll() is None, finish(process)
+        time.sleep(0.02)
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]]:
+    """A config, and the hashes of what it leads to in one process."""
+    folder = tmp_path_factory.mktemp("undisturbed")
+    config = write_config(folder, protocol="{splits: 400, train: 1/2, seed: 7}", subsets="all")
+    assert fsvm("run", config, "--jobs", "1", "--out", folder / "results").code == 0
+    found = hashes(folder / "results" / "small")
+    assert set(found) == TABLES_AND_FIGURES
+    return config, found
+
+
+def test_two_processes_write_the_same_bytes(undisturbed: tuple[Path, dict[str, str]], tmp_path: Path) -> None:
+    config, expected = undisturbed
+    answer = fsvm("run", config, "--jobs", "2", "--out", tmp_path)
+    assert answer.code == 0, answer.err
+    assert hashes(tmp_path / "small") == expected
+
+
+def test_a_run_that_was_killed_three_times_writes_the_same_bytes(
+    undisturbed: tuple[Path, dict[str, str]], tmp_path: Path
+) -> None:
+    config, expected = undisturbed
+    n_before = 0
+    for n_jobs in (1, 2, 1):
+        process = start("run", config, "--jobs", n_jobs, "--out", tmp_path)
+        while process.poll() is None:
+            time.sleep(0.02)
+            if (tmp_path / "small" / "trials.sqlite").exists() and n_stored(tmp_path / "small") > n_before:
+                process.kill()
+        assert finish(process).code == -signal.SIGKILL
+        assert n_before < n_stored(tmp_path / "small") < 800
+        n_before = n_stored(tmp_path / "small")
+    answer = fsvm("run", config, "--jobs", "1", "--out", tmp_path)
+    assert answer.code == 0, answer.err
+    assert f"small: 400 trials, {n_before // 2} already done" in answer.err
+    assert hashes(tmp_path / "small") == expected
+
+
+@pytest.mark.parametrize(
+    ("sent", "code", "word"), [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "terminated")]
+)
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_signal_ends_a_run_and_keeps_what_is_finished(
+    tmp_path: Path, sent: signal.Signals, code: int, word: str, jobs: int
+) -> None:
+    process = start("run", write_config(tmp_path, **LONG), "--jobs", jobs, "--out", tmp_path)
+    wait_for_trials(tmp_path / "small", process)
+    os.killpg(process.pid, sent) if sent == signal.SIGINT else process.send_signal(sent)
+    answer = finish(process)
+    assert answer.code == code, answer.err
+    assert answer.err.splitlines()[-1] == f"fsvm: {word}; what was finished is kept, and running again does the rest"
+    assert "Traceback" not in answer.err
+    assert 0 < n_stored(tmp_path / "small") < 6000
+
+
+def test_running_again_does_only_what_is_missing(call: Call, tmp_path: Path) -> None:
+    config = write_config(tmp_path)
+    assert "small: 4 trials, 0 already done" in call("run", config, "--jobs", "1").err
+    before = hashes(tmp_path / "results" / "small")
+    assert "small: 4 trials, 4 already done" in call("run", config, "--jobs", "1").err
+    assert hashes(tmp_path / "results" / "small") == before
+    assert "small: 6 trials, 4 already done" in call("run", config, "--jobs", "1", "--splits", "6").err
+    assert "small: 4 trials, 0 already done" in call("run", config, "--jobs", "1", "--fresh").err
+    assert hashes(tmp_path / "results" / "small") == before
+
+
+def test_a_dry_run_says_what_would_be_done_and_writes_nothing(call: Call, tmp_path: Path) -> None:
+    config = write_config(tmp_path)
+    answer = call("run", config, "--dry-run", "--jobs", "1")
+    assert answer.code == 0
+    assert (
+        "small: 4 trials planned, 0 already done, 4 to do, about 1 s with 1 job; results in results/small" in answer.out
+    )
+    assert not (tmp_path / "results").exists()
+    call("run", config, "--jobs", "1")
+    before = {path: path.stat().st_mtime_ns for path in (tmp_path / "results").rglob("*")}
+    assert "4 already done, 0 to do with" in call("run", config, "--dry-run").out
+    assert "4 already done, 2 to do, about" in call("run", config, "--dry-run", "--splits", "6").out
+    assert {path: path.stat().st_mtime_ns for path in (tmp_path / "results").rglob("*")} == before
+
+
+def test_a_run_with_overrides_says_so_and_remembers_them(call: Call, tmp_path: Path) -> None:
+    answer = call("run", write_config(tmp_path), "--jobs", "1", "--set", "classifier.C=2", "--splits", "2")
+    assert "no statement about the paper" in answer.out
+    run = json.loads((tmp_path / "results" / "small" / "run.json").read_text())
+    assert run["overrides"] == {"classifier.C": 2, "protocol.splits": 2}
+    assert run["config"]["classifier"]["C"] == 2
+
+
+def test_help_waits_for_nothing() -> None:
+    code = "import sys, fsvm_cli.cli\ntry: fsvm_cli.cli.main()\nfinally: print(*sys.modules, file=sys.stderr)"
+    process = subprocess.run(
+        [sys.executable, "-c", code, "--help"], capture_output=True, text=True, cwd=CHECKOUT, check=True
+    )
+    assert "Commands:" in process.stdout
+    heavy = {"numpy", "scipy", "sklearn", "numba", "pandas", "matplotlib", "pydantic", "rich", "loky", "distributed"}
+    assert not heavy & set(process.stderr.split())
