@@ -36,6 +36,9 @@ from fsvm_cli.svm.kernels import KERNELS, Kernel
 ALL_FEATURES = "all features"
 """Label of the machine on all features, where no ranking is listed; claims may name it in any case."""
 
+LEAK = " (leak: test labels rank)"
+"""Ends the label of a ranking that sees the test part, wherever it is shown: in tables, figures and verdicts."""
+
 PositiveInt = Annotated[int, Field(ge=1)]
 Text = Annotated[str, Field(min_length=1)]
 
@@ -139,10 +142,18 @@ class Ranking(StrictModel):
     @model_validator(mode="before")
     @classmethod
     def _fill_in_label(cls, value: Any) -> Any:
-        if isinstance(value, dict) and "label" not in value and "method" in value:
-            suffix = ", worst first" if value.get("order") == "worst-first" else ""
-            return value | {"label": f"{value['method']}{suffix}"}
-        return value
+        if not isinstance(value, dict) or "method" not in value:
+            return value
+        suffix = ", worst first" if value.get("order") == "worst-first" else ""
+        label = value.get("label", f"{value['method']}{suffix}")
+        leaks = ranking_methods()[value["method"]].sees_test_part(value)
+        if leaks and isinstance(label, str) and not label.endswith(LEAK):
+            label += LEAK
+        return value | {"label": label}
+
+    def sees_test_part(self) -> bool:
+        """Whether test labels decide about the ranking."""
+        return ranking_methods()[self.method].sees_test_part(self.parameters())
 
     def parameters(self) -> dict[str, Any]:
         """Parameters of the method, by the name that its estimator gives them."""

@@ -145,7 +145,9 @@ def _order(experiment: Experiment, trial: Trial, ranking: Ranking | None, parts:
         tolerance=classifier.tolerance,
         solver=classifier.solver,
         random_state=int(stream.integers(2**31)),
-    ).fit(parts.X_train, parts.y_train)
+    )
+    leak = {"X_test": parts.X_test, "y_test": parts.y_test} if ranking.sees_test_part() else {}
+    ranker.fit(parts.X_train, parts.y_train, **leak)
     features = order_of(ranker.scores_)
     if ranking.order == "worst-first":
         features = features[::-1]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     Call = Callable[..., Answer]
 
-TABLES_AND_FIGURES = {"curves.csv", "scores.csv", "run.json", "accuracy-vs-features.svg", "scores.svg"}
+TABLES_AND_FIGURES = {"curves.csv", "scores.csv", "selection.csv", "run.json", "accuracy-vs-features.svg", "scores.svg"}
 LONG = {"protocol": "{splits: 3000, train: 1/2, seed: 7}", "subsets": "all"}
 
 
