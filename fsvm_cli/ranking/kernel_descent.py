@@ -246,11 +246,12 @@ def descend(objective: Objective, v: NDArray[np.float64], schedule: Schedule) ->
     stopped, step = False, schedule.max_step
     while not stopped and len(path) <= schedule.max_iterations:
         here = path[-1]
-        slopes = np.abs(objective.gradient(here.v, here.alpha)[here.v > 0])
+        gradient = objective.gradient(here.v, here.alpha)
+        slopes = np.abs(gradient[here.v > 0])
         # Twice the last step, so that a step that had to be halved is not halved again each time.
         step = min(schedule.max_step, 2 * step, schedule.threshold / max(np.median(slopes), np.finfo(float).tiny))
         while True:
-            there = objective.at(_stepped(objective, here, step, schedule), here.alpha)
+            there = objective.at(_stepped(objective, here, gradient, step, schedule), here.alpha)
             change = float(np.abs(there.v - here.v).sum())
             stopped = change < max(schedule.relative_change * here.v.sum(), schedule.absolute_change)
             descends = objective.variant == "as-printed" or there.objective <= here.objective
@@ -268,11 +269,14 @@ def descend(objective: Objective, v: NDArray[np.float64], schedule: Schedule) ->
     )
 
 
-def _stepped(objective: Objective, here: Point, step: float, schedule: Schedule) -> NDArray[np.float64]:
-    """Return the weights after the inner iterations at fixed alpha."""
+def _stepped(
+    objective: Objective, here: Point, gradient: NDArray[np.float64], step: float, schedule: Schedule
+) -> NDArray[np.float64]:
+    """Return the weights after the inner iterations at fixed alpha, the first of them along `gradient`."""
     v = here.v
-    for _ in range(schedule.inner_iterations):
-        moved = np.where(v > 0, v - step * objective.gradient(v, here.alpha), 0.0)
+    for iteration in range(schedule.inner_iterations):
+        slope = gradient if iteration == 0 else objective.gradient(v, here.alpha)
+        moved = np.where(v > 0, v - step * slope, 0.0)
         moved[moved < schedule.threshold] = 0.0
         if not moved.any():
             return moved

@@ -169,24 +169,28 @@ def test_several_classes_are_averaged_one_against_the_rest() -> None:
 
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_the_strength_is_chosen_by_cross_validation_on_the_training_data(n_classes: int) -> None:
-    y = np.digitize(X[:, 0] + 0.3 * RNG.normal(size=50), [0.0] if n_classes == 2 else [-0.5, 0.5])
-    kernel, strengths = Gaussian(theta=8.0), (0.01, 3.0, 300.0)
-    right = {}
+    rng = np.random.default_rng(8)
+    data = rng.normal(size=(30, 3))
+    y = np.digitize(data[:, 0] + 0.3 * rng.normal(size=30), [0.0] if n_classes == 2 else [-0.5, 0.5])
+    settings = {"kernel": Gaussian(theta=4.0), "threshold": 0.05}
+    strengths, right = (0.01, 30.0, 3000.0), {}
     for strength in strengths:
         right[strength] = 0
-        for train, test in StratifiedKFold(4, shuffle=True, random_state=1).split(X, y):
-            paths = KernelPenalisedDescent(kernel, strength=strength).fit(X[train], y[train]).path_
+        for train, test in StratifiedKFold(3, shuffle=True, random_state=1).split(data, y):
+            paths = KernelPenalisedDescent(strength=strength, **settings).fit(data[train], y[train]).path_
             decision = []
             for code, path in zip([1] if n_classes == 2 else range(3), paths, strict=True):
-                svm = SVM(kernel_at(kernel, path.weights[-1])).fit(X[train], y[train] == code)
-                decision.append(svm.decision_function(X[test]))
+                svm = SVM(kernel_at(settings["kernel"], path.weights[-1])).fit(data[train], y[train] == code)
+                decision.append(svm.decision_function(data[test]))
             predicted = decision[0] > 0 if n_classes == 2 else np.argmax(decision, axis=0)
             right[strength] += np.count_nonzero(predicted == y[test])
     best = max(strength for strength in strengths if right[strength] == max(right.values()))
     assert len(set(right.values())) > 1
-    ranker = KernelPenalisedDescent(kernel, strength=strengths, folds=4, random_state=1).fit(X, y)
+    ranker = KernelPenalisedDescent(strength=strengths, random_state=1, **settings).fit(data, y)
     assert ranker.strength_ == best
-    np.testing.assert_array_equal(ranker.scores_, KernelPenalisedDescent(kernel, strength=best).fit(X, y).scores_)
+    np.testing.assert_array_equal(
+        ranker.scores_, KernelPenalisedDescent(strength=best, **settings).fit(data, y).scores_
+    )
 
 
 def test_more_folds_than_samples_of_a_class_are_refused() -> None:
