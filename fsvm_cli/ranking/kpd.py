@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
@@ -54,8 +55,9 @@ class KernelPenalisedDescent(Ranker):
         Upper bound of alpha.
     penalty : {"l0", "l1", "l2"}, default="l0"
     strength : float or tuple of float, default=1.0
-        C₂. Of several values the one whose machine, with the weights at the end of the descent, classifies best in
-        cross-validation on the training data; of equals the largest.
+        C₂, in units of the dual optimum at the start over the number of features, so that its size does not depend on
+        the scale of the kernel, C or the number of samples. Of several values the one whose machine, with the weights
+        at the end of the descent, classifies best in cross-validation on the training data; of equals the largest.
     folds : int, default=3
         Of that cross-validation, at least 2, and no more than samples in the smallest class.
     sharpness : float, default=5.0
@@ -86,7 +88,7 @@ class KernelPenalisedDescent(Ranker):
     path_ : tuple of DescentPath
         Weights, objective and number of active features along the descent of each machine.
     strength_ : float
-        C₂ of these descents.
+        The `strength` of these descents.
     converged_ : bool
         Whether all machines reached their duality gap, and all descents a stopping rule.
 
@@ -158,7 +160,17 @@ class KernelPenalisedDescent(Ranker):
     ) -> DescentPath:
         start = starting_weights(kernel, X.shape[1])
         unit = float(np.median(start))
-        penalty = Penalty(self.penalty, strength, self.sharpness / unit)
+        free = Objective(
+            X=X,
+            y=labels,
+            kernel=kernel,
+            C=self.C,
+            penalty=Penalty(self.penalty, 0.0, self.sharpness / unit),
+            variant="saddle",
+            tolerance=self.tolerance,
+            solver=self.solver,
+        )
+        penalty = replace(free.penalty, strength=strength * free.at(start, np.zeros(len(X))).objective / len(start))
         schedule = Schedule(
             threshold=self.threshold * unit,
             max_step=np.inf if self.max_step is None else self.max_step,
@@ -167,8 +179,7 @@ class KernelPenalisedDescent(Ranker):
             absolute_change=self.absolute_change,
             max_iterations=self.max_iterations,
         )
-        objective = Objective(X, labels, kernel, self.C, penalty, self.variant, self.tolerance, self.solver)
-        return descend(objective, start, schedule)
+        return descend(replace(free, penalty=penalty, variant=self.variant), start, schedule)
 
     def _best_strength(
         self, kernel: Kernel, X: NDArray[np.float64], y: NDArray[np.intp], strengths: tuple[float, ...]

@@ -18,7 +18,7 @@ from fsvm_cli.ranking.kernel_descent import (
     starting_weights,
 )
 from fsvm_cli.ranking.kpd import KernelPenalisedDescent, survival
-from fsvm_cli.svm import SVM, Gaussian, Kernel, Laplace, Linear, Polynomial
+from fsvm_cli.svm import SVM, Gaussian, Kernel, Laplace, Linear, Polynomial, predict_codes
 
 RNG = np.random.default_rng(31)
 X = RNG.normal(size=(50, 6))
@@ -182,7 +182,8 @@ def test_the_strength_is_chosen_by_cross_validation_on_the_training_data(n_class
             for code, path in zip([1] if n_classes == 2 else range(3), paths, strict=True):
                 svm = SVM(kernel_at(settings["kernel"], path.weights[-1])).fit(data[train], y[train] == code)
                 decision.append(svm.decision_function(data[test]))
-            predicted = decision[0] > 0 if n_classes == 2 else np.argmax(decision, axis=0)
+            # Machines without features tie, and the tie has a rule.
+            predicted = predict_codes(np.array(decision), np.bincount(y[train]), 1e-5)
             right[strength] += np.count_nonzero(predicted == y[test])
     best = max(strength for strength in strengths if right[strength] == max(right.values()))
     assert len(set(right.values())) > 1
@@ -191,6 +192,14 @@ def test_the_strength_is_chosen_by_cross_validation_on_the_training_data(n_class
     np.testing.assert_array_equal(
         ranker.scores_, KernelPenalisedDescent(strength=best, **settings).fit(data, y).scores_
     )
+
+
+@every_kernel
+def test_the_strength_is_free_of_the_scale_of_the_kernel(kernel: Kernel) -> None:
+    ranker = KernelPenalisedDescent(kernel, C=1.0, strength=2.0).fit(X, Y)
+    start = objective_of(kernel, Penalty("l0", 0.0, 1.0)).at(starting_weights(kernel, 6), np.zeros(50)).objective
+    expected = start + 2.0 * start / 6 * np.sum(1 - np.exp(-5.0 * np.ones(6)))
+    assert ranker.path_[0].objective[0] == pytest.approx(expected, rel=1e-5)
 
 
 def test_more_folds_than_samples_of_a_class_are_refused() -> None:
