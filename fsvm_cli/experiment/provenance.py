@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 import fsvm_cli
+from fsvm_cli.documents import model_from_json
 from fsvm_cli.errors import DataError
 from fsvm_cli.experiment.plan import OUTCOME_VERSION
 from fsvm_cli.experiment.schema import Config
@@ -62,7 +63,7 @@ def read_run(folder: Path) -> tuple[Config, dict[str, Any]]:
     path = folder / FILE_NAME
     try:
         content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        return Config.model_validate_json(json.dumps(content["config"])), content
+        return model_from_json(Config, json.dumps(content["config"])), content
     except FileNotFoundError:
         raise DataError(f"{folder}: no {FILE_NAME} here; 'fsvm run' makes it") from None
     except (OSError, ValueError, KeyError, TypeError, ValidationError) as error:

@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 from ruamel.yaml import YAML
 
-from fsvm_cli.documents import parse_document, validate
+from fsvm_cli.documents import model_from_json, parse_document, validate
 from fsvm_cli.errors import UsageError
 from fsvm_cli.experiment.config import json_schema, load_config, load_distinct
 from fsvm_cli.experiment.plan import plan
@@ -49,7 +49,7 @@ def test_a_shipped_config_loads_and_names_a_data_set_that_exists(name: str) -> N
 @pytest.mark.parametrize("name", SHIPPED)
 def test_a_shipped_config_survives_its_json(name: str) -> None:
     config = load_config(name).config
-    assert Config.model_validate_json(config.model_dump_json()) == config
+    assert model_from_json(Config, config.model_dump_json()) == config
 
 
 @pytest.mark.parametrize("name", SHIPPED)
