@@ -21,6 +21,7 @@ COMMANDS = {
     "plot": "Draw every figure again from stored results.",
     "rank": "Rank the features of your own data.",
     "compare": "Print what the papers claim beside what was found, with verdicts.",
+    "datasets": "List, show, fetch and verify data sets.",
     "check": "Check configs without running them.",
     "schema": "Print the JSON Schema of a config, for editors.",
     "methods": "Show the ranking methods, their parameters and sources.",

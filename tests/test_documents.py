@@ -87,7 +87,7 @@ def test_all_mistakes_are_told_at_once_in_the_order_of_the_text() -> None:
         ("? [1]\n: 2\n", "d.yaml:1:3: a key must be a plain word"),
         ("a: 1\n---\nb: 2\n", "d.yaml:2:1: not YAML: but found another document"),
         ("a: &x [*x]\n", "d.yaml:1:4: nested deeper than 32 levels"),
-        ("a: " + "[" * 5000 + "]" * 5000, "d.yaml: nested too deeply"),
+        ("a: " + "[" * 500 + "]" * 500, "d.yaml: nested too deeply"),
     ],
 )
 def test_what_is_no_document_is_refused_in_one_line(text: str, message: str) -> None:

@@ -8,7 +8,7 @@ about differences on the same splits: random splits of one data set share rows, 
 from __future__ import annotations
 
 import functools
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -92,10 +92,11 @@ def judge(claim: AnyClaim, trials: Trials, *, overridden: bool) -> Judgement:
     """
     if claim.kind == "statement":
         return Judgement("not comparable", "not judged by this experiment", claim.claim)
+    if not trials.cover(claim):
+        return Judgement("not comparable", "no complete trial", claim.claim)
+    judgement = _judge(claim, trials)
     obstacle = "the config was overridden" if overridden else trials.why_not_comparable(claim)
-    if obstacle is not None:
-        return Judgement("not comparable", obstacle, claim.claim)
-    return _judge(claim, trials)
+    return judgement if obstacle is None else replace(judgement, verdict="not comparable", rule=obstacle)
 
 
 @functools.singledispatch

@@ -220,6 +220,7 @@ def test_what_makes_no_statement_about_the_document(wine: Experiment, changes: d
     trials = trials_of(wine, **{label: samples_of(values, converged=converged)})
     judged = judge(value_claim(90.0, 50.0), trials, overridden=changes.get("overridden", False))
     assert (judged.verdict, judged.rule) == ("not comparable", reason)
+    assert np.isnan(judged.reproduced) == ("absent" in changes)
 
 
 def test_a_statement_is_not_judged_and_says_why(wine: Experiment) -> None:

@@ -84,20 +84,26 @@ def read_reuters(paths: Sequence[Path], *, topics: Collection[str], split: Split
     parts = [part for part in parts if part]
     if not parts:
         raise DataError(f"{paths[0].parent}: no stories about {', '.join(topics)}")
-    counted = [part for place, part in enumerate(parts) if vocabulary == "whole" or place == 0]
-    vectorizer = CountVectorizer(token_pattern=WORD, stop_words="english", dtype=np.int64)
-    counts = vectorizer.fit_transform([text for part in counted for _, text in part])
-    frequent = np.flatnonzero(counts.sum(axis=0).A1 >= LEAST_OCCURRENCES)
-    words = vectorizer.get_feature_names_out()[frequent]
-    binary = CountVectorizer(token_pattern=WORD, vocabulary=words, binary=True, dtype=np.float64)
+    counted = [text for place, part in enumerate(parts) if vocabulary == "whole" or place == 0 for _, text in part]
+    words = _frequent_words(counted)
+    if not words:
+        raise DataError(f"{paths[0].parent}: no word occurs {LEAST_OCCURRENCES} times")
+    vectorizer = CountVectorizer(token_pattern=WORD, vocabulary=words, binary=True, dtype=np.float64)
     return [
-        Rows(
-            sp.csr_array(binary.transform([text for _, text in part])),
-            [topic for topic, _ in part],
-            tuple(words.tolist()),
-        )
+        Rows(sp.csr_array(vectorizer.transform([text for _, text in part])), [topic for topic, _ in part], tuple(words))
         for part in parts
     ]
+
+
+def _frequent_words(texts: Sequence[str]) -> list[str]:
+    """List the words that occur often enough, in the order of the alphabet."""
+    vectorizer = CountVectorizer(token_pattern=WORD, stop_words="english", dtype=np.int64)
+    try:
+        counts = vectorizer.fit_transform(texts).sum(axis=0).A1
+    except ValueError:  # what scikit-learn says of texts without words
+        return []
+    words: list[str] = vectorizer.get_feature_names_out()[counts >= LEAST_OCCURRENCES].tolist()
+    return words
 
 
 def _stories(paths: Sequence[Path]) -> Iterator[Story]:

@@ -53,6 +53,8 @@ def read_text(
         if len(fields) != width:
             raise DataError(f"{path}:{number}: {len(fields)} fields where the first row has {width}")
         kept = [field for place, field in enumerate(fields, start=1) if place not in drop]
+        if not kept:
+            raise DataError(f"{path}:{number}: no field for the class")
         label = kept.pop(0 if target == "first" else -1)
         if missing in kept:
             continue
