@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 import pytest
-from fsvm_cli.experiment.executors import run_task
 
 from fsvm_cli.errors import DataError
 from fsvm_cli.experiment.config import load_config
