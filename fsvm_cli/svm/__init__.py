@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from fsvm_cli.svm.one_vs_rest import OneVsRest, decision_values, fit_one_vs_rest, predict_codes
     from fsvm_cli.svm.solver import solve
     from fsvm_cli.svm.tuning import GridSearch, grid_search, leave_one_out
+    from fsvm_cli.svm.warm_up import warm_up
 
 _HOMES = {
     "dual": ("ConvergenceError", "DualProblem", "DualSolution", "InfeasibleError", "Solver", "bias_of", "duality_gap"),
@@ -52,6 +53,7 @@ _HOMES = {
     "nested": ("NestedCurves", "nested_curves"),
     "one_vs_rest": ("OneVsRest", "decision_values", "fit_one_vs_rest", "predict_codes"),
     "solver": ("solve",),
+    "warm_up": ("warm_up",),
     "tuning": ("GridSearch", "grid_search", "leave_one_out"),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
@@ -84,6 +86,7 @@ __all__ = [
     "nested_curves",
     "predict_codes",
     "solve",
+    "warm_up",
 ]
 
 
