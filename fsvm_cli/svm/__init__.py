@@ -9,6 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from fsvm_cli.svm.compilation import warm_up
     from fsvm_cli.svm.dual import (
         ConvergenceError,
         DualProblem,
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from fsvm_cli.svm.one_vs_rest import OneVsRest, decision_values, fit_one_vs_rest, predict_codes
     from fsvm_cli.svm.solver import solve
     from fsvm_cli.svm.tuning import GridSearch, grid_search, leave_one_out
-    from fsvm_cli.svm.warm_up import warm_up
 
 _HOMES = {
     "dual": ("ConvergenceError", "DualProblem", "DualSolution", "InfeasibleError", "Solver", "bias_of", "duality_gap"),
@@ -53,7 +53,7 @@ _HOMES = {
     "nested": ("NestedCurves", "nested_curves"),
     "one_vs_rest": ("OneVsRest", "decision_values", "fit_one_vs_rest", "predict_codes"),
     "solver": ("solve",),
-    "warm_up": ("warm_up",),
+    "compilation": ("warm_up",),
     "tuning": ("GridSearch", "grid_search", "leave_one_out"),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
