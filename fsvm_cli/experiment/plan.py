@@ -8,7 +8,9 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from fsvm_cli.data.source import DataSource, open_source
+from fsvm_cli.data.scaling import fit_scaling
+from fsvm_cli.data.source import DataSource, FixedSource, open_source
+from fsvm_cli.data.wording import shown
 from fsvm_cli.errors import UsageError
 from fsvm_cli.evaluation.splits import count_rows
 from fsvm_cli.ranking.registry import ranking_methods
@@ -140,6 +142,7 @@ def plan(loaded: LoadedConfig, announce: Callable[[str], None]) -> Experiment:
         source = open_source(config.dataset, base_folder=loaded.folder, announce=announce)
     except UsageError as error:
         raise document.error(("dataset",), str(error)) from error
+    _announce_constant_features(source, announce)
     n_test: dict[int, int] = {}
     for part in config.protocol.train:
         n_train = count_rows(part, source.n_samples)
@@ -163,6 +166,13 @@ def plan(loaded: LoadedConfig, announce: Callable[[str], None]) -> Experiment:
         _check_record(loaded, source)
     # The machine on all features is the reference of every curve.
     return Experiment(config, source, tuple(sorted({*sizes, source.n_features})), n_test)
+
+
+def _announce_constant_features(source: DataSource, announce: Callable[[str], None]) -> None:
+    if isinstance(source, FixedSource):
+        names = [source.feature_names[feature] for feature in fit_scaling("none", source.dataset.X).constant]
+        if names:
+            announce(f"{source.name}: a single value in all rows, and so no information: {shown(names)}")
 
 
 def _check_record(loaded: LoadedConfig, source: DataSource) -> None:
