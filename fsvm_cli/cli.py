@@ -22,6 +22,7 @@ COMMANDS = {
     "rank": "Rank the features of your own data.",
     "compare": "Print what the papers claim beside what was found, with verdicts.",
     "datasets": "List, show, fetch and verify data sets.",
+    "verify": "Check stored results: make tables and figures again, repeat trials.",
     "check": "Check configs without running them.",
     "schema": "Print the JSON Schema of a config, for editors.",
     "methods": "Show the ranking methods, their parameters and sources.",

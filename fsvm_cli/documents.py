@@ -8,6 +8,7 @@ aliases nor nesting can cost more memory than a person's document needs.
 from __future__ import annotations
 
 import difflib
+import json
 import re
 import types
 from dataclasses import dataclass, field, replace
@@ -216,6 +217,25 @@ class _Builder:
 
     def place(self, node: Node) -> str:
         return f"{self.name}:{node.start_mark.line + 1}:{node.start_mark.column + 1}"
+
+
+def model_from_json(model: type[ModelT], text: str) -> ModelT:
+    """Build `model` from the JSON that it was written as.
+
+    pydantic's own JSON mode forgets, behind a validator that runs first, that a JSON array may be a tuple.
+
+    Raises
+    ------
+    ValueError
+        If the text is no JSON of such a model (pydantic's ``ValidationError`` is one).
+    """
+    return model.model_validate(_with_tuples(json.loads(text)))
+
+
+def _with_tuples(value: Any) -> Any:
+    if isinstance(value, list):
+        return tuple(map(_with_tuples, value))
+    return {key: _with_tuples(inner) for key, inner in value.items()} if isinstance(value, dict) else value
 
 
 def validate(document: Document, model: type[ModelT]) -> ModelT:

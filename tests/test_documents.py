@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
-from fsvm_cli.documents import MAX_BYTES, StrictModel, parse_document, read_document, validate
+from fsvm_cli.documents import MAX_BYTES, StrictModel, model_from_json, parse_document, read_document, validate
 from fsvm_cli.errors import UsageError
 
 if TYPE_CHECKING:
@@ -186,3 +186,18 @@ def test_any_text_is_a_document_or_a_usage_error(text: str) -> None:
         validate(parse_document(text, "d.yaml"), Drawing)
     except UsageError as error:
         assert str(error).startswith("d.yaml")  # noqa: PT017 - most texts fail, in one way only
+
+
+class WithTuples(StrictModel):
+    inner: Annotated[Inner, BeforeValidator(lambda value: value)]
+    names: tuple[str, ...] = ()
+    nested: Annotated[tuple[tuple[int, ...], ...], BeforeValidator(lambda value: value)] = ()
+
+
+def test_a_model_comes_back_from_its_json() -> None:
+    model = WithTuples(inner=Inner(count=2), names=("a", "b"), nested=((1, 2), (3,)))
+    assert model_from_json(WithTuples, model.model_dump_json()) == model
+    with pytest.raises(ValueError, match="count"):
+        model_from_json(WithTuples, '{"inner": {"count": 0}}')
+    with pytest.raises(ValueError, match="Expecting"):
+        model_from_json(WithTuples, "{")

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import os
-from functools import partial
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +12,7 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from fsvm_cli.commands.workers import Workers
     from fsvm_cli.errors import FsvmError
     from fsvm_cli.experiment.config import LoadedConfig
     from fsvm_cli.experiment.plan import Experiment
@@ -23,12 +23,11 @@ if TYPE_CHECKING:
 
 @click.command("run")
 @click.argument("configs", nargs=-1, required=True, metavar="CONFIG...")
+@click.option("--jobs", type=click.IntRange(min=1), show_default="all cores", help="Number of processes.")
 @click.option(
-    "--jobs",
-    type=click.IntRange(min=1),
-    default=lambda: len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
-    show_default="all cores",
-    help="Number of processes.",
+    "--dask",
+    metavar="ADDRESS",
+    help="Run on a Dask cluster: tcp://host:port of its scheduler, or local:N for N workers on this machine.",
 )
 @click.option("--splits", type=click.IntRange(min=1), help="Short for --set protocol.splits=N.")
 @click.option("--set", "assignments", multiple=True, metavar="KEY=VALUE", help="Override a key by its dotted path.")
@@ -37,7 +36,8 @@ if TYPE_CHECKING:
 @click.option("--fresh", is_flag=True, help="Start over; stored trials go once the new ones begin to come.")
 def command(  # noqa: PLR0917 - click passes every option
     configs: tuple[str, ...],
-    jobs: int,
+    jobs: int | None,
+    dask: str | None,
     splits: int | None,
     assignments: tuple[str, ...],
     out: Path,
@@ -50,6 +50,7 @@ def command(  # noqa: PLR0917 - click passes every option
     already holds is not computed again. Several experiments share the processes, and one that fails does not keep the
     others from being finished.
     """
+    from fsvm_cli.commands.workers import choose_workers
     from fsvm_cli.errors import FsvmError
     from fsvm_cli.experiment.config import load_distinct
     from fsvm_cli.experiment.plan import plan
@@ -62,10 +63,11 @@ def command(  # noqa: PLR0917 - click passes every option
             planned.append((loaded, plan(loaded, _announce), out / loaded.name))
         except FsvmError as error:
             errors.append(error)
+    workers = choose_workers(jobs, dask)
     if dry_run:
-        _explain(planned, jobs, fresh)
+        _explain(planned, workers, fresh)
     else:
-        errors += _run(planned, jobs, fresh)
+        errors += _run(planned, workers, fresh)
     _raise_as_one(errors)
 
 
@@ -81,13 +83,14 @@ def _raise_as_one(errors: Sequence[FsvmError]) -> None:
         raise errors[0]
 
 
-def _run(planned: Planned, jobs: int, fresh: bool) -> list[FsvmError]:
+def _run(planned: Planned, workers: Workers, fresh: bool) -> list[FsvmError]:
     """Run the experiments; the errors of those that did not succeed."""
     from fsvm_cli.commands.progress import progress_display
     from fsvm_cli.errors import FsvmError, TrialsFailedError
-    from fsvm_cli.experiment.run import Job, open_local_pool, run
+    from fsvm_cli.experiment.run import Job, run
     from fsvm_cli.experiment.store import Store
 
+    begin = datetime.now(UTC)
     errors: list[FsvmError] = []
     begun: list[tuple[LoadedConfig, Path, Job]] = []
     reports: list[Callable[[], None]] = []
@@ -99,11 +102,11 @@ def _run(planned: Planned, jobs: int, fresh: bool) -> list[FsvmError]:
                 begun.append((loaded, folder, Job(experiment, store, display.of(loaded.name))))
             except FsvmError as error:
                 errors.append(error)
-        ended = stack.enter_context(contextlib.closing(run([job for *_, job in begun], partial(open_local_pool, jobs))))
+        ended = stack.enter_context(contextlib.closing(run([job for *_, job in begun], workers.open_pool)))
         try:
             for place in ended:
                 try:
-                    reports.append(_write(*begun[place]))
+                    reports.append(_write(*begun[place], workers, begin))
                 except FsvmError as error:
                     errors.append(error)
         except FsvmError as error:
@@ -120,13 +123,15 @@ def _run(planned: Planned, jobs: int, fresh: bool) -> list[FsvmError]:
     return errors
 
 
-def _write(loaded: LoadedConfig, folder: Path, job: Job) -> Callable[[], None]:
+def _write(loaded: LoadedConfig, folder: Path, job: Job, workers: Workers, begin: datetime) -> Callable[[], None]:
     """Write tables and figures of a job that has ended; what is left is to print its summary."""
+    from fsvm_cli.experiment.provenance import write_environment
     from fsvm_cli.report.results import draw_figures, write_tables
     from fsvm_cli.report.summary import print_summary
 
     if job.error is not None:
         raise job.error
+    write_environment(folder, loaded, workers.words, job.n_to_run, begin)
     curves = write_tables(loaded, job.experiment, job.store, folder)
     figures = [] if curves.empty else draw_figures(folder)
 
@@ -139,10 +144,12 @@ def _write(loaded: LoadedConfig, folder: Path, job: Job) -> Callable[[], None]:
     return report
 
 
-def _explain(planned: Planned, jobs: int, fresh: bool) -> None:
-    """Say what a run would do."""
+def _explain(planned: Planned, workers: Workers, fresh: bool) -> None:
+    """Say what a run would do, and why."""
     from fsvm_cli.commands.progress import duration
+    from fsvm_cli.experiment.explain import explain
     from fsvm_cli.experiment.run import estimate_seconds, missing_tasks
+    from fsvm_cli.experiment.schema import ALL_FEATURES
     from fsvm_cli.experiment.store import FILE_NAME, Store
 
     for loaded, experiment, folder in planned:
@@ -150,9 +157,15 @@ def _explain(planned: Planned, jobs: int, fresh: bool) -> None:
             is_stored = (folder / FILE_NAME).exists() and not fresh
             store = stack.enter_context(Store(folder, writable=False)) if is_stored else None
             tasks = missing_tasks(experiment, store)
-            estimate = f", about {duration(estimate_seconds(experiment, store, tasks, jobs))}" if tasks else ""
+            seconds = estimate_seconds(experiment, store, tasks, workers.number) if tasks else 0
+            explanations = explain(experiment, store, tasks)
         n_trials = experiment.n_trials()
+        estimate = f", about {duration(seconds)}" if tasks else ""
         click.echo(
             f"{loaded.name}: {n_trials} trials planned, {n_trials - len(tasks)} already done, {len(tasks)} to "
-            f"do{estimate} with {jobs} {'job' if jobs == 1 else 'jobs'}; results in {folder}"
+            f"do{estimate} with {workers.words}; results in {folder}"
         )
+        for explanation in explanations:
+            ranking = experiment.rankings()[explanation.place]
+            label = ALL_FEATURES if ranking is None else ranking.label
+            click.echo(f"  {label}: {explanation.n_missing} to do: {'; '.join(explanation.reasons)}")

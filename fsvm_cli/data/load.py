@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-from fsvm_cli.data.card import Card, Copy, Expected, FixedVersion, LibsvmCopy
+    from fsvm_cli.data.card import Card, Copy, Expected, FixedVersion, LibsvmCopy
 
 
 def load_version(name: str, card: Card, version: FixedVersion, announce: Callable[[str], None]) -> Dataset:
@@ -48,9 +48,14 @@ def load_version(name: str, card: Card, version: FixedVersion, announce: Callabl
             return _from_version(name, version, kept)
     for copy in sorted(version.copies, key=lambda copy: _distance(card, copy)):
         try:
-            return _from_version(name, version, _read_copy(card, version, copy, announce))
+            parts = _read_copy(card, version, copy, announce)
+            dataset = _from_version(name, version, parts)
         except DataError as error:
             failures.append(str(error))
+            continue
+        if isinstance(copy, ReutersCopy):
+            parsed.keep(dataset.sha256, parts)
+        return dataset
     raise DataError("\n".join([f"data set '{name}' cannot be had:", *failures]))
 
 
@@ -66,9 +71,7 @@ def _read_copy(card: Card, version: FixedVersion, copy: Copy, announce: Callable
         return [read_bundled(copy.loader)]
     paths = fetch_files(card.files_of(copy), announce)
     if isinstance(copy, ReutersCopy):
-        stories = read_reuters(paths, topics=copy.topics, split=copy.split, vocabulary=copy.vocabulary)
-        parsed.keep(version.expected.sha256, stories)
-        return stories
+        return read_reuters(paths, topics=copy.topics, split=copy.split, vocabulary=copy.vocabulary)
     if isinstance(copy, ExpressionCopy):
         return [read_expression(*paths)]
     rows = [_read_file(path, copy, version.expected.features) for path in paths]

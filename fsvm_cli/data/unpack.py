@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import lzma
+import struct
 import tarfile
 import zipfile
 import zlib
@@ -63,8 +64,17 @@ def extract(packed: Path, name: str, member: str, limit: int) -> bytes:
                 content = _from_tar(stream, member, limit)
             else:
                 content = _decompress(stream, name, limit)
-    # An OSError is what bz2 and zipfile say of damaged streams.
-    except (zipfile.BadZipFile, tarfile.TarError, lzma.LZMAError, zlib.error, OSError, EOFError) as error:
+    # Damaged streams make bz2 and zipfile raise OSError, names and numbers in them ValueError and struct.error.
+    except (
+        zipfile.BadZipFile,
+        tarfile.TarError,
+        lzma.LZMAError,
+        zlib.error,
+        struct.error,
+        OSError,
+        ValueError,
+        EOFError,
+    ) as error:
         raise DataError(f"a damaged archive ({error})") from error
     except (NotImplementedError, RuntimeError) as error:  # what zipfile says of unknown methods and passwords
         raise DataError(f"an archive that cannot be read ({error})") from error

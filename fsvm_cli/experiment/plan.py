@@ -8,7 +8,9 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from fsvm_cli.data.source import DataSource, open_source
+from fsvm_cli.data.scaling import fit_scaling
+from fsvm_cli.data.source import DataSource, FixedSource, open_source
+from fsvm_cli.data.wording import shown
 from fsvm_cli.errors import UsageError
 from fsvm_cli.evaluation.splits import count_rows
 from fsvm_cli.experiment.schema import GIVEN
@@ -143,6 +145,7 @@ def plan(loaded: LoadedConfig, announce: Callable[[str], None]) -> Experiment:
         source = open_source(config.dataset, base_folder=loaded.folder, announce=announce)
     except UsageError as error:
         raise document.error(("dataset",), str(error)) from error
+    _announce_constant_features(source, announce)
     n_test = _given_rows(loaded, source) if config.protocol.is_given else _drawn_rows(loaded, source)
     sizes = tuple(range(1, source.n_features + 1)) if config.subsets == "all" else config.subsets
     if sizes[-1] > source.n_features:
@@ -184,6 +187,13 @@ def _drawn_rows(loaded: LoadedConfig, source: DataSource) -> dict[int, int]:
             )
         n_test[n_train] = wanted
     return n_test
+
+
+def _announce_constant_features(source: DataSource, announce: Callable[[str], None]) -> None:
+    if isinstance(source, FixedSource):
+        names = [source.feature_names[feature] for feature in fit_scaling("none", source.dataset.X).constant]
+        if names:
+            announce(f"{source.name}: a single value in all rows, and so no information: {shown(names)}")
 
 
 def _check_record(loaded: LoadedConfig, source: DataSource) -> None:

@@ -14,6 +14,7 @@ import loky
 import loky.process_executor
 import threadpoolctl
 
+from fsvm_cli.errors import DataError
 from fsvm_cli.experiment.tasks import PackedExperiment, TaskResult, run_tasks
 from fsvm_cli.experiment.warm_up import warm_up
 
@@ -53,6 +54,10 @@ class Pool(ABC):
     @abstractmethod
     def check(self) -> None:
         """Raise a DataError where there is no hope that what runs will finish."""
+
+    def gone(self) -> DataError:
+        """Say that the pool itself is gone, where its chunks were cancelled by nobody here."""
+        return DataError("the worker processes are gone; what was finished is kept; run again")
 
     @abstractmethod
     def recover(self) -> None:

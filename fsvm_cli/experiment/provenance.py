@@ -2,32 +2,39 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.metadata
 import json
+import os
 import platform
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import threadpoolctl
 from pydantic import ValidationError
 
 import fsvm_cli
+from fsvm_cli.documents import model_from_json
 from fsvm_cli.errors import DataError
 from fsvm_cli.experiment.plan import OUTCOME_VERSION
 from fsvm_cli.experiment.schema import Config
+from fsvm_cli.files import write_atomically
 from fsvm_cli.ranking.registry import ranking_methods
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from fsvm_cli.experiment.config import LoadedConfig
     from fsvm_cli.experiment.plan import Experiment
 
 FILE_NAME = "run.json"
+ENVIRONMENT_NAME = "environment.json"
 PACKAGES = ("matplotlib", "numba", "numpy", "pandas", "scikit-learn", "scipy")
 
 
 def describe_run(loaded: LoadedConfig, experiment: Experiment) -> dict[str, Any]:
     """Describe an experiment for `run.json`."""
     methods = sorted({ranking.method for ranking in experiment.config.rankings})
+    code = describe_code()
     return {
         "config": json.loads(experiment.config.model_dump_json()),
         "overrides": loaded.document.overrides,
@@ -39,16 +46,80 @@ def describe_run(loaded: LoadedConfig, experiment: Experiment) -> dict[str, Any]
             "class_names": list(experiment.source.class_names),
             "caveats": list(experiment.source.caveats),
         },
-        "code": {
-            "fsvm": fsvm_cli.__version__,
-            "outcome_version": OUTCOME_VERSION,
-            "methods": {method: ranking_methods()[method].version for method in methods},
-        },
+        "code": code | {"methods": {method: code["methods"][method] for method in methods}},
         "packages": {
             "python": ".".join(platform.python_version_tuple()[:2]),
             **{package: importlib.metadata.version(package) for package in PACKAGES},
         },
     }
+
+
+def describe_code() -> dict[str, Any]:
+    """Name the versions of the code that outcomes depend on."""
+    return {
+        "fsvm": fsvm_cli.__version__,
+        "outcome_version": OUTCOME_VERSION,
+        "methods": {name: method.version for name, method in ranking_methods().items()},
+    }
+
+
+def write_environment(folder: Path, loaded: LoadedConfig, workers: str, n_trials_run: int, begin: datetime) -> None:
+    """Write to `environment.json` where and when a run took place: what differs between two equal runs.
+
+    Parameters
+    ----------
+    folder : Path
+        Folder of the experiment's results.
+    loaded : LoadedConfig
+        Where it lies is written down, because files that it names are relative to that.
+    workers : str
+        What ran the trials, for example "2 jobs".
+    n_trials_run : int
+        Trials that were computed, not found in the store.
+    begin : datetime
+        When the run began, with its time zone.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be written.
+    """
+    end = datetime.now(UTC)
+    environment = {
+        "config_folder": str(loaded.folder.resolve()),
+        "host": platform.node(),
+        "system": platform.platform(),
+        "cpu": _cpu_model(),
+        "cores": os.cpu_count(),
+        "python": platform.python_version(),
+        "workers": workers,
+        "trials_run": n_trials_run,
+        "begin": begin.isoformat(timespec="seconds"),
+        "end": end.isoformat(timespec="seconds"),
+        "seconds": round((end - begin).total_seconds(), 3),
+        "blas": [
+            {key: library[key] for key in ("internal_api", "version", "architecture")}
+            for library in threadpoolctl.threadpool_info()
+            if library["user_api"] == "blas"
+        ],
+        "blas_threads_per_trial": 1,
+    }
+    write_atomically(folder / ENVIRONMENT_NAME, (json.dumps(environment, indent=2) + "\n").encode())
+
+
+def config_folder(folder: Path) -> Path:
+    """Find the folder that paths in the config of a results folder are relative to; the current one if unknown."""
+    with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+        return Path(json.loads((folder / ENVIRONMENT_NAME).read_text(encoding="utf-8"))["config_folder"])
+    return Path()
+
+
+def _cpu_model() -> str:
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
 
 
 def read_run(folder: Path) -> tuple[Config, dict[str, Any]]:
@@ -62,7 +133,7 @@ def read_run(folder: Path) -> tuple[Config, dict[str, Any]]:
     path = folder / FILE_NAME
     try:
         content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        return Config.model_validate_json(json.dumps(content["config"])), content
+        return model_from_json(Config, json.dumps(content["config"])), content
     except FileNotFoundError:
         raise DataError(f"{folder}: no {FILE_NAME} here; 'fsvm run' makes it") from None
     except (OSError, ValueError, KeyError, TypeError, ValidationError) as error:

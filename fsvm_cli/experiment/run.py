@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
@@ -45,6 +46,8 @@ class Job:
         How many trials failed with each error; complete when the run hands the job back.
     error : FsvmError or None
         What ended the experiment early, if anything.
+    n_to_run : int
+        Trials that were missing when the run began.
     """
 
     experiment: Experiment
@@ -52,6 +55,7 @@ class Job:
     progress: Progress
     failures: Counter[str] = field(default_factory=Counter)
     error: FsvmError | None = None
+    n_to_run: int = 0
     _n_missing: int = 0
     _n_durable: int = 0
     _n_pending: int = 0
@@ -60,11 +64,14 @@ class Job:
         """List what is missing, as the experiment at `place` of a run."""
         try:
             tasks = missing_tasks(self.experiment, self.store, place)
+            for ranking in self.experiment.places() if tasks else ():
+                self.store.add_group(json.dumps(self.experiment.ingredients(ranking), sort_keys=True))
         except FsvmError as error:
             self.error = error
             return []
         n_trials = self.experiment.n_trials()
-        self._n_missing, self._n_durable = len(tasks), n_trials - len(tasks)
+        self.n_to_run = self._n_missing = len(tasks)
+        self._n_durable = n_trials - len(tasks)
         self.progress.start(n_trials, self._n_durable)
         return tasks
 

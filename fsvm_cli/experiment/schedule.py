@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, deque
-from concurrent.futures import FIRST_COMPLETED, Future, wait
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -121,6 +121,8 @@ class Schedule:
             except self.pool.lost_worker_errors as error:
                 lost += chunk
                 cause = error
+            except CancelledError as error:
+                raise self.pool.gone() from error
         if cause is not None:
             results += self._recover(lost, was_alone, cause)
         for result in results:

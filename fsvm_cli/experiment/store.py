@@ -131,6 +131,14 @@ class Store:
         self._write("INSERT OR REPLACE INTO outcomes VALUES (?, ?, ?, ?)", key, sizes, text, _seal(key, sizes, text))
         self._write("DELETE FROM failures WHERE key = ?", key)
 
+    def add_group(self, ingredients: str) -> None:
+        """Remember, as JSON, what the keys of a ranking's outcomes are made of."""
+        self._write("INSERT OR IGNORE INTO groups VALUES (?)", ingredients)
+
+    def groups(self) -> list[str]:
+        """Read what `add_group` was given."""
+        return [ingredients for (ingredients,) in self._rows("SELECT ingredients FROM groups")]
+
     def add_failure(self, key: str, error: str) -> None:
         """Store why there is no outcome for a key."""
         self._write("INSERT OR REPLACE INTO failures VALUES (?, ?)", key, error)

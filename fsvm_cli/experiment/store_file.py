@@ -12,19 +12,27 @@ from fsvm_cli.errors import DataError
 if TYPE_CHECKING:
     from pathlib import Path
 
-STORE_VERSION = 2
+STORE_VERSION = 3
 APPLICATION_ID = 0x6673766D  # "fsvm"
 LOCK_NAME = "trials.lock"
 SECONDS_TO_WAIT_FOR_READERS = 60.0
 # A message of SQLite may quote damaged bytes, which then are no text.
 DATABASE_ERRORS = (sqlite3.Error, UnicodeDecodeError)
 
-TABLES = """
+NOTHING = (0, 0, 0)
+"""Application, version and number of tables of an empty file."""
+
+TABLES = f"""
+PRAGMA application_id = {APPLICATION_ID};
+PRAGMA user_version = {STORE_VERSION};
 CREATE TABLE outcomes (
     key TEXT PRIMARY KEY,
     sizes TEXT NOT NULL,     -- numbers of retained features that the outcome covers
     outcome TEXT NOT NULL,
     seal TEXT NOT NULL       -- hash of the row, because SQLite does not notice a changed digit
+) WITHOUT ROWID;
+CREATE TABLE groups (
+    ingredients TEXT PRIMARY KEY    -- what the keys of a ranking's outcomes were made of, as JSON
 ) WITHOUT ROWID;
 CREATE TABLE failures (
     key TEXT PRIMARY KEY,
@@ -83,21 +91,25 @@ def open_database(path: Path, *, create: bool) -> sqlite3.Connection:
         connection = sqlite3.connect(path, isolation_level=None, timeout=SECONDS_TO_WAIT_FOR_READERS)
         # EXTRA is FULL, and after a power loss no commit is taken back either.
         connection.execute("PRAGMA synchronous = EXTRA")
-        _check_or_create(connection, path, create)
+        identity = _identity(connection)
+        if identity == NOTHING:
+            if not create:
+                # A run that was killed at once leaves an empty file, which is an empty store, and stays as it is.
+                connection.close()
+                connection = sqlite3.connect(":memory:", isolation_level=None)
+            connection.executescript(f"BEGIN; {TABLES} COMMIT;")
+        else:
+            _check(identity, path)
     except DATABASE_ERRORS as error:
         raise DataError(f"{path}: cannot be read as a store ({error}); move it away, or use --fresh") from error
     return connection
 
 
-def _check_or_create(connection: sqlite3.Connection, path: Path, create: bool) -> None:
-    application, version, n_tables = _identity(connection)
-    if create and (application, version, n_tables) == (0, 0, 0):
-        connection.executescript(
-            f"BEGIN; {TABLES} PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {STORE_VERSION}; COMMIT;"
-        )
-    elif application != APPLICATION_ID:
+def _check(identity: tuple[int, int, int], path: Path) -> None:
+    application, version, _ = identity
+    if application != APPLICATION_ID:
         raise DataError(f"{path}: not a store of fsvm; move it away, or use another --out")
-    elif version != STORE_VERSION:
+    if version != STORE_VERSION:
         raise DataError(
             f"{path}: written by another version of fsvm (store format {version}, this one reads {STORE_VERSION}); "
             "start over with --fresh, or use another --out"

@@ -6,6 +6,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from fsvm_cli.documents import model_from_json
 from fsvm_cli.experiment.plan import Experiment
 from fsvm_cli.experiment.schema import Config
 from fsvm_cli.experiment.trial import run_trial
@@ -69,7 +70,7 @@ class PackedExperiment:
 
     def unpacked(self) -> Experiment:
         """Unpack."""
-        return Experiment(Config.model_validate_json(self.config), self.source, self.sizes, self.n_test)
+        return Experiment(model_from_json(Config, self.config), self.source, self.sizes, self.n_test)
 
 
 def run_tasks(experiments: Sequence[Experiment], tasks: Sequence[Task]) -> list[TaskResult]:

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
+import signal
 import subprocess
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import fsvm_cli
+from fsvm_cli.errors import DataError
+from fsvm_cli.experiment.store import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 CHECKOUT = Path(fsvm_cli.__file__).parents[1]
 CONFIG = {
@@ -39,34 +48,55 @@ def write_config(folder: Path, name: str = "small", **changes: str) -> Path:
     return path
 
 
-def start(*arguments: object, **options: object) -> subprocess.Popen[str]:
-    """Start fsvm as a process in a session of its own."""
-    environment = os.environ | {"PYTHONPATH": str(CHECKOUT)}
-    return subprocess.Popen(
+@contextlib.contextmanager
+def started(*arguments: object) -> Iterator[subprocess.Popen[str]]:
+    """Start fsvm as the leader of a process group, of which nothing is left at the end."""
+    process = subprocess.Popen(
         [sys.executable, "-m", "fsvm_cli", *map(str, arguments)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env=environment,
+        env=os.environ | {"PYTHONPATH": str(CHECKOUT)},
         start_new_session=True,
-        **options,
     )
+    with process:
+        try:
+            yield process
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
 
 
-def finish(process: subprocess.Popen[str]) -> Answer:
+def answer_of(process: subprocess.Popen[str]) -> Answer:
     """Wait for the end of a process."""
-    out, err = process.communicate(timeout=120)
+    out, err = process.communicate(timeout=300)
     return Answer(process.returncode, out, err)
 
 
 def fsvm(*arguments: object) -> Answer:
     """Run fsvm as a process."""
-    return finish(start(*arguments))
+    with started(*arguments) as process:
+        return answer_of(process)
 
 
 def hashes(folder: Path) -> dict[str, str]:
-    """SHA-256 of every file that a results folder would have committed."""
-    names = [path for pattern in ("*.csv", "*.svg", "run.json") for path in folder.glob(pattern)]
-    return {
-        path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(names) if path.name != "timings.csv"
-    }
+    """SHA-256 of every table and figure of a results folder, and of what it says of itself."""
+    paths = [path for pattern in ("*.csv", "*.svg", "run.json") for path in sorted(folder.glob(pattern))]
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in paths if path.name != "timings.csv"}
+
+
+def n_stored(folder: Path) -> int:
+    """Count the outcomes that the store of a folder holds; 0 where there is none yet."""
+    try:
+        with Store(folder, writable=False) as store:
+            return len(store.covered_sizes())
+    except DataError:
+        assert not (folder / "trials.sqlite").exists()
+        return 0
+
+
+def wait_for_outcomes(folder: Path, process: subprocess.Popen[str], more_than: int = 0) -> None:
+    """Wait until a run has made some outcomes durable."""
+    while n_stored(folder) <= more_than:
+        assert process.poll() is None, answer_of(process)
+        time.sleep(0.02)

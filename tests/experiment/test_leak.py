@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+from fsvm_cli.documents import model_from_json
 from fsvm_cli.experiment.plan import Experiment, Trial
 from fsvm_cli.experiment.schema import LEAK, Config
 from fsvm_cli.experiment.trial import draw_parts, run_trial
@@ -65,4 +66,4 @@ def test_the_label_tells_of_the_leak(planned: Planned, ranking: dict[str, Any], 
     config = planned(rankings=[ranking]).config
     assert config.rankings[0].label == label
     # A config travels to the workers as JSON: the label stays as it is.
-    assert Config.model_validate_json(config.model_dump_json()).rankings[0].label == label
+    assert model_from_json(Config, config.model_dump_json()).rankings[0].label == label

@@ -80,6 +80,15 @@ def test_reading_does_not_make_a_store(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+def test_what_a_run_that_was_killed_at_once_leaves_is_an_empty_store(tmp_path: Path) -> None:
+    (tmp_path / FILE_NAME).touch()
+    with Store(tmp_path, writable=False) as store:
+        assert store.covered_sizes() == {}
+    assert (tmp_path / FILE_NAME).read_bytes() == b""
+    fill(tmp_path, a=outcome(1))
+    assert read(tmp_path, "a") == outcome(1)
+
+
 def test_a_store_of_another_version_is_refused(tmp_path: Path) -> None:
     fill(tmp_path, a=outcome(1))
     connection = sqlite3.connect(tmp_path / FILE_NAME)

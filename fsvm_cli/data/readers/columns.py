@@ -39,7 +39,7 @@ def read_csv(path: Path) -> pa.Table:
             parse_options=pyarrow.csv.ParseOptions(delimiter=separator, newlines_in_values=True),
             convert_options=pyarrow.csv.ConvertOptions(null_values=MISSING_MARKS, strings_can_be_null=True),
         )
-        return _with_readable_names(table)
+        return _with_checked_names(table)
     except (pa.ArrowException, OverflowError, UnicodeDecodeError) as error:
         raise DataError(f"{path}: not a CSV table with a header, in UTF-8 ({_first_line(error)})") from error
 
@@ -53,15 +53,14 @@ def read_parquet(path: Path) -> pa.Table:
         If it is none, or is damaged.
     """
     try:
-        return _with_readable_names(pyarrow.parquet.read_table(path))
+        return _with_checked_names(pyarrow.parquet.read_table(path))
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise DataError(f"{path}: not a Parquet file, or damaged ({_first_line(error)})") from error
 
 
-def _with_readable_names(table: pa.Table) -> pa.Table:
-    """Hand on `table` if its names are UTF-8, which pyarrow asks only when it is asked for them."""
-    table.column_names  # noqa: B018
-    return table
+def _with_checked_names(table: pa.Table) -> pa.Table:
+    """Rename the columns to their own names: pyarrow decodes names as late as when they are asked for."""
+    return table.rename_columns(table.column_names)
 
 
 def read_arff(path: Path) -> pa.Table:

@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 from ruamel.yaml import YAML
 
-from fsvm_cli.documents import parse_document, validate
+from fsvm_cli.documents import model_from_json, parse_document, validate
 from fsvm_cli.errors import UsageError
 from fsvm_cli.experiment.config import json_schema, load_config, load_distinct
 from fsvm_cli.experiment.plan import plan
@@ -42,14 +42,13 @@ def mistakes(text: str) -> list[str]:
 
 @pytest.mark.parametrize("name", SHIPPED)
 def test_a_shipped_config_loads_and_names_a_data_set_that_exists(name: str) -> None:
-    config = load_config(name).config
-    assert config.dataset.name in shipped_names("datasets")
+    assert load_config(name).config.dataset.name in shipped_names("datasets")
 
 
 @pytest.mark.parametrize("name", SHIPPED)
 def test_a_shipped_config_survives_its_json(name: str) -> None:
     config = load_config(name).config
-    assert Config.model_validate_json(config.model_dump_json()) == config
+    assert model_from_json(Config, config.model_dump_json()) == config
 
 
 @pytest.mark.parametrize("name", SHIPPED)
@@ -103,7 +102,7 @@ def _plain(name: str) -> dict[str, Any]:
     [
         ("title: t", "titel: t", "c.yaml:1:1: unknown key 'titel'"),
         ("title: t", "title: 3", "c.yaml:1:8: title is 3"),
-        ("dataset: plane", "dataset: {nam: plane}", "c.yaml:2:11: unknown key 'nam'; allowed: name, samples, version"),
+        ("dataset: plane", "dataset: {nam: plane}", "c.yaml:2:11: unknown key 'nam'"),
         (
             "none",
             "standart",

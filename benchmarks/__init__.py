@@ -1,0 +1,1 @@
+"""Speed against named peers, as ratios within one run."""

@@ -1,0 +1,105 @@
+"""`fsvm verify`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from fsvm_cli.experiment.config import LoadedConfig
+    from fsvm_cli.experiment.plan import Experiment
+    from fsvm_cli.experiment.store import Store
+
+# Times differ from run to run; run.json is compared value by value.
+PARTICULAR_TO_A_RUN = frozenset({"timings.csv", "run.json"})
+
+
+@click.command("verify")
+@click.argument("results", type=click.Path(path_type=Path), default="results")
+@click.option(
+    "--rerun", "n_rerun", type=click.IntRange(min=0), default=0, help="Repeat so many random trials, and compare."
+)
+def command(results: Path, n_rerun: int) -> None:
+    """Check stored results.
+
+    RESULTS is the folder of one experiment, or one that holds several. All tables and figures are made again from the
+    stored trials and compared byte by byte; the trials are compared with the config and the data that they claim.
+    """
+    from fsvm_cli.errors import DataError, FsvmError
+    from fsvm_cli.report.results import results_folders
+
+    folders = results_folders(results)
+    if not folders:
+        raise DataError(f"{results}: no results here; 'fsvm run' makes them")
+    mistakes = []
+    for folder in folders:
+        try:
+            mistakes += [f"{folder}: {mistake}" for mistake in _verify(folder, n_rerun)]
+        except FsvmError as error:
+            mistakes.append(str(error))
+    if mistakes:
+        raise DataError("\n".join(mistakes))
+
+
+def _announce(message: str) -> None:
+    click.echo(message, err=True)
+
+
+def _verify(folder: Path, n_rerun: int) -> list[str]:
+    """Verify one experiment; what is wrong with it, in words."""
+    import numpy as np
+
+    from fsvm_cli.experiment.plan import plan
+    from fsvm_cli.experiment.store import Store
+    from fsvm_cli.experiment.verify import changes_since_run, repeat, stored_config, stored_trials
+
+    loaded = stored_config(folder)
+    experiment = plan(loaded, _announce)
+    mistakes = []
+    for name, (then, now) in changes_since_run(loaded, experiment, folder).items():
+        change = f"{name} was {then} and is {now} now"
+        if name.startswith("packages."):
+            click.echo(f"{folder}: {change}")
+        else:
+            mistakes.append(change)
+    with Store(folder, writable=False) as store:
+        n_stored = len(stored_trials(experiment, store))
+        if n_stored == 0:
+            mistakes.append("the store holds no trial of this config, data and code")
+            return mistakes
+        click.echo(f"{folder}: {n_stored} of {experiment.n_trials()} planned trials are stored")
+        differing = _made_again(folder, loaded, experiment, store)
+        mistakes += differing
+        if not differing:
+            click.echo(f"{folder}: every table and figure is what the stored trials lead to")
+        if n_rerun:
+            found = repeat(experiment, store, n_rerun, np.random.default_rng())
+            click.echo(f"{folder}: repeated trials: {found.n_identical} identical, {found.n_close} within rounding")
+            mistakes += [
+                f"split {trial.split} with {trial.n_train} training rows leads to other numbers when it is repeated"
+                for trial in found.differing
+            ]
+    return mistakes
+
+
+def _made_again(folder: Path, loaded: LoadedConfig, experiment: Experiment, store: Store) -> list[str]:
+    """Make all tables and figures again and say which differ."""
+    import tempfile
+
+    from fsvm_cli.report.results import draw_figures, write_tables
+
+    differing = []
+    with tempfile.TemporaryDirectory() as name:
+        write_tables(loaded, experiment, store, Path(name))
+        draw_figures(Path(name))
+        for again in sorted(Path(name).iterdir()):
+            path = folder / again.name
+            if path.name in PARTICULAR_TO_A_RUN:
+                continue
+            if not path.exists():
+                differing.append(f"{path.name} is missing; 'fsvm run' makes it")
+            elif path.read_bytes() != again.read_bytes():
+                differing.append(f"{path.name} is not what the stored trials lead to; 'fsvm run' makes it anew")
+    return differing

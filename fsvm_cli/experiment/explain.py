@@ -1,0 +1,100 @@
+"""Why trials must run: what the store lacks of each ranking, and since when."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fsvm_cli.experiment.plan import Experiment
+    from fsvm_cli.experiment.store import Store
+    from fsvm_cli.experiment.tasks import Task
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why trials of one ranking must run.
+
+    Attributes
+    ----------
+    place : int
+        Place of the ranking.
+    n_missing : int
+        Trials that must run.
+    reasons : tuple of str
+        In words.
+    """
+
+    place: int
+    n_missing: int
+    reasons: tuple[str, ...]
+
+
+def explain(experiment: Experiment, store: Store | None, tasks: Sequence[Task]) -> list[Explanation]:
+    """Explain, for each ranking of which something is missing, why its trials must run.
+
+    Parameters
+    ----------
+    experiment : Experiment
+    store : Store or None
+    tasks : sequence of Task
+        What is missing.
+    """
+    known = [] if store is None else [json.loads(group) for group in store.groups()]
+    failures = {} if store is None else store.failures()
+    explanations = []
+    for place in experiment.places():
+        missing = [task for task in tasks if place in task.wanted]
+        if not missing:
+            continue
+        ingredients = experiment.ingredients(place)
+        if ingredients in known:
+            reasons = _what_is_new(experiment, place, missing, failures)
+        else:
+            reasons = (_what_changed(ingredients, known),)
+        explanations.append(Explanation(place, len(missing), reasons))
+    return explanations
+
+
+def _what_is_new(
+    experiment: Experiment, place: int, missing: Sequence[Task], failures: dict[str, str]
+) -> tuple[str, ...]:
+    """Tell failed trials, trials without some sizes, and trials that never ran apart."""
+    counts: Counter[str] = Counter()
+    for task in missing:
+        error = failures.get(experiment.key(place, task.trial))
+        if error is not None:
+            counts[f"failed before ({error})"] += 1
+        elif task.wanted[place] != experiment.sizes:
+            counts["new subset sizes"] += 1
+        else:
+            counts["new, or not finished before"] += 1
+    return tuple(f"{count} {reason}" for reason, count in counts.items())
+
+
+def _what_changed(ingredients: dict[str, Any], known: Sequence[dict[str, Any]]) -> str:
+    """Compare with the most similar group that was run before."""
+    mine = flattened(ingredients)
+    others = [flattened(group) for group in known]
+    alike = [other for other in others if other.get("ranking.method") == mine.get("ranking.method")]
+    if not alike:
+        return "never run here"
+    changes = min((_differences(mine, other) for other in alike), key=len)
+    return f"changed since it was run: {', '.join(changes)}"
+
+
+def _differences(mine: dict[str, Any], other: dict[str, Any]) -> list[str]:
+    names = [name for name in {**mine, **other} if mine.get(name) != other.get(name)]
+    return [name if name == "data" else f"{name} {other.get(name)} -> {mine.get(name)}" for name in names]
+
+
+def flattened(content: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Name every value by its dotted path."""
+    flat: dict[str, Any] = {}
+    for key, value in content.items():
+        flat |= flattened(value, f"{prefix}{key}.") if isinstance(value, dict) else {f"{prefix}{key}": value}
+    return flat
