@@ -36,7 +36,7 @@ from fsvm_cli.svm.kernels import KERNELS, Kernel
 ALL_FEATURES = "all features"
 """Label of the machine on all features, where no ranking is listed; claims may name it in any case."""
 
-LEAK = " (leak: test labels rank)"
+LEAK = " (test leak)"
 """Ends the label of a ranking that sees the test part, wherever it is shown: in tables, figures and verdicts."""
 
 GIVEN: Literal["given"] = "given"
