@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 COMMANDS = {
     "run": "Run experiments and write their tables and figures.",
     "plot": "Draw every figure again from stored results.",
+    "rank": "Rank the features of your own data.",
     "compare": "Print what the papers claim beside what was found, with verdicts.",
+    "datasets": "List, show, fetch and verify data sets.",
     "verify": "Check stored results: make tables and figures again, repeat trials.",
     "check": "Check configs without running them.",
     "schema": "Print the JSON Schema of a config, for editors.",

@@ -8,12 +8,13 @@ aliases nor nesting can cost more memory than a person's document needs.
 from __future__ import annotations
 
 import difflib
+import json
 import re
 import types
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Tag, ValidationError
 from ruamel.yaml import YAML
 from ruamel.yaml.constructor import ConstructorError, SafeConstructor
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
@@ -218,6 +219,25 @@ class _Builder:
         return f"{self.name}:{node.start_mark.line + 1}:{node.start_mark.column + 1}"
 
 
+def model_from_json(model: type[ModelT], text: str) -> ModelT:
+    """Build `model` from the JSON that it was written as.
+
+    pydantic's own JSON mode forgets, behind a validator that runs first, that a JSON array may be a tuple.
+
+    Raises
+    ------
+    ValueError
+        If the text is no JSON of such a model (pydantic's ``ValidationError`` is one).
+    """
+    return model.model_validate(_with_tuples(json.loads(text)))
+
+
+def _with_tuples(value: Any) -> Any:
+    if isinstance(value, list):
+        return tuple(map(_with_tuples, value))
+    return {key: _with_tuples(inner) for key, inner in value.items()} if isinstance(value, dict) else value
+
+
 def validate(document: Document, model: type[ModelT]) -> ModelT:
     """Build `model` from a document.
 
@@ -240,16 +260,16 @@ def _by_position(mistake: str) -> tuple[int, int]:
 
 def _describe(document: Document, model: type[BaseModel], error: Any) -> str:
     """Say one mistake that pydantic found as ``file:line:column: what is wrong; what is allowed; did you mean``."""
-    location = _location_in(document.content, error["loc"])
+    location, inside = _resolve(document.content, model, error["loc"])
     kind, context, value = error["type"], error.get("ctx", {}), error["input"]
     key = ".".join(str(part) for part in location) or "the document"
     if kind == "extra_forbidden":
-        allowed = _keys_allowed(model, error["loc"][:-1])
+        allowed = [info.alias or name for name, info in inside.model_fields.items()] if inside else []
         message = f"unknown key '{location[-1]}'{_allowed(allowed)}{_suggestion(str(location[-1]), allowed)}"
         return str(document.error((*location, "<key>"), message))
     if kind == "missing":
-        inside = f" in '{key}'" if location else ""
-        return str(document.error(location, f"the key '{error['loc'][-1]}' is missing{inside}"))
+        where = f" in '{key}'" if location else ""
+        return str(document.error(location, f"the key '{error['loc'][-1]}' is missing{where}"))
     if kind in {"literal_error", "union_tag_invalid"}:
         allowed = re.findall(r"'([^']*)'", str(context.get("expected") or context.get("expected_tags")))
         chosen = value.get(discriminator) if (discriminator := _discriminator(context)) else value
@@ -288,54 +308,62 @@ def _suggestion(word: str, allowed: Iterable[str]) -> str:
     return f"; did you mean '{near[0]}'?" if near else ""
 
 
-def _location_in(content: Any, loc: Location) -> Location:
-    """Drop from pydantic's location what it adds of its own: the tags of unions and names of validators."""
+def _resolve(content: Any, model: type[BaseModel], loc: Location) -> tuple[Location, type[BaseModel] | None]:
+    """Turn pydantic's location into one of the document, and find the innermost model on the way to it.
+
+    Pydantic puts the tag of a union's member between the keys, and a tag may be spelt like a key.
+    """
     location: list[str | int] = []
+    annotation: Any = model
+    inside: type[BaseModel] | None = model
     for part in loc:
+        members = dict(_members(annotation))
+        chosen = [member for member, tags in members.items() if part in tags] if len(members) > 1 else []
         is_key = isinstance(content, dict) and part in content
         is_place = isinstance(content, tuple) and isinstance(part, int) and part < len(content)
-        if is_key or is_place:
+        if chosen:
+            annotation = chosen[0]
+        elif is_key or is_place:
             content = content[part]
             location.append(part)
-    return tuple(location)
+            annotation = _below(members, part)
+        else:
+            continue
+        inside = annotation if _is_model(annotation) else inside
+    return tuple(location), inside
 
 
-def _keys_allowed(model: type[BaseModel], loc: Location) -> list[str]:
-    """Keys of the model that stands at pydantic's location `loc` below `model`."""
-    candidates: list[Any] = [model]
-    for part in loc:
-        candidates = [inner for candidate in candidates for inner in _descend(candidate, part)]
-    models = [member for candidate in candidates for member in _members(candidate) if _is_model(member)]
-    return list(dict.fromkeys(info.alias or name for found in models for name, info in found.model_fields.items()))
+def _below(members: dict[Any, set[str]], part: str | int) -> Any:
+    """Find the type of what stands at a key or place of the first member that has it."""
+    for member in members:
+        if _is_model(member):
+            fields = {info.alias or name: info.annotation for name, info in member.model_fields.items()}
+            if part in fields:
+                return fields[str(part)]
+        elif isinstance(part, int) and get_origin(member) in {tuple, list}:
+            return get_args(member)[0]
+    return None
+
+
+def _members(annotation: Any) -> Iterator[tuple[Any, set[str]]]:
+    """Yield the types that an annotation admits, each with the tags by which pydantic may call it."""
+    origin = get_origin(annotation)
+    if origin is Annotated:
+        own_tags = {note.tag for note in get_args(annotation)[1:] if isinstance(note, Tag)}
+        for member, tags in _members(get_args(annotation)[0]):
+            yield member, tags | own_tags
+    elif origin in {Union, types.UnionType}:
+        for member in get_args(annotation):
+            if member is not type(None):
+                yield from _members(member)
+    else:
+        yield annotation, _literal_tags(annotation) if _is_model(annotation) else set()
+
+
+def _literal_tags(model: type[BaseModel]) -> set[str]:
+    literals = (info.annotation for info in model.model_fields.values() if get_origin(info.annotation) is Literal)
+    return {model.__name__, *(value for literal in literals for value in get_args(literal))}
 
 
 def _is_model(annotation: Any) -> bool:
     return isinstance(annotation, type) and issubclass(annotation, BaseModel)
-
-
-def _members(annotation: Any) -> Iterator[Any]:
-    """Yield the types that an annotation admits, with Annotated and unions opened."""
-    origin = get_origin(annotation)
-    if origin is Annotated:
-        yield from _members(get_args(annotation)[0])
-    elif origin in {Union, types.UnionType}:
-        for member in get_args(annotation):
-            yield from _members(member)
-    else:
-        yield annotation
-
-
-def _descend(annotation: Any, part: str | int) -> Iterator[Any]:
-    for member in _members(annotation):
-        if _is_model(member):
-            fields = {info.alias or name: info for name, info in member.model_fields.items()}
-            if part in fields:
-                yield fields[str(part)].annotation
-            elif any(part in get_args(info.annotation) for info in fields.values() if _is_literal(info.annotation)):
-                yield member
-        elif isinstance(part, int) and get_origin(member) in {tuple, list}:
-            yield get_args(member)[0]
-
-
-def _is_literal(annotation: Any) -> bool:
-    return get_origin(annotation) is Literal

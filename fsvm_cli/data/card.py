@@ -36,9 +36,17 @@ class CardFile(StrictModel):
 
 
 class Files(StrictModel):
-    """The files that a copy is read from, by their paths; with `test_files`, the source fixes the split."""
+    """The files that a copy is read from, by their paths.
 
-    files: tuple[str, ...] = Field(min_length=1)
+    Attributes
+    ----------
+    files : tuple of str
+        All rows, or the training rows; all files of the card where nothing is said.
+    test_files : tuple of str
+        Test rows, where the source fixes the split.
+    """
+
+    files: tuple[str, ...] = ()
     test_files: tuple[str, ...] = ()
 
 
@@ -84,6 +92,15 @@ class LibsvmCopy(Files):
     dense: bool = False
 
 
+class ReutersCopy(Files):
+    """Stories of Reuters-21578 with exactly one of `topics`; see `fsvm_cli.data.readers.reuters`."""
+
+    reader: Literal["reuters"]
+    topics: tuple[str, ...] = Field(min_length=2)
+    split: Literal["any", "modapte"]
+    vocabulary: Literal["whole", "training"]
+
+
 class BundledCopy(StrictModel):
     """The copy that scikit-learn carries."""
 
@@ -91,7 +108,9 @@ class BundledCopy(StrictModel):
     loader: Literal["load_wine", "load_breast_cancer"]
 
 
-Copy = Annotated[TextCopy | SequencesCopy | ExpressionCopy | LibsvmCopy | BundledCopy, Field(discriminator="reader")]
+Copy = Annotated[
+    TextCopy | SequencesCopy | ExpressionCopy | LibsvmCopy | ReutersCopy | BundledCopy, Field(discriminator="reader")
+]
 
 
 class Expected(StrictModel):
@@ -189,9 +208,10 @@ class Card(StrictModel):
                     raise ValueError(f"version '{name}' reads '{path}', which is not under 'files'")
         return self
 
-    def file(self, path: str) -> CardFile:
-        """Look up one of `files` by its path."""
-        return next(file for file in self.files if file.path == path)
+    def files_of(self, copy: Files) -> list[CardFile]:
+        """List the files that a copy is read from, in the order in which it names them."""
+        by_path = {file.path: file for file in self.files}
+        return [by_path[path] for path in (*(copy.files or by_path), *copy.test_files)]
 
     def version(self, name: str, chosen: str | None) -> tuple[str, FixedVersion | GeneratedVersion]:
         """Find the version `chosen`, or the first; `name` is the card's own, for the error.

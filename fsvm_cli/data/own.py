@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import sklearn.datasets
 
 from fsvm_cli.data.fetch import cache_folder
 from fsvm_cli.data.load import assemble
@@ -72,23 +76,24 @@ def load_openml(spec: OpenmlSpec, announce: Callable[[str], None]) -> Dataset:
     DataError
         If OpenML has no such set, it cannot be reached, or the set is not usable as it is.
     """
-    import pyarrow as pa  # noqa: PLC0415 - slow to import
-    from sklearn.datasets import fetch_openml  # noqa: PLC0415 - slow to import
-
     is_number = isinstance(spec.openml, int)
     if is_number and spec.version is not None:
         raise UsageError(f"OpenML {spec.openml}: a number stands for one version; leave 'version' out")
     announce(f"OpenML {spec.openml}: from the cache, or from openml.org")
     try:
-        bunch = fetch_openml(
-            name=None if is_number else spec.openml,
-            version=spec.version or "active",
-            data_id=spec.openml if is_number else None,
-            as_frame=True,
-            data_home=cache_folder(),
-        )
+        with warnings.catch_warnings(record=True) as remarks:
+            warnings.simplefilter("always")
+            bunch = sklearn.datasets.fetch_openml(
+                name=None if is_number else spec.openml,
+                version=spec.version or "active",
+                data_id=spec.openml if is_number else None,
+                as_frame=True,
+                data_home=cache_folder(),
+            )
     except (OSError, ValueError) as error:  # no network; no such set, or other bytes than OpenML announces
         raise DataError(f"OpenML {spec.openml}: cannot be had ({error})") from error
+    for remark in remarks:  # which of several versions was taken, for example
+        announce(str(remark.message).splitlines()[0])
     table = pa.Table.from_pandas(bunch.frame, preserve_index=False)
     own_target = bunch.target_names[0] if len(bunch.target_names) == 1 else None
     return dataset_from_table(f"openml-{spec.openml}", table, spec, own_target)

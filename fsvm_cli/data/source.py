@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from numpy.typing import NDArray
+
     from fsvm_cli.data.card import GeneratedVersion
     from fsvm_cli.data.spec import Spec
 
@@ -66,6 +68,11 @@ class DataSource(ABC):
         """Columns that carry signal, None where this is unknown."""
         return None
 
+    @property
+    def given_split(self) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
+        """Training and test rows of `draw` where the source fixes them."""
+        return None
+
     @abstractmethod
     def draw(self, rng: np.random.Generator) -> Dataset:
         """Yield the data for one split; only a distribution uses `rng`."""
@@ -76,6 +83,12 @@ class FixedSource(DataSource):
     """A data set that is always the same."""
 
     dataset: Dataset
+
+    @property
+    def given_split(self) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
+        """Rows of the split that comes with the data set."""
+        train, test = self.dataset.train_indices, self.dataset.test_indices
+        return None if train is None or test is None else (train, test)
 
     def draw(self, rng: np.random.Generator) -> Dataset:  # noqa: ARG002 - the contract of DataSource
         """Yield the data set itself."""

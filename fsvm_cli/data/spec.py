@@ -72,12 +72,12 @@ def _from_name(value: Any) -> Any:
 
 def _kind(value: Any) -> str:
     keys = value if isinstance(value, dict) else getattr(value, "__dict__", {})
-    return next((key for key in ("file", "openml") if key in keys), "name")
+    return "own" if "file" in keys else "public" if "openml" in keys else "named"
 
 
 Spec = NamedSpec | FileSpec | OpenmlSpec
 DatasetSpec = Annotated[
-    Annotated[NamedSpec, Tag("name")] | Annotated[FileSpec, Tag("file")] | Annotated[OpenmlSpec, Tag("openml")],
+    Annotated[NamedSpec, Tag("named")] | Annotated[FileSpec, Tag("own")] | Annotated[OpenmlSpec, Tag("public")],
     Discriminator(_kind),
     BeforeValidator(_from_name, json_schema_input_type=str | Spec),
 ]

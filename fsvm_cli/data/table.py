@@ -49,7 +49,8 @@ def dataset_from_table(name: str, table: pa.Table, spec: TableSpec, own_target: 
     """
     _check_names(name, table)
     target = _find_target(name, table, spec, own_target)
-    features = table.drop_columns([target, *spec.drop])
+    left_out = {target, *spec.drop}
+    features = table.select([column for column in table.column_names if column not in left_out])
     table, features = _without_missing(name, table, features, target, spec)
     classes, y = _encode_target(name, target, table.column(target))
     feature_names, columns = _encode_features(name, features, spec)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import lzma
+import struct
 import tarfile
 import zipfile
 import zlib
@@ -63,7 +64,17 @@ def extract(packed: Path, name: str, member: str, limit: int) -> bytes:
                 content = _from_tar(stream, member, limit)
             else:
                 content = _decompress(stream, name, limit)
-    except (zipfile.BadZipFile, tarfile.TarError, lzma.LZMAError, zlib.error, gzip.BadGzipFile, EOFError) as error:
+    # Damaged streams make bz2 and zipfile raise OSError, names and numbers in them ValueError and struct.error.
+    except (
+        zipfile.BadZipFile,
+        tarfile.TarError,
+        lzma.LZMAError,
+        zlib.error,
+        struct.error,
+        OSError,
+        ValueError,
+        EOFError,
+    ) as error:
         raise DataError(f"a damaged archive ({error})") from error
     except (NotImplementedError, RuntimeError) as error:  # what zipfile says of unknown methods and passwords
         raise DataError(f"an archive that cannot be read ({error})") from error
@@ -81,7 +92,7 @@ def _from_zip(stream: BinaryIO, member: str, limit: int) -> bytes:
 
 
 def _from_tar(stream: BinaryIO, member: str, limit: int) -> bytes:
-    with tarfile.open(fileobj=stream, mode="r|*") as archive:
+    with tarfile.open(fileobj=stream, mode="r:*") as archive:
         for entry in archive:
             if entry.offset_data + entry.size > MAX_UNPACKED_BYTES:
                 raise DataError(f"unfolds to more than {MAX_UNPACKED_BYTES:,} bytes")

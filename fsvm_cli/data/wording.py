@@ -21,7 +21,7 @@ def shown(names: Sequence[str], at_most: int = NAMES_SHOWN) -> str:
 def nearest(word: str, names: Sequence[str]) -> str:
     """Say which of `names` the reader may have meant by `word`, or else which there are."""
     by_lower_case = {name.lower(): name for name in names[:NAMES_COMPARED]}
-    near = difflib.get_close_matches(word.lower(), by_lower_case, n=3, cutoff=0.5)
+    near = difflib.get_close_matches(word.lower(), by_lower_case, n=3, cutoff=0.6)
     if near:
         return "did you mean " + " or ".join(f"'{by_lower_case[name]}'" for name in near) + "?"
     return f"there are: {shown(names, 40)}"

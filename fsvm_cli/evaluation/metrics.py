@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import functools
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.metrics import make_scorer
+
+from fsvm_cli.information import relative_classifier_information
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
 
 def confusion_matrix(y: NDArray[np.intp], predicted: NDArray[np.intp], n_classes: int) -> NDArray[np.intp]:
@@ -60,4 +64,38 @@ def balanced_accuracy(confusion: NDArray[np.intp]) -> NDArray[np.float64]:
 METRICS: Mapping[str, Callable[[NDArray[np.intp]], NDArray[np.float64]]] = {
     "accuracy": accuracy,
     "balanced-accuracy": balanced_accuracy,
+    "rci": relative_classifier_information,
 }
+"""All are fractions, larger is better; tables and figures show them in per cent."""
+
+
+def metric_scorer(metric: str) -> Callable[..., float]:
+    """Make a scorer for scikit-learn's model selection, as in ``cross_val_score(model, X, y, scoring=...)``.
+
+    Parameters
+    ----------
+    metric : str
+        A key of `METRICS`.
+
+    Returns
+    -------
+    callable
+        ``scorer(estimator, X, y)`` returns the metric of the predictions, a fraction; picklable.
+
+    Raises
+    ------
+    ValueError
+        If there is no such metric.
+    """
+    if metric not in METRICS:
+        raise ValueError(f"no metric is called {metric!r}; there are {', '.join(METRICS)}")
+    scorer: Callable[..., float] = make_scorer(functools.partial(_score_labels, metric=metric))
+    return scorer
+
+
+def _score_labels(labels: ArrayLike, predicted: ArrayLike, *, metric: str) -> float:
+    """Score predicted labels of any kind."""
+    both: NDArray[Any] = np.concatenate([np.asarray(labels), np.asarray(predicted)])
+    classes, codes = np.unique(both, return_inverse=True)
+    y, assigned = np.split(codes, 2)
+    return float(METRICS[metric](confusion_matrix(y, assigned, len(classes))))

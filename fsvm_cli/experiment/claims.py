@@ -73,6 +73,20 @@ class ValueClaim(Claim):
         yield self.at
 
 
+class SingleRunClaim(Claim):
+    """A printed number, in per cent, that comes from one random run: it should be an ordinary one among ours."""
+
+    kind: Literal["single-run"]
+    at: Place
+    published: float = Field(description="The number as it is printed, in per cent.")
+    decimals: Annotated[int, Field(ge=0, le=6)] = Field(default=2, description="Decimals of the print.")
+    print: Literal["rounded", "truncated"] = Field(default="rounded", description="How the print drops the rest.")
+
+    def places(self) -> Iterator[Place]:
+        """Yield the one place."""
+        yield self.at
+
+
 class DifferenceClaim(Claim):
     """One place is higher than another, on the same splits."""
 
@@ -157,6 +171,13 @@ class StatementClaim(Claim):
 
 
 AnyClaim = Annotated[
-    ValueClaim | DifferenceClaim | MonotoneClaim | ScoreOrderClaim | CountClaim | TopFeaturesClaim | StatementClaim,
+    ValueClaim
+    | SingleRunClaim
+    | DifferenceClaim
+    | MonotoneClaim
+    | ScoreOrderClaim
+    | CountClaim
+    | TopFeaturesClaim
+    | StatementClaim,
     Field(discriminator="kind"),
 ]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import json
 import re
 from collections import Counter
 from dataclasses import dataclass
@@ -111,24 +110,6 @@ def load_distinct(names_or_paths: Sequence[str], overrides: Sequence[str] = ()) 
         if count > 1:
             raise UsageError(f"{count} configs are called '{name}' and would share a folder; rename, or run them apart")
     return loaded
-
-
-def config_from_json(text: str) -> Config:
-    """Read the JSON that a config was written as.
-
-    Raises
-    ------
-    ValueError
-        If the text is no JSON, or not that of a config.
-    """
-    return Config.model_validate(_with_tuples(json.loads(text)))
-
-
-def _with_tuples(value: Any) -> Any:
-    """Make tuples of lists: a strict model takes no list, and JSON has no other sequence."""
-    if isinstance(value, list):
-        return tuple(map(_with_tuples, value))
-    return {key: _with_tuples(inner) for key, inner in value.items()} if isinstance(value, dict) else value
 
 
 def json_schema() -> dict[str, Any]:

@@ -8,9 +8,12 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from fsvm_cli.data.source import DataSource, open_source
+from fsvm_cli.data.scaling import fit_scaling
+from fsvm_cli.data.source import DataSource, FixedSource, open_source
+from fsvm_cli.data.wording import shown
 from fsvm_cli.errors import UsageError
 from fsvm_cli.evaluation.splits import count_rows
+from fsvm_cli.experiment.schema import GIVEN
 from fsvm_cli.ranking.registry import ranking_methods
 
 if TYPE_CHECKING:
@@ -99,7 +102,9 @@ class Experiment:
     def ingredients(self, place: int) -> dict[str, Any]:
         """List what the outcomes of the ranking at `place` depend on, beside the split."""
         ranking = self.rankings()[place]
-        return {
+        # A random split says so by saying nothing: stored outcomes are older than given splits.
+        given = {"split": "given"} if self.config.protocol.is_given else {}
+        return given | {
             "outcome_version": OUTCOME_VERSION,
             "data": self.source.identity,
             "scaling": self.config.scaling,
@@ -140,18 +145,8 @@ def plan(loaded: LoadedConfig, announce: Callable[[str], None]) -> Experiment:
         source = open_source(config.dataset, base_folder=loaded.folder, announce=announce)
     except UsageError as error:
         raise document.error(("dataset",), str(error)) from error
-    n_test: dict[int, int] = {}
-    for part in config.protocol.train:
-        n_train = count_rows(part, source.n_samples)
-        rest = source.n_samples - n_train
-        wanted = rest if config.protocol.test is None else count_rows(config.protocol.test, source.n_samples)
-        if n_train < 1 or wanted < 1 or wanted > rest:
-            raise document.error(
-                ("protocol", "train"),
-                f"{n_train} training and {max(wanted, 0)} test rows cannot be drawn from the {source.n_samples} rows "
-                f"of {source.name}; both parts need at least 1 row",
-            )
-        n_test[n_train] = wanted
+    _announce_constant_features(source, announce)
+    n_test = _given_rows(loaded, source) if config.protocol.is_given else _drawn_rows(loaded, source)
     sizes = tuple(range(1, source.n_features + 1)) if config.subsets == "all" else config.subsets
     if sizes[-1] > source.n_features:
         raise document.error(
@@ -163,6 +158,42 @@ def plan(loaded: LoadedConfig, announce: Callable[[str], None]) -> Experiment:
         _check_record(loaded, source)
     # The machine on all features is the reference of every curve.
     return Experiment(config, source, tuple(sorted({*sizes, source.n_features})), n_test)
+
+
+def _given_rows(loaded: LoadedConfig, source: DataSource) -> dict[int, int]:
+    """Count the rows of the test part by those of the training part, for the split that comes with the data."""
+    split = source.given_split
+    if split is None:
+        raise loaded.document.error(
+            ("protocol", "train"), f"{source.name} comes without a split; write a number or a fraction of its rows"
+        )
+    train, test = split
+    return {len(train): len(test)}
+
+
+def _drawn_rows(loaded: LoadedConfig, source: DataSource) -> dict[int, int]:
+    """Count the rows of the test part by those of the training part, for random splits."""
+    protocol, n_test = loaded.config.protocol, {}
+    for part in protocol.train:
+        assert part != GIVEN, "a given split is planned as it is"
+        n_train = count_rows(part, source.n_samples)
+        rest = source.n_samples - n_train
+        wanted = rest if protocol.test is None else count_rows(protocol.test, source.n_samples)
+        if n_train < 1 or wanted < 1 or wanted > rest:
+            raise loaded.document.error(
+                ("protocol", "train"),
+                f"{n_train} training and {max(wanted, 0)} test rows cannot be drawn from the {source.n_samples} rows "
+                f"of {source.name}; both parts need at least 1 row",
+            )
+        n_test[n_train] = wanted
+    return n_test
+
+
+def _announce_constant_features(source: DataSource, announce: Callable[[str], None]) -> None:
+    if isinstance(source, FixedSource):
+        names = [source.feature_names[feature] for feature in fit_scaling("none", source.dataset.X).constant]
+        if names:
+            announce(f"{source.name}: a single value in all rows, and so no information: {shown(names)}")
 
 
 def _check_record(loaded: LoadedConfig, source: DataSource) -> None:

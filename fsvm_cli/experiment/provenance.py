@@ -15,16 +15,16 @@ import threadpoolctl
 from pydantic import ValidationError
 
 import fsvm_cli
+from fsvm_cli.documents import model_from_json
 from fsvm_cli.errors import DataError
-from fsvm_cli.experiment.config import config_from_json
 from fsvm_cli.experiment.plan import OUTCOME_VERSION
+from fsvm_cli.experiment.schema import Config
 from fsvm_cli.files import write_atomically
 from fsvm_cli.ranking.registry import ranking_methods
 
 if TYPE_CHECKING:
     from fsvm_cli.experiment.config import LoadedConfig
     from fsvm_cli.experiment.plan import Experiment
-    from fsvm_cli.experiment.schema import Config
 
 FILE_NAME = "run.json"
 ENVIRONMENT_NAME = "environment.json"
@@ -44,6 +44,7 @@ def describe_run(loaded: LoadedConfig, experiment: Experiment) -> dict[str, Any]
             "n_samples": experiment.source.n_samples,
             "feature_names": list(experiment.source.feature_names),
             "class_names": list(experiment.source.class_names),
+            "caveats": list(experiment.source.caveats),
         },
         "code": code | {"methods": {method: code["methods"][method] for method in methods}},
         "packages": {
@@ -132,7 +133,7 @@ def read_run(folder: Path) -> tuple[Config, dict[str, Any]]:
     path = folder / FILE_NAME
     try:
         content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        return config_from_json(json.dumps(content["config"])), content
+        return model_from_json(Config, json.dumps(content["config"])), content
     except FileNotFoundError:
         raise DataError(f"{folder}: no {FILE_NAME} here; 'fsvm run' makes it") from None
     except (OSError, ValueError, KeyError, TypeError, ValidationError) as error:

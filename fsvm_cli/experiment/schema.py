@@ -36,6 +36,12 @@ from fsvm_cli.svm.kernels import KERNELS, Kernel
 ALL_FEATURES = "all features"
 """Label of the machine on all features, where no ranking is listed; claims may name it in any case."""
 
+LEAK = " (test leak)"
+"""Ends the label of a ranking that sees the test part, wherever it is shown: in tables, figures and verdicts."""
+
+GIVEN: Literal["given"] = "given"
+"""The training part that the source of the data fixes, and with it the test part."""
+
 PositiveInt = Annotated[int, Field(ge=1)]
 Text = Annotated[str, Field(min_length=1)]
 
@@ -60,28 +66,41 @@ def _row_part(value: Any) -> Fraction | int:
     return fraction
 
 
+def _training_part(value: Any) -> Fraction | int | Literal["given"]:
+    """Read a part of the rows to train on, or the word for the split that comes with the data."""
+    return GIVEN if value == GIVEN else _row_part(value)
+
+
 def _one_or_more(value: Any) -> Any:
     return tuple(value) if isinstance(value, tuple | list) else (value,)
 
 
+ROW_PART_FORMS: list[dict[str, Any]] = [
+    {"type": "integer", "minimum": 1},
+    {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1},
+    {"type": "string", "pattern": r"^\d+/\d+$"},
+]
+_part_as_written = PlainSerializer(lambda part: part if isinstance(part, int) else str(part))
 RowPart = Annotated[
     Fraction | int,
     PlainValidator(_row_part),
-    PlainSerializer(lambda part: part if isinstance(part, int) else str(part)),
+    _part_as_written,
+    WithJsonSchema({"anyOf": ROW_PART_FORMS, "description": "A number of rows, or a fraction of them (rounded down)."}),
+]
+TrainingPart = Annotated[
+    Fraction | int | Literal["given"],
+    PlainValidator(_training_part),
+    _part_as_written,
     WithJsonSchema(
         {
-            "anyOf": [
-                {"type": "integer", "minimum": 1},
-                {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1},
-                {"type": "string", "pattern": r"^\d+/\d+$"},
-            ],
-            "description": "A number of rows, or a fraction of them (rounded down).",
+            "anyOf": [*ROW_PART_FORMS, {"const": GIVEN}],
+            "description": "A number of rows, a fraction of them (rounded down), or the split that the source fixes.",
         }
     ),
 ]
-RowParts = Annotated[
-    tuple[RowPart, ...],
-    BeforeValidator(_one_or_more, json_schema_input_type=RowPart | tuple[RowPart, ...]),
+TrainingParts = Annotated[
+    tuple[TrainingPart, ...],
+    BeforeValidator(_one_or_more, json_schema_input_type=TrainingPart | tuple[TrainingPart, ...]),
     Field(min_length=1),
 ]
 
@@ -96,10 +115,25 @@ class Paper(StrictModel):
 class Protocol(StrictModel):
     """How the rows are divided, and how often."""
 
-    splits: PositiveInt = Field(description="Number of random splits.")
-    train: RowParts = Field(description="Training part, or a list of them for a learning curve.")
+    splits: PositiveInt = Field(description="Number of random splits; 1 where the split is given.")
+    train: TrainingParts = Field(
+        description="Training part, or a list of them for a learning curve; 'given': the split of the source."
+    )
     test: RowPart | None = Field(default=None, description="Test part; all rows outside the training part if left out.")
     seed: Annotated[int, Field(ge=0)] = Field(description="Seed of every random stream of the experiment.")
+
+    @property
+    def is_given(self) -> bool:
+        """Whether the source of the data fixes the split."""
+        return self.train == (GIVEN,)
+
+    @model_validator(mode="after")
+    def _given_split_stands_alone(self) -> Protocol:
+        if GIVEN in self.train and (len(self.train), self.splits, self.test) != (1, 1, None):
+            raise ValueError(
+                "a given split is one split with its own parts: write 'train: given, splits: 1', no 'test'"
+            )
+        return self
 
 
 class Classifier(StrictModel):
@@ -114,6 +148,10 @@ class Classifier(StrictModel):
         """Build the kernel that the config describes."""
         names = {field.name for field in dataclasses.fields(KERNELS[self.kernel])} - KERNEL_FIELDS_NOT_IN_CONFIGS
         return KERNELS[self.kernel](**{name: getattr(self, name) for name in names})
+
+    def handed(self) -> dict[str, Any]:
+        """Describe the machine to an estimator that trains one."""
+        return {"kernel": self.kernel_object(), "C": self.C, "tolerance": self.tolerance, "solver": self.solver}
 
 
 def _classifier_model(name: str, kernel: type[Kernel]) -> type[Classifier]:
@@ -139,10 +177,18 @@ class Ranking(StrictModel):
     @model_validator(mode="before")
     @classmethod
     def _fill_in_label(cls, value: Any) -> Any:
-        if isinstance(value, dict) and "label" not in value and "method" in value:
-            suffix = ", worst first" if value.get("order") == "worst-first" else ""
-            return value | {"label": f"{value['method']}{suffix}"}
-        return value
+        if not isinstance(value, dict) or "method" not in value:
+            return value
+        suffix = ", worst first" if value.get("order") == "worst-first" else ""
+        label = value.get("label", f"{value['method']}{suffix}")
+        leaks = ranking_methods()[value["method"]].sees_test_part(value)
+        if leaks and isinstance(label, str) and not label.endswith(LEAK):
+            label += LEAK
+        return value | {"label": label}
+
+    def sees_test_part(self) -> bool:
+        """Whether test labels decide about the ranking."""
+        return ranking_methods()[self.method].sees_test_part(self.parameters())
 
     def parameters(self) -> dict[str, Any]:
         """Parameters of the method, by the name that its estimator gives them."""

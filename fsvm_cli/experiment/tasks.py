@@ -6,8 +6,9 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from fsvm_cli.experiment.config import config_from_json
+from fsvm_cli.documents import model_from_json
 from fsvm_cli.experiment.plan import Experiment
+from fsvm_cli.experiment.schema import Config
 from fsvm_cli.experiment.trial import run_trial
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ class PackedExperiment:
 
     def unpacked(self) -> Experiment:
         """Unpack."""
-        return Experiment(config_from_json(self.config), self.source, self.sizes, self.n_test)
+        return Experiment(model_from_json(Config, self.config), self.source, self.sizes, self.n_test)
 
 
 def run_tasks(experiments: Sequence[Experiment], tasks: Sequence[Task]) -> list[TaskResult]:

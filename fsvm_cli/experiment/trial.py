@@ -11,7 +11,7 @@ import numpy as np
 from fsvm_cli.data.scaling import fit_scaling
 from fsvm_cli.evaluation.metrics import confusion_matrix
 from fsvm_cli.evaluation.seeds import random_stream
-from fsvm_cli.evaluation.splits import random_split
+from fsvm_cli.evaluation.splits import Split, random_split
 from fsvm_cli.experiment.outcome import Outcome, SubsetResult
 from fsvm_cli.ranking.base import order_of
 from fsvm_cli.svm import nested_curves
@@ -45,9 +45,12 @@ def draw_parts(experiment: Experiment, trial: Trial) -> Parts:
     """Draw the data of a trial from its named streams, and scale them."""
     seed = experiment.config.protocol.seed
     dataset = experiment.source.draw(random_stream(seed, "data", trial.split))
-    split = random_split(
-        len(dataset.y), trial.n_train, experiment.n_test[trial.n_train], random_stream(seed, "split", trial.split)
-    )
+    if experiment.config.protocol.is_given:
+        assert experiment.source.given_split is not None, "the plan has seen to it"
+        split = Split(*experiment.source.given_split)
+    else:
+        n_test = experiment.n_test[trial.n_train]
+        split = random_split(len(dataset.y), trial.n_train, n_test, random_stream(seed, "split", trial.split))
     y = dataset.y
     if experiment.config.control == "permute-labels":
         y = random_stream(seed, "control", trial.split).permutation(y)
@@ -137,15 +140,11 @@ class _Order:
 def _order(experiment: Experiment, trial: Trial, ranking: Ranking | None, parts: Parts) -> _Order:
     if ranking is None:
         return _Order(np.arange(parts.X_train.shape[1]), (), True)
-    classifier = experiment.config.classifier
     stream = random_stream(experiment.config.protocol.seed, "ranking", ranking.method, trial.split)
-    ranker = ranking.estimator(
-        kernel=classifier.kernel_object(),
-        C=classifier.C,
-        tolerance=classifier.tolerance,
-        solver=classifier.solver,
-        random_state=int(stream.integers(2**31)),
-    ).fit(parts.X_train, parts.y_train)
+    machine = experiment.config.classifier.handed()
+    ranker = ranking.estimator(**machine, random_state=int(stream.integers(2**31)))
+    leak = {"X_test": parts.X_test, "y_test": parts.y_test} if ranking.sees_test_part() else {}
+    ranker.fit(parts.X_train, parts.y_train, **leak)
     features = order_of(ranker.scores_)
     if ranking.order == "worst-first":
         features = features[::-1]

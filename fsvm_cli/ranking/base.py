@@ -20,6 +20,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from fsvm_cli.documents import StrictModel
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
 # An experiment hands these to a method; a person who lists the method in a config does not.
@@ -60,6 +62,14 @@ class Ranker(SelectorMixin, BaseEstimator):
     """Whether the scores say how relevant a feature is to the classes."""
 
     n_features_to_select: int | None
+
+    @classmethod
+    def sees_test_part(cls, parameters: Mapping[str, Any]) -> bool:  # noqa: ARG003 - for methods that have a choice
+        """Whether the method, with these parameters, is handed the test part: a leak that its label must tell.
+
+        ``fit`` of such a method takes ``X_test`` and ``y_test`` beside the training part.
+        """
+        return False
 
     @abstractmethod
     def _scores(self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:

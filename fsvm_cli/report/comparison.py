@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 from rich.console import Console
@@ -57,13 +57,13 @@ def format_comparison(comparison: pd.DataFrame, style: str) -> str:
     return _table(cells)
 
 
-def _found(row: object) -> str:
+def _found(row: Any) -> str:
     """Say what was found, with its interval and in words what it is."""
-    value, low, high = (getattr(row, name) for name in ("reproduced", "ci_low", "ci_high"))
-    if pd.isna(value):
-        return str(getattr(row, "rule"))  # noqa: B009 - a namedtuple of pandas has no type
-    interval = "" if pd.isna(low) else f" [{low:.2f}, {high:.2f}]"
-    return f"{value:.2f}{interval} over {getattr(row, 'n')} trials: {getattr(row, 'what')}"  # noqa: B009
+    if pd.isna(row.reproduced):
+        return str(row.rule)
+    interval = "" if pd.isna(row.ci_low) else f" [{row.ci_low:.2f}, {row.ci_high:.2f}]"
+    obstacle = f" ({row.rule})" if row.verdict == "not comparable" else ""
+    return f"{row.reproduced:.2f}{interval} over {row.n} trials{obstacle}: {row.what}"
 
 
 def _table(cells: list[list[str]]) -> str:

@@ -60,6 +60,8 @@ def draw_curves(curves: pd.DataFrame, config: Config, folder: Path, formats: Seq
 def _title(rows: pd.DataFrame, config: Config) -> str:
     n_trials, planned = int(rows["n_trials"].min()), config.protocol.splits
     trials = f"{n_trials} splits" if n_trials == planned else f"INCOMPLETE: {n_trials} of {planned} splits"
+    if config.protocol.is_given:
+        trials = "the split of the source"
     return f"{config.title}\n{trials}, {rows['train_size'].iloc[0]} training rows"
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fsvm_cli.evaluation.bootstrap import bootstrap_interval
 from fsvm_cli.evaluation.metrics import METRICS
+from fsvm_cli.evaluation.seeds import random_stream
 from fsvm_cli.experiment.schema import ALL_FEATURES
 
 if TYPE_CHECKING:
@@ -36,6 +38,9 @@ class Samples:
         Scores of the features; no columns where nothing was ranked.
     converged : ndarray of bool, shape (n_trials, n_sizes)
         Whether the ranking's machines and the subset's reached their duality gap.
+    intervals : dict of (metric, part) to list of (low, high)
+        For the test part of a given split, which has no spread between trials: 95 % bootstrap intervals over its
+        samples, by size; else empty.
     """
 
     splits: NDArray[np.intp]
@@ -43,6 +48,7 @@ class Samples:
     values: dict[tuple[str, str], NDArray[np.float64]]
     scores: NDArray[np.float64]
     converged: NDArray[np.bool_]
+    intervals: dict[tuple[str, str], list[tuple[float, float]]] = field(default_factory=dict)
 
 
 def collect(experiment: Experiment, store: Store) -> dict[tuple[str, int], Samples]:
@@ -85,7 +91,22 @@ def _samples(experiment: Experiment, complete: dict[int, Outcome]) -> Samples:
         },
         scores=np.array([outcome.scores for outcome in outcomes]),
         converged=_converged(outcomes, experiment.sizes),
+        intervals=_intervals(experiment, confusions["test"][0]) if experiment.config.protocol.is_given else {},
     )
+
+
+def _intervals(
+    experiment: Experiment, confusions: NDArray[np.intp]
+) -> dict[tuple[str, str], list[tuple[float, float]]]:
+    """Resample the test part of a given split."""
+    seed = experiment.config.protocol.seed
+    return {
+        (metric, "test"): [
+            bootstrap_interval(METRICS[metric], confusion, random_stream(seed, "bootstrap", metric))
+            for confusion in confusions
+        ]
+        for metric in experiment.config.metrics
+    }
 
 
 def _converged(outcomes: Sequence[Outcome], sizes: tuple[int, ...]) -> NDArray[np.bool_]:

@@ -17,12 +17,28 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from fsvm_cli.experiment.config import LoadedConfig
+    from fsvm_cli.experiment.schema import Protocol
 
 MAX_ROWS = 16
 
 
-def print_summary(loaded: LoadedConfig, curves: pd.DataFrame, folder: Path, figures: Sequence[Path]) -> None:
-    """Print the test curves of an experiment, what they cover, and where the files are."""
+def print_summary(
+    loaded: LoadedConfig, curves: pd.DataFrame, folder: Path, figures: Sequence[Path], caveats: Sequence[str]
+) -> None:
+    """Print the test curves of an experiment, what they cover, and where the files are.
+
+    Parameters
+    ----------
+    loaded : LoadedConfig
+    curves : DataFrame
+        The table `curves.csv`.
+    folder : Path
+        Where the results are.
+    figures : sequence of Path
+        The pictures that were drawn.
+    caveats : sequence of str
+        What every report on these data must say.
+    """
     config = loaded.config
     # A pipe has no width; what is cut off there is lost.
     console = Console(highlight=False, width=None if Console().is_terminal else 160)
@@ -30,7 +46,9 @@ def print_summary(loaded: LoadedConfig, curves: pd.DataFrame, folder: Path, figu
     for (metric, train_size), rows in curves[curves["part"] == "test"].groupby(["metric", "train_size"], sort=False):
         console.print(f"{config.title}: test {metric} in %, {train_size} training rows", style="bold", soft_wrap=True)
         console.print(_table(rows))
-        console.print(_coverage(rows, config.protocol.splits))
+        console.print(_coverage(rows, config.protocol))
+    for caveat in caveats:
+        console.print(f"Mind: {caveat}", style="bold", markup=False, soft_wrap=True)
     if config.expected:
         console.print(format_comparison(read_comparison([folder]), "table"), end="", markup=False, soft_wrap=True)
     if loaded.document.overrides:
@@ -64,7 +82,8 @@ def _cell(row: pd.Series) -> str:
     return f"{100 * row['mean']:.2f}{spread}"
 
 
-def _coverage(rows: pd.DataFrame, planned: int) -> str:
+def _coverage(rows: pd.DataFrame, protocol: Protocol) -> str:
+    planned = protocol.splits
     n_trials, n_unconverged = int(rows["n_trials"].min()), int(rows["n_unconverged"].sum())
     splits = f"{n_trials} splits" if n_trials == planned else f"INCOMPLETE: {n_trials} of {planned} splits"
     certificate = (
@@ -72,4 +91,6 @@ def _coverage(rows: pd.DataFrame, planned: int) -> str:
         if n_unconverged == 0
         else f"in {n_unconverged} of {int(rows['n_trials'].sum())} points a machine missed its duality gap"
     )
+    if protocol.is_given:
+        return f"The split of the source, ± 95 % interval of the bootstrap over its test rows; {certificate}."
     return f"Mean ± 95 % interval over {splits}; {certificate}."

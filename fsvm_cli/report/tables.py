@@ -50,8 +50,8 @@ def summarise(
     -------
     curves : DataFrame
         One row per ranking, training size, number of features, metric and part: mean over trials with its standard
-        deviation and 95 % interval. `n_unconverged` counts the trials in which a machine of the subset or of the
-        ranking missed its duality gap.
+        deviation and 95 % interval; for a given split, which has one trial, the bootstrap interval of the test part.
+        `n_unconverged` counts the trials in which a machine of the subset or of the ranking missed its duality gap.
     scores : DataFrame
         One row per ranking and feature: mean score and rank over all trials of all training sizes.
     """
@@ -72,7 +72,9 @@ def _curve_rows(samples: Samples) -> Iterator[tuple[object, ...]]:
         n_unconverged = int(np.count_nonzero(~samples.converged[:, place]))
         for (metric, part), values in samples.values.items():
             found = mean_interval(values[:, place])
-            yield size, metric, part, found.mean, found.std, found.low, found.high, found.n, n_unconverged
+            intervals = samples.intervals.get((metric, part))
+            low, high = intervals[place] if intervals else (found.low, found.high)
+            yield size, metric, part, found.mean, found.std, low, high, found.n, n_unconverged
 
 
 def _score_rows(feature_names: Sequence[str], scores: NDArray[np.float64]) -> Iterator[tuple[object, ...]]:

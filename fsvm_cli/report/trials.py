@@ -34,11 +34,14 @@ class Trials:
 
     def samples(self, ranking: str, train_size: int | None = None) -> Samples:
         """Find the trials of a ranking; of the largest training part where no size is named."""
+        return self._collected[self._key(ranking, train_size)]
+
+    def _key(self, ranking: str, train_size: int | None) -> tuple[str, int]:
         n_train = max(self.experiment.n_test) if train_size is None else train_size
         if ranking == ALL_FEATURES:
             # With all features every ranking has the same machine.
-            ranking = next(label for label, _ in self._collected)
-        return self._collected[ranking, n_train]
+            ranking = next((label for label, size in self._collected if size == n_train), ALL_FEATURES)
+        return ranking, n_train
 
     def at(self, place: Place) -> NDArray[np.float64]:
         """Value at a place in each trial, in per cent; the mean over a stretch."""
@@ -56,13 +59,18 @@ class Trials:
         n_train = max(self.experiment.n_test) if place.train_size is None else place.train_size
         return self.experiment.n_test[n_train] / n_train
 
+    def cover(self, claim: Claim) -> bool:
+        """Say whether there is a complete trial of everything that the claim speaks of."""
+        return self._keys_of(claim) <= self._collected.keys()
+
+    def _keys_of(self, claim: Claim) -> set[tuple[str, int]]:
+        of_places = {self._key(place.ranking, place.train_size) for place in claim.places()}
+        return of_places or {self._key(label, None) for label in claim.rankings()}
+
     def why_not_comparable(self, claim: Claim) -> str | None:
         """Say why no statement about the document can be made, None where one can."""
-        for label in claim.rankings():
-            try:
-                samples = self.samples(label)
-            except (KeyError, StopIteration):
-                return "no complete trial"
+        for key in sorted(self._keys_of(claim)):
+            samples = self._collected[key]
             n_trials, planned = len(samples.splits), self.experiment.config.protocol.splits
             if n_trials < planned:
                 return f"only {n_trials} of {planned} trials are complete"

@@ -8,7 +8,7 @@ about differences on the same splits: random splits of one data set share rows, 
 from __future__ import annotations
 
 import functools
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -26,6 +26,7 @@ from fsvm_cli.experiment.claims import (
     MonotoneClaim,
     Place,
     ScoreOrderClaim,
+    SingleRunClaim,
     TopFeaturesClaim,
     ValueClaim,
 )
@@ -92,10 +93,11 @@ def judge(claim: AnyClaim, trials: Trials, *, overridden: bool) -> Judgement:
     """
     if claim.kind == "statement":
         return Judgement("not comparable", "not judged by this experiment", claim.claim)
+    if not trials.cover(claim):
+        return Judgement("not comparable", "no complete trial", claim.claim)
+    judgement = _judge(claim, trials)
     obstacle = "the config was overridden" if overridden else trials.why_not_comparable(claim)
-    if obstacle is not None:
-        return Judgement("not comparable", obstacle, claim.claim)
-    return _judge(claim, trials)
+    return judgement if obstacle is None else replace(judgement, verdict="not comparable", rule=obstacle)
 
 
 @functools.singledispatch
@@ -142,6 +144,28 @@ def _judge_value(claim: ValueClaim, trials: Trials) -> Judgement:
         verdict = "inconclusive"
     rule = f"difference {difference:+.2f} ± {half_width:.2f} against a tolerance of {claim.tolerance:g} points"
     return _judgement(verdict, rule, f"{claim.at} (%)", found)
+
+
+@_judge.register
+def _judge_single_run(claim: SingleRunClaim, trials: Trials) -> Judgement:
+    """Find agreement where the printed number is not among the most extreme of our runs, on either side.
+
+    With so few runs that none would be extreme enough, nothing can differ, and the verdict is inconclusive.
+    """
+    values = trials.at(claim.at)
+    unit = 10.0**-claim.decimals
+    low = claim.published - (0.0 if claim.print == "truncated" else 0.5 * unit)
+    n_at_least, n_at_most = np.count_nonzero(values >= low), np.count_nonzero(values <= low + unit)
+    # The printed run is one more draw from the same distribution, as in a permutation test.
+    tail = (min(n_at_least, n_at_most) + 1) / (len(values) + 1)
+    verdict: Verdict = "reproduced"
+    if tail <= (1 - CONFIDENCE) / 2:
+        verdict = "differs"
+    elif 1 / (len(values) + 1) > (1 - CONFIDENCE) / 2:
+        verdict = "inconclusive"
+    position = 100 * np.mean(values < claim.published)
+    rule = f"{position:.0f} % of our runs lie below the printed one; ordinary is what at least 2.5 % reach on each side"
+    return _judgement(verdict, rule, f"{claim.at} (%)", mean_interval(values))
 
 
 @_judge.register

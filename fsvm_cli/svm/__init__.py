@@ -8,7 +8,10 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from fsvm_cli.compiled_cache import use_cache_of_these_sources
+
 if TYPE_CHECKING:
+    from fsvm_cli.svm.compilation import warm_up
     from fsvm_cli.svm.dual import (
         ConvergenceError,
         DualProblem,
@@ -33,6 +36,9 @@ if TYPE_CHECKING:
     from fsvm_cli.svm.nested import NestedCurves, nested_curves
     from fsvm_cli.svm.one_vs_rest import OneVsRest, decision_values, fit_one_vs_rest, predict_codes
     from fsvm_cli.svm.solver import solve
+    from fsvm_cli.svm.tuning import GridSearch, grid_search, leave_one_out
+
+use_cache_of_these_sources()
 
 _HOMES = {
     "dual": ("ConvergenceError", "DualProblem", "DualSolution", "InfeasibleError", "Solver", "bias_of", "duality_gap"),
@@ -51,6 +57,8 @@ _HOMES = {
     "nested": ("NestedCurves", "nested_curves"),
     "one_vs_rest": ("OneVsRest", "decision_values", "fit_one_vs_rest", "predict_codes"),
     "solver": ("solve",),
+    "compilation": ("warm_up",),
+    "tuning": ("GridSearch", "grid_search", "leave_one_out"),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
@@ -62,6 +70,7 @@ __all__ = [
     "DualProblem",
     "DualSolution",
     "Gaussian",
+    "GridSearch",
     "InfeasibleError",
     "Kernel",
     "Laplace",
@@ -75,10 +84,13 @@ __all__ = [
     "decision_values",
     "duality_gap",
     "fit_one_vs_rest",
+    "grid_search",
     "kernel_from_name",
+    "leave_one_out",
     "nested_curves",
     "predict_codes",
     "solve",
+    "warm_up",
 ]
 
 

@@ -13,7 +13,7 @@ from fsvm_cli.svm.compiled_kernels import compiled_form
 from fsvm_cli.svm.dual import DualProblem
 from fsvm_cli.svm.one_vs_rest import TIE_TOLERANCES, Codes, machine_labels, predict_codes
 from fsvm_cli.svm.order_driver import Records, Walk, follow
-from fsvm_cli.svm.solver import solve
+from fsvm_cli.svm.solver import check_options, solve
 
 if TYPE_CHECKING:
     from fsvm_cli.svm.dual import Array, Solver
@@ -104,6 +104,9 @@ def nested_curves(  # noqa: PLR0917
     ValueError
         If an order is not a permutation of the features, a size is out of range, or fewer than two classes are present.
     """
+    check_options(tolerance, solver)
+    if not C > 0.0:
+        raise ValueError(f"C must be > 0 (infinity is allowed), not {C!r}")
     checked = _check_orders(orders, sizes, X_train.shape[1])
     labels, counts = machine_labels(y_train, n_classes)
     task = _Task(kernel, float(C), X_train, X_test, labels, tolerance)
@@ -161,15 +164,16 @@ def _walk_all(task: _Task, orders: Features, sizes: npt.NDArray[np.intp], record
     Larger subsets are easier, and sums that only grow lose no digits. The set of all features is the same for all
     orders: it is fitted once, on its own, so that an order's result does not depend on its company.
     """
-    ascending = np.argsort(sizes, kind="stable")
-    partial, full = np.split(ascending, [np.searchsorted(sizes[ascending], orders.shape[1])])
+    distinct, place = np.unique(sizes, return_inverse=True)
+    is_full = distinct[place] == orders.shape[1]
+    partial = distinct[distinct < orders.shape[1]]
     if len(partial):
         for o, order in enumerate(orders):
-            for array, found in zip(records, _walk(task, order, sizes[partial]), strict=True):
-                array[o, partial] = found
-    if len(full):
-        for array, found in zip(records, _walk(task, np.sort(orders[0]), sizes[full]), strict=True):
-            array[:, full] = found
+            for array, found in zip(records, _walk(task, order, partial), strict=True):
+                array[o, ~is_full] = found[place[~is_full]]
+    if is_full.any():
+        for array, found in zip(records, _walk(task, np.sort(orders[0]), distinct[-1:]), strict=True):
+            array[:, is_full] = found
 
 
 def _walk(task: _Task, order: Features, sizes: npt.NDArray[np.intp]) -> Records:

@@ -86,11 +86,19 @@ class InnerProduct(PairwiseStatistic):
 
 @dataclass(frozen=True)
 class SquaredDistance(PairwiseStatistic):
-    """t(u, v) = (u - v)^2, from differences: the expanded square loses the digits of near neighbours."""
+    """t(u, v) = (u - v)^2, as |a|^2 + |b|^2 - 2 a.b about the mean of A, the fast form at the digits of that size."""
 
     def matrix(self, A: Samples, B: Samples, weights: Array | None) -> Array:  # noqa: D102
-        root = None if weights is None else np.sqrt(weights)
-        return np.asarray(cdist(_weighted(A, root), _weighted(B, root), "sqeuclidean"), dtype=np.float64)
+        centre = A.mean(axis=0)
+        root = 1.0 if weights is None else np.sqrt(weights)
+        a, b = (A - centre) * root, (B - centre) * root
+        result = a @ (-2.0 * b.T)
+        result += np.einsum("ij,ij->i", a, a)[:, None]
+        result += np.einsum("ij,ij->i", b, b)
+        np.maximum(result, 0.0, out=result)
+        if A is B:
+            np.fill_diagonal(result, 0.0)
+        return np.asarray(result, dtype=np.float64)
 
     def input_contraction(self, A: Samples, B: Samples, weights: Array | None, G: Array) -> Array:  # noqa: D102
         contracted: Array = 2.0 * (B * G.sum(axis=0)[:, None] - G.T @ A)

@@ -71,10 +71,7 @@ def solve(
     ValueError
         If a parameter is out of range, `alpha0` is infeasible, or the solver cannot take the problem.
     """
-    if not tolerance > 0.0:
-        raise ValueError(f"tolerance must be > 0, not {tolerance!r}")
-    if solver not in get_args(Solver):
-        raise ValueError(f"solver must be one of {', '.join(get_args(Solver))}, not {solver!r}")
+    check_options(tolerance, solver)
     start = np.zeros(len(problem.y)) if alpha0 is None else _checked_start(problem, alpha0)
     best: DualSolution | None = None
     steps = 0
@@ -91,6 +88,14 @@ def solve(
     return _failed(best, tolerance, on_failure, infeasible=False)
 
 
+def check_options(tolerance: float, solver: str) -> None:
+    """Raise ValueError for a tolerance that is out of range or a solver that does not exist."""
+    if not tolerance > 0.0:
+        raise ValueError(f"tolerance must be > 0, not {tolerance!r}")
+    if solver not in get_args(Solver):
+        raise ValueError(f"solver must be one of {', '.join(get_args(Solver))}, not {solver!r}")
+
+
 def _candidates(problem: DualProblem, tolerance: float, solver: Solver, start: Array) -> Iterator[_Candidate]:
     """Yield ever better points, cheapest first."""
     if solver == "libsvm":
@@ -102,19 +107,18 @@ def _candidates(problem: DualProblem, tolerance: float, solver: Solver, start: A
         alpha, steps = solve_interior_point(problem)
         finish = _run_engine(problem, _rounded(problem, alpha), tolerance, "interior-point")
         yield finish._replace(steps=steps + finish.steps)
-        yield _Candidate(alpha, 0, "interior-point")
 
 
 def _rounded(problem: DualProblem, alpha: Array) -> Array:
-    """Put what is near a bound on it, and restore the equality constraint where there is most room."""
+    """Put what is near a bound on it; restore the equality constraint with what is farthest from any bound."""
     rounded = np.where(alpha < NEAR_BOUND * np.minimum(problem.C, alpha.max()), 0.0, alpha)
     rounded = np.where(problem.C - rounded < NEAR_BOUND * problem.C, problem.C, rounded)
     missing = -float(problem.y @ rounded) if problem.equality else 0.0
-    room = np.where(problem.y * missing > 0.0, problem.C - rounded, rounded)
-    for i in np.argsort(-room):
+    for i in np.argsort(-np.minimum(rounded, problem.C - rounded)):
         if abs(missing) <= 1e-15 * rounded.sum():  # a coefficient that is off its bound by rounding would fix the bias
             break
-        moved = min(abs(missing), room[i]) * np.sign(missing)
+        room = problem.C[i] - rounded[i] if problem.y[i] * missing > 0.0 else rounded[i]
+        moved = min(abs(missing), room) * np.sign(missing)
         rounded[i] += moved * problem.y[i]
         missing -= moved
     return np.clip(rounded, 0.0, problem.C)

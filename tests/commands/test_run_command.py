@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     Call = Callable[..., Answer]
 
-TABLES_AND_FIGURES = {"curves.csv", "scores.csv", "run.json", "accuracy-vs-features.svg", "scores.svg"}
+TABLES_AND_FIGURES = {"curves.csv", "scores.csv", "selection.csv", "run.json", "accuracy-vs-features.svg", "scores.svg"}
 N_OUTCOMES = 400
 LONG = {"protocol": "{splits: 3000, train: 1/2, seed: 7}", "subsets": "all"}
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import csv
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
-from fsvm_cli.data.card import Card, Files, FixedVersion, read_card
+from fsvm_cli.data.card import Card, Files, FixedVersion, LibsvmCopy, TextCopy, read_card
 from fsvm_cli.data.load import load_version
 from fsvm_cli.data.source import open_source
 from fsvm_cli.data.spec import NamedSpec
@@ -84,23 +85,44 @@ def test_what_was_fetched_serves_without_network(
     assert len(mirror_server.asked) == asked
 
 
+def sources(mirror_folder: Path) -> dict[str, dict[str, str]]:
+    with (mirror_folder / "SOURCES.tsv").open(newline="") as stream:
+        return {row["path"]: row for row in csv.DictReader(stream, delimiter="\t")}
+
+
 @pytest.mark.parametrize("name", CARDS)
 def test_files_are_those_of_the_archive(name: str, mirror_folder: Path) -> None:
-    with (mirror_folder / "SOURCES.tsv").open(newline="") as stream:
-        known = {row["path"]: row for row in csv.DictReader(stream, delimiter="\t")}
+    known = sources(mirror_folder)
     for file in CARDS[name].files:
         assert (known[file.path]["sha256"], int(known[file.path]["bytes"])) == (file.sha256, file.bytes)
+
+
+@pytest.mark.parametrize(("name", "version_name"), FIXED)
+def test_class_counts_are_those_that_the_archive_was_found_to_have(
+    name: str, version_name: str, mirror_folder: Path
+) -> None:
+    known = sources(mirror_folder)
+    version = fixed_version(CARDS[name], version_name)
+    for copy in version.copies:
+        # Other readers, and a rule for missing values, leave rows out.
+        if not isinstance(copy, TextCopy | LibsvmCopy) or (isinstance(copy, TextCopy) and copy.missing):
+            continue
+        counts: Counter[str] = Counter()
+        for file in CARDS[name].files_of(copy):
+            for label, _, count in (pair.rpartition(":") for pair in known[file.path]["class_counts"].split()):
+                counts[version.classes[label.removeprefix("+")]] += int(count)
+        assert counts == version.expected.classes
 
 
 @pytest.mark.parametrize("name", CARDS)
 def test_no_file_is_listed_in_vain(name: str) -> None:
     read = {
-        path
+        file.path
         for version in CARDS[name].versions.values()
         if isinstance(version, FixedVersion)
         for copy in version.copies
         if isinstance(copy, Files)
-        for path in (*copy.files, *copy.test_files)
+        for file in CARDS[name].files_of(copy)
     }
     assert read == {file.path for file in CARDS[name].files}
 

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tarfile
 import textwrap
+import time
 import zipfile
 from typing import TYPE_CHECKING
 
@@ -136,6 +137,14 @@ def test_an_archive_serves_several_files_at_one_fetch(server: Server, cache: Pat
     assert len(server.asked) == 1
 
 
+def test_an_archive_that_breaks_off_is_not_continued_with_another(server: Server, cache: Path) -> None:
+    server.answers["/first.tar.gz"] = break_off
+    server.answers["/second.zip"] = zipped(CONTENT)
+    addresses = [f"{server.address}/{name}#inner/file.data" for name in ("first.tar.gz", "second.zip")]
+    assert fetched(*addresses) == CONTENT
+    assert [asked for asked in server.asked if asked[0] == "/second.zip"] == [("/second.zip", None)]
+
+
 def stall(handler: Handler) -> None:
     handler.send_response(200)
     handler.send_header("Content-Length", str(len(CONTENT)))
@@ -252,22 +261,55 @@ def test_what_a_killed_process_left_is_used_or_replaced(server: Server, cache: P
     assert left_in(cache) == ["folder/file.data"]
 
 
-def test_processes_that_need_a_file_at_once_fetch_it_once(server: Server, cache: Path) -> None:
-    server.answers["/folder/file.data"] = lambda handler: (
-        handler.server.chosen.released.wait(0.5),
-        handler.send_bytes(CONTENT),
-    )[-1]
+def another_process(server: Server, cache: Path) -> tuple[list[str], dict[str, str]]:
+    """Command and environment of a process that fetches the file from `server` as its mirror."""
     program = textwrap.dedent(f"""
         from fsvm_cli.data.card import CardFile
         from fsvm_cli.data.fetch import fetch_files
         file = CardFile(path="folder/file.data", sha256="{hashlib.sha256(CONTENT).hexdigest()}", bytes={len(CONTENT)})
         print(len(fetch_files([file], print)[0].read_bytes()))
     """)
-    environment = os.environ | {"FSVM_MIRROR": server.address, "FSVM_CACHE": str(cache)}
-    processes = [
-        subprocess.Popen([sys.executable, "-c", program], env=environment, stdout=subprocess.PIPE, text=True)
-        for _ in range(3)
-    ]
+    return [sys.executable, "-c", program], os.environ | {"FSVM_MIRROR": server.address, "FSVM_CACHE": str(cache)}
+
+
+def test_a_killed_process_leaves_what_the_next_one_goes_on_from(
+    server: Server, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    half = len(CONTENT) // 2
+
+    def half_then_silence(handler: Handler) -> None:
+        if handler.headers.get("Range"):
+            handler.send_bytes(CONTENT)
+            return
+        handler.send_response(200)
+        handler.send_header("Content-Length", str(len(CONTENT)))
+        handler.end_headers()
+        handler.wfile.write(CONTENT[:half])
+        handler.wfile.flush()
+        handler.server.chosen.released.wait()
+
+    server.answers["/folder/file.data"] = half_then_silence
+    command, environment = another_process(server, cache)
+    partial = cache / "folder/file.data.part"
+    with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL) as process:
+        # The system's buffers may hold the last bytes back; what is on disk is what a kill leaves.
+        while process.poll() is None and not (partial.exists() and partial.stat().st_size):
+            time.sleep(0.02)
+        process.kill()
+    left = partial.stat().st_size
+    monkeypatch.setenv("FSVM_MIRROR", server.address)
+    assert fetched() == CONTENT
+    assert 0 < left <= half
+    assert [asked for _, asked in server.asked] == [None, f"bytes={left}-"]
+
+
+def test_processes_that_need_a_file_at_once_fetch_it_once(server: Server, cache: Path) -> None:
+    server.answers["/folder/file.data"] = lambda handler: (
+        handler.server.chosen.released.wait(0.5),
+        handler.send_bytes(CONTENT),
+    )[-1]
+    command, environment = another_process(server, cache)
+    processes = [subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) for _ in range(3)]
     outputs = [process.communicate()[0] for process in processes]
     assert [output.splitlines()[-1] for output in outputs] == [str(len(CONTENT))] * 3
     assert len(server.asked) == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -73,7 +74,7 @@ def test_numeric_classes_are_in_the_order_of_their_numbers() -> None:
 
 
 def test_truth_values_and_dropped_columns() -> None:
-    dataset = csv("id,x,y\nq7,true,1\nq8,false,2\n", drop=("id",))
+    dataset = csv("id,x,y\nq7,true,1\nq8,false,2\n", drop=("id", "id"))
     assert dataset.feature_names == ("x",)
     np.testing.assert_array_equal(dataset.X, [[1], [0]])
 
@@ -152,7 +153,7 @@ def test_a_word_far_down_is_named() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"target": "why"}, "no column 'why'; did you mean 'y'"),
+        ({"target": "Y"}, "no column 'Y'; did you mean 'y'"),
         ({"target": None}, "say which column holds the class.*a, b, y"),
         ({"drop": ("c",)}, "no column 'c'"),
         ({"drop": ("y",)}, "cannot be dropped as well"),
@@ -277,6 +278,7 @@ class TestOpenml:
 
         def fetch_openml(**options: Any) -> Bunch:
             asked.append(options)
+            warnings.warn("version 1 was taken", stacklevel=2)
             return Bunch(frame=self.FRAME, target_names=["class"])
 
         monkeypatch.setattr(sklearn.datasets, "fetch_openml", fetch_openml)

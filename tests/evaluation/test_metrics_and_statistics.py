@@ -8,11 +8,25 @@ import scipy.stats
 import sklearn.metrics
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
 
-from fsvm_cli.evaluation.metrics import METRICS, confusion_matrix
+from fsvm_cli.evaluation.bootstrap import bootstrap_interval
+from fsvm_cli.evaluation.metrics import METRICS, accuracy, confusion_matrix, metric_scorer
 from fsvm_cli.evaluation.statistics import mean_interval
 
-ORACLES = {"accuracy": sklearn.metrics.accuracy_score, "balanced-accuracy": sklearn.metrics.balanced_accuracy_score}
+
+def relative_information(y: np.ndarray, predicted: np.ndarray) -> float:
+    """Mutual information over entropy, both by scikit-learn."""
+    uncertainty = scipy.stats.entropy(np.bincount(y))
+    return sklearn.metrics.mutual_info_score(y, predicted) / uncertainty if uncertainty > 0 else 0.0
+
+
+ORACLES = {
+    "accuracy": sklearn.metrics.accuracy_score,
+    "balanced-accuracy": sklearn.metrics.balanced_accuracy_score,
+    "rci": relative_information,
+}
 codes = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=1, max_size=30)
 
 
@@ -24,13 +38,13 @@ def test_metrics_agree_with_scikit_learn(metric: str, pairs: list[tuple[int, int
     y, predicted = np.array(pairs).T
     confusion = confusion_matrix(y, predicted, 3)
     np.testing.assert_array_equal(confusion, sklearn.metrics.confusion_matrix(y, predicted, labels=[0, 1, 2]))
-    assert METRICS[metric](confusion) == pytest.approx(ORACLES[metric](y, predicted))
+    assert METRICS[metric](confusion) == pytest.approx(ORACLES[metric](y, predicted), abs=1e-12)
 
 
 @pytest.mark.parametrize("metric", METRICS)
 def test_metrics_work_on_many_matrices_at_once(metric: str) -> None:
     confusions = np.random.default_rng(0).integers(1, 9, size=(5, 3, 3))
-    np.testing.assert_array_equal(METRICS[metric](confusions), [METRICS[metric](each) for each in confusions])
+    np.testing.assert_allclose(METRICS[metric](confusions), [METRICS[metric](each) for each in confusions], rtol=1e-14)
 
 
 @given(st.lists(st.floats(-10, 10), min_size=2, max_size=30))
@@ -46,3 +60,36 @@ def test_a_single_trial_has_a_mean_and_no_interval() -> None:
     found = mean_interval(np.array([0.5]))
     assert (found.mean, found.n) == (0.5, 1)
     assert np.isnan([found.std, found.low, found.high]).all()
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_a_scorer_scores_labels_of_any_kind(metric: str) -> None:
+    rng = np.random.default_rng(2)
+    codes = np.arange(90) % 3
+    X, labels = rng.normal(size=(90, 2)) + codes[:, None], np.array(["c", "a", "b"])[codes]
+    rows = np.arange(90)
+    fitted = LogisticRegression().fit(X, labels)
+    place = {"c": 0, "a": 1, "b": 2}
+    predicted = np.array([place[label] for label in fitted.predict(X)])
+    expected = ORACLES[metric](codes, predicted)
+    assert metric_scorer(metric)(fitted, X, labels) == pytest.approx(expected)
+    assert GridSearchCV(fitted, {"C": [1.0]}, scoring=metric_scorer(metric), cv=[(rows, rows)]).fit(
+        X, labels
+    ).best_score_ == pytest.approx(expected)
+
+
+def test_a_metric_that_is_not_there_is_named() -> None:
+    with pytest.raises(ValueError, match=r"no metric is called 'acc'; there are accuracy, .*rci"):
+        metric_scorer("acc")
+
+
+@pytest.mark.parametrize("n_right", [5, 30, 57])
+def test_the_bootstrap_of_the_accuracy_is_binomial(n_right: int) -> None:
+    confusion = np.array([[n_right, 60 - n_right], [0, 0]])
+    low, high = bootstrap_interval(accuracy, confusion, np.random.default_rng(0))
+    expected = scipy.stats.binom.ppf([0.025, 0.975], 60, n_right / 60) / 60
+    np.testing.assert_allclose([low, high], expected, atol=1.5 / 60)
+
+
+def test_the_bootstrap_of_certainty_has_no_width() -> None:
+    assert bootstrap_interval(METRICS["rci"], np.diag([10, 20, 30]), np.random.default_rng(0)) == pytest.approx((1, 1))

@@ -10,9 +10,9 @@ import jsonschema
 import pytest
 from ruamel.yaml import YAML
 
-from fsvm_cli.documents import parse_document, validate
+from fsvm_cli.documents import model_from_json, parse_document, validate
 from fsvm_cli.errors import UsageError
-from fsvm_cli.experiment.config import config_from_json, json_schema, load_config, load_distinct
+from fsvm_cli.experiment.config import json_schema, load_config, load_distinct
 from fsvm_cli.experiment.plan import plan
 from fsvm_cli.experiment.schema import Config
 from fsvm_cli.shipped import shipped_folder, shipped_names
@@ -48,13 +48,13 @@ def test_a_shipped_config_loads_and_names_a_data_set_that_exists(name: str) -> N
 @pytest.mark.parametrize("name", SHIPPED)
 def test_a_shipped_config_survives_its_json(name: str) -> None:
     config = load_config(name).config
-    assert config_from_json(config.model_dump_json()) == config
+    assert model_from_json(Config, config.model_dump_json()) == config
 
 
 @pytest.mark.parametrize("dataset", ["{file: mine.csv, target: y, drop: [a, b]}", "{openml: 40, drop: [a]}"])
 def test_a_config_with_data_from_elsewhere_survives_its_json(dataset: str) -> None:
     config = validate(parse_document(GOOD.replace("plane", dataset), "c.yaml"), Config)
-    assert config_from_json(config.model_dump_json()) == config
+    assert model_from_json(Config, config.model_dump_json()) == config
 
 
 @pytest.mark.parametrize("name", SHIPPED)

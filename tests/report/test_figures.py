@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pandas as pd
 import pytest
-from fsvm_cli.experiment.executors import run_task
 
 from fsvm_cli.errors import DataError
 from fsvm_cli.experiment.config import load_config
 from fsvm_cli.experiment.plan import plan
-from fsvm_cli.experiment.run import missing_tasks, run
+from fsvm_cli.experiment.run import Job, missing_tasks, open_local_pool, run
 from fsvm_cli.experiment.schema import ALL_FEATURES
 from fsvm_cli.experiment.store import Store
+from fsvm_cli.experiment.tasks import run_tasks
 from fsvm_cli.report.results import draw_figures, results_folders, write_tables
 from fsvm_cli.report.tables import read_table, write_table
 
@@ -32,7 +33,7 @@ def results_of(folder: Path, *overrides: str, config: str = "plane") -> Path:
     loaded = load_config(config, ["protocol.splits=3", *overrides])
     experiment = plan(loaded, lambda _: None)
     with Store(folder, writable=True) as store:
-        run(experiment, store, 1, Silent())
+        assert list(run([Job(experiment, store, Silent())], partial(open_local_pool, 1))) == [0]
         write_tables(loaded, experiment, store, folder)
     return folder
 
@@ -58,7 +59,7 @@ def test_a_figure_drawn_again_is_the_same_bytes(plane: Path) -> None:
 def test_tables_agree_with_the_trials_that_they_summarise(plane: Path) -> None:
     curves, scores = read_table(plane / "curves.csv"), read_table(plane / "scores.csv")
     experiment = plan(load_config("plane", ["protocol.splits=3"]), lambda _: None)
-    outcomes = [run_task(experiment, task).outcomes[0] for task in missing_tasks(experiment, None)]
+    outcomes = [result.found.outcomes[0] for result in run_tasks([experiment], missing_tasks(experiment, None))]
     for row in curves.itertuples():
         confusions = [getattr(outcome.subsets[row.n_features], row.part) for outcome in outcomes]
         accuracies = pd.Series([(matrix[0][0] + matrix[1][1]) / sum(map(sum, matrix)) for matrix in confusions])

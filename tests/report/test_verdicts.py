@@ -17,6 +17,7 @@ from fsvm_cli.experiment.claims import (
     MonotoneClaim,
     Place,
     ScoreOrderClaim,
+    SingleRunClaim,
     StatementClaim,
     TopFeaturesClaim,
     ValueClaim,
@@ -99,6 +100,42 @@ def test_a_truncated_print_stands_for_a_larger_number(wine: Experiment) -> None:
     assert verdict(value_claim(94.68, 0.011, print="truncated", published_sd=0.0), trials) == "reproduced"
     judged = judge(value_claim(94.0, 0.7, print="truncated", decimals=0, published_sd=0.0), trials, overridden=False)
     assert judged.rule == "difference +0.19 ± 0.50 against a tolerance of 0.7 points"
+
+
+def single_run_claim(published: float, **more: Any) -> SingleRunClaim:
+    at = Place(ranking="a", features=2)
+    return SingleRunClaim(kind="single-run", at=at, published=published, **TEXTS, **more)
+
+
+@pytest.mark.parametrize(
+    ("published", "expected"), [(50.0, "reproduced"), (3.0, "reproduced"), (97.0, "reproduced"), (1.0, "differs")]
+)
+def test_a_single_run_is_an_ordinary_one_among_ours(wine: Experiment, published: float, expected: str) -> None:
+    # 200 runs at 0.25 %, 0.75 %, ... 99.75 %: with itself, the printed run at 3 % has 3.5 % of all on its lower side.
+    values = (np.arange(200) + 0.5) / 200
+    trials = trials_of(wine, a=samples_of(np.column_stack([np.zeros(200), values])))
+    judged = judge(single_run_claim(published), trials, overridden=False)
+    assert judged.verdict == expected
+    assert judged.rule.startswith(f"{published:.0f} % of our runs lie below")
+
+
+def test_a_single_run_is_compared_as_it_is_printed(wine: Experiment) -> None:
+    trials = trials_of(wine, a=samples_of(np.full((200, 2), 0.6789)))
+    for published, decimals, how, expected in [
+        (67.0, 0, "truncated", "reproduced"),
+        (67.0, 0, "rounded", "differs"),
+        (68.0, 0, "rounded", "reproduced"),
+        (67.8, 1, "truncated", "reproduced"),
+        (67.8, 1, "rounded", "differs"),
+    ]:
+        assert verdict(single_run_claim(published, decimals=decimals, print=how), trials) == expected
+
+
+def test_a_handful_of_runs_cannot_make_a_single_run_ordinary() -> None:
+    few = plan(load_config("wine", ["protocol.splits=30"]), lambda _: None)
+    trials = trials_of(few, a=samples_of(np.full((30, 2), 0.9)))
+    assert verdict(single_run_claim(90.0), trials) == "inconclusive"
+    assert verdict(single_run_claim(10.0), trials) == "inconclusive"
 
 
 def difference_claim(higher: Any = 1, lower: Any = "all") -> DifferenceClaim:
@@ -220,6 +257,7 @@ def test_what_makes_no_statement_about_the_document(wine: Experiment, changes: d
     trials = trials_of(wine, **{label: samples_of(values, converged=converged)})
     judged = judge(value_claim(90.0, 50.0), trials, overridden=changes.get("overridden", False))
     assert (judged.verdict, judged.rule) == ("not comparable", reason)
+    assert np.isnan(judged.reproduced) == ("absent" in changes)
 
 
 def test_a_statement_is_not_judged_and_says_why(wine: Experiment) -> None:

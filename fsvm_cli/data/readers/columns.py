@@ -32,15 +32,16 @@ def read_csv(path: Path) -> pa.Table:
         header = stream.readline()
     separator = max(SEPARATORS, key=lambda mark: header.count(mark.encode()))
     try:
-        return pyarrow.csv.read_csv(
+        table = pyarrow.csv.read_csv(
             path,
             # One block, so that a word far down makes a column of words and no error that depends on the block.
             read_options=pyarrow.csv.ReadOptions(block_size=max(path.stat().st_size, 1 << 16)),
             parse_options=pyarrow.csv.ParseOptions(delimiter=separator, newlines_in_values=True),
             convert_options=pyarrow.csv.ConvertOptions(null_values=MISSING_MARKS, strings_can_be_null=True),
         )
-    except (pa.ArrowException, OverflowError) as error:
-        raise DataError(f"{path}: not a CSV table with a header ({_first_line(error)})") from error
+        return _with_checked_names(table)
+    except (pa.ArrowException, OverflowError, UnicodeDecodeError) as error:
+        raise DataError(f"{path}: not a CSV table with a header, in UTF-8 ({_first_line(error)})") from error
 
 
 def read_parquet(path: Path) -> pa.Table:
@@ -52,9 +53,14 @@ def read_parquet(path: Path) -> pa.Table:
         If it is none, or is damaged.
     """
     try:
-        return pyarrow.parquet.read_table(path)
-    except (pa.ArrowException, OSError) as error:
+        return _with_checked_names(pyarrow.parquet.read_table(path))
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise DataError(f"{path}: not a Parquet file, or damaged ({_first_line(error)})") from error
+
+
+def _with_checked_names(table: pa.Table) -> pa.Table:
+    """Rename the columns to their own names: pyarrow decodes names as late as when they are asked for."""
+    return table.rename_columns(table.column_names)
 
 
 def read_arff(path: Path) -> pa.Table:

@@ -46,18 +46,22 @@ def read_text(
     labels: list[str] = []
     width = 0
     for number, line in enumerate(path.read_text(encoding="latin-1").splitlines(), start=1):
-        fields = [field.strip() for field in line.split(",")] if separator == "comma" else line.split()
         if not line.strip():
             continue
+        # Numbers may keep the blanks around them: float() passes over these.
+        fields = line.split(",") if separator == "comma" else line.split()
         width = width or len(fields)
         if len(fields) != width:
             raise DataError(f"{path}:{number}: {len(fields)} fields where the first row has {width}")
-        kept = [field for place, field in enumerate(fields, start=1) if place not in drop]
-        label = kept.pop(0 if target == "first" else -1)
-        if missing in kept:
+        if drop:
+            fields = [field for place, field in enumerate(fields, start=1) if place not in drop]
+        if not fields:
+            raise DataError(f"{path}:{number}: no field for the class")
+        label = fields.pop(0 if target == "first" else -1).strip()
+        if missing is not None and missing in map(str.strip, fields):
             continue
         try:
-            values.append([float(field) for field in kept])
+            values.append(list(map(float, fields)))
         except ValueError as error:
             raise DataError(f"{path}:{number}: {str(error).partition(': ')[2]} is no number") from error
         labels.append(label)

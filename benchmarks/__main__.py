@@ -1,0 +1,26 @@
+"""`python -m benchmarks [topic ...]`: all topics, or those that are named."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as in a trial: parallel work is by processes
+
+from benchmarks import cold_fit, curves, large_curves, tuning
+from benchmarks.harness import report
+
+TOPICS = {"curves": curves, "large_curves": large_curves, "cold_fit": cold_fit, "tuning": tuning}
+
+
+def main() -> int:
+    names = sys.argv[1:] or list(TOPICS)
+    if unknown := [name for name in names if name not in TOPICS]:
+        print(f"no topic is called {unknown[0]!r}; there are {', '.join(TOPICS)}", file=sys.stderr)
+        return 2
+    report(row for name in names for row in TOPICS[name].comparisons())
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

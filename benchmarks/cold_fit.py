@@ -1,0 +1,46 @@
+"""One fit from nothing at n = 2,000, Gram matrix included."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import warnings
+from typing import TYPE_CHECKING
+
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.svm import SVC
+
+from benchmarks.curves import svc_of
+from benchmarks.harness import Comparison, compare, svc_gap
+from benchmarks.large_curves import D, large_part
+from fsvm_cli.svm import SVM, Gaussian, Linear
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+
+def peers() -> dict[str, Callable[..., object]]:
+    """Return the classes to compare with; scikit-learn-intelex where it is installed."""
+    found: dict[str, Callable[..., object]] = {"SVC": SVC}
+    if importlib.util.find_spec("sklearnex"):
+        found["scikit-learn-intelex SVC"] = importlib.import_module("sklearnex.svm").SVC
+    return found
+
+
+def comparisons() -> Iterator[Comparison]:
+    """Yield the rows of cold fits."""
+    warnings.simplefilter("ignore", ConvergenceWarning)
+    X, y = large_part()
+    for kernel, target in ((Gaussian(float(D)), 2.0), (Linear(), 4.0)):
+        words, gram = svc_of(kernel), kernel.gram(X, X)
+        our_gap = float(SVM(kernel).fit(X, y).duality_gap_.max())
+        for name, peer in peers().items():
+            gap = svc_gap(gram, y, 1.0, peer(**words).fit(X, y))
+            yield compare(
+                f"one cold fit, make_classification 2000 x {D}, {kernel.name}, C=1",
+                name,
+                target,
+                lambda peer=peer, words=words: peer(**words).fit(X, y),
+                lambda kernel=kernel: SVM(kernel).fit(X, y),
+                (gap, our_gap),
+            )

@@ -1,0 +1,110 @@
+"""How a comparison is timed, printed and written."""
+
+from __future__ import annotations
+
+import csv
+import os
+import statistics
+import time
+from dataclasses import astuple, dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from fsvm_cli.svm import DualProblem, duality_gap
+from fsvm_cli.svm.dual import bias_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+RESULTS = Path("results/benchmarks.csv")
+JOBS = 2
+REPEATS = int(os.environ.get("FSVM_BENCH_REPEATS", "5"))
+SPLITS = int(os.environ.get("FSVM_BENCH_SPLITS", "500"))
+"""Splits of the wine rows; other rows scale theirs with it. A smaller number shortens a trial run."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One row of the table: medians in seconds, relative duality gaps (the largest of the fits that were looked at)."""
+
+    work: str
+    peer: str
+    peer_seconds: float
+    our_seconds: float
+    ratio: float
+    target: float
+    peer_gap: float
+    our_gap: float
+    note: str = ""
+
+
+def median_seconds(work: Callable[[], object], repeats: int = REPEATS) -> float:
+    """Return the median over repeats, after one run that warms caches and worker processes."""
+    work()
+    seconds = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        work()
+        seconds.append(time.perf_counter() - start)
+    return statistics.median(seconds)
+
+
+def compare(  # noqa: PLR0917
+    work: str,
+    peer: str,
+    target: float,
+    theirs: Callable[[], object],
+    ours: Callable[[], object],
+    gaps: tuple[float, float],
+    note: str = "",
+    peer_repeats: int = REPEATS,
+) -> Comparison:
+    """Time both and return the row."""
+    our_seconds, peer_seconds = median_seconds(ours), median_seconds(theirs, peer_repeats)
+    return Comparison(work, peer, peer_seconds, our_seconds, peer_seconds / our_seconds, target, *gaps, note)
+
+
+def svc_gap(gram: np.ndarray, y: np.ndarray, C: float, machine: object) -> float:
+    """Return the relative duality gap of a fitted scikit-learn SVC, with the better of its bias and ours."""
+    alpha = np.zeros(len(y))
+    alpha[machine.support_] = np.abs(machine.dual_coef_.ravel())
+    problem = DualProblem(gram, np.where(y == machine.classes_[1], 1.0, -1.0), C)
+    alpha = np.minimum(alpha, C)
+    return min(duality_gap(problem, alpha, float(b)) for b in (machine.intercept_[0], bias_of(problem, alpha)))
+
+
+def report(rows: Iterable[Comparison]) -> None:
+    """Print each row when it is there, the table at the end, and write the CSV file."""
+    console = Console()
+    done = list(_shown(rows, console))
+    table = Table(title="Ratios of medians: how many times faster than the peer")
+    for name in ("work", "peer", "peer s", "ours s", "ratio", "target", "peer gap", "our gap", "note"):
+        table.add_column(name)
+    for row in done:
+        table.add_row(
+            row.work,
+            row.peer,
+            f"{row.peer_seconds:.3g}",
+            f"{row.our_seconds:.3g}",
+            f"{row.ratio:.1f}x",
+            f"{row.target:g}x",
+            f"{row.peer_gap:.0e}",
+            f"{row.our_gap:.0e}",
+            row.note,
+        )
+    console.print(table)
+    RESULTS.parent.mkdir(exist_ok=True)
+    with RESULTS.open("w", newline="", encoding="utf-8") as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(field.name for field in fields(Comparison))
+        writer.writerows([f"{v:.4g}" if isinstance(v, float) else v for v in astuple(row)] for row in done)
+
+
+def _shown(rows: Iterable[Comparison], console: Console) -> Iterator[Comparison]:
+    for row in rows:
+        console.print(f"{row.work}: {row.ratio:.1f}x {row.peer} (target {row.target:g}x)", highlight=False)
+        yield row

@@ -1,0 +1,99 @@
+"""`fsvm datasets`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+
+@click.group("datasets")
+def command() -> None:
+    """Show, fetch and verify the data sets that fsvm knows."""
+
+
+@command.command("list")
+def list_all() -> None:
+    """List all data sets, their versions and sizes, and whether they are at hand."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from fsvm_cli.data.inventory import summarize
+    from fsvm_cli.shipped import shipped_names
+
+    table = Table("name", "version", box=None, pad_edge=False)
+    for column in ("rows", "features", "classes"):
+        table.add_column(column, justify="right")
+    table.add_column("at hand")
+    for name in shipped_names("datasets"):
+        for place, version in enumerate(summarize(name)):
+            sizes = (f"{size:,}" for size in (version.n_samples, version.n_features, version.n_classes))
+            table.add_row("" if place else name, version.version, *sizes, version.availability)
+    Console().print(table)
+
+
+@command.command("show")
+@click.argument("name")
+def show(name: str) -> None:
+    """Show what to know of a data set before using it."""
+    from fsvm_cli.data.card import read_card
+    from fsvm_cli.data.inventory import stored_files, summarize
+    from fsvm_cli.data.wording import shown
+
+    card = read_card(name)
+    click.echo(f"{name}: {card.title}\n{card.about}\n")
+    for version in summarize(name):
+        click.echo(f"version {version.version}: {version.about}")
+        sizes = f"{version.n_samples:,} rows, {version.n_features:,} features, {version.n_classes} classes"
+        counts = ", ".join(f"{count:,} {class_name}" for class_name, count in version.class_counts.items())
+        click.echo(f"  {sizes}{f' ({counts})' if counts else ''}; {version.availability}")
+        if version.bayes_error is not None:
+            click.echo(f"  Bayes error: {version.bayes_error:.3%}")
+        if version.feature_names:
+            click.echo(f"  Features: {shown(version.feature_names)}")
+        for caveat in version.caveats:
+            click.echo(f"  Caveat: {caveat}")
+    for oddity in card.oddities:
+        click.echo(f"Oddity: {oddity}")
+    click.echo(f"Source: {card.citation}\nLicence: {card.licence}")
+    for stored in stored_files([name]):
+        click.echo(f"File: {stored.path} ({stored.file.bytes:,} bytes, {stored.state})")
+
+
+@command.command("fetch")
+@click.argument("names", nargs=-1, required=True)
+def fetch(names: tuple[str, ...]) -> None:
+    """Fetch data sets into the cache and verify them."""
+    from fsvm_cli.data.inventory import summarize
+    from fsvm_cli.data.source import open_source
+    from fsvm_cli.data.spec import NamedSpec
+    from fsvm_cli.errors import DataError
+
+    failures = []
+    for version in [version for name in names for version in summarize(name)]:
+        spec = NamedSpec(name=version.name, version=version.version)
+        try:
+            source = open_source(spec, base_folder=Path(), announce=lambda line: click.echo(line, err=True))
+        except DataError as error:
+            failures.append(str(error))
+        else:
+            click.echo(f"{source.name}: {source.n_samples:,} rows, {source.n_features:,} features, verified")
+    if failures:
+        raise DataError("\n".join(failures))
+
+
+@command.command("verify")
+@click.argument("names", nargs=-1)
+def verify(names: tuple[str, ...]) -> None:
+    """Check the files in the cache against the cards: those of NAMES, or all."""
+    from collections import Counter
+
+    from fsvm_cli.data.inventory import stored_files
+    from fsvm_cli.errors import DataError
+
+    files = stored_files(names)
+    altered = [str(stored.path) for stored in files if stored.state == "altered"]
+    counts = Counter(stored.state for stored in files)
+    click.echo(", ".join(f"{counts[state]} {state}" for state in ("intact", "absent", "altered")))
+    if altered:
+        raise DataError("\n".join(["altered files; remove them, or fetch them again:", *altered]))

@@ -1,0 +1,132 @@
+"""What is known of data sets and what of them lies on this machine, without reading or fetching any."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from fsvm_cli.data.card import BundledCopy, FixedVersion, read_card
+from fsvm_cli.data.fetch import cache_folder, is_intact
+from fsvm_cli.data.synthetic import GENERATORS
+from fsvm_cli.shipped import shipped_names
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from fsvm_cli.data.card import Card, CardFile, GeneratedVersion
+
+FileState = Literal["intact", "absent", "altered"]
+
+
+@dataclass(frozen=True)
+class VersionSummary:
+    """Size of one version of a data set.
+
+    Attributes
+    ----------
+    name, version, about : str
+        Of the card and its version.
+    n_samples, n_features, n_classes : int
+        Sizes; of a synthetic set, the rows that are drawn where a config says nothing.
+    class_counts : dict of str to int
+        Rows by class; empty for a synthetic set.
+    feature_names : tuple of str
+        Names of the features, as far as the card has them.
+    bayes_error : float or None
+        Error of the best rule, between 0 and 1, where it is known.
+    caveats : tuple of str
+        What every report on it says.
+    availability : {"drawn", "bundled", "cached", "to fetch"}
+        Whether it can be had without network, and how.
+    """
+
+    name: str
+    version: str
+    about: str
+    n_samples: int
+    n_features: int
+    n_classes: int
+    class_counts: dict[str, int]
+    feature_names: tuple[str, ...]
+    bayes_error: float | None
+    caveats: tuple[str, ...]
+    availability: Literal["drawn", "bundled", "cached", "to fetch"]
+
+
+@dataclass(frozen=True)
+class StoredFile:
+    """One file of a card and its state in the cache."""
+
+    file: CardFile
+    path: Path
+    state: FileState
+
+
+def summarize(name: str) -> list[VersionSummary]:
+    """Summarize every version of one card, the default first.
+
+    Raises
+    ------
+    UsageError
+        If there is no such card.
+    """
+    card = read_card(name)
+    return [_summarize(name, card, version_name, version) for version_name, version in card.versions.items()]
+
+
+def _summarize(name: str, card: Card, version_name: str, version: FixedVersion | GeneratedVersion) -> VersionSummary:
+    if not isinstance(version, FixedVersion):
+        generator = GENERATORS[version.generator]
+        return VersionSummary(
+            name=name,
+            version=version_name,
+            about=version.about,
+            n_samples=version.samples,
+            n_features=generator.n_features,
+            n_classes=len(generator.class_names),
+            class_counts={},
+            feature_names=(),
+            bayes_error=version.bayes_error,
+            caveats=version.caveats,
+            availability="drawn",
+        )
+    return VersionSummary(
+        name=name,
+        version=version_name,
+        about=version.about,
+        n_samples=version.expected.rows,
+        n_features=version.expected.features,
+        n_classes=len(version.expected.classes),
+        class_counts=version.expected.classes,
+        feature_names=version.features,
+        bayes_error=None,
+        caveats=version.caveats,
+        availability=_availability(card, version),
+    )
+
+
+def _availability(card: Card, version: FixedVersion) -> Literal["bundled", "cached", "to fetch"]:
+    for copy in version.copies:
+        if not isinstance(copy, BundledCopy) and all(_state(file) == "intact" for file in card.files_of(copy)):
+            return "cached"
+    return "bundled" if any(isinstance(copy, BundledCopy) for copy in version.copies) else "to fetch"
+
+
+def _state(file: CardFile) -> FileState:
+    path = cache_folder() / file.path
+    if not path.exists():
+        return "absent"
+    return "intact" if is_intact(path, file) else "altered"
+
+
+def stored_files(names: Sequence[str] = ()) -> list[StoredFile]:
+    """List the files of the cards called `names`, or of all, with their state in the cache.
+
+    Raises
+    ------
+    UsageError
+        If there is no such card.
+    """
+    files = {file.path: file for name in names or shipped_names("datasets") for file in read_card(name).files}
+    return [StoredFile(file, cache_folder() / file.path, _state(file)) for file in files.values()]

@@ -1,0 +1,284 @@
+"""Descent along the feature weights of a kernel, kpd2018: objective, gradient, path."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from fsvm_cli.svm import DualProblem, Gaussian, Kernel, Laplace, Polynomial, solve
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from fsvm_cli.svm.dual import Solver
+
+Variant = Literal["saddle", "as-printed"]
+PenaltyName = Literal["l0", "l1", "l2"]
+
+
+@dataclass(frozen=True)
+class Penalty:
+    """What weights v ≥ 0 cost.
+
+    Attributes
+    ----------
+    name : {"l0", "l1", "l2"}
+        Σ_j (1 - exp(-β v_j)), Σ_j v_j or ½ Σ_j v_j².
+    strength : float
+        C₂, the factor, at least 0.
+    sharpness : float
+        β of "l0", larger than 0, in units of one over the weights.
+    """
+
+    name: PenaltyName
+    strength: float
+    sharpness: float
+
+    def value(self, v: NDArray[np.float64]) -> float:
+        """Return the cost."""
+        if self.name == "l0":
+            total = -np.expm1(-self.sharpness * v).sum()
+        else:
+            total = v.sum() if self.name == "l1" else 0.5 * v @ v
+        return float(self.strength * total)
+
+    def slope(self, v: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the derivative of the cost by each weight."""
+        if self.name == "l0":
+            slope: NDArray[np.float64] = self.sharpness * np.exp(-self.sharpness * v)
+        else:
+            slope = np.ones_like(v) if self.name == "l1" else v
+        return self.strength * slope
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """Weights, and the machine that belongs to them.
+
+    Attributes
+    ----------
+    v : ndarray, shape (n_features,)
+    alpha : ndarray, shape (n_samples,)
+    objective : float
+    converged : bool
+        Whether the machine reached its duality gap.
+    """
+
+    v: NDArray[np.float64]
+    alpha: NDArray[np.float64]
+    objective: float
+    converged: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Objective:
+    """What the descent makes small, for one machine.
+
+    Attributes
+    ----------
+    X : ndarray, shape (n_samples, n_features)
+    y : ndarray, shape (n_samples,)
+        -1 or +1.
+    kernel : Gaussian, Laplace or Polynomial
+        Where the descent begins; see `starting_weights`.
+    C : float
+        Upper bound of alpha.
+    penalty : Penalty
+    variant : {"saddle", "as-printed"}
+        The dual optimum Σ_i α_i - ½ α'H(v)α plus the penalty, or the ½ α'H(v)α plus the penalty of kpd2018,
+        equation (14), with α of the dual optimum.
+    tolerance, solver
+        As in `fsvm_cli.svm.solve`.
+    """
+
+    X: NDArray[np.float64]
+    y: NDArray[np.float64]
+    kernel: Kernel
+    C: float
+    penalty: Penalty
+    variant: Variant
+    tolerance: float
+    solver: Solver
+
+    @property
+    def keeps_total(self) -> bool:
+        """Whether the sum of the weights is held: a polynomial kernel would gain without end by growing."""
+        return self.variant == "saddle" and isinstance(self.kernel, Polynomial)
+
+    def at(self, v: NDArray[np.float64], alpha0: NDArray[np.float64]) -> Point:
+        """Train the machine at some weights, beginning at `alpha0`."""
+        kernel = kernel_at(self.kernel, v)
+        found = solve(
+            DualProblem(kernel.gram(self.X, self.X), self.y, self.C),
+            tolerance=self.tolerance,
+            solver=self.solver,
+            alpha0=alpha0,
+            on_failure="flag",
+        )
+        fit = found.objective if self.variant == "saddle" else float(found.alpha.sum()) - found.objective
+        return Point(v, found.alpha, fit + self.penalty.value(v), found.converged)
+
+    def gradient(self, v: NDArray[np.float64], alpha: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the derivative of the objective by each weight at fixed `alpha`, shape (n_features,).
+
+        At the optimal alpha it is that of the saddle objective, by the envelope theorem. Where the sum of the weights
+        is held, it is that of the objective at weights scaled to the sum that `v` has.
+        """
+        support = np.flatnonzero(alpha)
+        samples, signed = self.X[support], (alpha * self.y)[support]
+        half = -0.5 if self.variant == "saddle" else 0.5
+        by_weight = kernel_at(self.kernel, v).weight_gradient(samples, samples, half * np.outer(signed, signed))
+        gradient = by_weight * weight_slope(self.kernel, v) + self.penalty.slope(v)
+        return gradient - (v @ gradient) / v.sum() if self.keeps_total else gradient
+
+
+def starting_weights(kernel: Kernel, n_features: int) -> NDArray[np.float64]:
+    """Return the weights v at which the paper's form of a kernel is that kernel.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    n_features : int
+
+    Returns
+    -------
+    ndarray, shape (n_features,)
+        Gaussian: v_j = 1/σ_j, so that K = exp(-½ Σ_j v_j² Δ_j²). Laplace: γ_j, so that K = exp(-Σ_j γ_j |Δ_j|).
+        Polynomial: a_j, so that K = (offset + Σ_j a_j x_j x'_j)^degree.
+
+    Raises
+    ------
+    ValueError
+        If the method is not defined for the kernel.
+    """
+    own = kernel.feature_weights(n_features)
+    weights = np.ones(n_features) if own is None else own
+    if isinstance(kernel, Gaussian):
+        return np.sqrt(2 * weights / kernel.theta)
+    if isinstance(kernel, Laplace):
+        return weights / kernel.theta
+    if isinstance(kernel, Polynomial):
+        return weights
+    raise ValueError(f"kpd is defined for the gaussian, laplace and polynomial kernels, not for the {kernel.name} one")
+
+
+def kernel_at(kernel: Kernel, v: NDArray[np.float64]) -> Kernel:
+    """Return the kernel with other weights; see `starting_weights`."""
+    if isinstance(kernel, Gaussian):
+        return Gaussian(theta=2.0, weights=tuple((v**2).tolist()))
+    if isinstance(kernel, Laplace):
+        return Laplace(theta=1.0, weights=tuple(v.tolist()))
+    assert isinstance(kernel, Polynomial)
+    return replace(kernel, weights=tuple(v.tolist()))
+
+
+def weight_slope(kernel: Kernel, v: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the derivative of the weights that the kernel's class takes by those of the paper."""
+    return 2 * v if isinstance(kernel, Gaussian) else np.ones_like(v)
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """How the descent steps and when it ends.
+
+    Attributes
+    ----------
+    threshold : float
+        ε: weights below it become 0. In units of the weights.
+    max_step : float
+        θ, the largest step; infinity for the automatic one alone.
+    inner_iterations : int
+        Steps before the machine is trained again.
+    relative_change, absolute_change : float
+        ζ: the descent ends when the weights change by less, in the 1-norm.
+    max_iterations : int
+    """
+
+    threshold: float
+    max_step: float
+    inner_iterations: int
+    relative_change: float
+    absolute_change: float
+    max_iterations: int
+
+
+@dataclass(frozen=True, eq=False)
+class DescentPath:
+    """Where the descent of one machine went.
+
+    Attributes
+    ----------
+    weights : ndarray, shape (n_iterations + 1, n_features)
+        v, beginning with the start; 0 once a feature is eliminated.
+    objective : ndarray, shape (n_iterations + 1,)
+    n_active : ndarray of int, shape (n_iterations + 1,)
+        Features that are not eliminated.
+    converged : bool
+        Whether all machines on the way reached their duality gap, and the descent a stopping rule.
+    """
+
+    weights: NDArray[np.float64]
+    objective: NDArray[np.float64]
+    n_active: NDArray[np.intp]
+    converged: bool
+
+
+def descend(objective: Objective, v: NDArray[np.float64], schedule: Schedule) -> DescentPath:
+    """Follow the gradient from some weights until a stopping rule holds or no feature is left.
+
+    The step is that of kpd2018, section 3.4: the median of the active weights moves by ε, but none by more than
+    `max_step` times its derivative. A step that would raise the saddle objective is halved until it does not.
+
+    Parameters
+    ----------
+    objective : Objective
+    v : ndarray, shape (n_features,)
+        The start.
+    schedule : Schedule
+
+    Returns
+    -------
+    DescentPath
+    """
+    path = [objective.at(v, np.zeros(len(objective.y)))]
+    stopped, step = False, schedule.max_step
+    while not stopped and len(path) <= schedule.max_iterations:
+        here = path[-1]
+        gradient = objective.gradient(here.v, here.alpha)
+        slopes = np.abs(gradient[here.v > 0])
+        # Twice the last step, so that a step that had to be halved is not halved again each time.
+        step = min(schedule.max_step, 2 * step, schedule.threshold / max(np.median(slopes), np.finfo(float).tiny))
+        while True:
+            there = objective.at(_stepped(objective, here, gradient, step, schedule), here.alpha)
+            change = float(np.abs(there.v - here.v).sum())
+            stopped = change < max(schedule.relative_change * here.v.sum(), schedule.absolute_change)
+            descends = objective.variant == "as-printed" or there.objective <= here.objective
+            if descends or stopped:
+                break
+            step /= 2
+        if descends:
+            path.append(there)
+            stopped |= not there.v.any()
+    return DescentPath(
+        weights=np.array([point.v for point in path]),
+        objective=np.array([point.objective for point in path]),
+        n_active=np.array([np.count_nonzero(point.v) for point in path]),
+        converged=stopped and all(point.converged for point in path),
+    )
+
+
+def _stepped(
+    objective: Objective, here: Point, gradient: NDArray[np.float64], step: float, schedule: Schedule
+) -> NDArray[np.float64]:
+    """Return the weights after the inner iterations at fixed alpha, the first of them along `gradient`."""
+    v = here.v
+    for iteration in range(schedule.inner_iterations):
+        slope = gradient if iteration == 0 else objective.gradient(v, here.alpha)
+        moved = np.where(v > 0, v - step * slope, 0.0)
+        moved[moved < schedule.threshold] = 0.0
+        if not moved.any():
+            return moved
+        v = moved * (v.sum() / moved.sum()) if objective.keeps_total else moved
+    return v

@@ -1,0 +1,95 @@
+"""Features as finitely many values, and the entropy of several of them together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.special import entr
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+def quantise(X: NDArray[np.float64], n_bins: int) -> NDArray[np.intp]:
+    """Replace values by the numbers of bins that hold about as many samples each.
+
+    Parameters
+    ----------
+    X : ndarray, shape (n_samples, n_features)
+    n_bins : int
+        At least 2. A feature with no more distinct values than that keeps them.
+
+    Returns
+    -------
+    ndarray of int, shape (n_samples, n_features)
+        Codes, of each feature 0 to one less than the number of its values.
+    """
+    codes = np.empty(X.shape, dtype=np.intp)
+    for j, column in enumerate(X.T):
+        values, codes[:, j] = np.unique(column, return_inverse=True)
+        if len(values) > n_bins:
+            edges = np.quantile(column, np.arange(1, n_bins) / n_bins)
+            codes[:, j] = np.unique(np.searchsorted(edges, column, side="right"), return_inverse=True)[1]
+    return codes
+
+
+def combined(*codes: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Give each combination of codes that occurs a code of its own, shape (n_samples,)."""
+    together = codes[0]
+    for further in codes[1:]:
+        together = np.unique(together * (further.max() + 1) + further, return_inverse=True)[1]
+    return together
+
+
+def code_entropy(codes: NDArray[np.intp]) -> float:
+    """Entropy of the relative frequencies of codes, in bits."""
+    frequencies = np.bincount(codes) / len(codes)
+    return float(entr(frequencies).sum() / np.log(2))
+
+
+@dataclass(frozen=True)
+class Indicators:
+    """Quantised features, one column for each of their values.
+
+    Attributes
+    ----------
+    columns : ndarray of float32, shape (n_samples, n_values)
+        1 where the sample has the value, else 0: counts are sums of products, exact below 2^24 samples.
+    starts : ndarray of int, shape (n_features,)
+        First column of each feature.
+    """
+
+    columns: NDArray[np.float32]
+    starts: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, codes: NDArray[np.intp]) -> Indicators:
+        """Build from codes of shape (n_samples, n_features)."""
+        n_values = codes.max(axis=0) + 1
+        starts = np.cumsum(n_values) - n_values
+        columns = np.zeros((len(codes), int(n_values.sum())), dtype=np.float32)
+        np.put_along_axis(columns, codes + starts, 1.0, axis=1)
+        return cls(columns, starts)
+
+    def joint_entropy(self, codes: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Entropy of each feature together with `codes`, in bits.
+
+        Parameters
+        ----------
+        codes : ndarray of int, shape (n_samples,)
+
+        Returns
+        -------
+        ndarray, shape (n_features,)
+        """
+        others = Indicators.of(codes[:, None]).columns
+        frequencies = (self.columns.T @ others).astype(np.float64) / len(codes)
+        bits: NDArray[np.float64] = np.add.reduceat(entr(frequencies).sum(axis=1), self.starts) / np.log(2)
+        return bits
+
+    def information(self, codes: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Mutual information of each feature with `codes`, in bits, at least 0, shape (n_features,)."""
+        alone = self.joint_entropy(np.zeros_like(codes))
+        return np.maximum(alone + code_entropy(codes) - self.joint_entropy(codes), 0)

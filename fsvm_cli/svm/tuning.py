@@ -1,0 +1,172 @@
+"""The choice of C and of the kernel by cross-validation."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from fsvm_cli.svm.dual import Array, DualProblem
+from fsvm_cli.svm.folds import Booleans, Fold, fit_all, score_fold
+from fsvm_cli.svm.kernels import Anova, Gaussian, Kernel, Laplace, Polynomial, Tanh
+from fsvm_cli.svm.one_vs_rest import TIE_TOLERANCES, Codes, machine_labels, predict_codes
+from fsvm_cli.svm.solver import check_options, solve
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fsvm_cli.svm.pairwise import Samples
+
+
+@dataclass(frozen=True, eq=False)
+class GridSearch:
+    """What a grid search found.
+
+    Attributes
+    ----------
+    kernel : Kernel
+        The chosen kernel.
+    C : float
+        The chosen upper bound.
+    accuracy : (n_kernels, n_C) array
+        Mean over folds of the accuracy on the part that was left out, in 0 .. 1.
+    converged : (n_kernels, n_C) array of bool
+        Whether all machines reached their gap.
+    """
+
+    kernel: Kernel
+    C: float
+    accuracy: Array
+    converged: npt.NDArray[np.bool_]
+
+
+def leave_one_out(n_samples: int) -> list[Fold]:
+    """Return the folds that leave out one sample each, as pairs of training and test rows."""
+    rows = np.arange(n_samples)
+    return [(np.delete(rows, i), rows[i : i + 1]) for i in rows]
+
+
+def grid_search(
+    kernels: Sequence[Kernel],
+    Cs: Sequence[float],
+    X: Samples,
+    y: Codes,
+    folds: Sequence[Fold],
+    *,
+    n_classes: int,
+    tolerance: float = 1e-6,
+    jobs: int = 1,
+) -> GridSearch:
+    """Choose kernel and C by accuracy in cross-validation.
+
+    Kernels of one statistic share its matrix, folds share the Gram matrix. Machines on all samples are fitted along
+    ascending C, and the machines of a fold begin at them; where no support vector is left out they are the same.
+    Of equally accurate candidates the smoothest is taken: smallest C, then the kernel that varies least (largest theta,
+    smallest degree, gamma or scale).
+
+    Parameters
+    ----------
+    kernels : sequence of Kernel
+        Candidates.
+    Cs : sequence of float
+        Candidates, > 0 and finite.
+    X : (n, d)
+        Samples, dense or (inner-product kernels) CSR.
+    y : (n,) array of int
+        Class codes.
+    folds : sequence of (train, test)
+        Rows of each fold; every training part must hold at least two classes. See `leave_one_out` and scikit-learn's
+        splitters.
+    n_classes : int
+        >= 2.
+    tolerance : float
+        The relative duality gap of every machine.
+    jobs : int
+        Threads, one kernel at a time each. The result does not depend on it.
+
+    Raises
+    ------
+    ValueError
+        If there are no candidates or folds, a C is out of range, or a training part holds fewer than two classes.
+    """
+    check_options(tolerance, "auto")
+    ascending = np.unique(np.asarray(Cs, dtype=np.float64))
+    if not len(kernels) or not len(ascending) or not len(folds):
+        raise ValueError("a grid search needs at least one kernel, one C and one fold")
+    if not (np.isfinite(ascending).all() and ascending[0] > 0.0):
+        raise ValueError("every C must be finite and > 0")
+    checked = [(np.asarray(train, dtype=np.int64), np.asarray(test, dtype=np.int64)) for train, test in folds]
+    for train, _ in checked:
+        machine_labels(y[train], n_classes)
+    matrices = {_shared(kernel): kernel.statistic_matrix(X, X) for kernel in kernels}
+
+    def evaluate(kernel: Kernel) -> tuple[Array, Booleans]:
+        gram = np.ascontiguousarray(kernel.value(matrices[_shared(kernel)]))
+        return _cross_validate(gram, y, ascending, checked, n_classes, tolerance)
+
+    with ThreadPoolExecutor(max_workers=jobs) as pool:
+        results = list(pool.map(evaluate, kernels))
+    accuracy, converged = (np.stack(part) for part in zip(*results, strict=True))
+    smoothest = sorted(range(len(kernels)), key=lambda k: _roughness(kernels[k]))
+    best = accuracy.max()
+    c, k = next((c, k) for c in range(len(ascending)) for k in smoothest if accuracy[k, c] == best)
+    place = np.searchsorted(ascending, np.asarray(Cs, dtype=np.float64))
+    return GridSearch(kernels[k], float(ascending[c]), accuracy[:, place], converged[:, place])
+
+
+def _shared(kernel: Kernel) -> tuple[object, object]:
+    return kernel.statistic, getattr(kernel, "weights", None)
+
+
+def _cross_validate(  # noqa: PLR0917
+    gram: Array, y: Codes, Cs: Array, folds: list[Fold], n_classes: int, tolerance: float
+) -> tuple[Array, Booleans]:
+    """Return mean accuracy and convergence for each C on one Gram matrix."""
+    labels, _ = machine_labels(y, n_classes)
+    n = len(y)
+    coefficients, scores = np.zeros((len(labels), len(Cs), n)), np.full((len(labels), len(Cs), n), -np.inf)
+    present = np.flatnonzero((labels > 0).any(axis=1))
+    for m in present:
+        coefficients[m], scores[m] = fit_all(gram, labels[m], Cs, tolerance)
+    accuracy, converged = np.zeros(len(Cs)), np.ones(len(Cs), dtype=bool)
+    for train, test in folds:
+        counts = np.bincount(y[train], minlength=n_classes)
+        held_out = scores.copy()
+        for m in present:
+            if not (labels[m, train] > 0).any():
+                held_out[m] = -np.inf
+                continue
+            done = score_fold(gram, labels[m], Cs, (train, test), tolerance, coefficients[m], held_out[m])
+            for c in np.flatnonzero(~done):
+                done[c] = _solve_fold(gram, labels[m], Cs[c], (train, test), tolerance, held_out[m, c])
+            converged &= done
+        predicted = [predict_codes(held_out[:, c, test], counts, TIE_TOLERANCES * tolerance) for c in range(len(Cs))]
+        accuracy += np.mean(np.stack(predicted) == y[test], axis=1) / len(folds)
+    return accuracy, converged
+
+
+def _solve_fold(  # noqa: PLR0917
+    gram: Array, y: Array, C: float, fold: Fold, tolerance: float, scores: Array
+) -> bool:
+    """Give a machine that has not converged to the interior point; write its scores and return whether it has now."""
+    train, test = fold
+    problem = DualProblem(gram[np.ix_(train, train)], y[train], C)
+    found = solve(problem, tolerance=tolerance, solver="interior-point", on_failure="flag")
+    scores[test] = gram[np.ix_(test, train)] @ (found.alpha * y[train]) + found.bias
+    return found.converged
+
+
+def _roughness(kernel: Kernel) -> tuple[float, float]:
+    match kernel:
+        case Gaussian(theta=theta) | Laplace(theta=theta):
+            return (1.0 / theta, 0.0)
+        case Polynomial(degree=degree, offset=offset):
+            return (degree, -offset)
+        case Anova(gamma=gamma, degree=degree):
+            return (degree, gamma)
+        case Tanh(scale=scale, offset=offset):
+            return (scale, -offset)
+    return (0.0, 0.0)

@@ -1,0 +1,190 @@
+"""Every reader against damaged files: a data set or a DataError, never another exception, never a wait.
+
+By default a sample; ``FSVM_FUZZ_EXAMPLES=20000`` makes it a campaign of that many inputs per reader.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import os
+import tarfile
+import warnings
+import zipfile
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from fsvm_cli.data.load import assemble
+from fsvm_cli.data.own import load_file
+from fsvm_cli.data.readers.expression import read_expression
+from fsvm_cli.data.readers.libsvm import read_libsvm
+from fsvm_cli.data.readers.reuters import read_reuters
+from fsvm_cli.data.readers.sequences import read_sequences
+from fsvm_cli.data.readers.text import read_text
+from fsvm_cli.data.spec import FileFormat, FileSpec
+from fsvm_cli.data.unpack import extract
+from fsvm_cli.errors import DataError, UsageError
+from tests.data.test_reuters import STORIES
+from tests.data.test_unix_compress import compress
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+EXAMPLES = int(os.environ.get("FSVM_FUZZ_EXAMPLES", "60"))
+CSV = b'a,"b c",y\n1,2.5,yes\n3,,no\n-1e3,0,"y,es"\n2,red,no\n'
+ARFF = b"@relation r\n@attribute a numeric\n@attribute b {x,y}\n@attribute c {0,1}\n@data\n1,x,0\n2.5,y,1\n?,x,1\n"
+GENES = b"1.5 2 3\n\n4 5e3 6\n"
+
+
+def parquet() -> bytes:
+    stream = io.BytesIO()
+    table = pa.table({"a": [1.0, None, 3.0], "b": ["x", "y", "x"], "y": [0, 1, 1]})
+    pyarrow.parquet.write_table(table, stream, compression="snappy")
+    return stream.getvalue()
+
+
+def zipped() -> bytes:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("member", CSV * 3)
+    return stream.getvalue()
+
+
+def tarred(mode: str) -> bytes:
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode=mode) as archive:  # type: ignore[call-overload]
+        entry = tarfile.TarInfo("member")
+        entry.size = len(CSV)
+        archive.addfile(entry, io.BytesIO(CSV))
+    return stream.getvalue()
+
+
+def own(file_format: FileFormat) -> Callable[[Path], None]:
+    def read(path: Path) -> None:
+        for options in ({}, {"missing": "drop", "categorical": "one-hot"}, {"missing": "mean"}):
+            target = None if file_format in {"arff", "libsvm"} else "y"
+            chosen = {} if file_format == "libsvm" else options
+            spec = FileSpec.model_validate({"file": path.name, "format": file_format, "target": target} | chosen)
+            load_file(spec, path.parent)
+
+    return read
+
+
+def expression(path: Path) -> None:
+    (path.parent / "tissues").write_bytes(b"-1\r\n1\r\n-2\r\n")
+    (path.parent / "names").write_bytes(b"g1\tR1\tx\ng2\tR2\ty\n")
+    read_expression(path, path.parent / "tissues", path.parent / "names")
+
+
+def reuters(path: Path) -> None:
+    for part in read_reuters([path], topics=("gold", "gnp"), split="any", vocabulary="whole"):
+        assert part.X.shape[0] == len(part.labels)
+
+
+def packed(name: str, member: str = "") -> Callable[[Path], None]:
+    def read(path: Path) -> None:
+        assert len(extract(path, name, member, 10_000)) <= 10_000
+
+    return read
+
+
+@dataclass(frozen=True)
+class Reader:
+    """A reader, and a file that it reads."""
+
+    read: Callable[[Path], object]
+    sound: bytes
+
+
+READERS = {
+    "text, commas": Reader(
+        lambda path: assemble("t", [read_text(path, separator="comma", target="last", drop=[1], missing="?")]),
+        b"7, 1,2.5,x\r\n8,3,?,y\r\n9,-1e3,0,y\r\n10,1,1,x",
+    ),
+    "text, blanks": Reader(
+        lambda path: assemble("t", [read_text(path, separator="blank", target="first")]), b"van 1 2\nbus 3 4\n"
+    ),
+    "sequences": Reader(
+        lambda path: assemble("t", [read_sequences(path, coding="AGCT")]),
+        b"EI, n-1,  ACGT\nN,  n-2,  TTGA\nIE,x,ADGT\n",
+    ),
+    "expression": Reader(expression, GENES),
+    "reuters": Reader(reuters, "".join(STORIES).encode("latin-1")),
+    "libsvm": Reader(lambda path: assemble("t", [read_libsvm(path)]), b"+1 1:0.5 3:2 # c\n-1 2:1\n1 1:1e3\n"),
+    "own CSV": Reader(own("csv"), CSV),
+    "own Parquet": Reader(own("parquet"), parquet()),
+    "own ARFF": Reader(own("arff"), ARFF),
+    "own LIBSVM": Reader(own("libsvm"), b"+1 1:0.5 3:2 # c\n-1 2:1\n1 1:1e3\n"),
+    "zip": Reader(packed("a.zip", "member"), zipped()),
+    "tar": Reader(packed("a.tar", "member"), tarred("w")),
+    "tar.gz": Reader(packed("a.tar.gz", "member"), tarred("w:gz")),
+    "gz": Reader(packed("a.gz"), gzip.compress(CSV * 3)),
+    "bz2": Reader(packed("a.bz2"), bz2.compress(CSV * 3)),
+    "xz": Reader(packed("a.xz"), lzma.compress(CSV * 3)),
+    "Z": Reader(packed("a.Z"), compress(CSV * 3, 16)),
+}
+
+MARKS = b"\n|\r\n|,| |:|?|nan|inf|1e999|-|\xff\xfe|\x00|'|{|}|@data|%|#|99999999999999999999|0:1|<D>|</REUTERS>" + b'|"'
+SNIPPETS = st.one_of(st.binary(max_size=8), st.sampled_from(MARKS.split(b"|")))
+
+
+@st.composite
+def damaged(draw: st.DrawFn, sound: bytes) -> bytes:
+    """`sound` with a few places cut, repeated, overwritten or cut off; or something else altogether."""
+    if draw(st.integers(0, 15)) == 0:
+        return draw(st.binary(max_size=200))
+    content = sound
+    for _ in range(draw(st.integers(1, 4))):
+        start = draw(st.integers(0, len(content)))
+        end = min(len(content), start + draw(st.integers(0, 12)))
+        match draw(st.integers(0, 4)):
+            case 0:
+                content = content[:start] + content[end:]
+            case 1:
+                content = content[:end] + content[start:]
+            case 2:
+                content = content[:start] + draw(SNIPPETS) + content[end:]
+            case 3:
+                content = content[:start] + draw(SNIPPETS) + content[start:]
+            case _:
+                content = content[:start]
+    return content
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_sound_files_are_read(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(READERS[name].sound)
+    try:
+        READERS[name].read(path)
+    except DataError as error:
+        # A table with holes and words is sound, and is refused where the options say so.
+        assert name.startswith("own") and ("missing" in str(error) or "words" in str(error))  # noqa: PT017, PT018
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_damaged_files_are_read_or_refused(name: str, tmp_path: Path) -> None:
+    reader, path = READERS[name], tmp_path / "file"
+
+    @settings(max_examples=EXAMPLES, suppress_health_check=list(HealthCheck), database=None)
+    @given(damaged(reader.sound))
+    def read(content: bytes) -> None:
+        path.write_bytes(content)
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("error")
+            try:
+                reader.read(path)
+            except (DataError, UsageError) as error:
+                assert str(error)  # noqa: PT017
+
+    read()

@@ -1,0 +1,92 @@
+"""What the command line shows of data sets, and what it does about them."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+from click.testing import CliRunner
+
+from fsvm_cli.commands.datasets import command
+from fsvm_cli.data.inventory import stored_files, summarize
+from fsvm_cli.errors import DataError, UsageError
+from fsvm_cli.shipped import shipped_names
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.usefixtures("_offline")
+
+
+def called(*arguments: str) -> str:
+    result = CliRunner().invoke(command, arguments, catch_exceptions=False, env={"COLUMNS": "120"})
+    assert result.exit_code == 0
+    return result.output
+
+
+def test_every_card_is_listed_with_its_size() -> None:
+    lines = called("list").splitlines()
+    named = [line.split()[0] for line in lines[1:] if not line.startswith(" ")]
+    assert named == shipped_names("datasets")
+    wine = next(line for line in lines if line.startswith("wine"))
+    assert wine.split() == ["wine", "uci", "178", "13", "3", "bundled"]
+
+
+@pytest.mark.parametrize("name", shipped_names("datasets"))
+def test_every_card_is_shown_with_what_to_know(name: str) -> None:
+    shown = called("show", name)
+    for version in summarize(name):
+        assert f"version {version.version}: {version.about}" in shown
+        assert all(caveat in shown for caveat in version.caveats)
+    assert "Licence: " in shown
+
+
+def test_showing_tells_features_and_bayes_errors() -> None:
+    assert "Features: alcohol, malic acid, ash, alcalinity of ash, magnesium and 8 more" in called("show", "wine")
+    assert "Bayes error: 26.000%" in called("show", "led24")
+
+
+def test_what_was_fetched_is_at_hand(mirror_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert summarize("heart")[0].availability == "to fetch"
+    heart = mirror_folder / "machine-learning-databases/statlog/heart/heart.dat"
+    cached = tmp_path / "cache/machine-learning-databases/statlog/heart/heart.dat"
+    cached.parent.mkdir(parents=True)
+    cached.write_bytes(heart.read_bytes())
+    assert summarize("heart")[0].availability == "cached"
+    assert "heart: 270 rows, 13 features, verified" in called("fetch", "heart")
+    assert called("verify", "heart") == "1 intact, 0 absent, 0 altered\n"
+
+
+def test_fetching_tells_of_every_failure_and_does_the_rest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FSVM_MIRROR", "http://127.0.0.1:9")
+    monkeypatch.setattr("fsvm_cli.data.download.FIRST_PAUSE_S", 0.0)
+    monkeypatch.setattr("fsvm_cli.data.fetch._addresses", lambda file: ["http://127.0.0.1:9/" + file.path])
+    with pytest.raises(DataError, match=r"(?s)'heart' cannot be had.*'sonar' cannot be had"):
+        called("fetch", "heart", "wine", "sonar", "led24")
+
+
+def test_altered_files_are_named(tmp_path: Path) -> None:
+    (file,) = stored_files(["heart"])
+    assert file.state == "absent"
+    file.path.parent.mkdir(parents=True)
+    file.path.write_text("altered")
+    with pytest.raises(DataError, match=r"altered files.*\n.*heart\.dat"):
+        called("verify")
+
+
+def test_an_unknown_name_is_answered_with_the_nearest() -> None:
+    for action in ("show", "fetch", "verify"):
+        with pytest.raises(UsageError, match="did you mean 'sonar'"):
+            called(action, "sonra")
+
+
+def test_the_first_look_imports_no_data_libraries(tmp_path: Path) -> None:
+    program = (
+        "import sys; from click.testing import CliRunner; from fsvm_cli.commands.datasets import command; "
+        "CliRunner().invoke(command, ['--help']); print(sorted({'numpy', 'pandas', 'sklearn'} & sys.modules.keys()))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, env=os.environ)
+    assert done.stdout == "[]\n"

@@ -1,0 +1,111 @@
+"""Stories, topics and words; a tiny collection by hand, and the real one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fsvm_cli.data import load
+from fsvm_cli.data.readers.reuters import read_reuters
+from fsvm_cli.data.source import open_source
+from fsvm_cli.data.spec import NamedSpec
+from fsvm_cli.errors import DataError
+
+
+def story(text: str, topics: str, lewis: str = "TRAIN", has_topics: str = "YES") -> str:
+    marked = "".join(f"<D>{topic}</D>" for topic in topics.split())
+    return (
+        f'<REUTERS TOPICS="{has_topics}" LEWISSPLIT="{lewis}" NEWID="1">\n<TOPICS>{marked}</TOPICS>\n'
+        f"<PLACES><D>usa</D></PLACES><TEXT>&#2;\n<TITLE>x</TITLE><DATELINE> LIMA, April 1 - </DATELINE>"
+        f"<BODY>{text}\n Reuter\n&#3;</BODY></TEXT>\n</REUTERS>\n"
+    )
+
+
+STORIES = [
+    story("Gold gold coal &lt;ABC&gt; the the the 12", "gold"),
+    story("gold Gross product product PRODUCT", "gnp"),
+    story("gold and product", "gnp gold"),
+    story("coal coal coal", "tin"),
+    story("gross coal", "gold", "TEST"),
+    story("gross abc product gross", "gnp", "NOT-USED"),
+    story("coal coal", "gnp usa", "TRAIN", "NO"),
+    story("gold 1 2 3 4 5", "gold"),
+]
+
+
+def read(tmp_path: Path, **options: Any) -> Any:
+    path = tmp_path / "reut2-000.sgm"
+    path.write_bytes(b"<!DOCTYPE lewis SYSTEM 'lewis.dtd'>\n" + "".join(STORIES).encode("latin-1") + b"\xfc\n")
+    return read_reuters([path], **({"topics": ("gold", "gnp"), "split": "any", "vocabulary": "whole"} | options))
+
+
+def test_stories_of_one_topic_are_read_as_words(tmp_path: Path) -> None:
+    (rows,) = read(tmp_path)
+    assert rows.labels == ["gold", "gnp", "gold", "gnp", "gnp"]
+    # coal 4 times; gold 3; gross 4; product 4; "reuter" and the title 5; "the" is a stop word; "abc" is rare.
+    assert rows.feature_names == ("coal", "gold", "gross", "product", "reuter", "x")
+    expected = [[1, 1, 0, 0], [0, 1, 1, 1], [1, 0, 1, 0], [0, 0, 1, 1], [1, 0, 0, 0]]
+    np.testing.assert_array_equal(rows.X.toarray()[:, :4], expected)
+
+
+def test_modapte_counts_words_in_its_training_part(tmp_path: Path) -> None:
+    train, test = read(tmp_path, split="modapte", vocabulary="training")
+    assert train.labels == ["gold", "gnp"]
+    assert test.labels == ["gold"]
+    assert train.feature_names == test.feature_names == ("gold", "product")
+    np.testing.assert_array_equal(train.X.toarray(), [[1, 0], [1, 1]])
+    np.testing.assert_array_equal(test.X.toarray(), [[0, 0]])
+    train, _ = read(tmp_path, split="modapte", vocabulary="whole")
+    assert "reuter" in train.feature_names
+
+
+def test_no_story_of_the_topics_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="no stories about cocoa"):
+        read(tmp_path, topics=("cocoa",))
+
+
+def opened(version: str) -> Any:
+    spec = NamedSpec(name="reuters", version=version)
+    return open_source(spec, base_folder=Path(), announce=lambda line: None)
+
+
+class TestCollection:
+    @pytest.fixture(autouse=True)
+    def _from_mirror(self, mirror_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("FSVM_MIRROR", str(mirror_folder))
+        monkeypatch.setenv("FSVM_CACHE", str(tmp_path))
+
+    @pytest.mark.parametrize(
+        ("version", "stories", "words"), [("reuters-1", 312, 2225), ("reuters-2", 355, 2344), ("reuters-3", 6169, 8167)]
+    )
+    def test_sizes_are_near_the_printed_ones(self, version: str, stories: int, words: int) -> None:
+        source = opened(version)
+        assert source.n_samples == pytest.approx(stories, rel=0.06)
+        # Of the third set the paper has fewer words than any rule that fits the others gives.
+        assert source.n_features == pytest.approx(words, rel=0.4 if version == "reuters-3" else 0.03)
+        assert set(source.draw(np.random.default_rng(0)).X.data) == {1.0}
+
+    def test_modapte_has_nearly_the_known_counts(self) -> None:
+        dataset = opened("reuters-1-modapte").draw(np.random.default_rng(0))
+        # Counts of all stories of each topic; a few are numbers, or have two of the topics.
+        known = {"coffee": (111, 28), "iron-steel": (40, 14), "livestock": (75, 24)}
+        assert dataset.class_names == tuple(known)
+        for part, rows in enumerate((dataset.train_indices, dataset.test_indices)):
+            found = np.bincount(dataset.y[rows])
+            most = np.array([counts[part] for counts in known.values()])
+            assert ((most - 6 <= found) & (found <= most)).all()
+
+    def test_a_parsed_collection_is_kept_and_verified(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+        first = opened("reuters-1-modapte")
+        with monkeypatch.context() as patched:
+            patched.setattr(load, "read_reuters", None)
+            again = opened("reuters-1-modapte")
+        assert again.identity == first.identity
+        assert again.feature_names == first.feature_names
+        (kept,) = (tmp_path / "parsed").iterdir()
+        for damage in (b"", kept.read_bytes()[:-100], b"x" * 100):
+            kept.write_bytes(damage)
+            assert opened("reuters-1-modapte").identity == first.identity

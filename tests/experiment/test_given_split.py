@@ -1,0 +1,97 @@
+"""A split that comes with the data: its rows, its key, its place in a config, and its interval."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+import scipy.stats
+from small import run_job
+
+from fsvm_cli.data.dataset import Dataset
+from fsvm_cli.data.source import fixed_source
+from fsvm_cli.errors import UsageError
+from fsvm_cli.experiment import plan as planning
+from fsvm_cli.experiment.plan import Experiment, Trial
+from fsvm_cli.experiment.store import Store
+from fsvm_cli.experiment.tasks import PackedExperiment
+from fsvm_cli.experiment.trial import draw_parts
+from fsvm_cli.report.samples import collect
+from fsvm_cli.report.tables import summarise
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    Planned = Callable[..., Experiment]
+
+GIVEN = {"splits": 1, "train": "given", "seed": 7}
+TEST_ROWS = np.array([1, 5, 7, 8, 11, 14, 20, 23, 30, 31, 35, 39])
+
+
+@pytest.fixture
+def divided(monkeypatch: pytest.MonkeyPatch) -> Dataset:
+    """Put a data set that fixes its split in the place of every other."""
+    rng = np.random.default_rng(0)
+    y = np.arange(40) % 2
+    dataset = Dataset(
+        name="divided",
+        X=rng.normal(size=(40, 5)) + 0.8 * y[:, None],
+        y=y,
+        feature_names=tuple("abcde"),
+        class_names=("no", "yes"),
+        sha256="0" * 64,
+        train_indices=np.setdiff1d(np.arange(40), TEST_ROWS),
+        test_indices=TEST_ROWS,
+    )
+    monkeypatch.setattr(planning, "open_source", lambda *_, **__: fixed_source(dataset))
+    return dataset
+
+
+def test_the_parts_are_those_of_the_source(planned: Planned, divided: Dataset) -> None:
+    experiment = planned(protocol=GIVEN, scaling="none")
+    assert experiment.trials() == [Trial(n_train=28, split=0)]
+    for each in (experiment, PackedExperiment.of(experiment).unpacked()):
+        parts = draw_parts(each, each.trials()[0])
+        np.testing.assert_array_equal(parts.X_train, divided.X[divided.train_indices])
+        np.testing.assert_array_equal(parts.y_test, divided.y[TEST_ROWS])
+
+
+def test_its_key_is_not_that_of_a_random_split_of_the_same_sizes(planned: Planned, divided: Dataset) -> None:
+    given, drawn = planned(protocol=GIVEN), planned(protocol=GIVEN | {"train": 28})
+    (trial,) = given.trials()
+    assert drawn.trials() == [trial]
+    assert drawn.n_test == given.n_test
+    assert given.key(0, trial) != drawn.key(0, trial)
+
+
+@pytest.mark.parametrize(
+    "changes", [{"splits": 2}, {"test": 5}, {"train": ["given", 20]}, {"train": ["given", "given"]}]
+)
+def test_a_given_split_stands_alone(planned: Planned, divided: Dataset, changes: dict[str, Any]) -> None:
+    with pytest.raises(UsageError, match="a given split is one split with its own parts"):
+        planned(protocol=GIVEN | changes)
+
+
+def test_the_test_part_cannot_be_given_alone(planned: Planned) -> None:
+    with pytest.raises(UsageError, match="'given' is no fraction"):
+        planned(protocol={"splits": 1, "train": 5, "test": "given", "seed": 7})
+
+
+def test_data_without_a_split_are_refused_with_the_place(planned: Planned) -> None:
+    with pytest.raises(UsageError, match=r"small\.yaml:\d+:\d+: noise20 comes without a split"):
+        planned(protocol=GIVEN)
+
+
+def test_its_interval_is_that_of_a_test_part_drawn_again(planned: Planned, divided: Dataset, tmp_path: Path) -> None:
+    experiment = planned(protocol=GIVEN, subsets=[1])
+    run_job(experiment, tmp_path)
+    with Store(tmp_path, writable=False) as store:
+        curves, _ = summarise(experiment, collect(experiment, store))
+    assert curves["std"].isna().all()
+    on_test, on_train = (curves[curves["part"] == part] for part in ("test", "train"))
+    assert on_train["ci_low"].isna().all()
+    for _, row in on_test.iterrows():
+        expected = scipy.stats.binom.ppf([0.025, 0.975], len(TEST_ROWS), row["mean"]) / len(TEST_ROWS)
+        np.testing.assert_allclose([row["ci_low"], row["ci_high"]], expected, atol=1.01 / len(TEST_ROWS))

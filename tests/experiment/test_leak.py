@@ -1,0 +1,69 @@
+"""A ranking that sees the test part: it gets it, alone, and its label says so."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from fsvm_cli.documents import model_from_json
+from fsvm_cli.experiment.plan import Experiment, Trial
+from fsvm_cli.experiment.schema import LEAK, Config
+from fsvm_cli.experiment.trial import draw_parts, run_trial
+from fsvm_cli.ranking.infoprop import Infoprop
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Planned = Callable[..., Experiment]
+
+FIRST = Trial(n_train=12, split=0)
+LEAKING = {"method": "infoprop", "credit_on": "test"}
+
+
+def test_the_test_part_reaches_the_method_that_credits_on_it(planned: Planned) -> None:
+    experiment = planned(rankings=[LEAKING, {"method": "infoprop"}])
+    found = run_trial(experiment, FIRST, dict.fromkeys(experiment.places(), experiment.sizes))
+    parts = draw_parts(experiment, FIRST)
+    tolerance = experiment.config.classifier.tolerance
+    direct = Infoprop(C=1, credit_on="test", tolerance=tolerance).fit(
+        parts.X_train, parts.y_train, parts.X_test, parts.y_test
+    )
+    assert not found.errors
+    np.testing.assert_array_equal(found.outcomes[0].scores, direct.scores_)
+    assert found.outcomes[1].scores != found.outcomes[0].scores
+
+
+def test_test_labels_do_not_reach_the_others(planned: Planned, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[tuple[int, ...]] = []
+    fit = Infoprop.fit
+
+    def watched(self: Infoprop, X: Any, y: Any, *test_part: Any, **named: Any) -> Infoprop:
+        seen.append((len(test_part), len(named)))
+        return fit(self, X, y, *test_part, **named)
+
+    monkeypatch.setattr(Infoprop, "fit", watched)
+    experiment = planned(
+        rankings=[{"method": "infoprop"}, {"method": "infoprop", "credit_on": "cross-validation", "label": "folds"}]
+    )
+    assert not run_trial(experiment, FIRST, dict.fromkeys(experiment.places(), experiment.sizes)).errors
+    assert seen == [(0, 0), (0, 0)]
+
+
+@pytest.mark.parametrize(
+    ("ranking", "label"),
+    [
+        (LEAKING, f"infoprop{LEAK}"),
+        (LEAKING | {"order": "worst-first"}, f"infoprop, worst first{LEAK}"),
+        (LEAKING | {"label": "as printed"}, f"as printed{LEAK}"),
+        (LEAKING | {"label": f"as printed{LEAK}"}, f"as printed{LEAK}"),
+        ({"method": "infoprop"}, "infoprop"),
+        ({"method": "random"}, "random"),
+    ],
+)
+def test_the_label_tells_of_the_leak(planned: Planned, ranking: dict[str, Any], label: str) -> None:
+    config = planned(rankings=[ranking]).config
+    assert config.rankings[0].label == label
+    # A config travels to the workers as JSON: the label stays as it is.
+    assert model_from_json(Config, config.model_dump_json()).rankings[0].label == label

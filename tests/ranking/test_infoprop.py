@@ -1,0 +1,180 @@
+"""SVM-Infoprop against closed forms, numerical gradients, and confusion matrices counted in another way."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.metrics import mutual_info_score
+
+from fsvm_cli.information import indicator_credits
+from fsvm_cli.ranking.infoprop import Infoprop, feature_influence
+from fsvm_cli.svm import SVM, Anova, Gaussian, Kernel, Linear, Polynomial
+
+RNG = np.random.default_rng(11)
+X = RNG.normal(size=(90, 4)) * [1.0, 2.0, 0.5, 1.0]
+BINARY = (X[:, 0] + 0.4 * X[:, 1] + 0.6 * RNG.normal(size=90) > 0.3).astype(int)
+THREE = np.where(X[:, 2] > 0.3, 2, (X[:, 0] + 0.5 * RNG.normal(size=90) > 0).astype(int))
+TRAIN, TEST = np.arange(60), np.arange(60, 90)
+KERNELS = [Linear(), Polynomial(degree=2), Polynomial(degree=3, offset=0.5), Anova(gamma=0.3), Gaussian(theta=4.0)]
+every_kernel = pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+every_problem = pytest.mark.parametrize("y", [BINARY, THREE], ids=["two classes", "three classes"])
+
+
+def fit_on_test(y: np.ndarray, **parameters: Any) -> Infoprop:
+    return Infoprop(credit_on="test", **parameters).fit(X[TRAIN], y[TRAIN], X[TEST], y[TEST])
+
+
+def counted(y: np.ndarray, predicted: np.ndarray, n_classes: int) -> np.ndarray:
+    return np.array([[np.sum((y == i) & (predicted == j)) for j in range(n_classes)] for i in range(n_classes)])
+
+
+@every_problem
+def test_linear_kernel_shares_by_the_size_of_the_weights(y: np.ndarray) -> None:
+    svm = SVM("linear", C=1.0).fit(X[TRAIN], y[TRAIN])
+    weights = np.abs(svm.dual_coef_ @ svm.support_vectors_)
+    earned = indicator_credits(counted(y[TEST], svm.predict(X[TEST]), len(svm.classes_)))
+    per_machine = [earned.sum()] if len(svm.classes_) == 2 else earned
+    expected = per_machine @ (weights / weights.sum(axis=1, keepdims=True))
+    np.testing.assert_allclose(fit_on_test(y, kernel="linear", C=1.0).scores_, expected, rtol=1e-9)
+
+
+@every_kernel
+def test_influence_is_that_of_numerical_gradients(kernel: Kernel) -> None:
+    svm = SVM(kernel, C=1.0).fit(X, BINARY)
+    points, coefficients, step = svm.support_vectors_, svm.dual_coef_[0], 1e-5
+    expected = []
+    for shift in step * np.eye(X.shape[1]):
+        above, below = (svm.decision_function(points + sign * shift) for sign in (1, -1))
+        expected.append(np.abs(coefficients) @ np.abs(above - below) / (2 * step))
+    found = feature_influence(kernel, points, coefficients, np.ones(X.shape[1]), 0.0)
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
+def test_influence_on_the_margin_is_the_gradient_of_the_square_of_w() -> None:
+    # For points all on one side the absolute values of (5) fall away, and what is left is half of x · d(w²)/dx summed.
+    points, coefficients = np.array([[1.0, 2.0], [2.0, 1.0]]), np.array([0.3, 0.5])
+    step, kernel = 1e-6, Polynomial(degree=2)
+
+    def square_of_w(moved: np.ndarray) -> float:
+        return float(coefficients @ kernel.gram(moved, moved) @ coefficients)
+
+    gradient = np.zeros_like(points)
+    for place in np.ndindex(points.shape):
+        shift = np.zeros_like(points)
+        shift[place] = step
+        gradient[place] = (square_of_w(points + shift) - square_of_w(points - shift)) / (2 * step)
+    found = feature_influence(kernel, points, coefficients, np.ones(2), 0.0)
+    np.testing.assert_allclose(found, np.abs(gradient / 2).sum(axis=0), rtol=1e-6)
+
+
+@every_kernel
+@every_problem
+def test_scores_on_the_test_part_add_up_to_its_information(kernel: Kernel, y: np.ndarray) -> None:
+    ranker = fit_on_test(y, kernel=kernel)
+    predicted = SVM(kernel).fit(X[TRAIN], y[TRAIN]).predict(X[TEST])
+    assert ranker.scores_.sum() == pytest.approx(mutual_info_score(y[TEST], predicted) / np.log(2))
+    assert (ranker.scores_ >= 0).all()
+
+
+@pytest.mark.parametrize("credit_on", ["validation", "cross-validation"])
+def test_samples_are_asked_of_machines_that_have_not_seen_them(credit_on: Any) -> None:
+    # So narrow a kernel knows every sample that it has seen, and nothing else.
+    ranker = Infoprop(Gaussian(theta=1e-6), C=100, credit_on=credit_on, random_state=0).fit(X, BINARY)
+    assert SVM(Gaussian(theta=1e-6), C=100).fit(X, BINARY).score(X, BINARY) == 1
+    assert ranker.scores_.sum() == pytest.approx(0, abs=1e-12)
+
+
+@every_problem
+@pytest.mark.parametrize(("credit_on", "lowest"), [("validation", 0.28), ("cross-validation", 1.0)])
+def test_the_samples_that_are_asked_are_a_like_share_of_each_class(
+    y: np.ndarray, credit_on: Any, lowest: float
+) -> None:
+    parts = Infoprop(credit_on=credit_on, n_folds=4)._parts_to_ask(y, np.random.RandomState(0))
+    asked = np.sum(parts, axis=0)
+    assert asked.max() == 1
+    assert asked.mean() >= lowest
+    for code in np.unique(y):
+        counts = [np.sum(part & (y == code)) for part in parts]
+        assert max(counts) - min(counts) <= 1
+        assert np.sum(counts) == pytest.approx(asked.mean() * np.sum(y == code), abs=1)
+
+
+def test_every_class_keeps_a_sample_to_learn_from() -> None:
+    y = np.array([0, 0, 1])
+    for fraction in (0.4, 0.99):
+        (held_out,) = Infoprop(validation_fraction=fraction)._parts_to_ask(y, np.random.RandomState(0))
+        assert held_out.tolist().count(True) == 1
+        assert not held_out[2]
+
+
+def test_where_nothing_can_be_held_out_it_says_so() -> None:
+    with pytest.raises(ValueError, match="infoprop: no class has so many samples"):
+        Infoprop().fit(X[:2], [0, 1])
+
+
+@pytest.mark.parametrize("kernel", [Linear(), Polynomial(degree=2)], ids=repr)
+@pytest.mark.parametrize(("output_scaling", "power"), [("none", 0), ("times-margin", -1), ("divided-by-margin", 1)])
+def test_outputs_are_compared_in_the_unit_that_is_asked_for(kernel: Kernel, output_scaling: Any, power: int) -> None:
+    svm = SVM(kernel, C=10).fit(X[TRAIN], THREE[TRAIN])
+    norms = [np.sqrt(c @ kernel.gram(svm.support_vectors_, svm.support_vectors_) @ c) for c in svm.dual_coef_]
+    outputs = svm.decision_function(X[TEST]) * np.array(norms) ** power
+    expected = mutual_info_score(THREE[TEST], outputs.argmax(axis=1)) / np.log(2)
+    ranker = fit_on_test(THREE, kernel=kernel, C=10, output_scaling=output_scaling)
+    assert ranker.scores_.sum() == pytest.approx(expected)
+
+
+def test_names_of_the_test_part_s_classes_are_those_of_the_training_part() -> None:
+    names = np.array(["b", "a", "c"])
+    by_name = fit_on_test(names[THREE])
+    np.testing.assert_allclose(by_name.scores_, fit_on_test(THREE).scores_, rtol=1e-9)
+
+
+def test_a_class_that_only_the_test_part_has_is_never_recognised() -> None:
+    y_test = THREE[TEST].copy()
+    y_test[:5] = 7
+    ranker = Infoprop(credit_on="test").fit(X[TRAIN], THREE[TRAIN], X[TEST], y_test)
+    predicted = SVM().fit(X[TRAIN], THREE[TRAIN]).predict(X[TEST])
+    assert ranker.scores_.sum() == pytest.approx(mutual_info_score(y_test, predicted) / np.log(2))
+
+
+def test_a_class_that_the_test_part_lacks_earns_what_its_indicator_says() -> None:
+    present = THREE[TEST] != 2
+    ranker = Infoprop(credit_on="test").fit(X[TRAIN], THREE[TRAIN], X[TEST][present], THREE[TEST][present])
+    assert np.isfinite(ranker.scores_).all()
+
+
+def test_features_that_are_zero_on_the_support_vectors_earn_nothing() -> None:
+    with_zero = np.column_stack([X, np.zeros(len(X))])
+    for kernel in (Linear(), Polynomial(degree=2)):
+        scores = Infoprop(kernel, random_state=0).fit(with_zero, THREE).scores_
+        assert scores[-1] == 0
+        assert scores[0] > 0
+
+
+def test_where_all_features_are_zero_all_scores_are() -> None:
+    scores = Infoprop(random_state=0).fit(np.zeros((12, 3)), np.arange(12) % 3).scores_
+    np.testing.assert_array_equal(scores, 0)
+
+
+@pytest.mark.parametrize("credit_on", ["validation", "cross-validation"])
+def test_a_test_part_is_refused_where_none_is_credited(credit_on: Any) -> None:
+    with pytest.raises(ValueError, match=f"credit_on='{credit_on}' must not see a test part"):
+        Infoprop(credit_on=credit_on).fit(X, THREE, X, THREE)
+
+
+def test_the_leak_needs_its_test_part() -> None:
+    with pytest.raises(ValueError, match="credit_on='test' needs X_test and y_test"):
+        Infoprop(credit_on="test").fit(X, THREE)
+
+
+def test_the_test_part_is_not_kept() -> None:
+    assert not hasattr(fit_on_test(THREE), "_test_part")
+
+
+def test_machines_that_miss_their_gap_are_told_of() -> None:
+    assert fit_on_test(THREE).converged_
+    # No machine of single-precision kernel values has so small a gap.
+    few = Infoprop("linear", tolerance=1e-14, solver="libsvm", random_state=0).fit(X[:12], BINARY[:12])
+    assert not few.converged_

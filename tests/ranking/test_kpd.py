@@ -1,0 +1,213 @@
+"""Kernel-penalised descent: derivatives by finite differences, what holds along the path, and the choice of C2."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.model_selection import StratifiedKFold
+
+from fsvm_cli.ranking.kernel_descent import (
+    DescentPath,
+    Objective,
+    Penalty,
+    Schedule,
+    descend,
+    kernel_at,
+    starting_weights,
+)
+from fsvm_cli.ranking.kpd import KernelPenalisedDescent, survival
+from fsvm_cli.svm import SVM, Gaussian, Kernel, Laplace, Linear, Polynomial, predict_codes
+
+RNG = np.random.default_rng(31)
+X = RNG.normal(size=(50, 6))
+Y = np.where(X[:, 0] + X[:, 1] ** 2 + 0.5 * RNG.normal(size=50) > 0.8, 1.0, -1.0)
+KERNELS = [Gaussian(theta=8.0), Laplace(theta=5.0), Polynomial(degree=2), Polynomial(degree=3, offset=4.0)]
+PENALTIES = [Penalty("l0", 0.7, 3.0), Penalty("l1", 0.7, 3.0), Penalty("l2", 0.7, 3.0)]
+SCHEDULE = Schedule(
+    threshold=0.01,
+    max_step=np.inf,
+    inner_iterations=1,
+    relative_change=1e-3,
+    absolute_change=1e-6,
+    max_iterations=500,
+)
+every_kernel = pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+every_penalty = pytest.mark.parametrize("penalty", PENALTIES, ids=lambda penalty: penalty.name)
+
+
+def objective_of(kernel: Kernel, penalty: Penalty, variant: str = "saddle") -> Objective:
+    return Objective(X, Y, kernel, 1.0, penalty, variant, 1e-11, "auto")
+
+
+def central_differences(function, v: np.ndarray, step: float = 1e-5) -> np.ndarray:
+    shifts = step * np.eye(len(v))
+    return np.array([(function(v + shift) - function(v - shift)) / (2 * step) for shift in shifts])
+
+
+@every_kernel
+@every_penalty
+def test_the_gradient_is_that_of_the_saddle_objective(kernel: Kernel, penalty: Penalty) -> None:
+    objective = objective_of(kernel, penalty)
+    v = starting_weights(kernel, 6) * RNG.uniform(0.5, 1.5, size=6)
+    total = v.sum()
+
+    def value(weights: np.ndarray) -> float:
+        scale = total / weights.sum() if objective.keeps_total else 1.0
+        return objective.at(scale * weights, np.zeros(50)).objective
+
+    gradient = objective.gradient(v, objective.at(v, np.zeros(50)).alpha)
+    np.testing.assert_allclose(gradient, central_differences(value, v), rtol=1e-4, atol=1e-5)
+
+
+@every_kernel
+@every_penalty
+def test_as_printed_the_gradient_is_that_of_equation_14_at_fixed_alpha(kernel: Kernel, penalty: Penalty) -> None:
+    objective = objective_of(kernel, penalty, "as-printed")
+    v = starting_weights(kernel, 6) * RNG.uniform(0.5, 1.5, size=6)
+    point = objective.at(v, np.zeros(50))
+    signed = point.alpha * Y
+
+    def value(weights: np.ndarray) -> float:
+        return 0.5 * signed @ kernel_at(kernel, weights).gram(X, X) @ signed + penalty.value(weights)
+
+    assert point.objective == pytest.approx(value(v), rel=1e-9)
+    gradient = objective.gradient(v, point.alpha)
+    np.testing.assert_allclose(gradient, central_differences(value, v), rtol=1e-6, atol=1e-6)
+
+
+def test_the_saddle_objective_is_the_dual_optimum_and_the_penalty() -> None:
+    objective = objective_of(KERNELS[0], PENALTIES[0])
+    v = starting_weights(KERNELS[0], 6)
+    svm = SVM(KERNELS[0], 1.0, 1e-11).fit(X, Y)
+    gram = KERNELS[0].gram(svm.support_vectors_, svm.support_vectors_)
+    dual = np.abs(svm.dual_coef_[0]).sum() - 0.5 * svm.dual_coef_[0] @ gram @ svm.dual_coef_[0]
+    expected = dual + 0.7 * np.sum(1 - np.exp(-3.0 * v))
+    assert objective.at(v, np.zeros(50)).objective == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("weights", [None, (0.5, 1.0, 2.0, 0.1, 1.0, 3.0)])
+@every_kernel
+def test_the_descent_begins_at_the_given_kernel(kernel: Kernel, weights: tuple[float, ...] | None) -> None:
+    given = replace(kernel, weights=weights)
+    np.testing.assert_allclose(kernel_at(given, starting_weights(given, 6)).gram(X, X), given.gram(X, X), rtol=1e-12)
+
+
+@every_kernel
+@every_penalty
+@pytest.mark.parametrize("inner_iterations", [1, 4])
+def test_the_saddle_objective_falls_along_the_path(kernel: Kernel, penalty: Penalty, inner_iterations: int) -> None:
+    start = starting_weights(kernel, 6)
+    schedule = replace(SCHEDULE, threshold=0.01 * start[0], inner_iterations=inner_iterations)
+    path = descend(objective_of(kernel, penalty), start, schedule)
+    assert path.converged
+    assert len(path.objective) > 3
+    assert (np.diff(path.objective) <= 0).all()
+    assert path.objective[-1] < path.objective[0]
+    np.testing.assert_array_equal(path.weights[0], start)
+    np.testing.assert_array_equal(path.n_active, np.count_nonzero(path.weights, axis=1))
+    assert (np.diff(path.weights != 0, axis=0).astype(int) * (path.weights[1:] != 0) == 0).all(), "one came back"
+    assert (path.weights[path.weights > 0] >= min(schedule.threshold, start[0])).all()
+    if isinstance(kernel, Polynomial):
+        np.testing.assert_allclose(path.weights.sum(axis=1), start.sum(), rtol=1e-12)
+
+
+def test_the_first_step_moves_the_median_weight_by_the_threshold() -> None:
+    start = starting_weights(KERNELS[0], 6)
+    path = descend(objective_of(KERNELS[0], PENALTIES[0]), start, replace(SCHEDULE, threshold=0.002))
+    assert np.median(np.abs(path.weights[1] - path.weights[0])) == pytest.approx(0.002)
+
+
+def test_no_step_is_longer_than_the_largest() -> None:
+    objective, start = objective_of(KERNELS[0], PENALTIES[0]), starting_weights(KERNELS[0], 6)
+    gradient = objective.gradient(start, objective.at(start, np.zeros(50)).alpha)
+    path = descend(objective, start, replace(SCHEDULE, max_step=1e-5, relative_change=0.0, max_iterations=1))
+    np.testing.assert_allclose(path.weights[1], start - 1e-5 * gradient, rtol=1e-9)
+    assert not path.converged
+
+
+@pytest.mark.parametrize("rule", [{"relative_change": 0.05}, {"absolute_change": 0.1}])
+def test_either_rule_ends_the_descent(rule: dict[str, float]) -> None:
+    objective, start = objective_of(KERNELS[0], PENALTIES[0]), starting_weights(KERNELS[0], 6)
+    none = replace(SCHEDULE, relative_change=0.0, absolute_change=0.0, max_iterations=3)
+    assert not descend(objective, start, none).converged
+    path = descend(objective, start, replace(none, **rule))
+    assert path.converged
+    assert len(path.objective) == 2
+
+
+def test_it_ends_when_no_feature_is_left() -> None:
+    path = descend(objective_of(KERNELS[0], Penalty("l1", 1e4, 1.0)), starting_weights(KERNELS[0], 6), SCHEDULE)
+    assert path.n_active[-1] == 0
+    assert path.converged
+
+
+def test_the_printed_objective_gives_up_the_features_that_matter() -> None:
+    informative = np.column_stack([Y + 0.3 * RNG.normal(size=50), RNG.normal(size=(50, 5))])
+    for kernel in KERNELS:
+        printed, saddle = (
+            KernelPenalisedDescent(kernel, variant=variant).fit(informative, Y) for variant in ("as-printed", "saddle")
+        )
+        assert saddle.ranking_[0] == 1
+        assert printed.ranking_[0] > 3
+
+
+def test_features_are_ordered_by_when_they_go_and_then_by_weight() -> None:
+    weights = np.array([[1, 1, 1, 1, 0], [0, 0.5, 0.8, 1, 0], [0, 0, 0, 2, 0.0]])
+    path = DescentPath(weights, np.zeros(3), np.array([4, 3, 1]), converged=True)
+    np.testing.assert_allclose(survival(path), np.array([1, 1.5, 1.8, 3, 0]) / 3)
+
+
+def test_several_classes_are_averaged_one_against_the_rest() -> None:
+    y = np.digitize(X[:, 0] + 0.3 * X[:, 1], [-0.5, 0.5])
+    ranker = KernelPenalisedDescent(Gaussian(theta=8.0)).fit(X, y)
+    alone = [KernelPenalisedDescent(Gaussian(theta=8.0)).fit(X, y == code).scores_ for code in range(3)]
+    assert len(ranker.path_) == 3
+    np.testing.assert_allclose(ranker.scores_, np.mean(alone, axis=0), rtol=1e-9)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_the_strength_is_chosen_by_cross_validation_on_the_training_data(n_classes: int) -> None:
+    rng = np.random.default_rng(8)
+    data = rng.normal(size=(30, 3))
+    y = np.digitize(data[:, 0] + 0.3 * rng.normal(size=30), [0.0] if n_classes == 2 else [-0.5, 0.5])
+    settings = {"kernel": Gaussian(theta=4.0), "threshold": 0.05}
+    strengths, right = (0.01, 30.0, 3000.0), {}
+    for strength in strengths:
+        right[strength] = 0
+        for train, test in StratifiedKFold(3, shuffle=True, random_state=1).split(data, y):
+            paths = KernelPenalisedDescent(strength=strength, **settings).fit(data[train], y[train]).path_
+            decision = []
+            for code, path in zip([1] if n_classes == 2 else range(3), paths, strict=True):
+                svm = SVM(kernel_at(settings["kernel"], path.weights[-1])).fit(data[train], y[train] == code)
+                decision.append(svm.decision_function(data[test]))
+            # Machines without features tie, and the tie has a rule.
+            predicted = predict_codes(np.array(decision), np.bincount(y[train]), 1e-5)
+            right[strength] += np.count_nonzero(predicted == y[test])
+    best = max(strength for strength in strengths if right[strength] == max(right.values()))
+    assert len(set(right.values())) > 1
+    ranker = KernelPenalisedDescent(strength=strengths, random_state=1, **settings).fit(data, y)
+    assert ranker.strength_ == best
+    np.testing.assert_array_equal(
+        ranker.scores_, KernelPenalisedDescent(strength=best, **settings).fit(data, y).scores_
+    )
+
+
+@every_kernel
+def test_the_strength_is_free_of_the_scale_of_the_kernel(kernel: Kernel) -> None:
+    ranker = KernelPenalisedDescent(kernel, C=1.0, strength=2.0).fit(X, Y)
+    start = objective_of(kernel, Penalty("l0", 0.0, 1.0)).at(starting_weights(kernel, 6), np.zeros(50)).objective
+    expected = start + 2.0 * start / 6 * np.sum(1 - np.exp(-5.0 * np.ones(6)))
+    assert ranker.path_[0].objective[0] == pytest.approx(expected, rel=1e-5)
+
+
+def test_more_folds_than_samples_of_a_class_are_refused() -> None:
+    y = np.arange(50) < 3
+    with pytest.raises(ValueError, match="folds is 4; the smallest class has 3 samples"):
+        KernelPenalisedDescent(strength=(1.0, 2.0), folds=4).fit(X, y)
+
+
+def test_a_kernel_without_weights_in_the_paper_is_refused_by_name() -> None:
+    with pytest.raises(ValueError, match="not for the linear one"):
+        KernelPenalisedDescent(Linear()).fit(X, Y)

@@ -1,0 +1,90 @@
+"""The compiled steps of recursive feature elimination against dense linear algebra."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from fsvm_cli.ranking.rfe_machines import KernelMachines, LinearMachines, Task
+from fsvm_cli.ranking.rfe_steps import drop_feature, make_chunk, normal_vector, settle, train
+from fsvm_cli.svm import SVM, Gaussian, Kernel, Laplace, Linear, Polynomial
+from fsvm_cli.svm.engine import compiled_bias, compiled_gap
+
+RNG = np.random.default_rng(21)
+X = RNG.normal(size=(30, 50))
+Y = np.where(X[:, 0] + RNG.normal(size=30) > 0, 1.0, -1.0)
+FEATURES = np.arange(50)
+
+
+def trained_chunk(rows: np.ndarray | None = None):
+    rows = np.arange(30) if rows is None else rows
+    chunk = make_chunk(rows, np.ascontiguousarray(X.T), FEATURES, Y, np.zeros(30), 0.5)
+    assert train(chunk, 1e-8)
+    return chunk
+
+
+def test_a_chunk_without_a_feature_is_consistent() -> None:
+    chunk = trained_chunk()
+    coefficients = chunk.box.c.copy()
+    for feature in (3, 17):
+        drop_feature(chunk, feature)
+    left = np.delete(X, [3, 17], axis=1)
+    np.testing.assert_array_equal(chunk.box.c, coefficients)
+    np.testing.assert_allclose(chunk.K, left @ left.T, atol=1e-12)
+    np.testing.assert_allclose(chunk.box.diagonal, (left**2).sum(axis=1), atol=1e-12)
+    np.testing.assert_allclose(chunk.box.r, Y - left @ left.T @ coefficients, atol=1e-12)
+    m, factor = chunk.factor.size[0], chunk.factor
+    assert m > 5
+    U, members = np.triu(factor.U[:m, :m]), factor.members[:m]
+    expected = chunk.K[np.ix_(members, members)] + factor.tau[0] + np.diag(factor.shift[:m])
+    np.testing.assert_allclose(U.T @ U, expected, atol=1e-10)
+
+
+def test_a_factor_that_would_lose_its_digits_is_made_anew() -> None:
+    # Two features, one of them hundred million times the other: without it next to nothing of a pivot is left.
+    small = RNG.normal(size=20)
+    columns = np.ascontiguousarray(np.stack([1e8 * RNG.normal(size=20), small]))
+    y = np.where(RNG.random(20) > 0.5, 1.0, -1.0)
+    chunk = make_chunk(np.arange(20), columns, np.arange(2), y, np.zeros(20), 1.0)
+    train(chunk, 1e-6)
+    assert chunk.factor.size[0] > 0
+    drop_feature(chunk, 0)
+    assert np.isfinite(np.triu(chunk.factor.U[: chunk.factor.size[0], : chunk.factor.size[0]])).all()
+
+
+def test_settling_reaches_the_optimum_with_its_certificate() -> None:
+    chunk = trained_chunk()
+    drop_feature(chunk, 3)
+    assert settle(chunk.K, chunk.y, chunk.box, chunk.factor, 1e-8)
+    assert compiled_gap(chunk.y, chunk.box, compiled_bias(chunk.box)) <= 1e-8
+    left = np.delete(FEATURES, 3)
+    w = np.empty(49)
+    normal_vector(chunk, left, w)
+    svm = SVM(Linear(), 0.5, 1e-9).fit(X[:, left], Y)
+    np.testing.assert_allclose(w, (svm.dual_coef_ @ svm.support_vectors_)[0], atol=1e-6)
+
+
+@pytest.mark.parametrize("kernel", [Polynomial(degree=2), Gaussian(), Laplace()], ids=repr)
+def test_a_feature_that_is_far_larger_than_the_others_leaves_no_rounding_behind(kernel: Kernel) -> None:
+    huge = np.column_stack([X[:, :5], 1e8 * Y])
+    machines = KernelMachines(Task(kernel, huge, Y[None], 1.0, 1e-6, "auto"))
+    linear = LinearMachines(Task(Linear(), huge, Y[None], 1.0, 1e-6, "auto"))
+    for dropped in (machines, linear):
+        dropped.drop(np.array([5]))
+    np.testing.assert_allclose(machines.statistic, kernel.statistic_matrix(X[:, :5], X[:, :5]), atol=1e-12)
+    np.testing.assert_allclose(linear.chunks[0].K, X[:, :5] @ X[:, :5].T, atol=1e-12)
+
+
+@pytest.mark.parametrize("C", [0.1, 10.0])
+def test_samples_that_are_not_watched_are_outside_the_margin(C: float) -> None:
+    data = RNG.normal(size=(300, 6))
+    y = np.where(data @ [3.0, 2.0, 1.0, 0.5, 0.2, 0.1] + RNG.normal(size=300) > 0, 1.0, -1.0)
+    machines = LinearMachines(Task(Linear(), data, y[None], C, 1e-8, "auto"))
+    watched = []
+    for _ in range(5):
+        assert machines.train()
+        svm = SVM(Linear(), C, 1e-9).fit(data[:, machines.features], y)
+        np.testing.assert_allclose(machines.w, svm.dual_coef_ @ svm.support_vectors_, atol=1e-6)
+        watched.append(len(machines.chunks[0].rows))
+        machines.drop(np.array([len(machines.features) - 1]))
+    assert min(watched) < 300

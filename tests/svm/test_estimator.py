@@ -1,0 +1,99 @@
+"""The estimator: scikit-learn's contract, and what it says beyond that."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from types import ModuleType
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.datasets import load_iris
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import fsvm_cli.svm as floor
+from fsvm_cli.svm import SVM, ConvergenceError, Gaussian, Linear, Polynomial
+from fsvm_cli.svm.order_driver import follow
+
+X, Y = load_iris(return_X_y=True)
+NAMES = np.array(["setosa", "versicolor", "virginica"])[Y]
+
+
+@parametrize_with_checks([SVM(), SVM(Gaussian(2.0)), SVM("polynomial", C=0.1)])
+def test_scikit_learn_contract(estimator, check):
+    check(estimator)
+
+
+def test_attributes_describe_the_machines():
+    machine = SVM(Gaussian(4.0), C=2.0).fit(X, NAMES)
+    assert list(machine.classes_) == ["setosa", "versicolor", "virginica"]
+    assert machine.score(X, NAMES) > 0.95
+    assert machine.converged_.all()
+    assert (machine.duality_gap_ <= 1e-6).all()
+    values = machine.dual_coef_ @ Gaussian(4.0).gram(X[machine.support_], X) + machine.intercept_[:, None]
+    np.testing.assert_allclose(machine.decision_function(X), values.T, atol=1e-12)
+    for m, rows in enumerate(machine.margin_vectors_):
+        assert len(rows) > 0
+        margins = np.where(m == Y[rows], 1.0, -1.0) * values[m, rows]
+        np.testing.assert_allclose(margins, 1.0, atol=1e-6)
+
+
+@pytest.mark.parametrize("kernel", ["linear", Polynomial(3), Gaussian(3.0)], ids=str)
+def test_input_gradient_is_that_of_the_decision_function(kernel):
+    machine = SVM(kernel).fit(X, NAMES)
+    gradient = machine.input_gradient(X[::30])
+    assert gradient.shape == (3, 5, 4)
+    for j in range(4):
+        step = 1e-5 * np.eye(4)[j]
+        difference = machine.decision_function(X[::30] + step) - machine.decision_function(X[::30] - step)
+        np.testing.assert_allclose(gradient[:, :, j], difference.T / 2e-5, rtol=1e-5, atol=1e-4)
+
+
+def test_two_classes_have_one_machine():
+    machine = SVM().fit(X[Y > 0], NAMES[Y > 0])
+    assert machine.decision_function(X).shape == (150,)
+    assert machine.dual_coef_.shape[0] == 1
+    positive = machine.decision_function(X) > 1e-5
+    assert (machine.predict(X)[positive] == "virginica").all()
+
+
+def test_sparse_samples_give_what_dense_ones_give():
+    dense, thin = SVM().fit(X, Y), SVM().fit(sparse.csr_matrix(X), Y)
+    np.testing.assert_allclose(dense.decision_function(X), thin.decision_function(sparse.csr_matrix(X)), atol=1e-6)
+    np.testing.assert_allclose(dense.input_gradient(X), thin.input_gradient(sparse.csr_matrix(X)), atol=1e-6)
+
+
+def test_failure_is_raised_or_flagged():
+    options = {"solver": "libsvm", "tolerance": 1e-13}
+    with pytest.raises(ConvergenceError):
+        SVM(**options).fit(X, Y)
+    assert not SVM(**options, on_failure="flag").fit(X, Y).converged_.all()
+
+
+def test_mistakes_are_named():
+    with pytest.raises(ValueError, match="no kernel is called 'rbf'"):
+        SVM("rbf").fit(X, Y)
+    with pytest.raises(ValueError, match="at least two classes"):
+        SVM(Linear()).fit(X[:10], Y[:10])
+    with pytest.raises(ValueError, match="C must be > 0"):
+        SVM(C=-1.0).fit(X, Y)
+
+
+def test_importing_the_floor_loads_neither_numba_nor_scikit_learn():
+    code = "import sys, fsvm_cli.svm; sys.exit(bool({'numba', 'sklearn', 'scipy'} & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_warm_up_compiles_what_the_curves_use():
+    floor.warm_up()
+    assert follow.signatures
+
+
+def test_public_names_are_all_there():
+    homes = {home.split(".")[-1] for home in sys.modules if home.startswith("fsvm_cli.svm.")}
+    assert not homes & set(floor.__all__)  # a module would hide the function of its name once it is imported
+    for name in floor.__all__:
+        assert not isinstance(getattr(floor, name), ModuleType)
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        floor.nothing  # noqa: B018

@@ -1,0 +1,188 @@
+"""Nested subsets against machines that are fitted one by one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from qp_oracle import solve_with_piqp
+from scipy import sparse
+from sklearn.datasets import load_wine
+from sklearn.preprocessing import StandardScaler
+
+from fsvm_cli.svm import (
+    Anova,
+    DualProblem,
+    Gaussian,
+    Laplace,
+    Linear,
+    NestedCurves,
+    Polynomial,
+    Tanh,
+    bias_of,
+    fit_one_vs_rest,
+    nested,
+    nested_curves,
+    predict_codes,
+)
+from fsvm_cli.svm.one_vs_rest import machine_labels
+
+FIELDS = tuple(NestedCurves.__dataclass_fields__)
+RNG = np.random.default_rng(3)
+ALL, CODES = load_wine(return_X_y=True)
+ROWS = RNG.permutation(len(CODES))
+TRAIN, TEST = ROWS[:80], ROWS[80:]
+X = StandardScaler().fit(ALL[TRAIN]).transform(ALL)
+ORDERS = np.array([np.arange(13), np.arange(13)[::-1], RNG.permutation(13)])
+SIZES = (1, 2, 5, 12, 13)
+
+
+def curves(kernel, orders=ORDERS, sizes=SIZES, C=10.0, codes=CODES, n_classes=3, **options) -> NestedCurves:
+    return nested_curves(kernel, C, X[TRAIN], codes[TRAIN], X[TEST], orders, sizes, n_classes=n_classes, **options)
+
+
+WEIGHTS = tuple(np.linspace(0.2, 2.0, 13))
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        Linear(),
+        Linear(WEIGHTS),
+        Gaussian(8.0),
+        Gaussian(8.0, WEIGHTS),
+        Polynomial(2),
+        Polynomial(3, 0.5),
+        Laplace(5.0),
+        Anova(0.1, 2),
+    ],
+    ids=lambda kernel: kernel.name,
+)
+def test_each_subset_is_fitted_and_evaluated_as_if_alone(kernel):
+    found = curves(kernel)
+    assert found.converged.all()
+    for o, order in enumerate(ORDERS):
+        for s, size in enumerate(SIZES):
+            subset = order[:size]
+            gram = kernel.value(kernel.statistic_matrix(X[TRAIN], X[TRAIN], subset))
+            cross = kernel.value(kernel.statistic_matrix(X[TRAIN], X[TEST], subset))
+            alone = fit_one_vs_rest(gram, CODES[TRAIN], 10.0, 3)
+            np.testing.assert_allclose(found.train_decision[o, s], alone.decision_values(gram), atol=2e-6)
+            np.testing.assert_allclose(found.test_decision[o, s], alone.decision_values(cross), atol=2e-6)
+            expected = predict_codes(alone.decision_values(cross), alone.class_counts, 1e-5)
+            np.testing.assert_array_equal(found.test_predicted[o, s], expected)
+
+
+@pytest.mark.parametrize("kernel", [Linear(), Gaussian(8.0), Polynomial(2)], ids=lambda kernel: kernel.name)
+def test_curves_are_those_of_an_independent_solver(kernel):
+    found = curves(kernel)
+    labels, counts = machine_labels(CODES[TRAIN], 3)
+    for o, order in enumerate(ORDERS):
+        for s, size in enumerate(SIZES):
+            gram = kernel.value(kernel.statistic_matrix(X[TRAIN], X[TRAIN], order[:size]))
+            cross = kernel.value(kernel.statistic_matrix(X[TRAIN], X[TEST], order[:size]))
+            values = np.empty((3, len(TEST)))
+            for m, y in enumerate(labels):
+                problem = DualProblem(gram, y, 10.0)
+                alpha = solve_with_piqp(problem)
+                alpha = np.where(alpha < 1e-7, 0.0, np.where(alpha > 10.0 - 1e-7, 10.0, alpha))
+                values[m] = (alpha * y) @ cross + bias_of(problem, alpha)
+            np.testing.assert_array_equal(found.test_predicted[o, s], predict_codes(values, counts, 1e-5))
+
+
+@pytest.mark.parametrize("kernel", [Linear(), Gaussian(8.0)], ids=lambda kernel: kernel.name)
+def test_an_order_does_not_depend_on_its_company(kernel):
+    together = curves(kernel)
+    for o in range(3):
+        alone = curves(kernel, ORDERS[o : o + 1])
+        for field in FIELDS:
+            np.testing.assert_array_equal(getattr(together, field)[o], getattr(alone, field)[0])
+
+
+def test_sizes_may_come_in_any_order_and_twice():
+    found, sorted_ = curves(Linear(), sizes=(5, 13, 1, 5)), curves(Linear(), sizes=(1, 5, 13))
+    for field in FIELDS:
+        np.testing.assert_array_equal(getattr(found, field), getattr(sorted_, field)[:, [1, 2, 0, 1]])
+
+
+def test_wide_steps_take_matrix_products_and_csr_samples_give_the_same():
+    rng = np.random.default_rng(1)
+    wide = np.where(rng.random((60, 200)) < 0.1, rng.random((60, 200)), 0.0)
+    codes = (wide[:, :20].sum(axis=1) > np.median(wide[:, :20].sum(axis=1))).astype(int)
+    order, sizes = rng.permutation(200)[None], (3, 60, 200)
+    dense = nested_curves(Linear(), 1.0, wide[:40], codes[:40], wide[40:], order, sizes, n_classes=2)
+    csr = sparse.csr_matrix(wide)
+    thin = nested_curves(Linear(), 1.0, csr[:40], codes[:40], csr[40:], order, sizes, n_classes=2)
+    np.testing.assert_allclose(dense.test_decision, thin.test_decision, atol=1e-7)
+    gram = wide[:40] @ wide[:40].T
+    alone = fit_one_vs_rest(gram, codes[:40], 1.0, 2)
+    np.testing.assert_allclose(dense.test_decision[0, 2], alone.decision_values(wide[:40] @ wide[40:].T), atol=1e-6)
+
+
+def test_an_absent_class_is_never_predicted():
+    codes = np.where(CODES == 1, 3, CODES)
+    found = curves(Linear(), codes=codes, n_classes=4)
+    assert np.isneginf(found.test_decision[:, :, 1]).all()
+    assert set(np.unique(found.test_predicted)) <= {0, 2, 3}
+    assert (found.solver[:, :, 1] == "").all()
+    assert found.converged[:, :, 1].all()
+
+
+@pytest.mark.parametrize("solver", ["interior-point", "libsvm"])
+def test_other_solvers_are_noted_and_agree(solver):
+    found = curves(Gaussian(8.0), sizes=(3, 13), solver=solver, tolerance=1e-4)
+    assert (found.solver == solver).all()
+    np.testing.assert_allclose(found.test_decision, curves(Gaussian(8.0), sizes=(3, 13)).test_decision, atol=1e-2)
+
+
+def test_what_the_fast_solver_leaves_goes_to_the_interior_point(monkeypatch):
+    compiled = nested.follow
+
+    def leave_one(*arguments):
+        compiled(*arguments)
+        records = arguments[-1]
+        records.converged[0, 1], records.test_decision[0, 1] = False, np.nan
+
+    monkeypatch.setattr(nested, "follow", leave_one)
+    found = curves(Gaussian(8.0))
+    assert (found.solver[:, 0, 1] == "interior-point").all()
+    assert (found.solver[:, 1] == "smo").all()
+    assert found.converged.all()
+    monkeypatch.undo()
+    np.testing.assert_allclose(found.test_decision, curves(Gaussian(8.0)).test_decision, atol=1e-6)
+
+
+def test_fits_that_miss_their_gap_are_flagged():
+    found = curves(Linear(), sizes=(1, 2), solver="libsvm", tolerance=1e-12)
+    assert not found.converged.all()
+    assert (found.duality_gap[~found.converged] > 1e-12).all()
+
+
+def test_no_hard_margin_is_flagged():
+    found = curves(Linear(), sizes=(1, 13), C=np.inf)
+    assert not found.converged[:, 0].any()
+    assert np.isposinf(found.duality_gap[:, 0]).all()
+    assert found.converged[:, 1].all()
+
+
+def test_an_indefinite_kernel_is_certified_as_stationary():
+    found = curves(Tanh(0.1, 0.5), sizes=(2, 13), C=1.0)
+    assert (np.abs(found.duality_gap) <= 1e-6).all()
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"orders": np.arange(13)}, "must be \\(n_orders, 13\\)"),
+        ({"orders": np.zeros((1, 13), dtype=int)}, "permutation"),
+        ({"sizes": (0,)}, "sizes must lie in"),
+        ({"sizes": ()}, "sizes must lie in"),
+        ({"sizes": (14,)}, "sizes must lie in"),
+        ({"codes": np.zeros_like(CODES)}, "at least two"),
+        ({"C": 0.0}, "C must be > 0"),
+        ({"tolerance": 0.0}, "tolerance must be > 0"),
+        ({"solver": "newton"}, "solver must be one of"),
+    ],
+)
+def test_mistakes_are_named(changes, message):
+    with pytest.raises(ValueError, match=message):
+        curves(Linear(), **changes)

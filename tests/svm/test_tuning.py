@@ -1,0 +1,122 @@
+"""Tuning against scikit-learn's grid search and against fold-by-fold fits."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.model_selection import GridSearchCV, KFold, LeaveOneOut, StratifiedKFold
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+from fsvm_cli.svm import Anova, Gaussian, Laplace, Linear, Polynomial, Tanh, fit_one_vs_rest, predict_codes
+from fsvm_cli.svm.folds import restore_balance
+from fsvm_cli.svm.tuning import grid_search, leave_one_out
+
+X, Y = load_breast_cancer(return_X_y=True)
+ROWS = np.random.default_rng(0).permutation(len(Y))[:150]
+X, Y = StandardScaler().fit_transform(X[ROWS]), Y[ROWS]
+CS = [0.01, 0.1, 1.0, 10.0, 100.0]
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_the_choice_is_that_of_grid_search_cv(seed):
+    folds = list(StratifiedKFold(10, shuffle=True, random_state=seed).split(X, Y))
+    gammas = [1e-4, 1e-3, 1e-2, 1e-1, 1.0]
+    theirs = GridSearchCV(SVC(tol=1e-6), {"C": CS, "gamma": gammas}, cv=folds).fit(X, Y)
+    ours = grid_search([Gaussian(1 / g) for g in gammas], CS, X, Y, folds, n_classes=2, jobs=2)
+    scores = theirs.cv_results_["mean_test_score"].reshape(len(CS), len(gammas)).T
+    np.testing.assert_allclose(ours.accuracy, scores, atol=1e-12)
+    assert (ours.C, ours.kernel) == (theirs.best_params_["C"], Gaussian(1 / theirs.best_params_["gamma"]))
+    assert ours.converged.all()
+
+
+def test_leave_one_out_is_that_of_scikit_learn():
+    folds = leave_one_out(60)
+    for (train, test), (their_train, their_test) in zip(folds, LeaveOneOut().split(X[:60]), strict=True):
+        np.testing.assert_array_equal(train, their_train)
+        np.testing.assert_array_equal(test, their_test)
+    theirs = GridSearchCV(SVC(kernel="linear", tol=1e-6), {"C": CS}, cv=folds).fit(X[:60], Y[:60])
+    ours = grid_search([Linear()], CS, X[:60], Y[:60], folds, n_classes=2)
+    np.testing.assert_allclose(ours.accuracy[0], theirs.cv_results_["mean_test_score"], atol=1e-12)
+    assert theirs.best_params_["C"] == ours.C
+
+
+@pytest.mark.parametrize("kernel", [Linear(), Laplace(5.0), Anova(0.1, 1)], ids=lambda kernel: kernel.name)
+def test_three_classes_are_fold_by_fold_machines(kernel):
+    A, b = load_iris(return_X_y=True)
+    folds = list(KFold(5, shuffle=True, random_state=1).split(A))
+    found = grid_search([kernel], [5.0, 0.05], A, b, folds, n_classes=3)
+    for c, C in enumerate([5.0, 0.05]):
+        accuracy = []
+        for train, test in folds:
+            machines = fit_one_vs_rest(kernel.gram(A[train], A[train]), b[train], C, 3)
+            values = machines.decision_values(kernel.gram(A[train], A[test]))
+            accuracy.append(np.mean(predict_codes(values, machines.class_counts, 1e-5) == b[test]))
+        assert found.accuracy[0, c] == pytest.approx(np.mean(accuracy), abs=1e-12)
+
+
+def test_ties_go_to_the_smoothest():
+    far = np.vstack([X[:20] * 0.01 + 5.0, X[:20] * 0.01 - 5.0])
+    codes = np.repeat([0, 1], 20)
+    folds = list(KFold(4, shuffle=True, random_state=0).split(far))
+    kernels = [Gaussian(10.0), Gaussian(1000.0), Gaussian(100.0)]
+    found = grid_search(kernels, [10.0, 1.0], far, codes, folds, n_classes=2)
+    assert (found.accuracy == 1.0).all()
+    assert (found.kernel, found.C) == (Gaussian(1000.0), 1.0)
+    rough_first = [Polynomial(3), Polynomial(2), Tanh(0.2), Tanh(0.1), Anova(1.0, 2), Anova(0.1, 2)]
+    for pair in (rough_first[:2], rough_first[2:4], rough_first[4:]):
+        found = grid_search(pair, [1.0], far, codes, folds, n_classes=2)
+        assert found.accuracy[0] == found.accuracy[1]
+        assert found.kernel == pair[1]
+
+
+def test_a_class_that_a_fold_lacks_is_not_predicted_there():
+    A, b = load_iris(return_X_y=True)
+    folds = [(np.arange(100), np.arange(100, 150)), (np.arange(0, 150, 2), np.arange(1, 150, 2))]
+    found = grid_search([Linear()], [1.0], A, b, folds, n_classes=3)
+    assert found.accuracy[0, 0] == pytest.approx(0.5 * np.mean(alone(A, b, folds[1])), abs=1e-12)
+
+
+def alone(A, b, fold):
+    train, test = fold
+    machines = fit_one_vs_rest(Linear().gram(A[train], A[train]), b[train], 1.0, 3)
+    return (
+        predict_codes(machines.decision_values(Linear().gram(A[train], A[test])), machines.class_counts, 1e-5)
+        == (b[test])
+    )
+
+
+def test_what_the_fast_solver_leaves_goes_to_the_interior_point(monkeypatch):
+    folds = list(KFold(3).split(X))
+    expected = grid_search([Gaussian(30.0)], [1.0], X, Y, folds, n_classes=2)
+    monkeypatch.setattr("fsvm_cli.svm.tuning.score_fold", lambda *arguments: np.zeros(1, dtype=bool))
+    found = grid_search([Gaussian(30.0)], [1.0], X, Y, folds, n_classes=2)
+    np.testing.assert_array_equal(found.accuracy, expected.accuracy)
+    assert found.converged.all()
+
+
+def test_balance_is_restored_with_free_samples_first():
+    lower, upper = np.array([0.0, 0.0, -1.0, -1.0]), np.array([1.0, 1.0, 0.0, 0.0])
+    np.testing.assert_array_equal(restore_balance(np.array([1.0, 0.5, -1.0, 0.0]), lower, upper), [1, 0, -1, 0])
+    np.testing.assert_array_equal(restore_balance(np.array([1.0, 1.0, -0.5, 0.0]), lower, upper), [0, 1, -1, 0])
+    np.testing.assert_array_equal(restore_balance(np.array([0.0, 0.0, -1.0, -0.5]), lower, upper), [1, 0, -1, 0])
+    balanced = np.array([0.25, 0.5, -0.75, 0.0])
+    np.testing.assert_array_equal(restore_balance(balanced, lower, upper), balanced)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"kernels": []}, "at least one kernel"),
+        ({"Cs": []}, "at least one kernel"),
+        ({"folds": []}, "at least one kernel"),
+        ({"Cs": [1.0, np.inf]}, "finite and > 0"),
+        ({"Cs": [0.0]}, "finite and > 0"),
+        ({"folds": [(np.flatnonzero(Y == 1), np.flatnonzero(Y == 0))]}, "at least two"),
+    ],
+)
+def test_mistakes_are_named(changes, message):
+    arguments = {"kernels": [Linear()], "Cs": [1.0], "folds": leave_one_out(5), **changes}
+    with pytest.raises(ValueError, match=message):
+        grid_search(arguments["kernels"], arguments["Cs"], X, Y, arguments["folds"], n_classes=2)
