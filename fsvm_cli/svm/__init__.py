@@ -9,6 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from fsvm_cli.svm.additive_kernel import Kernel
     from fsvm_cli.svm.compilation import warm_up
     from fsvm_cli.svm.dual import (
         ConvergenceError,
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
         KERNELS,
         Anova,
         Gaussian,
-        Kernel,
         Laplace,
         Linear,
         Polynomial,
@@ -37,13 +37,13 @@ if TYPE_CHECKING:
     from fsvm_cli.svm.tuning import GridSearch, grid_search, leave_one_out
 
 _HOMES = {
+    "additive_kernel": ("Kernel",),
     "dual": ("ConvergenceError", "DualProblem", "DualSolution", "InfeasibleError", "Solver", "bias_of", "duality_gap"),
     "estimator": ("SVM",),
     "kernels": (
         "KERNELS",
         "Anova",
         "Gaussian",
-        "Kernel",
         "Laplace",
         "Linear",
         "Polynomial",
