@@ -38,14 +38,19 @@ def show(name: str) -> None:
     """Show what to know of a data set before using it."""
     from fsvm_cli.data.card import read_card
     from fsvm_cli.data.inventory import stored_files, summarize
+    from fsvm_cli.data.wording import shown
 
     card = read_card(name)
     click.echo(f"{name}: {card.title}\n{card.about}\n")
     for version in summarize(name):
         click.echo(f"version {version.version}: {version.about}")
         sizes = f"{version.n_samples:,} rows, {version.n_features:,} features, {version.n_classes} classes"
-        counts = ", ".join(f"{class_name} {count:,}" for class_name, count in version.class_counts.items())
+        counts = ", ".join(f"{count:,} {class_name}" for class_name, count in version.class_counts.items())
         click.echo(f"  {sizes}{f' ({counts})' if counts else ''}; {version.availability}")
+        if version.bayes_error is not None:
+            click.echo(f"  Bayes error: {version.bayes_error:.3%}")
+        if version.feature_names:
+            click.echo(f"  Features: {shown(version.feature_names)}")
         for caveat in version.caveats:
             click.echo(f"  Caveat: {caveat}")
     for oddity in card.oddities:

@@ -127,7 +127,7 @@ class _Fetcher:
     cache: Path
     archives: Path
     announce: Callable[[str], None]
-    fetched: dict[str, Path] = field(default_factory=dict)
+    fetched: set[Path] = field(default_factory=set)
 
     def fetch(self, file: CardFile) -> Path:
         import pooch  # noqa: PLC0415 - slow to import, and not needed where nothing is fetched
@@ -168,11 +168,12 @@ class _Fetcher:
             download(source, partial, file.bytes)
             partial.replace(target)
         else:
-            if source not in self.fetched:
-                archive = self.archives / str(len(self.fetched))
+            # A name of its own, so that no archive is taken for the beginning of another.
+            archive = self.archives / hashlib.sha256(source.encode()).hexdigest()
+            if archive not in self.fetched:
                 download(source, archive, MAX_ARCHIVE_BYTES)
-                self.fetched[source] = archive
-            target.write_bytes(extract(self.fetched[source], name, member, file.bytes))
+                self.fetched.add(archive)
+            target.write_bytes(extract(archive, name, member, file.bytes))
         with target.open("rb") as stream:
             if stream.read(200).lstrip().lower().startswith(WEB_PAGE):
                 raise DataError("sends a web page, not the file")

@@ -31,6 +31,10 @@ class VersionSummary:
         Sizes; of a synthetic set, the rows that are drawn where a config says nothing.
     class_counts : dict of str to int
         Rows by class; empty for a synthetic set.
+    feature_names : tuple of str
+        Names of the features, as far as the card has them.
+    bayes_error : float or None
+        Error of the best rule, between 0 and 1, where it is known.
     caveats : tuple of str
         What every report on it says.
     availability : {"drawn", "bundled", "cached", "to fetch"}
@@ -44,6 +48,8 @@ class VersionSummary:
     n_features: int
     n_classes: int
     class_counts: dict[str, int]
+    feature_names: tuple[str, ...]
+    bayes_error: float | None
     caveats: tuple[str, ...]
     availability: Literal["drawn", "bundled", "cached", "to fetch"]
 
@@ -72,12 +78,31 @@ def summarize(name: str) -> list[VersionSummary]:
 def _summarize(name: str, card: Card, version_name: str, version: FixedVersion | GeneratedVersion) -> VersionSummary:
     if not isinstance(version, FixedVersion):
         generator = GENERATORS[version.generator]
-        size = (version.samples, generator.n_features, len(generator.class_names))
-        return VersionSummary(name, version_name, version.about, *size, {}, version.caveats, "drawn")
-    expected = version.expected
-    size = (expected.rows, expected.features, len(expected.classes))
+        return VersionSummary(
+            name=name,
+            version=version_name,
+            about=version.about,
+            n_samples=version.samples,
+            n_features=generator.n_features,
+            n_classes=len(generator.class_names),
+            class_counts={},
+            feature_names=(),
+            bayes_error=version.bayes_error,
+            caveats=version.caveats,
+            availability="drawn",
+        )
     return VersionSummary(
-        name, version_name, version.about, *size, expected.classes, version.caveats, _availability(card, version)
+        name=name,
+        version=version_name,
+        about=version.about,
+        n_samples=version.expected.rows,
+        n_features=version.expected.features,
+        n_classes=len(version.expected.classes),
+        class_counts=version.expected.classes,
+        feature_names=version.features,
+        bayes_error=None,
+        caveats=version.caveats,
+        availability=_availability(card, version),
     )
 
 

@@ -6,6 +6,9 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+import sklearn.datasets
+
 from fsvm_cli.data.fetch import cache_folder
 from fsvm_cli.data.load import assemble
 from fsvm_cli.data.readers.columns import read_arff, read_csv, read_parquet
@@ -73,9 +76,6 @@ def load_openml(spec: OpenmlSpec, announce: Callable[[str], None]) -> Dataset:
     DataError
         If OpenML has no such set, it cannot be reached, or the set is not usable as it is.
     """
-    import pyarrow as pa  # noqa: PLC0415 - slow to import
-    from sklearn.datasets import fetch_openml  # noqa: PLC0415 - slow to import
-
     is_number = isinstance(spec.openml, int)
     if is_number and spec.version is not None:
         raise UsageError(f"OpenML {spec.openml}: a number stands for one version; leave 'version' out")
@@ -83,7 +83,7 @@ def load_openml(spec: OpenmlSpec, announce: Callable[[str], None]) -> Dataset:
     try:
         with warnings.catch_warnings(record=True) as remarks:
             warnings.simplefilter("always")
-            bunch = fetch_openml(
+            bunch = sklearn.datasets.fetch_openml(
                 name=None if is_number else spec.openml,
                 version=spec.version or "active",
                 data_id=spec.openml if is_number else None,

@@ -9,6 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from fsvm_cli.svm.compilation import warm_up
     from fsvm_cli.svm.dual import (
         ConvergenceError,
         DualProblem,
@@ -52,6 +53,7 @@ _HOMES = {
     "nested": ("NestedCurves", "nested_curves"),
     "one_vs_rest": ("OneVsRest", "decision_values", "fit_one_vs_rest", "predict_codes"),
     "solver": ("solve",),
+    "compilation": ("warm_up",),
     "tuning": ("GridSearch", "grid_search", "leave_one_out"),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
@@ -84,6 +86,7 @@ __all__ = [
     "nested_curves",
     "predict_codes",
     "solve",
+    "warm_up",
 ]
 
 

@@ -85,9 +85,9 @@ def rotate_tail(old: Array, tail: Array, new: Array, cosine: float, sine: float)
 @njit(**COMPILED)
 def safe_pivot(square: float, entry: float) -> tuple[float, float]:
     """Return the pivot and the shift, for the pivot's square and the diagonal entry before the shift."""
-    least = SHIFT * abs(entry) + 1e-300
-    shift = least + max(0.0, -square)
-    return np.sqrt(square + shift), shift
+    # Added to a square far below zero, the least shift would be rounded away, and the pivot with it.
+    raised = max(square, 0.0) + SHIFT * abs(entry) + 1e-300
+    return np.sqrt(raised), raised - square
 
 
 @njit(**COMPILED)

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fsvm_cli.svm.dual import Array, DualProblem
-from fsvm_cli.svm.fold_driver import Booleans, fit_all, score_fold
+from fsvm_cli.svm.folds import Booleans, Fold, fit_all, score_fold
 from fsvm_cli.svm.kernels import Anova, Gaussian, Kernel, Laplace, Polynomial, Tanh
 from fsvm_cli.svm.one_vs_rest import TIE_TOLERANCES, Codes, machine_labels, predict_codes
 from fsvm_cli.svm.solver import check_options, solve
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from fsvm_cli.svm.pairwise import Samples
-
-Fold = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,7 +130,7 @@ def _cross_validate(  # noqa: PLR0917
     coefficients, scores = np.zeros((len(labels), len(Cs), n)), np.full((len(labels), len(Cs), n), -np.inf)
     present = np.flatnonzero((labels > 0).any(axis=1))
     for m in present:
-        fit_all(gram, labels[m], Cs, tolerance, coefficients[m], scores[m])
+        coefficients[m], scores[m] = fit_all(gram, labels[m], Cs, tolerance)
     accuracy, converged = np.zeros(len(Cs)), np.ones(len(Cs), dtype=bool)
     for train, test in folds:
         counts = np.bincount(y[train], minlength=n_classes)
@@ -141,7 +139,7 @@ def _cross_validate(  # noqa: PLR0917
             if not (labels[m, train] > 0).any():
                 held_out[m] = -np.inf
                 continue
-            done = score_fold(gram, labels[m], Cs, train, test, tolerance, coefficients[m], held_out[m])
+            done = score_fold(gram, labels[m], Cs, (train, test), tolerance, coefficients[m], held_out[m])
             for c in np.flatnonzero(~done):
                 done[c] = _solve_fold(gram, labels[m], Cs[c], (train, test), tolerance, held_out[m, c])
             converged &= done

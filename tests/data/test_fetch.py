@@ -137,6 +137,14 @@ def test_an_archive_serves_several_files_at_one_fetch(server: Server, cache: Pat
     assert len(server.asked) == 1
 
 
+def test_an_archive_that_breaks_off_is_not_continued_with_another(server: Server, cache: Path) -> None:
+    server.answers["/first.tar.gz"] = break_off
+    server.answers["/second.zip"] = zipped(CONTENT)
+    addresses = [f"{server.address}/{name}#inner/file.data" for name in ("first.tar.gz", "second.zip")]
+    assert fetched(*addresses) == CONTENT
+    assert [asked for asked in server.asked if asked[0] == "/second.zip"] == [("/second.zip", None)]
+
+
 def stall(handler: Handler) -> None:
     handler.send_response(200)
     handler.send_header("Content-Length", str(len(CONTENT)))

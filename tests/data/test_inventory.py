@@ -44,6 +44,11 @@ def test_every_card_is_shown_with_what_to_know(name: str) -> None:
     assert "Licence: " in shown
 
 
+def test_showing_tells_features_and_bayes_errors() -> None:
+    assert "Features: alcohol, malic acid, ash, alcalinity of ash, magnesium and 8 more" in called("show", "wine")
+    assert "Bayes error: 26.000%" in called("show", "led24")
+
+
 def test_what_was_fetched_is_at_hand(mirror_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert summarize("heart")[0].availability == "to fetch"
     heart = mirror_folder / "machine-learning-databases/statlog/heart/heart.dat"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import fsvm_cli.svm as floor
 from fsvm_cli.svm import SVM, ConvergenceError, Gaussian, Linear, Polynomial
+from fsvm_cli.svm.order_driver import follow
 
 X, Y = load_iris(return_X_y=True)
 NAMES = np.array(["setosa", "versicolor", "virginica"])[Y]
@@ -83,8 +85,15 @@ def test_importing_the_floor_loads_neither_numba_nor_scikit_learn():
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
+def test_warm_up_compiles_what_the_curves_use():
+    floor.warm_up()
+    assert follow.signatures
+
+
 def test_public_names_are_all_there():
+    homes = {home.split(".")[-1] for home in sys.modules if home.startswith("fsvm_cli.svm.")}
+    assert not homes & set(floor.__all__)  # a module would hide the function of its name once it is imported
     for name in floor.__all__:
-        assert getattr(floor, name) is not None
+        assert not isinstance(getattr(floor, name), ModuleType)
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         floor.nothing  # noqa: B018

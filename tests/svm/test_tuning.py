@@ -9,8 +9,8 @@ from sklearn.model_selection import GridSearchCV, KFold, LeaveOneOut, Stratified
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from fsvm_cli.svm import Anova, Gaussian, Laplace, Linear, Polynomial, Tanh, fit_one_vs_rest, fold_driver, predict_codes
-from fsvm_cli.svm.pair_steps import Box
+from fsvm_cli.svm import Anova, Gaussian, Laplace, Linear, Polynomial, Tanh, fit_one_vs_rest, predict_codes
+from fsvm_cli.svm.folds import restore_balance
 from fsvm_cli.svm.tuning import grid_search, leave_one_out
 
 X, Y = load_breast_cancer(return_X_y=True)
@@ -97,16 +97,12 @@ def test_what_the_fast_solver_leaves_goes_to_the_interior_point(monkeypatch):
 
 
 def test_balance_is_restored_with_free_samples_first():
-    y = np.array([1.0, 1.0, -1.0, -1.0])
-    box = Box(*(np.zeros(4) for _ in range(8)))
-    fold_driver.set_bounds(box, y, 1.0)
-    box.c[:] = [1.0, 0.5, -1.0, 0.0]
-    fold_driver.restore_balance(box, y)
-    np.testing.assert_array_equal(box.c, [1.0, 0.0, -1.0, 0.0])
-    box.c[:] = [1.0, 1.0, -0.5, 0.0]
-    fold_driver.restore_balance(box, y)
-    assert box.c.sum() == 0.0
-    assert ((box.lower <= box.c) & (box.c <= box.upper)).all()
+    lower, upper = np.array([0.0, 0.0, -1.0, -1.0]), np.array([1.0, 1.0, 0.0, 0.0])
+    np.testing.assert_array_equal(restore_balance(np.array([1.0, 0.5, -1.0, 0.0]), lower, upper), [1, 0, -1, 0])
+    np.testing.assert_array_equal(restore_balance(np.array([1.0, 1.0, -0.5, 0.0]), lower, upper), [0, 1, -1, 0])
+    np.testing.assert_array_equal(restore_balance(np.array([0.0, 0.0, -1.0, -0.5]), lower, upper), [1, 0, -1, 0])
+    balanced = np.array([0.25, 0.5, -0.75, 0.0])
+    np.testing.assert_array_equal(restore_balance(balanced, lower, upper), balanced)
 
 
 @pytest.mark.parametrize(
