@@ -112,12 +112,8 @@ def rank_features(dataset: Dataset, request: RankingRequest) -> FeatureRanking:
         If the method is not defined for these data.
     """
     scaling = fit_scaling(request.scaling, dataset.X)
-    classifier = request.classifier
     ranker = request.ranking.estimator(
-        kernel=classifier.kernel_object(),
-        C=classifier.C,
-        tolerance=classifier.tolerance,
-        solver=classifier.solver,
+        **request.classifier.handed(),
         random_state=int(random_stream(SEED, "ranking", request.ranking.method).integers(2**31)),
     )
     try:
