@@ -38,8 +38,9 @@ lint: setup  ## style, types, floors
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache
 
-bench: setup  ## speed against named peers, as ratios
+bench: setup  ## speed against named peers, as ratios; then what the runner itself costs
 	@$(BIN)/python -m benchmarks
+	@$(BIN)/python -m benchmarks.overhead
 
 reproduce-quick: setup  ## every experiment with few splits, into build/quick
 	@$(BIN)/fsvm run configs/*.yaml --jobs $(JOBS) --splits $(QUICK_SPLITS) --out build/quick

@@ -19,14 +19,13 @@ from typing import TYPE_CHECKING
 from fsvm_cli.documents import parse_document, validate
 from fsvm_cli.experiment.config import LoadedConfig
 from fsvm_cli.experiment.dask_pool import DaskPool
-from fsvm_cli.experiment.outcome import Outcome, SubsetResult
+from fsvm_cli.experiment.outcome import Outcome, PackedOutcome, SubsetResult
 from fsvm_cli.experiment.plan import plan
 from fsvm_cli.experiment.pools import ProcessPool, SerialPool
 from fsvm_cli.experiment.run import Job, missing_tasks, run
 from fsvm_cli.experiment.schema import Config
 from fsvm_cli.experiment.store import Store
 from fsvm_cli.experiment.tasks import Task, TaskResult
-from fsvm_cli.experiment.trial import TrialResult
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -66,10 +65,10 @@ def do_nothing(tasks: Sequence[Task]) -> list[TaskResult]:
     results = []
     for task in tasks:
         outcomes = {
-            place: Outcome((0.123456789,) * 13, True, dict.fromkeys(sizes, result))
+            place: PackedOutcome.of(Outcome((0.123456789,) * 13, True, dict.fromkeys(sizes, result)))
             for place, sizes in task.wanted.items()
         }
-        results.append(TaskResult(task, TrialResult(outcomes, {}), 1e-5))
+        results.append(TaskResult(task, outcomes, {}, 1e-5))
     return results
 
 

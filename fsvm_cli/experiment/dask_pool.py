@@ -151,7 +151,7 @@ def _local_cluster(address: str) -> Iterator[distributed.LocalCluster]:
     handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         cluster = distributed.LocalCluster(
-            n_workers=int(n_workers), threads_per_worker=1, processes=True, dashboard_address=None
+            n_workers=int(n_workers), threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0"
         )
     finally:
         signal.signal(signal.SIGINT, handler)

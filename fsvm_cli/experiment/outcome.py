@@ -91,5 +91,30 @@ class Outcome:
             raise ValueError(f"not an outcome: {error!r}") from error
 
 
+@dataclass(frozen=True, slots=True)
+class PackedOutcome:
+    """An outcome in the form in which it travels from a worker and lies in the store.
+
+    Attributes
+    ----------
+    sizes : str
+        Numbers of retained features that it covers, ascending, with blanks between them.
+    text : str
+        The outcome as JSON.
+    """
+
+    sizes: str
+    text: str
+
+    @classmethod
+    def of(cls, outcome: Outcome) -> PackedOutcome:
+        """Pack."""
+        return cls(" ".join(map(str, outcome.subsets)), outcome.to_json())
+
+    def unpacked(self) -> Outcome:
+        """Unpack; a text that is no outcome raises a ValueError."""
+        return Outcome.from_json(self.text)
+
+
 def _matrix(rows: Any) -> tuple[tuple[int, ...], ...]:
     return tuple(tuple(map(int, row)) for row in rows)

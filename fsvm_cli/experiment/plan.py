@@ -26,7 +26,7 @@ OUTCOME_VERSION = 1
 """Raised whenever a trial would find something else for the same config, data and methods."""
 
 
-@dataclass(frozen=True, order=True)
+@dataclass(frozen=True, order=True, slots=True)
 class Trial:
     """One random split.
 

@@ -97,11 +97,11 @@ class Job:
 
     def _take(self, result: TaskResult) -> None:
         trial = result.task.trial
-        for place, outcome in result.found.outcomes.items():
-            self.store.add(self.experiment.key(place, trial), outcome)
-        for place, error in result.found.errors.items():
+        for place, outcome in result.outcomes.items():
+            self.store.add_packed(self.experiment.key(place, trial), outcome)
+        for place, error in result.errors.items():
             self.store.add_failure(self.experiment.key(place, trial), error)
-        self.failures.update(set(result.found.errors.values()))
+        self.failures.update(set(result.errors.values()))
         self.store.add_timing(trial.n_train, trial.split, result.seconds)
         self._n_missing -= 1
         self._n_pending += 1

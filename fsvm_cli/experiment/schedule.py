@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from fsvm_cli.errors import DataError
 from fsvm_cli.experiment.tasks import Task, TaskResult
-from fsvm_cli.experiment.trial import TrialResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -147,6 +146,6 @@ class Schedule:
             (task,) = lost
             self._n_deaths[task.experiment, task.trial] += 1
             if self._n_deaths[task.experiment, task.trial] >= MAX_DEATHS_OF_A_TRIAL_ALONE:
-                return [TaskResult(task, TrialResult({}, dict.fromkeys(task.wanted, DIED)), 0.0)]
+                return [TaskResult(task, {}, dict.fromkeys(task.wanted, DIED), 0.0)]
         self._suspects.extend(lost)
         return []

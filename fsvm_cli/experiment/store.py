@@ -8,7 +8,7 @@ import time
 from typing import TYPE_CHECKING, Any, Self
 
 from fsvm_cli.errors import DataError
-from fsvm_cli.experiment.outcome import Outcome
+from fsvm_cli.experiment.outcome import Outcome, PackedOutcome
 from fsvm_cli.experiment.store_file import (
     DATABASE_ERRORS,
     claim_folder,
@@ -125,10 +125,14 @@ class Store:
 
     def add(self, key: str, outcome: Outcome) -> None:
         """Store an outcome, together with what the key already has; a failure of the key is forgotten."""
+        self.add_packed(key, PackedOutcome.of(outcome))
+
+    def add_packed(self, key: str, packed: PackedOutcome) -> None:
+        """Do what `add` does with an outcome that a worker has packed."""
         known = self.outcome(key)
-        whole = outcome if known is None else known.merged_with(outcome)
-        sizes, text = " ".join(map(str, whole.subsets)), whole.to_json()
-        self._write("INSERT OR REPLACE INTO outcomes VALUES (?, ?, ?, ?)", key, sizes, text, _seal(key, sizes, text))
+        whole = packed if known is None else PackedOutcome.of(known.merged_with(packed.unpacked()))
+        row = (key, whole.sizes, whole.text)
+        self._write("INSERT OR REPLACE INTO outcomes VALUES (?, ?, ?, ?)", *row, _seal(*row))
         self._write("DELETE FROM failures WHERE key = ?", key)
 
     def add_group(self, ingredients: str) -> None:

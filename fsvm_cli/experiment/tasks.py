@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fsvm_cli.documents import model_from_json
+from fsvm_cli.experiment.outcome import PackedOutcome
 from fsvm_cli.experiment.plan import Experiment
 from fsvm_cli.experiment.schema import Config
 from fsvm_cli.experiment.trial import run_trial
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 
     from fsvm_cli.data.source import DataSource
     from fsvm_cli.experiment.plan import Trial
-    from fsvm_cli.experiment.trial import TrialResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +44,17 @@ class TaskResult:
     Attributes
     ----------
     task : Task
-    found : TrialResult
+    outcomes : dict of int to PackedOutcome
+        By place of the ranking; packed by the worker, because the one process that stores them has the least time.
+    errors : dict of int to str
+        For the rankings that have no outcome, why, in one line.
     seconds : float
         Wall-clock time of the task.
     """
 
     task: Task
-    found: TrialResult
+    outcomes: dict[int, PackedOutcome]
+    errors: dict[int, str]
     seconds: float
 
 
@@ -82,5 +86,6 @@ def run_tasks(experiments: Sequence[Experiment], tasks: Sequence[Task]) -> list[
     for task in tasks:
         begin = time.perf_counter()
         found = run_trial(experiments[task.experiment], task.trial, task.wanted)
-        results.append(TaskResult(task, found, time.perf_counter() - begin))
+        outcomes = {place: PackedOutcome.of(outcome) for place, outcome in found.outcomes.items()}
+        results.append(TaskResult(task, outcomes, found.errors, time.perf_counter() - begin))
     return results

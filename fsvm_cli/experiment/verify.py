@@ -98,9 +98,8 @@ def repeat(experiment: Experiment, store: Store, n_trials: int, rng: np.random.G
     with SerialPool([experiment]) as pool:
         for trial in chosen:
             (result,) = pool.submit([Task(0, trial, wanted)]).result()
-            pairs = [
-                (store.outcome(experiment.key(place, trial)), result.found.outcomes.get(place)) for place in wanted
-            ]
+            again = {place: packed.unpacked() for place, packed in result.outcomes.items()}
+            pairs = [(store.outcome(experiment.key(place, trial)), again.get(place)) for place in wanted]
             if all(_is_repeated(stored, found, experiment.sizes, 0.0) for stored, found in pairs):
                 counts["identical"] += 1
             elif all(_is_repeated(stored, found, experiment.sizes, SCORE_TOLERANCE) for stored, found in pairs):

@@ -15,7 +15,6 @@ from fsvm_cli.experiment.plan import Trial
 from fsvm_cli.experiment.pools import Pool
 from fsvm_cli.experiment.schedule import MAX_DEATHS_OF_A_TRIAL_ALONE, Schedule
 from fsvm_cli.experiment.tasks import Task, TaskResult
-from fsvm_cli.experiment.trial import TrialResult
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -45,7 +44,7 @@ class ScriptedPool(Pool):
         if any(self.dies(task, self.n_runs[task.experiment, task.trial]) for task in tasks):
             future.set_exception(WorkerDiedError())
         else:
-            future.set_result([TaskResult(task, TrialResult({}, {}), self.seconds[task.experiment]) for task in tasks])
+            future.set_result([TaskResult(task, {}, {}, self.seconds[task.experiment]) for task in tasks])
         return future
 
     def check(self) -> None:
@@ -91,7 +90,7 @@ def test_every_task_ends_once_whatever_dies(
     results = run_all(pool, *n_trials)
     everything = {(experiment, split) for experiment, n in enumerate(n_trials) for split in range(n)}
     assert names(results) == dict.fromkeys(everything, 1)
-    failed = {(result.task.experiment, result.task.trial.split) for result in results if result.found.errors}
+    failed = {(result.task.experiment, result.task.trial.split) for result in results if result.errors}
     assert failed == everything & mortal
 
 
@@ -100,14 +99,14 @@ def test_a_death_that_was_not_the_trials_fault_fails_nothing(n_trials: int, unlu
     pool = ScriptedPool(lambda task, n_runs: task.trial.split == unlucky and n_runs == 1, {0: 0.1}, all_at_once)
     results = run_all(pool, n_trials)
     assert names(results) == {(0, split): 1 for split in range(n_trials)}
-    assert not any(result.found.errors for result in results)
+    assert not any(result.errors for result in results)
 
 
 def test_a_trial_that_kills_its_worker_is_tried_alone_and_fails_with_a_reason() -> None:
     pool = ScriptedPool(lambda task, n_runs: task.trial.split == 5, {0: 0.1})
-    (failed,) = [result for result in run_all(pool, 20) if result.found.errors]
-    assert set(failed.found.errors) == {0, 1}
-    assert "worker process died" in failed.found.errors[0]
+    (failed,) = [result for result in run_all(pool, 20) if result.errors]
+    assert set(failed.errors) == {0, 1}
+    assert "worker process died" in failed.errors[0]
     alone = [chunk for chunk in pool.chunks if [task.trial.split for task in chunk] == [5]]
     assert len(alone) >= MAX_DEATHS_OF_A_TRIAL_ALONE
 

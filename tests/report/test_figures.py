@@ -59,7 +59,7 @@ def test_a_figure_drawn_again_is_the_same_bytes(plane: Path) -> None:
 def test_tables_agree_with_the_trials_that_they_summarise(plane: Path) -> None:
     curves, scores = read_table(plane / "curves.csv"), read_table(plane / "scores.csv")
     experiment = plan(load_config("plane", ["protocol.splits=3"]), lambda _: None)
-    outcomes = [result.found.outcomes[0] for result in run_tasks([experiment], missing_tasks(experiment, None))]
+    outcomes = [result.outcomes[0].unpacked() for result in run_tasks([experiment], missing_tasks(experiment, None))]
     for row in curves.itertuples():
         confusions = [getattr(outcome.subsets[row.n_features], row.part) for outcome in outcomes]
         accuracies = pd.Series([(matrix[0][0] + matrix[1][1]) / sum(map(sum, matrix)) for matrix in confusions])
