@@ -4,9 +4,10 @@ PYTHON ?= python3
 BIN := .venv/bin
 JOBS ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu 2>/dev/null || echo 1)
 QUICK_SPLITS ?= 10
+FAULTS ?= 40
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test lint bench reproduce-quick reproduce-all lock clean
+.PHONY: help setup run test test-faults lint bench reproduce-quick reproduce-all lock clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -27,6 +28,9 @@ run: setup  ## run the first experiment: wine, 500 splits (needs no network)
 
 test: setup lint  ## ruff, mypy, import-linter, then every test
 	@$(BIN)/python -m pytest -n $(JOBS)
+
+test-faults: setup  ## kill runs at random times, FAULTS in each way of running, and compare what they end with
+	@FSVM_FAULTS=$(FAULTS) $(BIN)/python -m pytest tests/faults -s
 
 lint: setup  ## style, types, floors
 	@$(BIN)/ruff check .

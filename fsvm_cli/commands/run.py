@@ -83,6 +83,14 @@ def _raise_as_one(errors: Sequence[FsvmError]) -> None:
         raise errors[0]
 
 
+def _announce_compilation() -> None:
+    import fsvm_cli.svm  # noqa: F401 - says where compiled code is kept
+    from fsvm_cli.compiled_cache import is_cold
+
+    if is_cold():
+        _announce("compiling the numerical code, once on this machine for this version: some 20 s")
+
+
 def _run(planned: Planned, workers: Workers, fresh: bool) -> list[FsvmError]:
     """Run the experiments; the errors of those that did not succeed."""
     from fsvm_cli.commands.progress import progress_display
@@ -90,6 +98,7 @@ def _run(planned: Planned, workers: Workers, fresh: bool) -> list[FsvmError]:
     from fsvm_cli.experiment.run import Job, run
     from fsvm_cli.experiment.store import Store
 
+    _announce_compilation()
     begin = datetime.now(UTC)
     errors: list[FsvmError] = []
     begun: list[tuple[LoadedConfig, Path, Job]] = []

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from fsvm_cli.experiment.tasks import Task, TaskResult
 
 LOCAL = "local:"
+TALKATIVE = ("asyncio", "distributed", "tornado")
+"""Loggers of Dask and of what it is built on; nothing else here uses them."""
+
 SECONDS_TO_CONNECT = 10.0
 SECONDS_WITHOUT_WORKERS = 60.0
 SECONDS_BETWEEN_COUNTS = 2.0
@@ -56,8 +59,7 @@ class DaskPool(Pool):
 
     def __init__(self, experiments: Sequence[Experiment], address: str) -> None:
         self._address = address
-        # The scheduler repeats the loss of its workers and clients, which the run tells itself, as tracebacks.
-        logging.getLogger("distributed").setLevel(logging.CRITICAL)
+        _be_quiet()
         with contextlib.ExitStack() as stack:
             cluster = stack.enter_context(_local_cluster(address)) if address.startswith(LOCAL) else None
             self._client = stack.enter_context(contextlib.closing(_connect(address, cluster)))
@@ -121,6 +123,13 @@ class DaskPool(Pool):
             with contextlib.suppress(OSError, TimeoutError, CancelledError):
                 self._client.unregister_worker_plugin(self._plugin.name)
         self._stack.close()
+
+
+def _be_quiet() -> None:
+    """Keep Dask from printing tracebacks of what the run tells in a line: workers and schedulers that are gone."""
+    for name in (*TALKATIVE, *logging.root.manager.loggerDict):
+        if name.partition(".")[0] in TALKATIVE:
+            logging.getLogger(name).setLevel(logging.CRITICAL)
 
 
 @contextlib.contextmanager

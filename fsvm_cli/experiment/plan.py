@@ -160,13 +160,6 @@ def plan(loaded: LoadedConfig, announce: Callable[[str], None]) -> Experiment:
     return Experiment(config, source, tuple(sorted({*sizes, source.n_features})), n_test)
 
 
-def _announce_constant_features(source: DataSource, announce: Callable[[str], None]) -> None:
-    if isinstance(source, FixedSource):
-        names = [source.feature_names[feature] for feature in fit_scaling("none", source.dataset.X).constant]
-        if names:
-            announce(f"{source.name}: a single value in all rows, and so no information: {shown(names)}")
-
-
 def _given_rows(loaded: LoadedConfig, source: DataSource) -> dict[int, int]:
     """Count the rows of the test part by those of the training part, for the split that comes with the data."""
     split = source.given_split
@@ -194,6 +187,13 @@ def _drawn_rows(loaded: LoadedConfig, source: DataSource) -> dict[int, int]:
             )
         n_test[n_train] = wanted
     return n_test
+
+
+def _announce_constant_features(source: DataSource, announce: Callable[[str], None]) -> None:
+    if isinstance(source, FixedSource):
+        names = [source.feature_names[feature] for feature in fit_scaling("none", source.dataset.X).constant]
+        if names:
+            announce(f"{source.name}: a single value in all rows, and so no information: {shown(names)}")
 
 
 def _check_record(loaded: LoadedConfig, source: DataSource) -> None:

@@ -30,10 +30,10 @@ DEFAULT_CLASSIFIER = {"kernel": "linear", "C": 1.0}
 
 
 class RankingRequest(StrictModel):
-    """How to rank: the method, and the machine of those methods that train one."""
+    """How to rank: the method, and the machine of those methods that train one (the method's own where left out)."""
 
     ranking: AnyRanking
-    classifier: AnyClassifier
+    classifier: AnyClassifier | None = None
     scaling: ScalingName
 
 
@@ -80,12 +80,7 @@ def ranking_request(method: str, scaling: str, assignments: Sequence[str]) -> Ra
     UsageError
         Listing every mistake, with what is allowed.
     """
-    content = {
-        "ranking": {"method": method},
-        "classifier": dict(DEFAULT_CLASSIFIER),
-        "scaling": scaling,
-    }
-    document = Document("--method", content, {("scaling",): "--scaling"})
+    document = Document("--method", {"ranking": {"method": method}, "scaling": scaling}, {("scaling",): "--scaling"})
     known = ranking_methods().get(method)
     section_of = dict.fromkeys(_machine_keys(), "classifier")
     section_of |= dict.fromkeys(known.parameters_model().model_fields if known else (), "ranking")
@@ -94,6 +89,9 @@ def ranking_request(method: str, scaling: str, assignments: Sequence[str]) -> Ra
         if key not in section_of:
             allowed = ", ".join(sorted(section_of))
             raise UsageError(f"--set {assignment}: neither {method} nor its machine has a '{key}'; allowed: {allowed}")
+        if section_of[key] == "classifier":
+            described = DEFAULT_CLASSIFIER | document.content.get("classifier", {})
+            document = dataclasses.replace(document, content=document.content | {"classifier": described})
         document = document.override(f"{section_of[key]}.{assignment.strip()}")
     return validate(document, RankingRequest)
 
@@ -112,10 +110,9 @@ def rank_features(dataset: Dataset, request: RankingRequest) -> FeatureRanking:
         If the method is not defined for these data.
     """
     scaling = fit_scaling(request.scaling, dataset.X)
-    ranker = request.ranking.estimator(
-        **request.classifier.handed(),
-        random_state=int(random_stream(SEED, "ranking", request.ranking.method).integers(2**31)),
-    )
+    machine = {} if request.classifier is None else request.classifier.handed()
+    seed = int(random_stream(SEED, "ranking", request.ranking.method).integers(2**31))
+    ranker = request.ranking.estimator(**machine, random_state=seed)
     try:
         with threadpoolctl.threadpool_limits(limits=1):
             ranker.fit(scaling.transform(dataset.X), dataset.y)

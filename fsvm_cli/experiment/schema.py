@@ -147,19 +147,14 @@ class Classifier(StrictModel):
     tolerance: Annotated[float, Field(gt=0, lt=1)] = Field(default=1e-6, description="Relative duality gap to reach.")
     solver: Solver = Field(default="auto", description="Solver of the dual problem.")
 
-    def handed(self) -> dict[str, Any]:
-        """Hand the experiment's machine to ranking methods that train machines."""
-        return {
-            "kernel": self.kernel_object(),
-            "C": self.C,
-            "tolerance": self.tolerance,
-            "solver": self.solver,
-        }
-
     def kernel_object(self) -> Kernel:
         """Build the kernel that the config describes."""
         names = {field.name for field in dataclasses.fields(KERNELS[self.kernel])} - KERNEL_FIELDS_NOT_IN_CONFIGS
         return KERNELS[self.kernel](**{name: getattr(self, name) for name in names})
+
+    def handed(self) -> dict[str, Any]:
+        """Describe the machine to an estimator that trains one."""
+        return {"kernel": self.kernel_object(), "C": self.C, "tolerance": self.tolerance, "solver": self.solver}
 
 
 def _classifier_model(name: str, kernel: type[Kernel]) -> type[Classifier]:

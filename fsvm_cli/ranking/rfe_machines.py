@@ -22,6 +22,8 @@ NEAR = 1.0
 """Samples that lie this far outside the margin, in units of the decision value, or nearer, are watched."""
 NEARLY_ALL = 0.8
 """Where so large a part of the samples is to be watched, all are: then none needs to be looked for."""
+SHRUNK = 0.5
+"""A sum over features that has shrunk to this part of itself is made anew: what is subtracted leaves its rounding."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,15 +111,13 @@ class KernelMachines(Machines):
     def drop(self, places: NDArray[np.intp]) -> None:  # noqa: D102
         dropped = self.features[places]
         self.features = np.delete(self.features, places)
-        # A sum that has shrunk to a small part of itself has lost digits: a new one each time that half are gone.
-        if 2 * len(self.features) < self.n_summed:
+        self.statistic -= self.task.kernel.statistic_matrix(self.task.X, self.task.X, dropped)
+        if np.abs(self.statistic).max() < SHRUNK * self.size:
             self._sum_up()
-        else:
-            self.statistic -= self.task.kernel.statistic_matrix(self.task.X, self.task.X, dropped)
 
     def _sum_up(self) -> None:
-        self.n_summed = len(self.features)
         self.statistic = self.task.kernel.statistic_matrix(self.task.X, self.task.X, self.features)
+        self.size = np.abs(self.statistic).max()
 
 
 class LinearMachines(Machines):
@@ -130,7 +130,8 @@ class LinearMachines(Machines):
         super().__init__(task)
         weights = task.kernel.feature_weights(task.X.shape[1])
         self.columns = np.ascontiguousarray((task.X if weights is None else task.X * np.sqrt(weights)).T)
-        self.n_summed = len(self.features)
+        self.squares = (self.columns**2).sum(axis=1)
+        self.trace = self.squares.sum()
         everyone, none = np.arange(len(task.X)), np.zeros(len(task.X))
         self.chunks = [make_chunk(everyone, self.columns, self.features, y, none, task.C) for y in task.labels]
         self.w = np.zeros((len(task.labels), len(self.features)))
@@ -147,9 +148,10 @@ class LinearMachines(Machines):
         dropped = self.features[places]
         self.features = np.delete(self.features, places)
         self.w = np.delete(self.w, places, axis=1)
-        # As for any kernel; and by now each machine may do with fewer samples.
-        if 2 * len(self.features) < self.n_summed:
-            self.n_summed = len(self.features)
+        trace = self.squares[self.features].sum()
+        if trace < SHRUNK * self.trace:
+            self.trace = trace
+            # By now each machine may do with fewer samples, too.
             for machine in range(len(self.chunks)):
                 self._watch(machine, self._margins(machine))
             return

@@ -8,6 +8,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from fsvm_cli.compiled_cache import use_cache_of_these_sources
+
 if TYPE_CHECKING:
     from fsvm_cli.svm.compilation import warm_up
     from fsvm_cli.svm.dual import (
@@ -35,6 +37,8 @@ if TYPE_CHECKING:
     from fsvm_cli.svm.one_vs_rest import OneVsRest, decision_values, fit_one_vs_rest, predict_codes
     from fsvm_cli.svm.solver import solve
     from fsvm_cli.svm.tuning import GridSearch, grid_search, leave_one_out
+
+use_cache_of_these_sources()
 
 _HOMES = {
     "dual": ("ConvergenceError", "DualProblem", "DualSolution", "InfeasibleError", "Solver", "bias_of", "duality_gap"),

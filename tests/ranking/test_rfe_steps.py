@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fsvm_cli.ranking.rfe_machines import LinearMachines, Task
+from fsvm_cli.ranking.rfe_machines import KernelMachines, LinearMachines, Task
 from fsvm_cli.ranking.rfe_steps import drop_feature, make_chunk, normal_vector, settle, train
-from fsvm_cli.svm import SVM, Linear
+from fsvm_cli.svm import SVM, Gaussian, Kernel, Laplace, Linear, Polynomial
 from fsvm_cli.svm.engine import compiled_bias, compiled_gap
 
 RNG = np.random.default_rng(21)
@@ -62,6 +62,17 @@ def test_settling_reaches_the_optimum_with_its_certificate() -> None:
     normal_vector(chunk, left, w)
     svm = SVM(Linear(), 0.5, 1e-9).fit(X[:, left], Y)
     np.testing.assert_allclose(w, (svm.dual_coef_ @ svm.support_vectors_)[0], atol=1e-6)
+
+
+@pytest.mark.parametrize("kernel", [Polynomial(degree=2), Gaussian(), Laplace()], ids=repr)
+def test_a_feature_that_is_far_larger_than_the_others_leaves_no_rounding_behind(kernel: Kernel) -> None:
+    huge = np.column_stack([X[:, :5], 1e8 * Y])
+    machines = KernelMachines(Task(kernel, huge, Y[None], 1.0, 1e-6, "auto"))
+    linear = LinearMachines(Task(Linear(), huge, Y[None], 1.0, 1e-6, "auto"))
+    for dropped in (machines, linear):
+        dropped.drop(np.array([5]))
+    np.testing.assert_allclose(machines.statistic, kernel.statistic_matrix(X[:, :5], X[:, :5]), atol=1e-12)
+    np.testing.assert_allclose(linear.chunks[0].K, X[:, :5] @ X[:, :5].T, atol=1e-12)
 
 
 @pytest.mark.parametrize("C", [0.1, 10.0])

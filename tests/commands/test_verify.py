@@ -1,0 +1,111 @@
+"""`fsvm verify`: results that fit together, and every way in which they may not."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+from calling import fsvm, write_config
+
+from fsvm_cli.experiment.store import Store
+from fsvm_cli.ranking.registry import ranking_methods
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from calling import Answer
+
+    Call = Callable[..., Answer]
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("finished")
+    answer = fsvm("run", write_config(folder), "--jobs", "1", "--out", folder / "results")
+    assert answer.code == 0, answer.err
+    return folder / "results" / "small"
+
+
+@pytest.fixture
+def results(finished: Path, tmp_path: Path) -> Path:
+    shutil.copytree(finished, tmp_path / "results" / "small")
+    return tmp_path / "results" / "small"
+
+
+def test_results_that_fit_together(call: Call, results: Path) -> None:
+    answer = call("verify", results, "--rerun", "3")
+    assert answer.code == 0, answer.err
+    assert answer.out.splitlines() == [
+        f"{results}: 4 of 4 planned trials are stored",
+        f"{results}: every table and figure is what the stored trials lead to",
+        f"{results}: repeated trials: 3 identical, 0 within rounding",
+    ]
+
+
+def test_a_table_that_was_edited_and_a_figure_that_is_missing(call: Call, results: Path) -> None:
+    table = (results / "curves.csv").read_text()
+    (results / "curves.csv").write_text(table.replace("average", "averige"))
+    (results / "scores.svg").unlink()
+    answer = call("verify", results)
+    assert answer.code == 3
+    assert f"{results}: curves.csv is not what the stored trials lead to" in answer.err
+    assert f"{results}: scores.svg is missing" in answer.err
+
+
+def test_a_stored_outcome_that_does_not_repeat(call: Call, results: Path) -> None:
+    with Store(results, writable=True) as store:
+        (key, *_) = store.covered_sizes()
+        outcome = store.outcome(key)
+        assert outcome is not None
+        changed = dataclasses.replace(outcome.subsets[5], test=((15, 15), (0, 0)))
+        store.add(key, dataclasses.replace(outcome, subsets={5: changed}))
+    answer = call("verify", results, "--rerun", "4")
+    assert answer.code == 3
+    assert "with 30 training rows leads to other numbers when it is repeated" in answer.err
+    assert "repeated trials: 3 identical, 0 within rounding" in answer.out
+
+
+def test_a_config_that_the_store_does_not_belong_to(call: Call, results: Path) -> None:
+    run = json.loads((results / "run.json").read_text())
+    run["config"]["classifier"]["C"] = 7.0
+    (results / "run.json").write_text(json.dumps(run))
+    answer = call("verify", results)
+    assert answer.code == 3
+    assert "the store holds no trial of this config, data and code" in answer.err
+
+
+def test_data_that_have_changed(call: Call, results: Path) -> None:
+    run = json.loads((results / "run.json").read_text())
+    run["data"]["sha256"] = "0" * 64
+    (results / "run.json").write_text(json.dumps(run))
+    answer = call("verify", results)
+    assert answer.code == 3
+    assert f"{results}: data.sha256 was {'0' * 64} and is " in answer.err
+
+
+def test_a_method_that_has_changed(call: Call, results: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ranking_methods()["random"], "version", 1000)
+    answer = call("verify", results)
+    assert answer.code == 3
+    assert "code.methods.random was 1 and is 1000 now" in answer.err
+
+
+def test_another_package_is_told_and_is_no_mistake(call: Call, results: Path) -> None:
+    run = json.loads((results / "run.json").read_text())
+    run["packages"]["pandas"] = "0.1"
+    (results / "run.json").write_text(json.dumps(run))
+    answer = call("verify", results)
+    assert answer.code == 0, answer.err
+    assert "packages.pandas was 0.1 and is " in answer.out
+
+
+def test_no_results_and_no_store(call: Call, results: Path, tmp_path: Path) -> None:
+    assert call("verify", tmp_path / "nothing").code == 3
+    (results / "trials.sqlite").unlink()
+    answer = call("verify", results)
+    assert answer.code == 3
+    assert "no stored trials here; 'fsvm run' makes them" in answer.err

@@ -1,0 +1,104 @@
+"""Runs that are killed at random times, resumed, and compared byte by byte with a run that nothing disturbed.
+
+The routine suite kills a few; ``FSVM_FAULTS=100`` (``make test-faults``) kills so many in each way of running.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import time
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import pytest
+from calling import answer_of, hashes, n_stored, started
+from clusters import Cluster
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    Undisturbed = tuple[Path, dict[str, str]]
+
+N_KILLS = int(os.environ.get("FSVM_FAULTS", "2"))
+LONGEST_LIFE = 6.0
+"""Seconds after its start within which a run is killed: before, while and after its trials run."""
+
+
+def children(pid: int) -> list[int]:
+    """Process ids of the workers that a run has started; empty where it has none, or has just gone."""
+    listing = subprocess.run(
+        ["ps", "-o", "pid=,args=", "--ppid", str(pid)], capture_output=True, text=True, check=False
+    )
+    return [int(line.split()[0]) for line in listing.stdout.splitlines() if "loky" in line and "tracker" not in line]
+
+
+def kill_one_of(process: subprocess.Popen[str], rng: random.Random) -> None:
+    """Kill the run itself or one of its worker processes."""
+    victims = [process.pid, *children(process.pid)]
+    os.kill(rng.choice(victims), signal.SIGKILL)
+
+
+def campaign(
+    undisturbed: Undisturbed,
+    folder: Path,
+    seed: int,
+    options: Callable[[], tuple[str, ...]],
+    strike: Callable[[subprocess.Popen[str], random.Random], None],
+) -> None:
+    """Kill until enough were killed; whenever a run has come to its end, compare its bytes and begin anew."""
+    config, expected = undisturbed
+    rng = random.Random(seed)
+    counts: Counter[str] = Counter()
+    while counts["kills"] < N_KILLS:
+        results = folder / f"round{counts['rounds']}"
+        while True:
+            before = n_stored(results / "small")
+            with started("run", config, *options(), "--out", results) as process:
+                time.sleep(rng.uniform(0, LONGEST_LIFE))
+                if process.poll() is None and counts["kills"] < N_KILLS:
+                    strike(process, rng)
+                    counts["kills"] += 1
+                answer = answer_of(process)
+            assert answer.code in {0, 3, -signal.SIGKILL}, answer
+            assert "Traceback" not in answer.err, answer.err
+            assert n_stored(results / "small") >= before
+            if answer.code == 0:
+                break
+        assert hashes(results / "small") == expected
+        counts["rounds"] += 1
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_runs_on_this_machine_that_are_killed(undisturbed: Undisturbed, tmp_path: Path, jobs: str) -> None:
+    campaign(undisturbed, tmp_path, int(jobs), lambda: ("--jobs", jobs), kill_one_of)
+
+
+def test_runs_on_a_cluster_of_which_anything_is_killed(undisturbed: Undisturbed, tmp_path: Path) -> None:
+    clusters = [Cluster(tmp_path)]
+
+    def address() -> tuple[str, ...]:
+        if clusters[-1].scheduler.poll() is not None:
+            clusters.pop().__exit__()
+            clusters.append(Cluster(tmp_path))
+        while len(clusters[-1].workers) < 2:
+            clusters[-1].add_worker()
+        return "--dask", clusters[-1].address
+
+    def strike(process: subprocess.Popen[str], rng: random.Random) -> None:
+        victim = rng.choice(["client", "worker", "scheduler"])
+        if victim == "client":
+            process.kill()
+        elif victim == "worker":
+            clusters[-1].kill_worker()
+        else:
+            clusters[-1].scheduler.kill()
+            clusters[-1].scheduler.wait()
+
+    try:
+        campaign(undisturbed, tmp_path, 3, address, strike)
+    finally:
+        clusters[-1].__exit__()

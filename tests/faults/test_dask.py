@@ -1,0 +1,60 @@
+"""A Dask cluster of separate processes: the same bytes as one process, whatever dies."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from calling import answer_of, fsvm, hashes, n_stored, started, wait_for_outcomes
+from clusters import Cluster
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    Undisturbed = tuple[Path, dict[str, str]]
+
+
+def test_a_worker_that_is_killed_in_mid_run_changes_no_byte(undisturbed: Undisturbed, tmp_path: Path) -> None:
+    config, expected = undisturbed
+    with Cluster(tmp_path) as cluster, started("run", config, "--dask", cluster.address, "--out", tmp_path) as process:
+        wait_for_outcomes(tmp_path / "small", process)
+        cluster.kill_worker()
+        assert n_stored(tmp_path / "small") < 600
+        answer = answer_of(process)
+    assert answer.code == 0, answer.err
+    assert "Traceback" not in answer.err
+    assert hashes(tmp_path / "small") == expected
+
+
+def test_a_cluster_that_is_gone_ends_the_run_with_what_was_finished_kept(
+    undisturbed: Undisturbed, tmp_path: Path
+) -> None:
+    config, expected = undisturbed
+    with Cluster(tmp_path) as cluster, started("run", config, "--dask", cluster.address, "--out", tmp_path) as process:
+        wait_for_outcomes(tmp_path / "small", process)
+        cluster.scheduler.kill()
+        answer = answer_of(process)
+    assert answer.code == 3, answer.err
+    assert answer.err.splitlines()[-1].endswith("scheduler is gone; what was finished is kept; run again")
+    assert "Traceback" not in answer.err
+    kept = n_stored(tmp_path / "small")
+    assert 0 < kept < 600
+    answer = fsvm("run", config, "--jobs", "1", "--out", tmp_path)
+    assert f"small: 300 trials, {kept // 2} already done" in answer.err
+    assert hashes(tmp_path / "small") == expected
+
+
+def test_a_cluster_that_is_started_for_the_run_writes_the_same_bytes(undisturbed: Undisturbed, tmp_path: Path) -> None:
+    config, expected = undisturbed
+    answer = fsvm("run", config, "--dask", "local:2", "--out", tmp_path)
+    assert answer.code == 0, answer.err
+    assert "Traceback" not in answer.err
+    assert hashes(tmp_path / "small") == expected
+
+
+def test_an_address_where_nobody_answers(undisturbed: Undisturbed, tmp_path: Path) -> None:
+    answer = fsvm("run", undisturbed[0], "--dask", "tcp://127.0.0.1:1", "--out", tmp_path)
+    assert answer.code == 3
+    assert answer.err.splitlines()[-1] == (
+        "fsvm: tcp://127.0.0.1:1: no Dask scheduler answers; start one with 'dask scheduler'"
+    )
+    assert "Traceback" not in answer.err

@@ -1,0 +1,48 @@
+"""Compiled code belongs to the state of the sources that it was compiled from."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import numba
+
+import fsvm_cli.svm  # noqa: F401 - sets the folder
+from fsvm_cli.compiled_cache import PREFIX, VARIABLE, digest_of_sources, is_cold, use_cache_of_these_sources
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pytest
+
+
+def test_the_folder_changes_with_any_source(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("x = 1\n")
+    (tmp_path / "b.py").write_text("y = 1\n")
+    before = digest_of_sources([tmp_path])
+    assert digest_of_sources([tmp_path]) == before
+    (tmp_path / "b.py").write_text("y = 2\n")
+    assert digest_of_sources([tmp_path]) != before
+
+
+def test_numba_and_the_processes_that_are_started_use_the_same_folder() -> None:
+    assert os.environ[VARIABLE] == numba.config.CACHE_DIR
+    command = [sys.executable, "-c", "import fsvm_cli.svm.engine, numba; print(numba.config.CACHE_DIR)"]
+    answer = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert answer.stdout.strip() == numba.config.CACHE_DIR
+
+
+def test_a_folder_that_the_user_names_holds_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(numba.config, "CACHE_DIR", numba.config.CACHE_DIR)
+    monkeypatch.setenv(VARIABLE, str(tmp_path))
+    for _ in range(2):
+        use_cache_of_these_sources()
+        assert os.environ[VARIABLE].startswith(str(tmp_path / PREFIX))
+    assert is_cold()
+    compiled = tmp_path / os.environ[VARIABLE] / "svm_1" / "function.nbi"
+    compiled.parent.mkdir(parents=True)
+    assert is_cold()
+    compiled.write_bytes(b"")
+    assert not is_cold()
