@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import signal
 import threading
 import time
 import uuid
@@ -64,11 +65,19 @@ class DaskPool(Pool):
             cluster = stack.enter_context(_local_cluster(address)) if address.startswith(LOCAL) else None
             self._client = stack.enter_context(contextlib.closing(_connect(address, cluster)))
             self._executor = ClientExecutor(self._client, pure=False)
-            self._wait_for_workers()
-            self._plugin = _Experiments(list(map(PackedExperiment.of, experiments)))
-            self._install()
+            self._plugin = _Experiments(list(map(PackedExperiment.of, experiments)), is_ours=cluster is not None)
+            with self._that_may_be_gone():
+                self._wait_for_workers()
+                self._install()
+                self._count_workers()
             self._stack = stack.pop_all()
-        self._count_workers()
+
+    @contextlib.contextmanager
+    def _that_may_be_gone(self) -> Iterator[None]:
+        try:
+            yield
+        except (OSError, CancelledError) as error:
+            raise self.gone() from error
 
     def _wait_for_workers(self) -> None:
         try:
@@ -99,7 +108,8 @@ class DaskPool(Pool):
         """Raise a DataError where the scheduler is gone, or there have been no workers for a while."""
         self._raise_if_gone()
         if time.monotonic() - self._counted >= SECONDS_BETWEEN_COUNTS:
-            self._count_workers()
+            with self._that_may_be_gone():
+                self._count_workers()
         if time.monotonic() - self._last_seen > SECONDS_WITHOUT_WORKERS:
             raise DataError(f"{self._address}: all workers are gone; what was finished is kept; run again")
 
@@ -137,9 +147,15 @@ def _local_cluster(address: str) -> Iterator[distributed.LocalCluster]:
     n_workers = address.removeprefix(LOCAL)
     if not n_workers.isdecimal() or int(n_workers) < 1:
         raise UsageError(f"--dask {address}: write local:N with a number of workers, for example local:4")
-    with distributed.LocalCluster(
-        n_workers=int(n_workers), threads_per_worker=1, processes=True, dashboard_address=None
-    ) as cluster:
+    # Ctrl-C reaches every process of the terminal; this one alone decides what it means, and workers inherit that.
+    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        cluster = distributed.LocalCluster(
+            n_workers=int(n_workers), threads_per_worker=1, processes=True, dashboard_address=None
+        )
+    finally:
+        signal.signal(signal.SIGINT, handler)
+    with cluster:
         yield cluster
 
 
@@ -155,12 +171,15 @@ def _connect(address: str, cluster: distributed.LocalCluster | None) -> distribu
 class _Experiments(distributed.WorkerPlugin):
     """Carries the experiments of a run to each worker, also to one that joins or is restarted later."""
 
-    def __init__(self, packed: list[PackedExperiment]) -> None:
+    def __init__(self, packed: list[PackedExperiment], *, is_ours: bool) -> None:
         self.name = f"fsvm-{uuid.uuid4()}"
         self._packed = packed
+        self._is_ours = is_ours
         self._code = describe_code()
 
     def setup(self, worker: Any) -> None:  # noqa: ARG002 - the contract of WorkerPlugin
+        if self._is_ours:
+            _be_quiet()
         if describe_code() != self._code:
             raise RuntimeError("a worker runs another version of fsvm or of its methods")
         _runs[self.name] = _Run(self._packed)

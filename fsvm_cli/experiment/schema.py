@@ -152,10 +152,6 @@ class Classifier(StrictModel):
         names = {field.name for field in dataclasses.fields(KERNELS[self.kernel])} - KERNEL_FIELDS_NOT_IN_CONFIGS
         return KERNELS[self.kernel](**{name: getattr(self, name) for name in names})
 
-    def handed(self) -> dict[str, Any]:
-        """Describe the machine to an estimator that trains one."""
-        return {"kernel": self.kernel_object(), "C": self.C, "tolerance": self.tolerance, "solver": self.solver}
-
 
 def _classifier_model(name: str, kernel: type[Kernel]) -> type[Classifier]:
     hints = typing.get_type_hints(kernel, include_extras=True)

@@ -143,8 +143,7 @@ def _order(experiment: Experiment, trial: Trial, ranking: Ranking | None, parts:
     if ranking is None:
         return _Order(np.arange(parts.X_train.shape[1]), (), True)
     stream = random_stream(experiment.config.protocol.seed, "ranking", ranking.method, trial.split)
-    machine = experiment.config.classifier.handed()
-    ranker = ranking.estimator(**machine, random_state=int(stream.integers(2**31)))
+    ranker = ranking.estimator(**experiment.config.classifier.handed(), random_state=int(stream.integers(2**31)))
     leak = {"X_test": parts.X_test, "y_test": parts.y_test} if ranking.sees_test_part() else {}
     ranker.fit(parts.X_train, parts.y_train, **leak)
     features = order_of(ranker.scores_)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from fsvm_cli.svm.active_set import CONVERGED, INFEASIBLE, maximise
+from fsvm_cli.svm.active_set import CONVERGED, INFEASIBLE, OUT_OF_BUDGET, maximise
 from fsvm_cli.svm.factor import Factor
 from fsvm_cli.svm.pair_steps import ALLOCATING, COMPILED, Array, Box
 
@@ -78,7 +78,7 @@ def compiled_gap(y: Array, box: Box, bias: float) -> float:
         dual += 0.5 * box.c[i] * (y[i] + box.r[i])
     gap += 0.5 * (scale * scale - 1.0) * norm
     size = max(abs(dual), abs(dual + gap))
-    return gap / size if size > 0.0 else 0.0
+    return 0.0 if size == 0.0 else gap / size
 
 
 @njit(**COMPILED)
@@ -105,6 +105,8 @@ def maximise_certified(  # noqa: PLR0917
             return status, steps, bias, gap
         if gap <= tolerance:
             return CONVERGED, steps, bias, gap
+        if np.isnan(gap):  # kernel values that are not finite
+            return OUT_OF_BUDGET, steps, bias, gap
         if status != CONVERGED:
             return status, steps, bias, gap
         violation *= 1e-2

@@ -121,3 +121,44 @@ def test_an_experiment_that_cannot_begin_leaves_the_others_to_be_finished(call: 
     assert "there is no data set 'wien'" in answer.err
     assert "Written to results/small" in answer.out
     assert (tmp_path / "results" / "small" / "curves.csv").exists()
+
+
+def own_table(folder: Path, **cells: str) -> None:
+    """Write a table of 40 rows whose column b is constant; `cells` are put into the first row."""
+    rows = [{"y": n % 2, "a": n % 7, "b": 1.5, "c": (n * 5) % 11 - n % 2} for n in range(40)]
+    rows[0] |= cells
+    lines = [",".join(map(str, row.values())) for row in ({name: name for name in rows[0]}, *rows)]
+    (folder / "mine.csv").write_text("\n".join(lines) + "\n")
+
+
+OWN = {"dataset": "{file: mine.csv, target: y}", "subsets": "all"}
+
+
+def test_a_constant_feature_is_ranked_and_evaluated(call: Call, tmp_path: Path) -> None:
+    own_table(tmp_path)
+    answer = call("run", write_config(tmp_path, **OWN), "--jobs", "1")
+    assert answer.code == 0, answer.err
+    assert "every machine reached its duality gap" in answer.out
+    assert call("verify", tmp_path / "results" / "small", "--rerun", "1").code == 0
+
+
+@pytest.mark.parametrize("cell", ["", "nan", "inf", "-inf"])
+def test_a_value_that_is_missing_or_infinite(call: Call, tmp_path: Path, cell: str) -> None:
+    own_table(tmp_path, a=cell)
+    refused(call("run", write_config(tmp_path, **OWN), "--jobs", "1"), 3, "mine", "in 1 of 40 rows", "'a' (1)")
+    assert not (tmp_path / "results").exists()
+
+
+def test_a_file_that_does_not_exist(call: Call, tmp_path: Path) -> None:
+    refused(call("run", write_config(tmp_path, **OWN), "--jobs", "1"), 3, "mine.csv")
+
+
+def test_a_target_that_does_not_exist(call: Call, tmp_path: Path) -> None:
+    own_table(tmp_path)
+    config = write_config(tmp_path, dataset="{file: mine.csv, target: z}")
+    refused(call("run", config, "--jobs", "1"), 2, "small.yaml:2:10", "'z'")
+
+
+def test_data_of_a_single_class(call: Call, tmp_path: Path) -> None:
+    (tmp_path / "mine.csv").write_text("y,a\n" + "1,2\n1,3\n" * 10)
+    refused(call("run", write_config(tmp_path, **OWN), "--jobs", "1"), 3, "class")

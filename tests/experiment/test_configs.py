@@ -51,6 +51,12 @@ def test_a_shipped_config_survives_its_json(name: str) -> None:
     assert model_from_json(Config, config.model_dump_json()) == config
 
 
+@pytest.mark.parametrize("dataset", ["{file: mine.csv, target: y, drop: [a, b]}", "{openml: 40, drop: [a]}"])
+def test_a_config_with_data_from_elsewhere_survives_its_json(dataset: str) -> None:
+    config = validate(parse_document(GOOD.replace("plane", dataset), "c.yaml"), Config)
+    assert model_from_json(Config, config.model_dump_json()) == config
+
+
 @pytest.mark.parametrize("name", SHIPPED)
 def test_the_json_schema_accepts_a_shipped_config(name: str) -> None:
     jsonschema.Draft202012Validator.check_schema(json_schema())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from typing import TYPE_CHECKING
 
 from calling import answer_of, fsvm, hashes, n_stored, started, wait_for_outcomes
@@ -49,6 +51,18 @@ def test_a_cluster_that_is_started_for_the_run_writes_the_same_bytes(undisturbed
     assert answer.code == 0, answer.err
     assert "Traceback" not in answer.err
     assert hashes(tmp_path / "small") == expected
+
+
+def test_ctrl_c_reaches_the_run_and_not_the_workers_that_it_started(undisturbed: Undisturbed, tmp_path: Path) -> None:
+    with started("run", undisturbed[0], "--splits", "3000", "--dask", "local:2", "--out", tmp_path) as process:
+        wait_for_outcomes(tmp_path / "small", process)
+        os.killpg(process.pid, signal.SIGINT)
+        answer = answer_of(process)
+    assert answer.code == 130
+    assert (
+        answer.err.splitlines()[-1] == "fsvm: interrupted; what was finished is kept, and running again does the rest"
+    )
+    assert "Traceback" not in answer.err
 
 
 def test_an_address_where_nobody_answers(undisturbed: Undisturbed, tmp_path: Path) -> None:
