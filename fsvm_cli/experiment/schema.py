@@ -33,8 +33,9 @@ from fsvm_cli.experiment.claims import AnyClaim
 from fsvm_cli.experiment.classifiers import DecisionTree, NaiveBayes, PlainClassifier
 from fsvm_cli.ranking.base import Ranker  # noqa: TC001 - pydantic's fields are made from what stands here
 from fsvm_cli.ranking.registry import ranking_methods
+from fsvm_cli.svm.additive_kernel import Kernel
 from fsvm_cli.svm.dual import Solver
-from fsvm_cli.svm.kernels import KERNELS, Kernel
+from fsvm_cli.svm.kernels import KERNELS
 
 ALL_FEATURES = "all features"
 """Label of the machine on all features, where no ranking is listed; claims may name it in any case."""
@@ -146,6 +147,15 @@ class Classifier(StrictModel):
     C: Annotated[float, Field(gt=0)] = Field(description="Upper bound of alpha, the price of a margin violation.")
     tolerance: Annotated[float, Field(gt=0, lt=1)] = Field(default=1e-6, description="Relative duality gap to reach.")
     solver: Solver = Field(default="auto", description="Solver of the dual problem.")
+
+    def handed(self) -> dict[str, Any]:
+        """Hand the experiment's machine to ranking methods that train machines."""
+        return {
+            "kernel": self.kernel_object(),
+            "C": self.C,
+            "tolerance": self.tolerance,
+            "solver": self.solver,
+        }
 
     def kernel_object(self) -> Kernel:
         """Build the kernel that the config describes."""
