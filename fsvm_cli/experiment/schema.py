@@ -33,9 +33,11 @@ from fsvm_cli.experiment.claims import AnyClaim
 from fsvm_cli.experiment.classifiers import DecisionTree, NaiveBayes, PlainClassifier
 from fsvm_cli.ranking.base import Ranker  # noqa: TC001 - pydantic's fields are made from what stands here
 from fsvm_cli.ranking.registry import ranking_methods
-from fsvm_cli.svm.additive_kernel import Kernel
 from fsvm_cli.svm.dual import Solver
 from fsvm_cli.svm.kernels import KERNELS
+
+if TYPE_CHECKING:
+    from fsvm_cli.svm.additive_kernel import Kernel
 
 ALL_FEATURES = "all features"
 """Label of the machine on all features, where no ranking is listed; claims may name it in any case."""
