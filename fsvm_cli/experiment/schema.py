@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import (
     BeforeValidator,
+    Discriminator,
     Field,
     PlainSerializer,
     PlainValidator,
+    Tag,
     WithJsonSchema,
     create_model,
     model_validator,
@@ -28,10 +30,14 @@ from fsvm_cli.data.spec import DatasetSpec
 from fsvm_cli.documents import StrictModel
 from fsvm_cli.evaluation.metrics import METRICS
 from fsvm_cli.experiment.claims import AnyClaim
+from fsvm_cli.experiment.classifiers import DecisionTree, NaiveBayes, PlainClassifier
 from fsvm_cli.ranking.base import Ranker  # noqa: TC001 - pydantic's fields are made from what stands here
 from fsvm_cli.ranking.registry import ranking_methods
 from fsvm_cli.svm.dual import Solver
-from fsvm_cli.svm.kernels import KERNELS, Kernel
+from fsvm_cli.svm.kernels import KERNELS
+
+if TYPE_CHECKING:
+    from fsvm_cli.svm.additive_kernel import Kernel
 
 ALL_FEATURES = "all features"
 """Label of the machine on all features, where no ranking is listed; claims may name it in any case."""
@@ -144,14 +150,19 @@ class Classifier(StrictModel):
     tolerance: Annotated[float, Field(gt=0, lt=1)] = Field(default=1e-6, description="Relative duality gap to reach.")
     solver: Solver = Field(default="auto", description="Solver of the dual problem.")
 
+    def handed(self) -> dict[str, Any]:
+        """Hand the experiment's machine to ranking methods that train machines."""
+        return {
+            "kernel": self.kernel_object(),
+            "C": self.C,
+            "tolerance": self.tolerance,
+            "solver": self.solver,
+        }
+
     def kernel_object(self) -> Kernel:
         """Build the kernel that the config describes."""
         names = {field.name for field in dataclasses.fields(KERNELS[self.kernel])} - KERNEL_FIELDS_NOT_IN_CONFIGS
         return KERNELS[self.kernel](**{name: getattr(self, name) for name in names})
-
-    def handed(self) -> dict[str, Any]:
-        """Describe the machine to an estimator that trains one."""
-        return {"kernel": self.kernel_object(), "C": self.C, "tolerance": self.tolerance, "solver": self.solver}
 
 
 def _classifier_model(name: str, kernel: type[Kernel]) -> type[Classifier]:
@@ -209,16 +220,28 @@ def _ranking_model(name: str, method: type[Ranker]) -> type[Ranking]:
     return create_model(f"{method.__name__}Ranking", __base__=Ranking, **fields)
 
 
+def _names_a_type(value: Any) -> str:
+    """Tell the classifiers that have a type from the machines, which have a kernel."""
+    has_type = "type" in value if isinstance(value, dict) else hasattr(value, "type")
+    return "type" if has_type else "kernel"
+
+
 def _either(models: list[Any]) -> Any:
     return functools.reduce(operator.or_, models)
 
 
 if TYPE_CHECKING:
     AnyClassifier = Classifier
+    ExperimentClassifier = Classifier | PlainClassifier
     AnyRanking = Ranking
 else:
     AnyClassifier = Annotated[
         _either([_classifier_model(name, kernel) for name, kernel in KERNELS.items()]), Field(discriminator="kernel")
+    ]
+    ExperimentClassifier = Annotated[
+        Annotated[AnyClassifier, Tag("kernel")]
+        | Annotated[NaiveBayes | DecisionTree, Field(discriminator="type"), Tag("type")],
+        Discriminator(_names_a_type),
     ]
     AnyRanking = Annotated[
         _either([_ranking_model(name, method) for name, method in ranking_methods().items()]),
@@ -238,7 +261,7 @@ class Config(StrictModel):
     paper: Paper | None = Field(default=None, description="What it reproduces, if anything.")
     dataset: DatasetSpec = Field(description="Name of a data set, or a mapping with its options.")
     scaling: ScalingName = Field(description="Scaling of the features, fitted on each training part.")
-    classifier: AnyClassifier = Field(description="The machine that is trained on each subset.")
+    classifier: ExperimentClassifier = Field(description="The machine that is trained on each subset.")
     protocol: Protocol
     rankings: tuple[AnyRanking, ...] = Field(
         default=(), description="Methods to compare; without any, only the machine on all features is evaluated."
@@ -271,6 +294,17 @@ class Config(StrictModel):
         for label in labels:
             if labels.count(label) > 1:
                 raise ValueError(f"two rankings are called '{label}'; give each a label of its own")
+        return self
+
+    @model_validator(mode="after")
+    def _methods_that_train_machines_have_one(self) -> Config:
+        if isinstance(self.classifier, PlainClassifier):
+            for ranking in self.rankings:
+                if "kernel" in ranking_methods()[ranking.method]._get_param_names():
+                    raise ValueError(
+                        f"{ranking.method} ranks with the experiment's support vector machine, and the classifier is a "
+                        f"{self.classifier.type}; rank by another method, or give the classifier a kernel"
+                    )
         return self
 
     @model_validator(mode="after")

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import contextlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fsvm_cli.data.scaling import fit_scaling
 from fsvm_cli.evaluation.metrics import confusion_matrix
+from fsvm_cli.evaluation.nested_predictions import nested_predictions
 from fsvm_cli.evaluation.seeds import random_stream
 from fsvm_cli.evaluation.splits import Split, random_split
+from fsvm_cli.experiment.classifiers import PlainClassifier
 from fsvm_cli.experiment.outcome import Outcome, SubsetResult
 from fsvm_cli.ranking.base import order_of
 from fsvm_cli.svm import nested_curves
@@ -112,7 +114,7 @@ def run_on_parts(
     for sizes in dict.fromkeys(wanted[place] for place in orders):
         places = [place for place in orders if wanted[place] == sizes]
         with _failing(errors, places):
-            curves = _evaluate(experiment, parts, [orders[place].features for place in places], sizes)
+            curves = _evaluate(experiment, trial, parts, [orders[place].features for place in places], sizes)
             for place, subsets in zip(places, curves, strict=True):
                 outcomes[place] = Outcome(orders[place].scores, orders[place].converged, subsets)
     return TrialResult(outcomes, errors)
@@ -141,8 +143,7 @@ def _order(experiment: Experiment, trial: Trial, ranking: Ranking | None, parts:
     if ranking is None:
         return _Order(np.arange(parts.X_train.shape[1]), (), True)
     stream = random_stream(experiment.config.protocol.seed, "ranking", ranking.method, trial.split)
-    machine = experiment.config.classifier.handed()
-    ranker = ranking.estimator(**machine, random_state=int(stream.integers(2**31)))
+    ranker = ranking.estimator(**experiment.config.classifier.handed(), random_state=int(stream.integers(2**31)))
     leak = {"X_test": parts.X_test, "y_test": parts.y_test} if ranking.sees_test_part() else {}
     ranker.fit(parts.X_train, parts.y_train, **leak)
     features = order_of(ranker.scores_)
@@ -152,10 +153,14 @@ def _order(experiment: Experiment, trial: Trial, ranking: Ranking | None, parts:
 
 
 def _evaluate(
-    experiment: Experiment, parts: Parts, orders: list[NDArray[np.intp]], sizes: tuple[int, ...]
+    experiment: Experiment, trial: Trial, parts: Parts, orders: list[NDArray[np.intp]], sizes: tuple[int, ...]
 ) -> list[dict[int, SubsetResult]]:
     """Train a fresh machine on the first features of each order, for each size."""
     classifier, n_classes = experiment.config.classifier, experiment.source.n_classes
+    if isinstance(classifier, PlainClassifier):
+        stream = random_stream(experiment.config.protocol.seed, "classifier", trial.split)
+        estimator = classifier.estimator(int(stream.integers(2**31)))
+        return [_evaluate_plain(estimator, parts, order, sizes, n_classes) for order in orders]
     curves = nested_curves(
         classifier.kernel_object(),
         classifier.C,
@@ -168,15 +173,11 @@ def _evaluate(
         tolerance=classifier.tolerance,
         solver=classifier.solver,
     )
-
-    def confusion(y: NDArray[np.intp], predicted: NDArray[np.intp]) -> tuple[tuple[int, ...], ...]:
-        return tuple(map(tuple, confusion_matrix(y, predicted, n_classes).tolist()))
-
     return [
         {
             size: SubsetResult(
-                train=confusion(parts.y_train, curves.train_predicted[order, place]),
-                test=confusion(parts.y_test, curves.test_predicted[order, place]),
+                train=_confusion(parts.y_train, curves.train_predicted[order, place], n_classes),
+                test=_confusion(parts.y_test, curves.test_predicted[order, place], n_classes),
                 n_unconverged=int(np.count_nonzero(~curves.converged[order, place])),
                 duality_gap=float(curves.duality_gap[order, place].max()),
             )
@@ -184,3 +185,23 @@ def _evaluate(
         }
         for order in range(len(orders))
     ]
+
+
+def _evaluate_plain(
+    estimator: Any, parts: Parts, order: NDArray[np.intp], sizes: tuple[int, ...], n_classes: int
+) -> dict[int, SubsetResult]:
+    """Train a fresh classifier that is no machine; without a gap it misses none."""
+    predicted = nested_predictions(estimator, parts.X_train, parts.y_train, parts.X_test, order, sizes)
+    return {
+        size: SubsetResult(
+            train=_confusion(parts.y_train, train, n_classes),
+            test=_confusion(parts.y_test, test, n_classes),
+            n_unconverged=0,
+            duality_gap=0.0,
+        )
+        for size, (train, test) in zip(sizes, predicted, strict=True)
+    }
+
+
+def _confusion(y: NDArray[np.intp], predicted: NDArray[np.intp], n_classes: int) -> tuple[tuple[int, ...], ...]:
+    return tuple(map(tuple, confusion_matrix(y, predicted, n_classes).tolist()))

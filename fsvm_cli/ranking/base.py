@@ -11,6 +11,7 @@ from abc import abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
+import scipy.sparse as sp
 from pydantic import ValidationError, create_model
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
@@ -61,6 +62,9 @@ class Ranker(SelectorMixin, BaseEstimator):
     looks_at_classes: ClassVar[bool] = True
     """Whether the scores say how relevant a feature is to the classes."""
 
+    accepts_sparse: ClassVar[bool] = False
+    """Whether `_scores` takes a CSR matrix as it is; other methods refuse one, because most would fill it."""
+
     n_features_to_select: int | None
 
     @classmethod
@@ -90,7 +94,7 @@ class Ranker(SelectorMixin, BaseEstimator):
             If a parameter is out of its range, or the data are not what the method is defined for.
         """
         self.check_parameters()
-        X, y = validate_data(self, X, y, dtype=np.float64)
+        X, y = validate_data(self, X, y, dtype=np.float64, accept_sparse=self._sparse_format())
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
@@ -106,6 +110,10 @@ class Ranker(SelectorMixin, BaseEstimator):
         self.support_ = self.ranking_ <= n_selected
         return self
 
+    @classmethod
+    def _sparse_format(cls) -> str | bool:
+        return "csr" if cls.accepts_sparse else False
+
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)
         return self.support_
@@ -114,6 +122,7 @@ class Ranker(SelectorMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         tags.array_api_support = False
+        tags.input_tags.sparse = self.accepts_sparse
         return tags
 
     @classmethod
@@ -144,3 +153,10 @@ class Ranker(SelectorMixin, BaseEstimator):
 def order_of(scores: NDArray[np.float64]) -> NDArray[np.intp]:
     """Feature indices from the best score to the worst; ties break by feature index."""
     return np.argsort(-scores, kind="stable")
+
+
+def value_ranges(X: Any) -> NDArray[np.float64]:
+    """Largest minus smallest value of each column of a dense or CSR matrix, shape (n_features,)."""
+    ranges = X.max(axis=0) - X.min(axis=0)
+    dense: NDArray[np.float64] = ranges.toarray().ravel() if sp.issparse(X) else ranges
+    return dense

@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_consistent_length, validate_data
 
 from fsvm_cli.information import indicator_credits
-from fsvm_cli.ranking.base import Ranker
+from fsvm_cli.ranking.base import Ranker, value_ranges
 from fsvm_cli.svm import SVM, Kernel, kernel_from_name
 from fsvm_cli.svm.one_vs_rest import TIE_TOLERANCES, predict_codes
 
@@ -32,7 +32,8 @@ class Infoprop(Ranker):
         D_rk = Σ_i alpha_i |∂f_r(x_i) / ∂x_k|        score_k = Σ_r H_r D_rk / Σ_p D_rp
 
     The scores are at least 0 and add up to H. For the linear kernel machine r hands on H_r in proportion to |w_rk|; a
-    machine for two classes hands on all of H. Where the classifier says nothing, all scores are 0.
+    machine for two classes hands on all of H. Where the classifier says nothing, all scores are 0. A sparse matrix is
+    taken by the kernels that are functions of the inner product.
 
     Parameters
     ----------
@@ -71,6 +72,7 @@ class Infoprop(Ranker):
 
     method = "infoprop"
     version = 1
+    accepts_sparse = True
 
     def __init__(  # noqa: PLR0917 - scikit-learn's estimators take their parameters in place or by name
         self,
@@ -136,12 +138,10 @@ class Infoprop(Ranker):
         of_machine = [earned.sum()] if n_classes == 2 else earned[:n_classes]
         kernel = self._kernel()
         noise = TIE_TOLERANCES * self.tolerance
-        scores = np.zeros(X.shape[1])
+        ranges, scores = value_ranges(X), np.zeros(X.shape[1])
         for credit, coefficients in zip(of_machine, svm.dual_coef_, strict=True):
             own = coefficients != 0
-            influence = feature_influence(
-                kernel, svm.support_vectors_[own], coefficients[own], np.ptp(X, axis=0), noise
-            )
+            influence = feature_influence(kernel, svm.support_vectors_[own], coefficients[own], ranges, noise)
             if influence.any():
                 scores += credit * influence / influence.sum()
         return scores
@@ -171,7 +171,7 @@ class Infoprop(Ranker):
     def _coded_test_part(self) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
         """Test part with the codes of the training part; classes that are not in it come after."""
         X_test, y_test = self._test_part
-        X_test = validate_data(self, X_test, dtype=np.float64, reset=False)
+        X_test = validate_data(self, X_test, dtype=np.float64, accept_sparse=self._sparse_format(), reset=False)
         labels = np.asarray(y_test).tolist()
         check_consistent_length(X_test, labels)
         known = self.classes_.tolist()

@@ -45,7 +45,7 @@ class KernelPenalisedDescent(Ranker):
 
     The score of a feature is the part of the descent that it survived; those that go in the same iteration, or that
     are left at the end, are ordered by their weights. Several classes are separated one against the rest, each with a
-    descent of its own, and the scores averaged. O(n² d) per iteration, some hundred iterations.
+    descent of its own, and the scores averaged. O(n² d) per iteration, some hundred to a thousand iterations.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ class KernelPenalisedDescent(Ranker):
         ζ_relative: the descent ends when the weights change by less in the 1-norm, as a part of their sum.
     absolute_change : float, default=1e-6
         ζ_absolute: the descent ends when the weights change by less in the 1-norm.
-    max_iterations : int, default=500
+    max_iterations : int, default=2000
     variant : {"saddle", "as-printed"}, default="saddle"
         "as-printed" descends ½ α'H(v)α + C₂ f(v) instead, which is small where the classes are alike.
     tolerance : float, default=1e-6
@@ -120,7 +120,7 @@ class KernelPenalisedDescent(Ranker):
         inner_iterations: Annotated[int, Ge(1)] = 1,
         relative_change: Annotated[float, Ge(0)] = 1e-3,
         absolute_change: Annotated[float, Ge(0)] = 1e-6,
-        max_iterations: Annotated[int, Ge(1)] = 500,
+        max_iterations: Annotated[int, Ge(1)] = 2000,
         variant: Variant = "saddle",
         tolerance: float = 1e-6,
         solver: Solver = "auto",

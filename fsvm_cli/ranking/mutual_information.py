@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
+import scipy.sparse as sp
 from annotated_types import Ge
 from scipy.special import xlogy
 from sklearn.feature_selection import mutual_info_classif
 from sklearn.utils import check_random_state
 
-from fsvm_cli.ranking.base import Ranker
+from fsvm_cli.ranking.base import Ranker, value_ranges
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -45,6 +46,7 @@ class MutualInformation(Ranker):
 
     method = "mutual-information"
     version = 1
+    accepts_sparse = True
 
     def __init__(
         self,
@@ -57,16 +59,28 @@ class MutualInformation(Ranker):
         self.n_features_to_select = n_features_to_select
 
     def _scores(self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:
-        binary = ((X == 0) | (X == 1)).all(axis=0)
-        continuous = np.flatnonzero(~binary & (np.ptp(X, axis=0) > 0))
+        binary = holds_zeros_and_ones(X)
+        continuous = np.flatnonzero(~binary & (value_ranges(X) > 0))
         scores = np.zeros(X.shape[1])
         scores[binary] = occurrence_information(X[:, binary], y, n_classes)
         # One feature at a time, with noise from the same seed: a score must not depend on the other features.
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         for feature in continuous:
-            nats = mutual_info_classif(X[:, [feature]], y, n_neighbors=self.n_neighbors, random_state=seed)
+            column: Any = X[:, [feature]]
+            column = column.toarray() if sp.issparse(X) else column
+            nats = mutual_info_classif(column, y, n_neighbors=self.n_neighbors, random_state=seed)
             scores[feature] = nats[0] / np.log(2)
         return scores
+
+
+def holds_zeros_and_ones(X: Any) -> NDArray[np.bool_]:
+    """Whether each column of a dense or CSR matrix holds 0 and 1 only, shape (n_features,)."""
+    if not sp.issparse(X):
+        both: NDArray[np.bool_] = ((X == 0) | (X == 1)).all(axis=0)
+        return both
+    other = X.indices[(X.data != 0) & (X.data != 1)]
+    only: NDArray[np.bool_] = np.bincount(other, minlength=X.shape[1]) == 0
+    return only
 
 
 def occurrence_information(X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:
@@ -74,7 +88,7 @@ def occurrence_information(X: NDArray[np.float64], y: NDArray[np.intp], n_classe
 
     Parameters
     ----------
-    X : ndarray, shape (n_samples, n_features)
+    X : ndarray or csr_array, shape (n_samples, n_features)
         Zeros and ones.
     y : ndarray of int, shape (n_samples,)
         Class codes, each of 0 .. n_classes - 1 present.

@@ -48,13 +48,19 @@ def format_comparison(comparison: pd.DataFrame, style: str) -> str:
         rows = json.loads(comparison.to_json(orient="records"))
         return json.dumps(rows, indent=2, ensure_ascii=False) + "\n"
     cells = [
-        [str(row.id), str(row.published), _found(row), str(row.verdict)] for row in comparison.itertuples(index=False)
+        [_name(row, comparison), str(row.published), _found(row), str(row.verdict)]
+        for row in comparison.itertuples(index=False)
     ]
     if style == "markdown":
         lines = ["| claim | published | reproduced | verdict |", "| --- | --- | --- | --- |"]
         lines += ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in cells]
         return "\n".join(lines) + "\n"
     return _table(cells)
+
+
+def _name(row: Any, comparison: pd.DataFrame) -> str:
+    """Name a claim, with its experiment where there are several."""
+    return str(row.id) if comparison["experiment"].nunique() == 1 else f"{row.experiment}: {row.id}"
 
 
 def _found(row: Any) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from fsvm_cli.compiled_cache import use_cache_of_these_sources
 
 if TYPE_CHECKING:
+    from fsvm_cli.svm.additive_kernel import Kernel
     from fsvm_cli.svm.compilation import warm_up
     from fsvm_cli.svm.dual import (
         ConvergenceError,
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
         KERNELS,
         Anova,
         Gaussian,
-        Kernel,
         Laplace,
         Linear,
         Polynomial,
@@ -41,13 +41,13 @@ if TYPE_CHECKING:
 use_cache_of_these_sources()
 
 _HOMES = {
+    "additive_kernel": ("Kernel",),
     "dual": ("ConvergenceError", "DualProblem", "DualSolution", "InfeasibleError", "Solver", "bias_of", "duality_gap"),
     "estimator": ("SVM",),
     "kernels": (
         "KERNELS",
         "Anova",
         "Gaussian",
-        "Kernel",
         "Laplace",
         "Linear",
         "Polynomial",

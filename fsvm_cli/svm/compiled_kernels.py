@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from fsvm_cli.svm.kernels import Anova, Gaussian, Kernel, Laplace, Linear, Polynomial, Tanh
+from fsvm_cli.svm.kernels import Anova, Gaussian, Laplace, Linear, Polynomial, Tanh
 from fsvm_cli.svm.pair_steps import COMPILED, Array
+
+if TYPE_CHECKING:
+    from fsvm_cli.svm.additive_kernel import Kernel
 
 INNER_PRODUCT, SQUARED_DISTANCE, L1_DISTANCE, ANOVA_SUM = 0, 1, 2, 3
 IDENTITY, POWER, EXPONENTIAL, TANH = 0, 1, 2, 3

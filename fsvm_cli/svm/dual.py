@@ -197,7 +197,7 @@ def duality_gap(problem: DualProblem, alpha: Array, bias: float) -> float:
     gap = 0.5 * (scale**2 - 1.0) * norm + float(terms.sum())
     dual = problem.objective(alpha)
     size = max(abs(dual), abs(dual + gap))
-    return gap / size if size > 0.0 else 0.0
+    return 0.0 if size == 0.0 else gap / size
 
 
 def _loss(problem: DualProblem, slack: Array) -> Array:

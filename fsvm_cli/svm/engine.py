@@ -5,12 +5,15 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from fsvm_cli.svm.active_set import CONVERGED, INFEASIBLE, maximise
+from fsvm_cli.svm.active_set import CONVERGED, INFEASIBLE, OUT_OF_BUDGET, STALLED, maximise
 from fsvm_cli.svm.factor import Factor
 from fsvm_cli.svm.pair_steps import ALLOCATING, COMPILED, Array, Box
 
 VIOLATION = 1e-3
 """The violation to reach, in tolerances: decision values are then right to far within the width of a tie."""
+TIGHTENINGS = 8
+"""How often the violation to reach is made a hundredth. Where no violation is left and the gap is still too large,
+rounding stands in the way: on kernel values near 1e10 this would go on for ever."""
 STEPS_PER_SAMPLE = 100
 """The budget of the fast solver; at about this point the interior-point method would have been done."""
 
@@ -78,7 +81,7 @@ def compiled_gap(y: Array, box: Box, bias: float) -> float:
         dual += 0.5 * box.c[i] * (y[i] + box.r[i])
     gap += 0.5 * (scale * scale - 1.0) * norm
     size = max(abs(dual), abs(dual + gap))
-    return gap / size if size > 0.0 else 0.0
+    return 0.0 if size == 0.0 else gap / size
 
 
 @njit(**COMPILED)
@@ -95,8 +98,8 @@ def maximise_certified(  # noqa: PLR0917
     bias : float
     gap : float
     """
-    violation, steps = VIOLATION * tolerance, 0
-    while True:
+    violation, steps, bias, gap = VIOLATION * tolerance, 0, 0.0, np.inf
+    for _ in range(TIGHTENINGS):
         status, taken = maximise(K, y, box, factor, violation, budget - steps)
         steps += taken
         bias = compiled_bias(box)
@@ -105,6 +108,9 @@ def maximise_certified(  # noqa: PLR0917
             return status, steps, bias, gap
         if gap <= tolerance:
             return CONVERGED, steps, bias, gap
+        if np.isnan(gap):  # kernel values that are not finite
+            return OUT_OF_BUDGET, steps, bias, gap
         if status != CONVERGED:
             return status, steps, bias, gap
         violation *= 1e-2
+    return STALLED, steps, bias, gap

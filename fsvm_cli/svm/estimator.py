@@ -10,7 +10,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from fsvm_cli.svm.kernels import Kernel, kernel_from_name
+from fsvm_cli.svm.additive_kernel import Kernel
+from fsvm_cli.svm.kernels import kernel_from_name
 from fsvm_cli.svm.one_vs_rest import TIE_TOLERANCES, Codes, decision_values, fit_one_vs_rest, predict_codes
 
 if TYPE_CHECKING:

@@ -1,179 +1,23 @@
-"""The kernels of the papers as values, with exact derivatives.
+"""The kernels of the papers as values.
 
-Every kernel is K(u, v) = phi(s(u, v)) for a statistic s that is a sum over features
-(:mod:`fsvm_cli.svm.pairwise`): phi and its derivative are all that a kernel adds.
+Each is K(u, v) = phi(s(u, v)) for a statistic s that is a sum over features (:mod:`fsvm_cli.svm.pairwise`): phi and its
+derivative are all that a kernel adds to :mod:`fsvm_cli.svm.additive_kernel`.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import annotated_types
 import numpy as np
-import numpy.typing as npt
-from scipy import sparse
 
-from fsvm_cli.svm.pairwise import (
-    AnovaSum,
-    Array,
-    InnerProduct,
-    L1Distance,
-    PairwiseStatistic,
-    Samples,
-    SquaredDistance,
-)
+from fsvm_cli.svm.additive_kernel import Kernel, Weights
+from fsvm_cli.svm.pairwise import AnovaSum, Array, InnerProduct, L1Distance, PairwiseStatistic, SquaredDistance
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-Weights = Annotated[tuple[Annotated[float, annotated_types.Ge(0.0)], ...] | None, "one per feature"]
-
-
-@dataclass(frozen=True)
-class Kernel(ABC):
-    """A kernel K(u, v) = phi(s(u, v)).
-
-    Attributes
-    ----------
-    name : str
-        What configs call the kernel.
-    positive_semidefinite : bool
-        Whether every Gram matrix of the kernel is positive semidefinite, so that the SVM dual is concave.
-
-    Raises
-    ------
-    ValueError
-        On construction, if a parameter is outside its range; the message names both.
-    TypeError
-        On construction, if weights are not a tuple (a kernel is hashable).
-    """
-
-    name: ClassVar[str]
-    positive_semidefinite: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        hints = get_type_hints(type(self), include_extras=True)
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if field.name == "weights":
-                _check_weights(value)
-            else:
-                _check_number(f"{type(self).__name__}: {field.name}", value, hints[field.name])
-
-    @property
-    @abstractmethod
-    def statistic(self) -> PairwiseStatistic:
-        """The sum over features that the kernel is a function of."""
-
-    @abstractmethod
-    def value(self, s: Array) -> Array:
-        """Return phi(s), elementwise."""
-
-    @abstractmethod
-    def slope(self, s: Array) -> Array:
-        """Return the derivative of phi at s, elementwise."""
-
-    def feature_weights(self, n_features: int) -> Array | None:
-        """Return the weights as an array, None where the kernel has none.
-
-        Raises
-        ------
-        ValueError
-            If there are weights, but not one for each of `n_features`.
-        """
-        weights = getattr(self, "weights", None)
-        if weights is None:
-            return None
-        if len(weights) != n_features:
-            raise ValueError(f"{type(self).__name__}: weights has {len(weights)} entries for {n_features} features")
-        return np.asarray(weights, dtype=np.float64)
-
-    def statistic_matrix(
-        self, A: Samples, B: Samples, features: Sequence[int] | npt.NDArray[np.intp] | None = None
-    ) -> Array:
-        """Return s(a_i, b_k); over disjoint sets of features the results add up to that of their union.
-
-        Parameters
-        ----------
-        A, B : (n_a, d) and (n_b, d)
-            Samples, dense or (inner-product kernels) CSR.
-        features : sequence or array of int, optional
-            The columns to sum over; all where it is None.
-
-        Returns
-        -------
-        (n_a, n_b) array
-        """
-        A, B = self._samples(A), self._samples(B)
-        weights = self.feature_weights(A.shape[1])
-        if features is not None:
-            columns = np.asarray(features, dtype=np.intp)
-            A, B = A[:, columns], B[:, columns]
-            weights = None if weights is None else weights[columns]
-        return self.statistic.matrix(A, B, weights)
-
-    def gram(self, A: Samples, B: Samples) -> Array:
-        """Return the Gram matrix K(a_i, b_k), shape (n_a, n_b), of samples (n_a, d) and (n_b, d)."""
-        return self.value(self.statistic_matrix(A, B))
-
-    def input_gradient(self, A: Samples, B: Samples, coefficients: Array) -> Array:
-        """Return the gradient of x -> sum_i coefficients_i K(a_i, x) at each row of B.
-
-        Parameters
-        ----------
-        A : (n_a, d)
-            Expansion points, for an SVM its training samples.
-        B : (n_b, d)
-            Evaluation points; the derivative is with respect to these.
-        coefficients : (n_a,)
-            For an SVM alpha_i y_i.
-
-        Returns
-        -------
-        (n_b, d) array
-            In units of the kernel per unit of each feature. Hermes and Buhmann (2000), Table 1.
-        """
-        A, B = self._samples(A), self._samples(B)
-        weights = self.feature_weights(A.shape[1])
-        G = np.asarray(coefficients, dtype=np.float64)[:, None] * self.slope(self.statistic.matrix(A, B, weights))
-        return self.statistic.input_contraction(A, B, weights, G)
-
-    def weight_gradient(self, A: Samples, B: Samples, coefficients: Array) -> Array:
-        """Return the derivative of sum_ik coefficients_ik K(a_i, b_k) with respect to each feature weight.
-
-        Parameters
-        ----------
-        A, B : (n_a, d) and (n_b, d)
-            Samples.
-        coefficients : (n_a, n_b)
-            For the dual objective of an SVM -1/2 alpha_i alpha_k y_i y_k.
-
-        Returns
-        -------
-        (d,) array
-            At the kernel's weights, which are ones where it states none. A parametrisation w = f(v) of the weights
-            multiplies this by f'(v).
-
-        Raises
-        ------
-        ValueError
-            If the papers give this kernel no feature weights.
-        """
-        if not any(field.name == "weights" for field in fields(self)):
-            raise ValueError(f"the {self.name} kernel has no feature weights")
-        A, B = self._samples(A), self._samples(B)
-        G = coefficients * self.slope(self.statistic.matrix(A, B, self.feature_weights(A.shape[1])))
-        return self.statistic.weight_contraction(A, B, G)
-
-    def _samples(self, X: Samples) -> Samples:
-        if not sparse.issparse(X):
-            return np.asarray(X, dtype=np.float64)
-        if not self.statistic.accepts_sparse:
-            raise ValueError(f"the {self.name} kernel takes dense samples only; convert them with X.toarray()")
-        return X.tocsr()
+    from collections.abc import Mapping
 
 
 @dataclass(frozen=True)
@@ -371,25 +215,3 @@ def kernel_from_name(name: str, **parameters: Any) -> Kernel:
             f"the {name} kernel has no parameter {unknown[0]!r}; it has {', '.join(sorted(known)) or 'none'}"
         )
     return KERNELS[name](**parameters)
-
-
-def _check_number(label: str, value: Any, hint: Any) -> None:
-    bare = getattr(hint, "__origin__", hint)
-    kinds = (int, np.integer) if bare is int else (int, float, np.integer, np.floating)
-    if isinstance(value, bool) or not isinstance(value, kinds) or not np.isfinite(value):
-        raise ValueError(f"{label} must be {'an integer' if bare is int else 'a finite number'}, not {value!r}")
-    number: Any = value  # annotated_types compares what supports it; the type checker cannot know that numbers do
-    for bounds in getattr(hint, "__metadata__", ()):
-        if isinstance(bounds, annotated_types.Gt) and not number > bounds.gt:
-            raise ValueError(f"{label} must be > {bounds.gt}, not {value!r}")
-        if isinstance(bounds, annotated_types.Ge) and not number >= bounds.ge:
-            raise ValueError(f"{label} must be >= {bounds.ge}, not {value!r}")
-
-
-def _check_weights(weights: Any) -> None:
-    if weights is None:
-        return
-    if not isinstance(weights, tuple):
-        raise TypeError(f"weights must be a tuple of numbers, not {type(weights).__name__}")
-    for j, weight in enumerate(weights):
-        _check_number(f"weights[{j}]", weight, Annotated[float, annotated_types.Ge(0.0)])

@@ -16,8 +16,8 @@ from fsvm_cli.svm.order_driver import Records, Walk, follow
 from fsvm_cli.svm.solver import check_options, solve
 
 if TYPE_CHECKING:
+    from fsvm_cli.svm.additive_kernel import Kernel
     from fsvm_cli.svm.dual import Array, Solver
-    from fsvm_cli.svm.kernels import Kernel
     from fsvm_cli.svm.pairwise import Samples
 
 Features = npt.NDArray[np.intp]
@@ -102,7 +102,8 @@ def nested_curves(  # noqa: PLR0917
     Raises
     ------
     ValueError
-        If an order is not a permutation of the features, a size is out of range, or fewer than two classes are present.
+        If an order is not a permutation of the features, a size or a parameter is out of range, fewer than two classes
+        are present, or kernel values are not finite.
     """
     check_options(tolerance, solver)
     if not C > 0.0:
@@ -187,7 +188,7 @@ def _walk(task: _Task, order: Features, sizes: npt.NDArray[np.intp]) -> Records:
     added = np.diff(sizes, prepend=0)
     if added.max() <= FEW and not sparse.issparse(task.X_train):
         entering = order[: sizes[-1]]
-        train, test = (np.ascontiguousarray(X[:, entering].T) for X in (task.X_train, task.X_test))
+        train, test = (np.ascontiguousarray(X[:, entering].T, dtype=np.float64) for X in (task.X_train, task.X_test))
         follow(form, walk, train, test, weights[entering], added, task.labels, task.C, task.tolerance, records)
         return records
     none = np.empty((0, n)), np.empty((0, n_test)), np.empty(0), np.zeros(1, dtype=np.int64)

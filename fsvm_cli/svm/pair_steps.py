@@ -16,10 +16,11 @@ from numba import njit
 
 Array = npt.NDArray[np.float64]
 
-COMPILED: dict[str, Any] = {"cache": True, "nogil": True, "_nrt": False}
+COMPILED: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy", "_nrt": False}
 """What the inner kernels are compiled with. They allocate nothing; without numba's runtime there is no counting of
-references to arrays, whose atomic operations took half the time of a small fit."""
-ALLOCATING: dict[str, Any] = {"cache": True, "nogil": True, "_nrt": True}
+references to arrays, whose atomic operations took half the time of a small fit. Division by zero gives infinity, as in
+numpy: the check for it would keep loops off the vector instructions."""
+ALLOCATING: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy", "_nrt": True}
 """What the others are compiled with; said outright, for a function inherits such flags from the one that calls it."""
 REASSOCIATE = {"nnan", "nsz", "arcp", "contract", "reassoc"}
 """What lets reductions use vector instructions; without "ninf", for closed sides of the box are infinite."""
@@ -124,8 +125,11 @@ def pair_gains(box: Box, row_i: Array, i: int, floor: float) -> float:
 
 @njit(**COMPILED)
 def first_equal(values: Array, target: float) -> int:
-    """Return the first index whose value is the target; without an early exit, so that it runs on vectors."""
-    found = values.size
+    """Return the first index whose value is the target (the last of all where none is, as among values not finite).
+
+    Without an early exit, so that it runs on vectors.
+    """
+    found = values.size - 1
     for t in range(values.size):
         found = min(found, t if values[t] == target else values.size)
     return found
@@ -133,8 +137,8 @@ def first_equal(values: Array, target: float) -> int:
 
 @njit(**COMPILED)
 def first_rising(r: Array, rise: Array, target: float) -> int:
-    """Return the first index whose residual may rise and is the target."""
-    found = r.size
+    """Return the first index whose residual may rise and is the target, as `first_equal` does."""
+    found = r.size - 1
     for t in range(r.size):
         found = min(found, t if r[t] + rise[t] == target else r.size)
     return found

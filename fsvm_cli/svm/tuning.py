@@ -11,13 +11,14 @@ import numpy.typing as npt
 
 from fsvm_cli.svm.dual import Array, DualProblem
 from fsvm_cli.svm.folds import Booleans, Fold, fit_all, score_fold
-from fsvm_cli.svm.kernels import Anova, Gaussian, Kernel, Laplace, Polynomial, Tanh
+from fsvm_cli.svm.kernels import Anova, Gaussian, Laplace, Polynomial, Tanh
 from fsvm_cli.svm.one_vs_rest import TIE_TOLERANCES, Codes, machine_labels, predict_codes
 from fsvm_cli.svm.solver import check_options, solve
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from fsvm_cli.svm.additive_kernel import Kernel
     from fsvm_cli.svm.pairwise import Samples
 
 

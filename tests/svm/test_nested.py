@@ -164,6 +164,22 @@ def test_no_hard_margin_is_flagged():
     assert found.converged[:, 1].all()
 
 
+def test_samples_may_be_whole_numbers():
+    whole = np.round(X * 3).astype(np.int64)
+    orders = ORDERS[:1]
+    found = nested_curves(Linear(), 1.0, whole[TRAIN], CODES[TRAIN], whole[TEST], orders, (3,), n_classes=3)
+    same = nested_curves(Linear(), 1.0, 1.0 * whole[TRAIN], CODES[TRAIN], 1.0 * whole[TEST], orders, (3,), n_classes=3)
+    np.testing.assert_array_equal(found.test_decision, same.test_decision)
+
+
+@pytest.mark.parametrize("value", [np.nan, 1e200])
+def test_kernel_values_that_are_not_finite_are_refused(value):
+    spoilt = X[TRAIN].copy()
+    spoilt[5, 1] = value
+    with pytest.raises(ValueError, match="not finite"), np.errstate(all="ignore"):
+        nested_curves(Polynomial(2), 1.0, spoilt, CODES[TRAIN], X[TEST], ORDERS, (13,), n_classes=3)
+
+
 def test_an_indefinite_kernel_is_certified_as_stationary():
     found = curves(Tanh(0.1, 0.5), sizes=(2, 13), C=1.0)
     assert (np.abs(found.duality_gap) <= 1e-6).all()

@@ -1,0 +1,49 @@
+"""What any classifier predicts on nested subsets of the features."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sklearn.base import clone
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+def nested_predictions(  # noqa: PLR0917 - the arguments of nested_curves, in its order
+    estimator: Any,
+    X_train: NDArray[np.float64],
+    y_train: NDArray[np.intp],
+    X_test: NDArray[np.float64],
+    order: NDArray[np.intp],
+    sizes: Sequence[int],
+) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """Train a fresh classifier on the first features of an order, for each size.
+
+    Parameters
+    ----------
+    estimator : object
+        A classifier in scikit-learn's manner; it is cloned.
+    X_train, X_test : ndarray, shapes (n_train, n_features) and (n_test, n_features)
+    y_train : ndarray of int, shape (n_train,)
+        Class codes.
+    order : ndarray of int, shape (n_features,)
+        Feature indices, best first.
+    sizes : sequence of int
+        Each in 1 .. n_features. The features of a subset are passed in the order of the data, so that all features are
+        the same problem for every order.
+
+    Returns
+    -------
+    list of (ndarray, ndarray)
+        Predicted codes of the training and of the test rows, by size.
+    """
+    predictions = []
+    for size in sizes:
+        subset = sorted(order[:size])
+        fitted = clone(estimator).fit(X_train[:, subset], y_train)
+        predictions.append((fitted.predict(X_train[:, subset]), fitted.predict(X_test[:, subset])))
+    return predictions

@@ -1,0 +1,62 @@
+"""Sparse matrices: the methods that take them score as on the dense ones, the others refuse by name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from fsvm_cli.ranking.base import value_ranges
+from fsvm_cli.ranking.infoprop import Infoprop
+from fsvm_cli.ranking.mutual_information import MutualInformation, occurrence_information
+from fsvm_cli.ranking.registry import ranking_methods
+from fsvm_cli.svm import Gaussian, Polynomial
+
+RNG = np.random.default_rng(4)
+Y = np.arange(90) % 3
+WORDS = (RNG.random((90, 12)) < np.where(np.arange(12) < 3, 0.2 + 0.3 * (Y[:, None] == np.arange(12) % 3), 0.2)) * 1.0
+COUNTS = WORDS * RNG.integers(1, 5, size=WORDS.shape)
+FORMATS = [sp.csr_array, sp.csr_matrix, sp.csc_array]
+
+
+@pytest.mark.parametrize("make", FORMATS)
+@pytest.mark.parametrize("kernel", ["linear", Polynomial(degree=2)], ids=str)
+def test_infoprop(make: Any, kernel: Any) -> None:
+    dense = Infoprop(kernel, random_state=0).fit(COUNTS, Y)
+    sparse = Infoprop(kernel, random_state=0).fit(make(COUNTS), Y)
+    np.testing.assert_allclose(sparse.scores_, dense.scores_, rtol=1e-6)
+    leaking = [
+        Infoprop(kernel, credit_on="test").fit(fill(COUNTS[:60]), Y[:60], fill(COUNTS[60:]), Y[60:]).scores_
+        for fill in (np.asarray, make)
+    ]
+    np.testing.assert_allclose(*leaking, rtol=1e-6)
+
+
+@pytest.mark.parametrize("make", FORMATS)
+@pytest.mark.parametrize("X", [WORDS, COUNTS], ids=["words", "counts"])
+def test_mutual_information(make: Any, X: np.ndarray) -> None:
+    scores = MutualInformation(random_state=0).fit(make(X), Y).scores_
+    np.testing.assert_allclose(scores, MutualInformation(random_state=0).fit(X, Y).scores_, rtol=1e-12)
+    if X is WORDS:
+        np.testing.assert_allclose(scores, occurrence_information(X, Y, 3), rtol=1e-12)
+
+
+def test_a_kernel_of_distances_refuses() -> None:
+    with pytest.raises((TypeError, ValueError), match=r"[Ss]parse"):
+        Infoprop(Gaussian(), random_state=0).fit(sp.csr_array(COUNTS), Y)
+
+
+@pytest.mark.parametrize(
+    "method", [each for each in ranking_methods().values() if not each.accepts_sparse], ids=lambda each: each.method
+)
+def test_the_others_refuse(method: Any) -> None:
+    with pytest.raises(TypeError, match="Sparse data was passed"):
+        method().fit(sp.csr_array(COUNTS), Y)
+
+
+def test_ranges_count_the_zeros_that_are_not_stored() -> None:
+    X = np.array([[0.0, 2.0, -1.0], [0.0, 3.0, 0.0]])
+    for each in (X, sp.csr_array(X), sp.csr_matrix(X)):
+        np.testing.assert_array_equal(value_ranges(each), [0, 1, 1])
