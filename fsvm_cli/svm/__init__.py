@@ -12,7 +12,6 @@ from fsvm_cli.compiled_cache import use_cache_of_these_sources
 
 if TYPE_CHECKING:
     from fsvm_cli.svm.additive_kernel import Kernel
-    from fsvm_cli.svm.compilation import warm_up
     from fsvm_cli.svm.dual import (
         ConvergenceError,
         DualProblem,
@@ -57,7 +56,6 @@ _HOMES = {
     "nested": ("NestedCurves", "nested_curves"),
     "one_vs_rest": ("OneVsRest", "decision_values", "fit_one_vs_rest", "predict_codes"),
     "solver": ("solve",),
-    "compilation": ("warm_up",),
     "tuning": ("GridSearch", "grid_search", "leave_one_out"),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
@@ -90,7 +88,6 @@ __all__ = [
     "nested_curves",
     "predict_codes",
     "solve",
-    "warm_up",
 ]
 
 

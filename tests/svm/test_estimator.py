@@ -14,7 +14,6 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import fsvm_cli.svm as floor
 from fsvm_cli.svm import SVM, ConvergenceError, Gaussian, Linear, Polynomial
-from fsvm_cli.svm.order_driver import follow
 
 X, Y = load_iris(return_X_y=True)
 NAMES = np.array(["setosa", "versicolor", "virginica"])[Y]
@@ -83,11 +82,6 @@ def test_mistakes_are_named():
 def test_importing_the_floor_loads_neither_numba_nor_scikit_learn():
     code = "import sys, fsvm_cli.svm; sys.exit(bool({'numba', 'sklearn', 'scipy'} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
-
-
-def test_warm_up_compiles_what_the_curves_use():
-    floor.warm_up()
-    assert follow.signatures
 
 
 def test_public_names_are_all_there():

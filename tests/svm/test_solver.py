@@ -247,12 +247,10 @@ def test_duplicate_samples_may_share_their_weight_but_not_change_the_scores():
 
 
 def test_a_fit_that_rounding_keeps_from_its_gap_ends_and_says_so() -> None:
-    """Entries near 1e10 leave no violation to reduce while the gap is still too large."""
-    rng = np.random.default_rng(108)
-    ended = []
-    for _ in range(60):
-        X = rng.normal(scale=1e5, size=(6, 4))
-        y = np.where(np.arange(6) % 2 == 0, 1.0, -1.0)
-        found = solve(DualProblem(X @ X.T, y, 1e3), solver="smo", on_failure="flag")
-        ended.append(found.converged == (found.duality_gap <= 1e-6))
-    assert all(ended)
+    """Without a bound on how often the violation is tightened, one of these goes on for ever."""
+    rng = np.random.default_rng(0)
+    y = np.where(np.arange(8) % 2 == 0, 1.0, -1.0)
+    for _ in range(300):
+        X = rng.normal(size=(8, 3))
+        found = solve(DualProblem(X @ X.T, y, 1.0), tolerance=1e-18, solver="smo", on_failure="flag")
+        assert found.converged == (found.duality_gap <= 1e-18)
