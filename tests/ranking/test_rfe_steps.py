@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fsvm_cli.ranking.rfe_machines import KernelMachines, LinearMachines, Task
-from fsvm_cli.ranking.rfe_steps import drop_feature, make_chunk, normal_vector, settle, train
+from fsvm_cli.ranking.rfe_steps import drop_feature, make_chunk, normal_vector, train
 from fsvm_cli.svm import SVM, Gaussian, Kernel, Laplace, Linear, Polynomial
 from fsvm_cli.svm.engine import compiled_bias, compiled_gap
 
@@ -55,7 +55,7 @@ def test_a_factor_that_would_lose_its_digits_is_made_anew() -> None:
 def test_settling_reaches_the_optimum_with_its_certificate() -> None:
     chunk = trained_chunk()
     drop_feature(chunk, 3)
-    assert settle(chunk.K, chunk.y, chunk.box, chunk.factor, 1e-8)
+    assert train(chunk, 1e-8)
     assert compiled_gap(chunk.y, chunk.box, compiled_bias(chunk.box)) <= 1e-8
     left = np.delete(FEATURES, 3)
     w = np.empty(49)
