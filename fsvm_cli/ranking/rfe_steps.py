@@ -72,7 +72,7 @@ def drop_feature(chunk: Chunk, feature: int) -> None:
 
 def train(chunk: Chunk, tolerance: float) -> bool:
     """Train from where the chunk stands; return whether the relative duality gap is within the tolerance."""
-    return settle(chunk.K, chunk.y, chunk.box, chunk.factor, tolerance)
+    return bool(settle(chunk.K, chunk.y, chunk.box, chunk.factor, tolerance))
 
 
 @njit(**COMPILED)

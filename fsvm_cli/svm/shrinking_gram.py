@@ -41,7 +41,7 @@ def settle(K: Array, y: Array, box: Box, factor: Factor, tolerance: float) -> bo
     if factor.size[0] >= MANY:
         c, r = box.c.copy(), box.r.copy()
         if pivot(K, box, factor, violation):
-            return compiled_gap(y, box, compiled_bias(box)) <= tolerance
+            return bool(compiled_gap(y, box, compiled_bias(box)) <= tolerance)
         box.r[:] = r
         for i in range(c.size):
             place(box, i, c[i])
