@@ -9,7 +9,7 @@ from numba import njit
 
 from fsvm_cli.svm.engine import make_scratch
 from fsvm_cli.svm.factor import Factor, dot_tail
-from fsvm_cli.svm.pair_steps import COMPILED, Array, Box, add_scaled
+from fsvm_cli.svm.pair_steps import ALLOCATING, COMPILED, Array, Box, add_scaled
 from fsvm_cli.svm.shrinking_gram import settle, subtract_term
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ class Chunk(NamedTuple):
     Attributes
     ----------
     rows : (n_chunk,) array of int
-        Which of all samples.
+        Which of all samples, in ascending order.
     columns : (n_features, n_chunk) array
         Their values of all features.
     K : (n_chunk, n_chunk) array
@@ -89,3 +89,19 @@ def decision_values(columns: Array, features: npt.NDArray[np.intp], w: Array, bi
         values[i] = bias
     for place in range(features.size):
         add_scaled(values, columns[features[place]], w[place])
+
+
+@njit(**ALLOCATING)
+def has_strays(  # noqa: PLR0917
+    rows: npt.NDArray[np.intp], columns: Array, features: npt.NDArray[np.intp], w: Array, bias: float, y: Array
+) -> bool:
+    """Return whether a sample that is not among the rows, in ascending order, lies within the margin."""
+    values = np.empty(y.size)
+    decision_values(columns, features, w, bias, values)
+    place = 0
+    for i in range(y.size):
+        if place < rows.size and rows[place] == i:
+            place += 1
+        elif y[i] * values[i] < 1.0:
+            return True
+    return False

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fsvm_cli.ranking.rfe_machines import KernelMachines, LinearMachines, Task
-from fsvm_cli.ranking.rfe_steps import drop_feature, make_chunk, normal_vector, train
+from fsvm_cli.ranking.rfe_steps import drop_feature, has_strays, make_chunk, normal_vector, train
 from fsvm_cli.svm import SVM, Gaussian, Kernel, Laplace, Linear, Polynomial
 from fsvm_cli.svm.engine import compiled_bias, compiled_gap
 
@@ -70,9 +70,20 @@ def test_a_feature_that_is_far_larger_than_the_others_leaves_no_rounding_behind(
     machines = KernelMachines(Task(kernel, huge, Y[None], 1.0, 1e-6, "auto"))
     linear = LinearMachines(Task(Linear(), huge, Y[None], 1.0, 1e-6, "auto"))
     for dropped in (machines, linear):
+        dropped.train()
         dropped.drop(np.array([5]))
+    linear.train()
     np.testing.assert_allclose(machines.statistic, kernel.statistic_matrix(X[:, :5], X[:, :5]), atol=1e-12)
-    np.testing.assert_allclose(linear.chunks[0].K, X[:, :5] @ X[:, :5].T, atol=1e-12)
+    left = X[linear.chunks[0].rows, :5]
+    np.testing.assert_allclose(linear.chunks[0].K, left @ left.T, atol=1e-12)
+
+
+def test_a_stray_is_a_sample_within_the_margin_that_is_not_watched() -> None:
+    columns, y = np.array([[3.0, -3.0, 0.5, -2.0]]), np.array([1.0, -1.0, 1.0, -1.0])
+    features, w = np.array([0]), np.array([1.0])
+    assert has_strays(np.array([0, 1]), columns, features, w, 0.0, y)
+    assert not has_strays(np.array([0, 2]), columns, features, w, 0.0, y)
+    assert has_strays(np.array([0, 2]), columns, features, w, 1.5, y)
 
 
 @pytest.mark.parametrize("C", [0.1, 10.0])
