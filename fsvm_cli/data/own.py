@@ -35,15 +35,15 @@ FORMATS: dict[str, FileFormat] = {
 }
 
 
-def load_file(spec: FileSpec, base_folder: Path) -> Dataset:
-    """Read a file of the user's own; its name without ending is the data set's.
+def find_file(spec: FileSpec, base_folder: Path) -> tuple[Path, FileFormat]:
+    """Find a file of the user's own, and tell its format.
 
     Raises
     ------
     UsageError
-        If the format cannot be told, or an option does not fit the file.
+        If the format cannot be told.
     DataError
-        If the file is missing or is not what its format asks for.
+        If the file is missing or empty.
     """
     path = base_folder / Path(spec.file).expanduser()
     file_format = spec.format or FORMATS.get(path.suffix.lower())
@@ -56,6 +56,20 @@ def load_file(spec: FileSpec, base_folder: Path) -> Dataset:
         raise DataError(f"{path}: cannot be read ({error.strerror})") from error
     if is_empty:
         raise DataError(f"{path}: is empty")
+    return path, file_format
+
+
+def load_file(spec: FileSpec, base_folder: Path) -> Dataset:
+    """Read a file of the user's own; its name without ending is the data set's.
+
+    Raises
+    ------
+    UsageError
+        If the format cannot be told, or an option does not fit the file.
+    DataError
+        If the file is missing or is not what its format asks for.
+    """
+    path, file_format = find_file(spec, base_folder)
     if file_format == "libsvm":
         if spec.model_dump(exclude_defaults=True).keys() & {"target", "drop", "missing", "categorical"}:
             raise UsageError(f"{path}: LIBSVM's format marks its target and has neither names nor missing values")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fsvm_cli.data.scaling import fit_scaling
-from fsvm_cli.data.source import DataSource, FixedSource, open_source
+from fsvm_cli.data.source import DataSource, FixedSource, check_source, open_source
 from fsvm_cli.data.wording import shown
 from fsvm_cli.errors import UsageError
 from fsvm_cli.evaluation.splits import count_rows
@@ -119,6 +119,22 @@ def _what_matters(ranking: Ranking) -> dict[str, Any]:
         "order": ranking.order,
         "parameters": ranking.model_dump(mode="json", include=set(ranking.parameters())),
     }
+
+
+def check_data_exist(loaded: LoadedConfig) -> None:
+    """Check that there are the data that a config names, without reading or fetching them.
+
+    Raises
+    ------
+    UsageError
+        If there is no such data set or version, or an option does not belong to it.
+    DataError
+        If a file of the user's own is missing.
+    """
+    try:
+        check_source(loaded.config.dataset, base_folder=loaded.folder)
+    except UsageError as error:
+        raise loaded.document.error(("dataset",), str(error)) from error
 
 
 def plan(loaded: LoadedConfig, announce: Callable[[str], None]) -> Experiment:
