@@ -11,7 +11,8 @@ import sklearn.datasets
 
 from fsvm_cli.data.fetch import cache_folder
 from fsvm_cli.data.load import assemble
-from fsvm_cli.data.readers.columns import read_arff, read_csv, read_parquet
+from fsvm_cli.data.readers.arff import read_arff
+from fsvm_cli.data.readers.columns import read_csv, read_parquet
 from fsvm_cli.data.readers.libsvm import read_libsvm
 from fsvm_cli.data.table import dataset_from_table
 from fsvm_cli.errors import DataError, UsageError
