@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fsvm_cli.data.scaling import fit_scaling
-from fsvm_cli.data.source import DataSource, FixedSource, open_source
+from fsvm_cli.data.source import DataSource, FixedSource, check_source, open_source
 from fsvm_cli.data.wording import shown
 from fsvm_cli.errors import UsageError
 from fsvm_cli.evaluation.splits import count_rows
@@ -17,7 +17,7 @@ from fsvm_cli.experiment.schema import GIVEN
 from fsvm_cli.ranking.registry import ranking_methods
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from fsvm_cli.experiment.config import LoadedConfig
     from fsvm_cli.experiment.schema import Config, Ranking
@@ -61,9 +61,11 @@ class Experiment:
     sizes: tuple[int, ...]
     n_test: dict[int, int]
 
-    def trials(self) -> list[Trial]:
-        """List the planned trials, split by split."""
-        return [Trial(n_train, split) for split in range(self.config.protocol.splits) for n_train in self.n_test]
+    def trials(self) -> Iterator[Trial]:
+        """Yield the planned trials, split by split."""
+        for split in range(self.config.protocol.splits):
+            for n_train in self.n_test:
+                yield Trial(n_train, split)
 
     def rankings(self) -> tuple[Ranking | None, ...]:
         """List the rankings; a lone None stands for the machine on all features."""
@@ -86,11 +88,6 @@ class Experiment:
         """
         text = f"{self._prefixes[place]}/{trial.n_train}/{self.n_test[trial.n_train]}/{trial.split}"
         return hashlib.sha256(text.encode()).hexdigest()[:32]
-
-    def keys(self, ranking: Ranking | None) -> dict[Trial, str]:
-        """Give the key of each trial's outcome with one ranking."""
-        place = self.rankings().index(ranking)
-        return {trial: self.key(place, trial) for trial in self.trials()}
 
     @functools.cached_property
     def _prefixes(self) -> list[str]:
@@ -122,6 +119,22 @@ def _what_matters(ranking: Ranking) -> dict[str, Any]:
         "order": ranking.order,
         "parameters": ranking.model_dump(mode="json", include=set(ranking.parameters())),
     }
+
+
+def check_data_exist(loaded: LoadedConfig) -> None:
+    """Check that there are the data that a config names, without reading or fetching them.
+
+    Raises
+    ------
+    UsageError
+        If there is no such data set or version, or an option does not belong to it.
+    DataError
+        If a file of the user's own is missing.
+    """
+    try:
+        check_source(loaded.config.dataset, base_folder=loaded.folder)
+    except UsageError as error:
+        raise loaded.document.error(("dataset",), str(error)) from error
 
 
 def plan(loaded: LoadedConfig, announce: Callable[[str], None]) -> Experiment:
