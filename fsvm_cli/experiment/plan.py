@@ -13,7 +13,9 @@ from fsvm_cli.data.source import DataSource, FixedSource, open_source
 from fsvm_cli.data.wording import shown
 from fsvm_cli.errors import UsageError
 from fsvm_cli.evaluation.splits import count_rows
+from fsvm_cli.experiment.extraction import Extraction
 from fsvm_cli.experiment.schema import GIVEN
+from fsvm_cli.extraction.registry import extraction_methods
 from fsvm_cli.ranking.registry import ranking_methods
 
 if TYPE_CHECKING:
@@ -65,9 +67,9 @@ class Experiment:
         """List the planned trials, split by split."""
         return [Trial(n_train, split) for split in range(self.config.protocol.splits) for n_train in self.n_test]
 
-    def rankings(self) -> tuple[Ranking | None, ...]:
-        """List the rankings; a lone None stands for the machine on all features."""
-        return self.config.rankings or (None,)
+    def rankings(self) -> tuple[Ranking | Extraction | None, ...]:
+        """List what has a curve: rankings, then extractors; a lone None stands for the machine on all features."""
+        return (*self.config.rankings, *self.config.extractors) or (None,)
 
     def places(self) -> range:
         """Places of the rankings, by which outcomes are told apart."""
@@ -87,7 +89,7 @@ class Experiment:
         text = f"{self._prefixes[place]}/{trial.n_train}/{self.n_test[trial.n_train]}/{trial.split}"
         return hashlib.sha256(text.encode()).hexdigest()[:32]
 
-    def keys(self, ranking: Ranking | None) -> dict[Trial, str]:
+    def keys(self, ranking: Ranking | Extraction | None) -> dict[Trial, str]:
         """Give the key of each trial's outcome with one ranking."""
         place = self.rankings().index(ranking)
         return {trial: self.key(place, trial) for trial in self.trials()}
@@ -115,13 +117,13 @@ class Experiment:
         }
 
 
-def _what_matters(ranking: Ranking) -> dict[str, Any]:
-    return {
-        "method": ranking.method,
-        "version": ranking_methods()[ranking.method].version,
-        "order": ranking.order,
-        "parameters": ranking.model_dump(mode="json", include=set(ranking.parameters())),
-    }
+def _what_matters(ranking: Ranking | Extraction) -> dict[str, Any]:
+    parameters = ranking.model_dump(mode="json", include=set(ranking.parameters()))
+    if isinstance(ranking, Extraction):
+        version = extraction_methods()[ranking.method].version
+        return {"method": ranking.method, "version": version, "parameters": parameters}
+    version = ranking_methods()[ranking.method].version
+    return {"method": ranking.method, "version": version, "order": ranking.order, "parameters": parameters}
 
 
 def plan(loaded: LoadedConfig, announce: Callable[[str], None]) -> Experiment:

@@ -31,6 +31,7 @@ from fsvm_cli.documents import StrictModel
 from fsvm_cli.evaluation.metrics import METRICS
 from fsvm_cli.experiment.claims import AnyClaim
 from fsvm_cli.experiment.classifiers import DecisionTree, NaiveBayes, PlainClassifier
+from fsvm_cli.experiment.extraction import AnyExtraction
 from fsvm_cli.ranking.base import Ranker  # noqa: TC001 - pydantic's fields are made from what stands here
 from fsvm_cli.ranking.registry import ranking_methods
 from fsvm_cli.svm.dual import Solver
@@ -266,6 +267,9 @@ class Config(StrictModel):
     rankings: tuple[AnyRanking, ...] = Field(
         default=(), description="Methods to compare; without any, only the machine on all features is evaluated."
     )
+    extractors: tuple[AnyExtraction, ...] = Field(
+        default=(), description="Feature extractors whose components, the best first, are compared with the rankings."
+    )
     subsets: (
         Literal["all"] | Annotated[tuple[PositiveInt, ...], BeforeValidator(_sorted_sizes), Field(min_length=1)]
     ) = Field(default="all", description="Numbers of retained features: all of them, or a list.")
@@ -290,10 +294,16 @@ class Config(StrictModel):
 
     @model_validator(mode="after")
     def _labels_are_distinct(self) -> Config:
-        labels = [ranking.label for ranking in self.rankings]
+        labels = [*(ranking.label for ranking in self.rankings), *(each.label for each in self.extractors)]
         for label in labels:
             if labels.count(label) > 1:
                 raise ValueError(f"two rankings are called '{label}'; give each a label of its own")
+        return self
+
+    @model_validator(mode="after")
+    def _extractors_have_company(self) -> Config:
+        if self.extractors and not self.rankings:
+            raise ValueError("extractors are compared with rankings; list at least one under 'rankings'")
         return self
 
     @model_validator(mode="after")
@@ -309,8 +319,11 @@ class Config(StrictModel):
 
     @model_validator(mode="after")
     def _claims_speak_of_what_is_computed(self) -> Config:
-        labels = {ALL_FEATURES, *(ranking.label for ranking in self.rankings)}
+        scored = {ALL_FEATURES, *(ranking.label for ranking in self.rankings)}
+        extracted = {extraction.label for extraction in self.extractors}
         for claim in self.expected:
+            # A claim without a place on a curve is one about scores, which components do not have.
+            labels = scored | extracted if any(claim.places()) else scored
             for label in claim.rankings():
                 if label not in labels:
                     raise ValueError(f"the claim {claim.id} speaks of '{label}', which no ranking is called")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from fsvm_cli.evaluation.nested_predictions import nested_predictions
 from fsvm_cli.evaluation.seeds import random_stream
 from fsvm_cli.evaluation.splits import Split, random_split
 from fsvm_cli.experiment.classifiers import PlainClassifier
+from fsvm_cli.experiment.extraction import Extraction
 from fsvm_cli.experiment.outcome import Outcome, SubsetResult
 from fsvm_cli.ranking.base import order_of
 from fsvm_cli.svm import nested_curves
@@ -110,7 +111,11 @@ def run_on_parts(
     orders: dict[int, _Order] = {}
     for place in wanted:
         with _failing(errors, [place]):
-            orders[place] = _order(experiment, trial, experiment.rankings()[place], parts)
+            ranking = experiment.rankings()[place]
+            if isinstance(ranking, Extraction):
+                outcomes[place] = _evaluate_components(experiment, trial, ranking, parts, wanted[place])
+            else:
+                orders[place] = _order(experiment, trial, ranking, parts)
     for sizes in dict.fromkeys(wanted[place] for place in orders):
         places = [place for place in orders if wanted[place] == sizes]
         with _failing(errors, places):
@@ -150,6 +155,18 @@ def _order(experiment: Experiment, trial: Trial, ranking: Ranking | None, parts:
     if ranking.order == "worst-first":
         features = features[::-1]
     return _Order(features, tuple(map(float, ranker.scores_)), ranker.converged_)
+
+
+def _evaluate_components(
+    experiment: Experiment, trial: Trial, extraction: Extraction, parts: Parts, sizes: tuple[int, ...]
+) -> Outcome:
+    """Train a fresh machine on the first components, for each size; where there are fewer, on all of them."""
+    extractor = extraction.estimator().fit(parts.X_train, parts.y_train)
+    components = replace(parts, X_train=extractor.transform(parts.X_train), X_test=extractor.transform(parts.X_test))
+    n_components = extractor.n_components_
+    at_hand = tuple(sorted({min(size, n_components) for size in sizes}))
+    (curve,) = _evaluate(experiment, trial, components, [np.arange(n_components)], at_hand)
+    return Outcome((), True, {size: curve[min(size, n_components)] for size in sizes})
 
 
 def _evaluate(
