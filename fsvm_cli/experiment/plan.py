@@ -21,8 +21,9 @@ from fsvm_cli.ranking.registry import ranking_methods
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from fsvm_cli.experiment.classifiers import PlainClassifier
     from fsvm_cli.experiment.config import LoadedConfig
-    from fsvm_cli.experiment.schema import Config, Ranking
+    from fsvm_cli.experiment.schema import Classifier, Config, Ranking
 
 OUTCOME_VERSION = 1
 """Raised whenever a trial would find something else for the same config, data and methods."""
@@ -110,11 +111,18 @@ class Experiment:
             "outcome_version": OUTCOME_VERSION,
             "data": self.source.identity,
             "scaling": self.config.scaling,
-            "classifier": self.config.classifier.model_dump(mode="json"),
+            "classifier": _machine(self.config.classifier),
             "control": self.config.control,
             "seed": self.config.protocol.seed,
             "ranking": None if ranking is None else _what_matters(ranking),
         }
+
+
+def _machine(classifier: Classifier | PlainClassifier) -> dict[str, Any]:
+    """Describe a classifier; machines that are all alike say so by saying nothing, as random splits do."""
+    alike = {"class_kernels": {}, "output_scaling": "none"}
+    described = classifier.model_dump(mode="json")
+    return {key: value for key, value in described.items() if key not in alike or value != alike[key]}
 
 
 def _what_matters(ranking: Ranking | Extraction) -> dict[str, Any]:
@@ -156,6 +164,7 @@ def plan(loaded: LoadedConfig, announce: Callable[[str], None]) -> Experiment:
         )
     if not config.rankings:
         sizes = ()
+    _check_class_kernels(loaded, source)
     if config.record:
         _check_record(loaded, source)
     # The machine on all features is the reference of every curve.
@@ -196,6 +205,21 @@ def _announce_constant_features(source: DataSource, announce: Callable[[str], No
         names = [source.feature_names[feature] for feature in fit_scaling("none", source.dataset.X).constant]
         if names:
             announce(f"{source.name}: a single value in all rows, and so no information: {shown(names)}")
+
+
+def _check_class_kernels(loaded: LoadedConfig, source: DataSource) -> None:
+    named = getattr(loaded.config.classifier, "class_kernels", {})
+    for name in named:
+        if name not in source.class_names:
+            raise loaded.document.error(
+                ("classifier", "class_kernels", name),
+                f"{source.name} has no class '{name}'; it has {', '.join(source.class_names)}",
+            )
+    if named and source.n_classes == 2:
+        raise loaded.document.error(
+            ("classifier", "class_kernels"),
+            f"the two classes of {source.name} share one machine; give it its kernel by 'kernel'",
+        )
 
 
 def _check_record(loaded: LoadedConfig, source: DataSource) -> None:

@@ -17,7 +17,7 @@ from fsvm_cli.experiment.classifiers import PlainClassifier
 from fsvm_cli.experiment.extraction import Extraction
 from fsvm_cli.experiment.outcome import Outcome, SubsetResult
 from fsvm_cli.ranking.base import order_of
-from fsvm_cli.svm import nested_curves
+from fsvm_cli.svm import SVM, nested_curves
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -148,7 +148,9 @@ def _order(experiment: Experiment, trial: Trial, ranking: Ranking | None, parts:
     if ranking is None:
         return _Order(np.arange(parts.X_train.shape[1]), (), True)
     stream = random_stream(experiment.config.protocol.seed, "ranking", ranking.method, trial.split)
-    ranker = ranking.estimator(**experiment.config.classifier.handed(), random_state=int(stream.integers(2**31)))
+    ranker = ranking.estimator(
+        **experiment.config.classifier.handed(experiment.source.class_names), random_state=int(stream.integers(2**31))
+    )
     leak = {"X_test": parts.X_test, "y_test": parts.y_test} if ranking.sees_test_part() else {}
     ranker.fit(parts.X_train, parts.y_train, **leak)
     features = order_of(ranker.scores_)
@@ -177,7 +179,10 @@ def _evaluate(
     if isinstance(classifier, PlainClassifier):
         stream = random_stream(experiment.config.protocol.seed, "classifier", trial.split)
         estimator = classifier.estimator(int(stream.integers(2**31)))
-        return [_evaluate_plain(estimator, parts, order, sizes, n_classes) for order in orders]
+        return [_evaluate_estimator(estimator, parts, order, sizes, n_classes) for order in orders]
+    if not classifier.is_plain:
+        estimator = SVM(**classifier.handed(experiment.source.class_names), on_failure="flag")
+        return [_evaluate_estimator(estimator, parts, order, sizes, n_classes) for order in orders]
     curves = nested_curves(
         classifier.kernel_object(),
         classifier.C,
@@ -204,19 +209,19 @@ def _evaluate(
     ]
 
 
-def _evaluate_plain(
+def _evaluate_estimator(
     estimator: Any, parts: Parts, order: NDArray[np.intp], sizes: tuple[int, ...], n_classes: int
 ) -> dict[int, SubsetResult]:
-    """Train a fresh classifier that is no machine; without a gap it misses none."""
+    """Train a fresh classifier of any kind for each size; one without a gap misses none."""
     predicted = nested_predictions(estimator, parts.X_train, parts.y_train, parts.X_test, order, sizes)
     return {
         size: SubsetResult(
-            train=_confusion(parts.y_train, train, n_classes),
-            test=_confusion(parts.y_test, test, n_classes),
-            n_unconverged=0,
-            duality_gap=0.0,
+            train=_confusion(parts.y_train, on.train, n_classes),
+            test=_confusion(parts.y_test, on.test, n_classes),
+            n_unconverged=int(np.count_nonzero(~getattr(on.fitted, "converged_", np.array([True])))),
+            duality_gap=float(np.max(getattr(on.fitted, "duality_gap_", 0.0))),
         )
-        for size, (train, test) in zip(sizes, predicted, strict=True)
+        for size, on in zip(sizes, predicted, strict=True)
     }
 
 
