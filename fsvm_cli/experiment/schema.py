@@ -200,6 +200,10 @@ class Ranking(StrictModel):
         """Parameters of the method, by the name that its estimator gives them."""
         return self.model_dump(exclude=set(Ranking.model_fields))
 
+    def scores_as(self, other: Ranking) -> bool:
+        """Whether another ranking gives the features the same scores."""
+        return self.method == other.method and self.parameters() == other.parameters()
+
     def estimator(self, **handed: Any) -> Ranker:
         """Build the method's estimator with its parameters and those of `handed` that it takes."""
         method = ranking_methods()[self.method]

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from fsvm_cli.experiment.plan import Experiment, Trial
     from fsvm_cli.experiment.schema import Ranking
+    from fsvm_cli.ranking.base import Ranker
 
 
 @dataclass(frozen=True)
@@ -109,13 +110,14 @@ def run_on_parts(
     outcomes: dict[int, Outcome] = {}
     errors: dict[int, str] = {}
     orders: dict[int, _Order] = {}
+    fitted: list[tuple[Ranking, Ranker]] = []
     for place in wanted:
         with _failing(errors, [place]):
             ranking = experiment.rankings()[place]
             if isinstance(ranking, Extraction):
                 outcomes[place] = _evaluate_components(experiment, trial, ranking, parts, wanted[place])
             else:
-                orders[place] = _order(experiment, trial, ranking, parts)
+                orders[place] = _order(experiment, trial, ranking, parts, fitted)
     for sizes in dict.fromkeys(wanted[place] for place in orders):
         places = [place for place in orders if wanted[place] == sizes]
         with _failing(errors, places):
@@ -144,19 +146,32 @@ class _Order:
     converged: bool
 
 
-def _order(experiment: Experiment, trial: Trial, ranking: Ranking | None, parts: Parts) -> _Order:
+def _order(
+    experiment: Experiment,
+    trial: Trial,
+    ranking: Ranking | None,
+    parts: Parts,
+    fitted: list[tuple[Ranking, Ranker]],
+) -> _Order:
+    """Rank the features; `fitted` holds what the rankings before led to, for those that only keep its other end."""
     if ranking is None:
         return _Order(np.arange(parts.X_train.shape[1]), (), True)
-    stream = random_stream(experiment.config.protocol.seed, "ranking", ranking.method, trial.split)
-    ranker = ranking.estimator(
-        **experiment.config.classifier.handed(experiment.source.class_names), random_state=int(stream.integers(2**31))
-    )
-    leak = {"X_test": parts.X_test, "y_test": parts.y_test} if ranking.sees_test_part() else {}
-    ranker.fit(parts.X_train, parts.y_train, **leak)
+    ranker = next((ranker for other, ranker in fitted if ranking.scores_as(other)), None)
+    if ranker is None:
+        ranker = _fit(experiment, trial, ranking, parts)
+        fitted.append((ranking, ranker))
     features = order_of(ranker.scores_)
     if ranking.order == "worst-first":
         features = features[::-1]
     return _Order(features, tuple(map(float, ranker.scores_)), ranker.converged_)
+
+
+def _fit(experiment: Experiment, trial: Trial, ranking: Ranking, parts: Parts) -> Ranker:
+    stream = random_stream(experiment.config.protocol.seed, "ranking", ranking.method, trial.split)
+    machine = experiment.config.classifier.handed(experiment.source.class_names)
+    ranker = ranking.estimator(**machine, random_state=int(stream.integers(2**31)))
+    leak = {"X_test": parts.X_test, "y_test": parts.y_test} if ranking.sees_test_part() else {}
+    return ranker.fit(parts.X_train, parts.y_train, **leak)
 
 
 def _evaluate_components(

@@ -152,7 +152,7 @@ def predict_codes(values: Array, class_counts: Codes, tie_width: float) -> Codes
 
     Parameters
     ----------
-    values : (n_machines, n) array
+    values : (n_machines, ...) array
         Scores; one machine decides between codes 0 and 1.
     class_counts : (n_classes,) array of int
         Training samples per class.
@@ -161,13 +161,15 @@ def predict_codes(values: Array, class_counts: Codes, tie_width: float) -> Codes
 
     Returns
     -------
-    (n,) array of int
+    (...) array of int
     """
     counts = np.asarray(class_counts, dtype=np.int64)
     if len(counts) == 2:
         larger = int(counts[1] > counts[0])
         codes: Codes = np.where(np.abs(values[0]) <= tie_width, larger, np.int64(values[0] > 0))
         return codes
-    tied = values >= values.max(axis=0) - tie_width
-    winners: Codes = np.where(tied, counts[:, None], -1).argmax(axis=0)
+    least = values.max(axis=0) - tie_width
+    winners = np.zeros(least.shape, dtype=np.int64)
+    for code in np.lexsort((np.arange(len(counts)), -counts))[::-1]:  # the last word has who takes precedence
+        np.copyto(winners, code, where=values[code] >= least)
     return winners

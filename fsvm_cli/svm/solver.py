@@ -14,8 +14,7 @@ from fsvm_cli.svm.dual import (
     DualSolution,
     InfeasibleError,
     Solver,
-    bias_of,
-    duality_gap,
+    certificate,
 )
 from fsvm_cli.svm.engine import STEPS_PER_SAMPLE, make_scratch, maximise_certified
 from fsvm_cli.svm.interior_point import solve_interior_point
@@ -157,9 +156,7 @@ def _run_engine(problem: DualProblem, start: Array, tolerance: float, name: str)
 
 
 def _certified(problem: DualProblem, candidate: _Candidate, steps: int, tolerance: float) -> DualSolution:
-    bias = bias_of(problem, candidate.alpha)
-    gap = duality_gap(problem, candidate.alpha, bias)
-    objective = problem.objective(candidate.alpha)
+    bias, gap, objective = certificate(problem, candidate.alpha)
     return DualSolution(candidate.alpha, bias, objective, gap, steps, candidate.solver, gap <= tolerance)
 
 
