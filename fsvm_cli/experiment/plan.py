@@ -108,7 +108,7 @@ class Experiment:
             "outcome_version": OUTCOME_VERSION,
             "data": self.source.identity,
             "scaling": self.config.scaling,
-            "classifier": self.config.classifier.model_dump(mode="json"),
+            "classifier": self.config.classifier_of(ranking).model_dump(mode="json"),
             "control": self.config.control,
             "seed": self.config.protocol.seed,
             "ranking": None if ranking is None else _what_matters(ranking),

@@ -15,6 +15,7 @@ from fsvm_cli.evaluation.seeds import random_stream
 from fsvm_cli.evaluation.splits import Split, random_split
 from fsvm_cli.experiment.classifiers import PlainClassifier
 from fsvm_cli.experiment.outcome import Outcome, SubsetResult
+from fsvm_cli.experiment.tuning import tuned
 from fsvm_cli.ranking.base import order_of
 from fsvm_cli.svm import nested_curves
 
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fsvm_cli.experiment.plan import Experiment, Trial
-    from fsvm_cli.experiment.schema import Ranking
+    from fsvm_cli.experiment.schema import Classifier, Ranking
+    from fsvm_cli.experiment.tuning import Machine
 
 
 @dataclass(frozen=True)
@@ -108,16 +110,38 @@ def run_on_parts(
     outcomes: dict[int, Outcome] = {}
     errors: dict[int, str] = {}
     orders: dict[int, _Order] = {}
-    for place in wanted:
+    classifiers = {place: experiment.config.classifier_of(experiment.rankings()[place]) for place in wanted}
+    machines: dict[Classifier | PlainClassifier, Machine | PlainClassifier] = {}
+    for place, classifier in classifiers.items():
         with _failing(errors, [place]):
-            orders[place] = _order(experiment, trial, experiment.rankings()[place], parts)
-    for sizes in dict.fromkeys(wanted[place] for place in orders):
-        places = [place for place in orders if wanted[place] == sizes]
+            if classifier not in machines:
+                machines[classifier] = machine_for(experiment, trial, classifier, parts)
+            orders[place] = _order(experiment, trial, experiment.rankings()[place], parts, machines[classifier])
+    for sizes, classifier in dict.fromkeys((wanted[place], classifiers[place]) for place in orders):
+        places = [place for place in orders if (wanted[place], classifiers[place]) == (sizes, classifier)]
         with _failing(errors, places):
-            curves = _evaluate(experiment, trial, parts, [orders[place].features for place in places], sizes)
+            features = [orders[place].features for place in places]
+            curves = _evaluate(experiment, trial, parts, machines[classifier], features, sizes)
             for place, subsets in zip(places, curves, strict=True):
-                outcomes[place] = Outcome(orders[place].scores, orders[place].converged, subsets)
+                order = orders[place]
+                outcomes[place] = Outcome(order.scores, order.converged, subsets, order.chosen)
     return TrialResult(outcomes, errors)
+
+
+def machine_for(
+    experiment: Experiment, trial: Trial, classifier: Classifier | PlainClassifier, parts: Parts
+) -> Machine | PlainClassifier:
+    """Build the machine of a classifier, tuned on the training part where the config says so."""
+    if isinstance(classifier, PlainClassifier) or classifier.tune is None:
+        return classifier if isinstance(classifier, PlainClassifier) else classifier.machine()
+    return tuned(
+        classifier.machine(),
+        classifier.tune,
+        parts.X_train,
+        parts.y_train,
+        n_classes=experiment.source.n_classes,
+        rng=random_stream(experiment.config.protocol.seed, "tune", trial.split),
+    )
 
 
 @contextlib.contextmanager
@@ -132,46 +156,56 @@ def _failing(errors: dict[int, str], places: Iterable[int]) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class _Order:
-    """Features in the order in which they are kept, and the scores that it came from."""
+    """Features in the order in which they are kept, the scores that it came from, and what was chosen on the way."""
 
     features: NDArray[np.intp]
     scores: tuple[float, ...]
     converged: bool
+    chosen: dict[str, float | int | str]
 
 
-def _order(experiment: Experiment, trial: Trial, ranking: Ranking | None, parts: Parts) -> _Order:
+def _order(
+    experiment: Experiment, trial: Trial, ranking: Ranking | None, parts: Parts, machine: Machine | PlainClassifier
+) -> _Order:
+    chosen, converged = ({}, True) if isinstance(machine, PlainClassifier) else (machine.chosen, machine.converged)
     if ranking is None:
-        return _Order(np.arange(parts.X_train.shape[1]), (), True)
+        return _Order(np.arange(parts.X_train.shape[1]), (), converged, chosen)
     stream = random_stream(experiment.config.protocol.seed, "ranking", ranking.method, trial.split)
-    ranker = ranking.estimator(**experiment.config.classifier.handed(), random_state=int(stream.integers(2**31)))
+    ranker = ranking.estimator(**machine.handed(), random_state=int(stream.integers(2**31)))
     leak = {"X_test": parts.X_test, "y_test": parts.y_test} if ranking.sees_test_part() else {}
     ranker.fit(parts.X_train, parts.y_train, **leak)
     features = order_of(ranker.scores_)
     if ranking.order == "worst-first":
         features = features[::-1]
-    return _Order(features, tuple(map(float, ranker.scores_)), ranker.converged_)
+    scores = tuple(map(float, ranker.scores_))
+    return _Order(features, scores, converged and ranker.converged_, chosen | ranker.chosen_)
 
 
-def _evaluate(
-    experiment: Experiment, trial: Trial, parts: Parts, orders: list[NDArray[np.intp]], sizes: tuple[int, ...]
+def _evaluate(  # noqa: PLR0917
+    experiment: Experiment,
+    trial: Trial,
+    parts: Parts,
+    machine: Machine | PlainClassifier,
+    orders: list[NDArray[np.intp]],
+    sizes: tuple[int, ...],
 ) -> list[dict[int, SubsetResult]]:
     """Train a fresh machine on the first features of each order, for each size."""
-    classifier, n_classes = experiment.config.classifier, experiment.source.n_classes
-    if isinstance(classifier, PlainClassifier):
+    n_classes = experiment.source.n_classes
+    if isinstance(machine, PlainClassifier):
         stream = random_stream(experiment.config.protocol.seed, "classifier", trial.split)
-        estimator = classifier.estimator(int(stream.integers(2**31)))
+        estimator = machine.estimator(int(stream.integers(2**31)))
         return [_evaluate_plain(estimator, parts, order, sizes, n_classes) for order in orders]
     curves = nested_curves(
-        classifier.kernel_object(),
-        classifier.C,
+        machine.kernel,
+        machine.C,
         parts.X_train,
         parts.y_train,
         parts.X_test,
         orders,
         sizes,
         n_classes=n_classes,
-        tolerance=classifier.tolerance,
-        solver=classifier.solver,
+        tolerance=machine.tolerance,
+        solver=machine.solver,
     )
     return [
         {

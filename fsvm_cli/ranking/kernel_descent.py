@@ -158,7 +158,7 @@ def starting_weights(kernel: Kernel, n_features: int) -> NDArray[np.float64]:
     -------
     ndarray, shape (n_features,)
         Gaussian: v_j = 1/σ_j, so that K = exp(-½ Σ_j v_j² Δ_j²). Laplace: γ_j, so that K = exp(-Σ_j γ_j |Δ_j|).
-        Polynomial: a_j, so that K = (offset + Σ_j a_j x_j x'_j)^degree.
+        Polynomial: a_j, so that K = (offset + Σ_j a_j x_j x'_j)^degree; `scale` is where they begin.
 
     Raises
     ------
@@ -172,7 +172,7 @@ def starting_weights(kernel: Kernel, n_features: int) -> NDArray[np.float64]:
     if isinstance(kernel, Laplace):
         return weights / kernel.theta
     if isinstance(kernel, Polynomial):
-        return weights
+        return kernel.scale * weights
     raise ValueError(f"kpd is defined for the gaussian, laplace and polynomial kernels, not for the {kernel.name} one")
 
 
@@ -184,7 +184,7 @@ def kernel_at(kernel: Kernel, v: NDArray[np.float64]) -> Kernel:
     if isinstance(kernel, Laplace):
         return Laplace(theta=1.0, weights=weights)
     assert isinstance(kernel, Polynomial)
-    return replace(kernel, weights=weights)
+    return replace(kernel, scale=1.0, weights=weights)
 
 
 def class_weights(kernel: Kernel, v: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numba import njit
 
-from fsvm_cli.svm import Laplace
+from fsvm_cli.svm import Laplace, Polynomial
 from fsvm_cli.svm.compiled_kernels import Form, Scratch, add_terms, compiled_form, fill_gram
-from fsvm_cli.svm.pair_steps import ALLOCATING, COMPILED, REASSOCIATE, Array
+from fsvm_cli.svm.pair_steps import ALLOCATING, REASSOCIATE, Array
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -35,12 +35,16 @@ class WeightedKernel:
 
     def statistic(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the statistic that the kernel is a function of, shape (n_samples, n_samples)."""
+        if isinstance(self.kernel, Polynomial):
+            return self.kernel.statistic.matrix(self.X, self.X, weights)
         active = np.flatnonzero(weights)
-        return _statistic(self._form, self._columns[active], weights[active])
+        statistic: NDArray[np.float64] = _statistic(self._form, self._columns[active], weights[active])
+        return statistic
 
     def gram(self, statistic: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the Gram matrix at a statistic."""
-        return _gram(self._form, statistic)
+        gram: NDArray[np.float64] = _gram(self._form, statistic)
+        return gram
 
     def gradient(
         self, statistic: NDArray[np.float64], support: NDArray[np.intp], signed: NDArray[np.float64]
@@ -60,10 +64,12 @@ class WeightedKernel:
         ndarray, shape (n_features,)
         """
         coefficients = signed[:, None] * self.kernel.slope(statistic[np.ix_(support, support)]) * signed
-        if isinstance(self.kernel, Laplace):
-            return _contract_differences(self._columns[:, support], coefficients)
-        samples = self.X[support]
-        return self.kernel.statistic.weight_contraction(samples, samples, coefficients)
+        if not isinstance(self.kernel, Laplace):
+            samples = self.X[support]
+            return self.kernel.statistic.weight_contraction(samples, samples, coefficients)
+        columns = np.ascontiguousarray(self._columns[:, support])
+        gradient: NDArray[np.float64] = _contract_differences(columns, coefficients)
+        return gradient
 
 
 @njit(**ALLOCATING)
@@ -86,20 +92,15 @@ def _gram(form: Form, statistic: Array) -> Array:
     return gram
 
 
-@njit(**COMPILED, fastmath=REASSOCIATE)
-def _contracted(column: Array, coefficients: Array) -> float:
-    total = 0.0
-    for i in range(column.size):
-        value, row = column[i], coefficients[i]
-        for k in range(i):
-            total += row[k] * abs(value - column[k])
-    return 2.0 * total
-
-
-@njit(**ALLOCATING)
+@njit(**ALLOCATING, fastmath=REASSOCIATE)
 def _contract_differences(columns: Array, coefficients: Array) -> Array:
     """Return sum_ik coefficients_ik |u_i - u_k| for each feature u, for symmetric coefficients."""
-    contracted = np.empty(len(columns))
-    for j in range(len(columns)):
-        contracted[j] = _contracted(columns[j], coefficients)
+    contracted = np.zeros(len(columns))
+    for i in range(columns.shape[1]):
+        # The samples outside, so that one row of coefficients serves all features while it is near.
+        for j in range(len(columns)):
+            total = 0.0
+            for k in range(i):
+                total += coefficients[i, k] * abs(columns[j, i] - columns[j, k])
+            contracted[j] += 2.0 * total
     return contracted

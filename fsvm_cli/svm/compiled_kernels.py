@@ -65,8 +65,8 @@ def compiled_form(kernel: Kernel) -> Form:
     match kernel:
         case Linear():
             return Form(INNER_PRODUCT, IDENTITY)
-        case Polynomial(degree=degree, offset=offset):
-            return Form(INNER_PRODUCT, POWER, offset=float(offset), degree=int(degree))
+        case Polynomial(degree=degree, offset=offset, scale=scale):
+            return Form(INNER_PRODUCT, POWER, scale=float(scale), offset=float(offset), degree=int(degree))
         case Gaussian(theta=theta):
             return Form(SQUARED_DISTANCE, EXPONENTIAL, scale=-1.0 / theta)
         case Laplace(theta=theta):
@@ -141,7 +141,7 @@ def apply_function(form: Form, statistic: Array, out: Array, scratch: Scratch) -
     """Write phi of a row of the statistic."""
     if form.function == POWER and form.degree == 2:
         for t in range(out.size):
-            base = statistic[t] + form.offset
+            base = form.scale * statistic[t] + form.offset
             out[t] = base * base
         return
     for t in range(out.size):

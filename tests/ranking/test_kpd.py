@@ -23,7 +23,7 @@ from fsvm_cli.svm import SVM, Gaussian, Kernel, Laplace, Linear, Polynomial, pre
 RNG = np.random.default_rng(31)
 X = RNG.normal(size=(50, 6))
 Y = np.where(X[:, 0] + X[:, 1] ** 2 + 0.5 * RNG.normal(size=50) > 0.8, 1.0, -1.0)
-KERNELS = [Gaussian(theta=8.0), Laplace(theta=5.0), Polynomial(degree=2), Polynomial(degree=3, offset=4.0)]
+KERNELS = [Gaussian(theta=8.0), Laplace(theta=5.0), Polynomial(degree=2), Polynomial(degree=3, offset=4.0, scale=0.5)]
 PENALTIES = [Penalty("l0", 0.7, 3.0), Penalty("l1", 0.7, 3.0), Penalty("l2", 0.7, 3.0)]
 SCHEDULE = Schedule(
     threshold=0.01,
