@@ -6,9 +6,11 @@ import dataclasses
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
 import threadpoolctl
 
 from fsvm_cli.data.scaling import ScalingName, fit_scaling
+from fsvm_cli.data.vocabulary import seen_from
 from fsvm_cli.documents import Document, StrictModel, validate
 from fsvm_cli.errors import UsageError
 from fsvm_cli.evaluation.seeds import random_stream
@@ -20,7 +22,6 @@ from fsvm_cli.svm.kernels import KERNELS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from fsvm_cli.data.dataset import Dataset
@@ -109,13 +110,14 @@ def rank_features(dataset: Dataset, request: RankingRequest) -> FeatureRanking:
     UsageError
         If the method is not defined for these data.
     """
-    scaling = fit_scaling(request.scaling, dataset.X)
+    X = seen_from(dataset, np.arange(dataset.n_samples))
+    scaling = fit_scaling(request.scaling, X)
     machine = {} if request.classifier is None else request.classifier.handed()
     seed = int(random_stream(SEED, "ranking", request.ranking.method).integers(2**31))
     ranker = request.ranking.estimator(**machine, random_state=seed)
     try:
         with threadpoolctl.threadpool_limits(limits=1):
-            ranker.fit(scaling.transform(dataset.X), dataset.y)
+            ranker.fit(scaling.transform(X), dataset.y)
     except (ValueError, TypeError) as error:
         raise UsageError(f"{dataset.name}: {error}") from error
     return FeatureRanking(
