@@ -45,6 +45,8 @@ class Dataset:
     least_occurrences : int or None
         Where X, a csr_array, counts occurrences of words: how often a word must occur in the training part of a split
         to be a feature there (`fsvm_cli.data.vocabulary`).
+    source_columns : tuple of str or None
+        Where columns of words became several features each: for each feature, the column that it comes from.
 
     Raises
     ------
@@ -62,6 +64,7 @@ class Dataset:
     test_indices: NDArray[np.int64] | None = None
     relevant_features: NDArray[np.int64] | None = None
     least_occurrences: int | None = None
+    source_columns: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         self._check_shapes()
