@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fsvm_cli.data.scaling import fit_scaling
+from fsvm_cli.data.vocabulary import seen_from
 from fsvm_cli.evaluation.metrics import confusion_matrix
 from fsvm_cli.evaluation.nested_predictions import nested_predictions
 from fsvm_cli.evaluation.seeds import random_stream
@@ -60,11 +61,12 @@ def draw_parts(experiment: Experiment, trial: Trial) -> Parts:
     y = dataset.y
     if experiment.config.control == "permute-labels":
         y = random_stream(seed, "control", trial.split).permutation(y)
-    scaling = fit_scaling(experiment.config.scaling, dataset.X[split.train])
+    X = seen_from(dataset, split.train)
+    scaling = fit_scaling(experiment.config.scaling, X[split.train])
     return Parts(
-        X_train=scaling.transform(dataset.X[split.train]),
+        X_train=scaling.transform(X[split.train]),
         y_train=y[split.train],
-        X_test=scaling.transform(dataset.X[split.test]),
+        X_test=scaling.transform(X[split.test]),
         y_test=y[split.test],
     )
 
