@@ -179,6 +179,9 @@ class Ranking(StrictModel):
         default="best-first", description="Whether a subset keeps the best features or, as a control, the worst."
     )
     label: Text = Field(default="", description="Name in tables and figures; made from method and order if left out.")
+    score_threshold: float | None = Field(
+        default=None, description="Score from which on the source selects features: a line in the figure of the scores."
+    )
 
     @model_validator(mode="before")
     @classmethod
