@@ -184,6 +184,18 @@ class SelectedFeaturesClaim(Claim):
         yield self.ranking
 
 
+class SelectedCountClaim(TolerantClaim):
+    """A printed number of features that a method selects by itself."""
+
+    kind: Literal["selected-count"]
+    ranking: Text
+    threshold: float = Field(description="Score from which on a feature is selected.")
+
+    def rankings(self) -> Iterator[str]:
+        """Yield the one ranking."""
+        yield self.ranking
+
+
 class BestOfClaim(TolerantClaim):
     """A printed number, in per cent, that is the best of several methods."""
 
@@ -238,6 +250,7 @@ AnyClaim = Annotated[
     | CountClaim
     | TopFeaturesClaim
     | SelectedFeaturesClaim
+    | SelectedCountClaim
     | BestOfClaim
     | ProblemClaim
     | StatementClaim,

@@ -33,6 +33,7 @@ from fsvm_cli.experiment.extraction import AnyExtraction
 from fsvm_cli.experiment.kernel_spec import AnyKernel, KernelSpec, models_of_kernels
 from fsvm_cli.ranking.base import Ranker  # noqa: TC001 - pydantic's fields are made from what stands here
 from fsvm_cli.ranking.registry import ranking_methods
+from fsvm_cli.svm import SVM
 from fsvm_cli.svm.dual import Solver  # noqa: TC001 - as above
 from fsvm_cli.svm.one_vs_rest import OutputScaling  # noqa: TC001 - as above
 
@@ -154,7 +155,14 @@ class Classifier(KernelSpec):
     )
 
     def handed(self, class_names: Sequence[str]) -> dict[str, Any]:
-        """Hand the experiment's machine to ranking methods that train machines."""
+        """Hand the experiment's machine to ranking methods that train machines, or any classifier."""
+        return self._machine(class_names) | {"estimator": self.estimator(class_names)}
+
+    def estimator(self, class_names: Sequence[str]) -> SVM:
+        """Build the machine; gaps that it misses are recorded, not raised."""
+        return SVM(**self._machine(class_names), on_failure="flag")
+
+    def _machine(self, class_names: Sequence[str]) -> dict[str, Any]:
         own = {class_names.index(name): spec.kernel_object() for name, spec in self.class_kernels.items()}
         return {
             "kernel": self.kernel_object(),

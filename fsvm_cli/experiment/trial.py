@@ -17,7 +17,7 @@ from fsvm_cli.experiment.classifiers import PlainClassifier
 from fsvm_cli.experiment.extraction import Extraction
 from fsvm_cli.experiment.outcome import Outcome, SubsetResult
 from fsvm_cli.ranking.base import order_of
-from fsvm_cli.svm import SVM, nested_curves
+from fsvm_cli.svm import nested_curves
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -196,7 +196,7 @@ def _evaluate(
         estimator = classifier.estimator(int(stream.integers(2**31)))
         return [_evaluate_estimator(estimator, parts, order, sizes, n_classes) for order in orders]
     if not classifier.is_plain:
-        estimator = SVM(**classifier.handed(experiment.source.class_names), on_failure="flag")
+        estimator = classifier.estimator(experiment.source.class_names)
         return [_evaluate_estimator(estimator, parts, order, sizes, n_classes) for order in orders]
     curves = nested_curves(
         classifier.kernel_object(),

@@ -28,6 +28,7 @@ from fsvm_cli.experiment.claims import (
     Place,
     ProblemClaim,
     ScoreOrderClaim,
+    SelectedCountClaim,
     SelectedFeaturesClaim,
     SingleRunClaim,
     TopFeaturesClaim,
@@ -287,6 +288,14 @@ def _judge_selected_features(claim: SelectedFeaturesClaim, trials: Trials) -> Ju
     how = "as the best ones" if claim.threshold is None else f"by a score of at least {claim.threshold:g}"
     rule = f"at least {claim.at_least:g} of our runs select exactly the {len(claim.features)} claimed features"
     return _judgement(verdict, rule, f"share of runs that select just these {how}, '{claim.ranking}'", found)
+
+
+@_judge.register
+def _judge_selected_count(claim: SelectedCountClaim, trials: Trials) -> Judgement:
+    scores = trials.samples(claim.ranking).scores
+    found = mean_interval(np.count_nonzero(scores >= claim.threshold, axis=1).astype(float))
+    what = f"features that '{claim.ranking}' selects by a score of at least {claim.threshold:g}"
+    return _judgement(*agreement(claim, found, (found.std, 1), "features"), what, found)
 
 
 def _judgement(verdict: Verdict, rule: str, what: str, found: MeanInterval) -> Judgement:

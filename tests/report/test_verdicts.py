@@ -19,6 +19,7 @@ from fsvm_cli.experiment.claims import (
     Place,
     ProblemClaim,
     ScoreOrderClaim,
+    SelectedCountClaim,
     SelectedFeaturesClaim,
     SingleRunClaim,
     StatementClaim,
@@ -262,6 +263,15 @@ def test_more_features_above_the_threshold_are_another_selection(wine: Experimen
         kind="selected-features", ranking="a", features=wine.source.feature_names[:2], threshold=-2.0, **TEXTS
     )
     assert verdict(claim, trials_of(wine, a=samples_of(np.zeros((N_TRIALS, 13)), scores))) == "differs"
+
+
+@pytest.mark.parametrize(("published", "expected"), [(4, "reproduced"), (11, "differs")])
+def test_the_number_of_features_that_a_method_selects(wine: Experiment, published: int, expected: str) -> None:
+    scores = np.tile(-np.arange(13.0), (N_TRIALS, 1))
+    claim = SelectedCountClaim(
+        kind="selected-count", ranking="a", threshold=-3.0, published=published, decimals=0, tolerance=1, **TEXTS
+    )
+    assert verdict(claim, trials_of(wine, a=samples_of(np.zeros((N_TRIALS, 13)), scores))) == expected
 
 
 @pytest.mark.parametrize(("published", "expected"), [(92.0, "reproduced"), (89.0, "differs")])
