@@ -211,6 +211,11 @@ class Ranking(StrictModel):
         exclude_if=_is_none,
         description="The machine of this ranking and its subsets; that of the experiment if left out.",
     )
+    score_threshold: float | None = Field(
+        default=None,
+        exclude_if=_is_none,
+        description="Score from which on the source selects features: a line in the figure of the scores.",
+    )
 
     @model_validator(mode="before")
     @classmethod

@@ -19,7 +19,7 @@ from fsvm_cli.experiment.extraction import Extraction
 from fsvm_cli.experiment.outcome import Outcome, SubsetResult
 from fsvm_cli.experiment.tuning import tuned
 from fsvm_cli.ranking.base import order_of
-from fsvm_cli.svm import SVM, nested_curves
+from fsvm_cli.svm import nested_curves
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -246,7 +246,7 @@ def _evaluate(  # noqa: PLR0917
         estimator = machine.estimator(int(stream.integers(2**31)))
         return [_evaluate_estimator(estimator, parts, order, sizes, n_classes) for order in orders]
     if not machine.is_plain:
-        estimator = SVM(**machine.handed(), on_failure="flag")
+        estimator = machine.estimator()
         return [_evaluate_estimator(estimator, parts, order, sizes, n_classes) for order in orders]
     curves = nested_curves(
         machine.kernel,

@@ -74,6 +74,7 @@ class Infoprop(Ranker):
 
     method = "infoprop"
     version = 1
+    scores_are_shares = True
     accepts_sparse = True
 
     def __init__(  # noqa: PLR0917 - scikit-learn's estimators take their parameters in place or by name
