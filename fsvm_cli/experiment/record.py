@@ -28,8 +28,8 @@ RECORDED_METHOD = "gradient-angle"
 
 def record_key(experiment: Experiment, name: str) -> str:
     """Key of a record in the store: that of the outcome on the same split, and the record's name."""
-    trial = _recorded_trial(experiment)
-    return f"{name}/{experiment.keys(recorded_ranking(experiment))[trial]}"
+    place = experiment.rankings().index(recorded_ranking(experiment))
+    return f"{name}/{experiment.key(place, _recorded_trial(experiment))}"
 
 
 def record_of(experiment: Experiment, name: str) -> str:

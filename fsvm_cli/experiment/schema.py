@@ -6,10 +6,8 @@ classes themselves, so that a new one needs no line here.
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import operator
-import typing
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -31,13 +29,15 @@ from fsvm_cli.documents import StrictModel
 from fsvm_cli.evaluation.metrics import METRICS
 from fsvm_cli.experiment.claims import AnyClaim
 from fsvm_cli.experiment.classifiers import DecisionTree, NaiveBayes, PlainClassifier
+from fsvm_cli.experiment.extraction import AnyExtraction
+from fsvm_cli.experiment.kernel_spec import AnyKernel, KernelSpec, models_of_kernels
 from fsvm_cli.ranking.base import Ranker  # noqa: TC001 - pydantic's fields are made from what stands here
 from fsvm_cli.ranking.registry import ranking_methods
-from fsvm_cli.svm.dual import Solver
-from fsvm_cli.svm.kernels import KERNELS
+from fsvm_cli.svm.dual import Solver  # noqa: TC001 - as above
+from fsvm_cli.svm.one_vs_rest import OutputScaling  # noqa: TC001 - as above
 
 if TYPE_CHECKING:
-    from fsvm_cli.svm.additive_kernel import Kernel
+    from collections.abc import Sequence
 
 ALL_FEATURES = "all features"
 """Label of the machine on all features, where no ranking is listed; claims may name it in any case."""
@@ -50,9 +50,6 @@ GIVEN: Literal["given"] = "given"
 
 PositiveInt = Annotated[int, Field(ge=1)]
 Text = Annotated[str, Field(min_length=1)]
-
-# Parameters that an experiment sets itself, or that a config cannot say.
-KERNEL_FIELDS_NOT_IN_CONFIGS = frozenset({"weights"})
 
 
 def _row_part(value: Any) -> Fraction | int:
@@ -142,38 +139,36 @@ class Protocol(StrictModel):
         return self
 
 
-class Classifier(StrictModel):
+class Classifier(KernelSpec):
     """The support vector machine that is trained on each subset of the features."""
 
-    kernel: str
     C: Annotated[float, Field(gt=0)] = Field(description="Upper bound of alpha, the price of a margin violation.")
     tolerance: Annotated[float, Field(gt=0, lt=1)] = Field(default=1e-6, description="Relative duality gap to reach.")
     solver: Solver = Field(default="auto", description="Solver of the dual problem.")
 
-    def handed(self) -> dict[str, Any]:
+    class_kernels: dict[str, AnyKernel] = Field(
+        default_factory=dict, description="Kernels of the machines of single classes, by name, where they differ."
+    )
+    output_scaling: OutputScaling = Field(
+        default="none", description="What the machines' outputs are multiplied or divided by before they are compared."
+    )
+
+    def handed(self, class_names: Sequence[str]) -> dict[str, Any]:
         """Hand the experiment's machine to ranking methods that train machines."""
+        own = {class_names.index(name): spec.kernel_object() for name, spec in self.class_kernels.items()}
         return {
             "kernel": self.kernel_object(),
             "C": self.C,
             "tolerance": self.tolerance,
             "solver": self.solver,
+            "class_kernels": own or None,
+            "output_scaling": self.output_scaling,
         }
 
-    def kernel_object(self) -> Kernel:
-        """Build the kernel that the config describes."""
-        names = {field.name for field in dataclasses.fields(KERNELS[self.kernel])} - KERNEL_FIELDS_NOT_IN_CONFIGS
-        return KERNELS[self.kernel](**{name: getattr(self, name) for name in names})
-
-
-def _classifier_model(name: str, kernel: type[Kernel]) -> type[Classifier]:
-    hints = typing.get_type_hints(kernel, include_extras=True)
-    fields: dict[str, Any] = {
-        field.name: (hints[field.name], field.default)
-        for field in dataclasses.fields(kernel)
-        if field.name not in KERNEL_FIELDS_NOT_IN_CONFIGS
-    }
-    fields["kernel"] = (Literal[name], ...)
-    return create_model(f"{kernel.__name__}Classifier", __base__=Classifier, **fields)
+    @property
+    def is_plain(self) -> bool:
+        """Whether all machines have one kernel, and outputs that are compared as they are."""
+        return not self.class_kernels and self.output_scaling == "none"
 
 
 class Ranking(StrictModel):
@@ -239,9 +234,7 @@ if TYPE_CHECKING:
     ExperimentClassifier = Classifier | PlainClassifier
     AnyRanking = Ranking
 else:
-    AnyClassifier = Annotated[
-        _either([_classifier_model(name, kernel) for name, kernel in KERNELS.items()]), Field(discriminator="kernel")
-    ]
+    AnyClassifier = models_of_kernels(Classifier, "Classifier")
     ExperimentClassifier = Annotated[
         Annotated[AnyClassifier, Tag("kernel")]
         | Annotated[NaiveBayes | DecisionTree, Field(discriminator="type"), Tag("type")],
@@ -270,6 +263,9 @@ class Config(StrictModel):
     rankings: tuple[AnyRanking, ...] = Field(
         default=(), description="Methods to compare; without any, only the machine on all features is evaluated."
     )
+    extractors: tuple[AnyExtraction, ...] = Field(
+        default=(), description="Feature extractors whose components, the best first, are compared with the rankings."
+    )
     subsets: (
         Literal["all"] | Annotated[tuple[PositiveInt, ...], BeforeValidator(_sorted_sizes), Field(min_length=1)]
     ) = Field(default="all", description="Numbers of retained features: all of them, or a list.")
@@ -294,10 +290,16 @@ class Config(StrictModel):
 
     @model_validator(mode="after")
     def _labels_are_distinct(self) -> Config:
-        labels = [ranking.label for ranking in self.rankings]
+        labels = [*(ranking.label for ranking in self.rankings), *(each.label for each in self.extractors)]
         for label in labels:
             if labels.count(label) > 1:
                 raise ValueError(f"two rankings are called '{label}'; give each a label of its own")
+        return self
+
+    @model_validator(mode="after")
+    def _extractors_have_company(self) -> Config:
+        if self.extractors and not self.rankings:
+            raise ValueError("extractors are compared with rankings; list at least one under 'rankings'")
         return self
 
     @model_validator(mode="after")
@@ -312,9 +314,24 @@ class Config(StrictModel):
         return self
 
     @model_validator(mode="after")
+    def _methods_know_kernels_of_classes(self) -> Config:
+        if isinstance(self.classifier, Classifier) and self.classifier.class_kernels:
+            for ranking in self.rankings:
+                taken = ranking_methods()[ranking.method]._get_param_names()
+                if "kernel" in taken and "class_kernels" not in taken:
+                    raise ValueError(
+                        f"{ranking.method} trains all machines with one kernel, and the classifier has "
+                        "'class_kernels'; rank by another method, or leave them out"
+                    )
+        return self
+
+    @model_validator(mode="after")
     def _claims_speak_of_what_is_computed(self) -> Config:
-        labels = {ALL_FEATURES, *(ranking.label for ranking in self.rankings)}
+        scored = {ALL_FEATURES, *(ranking.label for ranking in self.rankings)}
+        extracted = {extraction.label for extraction in self.extractors}
         for claim in self.expected:
+            # A claim without a place on a curve is one about scores, which components do not have.
+            labels = scored | extracted if any(claim.places()) else scored
             for label in claim.rankings():
                 if label not in labels:
                     raise ValueError(f"the claim {claim.id} speaks of '{label}', which no ranking is called")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,9 +14,10 @@ from fsvm_cli.evaluation.nested_predictions import nested_predictions
 from fsvm_cli.evaluation.seeds import random_stream
 from fsvm_cli.evaluation.splits import Split, random_split
 from fsvm_cli.experiment.classifiers import PlainClassifier
+from fsvm_cli.experiment.extraction import Extraction
 from fsvm_cli.experiment.outcome import Outcome, SubsetResult
 from fsvm_cli.ranking.base import order_of
-from fsvm_cli.svm import nested_curves
+from fsvm_cli.svm import SVM, nested_curves
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -112,7 +113,11 @@ def run_on_parts(
     fitted: list[tuple[Ranking, Ranker]] = []
     for place in wanted:
         with _failing(errors, [place]):
-            orders[place] = _order(experiment, trial, experiment.rankings()[place], parts, fitted)
+            ranking = experiment.rankings()[place]
+            if isinstance(ranking, Extraction):
+                outcomes[place] = _evaluate_components(experiment, trial, ranking, parts, wanted[place])
+            else:
+                orders[place] = _order(experiment, trial, ranking, parts, fitted)
     for sizes in dict.fromkeys(wanted[place] for place in orders):
         places = [place for place in orders if wanted[place] == sizes]
         with _failing(errors, places):
@@ -163,9 +168,22 @@ def _order(
 
 def _fit(experiment: Experiment, trial: Trial, ranking: Ranking, parts: Parts) -> Ranker:
     stream = random_stream(experiment.config.protocol.seed, "ranking", ranking.method, trial.split)
-    ranker = ranking.estimator(**experiment.config.classifier.handed(), random_state=int(stream.integers(2**31)))
+    machine = experiment.config.classifier.handed(experiment.source.class_names)
+    ranker = ranking.estimator(**machine, random_state=int(stream.integers(2**31)))
     leak = {"X_test": parts.X_test, "y_test": parts.y_test} if ranking.sees_test_part() else {}
     return ranker.fit(parts.X_train, parts.y_train, **leak)
+
+
+def _evaluate_components(
+    experiment: Experiment, trial: Trial, extraction: Extraction, parts: Parts, sizes: tuple[int, ...]
+) -> Outcome:
+    """Train a fresh machine on the first components, for each size; where there are fewer, on all of them."""
+    extractor = extraction.estimator().fit(parts.X_train, parts.y_train)
+    components = replace(parts, X_train=extractor.transform(parts.X_train), X_test=extractor.transform(parts.X_test))
+    n_components = extractor.n_components_
+    at_hand = tuple(sorted({min(size, n_components) for size in sizes}))
+    (curve,) = _evaluate(experiment, trial, components, [np.arange(n_components)], at_hand)
+    return Outcome((), True, {size: curve[min(size, n_components)] for size in sizes})
 
 
 def _evaluate(
@@ -176,7 +194,10 @@ def _evaluate(
     if isinstance(classifier, PlainClassifier):
         stream = random_stream(experiment.config.protocol.seed, "classifier", trial.split)
         estimator = classifier.estimator(int(stream.integers(2**31)))
-        return [_evaluate_plain(estimator, parts, order, sizes, n_classes) for order in orders]
+        return [_evaluate_estimator(estimator, parts, order, sizes, n_classes) for order in orders]
+    if not classifier.is_plain:
+        estimator = SVM(**classifier.handed(experiment.source.class_names), on_failure="flag")
+        return [_evaluate_estimator(estimator, parts, order, sizes, n_classes) for order in orders]
     curves = nested_curves(
         classifier.kernel_object(),
         classifier.C,
@@ -203,19 +224,19 @@ def _evaluate(
     ]
 
 
-def _evaluate_plain(
+def _evaluate_estimator(
     estimator: Any, parts: Parts, order: NDArray[np.intp], sizes: tuple[int, ...], n_classes: int
 ) -> dict[int, SubsetResult]:
-    """Train a fresh classifier that is no machine; without a gap it misses none."""
+    """Train a fresh classifier of any kind for each size; one without a gap misses none."""
     predicted = nested_predictions(estimator, parts.X_train, parts.y_train, parts.X_test, order, sizes)
     return {
         size: SubsetResult(
-            train=_confusion(parts.y_train, train, n_classes),
-            test=_confusion(parts.y_test, test, n_classes),
-            n_unconverged=0,
-            duality_gap=0.0,
+            train=_confusion(parts.y_train, on.train, n_classes),
+            test=_confusion(parts.y_test, on.test, n_classes),
+            n_unconverged=int(np.count_nonzero(~getattr(on.fitted, "converged_", np.array([True])))),
+            duality_gap=float(np.max(getattr(on.fitted, "duality_gap_", 0.0))),
         )
-        for size, (train, test) in zip(sizes, predicted, strict=True)
+        for size, on in zip(sizes, predicted, strict=True)
     }
 
 

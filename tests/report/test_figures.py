@@ -11,8 +11,9 @@ import pytest
 
 from fsvm_cli.errors import DataError
 from fsvm_cli.experiment.config import load_config
+from fsvm_cli.experiment.missing import missing_tasks
 from fsvm_cli.experiment.plan import plan
-from fsvm_cli.experiment.run import Job, missing_tasks, open_local_pool, run
+from fsvm_cli.experiment.run import Job, open_local_pool, run
 from fsvm_cli.experiment.schema import ALL_FEATURES
 from fsvm_cli.experiment.store import Store
 from fsvm_cli.experiment.tasks import run_tasks
