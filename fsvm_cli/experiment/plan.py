@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 OUTCOME_VERSION = 1
 """Raised whenever a trial would find something else for the same config, data and methods."""
 
+RECORDED_METHODS = {"decision-field": "gradient-angle", "descent-path": "kpd"}
+"""Whose ranking each record shows."""
+
 
 @dataclass(frozen=True, order=True, slots=True)
 class Trial:
@@ -154,8 +157,7 @@ def plan(loaded: LoadedConfig, announce: Callable[[str], None]) -> Experiment:
         )
     if not config.rankings:
         sizes = ()
-    if config.record:
-        _check_record(loaded, source)
+    _check_record(loaded, source)
     # The machine on all features is the reference of every curve.
     return Experiment(config, source, tuple(sorted({*sizes, source.n_features})), n_test)
 
@@ -197,13 +199,13 @@ def _announce_constant_features(source: DataSource, announce: Callable[[str], No
 
 
 def _check_record(loaded: LoadedConfig, source: DataSource) -> None:
-    if (source.n_features, source.n_classes) != (2, 2):
-        raise loaded.document.error(
-            ("record",),
-            f"a decision field needs 2 features and 2 classes; {source.name} has {source.n_features} and "
-            f"{source.n_classes}",
-        )
-    if all(ranking.method != "gradient-angle" for ranking in loaded.config.rankings):
-        raise loaded.document.error(
-            ("record",), "a decision field shows a gradient-angle ranking; list one in 'rankings'"
-        )
+    for name in loaded.config.record:
+        method, words = RECORDED_METHODS[name], name.replace("-", " ")
+        if name == "decision-field" and (source.n_features, source.n_classes) != (2, 2):
+            raise loaded.document.error(
+                ("record",),
+                f"a {words} needs 2 features and 2 classes; {source.name} has {source.n_features} and "
+                f"{source.n_classes}",
+            )
+        if all(ranking.method != method for ranking in loaded.config.rankings):
+            raise loaded.document.error(("record",), f"a {words} shows a {method} ranking; list one in 'rankings'")

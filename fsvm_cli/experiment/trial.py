@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from fsvm_cli.experiment.plan import Experiment, Trial
     from fsvm_cli.experiment.schema import Classifier, Ranking
     from fsvm_cli.experiment.tuning import Machine
+    from fsvm_cli.ranking.base import Ranker
 
 
 @dataclass(frozen=True)
@@ -170,15 +171,22 @@ def _order(
     chosen, converged = ({}, True) if isinstance(machine, PlainClassifier) else (machine.chosen, machine.converged)
     if ranking is None:
         return _Order(np.arange(parts.X_train.shape[1]), (), converged, chosen)
-    stream = random_stream(experiment.config.protocol.seed, "ranking", ranking.method, trial.split)
-    ranker = ranking.estimator(**machine.handed(), random_state=int(stream.integers(2**31)))
-    leak = {"X_test": parts.X_test, "y_test": parts.y_test} if ranking.sees_test_part() else {}
-    ranker.fit(parts.X_train, parts.y_train, **leak)
+    ranker = fitted_ranker(experiment, trial, ranking, parts, machine)
     features = order_of(ranker.scores_)
     if ranking.order == "worst-first":
         features = features[::-1]
     scores = tuple(map(float, ranker.scores_))
     return _Order(features, scores, converged and ranker.converged_, chosen | ranker.chosen_)
+
+
+def fitted_ranker(
+    experiment: Experiment, trial: Trial, ranking: Ranking, parts: Parts, machine: Machine | PlainClassifier
+) -> Ranker:
+    """Fit the method of a ranking on the training part of a trial."""
+    stream = random_stream(experiment.config.protocol.seed, "ranking", ranking.method, trial.split)
+    ranker = ranking.estimator(**machine.handed(), random_state=int(stream.integers(2**31)))
+    leak = {"X_test": parts.X_test, "y_test": parts.y_test} if ranking.sees_test_part() else {}
+    return ranker.fit(parts.X_train, parts.y_train, **leak)
 
 
 def _evaluate(  # noqa: PLR0917
