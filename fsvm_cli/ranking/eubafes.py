@@ -28,6 +28,9 @@ class Eubafes(Ranker):
     Unlike the filters that look at one feature at a time, this one finds features that tell the classes apart only
     together. Takes any number of classes as they are; O(n² d) per step.
 
+    Use it to find a small set that serves together; not on thousands of samples, nor for an order of all features:
+    those that end at 0 tie.
+
     Parameters
     ----------
     n_features_to_select : int or None, default=None
