@@ -295,8 +295,10 @@ class Config(StrictModel):
     parts: tuple[Literal["train", "test"], ...] = Field(
         default=("test",), min_length=1, description="Parts of the data whose curves the figures show."
     )
-    record: tuple[Literal["decision-field"], ...] = Field(
-        default=(), description="What to keep of the first split's machine beside its figures of merit."
+    record: tuple[Literal["decision-field", "descent-path"], ...] = Field(
+        default=(),
+        description="What to keep of the first split beside figures of merit: the decision function of a "
+        "gradient-angle ranking in the plane, or the feature weights of kpd rankings along their descents.",
     )
     control: Literal["permute-labels"] | None = Field(
         default=None, description="permute-labels: shuffle the labels, so that anything above chance betrays a leak."

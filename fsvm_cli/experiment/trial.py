@@ -195,7 +195,7 @@ def _order(  # noqa: PLR0917
         return _Order(np.arange(parts.X_train.shape[1]), (), converged, chosen)
     ranker = next((ranker for other, ranker in fitted if ranking.scores_as(other)), None)
     if ranker is None:
-        ranker = _fit(experiment, trial, ranking, parts, machine)
+        ranker = fitted_ranker(experiment, trial, ranking, parts, machine)
         fitted.append((ranking, ranker))
     features = order_of(ranker.scores_)
     if ranking.order == "worst-first":
@@ -204,9 +204,10 @@ def _order(  # noqa: PLR0917
     return _Order(features, scores, converged and ranker.converged_, chosen | ranker.chosen_)
 
 
-def _fit(
+def fitted_ranker(
     experiment: Experiment, trial: Trial, ranking: Ranking, parts: Parts, machine: Machine | PlainClassifier
 ) -> Ranker:
+    """Fit the method of a ranking on the training part of a trial."""
     stream = random_stream(experiment.config.protocol.seed, "ranking", ranking.method, trial.split)
     ranker = ranking.estimator(**machine.handed(), random_state=int(stream.integers(2**31)))
     leak = {"X_test": parts.X_test, "y_test": parts.y_test} if ranking.sees_test_part() else {}

@@ -100,7 +100,9 @@ def _joined(blocks: Sequence[Samples]) -> Samples:
         values={which: np.concatenate([block.values[which] for block in blocks]) for which in first.values},
         scores=np.concatenate([block.scores for block in blocks]),
         converged=np.concatenate([block.converged for block in blocks]),
+        facts={name: np.concatenate([block.facts[name] for block in blocks]) for name in first.facts},
         intervals=first.intervals,
+        chosen=tuple(itertools.chain.from_iterable(block.chosen for block in blocks)),
     )
 
 
