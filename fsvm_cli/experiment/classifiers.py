@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 from sklearn.naive_bayes import BernoulliNB, GaussianNB
@@ -11,18 +11,15 @@ from sklearn.tree import DecisionTreeClassifier
 
 from fsvm_cli.documents import StrictModel
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
 
 class PlainClassifier(StrictModel):
     """A classifier of scikit-learn; several classes are its own affair, and it has no duality gap to reach."""
 
     type: str
 
-    def handed(self, class_names: Sequence[str]) -> dict[str, Any]:  # noqa: ARG002 - a machine's kernels may need them
-        """Hand nothing to ranking methods: a config with such a classifier lists none that trains machines."""
-        return {}
+    def handed(self) -> dict[str, Any]:
+        """Hand itself to ranking methods that take any classifier; methods that train machines cannot be listed."""
+        return {"estimator": self.estimator(random_state=0)}
 
     @abstractmethod
     def estimator(self, random_state: int) -> Any:

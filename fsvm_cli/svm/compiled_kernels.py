@@ -113,7 +113,7 @@ def apply_function(form: Form, statistic: Array, out: Array, scratch: Scratch) -
     """Write phi of a row of the statistic."""
     if form.function == POWER and form.degree == 2:
         for t in range(out.size):
-            base = statistic[t] + form.offset
+            base = form.scale * statistic[t] + form.offset
             out[t] = base * base
         return
     for t in range(out.size):

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
+from fsvm_cli.data.dataset import Dataset
+from fsvm_cli.data.source import fixed_source
+from fsvm_cli.data.wording import numbered
+from fsvm_cli.evaluation.seeds import random_stream
+from fsvm_cli.evaluation.splits import random_split
+from fsvm_cli.experiment import plan as planning
 from fsvm_cli.experiment.plan import Experiment, Trial
 from fsvm_cli.experiment.trial import draw_parts, run_trial
 from fsvm_cli.ranking.registry import ranking_methods
@@ -120,6 +127,28 @@ def test_the_parts_are_scaled_by_the_training_rows_alone(planned: Planned) -> No
     np.testing.assert_allclose(parts.X_train.mean(axis=0), 0, atol=1e-12)
     np.testing.assert_allclose(parts.X_train.std(axis=0), 1, atol=1e-12)
     assert np.abs(parts.X_test.mean(axis=0)).max() > 0.01
+
+
+def test_words_are_counted_in_the_training_rows_alone(planned: Planned, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    counts = sp.csr_array(rng.poisson(0.15, (24, 20)).astype(float))
+    counted = Dataset(
+        name="counts",
+        X=counts,
+        y=np.arange(24) % 2,
+        feature_names=numbered(20),
+        class_names=("no", "yes"),
+        sha256="0" * 64,
+        least_occurrences=3,
+    )
+    monkeypatch.setattr(planning, "open_source", lambda *_, **__: fixed_source(counted))
+    experiment = planned(scaling="none")
+    parts = draw_parts(experiment, FIRST)
+    split = random_split(24, 12, 12, random_stream(7, "split", 0))
+    known = counts[split.train].sum(axis=0) >= 3
+    assert 0 < np.count_nonzero(known) < 20
+    np.testing.assert_array_equal(parts.X_train.toarray(), (counts[split.train].toarray() > 0) & known)
+    np.testing.assert_array_equal(parts.X_test.toarray(), (counts[split.test].toarray() > 0) & known)
 
 
 def test_a_ranking_that_raises_leaves_the_others_their_outcomes(
