@@ -13,14 +13,17 @@ from fsvm_cli.data.source import DataSource, FixedSource, check_source, open_sou
 from fsvm_cli.data.wording import shown
 from fsvm_cli.errors import UsageError
 from fsvm_cli.evaluation.splits import count_rows
+from fsvm_cli.experiment.extraction import Extraction
 from fsvm_cli.experiment.schema import GIVEN
+from fsvm_cli.extraction.registry import extraction_methods
 from fsvm_cli.ranking.registry import ranking_methods
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from fsvm_cli.experiment.classifiers import PlainClassifier
     from fsvm_cli.experiment.config import LoadedConfig
-    from fsvm_cli.experiment.schema import Config, Ranking
+    from fsvm_cli.experiment.schema import Classifier, Config, Ranking
 
 OUTCOME_VERSION = 1
 """Raised whenever a trial would find something else for the same config, data and methods."""
@@ -67,9 +70,9 @@ class Experiment:
             for n_train in self.n_test:
                 yield Trial(n_train, split)
 
-    def rankings(self) -> tuple[Ranking | None, ...]:
-        """List the rankings; a lone None stands for the machine on all features."""
-        return self.config.rankings or (None,)
+    def rankings(self) -> tuple[Ranking | Extraction | None, ...]:
+        """List what has a curve: rankings, then extractors; a lone None stands for the machine on all features."""
+        return (*self.config.rankings, *self.config.extractors) or (None,)
 
     def places(self) -> range:
         """Places of the rankings, by which outcomes are told apart."""
@@ -105,20 +108,27 @@ class Experiment:
             "outcome_version": OUTCOME_VERSION,
             "data": self.source.identity,
             "scaling": self.config.scaling,
-            "classifier": self.config.classifier.model_dump(mode="json"),
+            "classifier": _machine(self.config.classifier_of(ranking)),
             "control": self.config.control,
             "seed": self.config.protocol.seed,
             "ranking": None if ranking is None else _what_matters(ranking),
         }
 
 
-def _what_matters(ranking: Ranking) -> dict[str, Any]:
-    return {
-        "method": ranking.method,
-        "version": ranking_methods()[ranking.method].version,
-        "order": ranking.order,
-        "parameters": ranking.model_dump(mode="json", include=set(ranking.parameters())),
-    }
+def _machine(classifier: Classifier | PlainClassifier) -> dict[str, Any]:
+    """Describe a classifier; machines that are all alike say so by saying nothing, as random splits do."""
+    alike = {"class_kernels": {}, "output_scaling": "none"}
+    described = classifier.model_dump(mode="json")
+    return {key: value for key, value in described.items() if key not in alike or value != alike[key]}
+
+
+def _what_matters(ranking: Ranking | Extraction) -> dict[str, Any]:
+    parameters = ranking.model_dump(mode="json", include=set(ranking.parameters()))
+    if isinstance(ranking, Extraction):
+        version = extraction_methods()[ranking.method].version
+        return {"method": ranking.method, "version": version, "parameters": parameters}
+    version = ranking_methods()[ranking.method].version
+    return {"method": ranking.method, "version": version, "order": ranking.order, "parameters": parameters}
 
 
 def check_data_exist(loaded: LoadedConfig) -> None:
@@ -167,6 +177,7 @@ def plan(loaded: LoadedConfig, announce: Callable[[str], None]) -> Experiment:
         )
     if not config.rankings:
         sizes = ()
+    _check_class_kernels(loaded, source)
     if config.record:
         _check_record(loaded, source)
     # The machine on all features is the reference of every curve.
@@ -207,6 +218,21 @@ def _announce_constant_features(source: DataSource, announce: Callable[[str], No
         names = [source.feature_names[feature] for feature in fit_scaling("none", source.dataset.X).constant]
         if names:
             announce(f"{source.name}: a single value in all rows, and so no information: {shown(names)}")
+
+
+def _check_class_kernels(loaded: LoadedConfig, source: DataSource) -> None:
+    named = getattr(loaded.config.classifier, "class_kernels", {})
+    for name in named:
+        if name not in source.class_names:
+            raise loaded.document.error(
+                ("classifier", "class_kernels", name),
+                f"{source.name} has no class '{name}'; it has {', '.join(source.class_names)}",
+            )
+    if named and source.n_classes == 2:
+        raise loaded.document.error(
+            ("classifier", "class_kernels"),
+            f"the two classes of {source.name} share one machine; give it its kernel by 'kernel'",
+        )
 
 
 def _check_record(loaded: LoadedConfig, source: DataSource) -> None:

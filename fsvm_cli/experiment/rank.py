@@ -14,7 +14,8 @@ from fsvm_cli.data.vocabulary import seen_from
 from fsvm_cli.documents import Document, StrictModel, validate
 from fsvm_cli.errors import UsageError
 from fsvm_cli.evaluation.seeds import random_stream
-from fsvm_cli.experiment.schema import KERNEL_FIELDS_NOT_IN_CONFIGS, AnyClassifier, AnyRanking, Classifier
+from fsvm_cli.experiment.kernel_spec import fields_in_configs
+from fsvm_cli.experiment.schema import AnyClassifier, AnyRanking, Classifier
 from fsvm_cli.ranking.base import order_of
 from fsvm_cli.ranking.registry import ranking_methods
 from fsvm_cli.svm.kernels import KERNELS
@@ -102,8 +103,7 @@ def ranking_request(method: str, scaling: str, assignments: Sequence[str]) -> Ra
 
 
 def _machine_keys() -> set[str]:
-    kernel_keys = {field.name for kernel in KERNELS.values() for field in dataclasses.fields(kernel)}
-    return set(Classifier.model_fields) | (kernel_keys - KERNEL_FIELDS_NOT_IN_CONFIGS)
+    return (set(Classifier.model_fields) - {"tune"}).union(*map(fields_in_configs, KERNELS.values()))
 
 
 def rank_features(dataset: Dataset, request: RankingRequest) -> FeatureRanking:
@@ -116,7 +116,7 @@ def rank_features(dataset: Dataset, request: RankingRequest) -> FeatureRanking:
     """
     X = seen_from(dataset, np.arange(dataset.n_samples))
     scaling = fit_scaling(request.scaling, X)
-    machine = {} if request.classifier is None else request.classifier.handed()
+    machine = {} if request.classifier is None else request.classifier.machine(dataset.class_names).handed()
     seed = int(random_stream(SEED, "ranking", request.ranking.method).integers(2**31))
     ranker = request.ranking.estimator(**machine, random_state=seed)
     try:

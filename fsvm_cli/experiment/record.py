@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 import threadpoolctl
 
+from fsvm_cli.experiment.machine import Machine
 from fsvm_cli.experiment.plan import Experiment, Trial
-from fsvm_cli.experiment.schema import Classifier
-from fsvm_cli.experiment.trial import draw_parts
+from fsvm_cli.experiment.trial import draw_parts, machine_for
 from fsvm_cli.ranking.gradient_angle import margin_region
 from fsvm_cli.svm import SVM
 
@@ -56,10 +56,11 @@ def _recorded_trial(experiment: Experiment) -> Trial:
 
 def _decision_field(experiment: Experiment, parts: Parts) -> dict[str, pd.DataFrame]:
     """Evaluate the decision function and its gradient on a grid and at the training points, hermes2000, Figure 1."""
-    classifier = experiment.config.classifier
-    assert isinstance(classifier, Classifier), "a gradient-angle ranking has a machine"
+    classifier = experiment.config.classifier_of(recorded_ranking(experiment))
+    machine = machine_for(experiment, _recorded_trial(experiment), classifier, parts)
+    assert isinstance(machine, Machine), "a gradient-angle ranking has a machine"
     X, y = parts.X_train, np.where(parts.y_train == 1, 1.0, -1.0)
-    svm = SVM(classifier.kernel_object(), classifier.C, classifier.tolerance, classifier.solver).fit(X, parts.y_train)
+    svm = SVM(machine.kernel, machine.C, machine.tolerance, machine.solver).fit(X, parts.y_train)
     alpha = np.zeros(len(X))
     alpha[svm.support_] = np.abs(svm.dual_coef_[0])
     region = margin_region(

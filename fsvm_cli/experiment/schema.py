@@ -6,10 +6,8 @@ classes themselves, so that a new one needs no line here.
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import operator
-import typing
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -31,13 +29,17 @@ from fsvm_cli.documents import StrictModel
 from fsvm_cli.evaluation.metrics import METRICS
 from fsvm_cli.experiment.claims import AnyClaim
 from fsvm_cli.experiment.classifiers import DecisionTree, NaiveBayes, PlainClassifier
+from fsvm_cli.experiment.extraction import AnyExtraction, Extraction
+from fsvm_cli.experiment.kernel_spec import AnyKernel, KernelSpec, models_of_kernels
+from fsvm_cli.experiment.machine import Machine
+from fsvm_cli.experiment.tuning import TuneSteps, one_or_more
 from fsvm_cli.ranking.base import Ranker  # noqa: TC001 - pydantic's fields are made from what stands here
 from fsvm_cli.ranking.registry import ranking_methods
-from fsvm_cli.svm.dual import Solver
-from fsvm_cli.svm.kernels import KERNELS
+from fsvm_cli.svm.dual import Solver  # noqa: TC001 - as above
+from fsvm_cli.svm.one_vs_rest import OutputScaling  # noqa: TC001 - as above
 
 if TYPE_CHECKING:
-    from fsvm_cli.svm.additive_kernel import Kernel
+    from collections.abc import Sequence
 
 ALL_FEATURES = "all features"
 """Label of the machine on all features, where no ranking is listed; claims may name it in any case."""
@@ -50,9 +52,6 @@ GIVEN: Literal["given"] = "given"
 
 PositiveInt = Annotated[int, Field(ge=1)]
 Text = Annotated[str, Field(min_length=1)]
-
-# Parameters that an experiment sets itself, or that a config cannot say.
-KERNEL_FIELDS_NOT_IN_CONFIGS = frozenset({"weights"})
 
 
 def _row_part(value: Any) -> Fraction | int:
@@ -75,10 +74,6 @@ def _row_part(value: Any) -> Fraction | int:
 def _training_part(value: Any) -> Fraction | int | Literal["given"]:
     """Read a part of the rows to train on, or the word for the split that comes with the data."""
     return GIVEN if value == GIVEN else _row_part(value)
-
-
-def _one_or_more(value: Any) -> Any:
-    return tuple(value) if isinstance(value, tuple | list) else (value,)
 
 
 ROW_PART_FORMS: list[dict[str, Any]] = [
@@ -106,7 +101,7 @@ TrainingPart = Annotated[
 ]
 TrainingParts = Annotated[
     tuple[TrainingPart, ...],
-    BeforeValidator(_one_or_more, json_schema_input_type=TrainingPart | tuple[TrainingPart, ...]),
+    BeforeValidator(one_or_more, json_schema_input_type=TrainingPart | tuple[TrainingPart, ...]),
     Field(min_length=1),
 ]
 
@@ -142,38 +137,65 @@ class Protocol(StrictModel):
         return self
 
 
-class Classifier(StrictModel):
+def _is_none(value: object) -> bool:
+    """Say what is not written: a config that leaves the key out reads as it did before there was such a key."""
+    return value is None
+
+
+class Classifier(KernelSpec):
     """The support vector machine that is trained on each subset of the features."""
 
-    kernel: str
     C: Annotated[float, Field(gt=0)] = Field(description="Upper bound of alpha, the price of a margin violation.")
     tolerance: Annotated[float, Field(gt=0, lt=1)] = Field(default=1e-6, description="Relative duality gap to reach.")
     solver: Solver = Field(default="auto", description="Solver of the dual problem.")
+    tune: TuneSteps | None = Field(
+        default=None,
+        exclude_if=_is_none,
+        description="Choice of the kernel, its parameters or C inside each training part: a grid search, or several, "
+        "one after the other. The first begins with the classifier's own kernel and C.",
+    )
 
-    def handed(self) -> dict[str, Any]:
-        """Hand the experiment's machine to ranking methods that train machines."""
-        return {
-            "kernel": self.kernel_object(),
-            "C": self.C,
-            "tolerance": self.tolerance,
-            "solver": self.solver,
-        }
+    class_kernels: dict[str, AnyKernel] = Field(
+        default_factory=dict, description="Kernels of the machines of single classes, by name, where they differ."
+    )
+    output_scaling: OutputScaling = Field(
+        default="none", description="What the machines' outputs are multiplied or divided by before they are compared."
+    )
 
-    def kernel_object(self) -> Kernel:
-        """Build the kernel that the config describes."""
-        names = {field.name for field in dataclasses.fields(KERNELS[self.kernel])} - KERNEL_FIELDS_NOT_IN_CONFIGS
-        return KERNELS[self.kernel](**{name: getattr(self, name) for name in names})
+    def machine(self, class_names: Sequence[str]) -> Machine:
+        """Build the machine that the config describes, before anything is tuned."""
+        own = {class_names.index(name): spec.kernel_object() for name, spec in self.class_kernels.items()}
+        return Machine(self.kernel_object(), self.C, self.tolerance, self.solver, own or None, self.output_scaling)
+
+    @model_validator(mode="after")
+    def _tunes_plain_machines(self) -> Classifier:
+        if self.tune is not None and (self.class_kernels or self.output_scaling != "none"):
+            raise ValueError(
+                "'tune' is for machines that are alike; leave out either it or class_kernels and output_scaling"
+            )
+        return self
 
 
-def _classifier_model(name: str, kernel: type[Kernel]) -> type[Classifier]:
-    hints = typing.get_type_hints(kernel, include_extras=True)
-    fields: dict[str, Any] = {
-        field.name: (hints[field.name], field.default)
-        for field in dataclasses.fields(kernel)
-        if field.name not in KERNEL_FIELDS_NOT_IN_CONFIGS
-    }
-    fields["kernel"] = (Literal[name], ...)
-    return create_model(f"{kernel.__name__}Classifier", __base__=Classifier, **fields)
+def _names_a_type(value: Any) -> str:
+    """Tell the classifiers that have a type from the machines, which have a kernel."""
+    has_type = "type" in value if isinstance(value, dict) else hasattr(value, "type")
+    return "type" if has_type else "kernel"
+
+
+def _either(models: list[Any]) -> Any:
+    return functools.reduce(operator.or_, models)
+
+
+if TYPE_CHECKING:
+    AnyClassifier = Classifier
+    ExperimentClassifier = Classifier | PlainClassifier
+else:
+    AnyClassifier = models_of_kernels(Classifier, "Classifier")
+    ExperimentClassifier = Annotated[
+        Annotated[AnyClassifier, Tag("kernel")]
+        | Annotated[NaiveBayes | DecisionTree, Field(discriminator="type"), Tag("type")],
+        Discriminator(_names_a_type),
+    ]
 
 
 class Ranking(StrictModel):
@@ -184,6 +206,11 @@ class Ranking(StrictModel):
         default="best-first", description="Whether a subset keeps the best features or, as a control, the worst."
     )
     label: Text = Field(default="", description="Name in tables and figures; made from method and order if left out.")
+    classifier: ExperimentClassifier | None = Field(
+        default=None,
+        exclude_if=_is_none,
+        description="The machine of this ranking and its subsets; that of the experiment if left out.",
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -205,6 +232,11 @@ class Ranking(StrictModel):
         """Parameters of the method, by the name that its estimator gives them."""
         return self.model_dump(exclude=set(Ranking.model_fields))
 
+    def scores_as(self, other: Ranking) -> bool:
+        """Whether another ranking gives the features the same scores."""
+        alike = self.method == other.method and self.parameters() == other.parameters()
+        return alike and self.classifier == other.classifier
+
     def estimator(self, **handed: Any) -> Ranker:
         """Build the method's estimator with its parameters and those of `handed` that it takes."""
         method = ranking_methods()[self.method]
@@ -220,29 +252,9 @@ def _ranking_model(name: str, method: type[Ranker]) -> type[Ranking]:
     return create_model(f"{method.__name__}Ranking", __base__=Ranking, **fields)
 
 
-def _names_a_type(value: Any) -> str:
-    """Tell the classifiers that have a type from the machines, which have a kernel."""
-    has_type = "type" in value if isinstance(value, dict) else hasattr(value, "type")
-    return "type" if has_type else "kernel"
-
-
-def _either(models: list[Any]) -> Any:
-    return functools.reduce(operator.or_, models)
-
-
 if TYPE_CHECKING:
-    AnyClassifier = Classifier
-    ExperimentClassifier = Classifier | PlainClassifier
     AnyRanking = Ranking
 else:
-    AnyClassifier = Annotated[
-        _either([_classifier_model(name, kernel) for name, kernel in KERNELS.items()]), Field(discriminator="kernel")
-    ]
-    ExperimentClassifier = Annotated[
-        Annotated[AnyClassifier, Tag("kernel")]
-        | Annotated[NaiveBayes | DecisionTree, Field(discriminator="type"), Tag("type")],
-        Discriminator(_names_a_type),
-    ]
     AnyRanking = Annotated[
         _either([_ranking_model(name, method) for name, method in ranking_methods().items()]),
         Field(discriminator="method"),
@@ -266,6 +278,9 @@ class Config(StrictModel):
     rankings: tuple[AnyRanking, ...] = Field(
         default=(), description="Methods to compare; without any, only the machine on all features is evaluated."
     )
+    extractors: tuple[AnyExtraction, ...] = Field(
+        default=(), description="Feature extractors whose components, the best first, are compared with the rankings."
+    )
     subsets: (
         Literal["all"] | Annotated[tuple[PositiveInt, ...], BeforeValidator(_sorted_sizes), Field(min_length=1)]
     ) = Field(default="all", description="Numbers of retained features: all of them, or a list.")
@@ -288,33 +303,71 @@ class Config(StrictModel):
         default=(), description="What the source claims, and the rule by which each claim is judged."
     )
 
+    @property
+    def shares_classifier(self) -> bool:
+        """Whether all rankings have the same machine when they keep all features."""
+        return all(ranking.classifier is None for ranking in self.rankings)
+
+    def classifier_of(self, ranking: Ranking | Extraction | None) -> Classifier | PlainClassifier:
+        """Give the classifier of a ranking; that of the experiment where there is none of its own."""
+        own = ranking.classifier if isinstance(ranking, Ranking) else None
+        return self.classifier if own is None else own
+
     @model_validator(mode="after")
     def _labels_are_distinct(self) -> Config:
-        labels = [ranking.label for ranking in self.rankings]
+        labels = [*(ranking.label for ranking in self.rankings), *(each.label for each in self.extractors)]
         for label in labels:
             if labels.count(label) > 1:
                 raise ValueError(f"two rankings are called '{label}'; give each a label of its own")
         return self
 
     @model_validator(mode="after")
+    def _extractors_have_company(self) -> Config:
+        if self.extractors and not self.rankings:
+            raise ValueError("extractors are compared with rankings; list at least one under 'rankings'")
+        return self
+
+    @model_validator(mode="after")
     def _methods_that_train_machines_have_one(self) -> Config:
-        if isinstance(self.classifier, PlainClassifier):
-            for ranking in self.rankings:
-                if "kernel" in ranking_methods()[ranking.method]._get_param_names():
+        for ranking in self.rankings:
+            classifier = self.classifier_of(ranking)
+            trains_machines = "kernel" in ranking_methods()[ranking.method]._get_param_names()
+            if isinstance(classifier, PlainClassifier) and trains_machines:
+                raise ValueError(
+                    f"{ranking.method} ranks with the experiment's support vector machine, and the classifier is a "
+                    f"{classifier.type}; rank by another method, or give the classifier a kernel"
+                )
+        return self
+
+    @model_validator(mode="after")
+    def _methods_know_kernels_of_classes(self) -> Config:
+        for ranking in self.rankings:
+            classifier = self.classifier_of(ranking)
+            if isinstance(classifier, Classifier) and classifier.class_kernels:
+                taken = ranking_methods()[ranking.method]._get_param_names()
+                if "kernel" in taken and "class_kernels" not in taken:
                     raise ValueError(
-                        f"{ranking.method} ranks with the experiment's support vector machine, and the classifier is a "
-                        f"{self.classifier.type}; rank by another method, or give the classifier a kernel"
+                        f"{ranking.method} trains all machines with one kernel, and the classifier has "
+                        "'class_kernels'; rank by another method, or leave them out"
                     )
         return self
 
     @model_validator(mode="after")
     def _claims_speak_of_what_is_computed(self) -> Config:
-        labels = {ALL_FEATURES, *(ranking.label for ranking in self.rankings)}
+        scored = {ALL_FEATURES, *(ranking.label for ranking in self.rankings)}
+        extracted = {extraction.label for extraction in self.extractors}
         for claim in self.expected:
+            # A claim without a place on a curve is one about scores, which components do not have.
+            labels = scored | extracted if any(claim.places()) else scored
             for label in claim.rankings():
                 if label not in labels:
                     raise ValueError(f"the claim {claim.id} speaks of '{label}', which no ranking is called")
             for place in claim.places():
+                if place.ranking == ALL_FEATURES and not self.shares_classifier:
+                    raise ValueError(
+                        f"the claim {claim.id} speaks of all features, where rankings with classifiers of their own "
+                        "differ; name a ranking in it"
+                    )
                 if place.metric not in self.metrics:
                     raise ValueError(f"the claim {claim.id} speaks of {place.metric}, which 'metrics' does not list")
         return self

@@ -105,7 +105,7 @@ class KernelPenalisedDescent(Ranker):
     """
 
     method = "kpd"
-    version = 1
+    version = 2
 
     def __init__(  # noqa: PLR0917 - scikit-learn's estimators take their parameters in place or by name
         self,
@@ -148,7 +148,10 @@ class KernelPenalisedDescent(Ranker):
     def _scores(self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:
         kernel = self.kernel if isinstance(self.kernel, Kernel) else kernel_from_name(self.kernel)
         strengths = self.strength if isinstance(self.strength, tuple) else (self.strength,)
-        self.strength_ = strengths[0] if len(strengths) == 1 else self._best_strength(kernel, X, y, strengths)
+        self.strength_ = strengths[0]
+        if len(strengths) > 1:
+            self.strength_ = self._best_strength(kernel, X, y, strengths)
+            self.chosen_["strength"] = self.strength_
         labels, _ = machine_labels(y, n_classes)
         self.path_ = tuple(self._descent(kernel, X, signs, self.strength_) for signs in labels)
         self.converged_ = all(path.converged for path in self.path_)

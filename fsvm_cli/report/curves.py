@@ -90,8 +90,9 @@ def _draw(axes: Axes, rows: pd.DataFrame, config: Config) -> list[Line2D]:
             if part == config.parts[0]:
                 heights[label] = float(percent["mean"].mean())
         handles[label] = Line2D([], [], color=colour, marker=marker, label=label)
-    reference = rows[(rows["part"] == config.parts[0]) & (rows["n_features"] == rows["n_features"].max())]
-    axes.axhline(100 * reference["mean"].iloc[0], color="#777777", linewidth=0.7, linestyle=":", zorder=1)
+    if config.shares_classifier:
+        reference = rows[(rows["part"] == config.parts[0]) & (rows["n_features"] == rows["n_features"].max())]
+        axes.axhline(100 * reference["mean"].iloc[0], color="#777777", linewidth=0.7, linestyle=":", zorder=1)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.margins(x=0.02)
     # A symmetric band may leave the range that the figure of merit can have.
@@ -107,5 +108,7 @@ def _key_to_lines(config: Config) -> list[Line2D]:
             Line2D([], [], color="#444444", linestyle=LINE_STYLES[part], label=f"{PART_NAMES[part]} part")
             for part in config.parts
         ]
+    if not config.shares_classifier:
+        return key
     reference = f"all features, {PART_NAMES[config.parts[0]]} part" if len(config.parts) > 1 else "all features"
     return [*key, Line2D([], [], color="#777777", linewidth=0.7, linestyle=":", label=reference)]

@@ -9,6 +9,7 @@ from fsvm_cli.experiment.provenance import FILE_NAME as RUN_NAME
 from fsvm_cli.experiment.provenance import describe_run, read_run
 from fsvm_cli.experiment.record import record_key, tables_of
 from fsvm_cli.files import write_atomically
+from fsvm_cli.report.chosen import summarise_chosen
 from fsvm_cli.report.samples import collect
 from fsvm_cli.report.selection import summarise_selection
 from fsvm_cli.report.tables import read_table, summarise, write_table
@@ -30,6 +31,7 @@ CURVES_NAME = "curves.csv"
 SCORES_NAME = "scores.csv"
 SELECTION_NAME = "selection.csv"
 VERDICTS_NAME = "published.csv"
+CHOSEN_NAME = "chosen.csv"
 FIGURE_NAMES = tuple(
     f"{name}.{extension}"
     for name in ("*-vs-features", "*-vs-features-n*", "scores", "decision-field")
@@ -53,6 +55,9 @@ def write_tables(loaded: LoadedConfig, experiment: Experiment, store: Store, fol
     write_table(scores, folder / SCORES_NAME)
     if experiment.config.rankings:
         write_table(summarise_selection(experiment, collected), folder / SELECTION_NAME)
+    chosen = summarise_chosen(collected)
+    if not chosen.empty:
+        write_table(chosen, folder / CHOSEN_NAME)
     if experiment.config.expected:
         trials = Trials(experiment, collected)
         verdicts = table_of_verdicts(trials, overridden=bool(loaded.document.overrides))

@@ -45,6 +45,8 @@ class Samples:
     intervals : dict of (metric, part) to list of (low, high)
         For the test part of a given split, which has no spread between trials: 95 % bootstrap intervals over its
         samples, by size; else empty.
+    chosen : tuple of dict of str to value
+        What was chosen on the training part of each trial.
     """
 
     splits: NDArray[np.intp]
@@ -53,6 +55,7 @@ class Samples:
     scores: NDArray[np.float64]
     converged: NDArray[np.bool_]
     intervals: dict[tuple[str, str], list[tuple[float, float]]] = field(default_factory=dict)
+    chosen: tuple[dict[str, float | int | str], ...] = ()
 
 
 def collect(experiment: Experiment, store: Store) -> dict[tuple[str, int], Samples]:
@@ -113,6 +116,7 @@ def _samples(experiment: Experiment, complete: dict[int, Outcome]) -> Samples:
         scores=np.array([outcome.scores for outcome in outcomes]),
         converged=_converged(outcomes, experiment.sizes),
         intervals=_intervals(experiment, confusions["test"][0]) if experiment.config.protocol.is_given else {},
+        chosen=tuple(outcome.chosen for outcome in outcomes),
     )
 
 

@@ -99,4 +99,6 @@ def _certificate(rows: pd.DataFrame, config: Config) -> str:
     n_unconverged = int(rows["n_unconverged"].sum())
     if n_unconverged:
         return f"; in {n_unconverged} of {int(rows['n_trials'].sum())} points a machine missed its duality gap"
-    return "" if isinstance(config.classifier, PlainClassifier) else "; every machine reached its duality gap"
+    classifiers = [config.classifier_of(ranking) for ranking in (*config.rankings, *config.extractors) or (None,)]
+    has_machines = not all(isinstance(classifier, PlainClassifier) for classifier in classifiers)
+    return "; every machine reached its duality gap" if has_machines else ""

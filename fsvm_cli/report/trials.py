@@ -39,8 +39,10 @@ class Trials:
     def _key(self, ranking: str, train_size: int | None) -> tuple[str, int]:
         n_train = max(self.experiment.n_test) if train_size is None else train_size
         if ranking == ALL_FEATURES:
-            # With all features every ranking has the same machine.
-            ranking = next((label for label, size in self._collected if size == n_train), ALL_FEATURES)
+            # With all features every ranking has the same machine; an extractor's sees components.
+            extracted = {extraction.label for extraction in self.experiment.config.extractors}
+            found = (label for label, size in self._collected if size == n_train and label not in extracted)
+            ranking = next(found, ALL_FEATURES)
         return ranking, n_train
 
     def at(self, place: Place) -> NDArray[np.float64]:

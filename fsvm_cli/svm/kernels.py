@@ -14,6 +14,17 @@ import annotated_types
 import numpy as np
 
 from fsvm_cli.svm.additive_kernel import Kernel, Weights
+from fsvm_cli.svm.compiled_kernels import (
+    ANOVA_SUM,
+    EXPONENTIAL,
+    IDENTITY,
+    INNER_PRODUCT,
+    L1_DISTANCE,
+    POWER,
+    SQUARED_DISTANCE,
+    TANH,
+    Form,
+)
 from fsvm_cli.svm.pairwise import AnovaSum, Array, InnerProduct, L1Distance, PairwiseStatistic, SquaredDistance
 
 if TYPE_CHECKING:
@@ -37,6 +48,10 @@ class Linear(Kernel):
     def statistic(self) -> PairwiseStatistic:  # noqa: D102
         return InnerProduct()
 
+    @property
+    def form(self) -> Form:  # noqa: D102
+        return Form(INNER_PRODUCT, IDENTITY)
+
     def value(self, s: Array) -> Array:  # noqa: D102
         return s
 
@@ -46,7 +61,7 @@ class Linear(Kernel):
 
 @dataclass(frozen=True)
 class Polynomial(Kernel):
-    """K(u, v) = (offset + sum_j w_j u_j v_j)^degree; scikit-learn's "poly" with gamma = 1, coef0 = offset.
+    """K(u, v) = (offset + scale sum_j w_j u_j v_j)^degree; scikit-learn's "poly" with gamma = scale, coef0 = offset.
 
     Attributes
     ----------
@@ -56,22 +71,29 @@ class Polynomial(Kernel):
         >= 0, in units of the inner product.
     weights : tuple of float or None
         One per feature, >= 0: the a_j of KPD-SVM (2018), eq. (8).
+    scale : float
+        > 0, in units of one over the inner product.
     """
 
     name: ClassVar[str] = "polynomial"
     degree: Annotated[int, annotated_types.Ge(1)] = 2
     offset: Annotated[float, annotated_types.Ge(0.0)] = 1.0
     weights: Weights = None
+    scale: Annotated[float, annotated_types.Gt(0.0)] = 1.0
 
     @property
     def statistic(self) -> PairwiseStatistic:  # noqa: D102
         return InnerProduct()
 
+    @property
+    def form(self) -> Form:  # noqa: D102
+        return Form(INNER_PRODUCT, POWER, scale=float(self.scale), offset=float(self.offset), degree=int(self.degree))
+
     def value(self, s: Array) -> Array:  # noqa: D102
-        return (self.offset + s) ** self.degree
+        return (self.offset + self.scale * s) ** self.degree
 
     def slope(self, s: Array) -> Array:  # noqa: D102
-        return self.degree * (self.offset + s) ** (self.degree - 1)
+        return self.degree * self.scale * (self.offset + self.scale * s) ** (self.degree - 1)
 
 
 @dataclass(frozen=True)
@@ -94,6 +116,10 @@ class Gaussian(Kernel):
     @property
     def statistic(self) -> PairwiseStatistic:  # noqa: D102
         return SquaredDistance()
+
+    @property
+    def form(self) -> Form:  # noqa: D102
+        return Form(SQUARED_DISTANCE, EXPONENTIAL, scale=-1.0 / self.theta)
 
     def value(self, s: Array) -> Array:  # noqa: D102
         return np.exp(s / -self.theta)
@@ -123,6 +149,10 @@ class Laplace(Kernel):
     def statistic(self) -> PairwiseStatistic:  # noqa: D102
         return L1Distance()
 
+    @property
+    def form(self) -> Form:  # noqa: D102
+        return Form(L1_DISTANCE, EXPONENTIAL, scale=-1.0 / self.theta)
+
     def value(self, s: Array) -> Array:  # noqa: D102
         return np.exp(s / -self.theta)
 
@@ -149,6 +179,10 @@ class Anova(Kernel):
     @property
     def statistic(self) -> PairwiseStatistic:  # noqa: D102
         return AnovaSum(self.gamma)
+
+    @property
+    def form(self) -> Form:  # noqa: D102
+        return Form(ANOVA_SUM, POWER, gamma=float(self.gamma), degree=int(self.degree))
 
     def value(self, s: Array) -> Array:  # noqa: D102
         return s**self.degree
@@ -179,6 +213,10 @@ class Tanh(Kernel):
     @property
     def statistic(self) -> PairwiseStatistic:  # noqa: D102
         return InnerProduct()
+
+    @property
+    def form(self) -> Form:  # noqa: D102
+        return Form(INNER_PRODUCT, TANH, scale=float(self.scale), offset=-float(self.offset))
 
     def value(self, s: Array) -> Array:  # noqa: D102
         return np.tanh(self.scale * s - self.offset)

@@ -129,9 +129,10 @@ def _cross_validate(  # noqa: PLR0917
     labels, _ = machine_labels(y, n_classes)
     n = len(y)
     coefficients, scores = np.zeros((len(labels), len(Cs), n)), np.full((len(labels), len(Cs), n), -np.inf)
+    reached = np.ones((len(labels), len(Cs)), dtype=bool)
     present = np.flatnonzero((labels > 0).any(axis=1))
     for m in present:
-        coefficients[m], scores[m] = fit_all(gram, labels[m], Cs, tolerance)
+        coefficients[m], scores[m], reached[m] = fit_all(gram, labels[m], Cs, tolerance)
     accuracy, converged = np.zeros(len(Cs)), np.ones(len(Cs), dtype=bool)
     for train, test in folds:
         counts = np.bincount(y[train], minlength=n_classes)
@@ -141,6 +142,8 @@ def _cross_validate(  # noqa: PLR0917
                 held_out[m] = -np.inf
                 continue
             done = score_fold(gram, labels[m], Cs, (train, test), tolerance, coefficients[m], held_out[m])
+            # What a fold took over from a machine on all samples is as good as that one.
+            done &= reached[m] | (coefficients[m][:, test] != 0.0).any(axis=1)
             for c in np.flatnonzero(~done):
                 done[c] = _solve_fold(gram, labels[m], Cs[c], (train, test), tolerance, held_out[m, c])
             converged &= done

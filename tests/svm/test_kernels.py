@@ -10,12 +10,12 @@ from scipy import sparse
 from sklearn.metrics import pairwise
 
 from fsvm_cli.svm import KERNELS, Anova, Gaussian, Kernel, Laplace, Linear, Polynomial, Tanh, kernel_from_name
-from fsvm_cli.svm.compiled_kernels import Form, Scratch, add_feature, compiled_form, exponentials, fill_gram
+from fsvm_cli.svm.compiled_kernels import Scratch, add_feature, exponentials, fill_gram
 
 D = 4
 WEIGHTS = (0.5, 0.0, 2.0, 1.3)
-UNWEIGHTED = [Linear(), Polynomial(3, 0.7), Gaussian(2.5), Laplace(3.0), Anova(0.4, 3), Tanh(0.3, 0.2)]
-WEIGHTED = [Linear(WEIGHTS), Polynomial(2, 1.0, WEIGHTS), Gaussian(2.0, WEIGHTS), Laplace(1.5, WEIGHTS)]
+UNWEIGHTED = [Linear(), Polynomial(3, 0.7, scale=0.6), Gaussian(2.5), Laplace(3.0), Anova(0.4, 3), Tanh(0.3, 0.2)]
+WEIGHTED = [Linear(WEIGHTS), Polynomial(2, 1.0, WEIGHTS, 0.6), Gaussian(2.0, WEIGHTS), Laplace(1.5, WEIGHTS)]
 
 
 def samples(n: int, seed: int) -> np.ndarray:
@@ -30,7 +30,7 @@ def name_of(kernel: Kernel) -> str:
     ("kernel", "expected"),
     [
         (Linear(), pairwise.linear_kernel),
-        (Polynomial(3, 0.7), lambda A, B: pairwise.polynomial_kernel(A, B, degree=3, gamma=1, coef0=0.7)),
+        (Polynomial(3, 0.7, scale=0.4), lambda A, B: pairwise.polynomial_kernel(A, B, degree=3, gamma=0.4, coef0=0.7)),
         (Gaussian(2.5), lambda A, B: pairwise.rbf_kernel(A, B, gamma=1 / 2.5)),
         (Laplace(3.0), lambda A, B: pairwise.laplacian_kernel(A, B, gamma=1 / 3.0)),
         (Tanh(0.3, 0.2), lambda A, B: pairwise.sigmoid_kernel(A, B, gamma=0.3, coef0=-0.2)),
@@ -116,7 +116,7 @@ def test_distance_kernels_refuse_csr_samples(kernel):
 @pytest.mark.parametrize("kernel", UNWEIGHTED + WEIGHTED, ids=name_of)
 def test_compiled_kernels_give_the_same_gram_matrix(kernel):
     A, B = samples(150, 13), samples(9, 14)
-    form = compiled_form(kernel)
+    form = kernel.form
     square, cross, K = np.zeros((150, 150)), np.zeros((150, 9)), np.empty((150, 150))
     scratch = Scratch(np.empty(150), np.empty(150, np.int64))
     weights = kernel.feature_weights(D)
@@ -125,17 +125,17 @@ def test_compiled_kernels_give_the_same_gram_matrix(kernel):
         column_a, column_b = np.ascontiguousarray(A[:, j]), np.ascontiguousarray(B[:, j])
         add_feature(form, square, cross, column_a, column_b, weight, scratch)
     fill_gram(form, square, K, scratch)
-    np.testing.assert_allclose(K, kernel.gram(A, A), rtol=1e-12, atol=1e-13)
-    np.testing.assert_allclose(kernel.value(cross), kernel.gram(A, B), rtol=1e-12, atol=1e-13)
+    expected = kernel.value(kernel.statistic_matrix(A, A))
+    np.testing.assert_allclose(K, expected, rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(cross, kernel.statistic_matrix(A, B), rtol=1e-12, atol=1e-13)
 
 
-def test_compiled_form_refuses_a_kernel_that_it_does_not_know():
-    class Other(Linear):
-        pass
-
-    assert compiled_form(Other()) == Form(0, 0)  # a subclass without a new definition is its base
-    with pytest.raises(TypeError, match="no compiled form"):
-        compiled_form(object())  # type: ignore[arg-type]
+@pytest.mark.parametrize("kernel", UNWEIGHTED + WEIGHTED, ids=name_of)
+def test_gram_matrices_are_the_kernel_of_the_statistic(kernel):
+    A, B = samples(150, 13), samples(9, 14)
+    K = kernel.gram(A, A)
+    np.testing.assert_allclose(K, kernel.value(kernel.statistic_matrix(A, A)), rtol=1e-13, atol=1e-15)
+    np.testing.assert_allclose(kernel.gram(A, B), kernel.value(kernel.statistic_matrix(A, B)), rtol=1e-13, atol=1e-15)
 
 
 @given(st.lists(st.floats(-800.0, 0.0), min_size=1, max_size=40))
@@ -169,6 +169,7 @@ def test_kernels_are_found_by_name_and_hashable(name):
         (lambda: Polynomial(degree=2.0), "degree must be an integer"),
         (lambda: Polynomial(degree=True), "degree must be an integer"),
         (lambda: Polynomial(offset=-1.0), "offset must be >= 0"),
+        (lambda: Polynomial(scale=0.0), "scale must be > 0"),
         (lambda: Linear(weights=(1.0, -1.0)), r"weights\[1\] must be >= 0"),
         (lambda: Linear(weights=(1.0,)).gram(samples(2, 0), samples(2, 0)), "1 entries for 4 features"),
         (lambda: Anova().weight_gradient(samples(2, 0), samples(2, 0), np.ones((2, 2))), "no feature weights"),
