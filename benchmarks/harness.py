@@ -26,6 +26,9 @@ REPEATS = int(os.environ.get("FSVM_BENCH_REPEATS", "5"))
 SPLITS = int(os.environ.get("FSVM_BENCH_SPLITS", "500"))
 """Splits of the wine rows; other rows scale theirs with it. A smaller number shortens a trial run."""
 
+LEAST_SECONDS = 0.5
+"""Of all repeats together: of work that takes milliseconds, few would be a matter of chance."""
+
 
 @dataclass(frozen=True)
 class Comparison:
@@ -43,10 +46,10 @@ class Comparison:
 
 
 def median_seconds(work: Callable[[], object], repeats: int = REPEATS) -> float:
-    """Return the median over repeats, after one run that warms caches and worker processes."""
+    """Return the median over repeats, after one run that warms caches and worker processes; short work runs oftener."""
     work()
-    seconds = []
-    for _ in range(repeats):
+    seconds: list[float] = []
+    while len(seconds) < repeats or sum(seconds) < LEAST_SECONDS:
         start = time.perf_counter()
         work()
         seconds.append(time.perf_counter() - start)

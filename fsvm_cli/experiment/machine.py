@@ -6,6 +6,8 @@ import dataclasses
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from fsvm_cli.svm import SVM
+
 if TYPE_CHECKING:
     from fsvm_cli.svm.additive_kernel import Kernel
     from fsvm_cli.svm.dual import Solver
@@ -42,7 +44,14 @@ class Machine:
     converged: bool = True
 
     def handed(self) -> dict[str, Any]:
-        """Hand the machine to ranking methods that train machines."""
+        """Hand the machine to ranking methods that train machines, or any classifier."""
+        return self._parameters() | {"estimator": self.estimator()}
+
+    def estimator(self) -> SVM:
+        """Build the machine; gaps that it misses are recorded, not raised."""
+        return SVM(**self._parameters(), on_failure="flag")
+
+    def _parameters(self) -> dict[str, Any]:
         return {
             "kernel": self.kernel,
             "C": self.C,

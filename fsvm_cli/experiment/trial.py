@@ -14,12 +14,12 @@ from fsvm_cli.evaluation.metrics import confusion_matrix
 from fsvm_cli.evaluation.nested_predictions import nested_predictions
 from fsvm_cli.evaluation.seeds import random_stream
 from fsvm_cli.evaluation.splits import Split, random_split
-from fsvm_cli.experiment.classifiers import PlainClassifier
+from fsvm_cli.experiment.classifiers import Classifier, PlainClassifier
 from fsvm_cli.experiment.extraction import Extraction
 from fsvm_cli.experiment.outcome import Outcome, SubsetResult
 from fsvm_cli.experiment.tuning import tuned
 from fsvm_cli.ranking.base import order_of
-from fsvm_cli.svm import SVM, nested_curves
+from fsvm_cli.svm import nested_curves
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from fsvm_cli.experiment.machine import Machine
     from fsvm_cli.experiment.plan import Experiment, Trial
-    from fsvm_cli.experiment.schema import Classifier, Ranking
+    from fsvm_cli.experiment.schema import Ranking
     from fsvm_cli.ranking.base import Ranker
 
 
@@ -195,7 +195,7 @@ def _order(  # noqa: PLR0917
         return _Order(np.arange(parts.X_train.shape[1]), (), converged, chosen)
     ranker = next((ranker for other, ranker in fitted if ranking.scores_as(other)), None)
     if ranker is None:
-        ranker = _fit(experiment, trial, ranking, parts, machine)
+        ranker = fitted_ranker(experiment, trial, ranking, parts, machine)
         fitted.append((ranking, ranker))
     features = order_of(ranker.scores_)
     if ranking.order == "worst-first":
@@ -204,9 +204,10 @@ def _order(  # noqa: PLR0917
     return _Order(features, scores, converged and ranker.converged_, chosen | ranker.chosen_)
 
 
-def _fit(
+def fitted_ranker(
     experiment: Experiment, trial: Trial, ranking: Ranking, parts: Parts, machine: Machine | PlainClassifier
 ) -> Ranker:
+    """Fit the method of a ranking on the training part of a trial."""
     stream = random_stream(experiment.config.protocol.seed, "ranking", ranking.method, trial.split)
     ranker = ranking.estimator(**machine.handed(), random_state=int(stream.integers(2**31)))
     leak = {"X_test": parts.X_test, "y_test": parts.y_test} if ranking.sees_test_part() else {}
@@ -246,7 +247,7 @@ def _evaluate(  # noqa: PLR0917
         estimator = machine.estimator(int(stream.integers(2**31)))
         return [_evaluate_estimator(estimator, parts, order, sizes, n_classes) for order in orders]
     if not machine.is_plain:
-        estimator = SVM(**machine.handed(), on_failure="flag")
+        estimator = machine.estimator()
         return [_evaluate_estimator(estimator, parts, order, sizes, n_classes) for order in orders]
     curves = nested_curves(
         machine.kernel,

@@ -10,7 +10,7 @@ import types
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
-from pydantic import BeforeValidator, Field, create_model, model_validator
+from pydantic import BeforeValidator, Field, PlainValidator, WithJsonSchema, create_model, model_validator
 from sklearn.model_selection import StratifiedKFold
 
 from fsvm_cli.documents import StrictModel
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from fsvm_cli.experiment.machine import Machine
     from fsvm_cli.svm.additive_kernel import Kernel
     from fsvm_cli.svm.folds import Fold
+
+LEAVE_ONE_OUT: Literal["leave-one-out"] = "leave-one-out"
 
 
 def one_or_more(value: Any) -> Any:
@@ -67,6 +69,20 @@ else:
     ]
 
 
+def _read_folds(value: Any) -> Any:
+    is_number = isinstance(value, int) and not isinstance(value, bool) and value >= 2
+    if not is_number and value != LEAVE_ONE_OUT:
+        raise ValueError(f"{value!r} is no number of folds; write 2 or more, or {LEAVE_ONE_OUT}")
+    return value
+
+
+Folds = Annotated[
+    int | Literal["leave-one-out"],
+    PlainValidator(_read_folds),
+    WithJsonSchema({"anyOf": [{"type": "integer", "minimum": 2}, {"const": LEAVE_ONE_OUT}]}),
+]
+
+
 class TuneStep(StrictModel):
     """One grid search on the training part; what it does not search stays as it is."""
 
@@ -74,7 +90,7 @@ class TuneStep(StrictModel):
         default=(), description="Kernels to choose from, each with a value or a list of values for its parameters."
     )
     C: tuple[Annotated[float, Field(gt=0)], ...] = Field(default=(), description="Values of C to choose from.")
-    folds: Annotated[int, Field(ge=2)] | Literal["leave-one-out"] = Field(
+    folds: Folds = Field(
         description="Parts of the training part of which each is left out once; by class, in a random order."
     )
 
@@ -148,13 +164,13 @@ def tuned(
 def _folds(folds: int | Literal["leave-one-out"], y: NDArray[np.intp], rng: np.random.Generator) -> list[Fold]:
     counts = np.bincount(y)
     smallest = int(counts[counts > 0].min())
-    needed = 2 if folds == "leave-one-out" else folds
+    needed = 2 if folds == LEAVE_ONE_OUT else folds
     if smallest < needed:
         raise ValueError(
             f"tune: folds is {folds}; in the training part the smallest class has {smallest} samples, and "
             f"{needed} are needed"
         )
-    if folds == "leave-one-out":
+    if folds == LEAVE_ONE_OUT:
         return leave_one_out(len(y))
     splitter = StratifiedKFold(folds, shuffle=True, random_state=int(rng.integers(2**31)))
     return list(splitter.split(np.zeros(len(y)), y))

@@ -49,6 +49,9 @@ class Ranker(NamedMethod, SelectorMixin, BaseEstimator):
     looks_at_classes: ClassVar[bool] = True
     """Whether the scores say how relevant a feature is to the classes."""
 
+    scores_are_shares: ClassVar[bool] = False
+    """Whether the scores divide an amount among the features; figures show them as bars."""
+
     accepts_sparse: ClassVar[bool] = False
     """Whether `_scores` takes a CSR matrix as it is; other methods refuse one, because most would fill it."""
 

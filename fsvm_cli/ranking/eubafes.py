@@ -32,6 +32,9 @@ class Eubafes(Ranker):
     together. Takes any number of classes as they are; O(n² d) per step for n samples, and O(n²) of memory, so that it
     refuses more than 10,000 samples.
 
+    Use it to find a small set that serves together; not on thousands of samples, nor for an order of all features:
+    those that end at 0 tie.
+
     Parameters
     ----------
     n_features_to_select : int or None, default=None

@@ -47,6 +47,9 @@ class KernelPenalisedDescent(Ranker):
     are left at the end, are ordered by their weights. Several classes are separated one against the rest, each with a
     descent of its own, and the scores averaged. O(n² d) per iteration, some hundred to a thousand iterations.
 
+    Use it with the kernel that will classify, where features act together and it is open how many to keep; not on
+    thousands of samples, nor for the linear kernel, for which it is not defined.
+
     Parameters
     ----------
     kernel : str or Kernel, default="gaussian"

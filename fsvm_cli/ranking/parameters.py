@@ -16,7 +16,7 @@ from fsvm_cli.documents import StrictModel
 # An experiment hands these to a method; a person who lists the method in a config does not.
 HANDED_PARAMETERS = frozenset(
     {
-        *("self", "kernel", "C", "tolerance", "solver", "class_kernels", "output_scaling"),
+        *("self", "kernel", "C", "tolerance", "solver", "class_kernels", "output_scaling", "estimator"),
         *("random_state", "n_features_to_select", "n_components"),
     }
 )

@@ -34,7 +34,7 @@ VERDICTS_NAME = "published.csv"
 CHOSEN_NAME = "chosen.csv"
 FIGURE_NAMES = tuple(
     f"{name}.{extension}"
-    for name in ("*-vs-features", "*-vs-features-n*", "scores", "decision-field")
+    for name in ("*-vs-features", "*-vs-features-n*", "scores", "decision-field", "descent-path")
     for extension in (*FORMATS, "pdf")
 )
 
@@ -104,6 +104,7 @@ def draw_figures(folder: Path, formats: Sequence[str] = FORMATS) -> list[Path]:
     # matplotlib takes most of a second to import; a command that draws nothing does not wait for it.
     from fsvm_cli.report.curves import draw_curves  # noqa: PLC0415
     from fsvm_cli.report.decision_field import draw_decision_field  # noqa: PLC0415
+    from fsvm_cli.report.descent_path import draw_descent_paths  # noqa: PLC0415
     from fsvm_cli.report.scores import draw_scores  # noqa: PLC0415
 
     config, run = read_run(folder)
@@ -114,6 +115,8 @@ def draw_figures(folder: Path, formats: Sequence[str] = FORMATS) -> list[Path]:
     if "decision-field" in config.record:
         field, points = read_table(folder / "field.csv"), read_table(folder / "points.csv")
         paths += draw_decision_field(field, points, config, run["data"], folder=folder, formats=formats)
+    if "descent-path" in config.record:
+        paths += draw_descent_paths(read_table(folder / "path.csv"), config, folder, formats)
     return paths
 
 

@@ -12,6 +12,7 @@ from fsvm_cli.evaluation.bootstrap import bootstrap_interval
 from fsvm_cli.evaluation.metrics import METRICS
 from fsvm_cli.evaluation.seeds import random_stream
 from fsvm_cli.experiment.schema import ALL_FEATURES
+from fsvm_cli.information import class_uncertainty, classifier_information
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -42,6 +43,9 @@ class Samples:
         Scores of the features; no columns where nothing was ranked.
     converged : ndarray of bool, shape (n_trials, n_sizes)
         Whether the ranking's machines and the subset's reached their duality gap.
+    facts : dict of str to ndarray, shape (n_trials,)
+        Of the test part, with the machine on all features: "major-class" in per cent, "class-uncertainty" and
+        "classifier-information" in bits.
     intervals : dict of (metric, part) to list of (low, high)
         For the test part of a given split, which has no spread between trials: 95 % bootstrap intervals over its
         samples, by size; else empty.
@@ -54,6 +58,7 @@ class Samples:
     values: dict[tuple[str, str], NDArray[np.float64]]
     scores: NDArray[np.float64]
     converged: NDArray[np.bool_]
+    facts: dict[str, NDArray[np.float64]] = field(default_factory=dict)
     intervals: dict[tuple[str, str], list[tuple[float, float]]] = field(default_factory=dict)
     chosen: tuple[dict[str, float | int | str], ...] = ()
 
@@ -95,7 +100,9 @@ def _joined(blocks: Sequence[Samples]) -> Samples:
         values={which: np.concatenate([block.values[which] for block in blocks]) for which in first.values},
         scores=np.concatenate([block.scores for block in blocks]),
         converged=np.concatenate([block.converged for block in blocks]),
+        facts={name: np.concatenate([block.facts[name] for block in blocks]) for name in first.facts},
         intervals=first.intervals,
+        chosen=tuple(itertools.chain.from_iterable(block.chosen for block in blocks)),
     )
 
 
@@ -115,9 +122,19 @@ def _samples(experiment: Experiment, complete: dict[int, Outcome]) -> Samples:
         },
         scores=np.array([outcome.scores for outcome in outcomes]),
         converged=_converged(outcomes, experiment.sizes),
+        facts=_facts(confusions["test"][:, -1]),
         intervals=_intervals(experiment, confusions["test"][0]) if experiment.config.protocol.is_given else {},
         chosen=tuple(outcome.chosen for outcome in outcomes),
     )
+
+
+def _facts(confusions: NDArray[np.intp]) -> dict[str, NDArray[np.float64]]:
+    n_per_class = confusions.sum(axis=2)
+    return {
+        "major-class": 100 * n_per_class.max(axis=1) / n_per_class.sum(axis=1),
+        "class-uncertainty": class_uncertainty(confusions),
+        "classifier-information": classifier_information(confusions),
+    }
 
 
 def _intervals(
