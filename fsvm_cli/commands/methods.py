@@ -8,7 +8,7 @@ import click
 @click.command("methods")
 @click.argument("name", required=False)
 def command(name: str | None) -> None:
-    """Show the ranking methods, their parameters and sources.
+    """Show the ranking methods and the feature extractors, their parameters and sources.
 
     With NAME, all of what is known of one method.
     """
@@ -16,9 +16,10 @@ def command(name: str | None) -> None:
     import inspect
 
     from fsvm_cli.errors import UsageError
+    from fsvm_cli.extraction.registry import extraction_methods
     from fsvm_cli.ranking.registry import ranking_methods
 
-    methods = ranking_methods()
+    methods = {**ranking_methods(), **extraction_methods()}
     if name is None:
         width = max(map(len, methods))
         for method, estimator in methods.items():

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
+import threading
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -99,6 +101,8 @@ def _run(planned: Planned, workers: Workers, fresh: bool) -> list[FsvmError]:
     from fsvm_cli.experiment.store import Store
 
     _announce_compilation()
+    # Its libraries take a second to load, in which the first trials run.
+    threading.Thread(target=importlib.import_module, args=("fsvm_cli.report.results",), daemon=True).start()
     begin = datetime.now(UTC)
     errors: list[FsvmError] = []
     begun: list[tuple[LoadedConfig, Path, Job]] = []
@@ -157,7 +161,8 @@ def _explain(planned: Planned, workers: Workers, fresh: bool) -> None:
     """Say what a run would do, and why."""
     from fsvm_cli.commands.progress import duration
     from fsvm_cli.experiment.explain import explain
-    from fsvm_cli.experiment.run import estimate_seconds, missing_tasks
+    from fsvm_cli.experiment.missing import missing_tasks
+    from fsvm_cli.experiment.run import estimate_seconds
     from fsvm_cli.experiment.schema import ALL_FEATURES
     from fsvm_cli.experiment.store import FILE_NAME, Store
 

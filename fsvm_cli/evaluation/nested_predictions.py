@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sklearn.base import clone
 
@@ -13,6 +13,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+class SubsetPredictions(NamedTuple):
+    """A classifier on one subset: as it was fitted, and the codes that it predicts of training and of test rows."""
+
+    fitted: Any
+    train: NDArray[np.intp]
+    test: NDArray[np.intp]
+
+
 def nested_predictions(  # noqa: PLR0917 - the arguments of nested_curves, in its order
     estimator: Any,
     X_train: NDArray[np.float64],
@@ -20,7 +28,7 @@ def nested_predictions(  # noqa: PLR0917 - the arguments of nested_curves, in it
     X_test: NDArray[np.float64],
     order: NDArray[np.intp],
     sizes: Sequence[int],
-) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+) -> list[SubsetPredictions]:
     """Train a fresh classifier on the first features of an order, for each size.
 
     Parameters
@@ -38,12 +46,14 @@ def nested_predictions(  # noqa: PLR0917 - the arguments of nested_curves, in it
 
     Returns
     -------
-    list of (ndarray, ndarray)
-        Predicted codes of the training and of the test rows, by size.
+    list of SubsetPredictions
+        By size.
     """
     predictions = []
     for size in sizes:
         subset = sorted(order[:size])
         fitted = clone(estimator).fit(X_train[:, subset], y_train)
-        predictions.append((fitted.predict(X_train[:, subset]), fitted.predict(X_test[:, subset])))
+        predictions.append(
+            SubsetPredictions(fitted, fitted.predict(X_train[:, subset]), fitted.predict(X_test[:, subset]))
+        )
     return predictions

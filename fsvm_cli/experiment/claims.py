@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
 PositiveInt = Annotated[int, Field(ge=1)]
 Text = Annotated[str, Field(min_length=1)]
-PercentagePoints = Annotated[float, Field(gt=0)]
 
 
 class Place(StrictModel):
@@ -56,31 +55,40 @@ class Claim(StrictModel):
         yield from (place.ranking for place in self.places())
 
 
-class ValueClaim(Claim):
+class NumberClaim(Claim):
+    """A printed number, in per cent where nothing else is said."""
+
+    published: float = Field(description="The number as it is printed.")
+    decimals: Annotated[int, Field(ge=0, le=6)] = Field(default=2, description="Decimals of the print.")
+    print: Literal["rounded", "truncated"] = Field(default="rounded", description="How the print drops the rest.")
+
+
+class TolerantClaim(NumberClaim):
+    """A printed number that ours should come near to."""
+
+    tolerance: Annotated[float, Field(gt=0)] = Field(
+        description="Difference that still counts as agreement, in the unit of the number; points for per cents."
+    )
+
+
+class ValueClaim(TolerantClaim):
     """A printed number, in per cent."""
 
     kind: Literal["value"]
     at: Place
-    published: float = Field(description="The number as it is printed, in per cent.")
     published_sd: Annotated[float, Field(ge=0)] | None = Field(default=None, description="Its printed spread.")
     published_n: PositiveInt = Field(default=1, description="Number of runs that it is the mean of.")
-    decimals: Annotated[int, Field(ge=0, le=6)] = Field(default=2, description="Decimals of the print.")
-    print: Literal["rounded", "truncated"] = Field(default="rounded", description="How the print drops the rest.")
-    tolerance: PercentagePoints = Field(description="Difference of the two means that still counts as agreement.")
 
     def places(self) -> Iterator[Place]:
         """Yield the one place."""
         yield self.at
 
 
-class SingleRunClaim(Claim):
+class SingleRunClaim(NumberClaim):
     """A printed number, in per cent, that comes from one random run: it should be an ordinary one among ours."""
 
     kind: Literal["single-run"]
     at: Place
-    published: float = Field(description="The number as it is printed, in per cent.")
-    decimals: Annotated[int, Field(ge=0, le=6)] = Field(default=2, description="Decimals of the print.")
-    print: Literal["rounded", "truncated"] = Field(default="rounded", description="How the print drops the rest.")
 
     def places(self) -> Iterator[Place]:
         """Yield the one place."""
@@ -158,6 +166,69 @@ class TopFeaturesClaim(Claim):
         yield self.ranking
 
 
+class SelectedFeaturesClaim(Claim):
+    """Exactly these features are selected, in the one run of the document: it should be nothing unusual in ours."""
+
+    kind: Literal["selected-features"]
+    ranking: Text
+    features: Annotated[tuple[Text, ...], Field(min_length=1)] = Field(description="Names of the features.")
+    threshold: float | None = Field(
+        default=None, description="Score from which on a feature is selected; as many best ones as named if left out."
+    )
+    at_least: Annotated[float, Field(gt=0, lt=1)] = Field(
+        default=0.05, description="Share of our runs that selects exactly these and counts as nothing unusual."
+    )
+
+    def rankings(self) -> Iterator[str]:
+        """Yield the one ranking."""
+        yield self.ranking
+
+
+class SelectedCountClaim(TolerantClaim):
+    """A printed number of features that a method selects by itself."""
+
+    kind: Literal["selected-count"]
+    ranking: Text
+    threshold: float = Field(description="Score from which on a feature is selected.")
+
+    def rankings(self) -> Iterator[str]:
+        """Yield the one ranking."""
+        yield self.ranking
+
+
+class BestOfClaim(TolerantClaim):
+    """A printed number, in per cent, that is the best of several methods."""
+
+    kind: Literal["best-of"]
+    labels: Annotated[tuple[Text, ...], Field(min_length=2)] = Field(description="Labels of the methods.")
+    features: Literal["all"] | PositiveInt = Field(default="all", description="Number of features or components.")
+    metric: Literal[*METRICS] = "accuracy"  # type: ignore[valid-type]
+
+    def places(self) -> Iterator[Place]:
+        """Yield the place of each method."""
+        yield from (Place(ranking=label, features=self.features, metric=self.metric) for label in self.labels)
+
+
+Fact = Literal[
+    "n_features", "n_classes", "n_train", "n_test", "major-class", "class-uncertainty", "classifier-information"
+]
+
+
+class ProblemClaim(TolerantClaim):
+    """A printed fact of the problem: how large it is, how difficult, and how much of it the machine resolves.
+
+    Of the test part: the major class in per cent, the uncertainty of the class and the information of the machine on
+    all features in bits. Where there are many runs, the printed one should be an ordinary one among them.
+    """
+
+    kind: Literal["problem"]
+    fact: Fact
+
+    def places(self) -> Iterator[Place]:
+        """Yield the machine on all features."""
+        yield Place()
+
+
 class StatementClaim(Claim):
     """A claim that this experiment alone cannot judge; the note says why."""
 
@@ -178,6 +249,10 @@ AnyClaim = Annotated[
     | ScoreOrderClaim
     | CountClaim
     | TopFeaturesClaim
+    | SelectedFeaturesClaim
+    | SelectedCountClaim
+    | BestOfClaim
+    | ProblemClaim
     | StatementClaim,
     Field(discriminator="kind"),
 ]

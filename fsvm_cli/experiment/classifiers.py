@@ -18,8 +18,8 @@ class PlainClassifier(StrictModel):
     type: str
 
     def handed(self) -> dict[str, Any]:
-        """Hand nothing to ranking methods: a config with such a classifier lists none that trains machines."""
-        return {}
+        """Hand itself to ranking methods that take any classifier; methods that train machines cannot be listed."""
+        return {"estimator": self.estimator(random_state=0)}
 
     @abstractmethod
     def estimator(self, random_state: int) -> Any:

@@ -121,16 +121,18 @@ class ProcessPool(Pool):
     def __init__(self, experiments: Sequence[Experiment], n_workers: int) -> None:
         self.n_workers = n_workers
         self._packed = [PackedExperiment.of(experiment) for experiment in experiments]
-        warm_up(experiments)
         self._executor = self._start()
+        warm_up(experiments)
 
     def _start(self) -> loky.ProcessPoolExecutor:
-        return loky.ProcessPoolExecutor(
+        executor = loky.ProcessPoolExecutor(
             max_workers=self.n_workers,
             initializer=_start_worker,
             initargs=(os.getpid(), self._packed),
             env=ONE_THREAD,
         )
+        executor.submit(os.getpid)  # the first task starts the processes, which then load while this one goes on
+        return executor
 
     def submit(self, tasks: Sequence[Task]) -> Future[list[TaskResult]]:
         """Send a chunk to the next free process."""

@@ -19,6 +19,7 @@ from fsvm_cli.documents import model_from_json
 from fsvm_cli.errors import DataError
 from fsvm_cli.experiment.plan import OUTCOME_VERSION
 from fsvm_cli.experiment.schema import Config
+from fsvm_cli.extraction.registry import extraction_methods
 from fsvm_cli.files import write_atomically
 from fsvm_cli.ranking.registry import ranking_methods
 
@@ -33,7 +34,8 @@ PACKAGES = ("matplotlib", "numba", "numpy", "pandas", "scikit-learn", "scipy")
 
 def describe_run(loaded: LoadedConfig, experiment: Experiment) -> dict[str, Any]:
     """Describe an experiment for `run.json`."""
-    methods = sorted({ranking.method for ranking in experiment.config.rankings})
+    config = experiment.config
+    methods = sorted({*(ranking.method for ranking in config.rankings), *(each.method for each in config.extractors)})
     code = describe_code()
     return {
         "config": json.loads(experiment.config.model_dump_json()),
@@ -59,7 +61,7 @@ def describe_code() -> dict[str, Any]:
     return {
         "fsvm": fsvm_cli.__version__,
         "outcome_version": OUTCOME_VERSION,
-        "methods": {name: method.version for name, method in ranking_methods().items()},
+        "methods": {name: method.version for name, method in {**ranking_methods(), **extraction_methods()}.items()},
     }
 
 

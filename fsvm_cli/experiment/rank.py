@@ -6,14 +6,16 @@ import dataclasses
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
 import threadpoolctl
 
 from fsvm_cli.data.scaling import ScalingName, fit_scaling
+from fsvm_cli.data.vocabulary import seen_from
 from fsvm_cli.documents import Document, StrictModel, validate
 from fsvm_cli.errors import UsageError
 from fsvm_cli.evaluation.seeds import random_stream
+from fsvm_cli.experiment.kernel_spec import fields_in_configs
 from fsvm_cli.experiment.schema import AnyClassifier, AnyRanking, Classifier
-from fsvm_cli.experiment.tuning import fields_in_configs
 from fsvm_cli.ranking.base import order_of
 from fsvm_cli.ranking.registry import ranking_methods
 from fsvm_cli.svm.kernels import KERNELS
@@ -21,7 +23,6 @@ from fsvm_cli.svm.kernels import KERNELS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from fsvm_cli.data.dataset import Dataset
@@ -51,10 +52,13 @@ class FeatureRanking:
     order : ndarray of int, shape (n_features,)
         Feature indices, best first.
     scores : ndarray, shape (n_features,)
-        By feature index; larger is more relevant.
+        By feature index; larger is more relevant. A column of words is one feature here, and has the score of its best
+        word.
     feature_names : tuple of str
     constant : tuple of str
         Features that have a single value.
+    words : dict of str to dict of str to float
+        For each column of words, the scores of its words, by the names that they have as features.
     """
 
     method: str
@@ -64,6 +68,7 @@ class FeatureRanking:
     scores: NDArray[np.float64]
     feature_names: tuple[str, ...]
     constant: tuple[str, ...]
+    words: dict[str, dict[str, float]]
 
 
 def ranking_request(method: str, scaling: str, assignments: Sequence[str]) -> RankingRequest:
@@ -109,21 +114,42 @@ def rank_features(dataset: Dataset, request: RankingRequest) -> FeatureRanking:
     UsageError
         If the method is not defined for these data.
     """
-    scaling = fit_scaling(request.scaling, dataset.X)
-    machine = {} if request.classifier is None else request.classifier.machine().handed()
+    X = seen_from(dataset, np.arange(dataset.n_samples))
+    scaling = fit_scaling(request.scaling, X)
+    machine = {} if request.classifier is None else request.classifier.machine(dataset.class_names).handed()
     seed = int(random_stream(SEED, "ranking", request.ranking.method).integers(2**31))
     ranker = request.ranking.estimator(**machine, random_state=seed)
     try:
         with threadpoolctl.threadpool_limits(limits=1):
-            ranker.fit(scaling.transform(dataset.X), dataset.y)
+            ranker.fit(scaling.transform(X), dataset.y)
     except (ValueError, TypeError) as error:
         raise UsageError(f"{dataset.name}: {error}") from error
+    except MemoryError as error:
+        raise UsageError(
+            f"{dataset.name}: {request.ranking.method} needs more memory than there is for {dataset.n_samples:,} rows "
+            f"and {dataset.n_features:,} features; draw fewer rows, or take a filter such as fisher"
+        ) from error
+    words = _words(dataset, ranker.scores_)
+    best = dict(zip(dataset.source_columns or dataset.feature_names, ranker.scores_.tolist(), strict=True))
+    best |= {column: max(of_words.values()) for column, of_words in words.items()}
+    scores = np.array(list(best.values()))
     return FeatureRanking(
         method=request.ranking.method,
         n_samples=dataset.n_samples,
         converged=ranker.converged_,
-        order=order_of(ranker.scores_),
-        scores=ranker.scores_,
-        feature_names=dataset.feature_names,
+        order=order_of(scores),
+        scores=scores,
+        feature_names=tuple(best),
         constant=tuple(dataset.feature_names[feature] for feature in scaling.constant),
+        words=words,
     )
+
+
+def _words(dataset: Dataset, scores: NDArray[np.float64]) -> dict[str, dict[str, float]]:
+    """Find the scores of the words of each column of words."""
+    words: dict[str, dict[str, float]] = {}
+    sources = dataset.source_columns or dataset.feature_names
+    for column, feature, score in zip(sources, dataset.feature_names, scores.tolist(), strict=True):
+        if column != feature:
+            words.setdefault(column, {})[feature] = score
+    return words

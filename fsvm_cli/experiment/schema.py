@@ -29,14 +29,17 @@ from fsvm_cli.documents import StrictModel
 from fsvm_cli.evaluation.metrics import METRICS
 from fsvm_cli.experiment.claims import AnyClaim
 from fsvm_cli.experiment.classifiers import DecisionTree, NaiveBayes, PlainClassifier
-from fsvm_cli.experiment.tuning import Machine, TuneSteps, fields_in_configs, one_or_more
+from fsvm_cli.experiment.extraction import AnyExtraction, Extraction
+from fsvm_cli.experiment.kernel_spec import AnyKernel, KernelSpec, models_of_kernels
+from fsvm_cli.experiment.machine import Machine
+from fsvm_cli.experiment.tuning import TuneSteps, one_or_more
 from fsvm_cli.ranking.base import Ranker  # noqa: TC001 - pydantic's fields are made from what stands here
 from fsvm_cli.ranking.registry import ranking_methods
-from fsvm_cli.svm.dual import Solver
-from fsvm_cli.svm.kernels import KERNELS
+from fsvm_cli.svm.dual import Solver  # noqa: TC001 - as above
+from fsvm_cli.svm.one_vs_rest import OutputScaling  # noqa: TC001 - as above
 
 if TYPE_CHECKING:
-    from fsvm_cli.svm.additive_kernel import Kernel
+    from collections.abc import Sequence
 
 ALL_FEATURES = "all features"
 """Label of the machine on all features, where no ranking is listed; claims may name it in any case."""
@@ -139,10 +142,9 @@ def _is_none(value: object) -> bool:
     return value is None
 
 
-class Classifier(StrictModel):
+class Classifier(KernelSpec):
     """The support vector machine that is trained on each subset of the features."""
 
-    kernel: str
     C: Annotated[float, Field(gt=0)] = Field(description="Upper bound of alpha, the price of a margin violation.")
     tolerance: Annotated[float, Field(gt=0, lt=1)] = Field(default=1e-6, description="Relative duality gap to reach.")
     solver: Solver = Field(default="auto", description="Solver of the dual problem.")
@@ -153,15 +155,25 @@ class Classifier(StrictModel):
         "one after the other. The first begins with the classifier's own kernel and C.",
     )
 
-    def machine(self) -> Machine:
+    class_kernels: dict[str, AnyKernel] = Field(
+        default_factory=dict, description="Kernels of the machines of single classes, by name, where they differ."
+    )
+    output_scaling: OutputScaling = Field(
+        default="none", description="What the machines' outputs are multiplied or divided by before they are compared."
+    )
+
+    def machine(self, class_names: Sequence[str]) -> Machine:
         """Build the machine that the config describes, before anything is tuned."""
-        kernel = KERNELS[self.kernel](**{name: getattr(self, name) for name in fields_in_configs(KERNELS[self.kernel])})
-        return Machine(kernel, self.C, self.tolerance, self.solver)
+        own = {class_names.index(name): spec.kernel_object() for name, spec in self.class_kernels.items()}
+        return Machine(self.kernel_object(), self.C, self.tolerance, self.solver, own or None, self.output_scaling)
 
-
-def _classifier_model(name: str, kernel: type[Kernel]) -> type[Classifier]:
-    fields: dict[str, Any] = {**fields_in_configs(kernel), "kernel": (Literal[name], ...)}
-    return create_model(f"{kernel.__name__}Classifier", __base__=Classifier, **fields)
+    @model_validator(mode="after")
+    def _tunes_plain_machines(self) -> Classifier:
+        if self.tune is not None and (self.class_kernels or self.output_scaling != "none"):
+            raise ValueError(
+                "'tune' is for machines that are alike; leave out either it or class_kernels and output_scaling"
+            )
+        return self
 
 
 def _names_a_type(value: Any) -> str:
@@ -178,9 +190,7 @@ if TYPE_CHECKING:
     AnyClassifier = Classifier
     ExperimentClassifier = Classifier | PlainClassifier
 else:
-    AnyClassifier = Annotated[
-        _either([_classifier_model(name, kernel) for name, kernel in KERNELS.items()]), Field(discriminator="kernel")
-    ]
+    AnyClassifier = models_of_kernels(Classifier, "Classifier")
     ExperimentClassifier = Annotated[
         Annotated[AnyClassifier, Tag("kernel")]
         | Annotated[NaiveBayes | DecisionTree, Field(discriminator="type"), Tag("type")],
@@ -200,6 +210,11 @@ class Ranking(StrictModel):
         default=None,
         exclude_if=_is_none,
         description="The machine of this ranking and its subsets; that of the experiment if left out.",
+    )
+    score_threshold: float | None = Field(
+        default=None,
+        exclude_if=_is_none,
+        description="Score from which on the source selects features: a line in the figure of the scores.",
     )
 
     @model_validator(mode="before")
@@ -221,6 +236,11 @@ class Ranking(StrictModel):
     def parameters(self) -> dict[str, Any]:
         """Parameters of the method, by the name that its estimator gives them."""
         return self.model_dump(exclude=set(Ranking.model_fields))
+
+    def scores_as(self, other: Ranking) -> bool:
+        """Whether another ranking gives the features the same scores."""
+        alike = self.method == other.method and self.parameters() == other.parameters()
+        return alike and self.classifier == other.classifier
 
     def estimator(self, **handed: Any) -> Ranker:
         """Build the method's estimator with its parameters and those of `handed` that it takes."""
@@ -263,6 +283,9 @@ class Config(StrictModel):
     rankings: tuple[AnyRanking, ...] = Field(
         default=(), description="Methods to compare; without any, only the machine on all features is evaluated."
     )
+    extractors: tuple[AnyExtraction, ...] = Field(
+        default=(), description="Feature extractors whose components, the best first, are compared with the rankings."
+    )
     subsets: (
         Literal["all"] | Annotated[tuple[PositiveInt, ...], BeforeValidator(_sorted_sizes), Field(min_length=1)]
     ) = Field(default="all", description="Numbers of retained features: all of them, or a list.")
@@ -292,17 +315,23 @@ class Config(StrictModel):
         """Whether all rankings have the same machine when they keep all features."""
         return all(ranking.classifier is None for ranking in self.rankings)
 
-    def classifier_of(self, ranking: Ranking | None) -> Classifier | PlainClassifier:
-        """Give the classifier of a ranking; that of the experiment where nothing is ranked."""
-        own = None if ranking is None else ranking.classifier
+    def classifier_of(self, ranking: Ranking | Extraction | None) -> Classifier | PlainClassifier:
+        """Give the classifier of a ranking; that of the experiment where there is none of its own."""
+        own = ranking.classifier if isinstance(ranking, Ranking) else None
         return self.classifier if own is None else own
 
     @model_validator(mode="after")
     def _labels_are_distinct(self) -> Config:
-        labels = [ranking.label for ranking in self.rankings]
+        labels = [*(ranking.label for ranking in self.rankings), *(each.label for each in self.extractors)]
         for label in labels:
             if labels.count(label) > 1:
                 raise ValueError(f"two rankings are called '{label}'; give each a label of its own")
+        return self
+
+    @model_validator(mode="after")
+    def _extractors_have_company(self) -> Config:
+        if self.extractors and not self.rankings:
+            raise ValueError("extractors are compared with rankings; list at least one under 'rankings'")
         return self
 
     @model_validator(mode="after")
@@ -318,9 +347,25 @@ class Config(StrictModel):
         return self
 
     @model_validator(mode="after")
+    def _methods_know_kernels_of_classes(self) -> Config:
+        for ranking in self.rankings:
+            classifier = self.classifier_of(ranking)
+            if isinstance(classifier, Classifier) and classifier.class_kernels:
+                taken = ranking_methods()[ranking.method]._get_param_names()
+                if "kernel" in taken and "class_kernels" not in taken:
+                    raise ValueError(
+                        f"{ranking.method} trains all machines with one kernel, and the classifier has "
+                        "'class_kernels'; rank by another method, or leave them out"
+                    )
+        return self
+
+    @model_validator(mode="after")
     def _claims_speak_of_what_is_computed(self) -> Config:
-        labels = {ALL_FEATURES, *(ranking.label for ranking in self.rankings)}
+        scored = {ALL_FEATURES, *(ranking.label for ranking in self.rankings)}
+        extracted = {extraction.label for extraction in self.extractors}
         for claim in self.expected:
+            # A claim without a place on a curve is one about scores, which components do not have.
+            labels = scored | extracted if any(claim.places()) else scored
             for label in claim.rankings():
                 if label not in labels:
                     raise ValueError(f"the claim {claim.id} speaks of '{label}', which no ranking is called")

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import contextlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fsvm_cli.data.scaling import fit_scaling
+from fsvm_cli.data.vocabulary import seen_from
 from fsvm_cli.evaluation.metrics import confusion_matrix
 from fsvm_cli.evaluation.nested_predictions import nested_predictions
 from fsvm_cli.evaluation.seeds import random_stream
 from fsvm_cli.evaluation.splits import Split, random_split
 from fsvm_cli.experiment.classifiers import PlainClassifier
+from fsvm_cli.experiment.extraction import Extraction
 from fsvm_cli.experiment.outcome import Outcome, SubsetResult
 from fsvm_cli.experiment.tuning import tuned
 from fsvm_cli.ranking.base import order_of
@@ -24,9 +26,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from fsvm_cli.experiment.machine import Machine
     from fsvm_cli.experiment.plan import Experiment, Trial
     from fsvm_cli.experiment.schema import Classifier, Ranking
-    from fsvm_cli.experiment.tuning import Machine
     from fsvm_cli.ranking.base import Ranker
 
 
@@ -59,11 +61,12 @@ def draw_parts(experiment: Experiment, trial: Trial) -> Parts:
     y = dataset.y
     if experiment.config.control == "permute-labels":
         y = random_stream(seed, "control", trial.split).permutation(y)
-    scaling = fit_scaling(experiment.config.scaling, dataset.X[split.train])
+    X = seen_from(dataset, split.train)
+    scaling = fit_scaling(experiment.config.scaling, X[split.train])
     return Parts(
-        X_train=scaling.transform(dataset.X[split.train]),
+        X_train=scaling.transform(X[split.train]),
         y_train=y[split.train],
-        X_test=scaling.transform(dataset.X[split.test]),
+        X_test=scaling.transform(X[split.test]),
         y_test=y[split.test],
     )
 
@@ -111,21 +114,31 @@ def run_on_parts(
     outcomes: dict[int, Outcome] = {}
     errors: dict[int, str] = {}
     orders: dict[int, _Order] = {}
-    classifiers = {place: experiment.config.classifier_of(experiment.rankings()[place]) for place in wanted}
-    machines: dict[Classifier | PlainClassifier, Machine | PlainClassifier] = {}
-    for place, classifier in classifiers.items():
+    machines: dict[int, Machine | PlainClassifier] = {}
+    made: list[tuple[Classifier | PlainClassifier, Machine | PlainClassifier]] = []
+    fitted: list[tuple[Ranking, Ranker]] = []
+    for place in wanted:
         with _failing(errors, [place]):
-            if classifier not in machines:
-                machines[classifier] = machine_for(experiment, trial, classifier, parts)
-            orders[place] = _order(experiment, trial, experiment.rankings()[place], parts, machines[classifier])
-    for sizes, classifier in dict.fromkeys((wanted[place], classifiers[place]) for place in orders):
-        places = [place for place in orders if (wanted[place], classifiers[place]) == (sizes, classifier)]
-        with _failing(errors, places):
-            features = [orders[place].features for place in places]
-            curves = _evaluate(experiment, trial, parts, machines[classifier], features, sizes)
-            for place, subsets in zip(places, curves, strict=True):
-                order = orders[place]
-                outcomes[place] = Outcome(order.scores, order.converged, subsets, order.chosen)
+            ranking = experiment.rankings()[place]
+            classifier = experiment.config.classifier_of(ranking)
+            machine = next((machine for other, machine in made if other == classifier), None)
+            if machine is None:
+                machine = machine_for(experiment, trial, classifier, parts)
+                made.append((classifier, machine))
+            machines[place] = machine
+            if isinstance(ranking, Extraction):
+                outcomes[place] = _evaluate_components(experiment, trial, ranking, parts, machine, wanted[place])
+            else:
+                orders[place] = _order(experiment, trial, ranking, parts, machine, fitted)
+    for _, machine in made:
+        for sizes in dict.fromkeys(wanted[place] for place in orders if machines[place] is machine):
+            places = [place for place in orders if machines[place] is machine and wanted[place] == sizes]
+            with _failing(errors, places):
+                features = [orders[place].features for place in places]
+                curves = _evaluate(experiment, trial, parts, machine, features, sizes)
+                for place, subsets in zip(places, curves, strict=True):
+                    order = orders[place]
+                    outcomes[place] = Outcome(order.scores, order.converged, subsets, order.chosen)
     return TrialResult(outcomes, errors)
 
 
@@ -133,10 +146,13 @@ def machine_for(
     experiment: Experiment, trial: Trial, classifier: Classifier | PlainClassifier, parts: Parts
 ) -> Machine | PlainClassifier:
     """Build the machine of a classifier, tuned on the training part where the config says so."""
-    if isinstance(classifier, PlainClassifier) or classifier.tune is None:
-        return classifier if isinstance(classifier, PlainClassifier) else classifier.machine()
+    if isinstance(classifier, PlainClassifier):
+        return classifier
+    machine = classifier.machine(experiment.source.class_names)
+    if classifier.tune is None:
+        return machine
     return tuned(
-        classifier.machine(),
+        machine,
         classifier.tune,
         parts.X_train,
         parts.y_train,
@@ -165,13 +181,22 @@ class _Order:
     chosen: dict[str, float | int | str]
 
 
-def _order(
-    experiment: Experiment, trial: Trial, ranking: Ranking | None, parts: Parts, machine: Machine | PlainClassifier
+def _order(  # noqa: PLR0917
+    experiment: Experiment,
+    trial: Trial,
+    ranking: Ranking | None,
+    parts: Parts,
+    machine: Machine | PlainClassifier,
+    fitted: list[tuple[Ranking, Ranker]],
 ) -> _Order:
+    """Rank the features; `fitted` holds what the rankings before led to, for those that only keep its other end."""
     chosen, converged = ({}, True) if isinstance(machine, PlainClassifier) else (machine.chosen, machine.converged)
     if ranking is None:
         return _Order(np.arange(parts.X_train.shape[1]), (), converged, chosen)
-    ranker = fitted_ranker(experiment, trial, ranking, parts, machine)
+    ranker = next((ranker for other, ranker in fitted if ranking.scores_as(other)), None)
+    if ranker is None:
+        ranker = fitted_ranker(experiment, trial, ranking, parts, machine)
+        fitted.append((ranking, ranker))
     features = order_of(ranker.scores_)
     if ranking.order == "worst-first":
         features = features[::-1]
@@ -189,6 +214,24 @@ def fitted_ranker(
     return ranker.fit(parts.X_train, parts.y_train, **leak)
 
 
+def _evaluate_components(  # noqa: PLR0917
+    experiment: Experiment,
+    trial: Trial,
+    extraction: Extraction,
+    parts: Parts,
+    machine: Machine | PlainClassifier,
+    sizes: tuple[int, ...],
+) -> Outcome:
+    """Train a fresh machine on the first components, for each size; where there are fewer, on all of them."""
+    extractor = extraction.estimator().fit(parts.X_train, parts.y_train)
+    components = replace(parts, X_train=extractor.transform(parts.X_train), X_test=extractor.transform(parts.X_test))
+    n_components = extractor.n_components_
+    at_hand = tuple(sorted({min(size, n_components) for size in sizes}))
+    (curve,) = _evaluate(experiment, trial, components, machine, [np.arange(n_components)], at_hand)
+    chosen = {} if isinstance(machine, PlainClassifier) else machine.chosen
+    return Outcome((), True, {size: curve[min(size, n_components)] for size in sizes}, chosen)
+
+
 def _evaluate(  # noqa: PLR0917
     experiment: Experiment,
     trial: Trial,
@@ -202,7 +245,10 @@ def _evaluate(  # noqa: PLR0917
     if isinstance(machine, PlainClassifier):
         stream = random_stream(experiment.config.protocol.seed, "classifier", trial.split)
         estimator = machine.estimator(int(stream.integers(2**31)))
-        return [_evaluate_plain(estimator, parts, order, sizes, n_classes) for order in orders]
+        return [_evaluate_estimator(estimator, parts, order, sizes, n_classes) for order in orders]
+    if not machine.is_plain:
+        estimator = machine.estimator()
+        return [_evaluate_estimator(estimator, parts, order, sizes, n_classes) for order in orders]
     curves = nested_curves(
         machine.kernel,
         machine.C,
@@ -229,19 +275,19 @@ def _evaluate(  # noqa: PLR0917
     ]
 
 
-def _evaluate_plain(
+def _evaluate_estimator(
     estimator: Any, parts: Parts, order: NDArray[np.intp], sizes: tuple[int, ...], n_classes: int
 ) -> dict[int, SubsetResult]:
-    """Train a fresh classifier that is no machine; without a gap it misses none."""
+    """Train a fresh classifier of any kind for each size; one without a gap misses none."""
     predicted = nested_predictions(estimator, parts.X_train, parts.y_train, parts.X_test, order, sizes)
     return {
         size: SubsetResult(
-            train=_confusion(parts.y_train, train, n_classes),
-            test=_confusion(parts.y_test, test, n_classes),
-            n_unconverged=0,
-            duality_gap=0.0,
+            train=_confusion(parts.y_train, on.train, n_classes),
+            test=_confusion(parts.y_test, on.test, n_classes),
+            n_unconverged=int(np.count_nonzero(~getattr(on.fitted, "converged_", np.array([True])))),
+            duality_gap=float(np.max(getattr(on.fitted, "duality_gap_", 0.0))),
         )
-        for size, (train, test) in zip(sizes, predicted, strict=True)
+        for size, on in zip(sizes, predicted, strict=True)
     }
 
 

@@ -7,8 +7,6 @@ import functools
 import itertools
 import operator
 import types
-import typing
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
@@ -16,6 +14,7 @@ from pydantic import BeforeValidator, Field, PlainValidator, WithJsonSchema, cre
 from sklearn.model_selection import StratifiedKFold
 
 from fsvm_cli.documents import StrictModel
+from fsvm_cli.experiment.kernel_spec import fields_in_configs
 from fsvm_cli.svm import grid_search, leave_one_out
 from fsvm_cli.svm.kernels import KERNELS
 
@@ -24,12 +23,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from fsvm_cli.experiment.machine import Machine
     from fsvm_cli.svm.additive_kernel import Kernel
-    from fsvm_cli.svm.dual import Solver
     from fsvm_cli.svm.folds import Fold
-
-# Parameters that an experiment sets itself, or that a config cannot say.
-KERNEL_FIELDS_NOT_IN_CONFIGS = frozenset({"weights"})
 
 LEAVE_ONE_OUT: Literal["leave-one-out"] = "leave-one-out"
 
@@ -37,16 +33,6 @@ LEAVE_ONE_OUT: Literal["leave-one-out"] = "leave-one-out"
 def one_or_more(value: Any) -> Any:
     """Read a value that may stand for a list of one."""
     return tuple(value) if isinstance(value, tuple | list) else (value,)
-
-
-def fields_in_configs(kernel: type[Kernel]) -> dict[str, tuple[Any, Any]]:
-    """Type and default of what a config may say of a kernel, by name."""
-    hints = typing.get_type_hints(kernel, include_extras=True)
-    return {
-        field.name: (hints[field.name], field.default)
-        for field in dataclasses.fields(kernel)
-        if field.name not in KERNEL_FIELDS_NOT_IN_CONFIGS
-    }
 
 
 class KernelCandidates(StrictModel):
@@ -120,34 +106,6 @@ TuneSteps = Annotated[
     BeforeValidator(one_or_more, json_schema_input_type=TuneStep | tuple[TuneStep, ...]),
     Field(min_length=1),
 ]
-
-
-@dataclass(frozen=True)
-class Machine:
-    """The support vector machine that a trial uses.
-
-    Attributes
-    ----------
-    kernel : Kernel
-    C : float
-    tolerance : float
-    solver : str
-    chosen : dict of str to value
-        What was chosen on the training part, by the name that configs give it; empty where nothing was.
-    converged : bool
-        Whether every machine of the search reached its duality gap.
-    """
-
-    kernel: Kernel
-    C: float
-    tolerance: float
-    solver: Solver
-    chosen: dict[str, float | int | str] = dataclasses.field(default_factory=dict)
-    converged: bool = True
-
-    def handed(self) -> dict[str, Any]:
-        """Hand the machine to ranking methods that train machines."""
-        return {"kernel": self.kernel, "C": self.C, "tolerance": self.tolerance, "solver": self.solver}
 
 
 def tuned(

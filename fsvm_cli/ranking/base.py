@@ -2,38 +2,29 @@
 
 from __future__ import annotations
 
-import functools
-import inspect
-import sys
-import types
-import typing
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
-from pydantic import ValidationError, create_model
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from fsvm_cli.documents import StrictModel
+from fsvm_cli.ranking.parameters import NamedMethod
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
-# An experiment hands these to a method; a person who lists the method in a config does not.
-HANDED_PARAMETERS = frozenset({"self", "kernel", "C", "tolerance", "solver", "random_state", "n_features_to_select"})
 
-
-class Ranker(SelectorMixin, BaseEstimator):
+class Ranker(NamedMethod, SelectorMixin, BaseEstimator):
     """A scikit-learn feature selector that gives every feature a score.
 
-    A subclass names itself in `method`, annotates its constructor's parameters with their ranges (``Annotated`` with
-    ``annotated_types``), and computes the scores in `_scores`.
+    A subclass names itself in `method`, annotates its constructor's parameters with their ranges, and computes the
+    scores in `_scores`.
 
     Attributes
     ----------
@@ -52,17 +43,14 @@ class Ranker(SelectorMixin, BaseEstimator):
     n_features_in_ : int
     """
 
-    method: ClassVar[str]
-    """Name in configs and on the command line."""
-
-    version: ClassVar[int]
-    """Raised whenever the method's scores change, so that stored outcomes are computed anew."""
-
     looks_at_data: ClassVar[bool] = True
     """Whether the scores say anything about the features; a control's do not, and no figure shows them."""
 
     looks_at_classes: ClassVar[bool] = True
     """Whether the scores say how relevant a feature is to the classes."""
+
+    scores_are_shares: ClassVar[bool] = False
+    """Whether the scores divide an amount among the features; figures show them as bars."""
 
     accepts_sparse: ClassVar[bool] = False
     """Whether `_scores` takes a CSR matrix as it is; other methods refuse one, because most would fill it."""
@@ -127,30 +115,6 @@ class Ranker(SelectorMixin, BaseEstimator):
         tags.array_api_support = False
         tags.input_tags.sparse = self.accepts_sparse
         return tags
-
-    @classmethod
-    @functools.cache
-    def parameters_model(cls) -> type[StrictModel]:
-        """Model of the parameters that a person sets, with their ranges and defaults."""
-        own = {
-            name: parameter
-            for name, parameter in inspect.signature(cls.__init__).parameters.items()
-            if name not in HANDED_PARAMETERS
-        }
-        # The annotations of handed parameters may name what a module imports for type checkers only.
-        annotations = types.SimpleNamespace(__annotations__={name: own[name].annotation for name in own})
-        hints = typing.get_type_hints(annotations, vars(sys.modules[cls.__module__]), include_extras=True)
-        fields: dict[str, Any] = {name: (hints[name], own[name].default) for name in own}
-        return create_model(f"{cls.__name__}Parameters", __base__=StrictModel, **fields)
-
-    def check_parameters(self) -> None:
-        """Raise a ValueError that names the first parameter that is out of its range."""
-        model = self.parameters_model()
-        try:
-            model.model_validate({name: getattr(self, name) for name in model.model_fields})
-        except ValidationError as failure:
-            error = failure.errors()[0]
-            raise ValueError(f"{self.method}: {error['loc'][0]} is {error['input']!r}: {error['msg']}") from None
 
 
 def order_of(scores: NDArray[np.float64]) -> NDArray[np.intp]:

@@ -8,13 +8,12 @@ import numpy as np
 from annotated_types import Ge
 
 from fsvm_cli.ranking.base import Ranker
-from fsvm_cli.svm import SVM
+from fsvm_cli.svm import Kernel, fit_one_vs_rest, kernel_from_name
 from fsvm_cli.svm.one_vs_rest import TIE_TOLERANCES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from fsvm_cli.svm import Kernel
     from fsvm_cli.svm.dual import Solver
 
 
@@ -78,19 +77,26 @@ class GradientAngle(Ranker):
         self.n_features_to_select = n_features_to_select
 
     def _scores(self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:
-        svm = SVM(self.kernel, self.C, self.tolerance, self.solver, on_failure="flag").fit(X, y)
-        self.converged_ = bool(svm.converged_.all())
-        decision = svm.decision_function(X).reshape(len(X), -1).T
+        kernel = self.kernel if isinstance(self.kernel, Kernel) else kernel_from_name(self.kernel)
+        gram = kernel.gram(X, X)
+        machines = fit_one_vs_rest(
+            gram, y, self.C, n_classes, tolerance=self.tolerance, solver=self.solver, on_failure="flag"
+        )
+        solutions = [found for found in machines.solutions if found is not None]
+        self.converged_ = all(found.converged for found in solutions)
+        decision = machines.decision_values(gram)
         positive_codes = [1] if n_classes == 2 else range(n_classes)
         scores = []
         for machine, code in enumerate(positive_codes):
+            alpha, support = solutions[machine].alpha, np.flatnonzero(machines.coefficients[machine])
             region = margin_region(
                 np.where(y == code, 1.0, -1.0) * decision[machine],
-                svm.margin_vectors_[machine],
-                svm.support_[svm.dual_coef_[machine] != 0],
+                np.flatnonzero((alpha > 0) & (alpha < self.C)),
+                support,
                 self.epsilon,
             )
-            steepness = np.abs(svm.input_gradient(X[region])[machine])
+            gradients = kernel.input_gradient(X[support], X[region], machines.coefficients[machine, support])
+            steepness = np.abs(gradients)
             # What moves g by less than a tie over all of the data is what the solver left over, and has no direction.
             steepness = steepness[steepness @ np.ptp(X, axis=0) > TIE_TOLERANCES * self.tolerance]
             if len(steepness):

@@ -12,8 +12,8 @@ from sklearn.utils.validation import check_consistent_length, validate_data
 
 from fsvm_cli.information import indicator_credits
 from fsvm_cli.ranking.base import Ranker, value_ranges
-from fsvm_cli.svm import SVM, Kernel, kernel_from_name
-from fsvm_cli.svm.one_vs_rest import TIE_TOLERANCES, predict_codes
+from fsvm_cli.svm import SVM, Kernel
+from fsvm_cli.svm.one_vs_rest import TIE_TOLERANCES, OutputScaling
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -53,12 +53,14 @@ class Infoprop(Ranker):
         Part of each class, between 0 and 1, that `credit_on` "validation" holds out.
     n_folds : int, default=5
         Folds of `credit_on` "cross-validation", at least 2.
-    output_scaling : {"none", "times-margin", "divided-by-margin"}, default="none"
-        What the outputs of the machines are multiplied or divided by before the largest one wins; the margin is
-        1/‖w‖. Times the margin, the output is the distance to the hyperplane.
     tolerance : float, default=1e-6
         Relative duality gap of the machines.
     solver : str, default="auto"
+    class_kernels : mapping of class label to Kernel, optional
+        Kernels of the machines of single classes, where they differ from `kernel`.
+    output_scaling : {"none", "times-margin", "divided-by-margin"}, default="none"
+        What the outputs of the machines are multiplied or divided by before the largest one wins; the margin is
+        1/‖w‖. Times the margin, the output is the distance to the hyperplane.
     random_state : int, RandomState or None, default=None
         Of the choice of the samples that are held out, or of the folds.
     n_features_to_select : int or None, default=None
@@ -77,6 +79,7 @@ class Infoprop(Ranker):
 
     method = "infoprop"
     version = 1
+    scores_are_shares = True
     accepts_sparse = True
 
     def __init__(  # noqa: PLR0917 - scikit-learn's estimators take their parameters in place or by name
@@ -86,9 +89,10 @@ class Infoprop(Ranker):
         credit_on: Literal["validation", "cross-validation", "test"] = "validation",
         validation_fraction: Annotated[float, Gt(0), Lt(1)] = 0.3,
         n_folds: Annotated[int, Ge(2)] = 5,
-        output_scaling: Literal["none", "times-margin", "divided-by-margin"] = "none",
         tolerance: float = 1e-6,
         solver: Solver = "auto",
+        class_kernels: Mapping[Any, str | Kernel] | None = None,
+        output_scaling: OutputScaling = "none",
         random_state: int | np.random.RandomState | None = None,
         n_features_to_select: int | None = None,
     ) -> None:
@@ -97,9 +101,10 @@ class Infoprop(Ranker):
         self.credit_on = credit_on
         self.validation_fraction = validation_fraction
         self.n_folds = n_folds
-        self.output_scaling = output_scaling
         self.tolerance = tolerance
         self.solver = solver
+        self.class_kernels = class_kernels
+        self.output_scaling = output_scaling
         self.random_state = random_state
         self.n_features_to_select = n_features_to_select
 
@@ -141,21 +146,25 @@ class Infoprop(Ranker):
         earned = indicator_credits(self._confusion(svm, X, y, n_classes))
         # Both indicators of two classes are the sign of one machine.
         of_machine = [earned.sum()] if n_classes == 2 else earned[:n_classes]
-        kernel = self._kernel()
         noise = TIE_TOLERANCES * self.tolerance
         ranges, scores = value_ranges(X), np.zeros(X.shape[1])
-        for credit, coefficients in zip(of_machine, svm.dual_coef_, strict=True):
+        for credit, kernel, coefficients in zip(of_machine, svm.machine_kernels_, svm.dual_coef_, strict=True):
             own = coefficients != 0
             influence = feature_influence(kernel, svm.support_vectors_[own], coefficients[own], ranges, noise)
             if influence.any():
                 scores += credit * influence / influence.sum()
         return scores
 
-    def _kernel(self) -> Kernel:
-        return self.kernel if isinstance(self.kernel, Kernel) else kernel_from_name(self.kernel)
-
     def _machines(self, X: NDArray[np.float64], y: NDArray[np.intp]) -> SVM:
-        svm = SVM(self.kernel, self.C, self.tolerance, self.solver, on_failure="flag").fit(X, y)
+        svm = SVM(
+            self.kernel,
+            self.C,
+            self.tolerance,
+            self.solver,
+            on_failure="flag",
+            class_kernels=self.class_kernels,
+            output_scaling=self.output_scaling,
+        ).fit(X, y)
         self.converged_ = self.converged_ and bool(svm.converged_.all())
         return svm
 
@@ -164,13 +173,13 @@ class Infoprop(Ranker):
         if self.credit_on == "test":
             X_test, codes = self._coded_test_part()
             n_classes = max(n_classes, int(codes.max()) + 1)
-            tested: NDArray[np.intp] = confusion_matrix(codes, self._predict(svm, X_test), labels=np.arange(n_classes))
+            tested: NDArray[np.intp] = confusion_matrix(codes, svm.predict(X_test), labels=np.arange(n_classes))
             return tested
         rng = check_random_state(self.random_state)
         confusion = np.zeros((n_classes, n_classes), dtype=np.intp)
         for asked in self._parts_to_ask(y, rng):
             blind = self._machines(X[~asked], y[~asked])
-            confusion += confusion_matrix(y[asked], self._predict(blind, X[asked]), labels=np.arange(n_classes))
+            confusion += confusion_matrix(y[asked], blind.predict(X[asked]), labels=np.arange(n_classes))
         return confusion
 
     def _coded_test_part(self) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
@@ -200,20 +209,6 @@ class Infoprop(Ranker):
                 f"can be held out of n_samples={len(y)}; use more samples or a larger validation_fraction"
             )
         return [held_out]
-
-    def _predict(self, svm: SVM, X: NDArray[np.float64]) -> NDArray[np.intp]:
-        if self.output_scaling == "none" or len(svm.classes_) == 2:
-            predicted: NDArray[np.intp] = svm.predict(X)
-            return predicted
-        gram = self._kernel().gram(svm.support_vectors_, svm.support_vectors_)
-        norms = np.sqrt(np.maximum(np.einsum("ms,st,mt->m", svm.dual_coef_, gram, svm.dual_coef_), 0))
-        # A machine with w = 0 has no hyperplane to be distant from: its output stays as it is.
-        norms[norms == 0] = 1.0
-        factors = 1 / norms if self.output_scaling == "times-margin" else norms
-        tie_width = TIE_TOLERANCES * self.tolerance * factors.max()
-        codes = predict_codes(svm.decision_function(X).T * factors[:, None], svm.class_counts_, tie_width)
-        labels: NDArray[np.intp] = svm.classes_[codes]
-        return labels
 
 
 def feature_influence(

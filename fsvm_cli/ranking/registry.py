@@ -5,13 +5,17 @@ from __future__ import annotations
 import functools
 import importlib
 import pkgutil
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import fsvm_cli.ranking
 from fsvm_cli.ranking.base import Ranker
+from fsvm_cli.ranking.parameters import NamedMethod
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from types import ModuleType
+
+M = TypeVar("M", bound=NamedMethod)
 
 
 @functools.cache
@@ -23,11 +27,22 @@ def ranking_methods() -> Mapping[str, type[Ranker]]:
     mapping of str to type
         The estimator class of each method.
     """
-    found: dict[str, type[Ranker]] = {}
-    for module_info in pkgutil.iter_modules(fsvm_cli.ranking.__path__, "fsvm_cli.ranking."):
+    return methods_in(fsvm_cli.ranking, Ranker)  # type: ignore[type-abstract]
+
+
+def methods_in(package: ModuleType, base: type[M]) -> Mapping[str, type[M]]:
+    """Find the classes that the modules of a package define below a base class, and that have a name.
+
+    Returns
+    -------
+    mapping of str to type
+        In the order of the names.
+    """
+    found: dict[str, type[M]] = {}
+    for module_info in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
         module = importlib.import_module(module_info.name)
         for value in vars(module).values():
-            is_method = isinstance(value, type) and issubclass(value, Ranker) and hasattr(value, "method")
+            is_method = isinstance(value, type) and issubclass(value, base) and hasattr(value, "method")
             if is_method and value.__module__ == module.__name__:
                 assert value.method not in found, f"two files name the method '{value.method}'"
                 found[value.method] = value

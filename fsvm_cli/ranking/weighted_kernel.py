@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 
 from fsvm_cli.svm import Laplace, Polynomial
-from fsvm_cli.svm.compiled_kernels import Form, Scratch, add_terms, compiled_form, fill_gram
+from fsvm_cli.svm.compiled_kernels import Form, Scratch, add_terms, fill_gram
 from fsvm_cli.svm.pair_steps import ALLOCATING, REASSOCIATE, Array
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class WeightedKernel:
         self.kernel = kernel
         self.X = X
         self._columns = np.ascontiguousarray(X.T)
-        self._form = compiled_form(kernel)
+        self._form = kernel.form
 
     def statistic(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the statistic that the kernel is a function of, shape (n_samples, n_samples)."""

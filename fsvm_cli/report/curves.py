@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
+from fsvm_cli.evaluation.metrics import METRIC_TITLES
 from fsvm_cli.report.style import COLOURS, COLUMN_WIDTH, MARKERS, figure, save
 
 if TYPE_CHECKING:
@@ -51,7 +52,8 @@ def draw_curves(curves: pd.DataFrame, config: Config, folder: Path, formats: Seq
                 axes.set_title(_title(rows, config), loc="left", wrap=True)
                 axes.set_xlabel("Number of retained features")
                 part = f"{PART_NAMES[config.parts[0]]} " if len(config.parts) == 1 else ""
-                axes.set_ylabel(f"{part}{metric.replace('-', ' ')} (%)".capitalize())
+                label = f"{part}{METRIC_TITLES[metric]} (%)"
+                axes.set_ylabel(label[0].upper() + label[1:])
                 drawing.legend(handles=handles, loc="outside lower left", ncols=2, handlelength=2.6)
                 paths += save(drawing, folder, name, formats)
     return paths

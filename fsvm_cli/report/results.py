@@ -32,6 +32,11 @@ SCORES_NAME = "scores.csv"
 SELECTION_NAME = "selection.csv"
 VERDICTS_NAME = "published.csv"
 CHOSEN_NAME = "chosen.csv"
+FIGURE_NAMES = tuple(
+    f"{name}.{extension}"
+    for name in ("*-vs-features", "*-vs-features-n*", "scores", "decision-field", "descent-path")
+    for extension in (*FORMATS, "pdf")
+)
 
 
 def write_tables(loaded: LoadedConfig, experiment: Experiment, store: Store, folder: Path) -> pd.DataFrame:
@@ -62,9 +67,18 @@ def write_tables(loaded: LoadedConfig, experiment: Experiment, store: Store, fol
         if record is not None:
             for table, frame in tables_of(record).items():
                 write_table(frame, folder / f"{table}.csv")
+    if curves.empty:
+        _remove_figures(folder)
     lines = [f"{n_train},{split},{seconds:.6f}\n" for n_train, split, seconds in store.timings()]
     write_atomically(folder / "timings.csv", ("train_size,split,seconds\n" + "".join(lines)).encode())
     return curves
+
+
+def _remove_figures(folder: Path) -> None:
+    """Remove the figures of trials that no table shows any more."""
+    for name in FIGURE_NAMES:
+        for path in folder.glob(name):
+            path.unlink()
 
 
 def draw_figures(folder: Path, formats: Sequence[str] = FORMATS) -> list[Path]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import contextlib
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,21 +11,31 @@ from fsvm_cli.ranking.registry import ranking_methods
 from fsvm_cli.report.style import COLOURS, COLUMN_WIDTH, figure, save
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     import pandas as pd
+    from matplotlib.figure import Figure
 
     from fsvm_cli.experiment.schema import Config, Ranking
 
-MAX_FEATURES = 40
+    Panels = list[tuple[Ranking, pd.DataFrame]]
+
+THIN: dict[str, Any] = {"elinewidth": 0.8}
+THRESHOLD: dict[str, Any] = {"color": "#000000", "linewidth": 0.9, "linestyle": "--"}
+
+MAX_NAMED = 40
+"""Features that a column of names has room for."""
+MAX_BARS = 400
+"""Features that a row of bars has room for."""
 
 
 def draw_scores(scores: pd.DataFrame, config: Config, folder: Path, formats: Sequence[str]) -> list[Path]:
     """Draw the mean score of each feature with the spread between trials.
 
     Rankings that look at the data get a panel each; one that only reverses the order of another shares its panel. Of
-    more features than fit, the best of the first panel are shown.
+    more features than can be named, the best of the first panel are shown; scores that are shares stand as a row of
+    bars for all features, by their numbers, if there is room. A line marks the score from which on the source selects.
 
     Parameters
     ----------
@@ -43,29 +54,60 @@ def draw_scores(scores: pd.DataFrame, config: Config, folder: Path, formats: Seq
     shown = _rankings_shown(config)
     if not shown or scores.empty:
         return []
-    panels = {ranking.label: scores[scores["ranking"] == ranking.label].reset_index(drop=True) for ranking in shown}
-    first = next(iter(panels.values()))
-    chosen = np.sort(np.argsort(-first["mean"].to_numpy(), kind="stable")[:MAX_FEATURES])
-    height = 0.9 + 0.15 * len(chosen)
-    with figure(COLUMN_WIDTH * min(len(panels), 2), height) as drawing:
+    panels = [(ranking, scores[scores["ranking"] == ranking.label].reset_index(drop=True)) for ranking in shown]
+    in_a_row = MAX_NAMED < len(panels[0][1]) <= MAX_BARS and _has_shares(shown[0])
+    with _row_of_bars(panels) if in_a_row else _named_features(panels) as drawing:
+        return save(drawing, folder, "scores", formats)
+
+
+@contextlib.contextmanager
+def _named_features(panels: Panels) -> Iterator[Figure]:
+    """Draw one line for each feature, and the panels side by side."""
+    first = panels[0][1]
+    chosen = np.sort(np.argsort(-first["mean"].to_numpy(), kind="stable")[:MAX_NAMED])
+    places = np.arange(len(chosen))
+    with figure(COLUMN_WIDTH * min(len(panels), 2), 0.9 + 0.15 * len(chosen)) as drawing:
         all_axes = drawing.subplots(1, len(panels), sharey=True, squeeze=False)[0]
-        for place, (axes, (label, rows)) in enumerate(zip(all_axes, panels.items(), strict=True)):
-            picked = rows.loc[chosen]
-            axes.errorbar(
-                picked["mean"],
-                range(len(chosen)),
-                xerr=picked["std"].fillna(0),
-                fmt="o",
-                color=COLOURS[place % len(COLOURS)],
-                ecolor="#999999",
-                elinewidth=0.8,
-            )
-            axes.set_title(label, loc="left")
+        for place, (axes, (ranking, rows)) in enumerate(zip(all_axes, panels, strict=True)):
+            picked, colour = rows.loc[chosen], COLOURS[place % len(COLOURS)]
+            spread = picked["std"].fillna(0)
+            if _has_shares(ranking):
+                axes.barh(places, picked["mean"], xerr=spread, color=colour, ecolor="#999999", error_kw=THIN)
+            else:
+                axes.errorbar(picked["mean"], places, xerr=spread, fmt="o", color=colour, ecolor="#999999", **THIN)
+            if ranking.score_threshold is not None:
+                axes.axvline(ranking.score_threshold, **THRESHOLD)
+            axes.set_title(_title(ranking), loc="left")
             axes.set_xlabel("Score (mean and s.d. over trials)")
             axes.margins(y=0.5 / len(chosen))
-        all_axes[0].set_yticks(range(len(chosen)), first.loc[chosen, "feature"])
+        all_axes[0].set_yticks(places, first.loc[chosen, "feature"])
         all_axes[0].invert_yaxis()
-        return save(drawing, folder, "scores", formats)
+        yield drawing
+
+
+@contextlib.contextmanager
+def _row_of_bars(panels: Panels) -> Iterator[Figure]:
+    """Draw one bar for each feature, and the panels one below the other."""
+    with figure(2 * COLUMN_WIDTH, 0.5 + 1.1 * len(panels)) as drawing:
+        all_axes = drawing.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
+        for place, (axes, (ranking, rows)) in enumerate(zip(all_axes, panels, strict=True)):
+            axes.bar(np.arange(1, len(rows) + 1), rows["mean"], width=0.8, color=COLOURS[place % len(COLOURS)])
+            if ranking.score_threshold is not None:
+                axes.axhline(ranking.score_threshold, **THRESHOLD)
+            axes.set_title(_title(ranking), loc="left")
+            axes.set_ylabel("Mean score")
+            axes.margins(x=0.01)
+        all_axes[-1].set_xlabel("Number of the feature")
+        yield drawing
+
+
+def _has_shares(ranking: Ranking) -> bool:
+    return ranking_methods()[ranking.method].scores_are_shares
+
+
+def _title(ranking: Ranking) -> str:
+    threshold = ranking.score_threshold
+    return ranking.label if threshold is None else f"{ranking.label}; line: {threshold:g}"
 
 
 def _rankings_shown(config: Config) -> list[Ranking]:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fsvm_cli.experiment.claims import Claim, Place
+    from fsvm_cli.experiment.claims import Claim, Fact, Place
     from fsvm_cli.experiment.plan import Experiment
     from fsvm_cli.report.samples import Samples
 
@@ -39,8 +39,10 @@ class Trials:
     def _key(self, ranking: str, train_size: int | None) -> tuple[str, int]:
         n_train = max(self.experiment.n_test) if train_size is None else train_size
         if ranking == ALL_FEATURES:
-            # With all features every ranking has the same machine.
-            ranking = next((label for label, size in self._collected if size == n_train), ALL_FEATURES)
+            # With all features every ranking has the same machine; an extractor's sees components.
+            extracted = {extraction.label for extraction in self.experiment.config.extractors}
+            found = (label for label, size in self._collected if size == n_train and label not in extracted)
+            ranking = next(found, ALL_FEATURES)
         return ranking, n_train
 
     def at(self, place: Place) -> NDArray[np.float64]:
@@ -51,6 +53,17 @@ class Trials:
         chosen = [low <= size <= high for size in samples.sizes]
         values: NDArray[np.float64] = 100 * samples.values[place.metric, place.part][:, chosen].mean(axis=1)
         return values
+
+    def fact(self, fact: Fact) -> NDArray[np.float64]:
+        """Value of a fact of the problem: one, or one of each trial."""
+        n_train = max(self.experiment.n_test)
+        known = {
+            "n_features": self.experiment.source.n_features,
+            "n_classes": self.experiment.source.n_classes,
+            "n_train": n_train,
+            "n_test": self.experiment.n_test[n_train],
+        }
+        return np.array([float(known[fact])]) if fact in known else self.samples(ALL_FEATURES).facts[fact]
 
     def test_to_train(self, place: Place) -> float:
         """Rows of the test part over rows of the training part; 0 where every trial draws new data."""

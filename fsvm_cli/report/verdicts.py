@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -20,24 +20,37 @@ from fsvm_cli.evaluation.seeds import random_stream
 from fsvm_cli.evaluation.statistics import CONFIDENCE, MeanInterval, difference_interval, mean_interval
 from fsvm_cli.experiment.claims import (
     AnyClaim,
+    BestOfClaim,
     Claim,
     CountClaim,
     DifferenceClaim,
     MonotoneClaim,
     Place,
+    ProblemClaim,
     ScoreOrderClaim,
+    SelectedCountClaim,
+    SelectedFeaturesClaim,
     SingleRunClaim,
     TopFeaturesClaim,
     ValueClaim,
 )
+from fsvm_cli.report.rules import Verdict, agreement, ordinariness
 from fsvm_cli.report.tables import ranks_of
 from fsvm_cli.report.trials import Trials
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-Verdict = Literal["reproduced", "differs", "inconclusive", "not comparable"]
 BOOTSTRAP_SAMPLES = 1000
+FACT_UNITS = {
+    "n_features": "features",
+    "n_classes": "classes",
+    "n_train": "rows",
+    "n_test": "rows",
+    "major-class": "%",
+    "class-uncertainty": "bits",
+    "classifier-information": "bits",
+}
 
 
 @dataclass(frozen=True)
@@ -127,45 +140,33 @@ def table_of_verdicts(trials: Trials, *, overridden: bool) -> pd.DataFrame:
 
 @_judge.register
 def _judge_value(claim: ValueClaim, trials: Trials) -> Judgement:
-    """Find agreement where the difference of the means, with all its uncertainty, lies within the tolerance."""
-    found = mean_interval(trials.at(claim.at))
-    unit = 10.0**-claim.decimals
-    # The number before printing lay in an interval of one unit: around the print, or above it where the rest was cut.
-    offset = 0.5 * unit if claim.print == "truncated" else 0.0
-    spread = claim.published_sd if claim.published_sd is not None else found.std
-    standard_error = np.sqrt(np.nan_to_num(found.std) ** 2 / found.n + np.nan_to_num(spread) ** 2 / claim.published_n)
-    half_width = float(ndtri((1 + CONFIDENCE) / 2) * standard_error + 0.5 * unit)
-    difference = found.mean - (claim.published + offset)
-    if abs(difference) + half_width <= claim.tolerance:
-        verdict: Verdict = "reproduced"
-    elif abs(difference) - half_width > claim.tolerance:
-        verdict = "differs"
-    else:
-        verdict = "inconclusive"
-    rule = f"difference {difference:+.2f} ± {half_width:.2f} against a tolerance of {claim.tolerance:g} points"
-    return _judgement(verdict, rule, f"{claim.at} (%)", found)
+    values = trials.at(claim.at)
+    found = mean_interval(values)
+    spread = (found.std if claim.published_sd is None else claim.published_sd, claim.published_n)
+    return _judgement(*agreement(claim, found, spread, "points"), f"{claim.at} (%)", found)
 
 
 @_judge.register
 def _judge_single_run(claim: SingleRunClaim, trials: Trials) -> Judgement:
-    """Find agreement where the printed number is not among the most extreme of our runs, on either side.
-
-    With so few runs that none would be extreme enough, nothing can differ, and the verdict is inconclusive.
-    """
     values = trials.at(claim.at)
-    unit = 10.0**-claim.decimals
-    low = claim.published - (0.0 if claim.print == "truncated" else 0.5 * unit)
-    n_at_least, n_at_most = np.count_nonzero(values >= low), np.count_nonzero(values <= low + unit)
-    # The printed run is one more draw from the same distribution, as in a permutation test.
-    tail = (min(n_at_least, n_at_most) + 1) / (len(values) + 1)
-    verdict: Verdict = "reproduced"
-    if tail <= (1 - CONFIDENCE) / 2:
-        verdict = "differs"
-    elif 1 / (len(values) + 1) > (1 - CONFIDENCE) / 2:
-        verdict = "inconclusive"
-    position = 100 * np.mean(values < claim.published)
-    rule = f"{position:.0f} % of our runs lie below the printed one; ordinary is what at least 2.5 % reach on each side"
-    return _judgement(verdict, rule, f"{claim.at} (%)", mean_interval(values))
+    return _judgement(*ordinariness(claim, values), f"{claim.at} (%)", mean_interval(values))
+
+
+@_judge.register
+def _judge_best_of(claim: BestOfClaim, trials: Trials) -> Judgement:
+    """Compare with the method whose mean is best here."""
+    best = max(claim.places(), key=lambda place: float(trials.at(place).mean()))
+    found = mean_interval(trials.at(best))
+    return _judgement(*agreement(claim, found, (found.std, 1), "points"), f"{best} (%), the best of the named", found)
+
+
+@_judge.register
+def _judge_problem(claim: ProblemClaim, trials: Trials) -> Judgement:
+    values, unit = trials.fact(claim.fact), FACT_UNITS[claim.fact]
+    found, what = mean_interval(values), f"{claim.fact} ({unit})"
+    if found.n > 1 and np.ptp(values) > 0:
+        return _judgement(*ordinariness(claim, values), what, found)
+    return _judgement(*agreement(claim, found, (0.0, 1), unit), what, found)
 
 
 @_judge.register
@@ -273,6 +274,28 @@ def _judge_top_features(claim: TopFeaturesClaim, trials: Trials) -> Judgement:
         verdict = "differs"
     rule = f"a share of at least {claim.at_least:g} of the {n_claimed} features among the {n_claimed} best of a trial"
     return _judgement(verdict, rule, f"share of the claimed features among the best of '{claim.ranking}'", found)
+
+
+@_judge.register
+def _judge_selected_features(claim: SelectedFeaturesClaim, trials: Trials) -> Judgement:
+    names = trials.experiment.source.feature_names
+    claimed = np.array([name in claim.features for name in names])
+    scores = trials.samples(claim.ranking).scores
+    best = ranks_of(scores) <= len(claim.features)
+    selected = best if claim.threshold is None else scores >= claim.threshold
+    found = mean_interval((selected == claimed).all(axis=1).astype(float))
+    verdict: Verdict = "reproduced" if found.mean >= claim.at_least else "differs"
+    how = "as the best ones" if claim.threshold is None else f"by a score of at least {claim.threshold:g}"
+    rule = f"at least {claim.at_least:g} of our runs select exactly the {len(claim.features)} claimed features"
+    return _judgement(verdict, rule, f"share of runs that select just these {how}, '{claim.ranking}'", found)
+
+
+@_judge.register
+def _judge_selected_count(claim: SelectedCountClaim, trials: Trials) -> Judgement:
+    scores = trials.samples(claim.ranking).scores
+    found = mean_interval(np.count_nonzero(scores >= claim.threshold, axis=1).astype(float))
+    what = f"features that '{claim.ranking}' selects by a score of at least {claim.threshold:g}"
+    return _judgement(*agreement(claim, found, (found.std, 1), "features"), what, found)
 
 
 def _judgement(verdict: Verdict, rule: str, what: str, found: MeanInterval) -> Judgement:

@@ -24,7 +24,7 @@ CURVATURE_FLOOR = 1e-12
 """Pairs are treated as having at least this part of the largest diagonal entry as curvature."""
 ROUNDING = 2.0 * EPSILON
 """Times the largest diagonal entry and the sum of alpha: a bound on what rounding does to a residual."""
-FIRST_PATIENCE, PATIENCE = 10, 3
+FIRST_PATIENCE, PATIENCE = 20, 3
 """Pair steps before the first Newton step and, at least, between two: Newton steps pay where few samples are free."""
 STRIKES = 6
 """So many Newton steps in a row that do not halve a violation near the tolerance: rounding has the last word."""
@@ -41,15 +41,13 @@ def is_free(box: Box, i: int) -> bool:
 
 
 @njit(**COMPILED)
-def count_changes(factor: Factor, box: Box) -> tuple[int, int]:
-    """Return how many members are not free, and how many free samples are not members."""
-    rise, fall, inside = box.rise, box.fall, factor.inside
-    leaving, entering = 0, 0
+def count_free(box: Box) -> int:
+    """Return how many samples are strictly between their bounds."""
+    rise, fall = box.rise, box.fall
+    free = 0
     for i in range(rise.size):
-        free = (rise[i] == 0.0) & (fall[i] == 0.0)
-        leaving += inside[i] & (not free)
-        entering += free & (not inside[i])
-    return leaving, entering
+        free += (rise[i] == 0.0) & (fall[i] == 0.0)
+    return free
 
 
 @njit(**COMPILED)
@@ -67,7 +65,10 @@ def enrol(factor: Factor, box: Box) -> None:
 @njit(**COMPILED)
 def synchronise(factor: Factor, K: Array, box: Box) -> None:
     """Make the factor's members the free samples; many changes at once are a new factorisation."""
-    leaving, entering = count_changes(factor, box)
+    leaving = 0
+    for a in range(factor.size[0]):
+        leaving += not is_free(box, factor.members[a])
+    entering = count_free(box) - (factor.size[0] - leaving)
     if 3 * leaving + entering > 8 + factor.size[0] // 4:
         enrol(factor, box)
         rebuild(factor, K)
@@ -76,10 +77,12 @@ def synchronise(factor: Factor, K: Array, box: Box) -> None:
         for a in range(factor.size[0] - 1, -1, -1):
             if not is_free(box, factor.members[a]):
                 remove(factor, a)
-    if entering > 0:
-        for i in range(box.c.size):
-            if is_free(box, i) and not factor.inside[i]:
-                append(factor, K, i)
+    i = 0
+    while entering > 0:
+        if is_free(box, i) and not factor.inside[i]:
+            append(factor, K, i)
+            entering -= 1
+        i += 1
 
 
 @njit(**COMPILED)

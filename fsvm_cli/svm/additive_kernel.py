@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
+from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, get_type_hints
 
 import annotated_types
@@ -11,9 +12,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from fsvm_cli.svm.compiled_kernels import IDENTITY, apply_in_place
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from fsvm_cli.svm.compiled_kernels import Form
     from fsvm_cli.svm.pairwise import Array, PairwiseStatistic, Samples
 
 Weights = Annotated[tuple[Annotated[float, annotated_types.Ge(0.0)], ...] | None, "one per feature"]
@@ -42,7 +46,7 @@ class Kernel(ABC):
     positive_semidefinite: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        hints = get_type_hints(type(self), include_extras=True)
+        hints = _parameter_hints(type(self))
         for field in fields(self):
             value = getattr(self, field.name)
             if field.name == "weights":
@@ -54,6 +58,11 @@ class Kernel(ABC):
     @abstractmethod
     def statistic(self) -> PairwiseStatistic:
         """The sum over features that the kernel is a function of."""
+
+    @property
+    @abstractmethod
+    def form(self) -> Form:
+        """The statistic and phi in the words of the compiled functions."""
 
     @abstractmethod
     def value(self, s: Array) -> Array:
@@ -104,7 +113,10 @@ class Kernel(ABC):
 
     def gram(self, A: Samples, B: Samples) -> Array:
         """Return the Gram matrix K(a_i, b_k), shape (n_a, n_b), of samples (n_a, d) and (n_b, d)."""
-        return self.value(self.statistic_matrix(A, B))
+        result = self.statistic_matrix(A, B)
+        if self.form.function != IDENTITY:
+            apply_in_place(self.form, result)
+        return result
 
     def input_gradient(self, A: Samples, B: Samples, coefficients: Array) -> Array:
         """Return the gradient of x -> sum_i coefficients_i K(a_i, x) at each row of B.
@@ -161,6 +173,11 @@ class Kernel(ABC):
         if not self.statistic.accepts_sparse:
             raise ValueError(f"the {self.name} kernel takes dense samples only; convert them with X.toarray()")
         return X.tocsr()
+
+
+@cache
+def _parameter_hints(kernel: type[Kernel]) -> dict[str, Any]:
+    return get_type_hints(kernel, include_extras=True)
 
 
 def _check_number(label: str, value: Any, hint: Any) -> None:

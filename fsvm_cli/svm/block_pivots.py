@@ -49,35 +49,51 @@ def pivot_certified(K: Array, y: Array, box: Box, factor: Factor, tolerance: flo
     bias : float
     """
     begin(K, y, box, factor)
-    violation = VIOLATION * tolerance
-    fewest, patience = y.size + 1, PATIENCE
+    if not pivot(K, box, factor, VIOLATION * tolerance):
+        return False, 0.0
+    refresh(K, y, box)
+    bias = compiled_bias(box)
+    return compiled_gap(y, box, bias) <= tolerance, bias
+
+
+@njit(**COMPILED)
+def pivot(K: Array, box: Box, factor: Factor, violation: float) -> bool:
+    """Pivot until no pair that may rise and fall violates the conditions by more; return whether that was reached.
+
+    Parameters
+    ----------
+    K, box
+        As in `pivot_certified`, the box with residuals.
+    factor : Factor
+        Of some members' block of `K`; the fewer of them have to change, the cheaper.
+    violation : float
+    """
+    fewest, patience = box.c.size + 1, PATIENCE
     for _ in range(ROUNDS):
         synchronise(factor, K, box)
-        if factor.size[0] == 0 or is_indefinite(factor, K):
+        if factor.size[0] == 0 or is_indefinite(factor, box.diagonal):
             break
         level = solve_free(K, box, factor)
         misplaced = count_misplaced(box, level, 0.5 * violation)
         if misplaced == 0:
             highest, lowest = extremes(box.r, box.rise, box.fall)
             if highest - lowest <= violation:
-                refresh(K, y, box)
-                bias = compiled_bias(box)
-                return compiled_gap(y, box, bias) <= tolerance, bias
+                return True
         patience = PATIENCE if misplaced < fewest else patience - 1
         if patience < 0:
             break
         fewest = min(fewest, misplaced)
         exchange(K, box, level, 0.5 * violation)
-    return False, 0.0
+    return False
 
 
 @njit(**COMPILED)
-def is_indefinite(factor: Factor, K: Array) -> bool:
+def is_indefinite(factor: Factor, diagonal: Array) -> bool:
     """Return whether the factored block needed more than the least shifts."""
     found = False
     for a in range(factor.size[0]):
-        i = factor.members[a]
-        found |= factor.shift[a] > INDEFINITE * (SHIFT * abs(K[i, i] + factor.tau[0]) + 1e-300)
+        entry = diagonal[factor.members[a]] + factor.tau[0]
+        found |= factor.shift[a] > INDEFINITE * (SHIFT * abs(entry) + 1e-300)
     return found
 
 

@@ -1,18 +1,14 @@
-"""The kernels once more, compiled, for Gram matrices that grow feature by feature."""
+"""The functions of kernels, compiled: for Gram matrices, and for those that grow feature by feature."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from fsvm_cli.svm.kernels import Anova, Gaussian, Laplace, Linear, Polynomial, Tanh
-from fsvm_cli.svm.pair_steps import COMPILED, Array
-
-if TYPE_CHECKING:
-    from fsvm_cli.svm.additive_kernel import Kernel
+from fsvm_cli.svm.pair_steps import ALLOCATING, COMPILED, Array
 
 INNER_PRODUCT, SQUARED_DISTANCE, L1_DISTANCE, ANOVA_SUM = 0, 1, 2, 3
 IDENTITY, POWER, EXPONENTIAL, TANH = 0, 1, 2, 3
@@ -52,30 +48,6 @@ class Scratch(NamedTuple):
 
     row: Array
     bits: npt.NDArray[np.int64]
-
-
-def compiled_form(kernel: Kernel) -> Form:
-    """Return what the compiled functions need to know of a kernel.
-
-    Raises
-    ------
-    TypeError
-        If the kernel is none of those in `KERNELS`.
-    """
-    match kernel:
-        case Linear():
-            return Form(INNER_PRODUCT, IDENTITY)
-        case Polynomial(degree=degree, offset=offset, scale=scale):
-            return Form(INNER_PRODUCT, POWER, scale=float(scale), offset=float(offset), degree=int(degree))
-        case Gaussian(theta=theta):
-            return Form(SQUARED_DISTANCE, EXPONENTIAL, scale=-1.0 / theta)
-        case Laplace(theta=theta):
-            return Form(L1_DISTANCE, EXPONENTIAL, scale=-1.0 / theta)
-        case Anova(gamma=gamma, degree=degree):
-            return Form(ANOVA_SUM, POWER, gamma=float(gamma), degree=int(degree))
-        case Tanh(scale=scale, offset=offset):
-            return Form(INNER_PRODUCT, TANH, scale=float(scale), offset=-float(offset))
-    raise TypeError(f"{type(kernel).__name__} has no compiled form")
 
 
 @njit(**COMPILED, fastmath={"contract"})
@@ -196,3 +168,21 @@ def fill_gram(form: Form, square: Array, K: Array, scratch: Scratch) -> None:
             for k in range(left, right):
                 for i in range(start, min(stop, k)):
                     K[k, i] = K[i, k]
+
+
+@njit(**ALLOCATING)
+def apply_in_place(form: Form, statistic: Array) -> None:
+    """Replace a matrix of the statistic by phi of it."""
+    widest = statistic.shape[1]
+    scratch = Scratch(np.empty(widest), np.empty(widest, np.int64))
+    for i in range(statistic.shape[0]):
+        apply_function(form, statistic[i], statistic[i], scratch)
+
+
+@njit(**COMPILED, fastmath={"contract", "nnan"})
+def distances_in_place(inner: Array, squares_a: Array, squares_b: Array) -> None:
+    """Replace inner products a.b by |a|^2 + |b|^2 - 2 a.b, at least 0: in numpy four passes over a matrix."""
+    for i in range(inner.shape[0]):
+        row, square = inner[i], squares_a[i]
+        for k in range(row.size):
+            row[k] = max(square + squares_b[k] - 2.0 * row[k], 0.0)

@@ -73,9 +73,7 @@ class DualProblem:
 
     def objective(self, alpha: Array) -> float:
         """Return the dual objective at `alpha`, the value that is maximised."""
-        coefficients = alpha * self.y
-        quadratic = coefficients @ (self.gram @ coefficients) + self.ridge * (alpha @ alpha)
-        return float(alpha.sum() - 0.5 * quadratic)
+        return _objective(self, alpha, self.gram @ (alpha * self.y))
 
     def residuals(self, alpha: Array) -> Array:
         """Return y_i - f_i - ridge alpha_i y_i, the bias at which sample i lies on its margin, shape (n,)."""
@@ -149,9 +147,13 @@ def bias_of(problem: DualProblem, alpha: Array) -> float:
     float
         In units of the decision value; 0 for a problem without equality constraint.
     """
+    return _bias_of(problem, alpha, problem.gram @ (alpha * problem.y))
+
+
+def _bias_of(problem: DualProblem, alpha: Array, values: Array) -> float:
     if not problem.equality:
         return 0.0
-    residuals = problem.residuals(alpha)
+    residuals = problem.y - values - problem.ridge * alpha * problem.y
     on_margin = (alpha > 0) & (alpha < problem.C)
     if on_margin.any():
         return float(residuals[on_margin].mean())
@@ -182,9 +184,11 @@ def duality_gap(problem: DualProblem, alpha: Array, bias: float) -> float:
         feasible, 0 where both are 0. It is a sum of terms that vanish where the Karush-Kuhn-Tucker conditions hold, so
         for an indefinite Gram matrix a gap of 0 says that the point is stationary, not that it is the optimum.
     """
-    coefficients = alpha * problem.y
-    values = problem.gram @ coefficients
-    norm = float(coefficients @ values)
+    return _duality_gap(problem, alpha, bias, problem.gram @ (alpha * problem.y))
+
+
+def _duality_gap(problem: DualProblem, alpha: Array, bias: float, values: Array) -> float:
+    norm = float((alpha * problem.y) @ values)
     margins = problem.y * (values + bias)
     scale = 1.0
     if problem.ridge == 0.0 and np.isinf(problem.C).any():
@@ -195,9 +199,36 @@ def duality_gap(problem: DualProblem, alpha: Array, bias: float) -> float:
     # A sum of terms >= 0 (Fenchel and Young): the difference of two large objectives would lose the digits.
     terms = _loss(problem, 1.0 - scale * margins) - alpha * (1.0 - margins) + 0.5 * problem.ridge * alpha**2
     gap = 0.5 * (scale**2 - 1.0) * norm + float(terms.sum())
-    dual = problem.objective(alpha)
+    dual = _objective(problem, alpha, values)
     size = max(abs(dual), abs(dual + gap))
     return 0.0 if size == 0.0 else gap / size
+
+
+def certificate(problem: DualProblem, alpha: Array) -> tuple[float, float, float]:
+    """Return the bias, the relative duality gap and the dual objective at `alpha`, from one product with K.
+
+    Parameters
+    ----------
+    problem : DualProblem
+    alpha : (n,) array
+        Within the box.
+
+    Returns
+    -------
+    bias : float
+        See `bias_of`.
+    gap : float
+        See `duality_gap`.
+    objective : float
+    """
+    values = problem.gram @ (alpha * problem.y)
+    bias = _bias_of(problem, alpha, values)
+    return bias, _duality_gap(problem, alpha, bias, values), _objective(problem, alpha, values)
+
+
+def _objective(problem: DualProblem, alpha: Array, values: Array) -> float:
+    quadratic = (alpha * problem.y) @ values + problem.ridge * (alpha @ alpha)
+    return float(alpha.sum() - 0.5 * quadratic)
 
 
 def _loss(problem: DualProblem, slack: Array) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -12,9 +12,19 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fsvm_cli.svm.additive_kernel import Kernel
 from fsvm_cli.svm.kernels import kernel_from_name
-from fsvm_cli.svm.one_vs_rest import TIE_TOLERANCES, Codes, decision_values, fit_one_vs_rest, predict_codes
+from fsvm_cli.svm.one_vs_rest import (
+    TIE_TOLERANCES,
+    Codes,
+    OutputScaling,
+    decision_values,
+    fit_one_vs_rest,
+    output_factors,
+    predict_codes,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from sklearn.utils import Tags
 
     from fsvm_cli.svm.dual import Array, Solver
@@ -35,6 +45,11 @@ class SVM(ClassifierMixin, BaseEstimator):
         As in `fsvm_cli.svm.solve`.
     on_failure : {"raise", "flag"}
         Whether a machine that misses its gap raises `ConvergenceError` or is recorded in `converged_`.
+    class_kernels : mapping of class label to str or Kernel, optional
+        Kernels of the machines of single classes, of at least three, where they differ from `kernel`.
+    output_scaling : {"none", "times-margin", "divided-by-margin"}
+        What the machines' outputs are multiplied or divided by before they are compared. Times the margin, 1/‖w‖, an
+        output is a distance to the hyperplane; with kernels of several kinds, outputs lie in several spaces.
 
     Attributes
     ----------
@@ -58,24 +73,32 @@ class SVM(ClassifierMixin, BaseEstimator):
         Whether the gap is within `tolerance`.
     n_iter_ : (n_machines,) array of int
         Iterations of each machine's solvers.
+    machine_kernels_ : tuple of Kernel
+        Of each machine.
+    output_factors_ : (n_machines,) array
+        What `output_scaling` multiplies the outputs by.
     n_features_in_ : int
     feature_names_in_ : (n_features,) array of str
         Where `X` had string column names.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0917 - scikit-learn's estimators take their parameters in place or by name
         self,
         kernel: str | Kernel = "linear",
         C: float = 1.0,
         tolerance: float = 1e-6,
         solver: Solver = "auto",
         on_failure: Literal["raise", "flag"] = "raise",
+        class_kernels: Mapping[Any, str | Kernel] | None = None,
+        output_scaling: OutputScaling = "none",
     ) -> None:
         self.kernel = kernel
         self.C = C
         self.tolerance = tolerance
         self.solver = solver
         self.on_failure = on_failure
+        self.class_kernels = class_kernels
+        self.output_scaling = output_scaling
 
     def fit(self, X: Any, y: npt.ArrayLike) -> Self:
         """Fit the machines.
@@ -93,14 +116,18 @@ class SVM(ClassifierMixin, BaseEstimator):
         ConvergenceError
             If a machine misses its gap and `on_failure` is "raise".
         """
-        kernel = self._kernel()
-        X, y = validate_data(self, X, y, dtype=np.float64, accept_sparse=self._sparse_formats(kernel))
+        X, y = validate_data(self, X, y, dtype=np.float64, accept_sparse=self._sparse_formats())
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError(f"y holds {len(self.classes_)} class only; a machine needs at least two classes")
+        if self.output_scaling not in get_args(OutputScaling):
+            allowed = ", ".join(get_args(OutputScaling))
+            raise ValueError(f"output_scaling must be one of {allowed}, not {self.output_scaling!r}")
+        self.machine_kernels_ = self._machine_kernels()
+        grams = {kernel: kernel.gram(X, X) for kernel in dict.fromkeys(self.machine_kernels_)}
         machines = fit_one_vs_rest(
-            kernel.gram(X, X),
+            [grams[kernel] for kernel in self.machine_kernels_],
             codes,
             self.C,
             len(self.classes_),
@@ -118,41 +145,66 @@ class SVM(ClassifierMixin, BaseEstimator):
         self.duality_gap_ = np.array([s.duality_gap for s in solutions])
         self.converged_ = np.array([s.converged for s in solutions])
         self.n_iter_ = np.array([s.iterations for s in solutions])
+        squares = [
+            c @ grams[kernel] @ c for kernel, c in zip(self.machine_kernels_, machines.coefficients, strict=True)
+        ]
+        self.output_factors_ = output_factors(np.sqrt(np.maximum(squares, 0.0)), self.output_scaling)
         return self
 
     def decision_function(self, X: Any) -> Array:
-        """Return the scores: (n,) for two classes, positive for `classes_[1]`; else (n, n_classes)."""
+        """Return the scaled scores: (n,) for two classes, positive for `classes_[1]`; else (n, n_classes)."""
         values = self._decision_values(X)
         return values[0] if len(self.classes_) == 2 else values.T
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """Return the class labels, shape (n,); ties by the rule of `fsvm_cli.svm.predict_codes`."""
-        codes: Codes = predict_codes(self._decision_values(X), self.class_counts_, TIE_TOLERANCES * self.tolerance)
+        values = self._decision_values(X)
+        tie_width = TIE_TOLERANCES * self.tolerance * float(self.output_factors_.max())
+        codes: Codes = predict_codes(values, self.class_counts_, tie_width)
         labels: npt.NDArray[Any] = self.classes_[codes]
         return labels
 
     def input_gradient(self, X: Any) -> Array:
-        """Return the gradient of each machine's score at each row of `X`, shape (n_machines, n, n_features)."""
-        kernel, X = self._evaluation_samples(X)
-        return np.stack([kernel.input_gradient(self.support_vectors_, X, c) for c in self.dual_coef_])
+        """Return the gradient of each machine's unscaled score at each row, shape (n_machines, n, n_features)."""
+        X = self._evaluation_samples(X)
+        machines = zip(self.machine_kernels_, self.dual_coef_, strict=True)
+        return np.stack([kernel.input_gradient(self.support_vectors_, X, c) for kernel, c in machines])
 
     def _decision_values(self, X: Any) -> Array:
-        kernel, X = self._evaluation_samples(X)
-        return decision_values(self.dual_coef_, self.intercept_, kernel.gram(self.support_vectors_, X))
+        X = self._evaluation_samples(X)
+        values = np.empty((len(self.dual_coef_), X.shape[0]))
+        for kernel in dict.fromkeys(self.machine_kernels_):
+            own = [m for m, of_machine in enumerate(self.machine_kernels_) if of_machine == kernel]
+            gram = kernel.gram(self.support_vectors_, X)
+            values[own] = decision_values(self.dual_coef_[own], self.intercept_[own], gram)
+        return values * self.output_factors_[:, None]
 
-    def _evaluation_samples(self, X: Any) -> tuple[Kernel, Any]:
+    def _evaluation_samples(self, X: Any) -> Any:
         check_is_fitted(self)
-        kernel = self._kernel()
-        return kernel, validate_data(self, X, dtype=np.float64, accept_sparse=self._sparse_formats(kernel), reset=False)
+        return validate_data(self, X, dtype=np.float64, accept_sparse=self._sparse_formats(), reset=False)
+
+    def _machine_kernels(self) -> tuple[Kernel, ...]:
+        """Give each machine its kernel."""
+        own = {label: _as_kernel(kernel) for label, kernel in (self.class_kernels or {}).items()}
+        classes = self.classes_.tolist()
+        if own and len(classes) == 2:
+            raise ValueError("two classes share one machine; give it its kernel by 'kernel', not by 'class_kernels'")
+        if unknown := [label for label in own if label not in classes]:
+            raise ValueError(f"class_kernels names {unknown[0]!r}, which is no class of y")
+        return tuple(own.get(label, self._kernel()) for label in (classes[1:] if len(classes) == 2 else classes))
 
     def _kernel(self) -> Kernel:
-        return self.kernel if isinstance(self.kernel, Kernel) else kernel_from_name(self.kernel)
+        return _as_kernel(self.kernel)
 
-    @staticmethod
-    def _sparse_formats(kernel: Kernel) -> str | bool:
-        return "csr" if kernel.statistic.accepts_sparse else False
+    def _sparse_formats(self) -> str | bool:
+        kernels = [self._kernel(), *map(_as_kernel, (self.class_kernels or {}).values())]
+        return "csr" if all(kernel.statistic.accepts_sparse for kernel in kernels) else False
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = self._kernel().statistic.accepts_sparse
+        tags.input_tags.sparse = self._sparse_formats() == "csr"
         return tags
+
+
+def _as_kernel(kernel: str | Kernel) -> Kernel:
+    return kernel if isinstance(kernel, Kernel) else kernel_from_name(kernel)

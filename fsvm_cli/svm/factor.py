@@ -18,7 +18,9 @@ from fsvm_cli.svm.pair_steps import ALLOCATING, COMPILED, REASSOCIATE, Array
 
 SHIFT = 1e-12
 """The shift of a sample, as a part of its diagonal entry, where no larger one is needed."""
-BLOCK = 48
+LAPACK_FROM = 48
+"""Blocks of so many samples are worth a call of LAPACK."""
+TILE = 32
 
 
 class Factor(NamedTuple):
@@ -74,6 +76,25 @@ def dot_tail(a: Array, b: Array, start: int, stop: int) -> float:
 
 
 @njit(**COMPILED, fastmath=REASSOCIATE)
+def subtract_from_both(x: Array, z: Array, row: Array, a: int, stop: int) -> None:
+    """Subtract x[a] * row from x and z[a] * row from z between column a and another."""
+    factor_x, factor_z = x[a], z[a]
+    for t in range(a + 1, stop):
+        x[t] -= factor_x * row[t]
+        z[t] -= factor_z * row[t]
+
+
+@njit(**COMPILED, fastmath=REASSOCIATE)
+def dot_both(x: Array, z: Array, row: Array, start: int, stop: int) -> tuple[float, float]:
+    """Return the inner products of x and z with a row between two columns."""
+    total_x, total_z = 0.0, 0.0
+    for t in range(start, stop):
+        total_x += x[t] * row[t]
+        total_z += z[t] * row[t]
+    return total_x, total_z
+
+
+@njit(**COMPILED, fastmath=REASSOCIATE)
 def rotate_tail(old: Array, tail: Array, new: Array, cosine: float, sine: float) -> None:
     """Rotate a row against the tail of a removed one."""
     for t in range(tail.size):
@@ -85,8 +106,8 @@ def rotate_tail(old: Array, tail: Array, new: Array, cosine: float, sine: float)
 @njit(**COMPILED)
 def safe_pivot(square: float, entry: float) -> tuple[float, float]:
     """Return the pivot and the shift, for the pivot's square and the diagonal entry before the shift."""
-    # Added to a square far below zero, the least shift would be rounded away, and the pivot with it.
-    raised = max(square, 0.0) + SHIFT * abs(entry) + 1e-300
+    # The size of a square below zero, not the least shift: rows divided by a tiny pivot would grow out of bounds.
+    raised = abs(square) + SHIFT * abs(entry) + 1e-300
     return np.sqrt(raised), raised - square
 
 
@@ -99,7 +120,7 @@ def append(factor: Factor, K: Array, i: int) -> None:
     for a in range(m):
         column[a] = K[i, factor.members[a]] + tau
     for a in range(m):
-        column[a] /= U[a, a]
+        column[a] *= 1.0 / U[a, a]
         subtract_scaled_tail(column, U[a], column[a], a + 1, m)
         U[a, m] = column[a]
     entry = K[i, i] + tau
@@ -122,7 +143,8 @@ def remove(factor: Factor, p: int) -> None:
             U[a, b] = U[a, b + 1]
     for k in range(p + 1, m):
         length = np.sqrt(U[k, k] * U[k, k] + tail[k] * tail[k])
-        cosine, sine = U[k, k] / length, tail[k] / length
+        inverse = 1.0 / length
+        cosine, sine = inverse * U[k, k], inverse * tail[k]
         U[k - 1, k - 1] = length
         rotate_tail(U[k, k + 1 : m], tail[k + 1 :], U[k - 1, k : m - 1], cosine, sine)
     factor.inside[factor.members[p]] = False
@@ -134,25 +156,49 @@ def remove(factor: Factor, p: int) -> None:
 
 
 @njit(**ALLOCATING)
-def rebuild(factor: Factor, K: Array) -> None:
-    """Factor the members' block anew, in blocks of rows so that large ones run at the speed of matrix products."""
+def rebuild_by_lapack(factor: Factor, K: Array) -> bool:
+    """Factor the members' block by LAPACK; return False where it is not positive definite."""
+    m, tau, U = factor.size[0], factor.tau[0], factor.U
+    M = np.empty((m, m))
+    for a in range(m):
+        row = K[factor.members[a]]
+        for b in range(m):
+            M[a, b] = row[factor.members[b]] + tau
+        factor.shift[a] = SHIFT * abs(M[a, a]) + 1e-300
+        M[a, a] += factor.shift[a]
+    try:
+        lower = np.linalg.cholesky(M)
+    except Exception:  # noqa: BLE001  (numba knows no other)
+        return False
+    for left in range(0, m, TILE):
+        for b in range(left, m):
+            for a in range(left, min(left + TILE, b + 1)):
+                U[a, b] = lower[b, a]
+    return True
+
+
+@njit(**COMPILED)
+def rebuild_by_rows(factor: Factor, K: Array) -> None:
+    """Factor the members' block, shifting what is not positive definite."""
     m, tau, U = factor.size[0], factor.tau[0], factor.U
     for a in range(m):
         row = K[factor.members[a]]
         for b in range(a, m):
             U[a, b] = row[factor.members[b]] + tau
-    for start in range(0, m, BLOCK):
-        stop = min(start + BLOCK, m)
-        if start > 0:
-            above = np.ascontiguousarray(U[:start, start:m])
-            U[start:stop, start:m] -= np.dot(np.ascontiguousarray(above[:, : stop - start].T), above)
-        for a in range(start, stop):
-            for b in range(start, a):
-                subtract_scaled_tail(U[a], U[b], U[b, a], a, m)
-            entry = K[factor.members[a], factor.members[a]] + tau
-            U[a, a], factor.shift[a] = safe_pivot(U[a, a], entry)
-            for b in range(a + 1, m):
-                U[a, b] /= U[a, a]
+        entry = U[a, a]
+        for b in range(a):
+            subtract_scaled_tail(U[a], U[b], U[b, a], a, m)
+        U[a, a], factor.shift[a] = safe_pivot(U[a, a], entry)
+        inverse = 1.0 / U[a, a]
+        for b in range(a + 1, m):
+            U[a, b] *= inverse
+
+
+@njit(**ALLOCATING)
+def rebuild(factor: Factor, K: Array) -> None:
+    """Factor the members' block anew."""
+    if factor.size[0] < LAPACK_FROM or not rebuild_by_lapack(factor, K):
+        rebuild_by_rows(factor, K)
 
 
 @njit(**COMPILED)
@@ -161,10 +207,12 @@ def solve_two(factor: Factor, x: Array, z: Array) -> None:
     m = factor.size[0]
     U = factor.U
     for a in range(m):
-        x[a] /= U[a, a]
-        z[a] /= U[a, a]
-        subtract_scaled_tail(x, U[a], x[a], a + 1, m)
-        subtract_scaled_tail(z, U[a], z[a], a + 1, m)
+        inverse = 1.0 / U[a, a]  # apart from the chain of steps that wait for one another, as a division would not be
+        x[a] *= inverse
+        z[a] *= inverse
+        subtract_from_both(x, z, U[a], a, m)
     for a in range(m - 1, -1, -1):
-        x[a] = (x[a] - dot_tail(U[a], x, a + 1, m)) / U[a, a]
-        z[a] = (z[a] - dot_tail(U[a], z, a + 1, m)) / U[a, a]
+        inner_x, inner_z = dot_both(x, z, U[a], a + 1, m)
+        inverse = 1.0 / U[a, a]
+        x[a] = (x[a] - inner_x) * inverse
+        z[a] = (z[a] - inner_z) * inverse

@@ -14,6 +14,17 @@ import annotated_types
 import numpy as np
 
 from fsvm_cli.svm.additive_kernel import Kernel, Weights
+from fsvm_cli.svm.compiled_kernels import (
+    ANOVA_SUM,
+    EXPONENTIAL,
+    IDENTITY,
+    INNER_PRODUCT,
+    L1_DISTANCE,
+    POWER,
+    SQUARED_DISTANCE,
+    TANH,
+    Form,
+)
 from fsvm_cli.svm.pairwise import AnovaSum, Array, InnerProduct, L1Distance, PairwiseStatistic, SquaredDistance
 
 if TYPE_CHECKING:
@@ -36,6 +47,10 @@ class Linear(Kernel):
     @property
     def statistic(self) -> PairwiseStatistic:  # noqa: D102
         return InnerProduct()
+
+    @property
+    def form(self) -> Form:  # noqa: D102
+        return Form(INNER_PRODUCT, IDENTITY)
 
     def value(self, s: Array) -> Array:  # noqa: D102
         return s
@@ -70,6 +85,10 @@ class Polynomial(Kernel):
     def statistic(self) -> PairwiseStatistic:  # noqa: D102
         return InnerProduct()
 
+    @property
+    def form(self) -> Form:  # noqa: D102
+        return Form(INNER_PRODUCT, POWER, scale=float(self.scale), offset=float(self.offset), degree=int(self.degree))
+
     def value(self, s: Array) -> Array:  # noqa: D102
         return (self.offset + self.scale * s) ** self.degree
 
@@ -97,6 +116,10 @@ class Gaussian(Kernel):
     @property
     def statistic(self) -> PairwiseStatistic:  # noqa: D102
         return SquaredDistance()
+
+    @property
+    def form(self) -> Form:  # noqa: D102
+        return Form(SQUARED_DISTANCE, EXPONENTIAL, scale=-1.0 / self.theta)
 
     def value(self, s: Array) -> Array:  # noqa: D102
         return np.exp(s / -self.theta)
@@ -126,6 +149,10 @@ class Laplace(Kernel):
     def statistic(self) -> PairwiseStatistic:  # noqa: D102
         return L1Distance()
 
+    @property
+    def form(self) -> Form:  # noqa: D102
+        return Form(L1_DISTANCE, EXPONENTIAL, scale=-1.0 / self.theta)
+
     def value(self, s: Array) -> Array:  # noqa: D102
         return np.exp(s / -self.theta)
 
@@ -152,6 +179,10 @@ class Anova(Kernel):
     @property
     def statistic(self) -> PairwiseStatistic:  # noqa: D102
         return AnovaSum(self.gamma)
+
+    @property
+    def form(self) -> Form:  # noqa: D102
+        return Form(ANOVA_SUM, POWER, gamma=float(self.gamma), degree=int(self.degree))
 
     def value(self, s: Array) -> Array:  # noqa: D102
         return s**self.degree
@@ -182,6 +213,10 @@ class Tanh(Kernel):
     @property
     def statistic(self) -> PairwiseStatistic:  # noqa: D102
         return InnerProduct()
+
+    @property
+    def form(self) -> Form:  # noqa: D102
+        return Form(INNER_PRODUCT, TANH, scale=float(self.scale), offset=-float(self.offset))
 
     def value(self, s: Array) -> Array:  # noqa: D102
         return np.tanh(self.scale * s - self.offset)

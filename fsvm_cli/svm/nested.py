@@ -9,10 +9,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from fsvm_cli.svm.compiled_kernels import compiled_form
 from fsvm_cli.svm.dual import DualProblem
 from fsvm_cli.svm.one_vs_rest import TIE_TOLERANCES, Codes, machine_labels, predict_codes
-from fsvm_cli.svm.order_driver import Records, Walk, follow
+from fsvm_cli.svm.order_driver import Records, Walk, follow, follow_orders
 from fsvm_cli.svm.solver import check_options, solve
 
 if TYPE_CHECKING:
@@ -111,11 +110,11 @@ def nested_curves(  # noqa: PLR0917
     checked = _check_orders(orders, sizes, X_train.shape[1])
     labels, counts = machine_labels(y_train, n_classes)
     task = _Task(kernel, float(C), X_train, X_test, labels, tolerance)
-    records = task.empty_records(len(checked), len(sizes))
+    walked = solver in {"auto", "smo"}
+    records = _walk_all(task, checked, sizes) if walked else task.empty_records(len(checked), len(sizes))
     solvers = np.full(records.converged.shape, "", dtype="<U16")
-    if solver in {"auto", "smo"}:
+    if walked:
         solvers[..., task.present] = "smo"
-        _walk_all(task, checked, np.asarray(sizes), records)
     if solver != "smo":
         rest: Solver = "interior-point" if solver == "auto" else solver
         for o, s in np.argwhere(~records.converged.all(axis=2)):
@@ -159,45 +158,46 @@ class _Task:
         )
 
 
-def _walk_all(task: _Task, orders: Features, sizes: npt.NDArray[np.intp], records: Records) -> None:
+def _walk_all(task: _Task, orders: Features, sizes: tuple[int, ...]) -> Records:
     """Walk along each order from small to large subsets, each fit beginning at the one before.
 
     Larger subsets are easier, and sums that only grow lose no digits. The set of all features is the same for all
     orders: it is fitted once, on its own, so that an order's result does not depend on its company.
     """
-    distinct, place = np.unique(sizes, return_inverse=True)
-    is_full = distinct[place] == orders.shape[1]
-    partial = distinct[distinct < orders.shape[1]]
-    if len(partial):
-        for o, order in enumerate(orders):
-            for array, found in zip(records, _walk(task, order, partial), strict=True):
-                array[o, ~is_full] = found[place[~is_full]]
-    if is_full.any():
-        for array, found in zip(records, _walk(task, np.sort(orders[0]), distinct[-1:]), strict=True):
-            array[:, is_full] = found
+    ascending = sorted(set(sizes))
+    distinct, d = np.array(ascending), orders.shape[1]
+    n_partial = len(distinct) - (ascending[-1] == d)
+    parts = []
+    if n_partial:
+        parts.append(_walk(task, orders, distinct[:n_partial]))
+    if n_partial < len(distinct):
+        whole = _walk(task, np.sort(orders[:1]), distinct[n_partial:])
+        parts.append(whole.part(np.zeros(len(orders), dtype=np.intp)))
+    records = Records(*(np.concatenate(arrays, axis=1) for arrays in zip(*parts, strict=True)))
+    return records if ascending == list(sizes) else records.part((slice(None), np.searchsorted(distinct, sizes)))
 
 
-def _walk(task: _Task, order: Features, sizes: npt.NDArray[np.intp]) -> Records:
-    """Fit and evaluate the machines on the first features of one order, for ascending sizes."""
-    form = compiled_form(task.kernel)
-    weights = task.kernel.feature_weights(len(order))
-    weights = np.ones(len(order)) if weights is None else weights
-    n, n_test = task.X_train.shape[0], task.X_test.shape[0]
-    walk = Walk(np.zeros((n, n)), np.zeros((n, n_test)), np.zeros(task.labels.shape))
-    records = task.empty_records(len(sizes))
+def _walk(task: _Task, orders: Features, sizes: npt.NDArray[np.intp]) -> Records:
+    """Fit and evaluate the machines on the first features of each order, for ascending sizes."""
+    records = task.empty_records(len(orders), len(sizes))
+    form = task.kernel.form
+    weights = task.kernel.feature_weights(orders.shape[1])
+    weights = np.ones(orders.shape[1]) if weights is None else weights
     added = np.diff(sizes, prepend=0)
+    common = task.labels, task.C, task.tolerance
     if added.max() <= FEW and not sparse.issparse(task.X_train):
-        entering = order[: sizes[-1]]
-        train, test = (np.ascontiguousarray(X[:, entering].T, dtype=np.float64) for X in (task.X_train, task.X_test))
-        follow(form, walk, train, test, weights[entering], added, task.labels, task.C, task.tolerance, records)
+        train, test = (np.ascontiguousarray(X.T, dtype=np.float64) for X in (task.X_train, task.X_test))
+        follow_orders(form, train, test, weights, orders, added, *common, records)
         return records
-    none = np.empty((0, n)), np.empty((0, n_test)), np.empty(0), np.zeros(1, dtype=np.int64)
-    for s, size in enumerate(sizes):
-        entering = order[size - added[s] : size]
-        walk.square[:] += task.kernel.statistic_matrix(task.X_train, task.X_train, entering)
-        walk.cross[:] += task.kernel.statistic_matrix(task.X_train, task.X_test, entering)
-        row = records.part(slice(s, s + 1))
-        follow(form, walk, *none, task.labels, task.C, task.tolerance, row)
+    n, n_test = task.X_train.shape[0], task.X_test.shape[0]
+    nothing = np.empty((0, n)), np.empty((0, n_test)), np.empty(0), np.empty(0, dtype=np.intp), np.zeros(1, np.intp)
+    for o, order in enumerate(orders):
+        walk = Walk(np.zeros((n, n)), np.zeros((n, n_test)), np.zeros(task.labels.shape))
+        for s, size in enumerate(sizes):
+            entering = order[size - added[s] : size]
+            walk.square[:] += task.kernel.statistic_matrix(task.X_train, task.X_train, entering)
+            walk.cross[:] += task.kernel.statistic_matrix(task.X_train, task.X_test, entering)
+            follow(form, walk, *nothing, *common, records.part((o, slice(s, s + 1))))
     return records
 
 
@@ -227,6 +227,4 @@ def _check_orders(orders: npt.ArrayLike, sizes: tuple[int, ...], n_features: int
 
 
 def _predict(decision: Array, counts: Codes, tolerance: float) -> Codes:
-    n_orders, n_sizes, n_machines, n = decision.shape
-    flat = decision.transpose(2, 0, 1, 3).reshape(n_machines, -1)
-    return predict_codes(flat, counts, TIE_TOLERANCES * tolerance).reshape(n_orders, n_sizes, n)
+    return predict_codes(np.moveaxis(decision, 2, 0), counts, TIE_TOLERANCES * tolerance)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +11,11 @@ import numpy.typing as npt
 from fsvm_cli.svm.dual import Array, DualProblem, DualSolution, Solver
 from fsvm_cli.svm.solver import solve
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 Codes = npt.NDArray[np.int64]
+OutputScaling = Literal["none", "times-margin", "divided-by-margin"]
 
 TIE_TOLERANCES = 10.0
 """Two correct solvers differ by less than this many tolerances in the scores of a well-posed problem."""
@@ -75,7 +79,7 @@ def machine_labels(codes: Codes, n_classes: int) -> tuple[Array, Codes]:
 
 
 def fit_one_vs_rest(
-    gram: Array,
+    gram: Array | Sequence[Array],
     codes: Codes,
     C: npt.ArrayLike,
     n_classes: int,
@@ -84,11 +88,11 @@ def fit_one_vs_rest(
     solver: Solver = "auto",
     on_failure: Literal["raise", "flag"] = "raise",
 ) -> OneVsRest:
-    """Fit the machines of all classes on one Gram matrix.
+    """Fit the machines of all classes on one Gram matrix, or each on its own.
 
     Parameters
     ----------
-    gram : (n, n) array
+    gram : (n, n) array, or one for each machine
     codes : (n,) array of int
         Class codes.
     C : float or (n,) array
@@ -109,9 +113,10 @@ def fit_one_vs_rest(
     coefficients = np.zeros(labels.shape)
     bias = np.full(len(labels), -np.inf)
     solutions: list[DualSolution | None] = [None] * len(labels)
-    for m, y in enumerate(labels):
+    grams = [gram] * len(labels) if isinstance(gram, np.ndarray) else gram
+    for m, (own, y) in enumerate(zip(grams, labels, strict=True)):
         if (y > 0).any():
-            found = solve(DualProblem(gram, y, C), tolerance=tolerance, solver=solver, on_failure=on_failure)
+            found = solve(DualProblem(own, y, C), tolerance=tolerance, solver=solver, on_failure=on_failure)
             coefficients[m], bias[m], solutions[m] = found.alpha * y, found.bias, found
     return OneVsRest(coefficients, bias, counts, tuple(solutions))
 
@@ -119,6 +124,22 @@ def fit_one_vs_rest(
 def decision_values(coefficients: Array, bias: Array, gram: Array) -> Array:
     """Return sum_i coefficients_mi K(x_i, b_k) + bias_m, shape (n_machines, n_b), from the Gram matrix (n, n_b)."""
     return np.asarray(coefficients @ gram + bias[:, None], dtype=np.float64)
+
+
+def output_factors(norms: Array, scaling: OutputScaling) -> Array:
+    """Return what the machines' outputs are multiplied by before the largest of them wins, shape (n_machines,).
+
+    Parameters
+    ----------
+    norms : (n_machines,) array
+        ‖w‖ of each machine; the margin is 1/‖w‖.
+    scaling : {"none", "times-margin", "divided-by-margin"}
+        Times the margin, the output is the distance to the hyperplane. A machine with w = 0 has no hyperplane to be
+        distant from: its output stays as it is.
+    """
+    known = np.where(norms > 0, norms, 1.0)
+    factors = {"none": np.ones_like(known), "times-margin": 1 / known, "divided-by-margin": known}
+    return factors[scaling]
 
 
 def predict_codes(values: Array, class_counts: Codes, tie_width: float) -> Codes:
@@ -131,7 +152,7 @@ def predict_codes(values: Array, class_counts: Codes, tie_width: float) -> Codes
 
     Parameters
     ----------
-    values : (n_machines, n) array
+    values : (n_machines, ...) array
         Scores; one machine decides between codes 0 and 1.
     class_counts : (n_classes,) array of int
         Training samples per class.
@@ -140,13 +161,15 @@ def predict_codes(values: Array, class_counts: Codes, tie_width: float) -> Codes
 
     Returns
     -------
-    (n,) array of int
+    (...) array of int
     """
     counts = np.asarray(class_counts, dtype=np.int64)
     if len(counts) == 2:
         larger = int(counts[1] > counts[0])
         codes: Codes = np.where(np.abs(values[0]) <= tie_width, larger, np.int64(values[0] > 0))
         return codes
-    tied = values >= values.max(axis=0) - tie_width
-    winners: Codes = np.where(tied, counts[:, None], -1).argmax(axis=0)
+    least = values.max(axis=0) - tie_width
+    winners = np.zeros(least.shape, dtype=np.int64)
+    for code in np.lexsort((np.arange(len(counts)), -counts))[::-1]:  # the last word has who takes precedence
+        np.copyto(winners, code, where=values[code] >= least)
     return winners

@@ -72,6 +72,7 @@ def follow(  # noqa: PLR0917
     train: Array,
     test: Array,
     weights: Array,
+    order: Integers,
     added: Integers,
     labels: Array,
     C: float,
@@ -86,9 +87,9 @@ def follow(  # noqa: PLR0917
     walk : Walk
         Advanced.
     train, test : (n_features, n) and (n_features, n_test) arrays
-        The features that enter, in their order.
     weights : (n_features,) array
-        Their weights.
+    order : (n_entering,) array of int
+        The features that enter, as rows of `train`.
     added : (n_sizes,) array of int
         How many features enter before each subset.
     labels : (n_machines, n) array
@@ -109,7 +110,8 @@ def follow(  # noqa: PLR0917
     entered = 0
     for s in range(added.size):
         for _ in range(added[s]):
-            add_feature(form, walk.square, walk.cross, train[entered], test[entered], weights[entered], scratch)
+            j = order[entered]
+            add_feature(form, walk.square, walk.cross, train[j], test[j], weights[j], scratch)
             entered += 1
         if form.function != IDENTITY:
             fill_gram(form, walk.square, K, scratch)
@@ -124,8 +126,36 @@ def follow(  # noqa: PLR0917
             box.c[:] = walk.coefficients[m]
             status, steps, bias[m], gap = maximise_certified(K, y, box, factor, tolerance, STEPS_PER_SAMPLE * n)
             walk.coefficients[m] = box.c
-            records.train_decision[s, m] = y - box.r + bias[m]
+            for i in range(n):
+                records.train_decision[s, m, i] = y[i] - box.r[i] + bias[m]
             records.duality_gap[s, m] = gap
             records.converged[s, m] = status == CONVERGED
             records.iterations[s, m] = steps
         evaluate(form, walk, bias, records.test_decision[s], scratch)
+
+
+@njit(**ALLOCATING)
+def follow_orders(  # noqa: PLR0917
+    form: Form,
+    train: Array,
+    test: Array,
+    weights: Array,
+    orders: Integers,
+    added: Integers,
+    labels: Array,
+    C: float,
+    tolerance: float,
+    records: Records,
+) -> None:
+    """Follow each row of `orders` from nothing; the records have one more leading axis than those of `follow`."""
+    n = labels.shape[1]
+    for o in range(len(orders)):
+        walk = Walk(np.zeros((n, n)), np.zeros((n, test.shape[1])), np.zeros(labels.shape))
+        part = Records(
+            records.train_decision[o],
+            records.test_decision[o],
+            records.duality_gap[o],
+            records.converged[o],
+            records.iterations[o],
+        )
+        follow(form, walk, train, test, weights, orders[o], added, labels, C, tolerance, part)

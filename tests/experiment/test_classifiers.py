@@ -17,13 +17,14 @@ from fsvm_cli.experiment.schema import Config
 from fsvm_cli.experiment.trial import draw_parts, run_trial
 from fsvm_cli.ranking.average_separation import AverageSeparation
 from fsvm_cli.ranking.base import order_of
+from fsvm_cli.svm import SVM, Anova, Polynomial
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     Planned = Callable[..., Experiment]
 
-FIRST = Trial(n_train=12, split=0)
+FIRST, FIRST_OF_30 = Trial(n_train=12, split=0), Trial(n_train=30, split=0)
 GAUSSIAN = {"type": "naive-bayes", "likelihood": "gaussian"}
 TREE = {"type": "decision-tree"}
 
@@ -61,7 +62,7 @@ def test_all_features_are_one_problem_whatever_their_order() -> None:
     estimator = DecisionTreeClassifier(criterion="entropy", min_samples_leaf=2, random_state=3)
     for order in ([0, 1, 2, 3], [3, 1, 0, 2]):
         (found,) = nested_predictions(estimator, X, y, X, np.array(order), [4])
-        np.testing.assert_array_equal(found[1], estimator.fit(X, y).predict(X))
+        np.testing.assert_array_equal(found.test, estimator.fit(X, y).predict(X))
 
 
 def test_a_classifier_is_part_of_the_key(planned: Planned) -> None:
@@ -81,6 +82,57 @@ def test_a_classifier_travels_as_json(planned: Planned, classifier: dict[str, An
 def test_a_method_that_needs_a_machine_is_refused_without_one(planned: Planned) -> None:
     with pytest.raises(UsageError, match="infoprop ranks with the experiment's support vector machine"):
         planned(classifier=TREE, rankings=[{"method": "infoprop"}])
+
+
+def three_classes(planned: Planned, **changes: Any) -> Experiment:
+    data = {"name": "three-class", "version": "printed", "samples": 60}
+    return planned(dataset=data, scaling="none", subsets=[3], rankings=[{"method": "infoprop"}], **changes)
+
+
+MIXED = {"kernel": "polynomial", "C": 2, "class_kernels": {"2": {"kernel": "anova", "gamma": 0.5, "degree": 1}}}
+
+
+def test_machines_of_several_kernels_are_those_of_the_estimator(planned: Planned) -> None:
+    experiment = three_classes(planned, classifier=MIXED | {"output_scaling": "divided-by-margin"})
+    trial = FIRST_OF_30
+    found = run_trial(experiment, trial, {0: (9,)}).outcomes[0].subsets[9]
+    parts = draw_parts(experiment, trial)
+    machine = SVM(
+        Polynomial(degree=2), C=2, class_kernels={1: Anova(gamma=0.5, degree=1)}, output_scaling="divided-by-margin"
+    ).fit(parts.X_train, parts.y_train)
+    expected = sklearn.metrics.confusion_matrix(parts.y_test, machine.predict(parts.X_test), labels=range(3))
+    np.testing.assert_array_equal(found.test, expected)
+    assert found.n_unconverged == 0
+    assert found.duality_gap == machine.duality_gap_.max() > 0
+
+
+def test_machines_that_are_alike_keep_the_key_that_they_had(planned: Planned) -> None:
+    assert set(planned().ingredients(0)["classifier"]) == {"kernel", "C", "tolerance", "solver"}
+    plain, scaled = (
+        three_classes(planned, classifier=MIXED | {"output_scaling": scaling}).key(0, FIRST_OF_30)
+        for scaling in ("none", "times-margin")
+    )
+    assert plain != scaled
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"class_kernels": {"9": {"kernel": "linear"}}}, r"small.yaml:12:7: three-class .* has no class '9'"),
+        ({"class_kernels": {"2": {"kernel": "anova", "gama": 1}}}, "unknown key 'gama'"),
+        ({"output_scaling": "margin"}, "output_scaling"),
+    ],
+)
+def test_mistakes_in_kernels_of_classes_are_named(planned: Planned, changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        three_classes(planned, classifier=MIXED | changes)
+
+
+def test_kernels_of_classes_need_machines_and_methods_that_have_them(planned: Planned) -> None:
+    with pytest.raises(UsageError, match="the two classes of noise20 share one machine"):
+        planned(classifier=MIXED | {"class_kernels": {"+1": {"kernel": "linear"}}})
+    with pytest.raises(UsageError, match="gradient-angle trains all machines with one kernel"):
+        planned(classifier=MIXED, rankings=[{"method": "gradient-angle"}])
 
 
 @pytest.mark.parametrize(

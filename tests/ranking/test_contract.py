@@ -11,7 +11,8 @@ import pytest
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from fsvm_cli.ranking.base import HANDED_PARAMETERS, Ranker, order_of
+from fsvm_cli.ranking.base import Ranker, order_of
+from fsvm_cli.ranking.parameters import HANDED_PARAMETERS
 from fsvm_cli.ranking.registry import ranking_methods
 
 if TYPE_CHECKING:

@@ -120,9 +120,24 @@ def test_outputs_are_compared_in_the_unit_that_is_asked_for(kernel: Kernel, outp
     svm = SVM(kernel, C=10).fit(X[TRAIN], THREE[TRAIN])
     norms = [np.sqrt(c @ kernel.gram(svm.support_vectors_, svm.support_vectors_) @ c) for c in svm.dual_coef_]
     outputs = svm.decision_function(X[TEST]) * np.array(norms) ** power
+    scaled = SVM(kernel, C=10, output_scaling=output_scaling).fit(X[TRAIN], THREE[TRAIN])
+    np.testing.assert_allclose(scaled.decision_function(X[TEST]), outputs, rtol=1e-9)
     expected = mutual_info_score(THREE[TEST], outputs.argmax(axis=1)) / np.log(2)
     ranker = fit_on_test(THREE, kernel=kernel, C=10, output_scaling=output_scaling)
     assert ranker.scores_.sum() == pytest.approx(expected)
+
+
+def test_each_machine_is_credited_by_the_gradient_of_its_own_kernel() -> None:
+    own, other = Anova(gamma=0.3, degree=1), Polynomial(degree=2)
+    svm = SVM(other, class_kernels={1: own}).fit(X[TRAIN], THREE[TRAIN])
+    earned = indicator_credits(counted(THREE[TEST], svm.predict(X[TEST]), 3))
+    expected = np.zeros(4)
+    for credit, kernel, coefficients in zip(earned, [other, own, other], svm.dual_coef_, strict=True):
+        kept = coefficients != 0
+        influence = feature_influence(kernel, svm.support_vectors_[kept], coefficients[kept], np.ones(4), 0.0)
+        expected += credit * influence / influence.sum()
+    found = fit_on_test(THREE, kernel=other, class_kernels={1: own})
+    np.testing.assert_allclose(found.scores_, expected, rtol=1e-9)
 
 
 def test_names_of_the_test_part_s_classes_are_those_of_the_training_part() -> None:

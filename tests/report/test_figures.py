@@ -9,18 +9,23 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.stats
+from sklearn.metrics import mutual_info_score
 
 from fsvm_cli.errors import DataError
 from fsvm_cli.experiment.config import load_config
+from fsvm_cli.experiment.missing import missing_tasks
 from fsvm_cli.experiment.plan import Trial, plan
 from fsvm_cli.experiment.record import PATH_POINTS
-from fsvm_cli.experiment.run import Job, missing_tasks, open_local_pool, run
+from fsvm_cli.experiment.run import Job, open_local_pool, run
 from fsvm_cli.experiment.schema import ALL_FEATURES
 from fsvm_cli.experiment.store import Store
 from fsvm_cli.experiment.tasks import run_tasks
 from fsvm_cli.experiment.trial import draw_parts
 from fsvm_cli.ranking.kpd import KernelPenalisedDescent
 from fsvm_cli.report.results import draw_figures, results_folders, write_tables
+from fsvm_cli.report.samples import collect
+from fsvm_cli.report.scores import draw_scores
 from fsvm_cli.report.tables import read_table, write_table
 from fsvm_cli.svm import Gaussian, Polynomial
 
@@ -95,6 +100,41 @@ def test_without_rankings_there_is_a_table_and_no_curve(tmp_path: Path) -> None:
     assert set(curves["ranking"]) == {ALL_FEATURES}
     assert set(curves["n_features"]) == {2}
     assert draw_figures(folder) == []
+
+
+def test_facts_of_the_problem_are_those_of_the_test_part(plane: Path) -> None:
+    experiment = plan(load_config("plane", ["protocol.splits=3"]), lambda _: None)
+    with Store(plane, writable=False) as store:
+        (samples,) = collect(experiment, store).values()
+    outcomes = [result.outcomes[0].unpacked() for result in run_tasks([experiment], missing_tasks(experiment, None))]
+    for split, outcome in enumerate(outcomes):
+        confusion = np.array(outcome.subsets[2].test)
+        shares = confusion.sum(axis=1) / confusion.sum()
+        true, said = (np.repeat(codes.ravel(), confusion.ravel()) for codes in np.indices(confusion.shape))
+        facts = {fact: values[split] for fact, values in samples.facts.items()}
+        assert facts["major-class"] == pytest.approx(100 * shares.max())
+        assert facts["class-uncertainty"] == pytest.approx(scipy.stats.entropy(shares, base=2))
+        assert facts["classifier-information"] == pytest.approx(mutual_info_score(true, said) / np.log(2))
+
+
+def test_a_threshold_is_a_line_and_a_number_on_the_figure_of_the_scores(tmp_path: Path) -> None:
+    ranking = "{method: infoprop, score_threshold: 0.09}"
+    folder = results_of(tmp_path / "with", f"rankings=[{ranking}]", "record=[]")
+    plain = results_of(tmp_path / "without", "rankings=[{method: infoprop}]", "record=[]")
+    with_line, without = (draw_figures(each, ("svg",))[-1].read_text() for each in (folder, plain))
+    assert "<!-- infoprop; line: 0.09 -->" in with_line
+    assert "line:" not in without
+    assert read_table(folder / "scores.csv").equals(read_table(plain / "scores.csv"))
+
+
+def test_shares_of_more_features_than_can_be_named_are_a_row_of_bars(tmp_path: Path) -> None:
+    loaded = load_config("plane", ["rankings=[{method: infoprop}]", "record=[]"])
+    names = [f"x{number}" for number in range(1, 61)]
+    scores = pd.DataFrame({"ranking": "infoprop", "feature": names, "mean": 1.0, "std": 0.0, "mean_rank": 1.0})
+    (path,) = draw_scores(scores, loaded.config, tmp_path, ("svg",))
+    assert "<!-- Number of the feature -->" in path.read_text()
+    (path,) = draw_scores(scores[:40], loaded.config, tmp_path, ("svg",))
+    assert "<!-- x40 -->" in path.read_text()
 
 
 def test_a_learning_curve_has_a_figure_for_each_training_size(tmp_path: Path) -> None:

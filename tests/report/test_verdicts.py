@@ -12,11 +12,15 @@ import scipy.stats
 from fsvm_cli.evaluation.statistics import difference_interval
 from fsvm_cli.experiment.claims import (
     AnyClaim,
+    BestOfClaim,
     CountClaim,
     DifferenceClaim,
     MonotoneClaim,
     Place,
+    ProblemClaim,
     ScoreOrderClaim,
+    SelectedCountClaim,
+    SelectedFeaturesClaim,
     SingleRunClaim,
     StatementClaim,
     TopFeaturesClaim,
@@ -238,6 +242,75 @@ def test_a_set_of_features(wine: Experiment, hits: int, expected: str) -> None:
     scores[hits:] = np.arange(13.0)
     claim = TopFeaturesClaim(kind="top-features", ranking="a", features=names[:2], at_least=0.5, **TEXTS)
     assert verdict(claim, trials_of(wine, a=samples_of(np.zeros((N_TRIALS, 13)), scores))) == expected
+
+
+@pytest.mark.parametrize(("hits", "expected"), [(N_TRIALS, "reproduced"), (2, "reproduced"), (1, "differs")])
+@pytest.mark.parametrize("threshold", [None, -1.0], ids=["best ones", "by a score"])
+def test_the_features_that_one_run_selects(wine: Experiment, hits: int, expected: str, threshold: float | None) -> None:
+    names = wine.source.feature_names
+    scores = np.tile(-np.arange(13.0), (N_TRIALS, 1))
+    scores[hits:] = np.arange(13.0)
+    claim = SelectedFeaturesClaim(
+        kind="selected-features", ranking="a", features=names[:2], threshold=threshold, **TEXTS
+    )
+    judged = judge(claim, trials_of(wine, a=samples_of(np.zeros((N_TRIALS, 13)), scores)), overridden=False)
+    assert (judged.verdict, judged.reproduced) == (expected, hits / N_TRIALS)
+
+
+def test_more_features_above_the_threshold_are_another_selection(wine: Experiment) -> None:
+    scores = np.tile(-np.arange(13.0), (N_TRIALS, 1))
+    claim = SelectedFeaturesClaim(
+        kind="selected-features", ranking="a", features=wine.source.feature_names[:2], threshold=-2.0, **TEXTS
+    )
+    assert verdict(claim, trials_of(wine, a=samples_of(np.zeros((N_TRIALS, 13)), scores))) == "differs"
+
+
+@pytest.mark.parametrize(("published", "expected"), [(4, "reproduced"), (11, "differs")])
+def test_the_number_of_features_that_a_method_selects(wine: Experiment, published: int, expected: str) -> None:
+    scores = np.tile(-np.arange(13.0), (N_TRIALS, 1))
+    claim = SelectedCountClaim(
+        kind="selected-count", ranking="a", threshold=-3.0, published=published, decimals=0, tolerance=1, **TEXTS
+    )
+    assert verdict(claim, trials_of(wine, a=samples_of(np.zeros((N_TRIALS, 13)), scores))) == expected
+
+
+@pytest.mark.parametrize(("published", "expected"), [(92.0, "reproduced"), (89.0, "differs")])
+def test_the_best_of_several_methods(wine: Experiment, published: float, expected: str) -> None:
+    claim = BestOfClaim(
+        kind="best-of", labels=("a", "b"), features=1, published=published, decimals=0, tolerance=1.5, **TEXTS
+    )
+    trials = trials_of(wine, a=samples_of(noisy([0.85, 0.9], sd=0)), b=samples_of(noisy([0.92, 0.9], sd=0)))
+    judged = judge(claim, trials, overridden=False)
+    assert (judged.verdict, judged.reproduced) == (expected, pytest.approx(92.0))
+    assert "'b' at 1 features" in judged.what
+
+
+def problem_claim(fact: str, published: float, **more: Any) -> ProblemClaim:
+    return ProblemClaim(
+        kind="problem", fact=fact, published=published, **{"tolerance": 1, "decimals": 0} | more | TEXTS
+    )
+
+
+def test_the_size_of_a_problem(wine: Experiment) -> None:
+    trials = trials_of(wine, a=samples_of(noisy([0.9, 0.9])))
+    for fact, value in {"n_features": 13, "n_classes": 3, "n_train": 118, "n_test": 60}.items():
+        assert verdict(problem_claim(fact, value), trials) == "reproduced"
+        assert verdict(problem_claim(fact, value + 3), trials) == "differs"
+
+
+@pytest.mark.parametrize(("published", "expected"), [(1.5, "reproduced"), (1.99, "differs")])
+def test_a_fact_that_varies_is_that_of_an_ordinary_run(wine: Experiment, published: float, expected: str) -> None:
+    facts = {"class-uncertainty": np.linspace(1.4, 1.6, N_TRIALS)}
+    trials = trials_of(wine, a=samples_of(noisy([0.9, 0.9]), facts=facts))
+    judged = judge(problem_claim("class-uncertainty", published, decimals=2), trials, overridden=False)
+    assert (judged.verdict, judged.what) == (expected, "class-uncertainty (bits)")
+
+
+@pytest.mark.parametrize(("published", "expected"), [(1.5, "reproduced"), (1.6, "differs")])
+def test_a_fact_that_does_not_vary_is_compared_as_a_number(wine: Experiment, published: float, expected: str) -> None:
+    trials = trials_of(wine, a=samples_of(noisy([0.9, 0.9]), facts={"major-class": np.full(N_TRIALS, 1.503)}))
+    claim = problem_claim("major-class", published, decimals=2, tolerance=0.02)
+    assert verdict(claim, trials) == expected
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from sklearn.datasets import load_iris
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import fsvm_cli.svm as floor
-from fsvm_cli.svm import SVM, ConvergenceError, Gaussian, Linear, Polynomial
+from fsvm_cli.svm import SVM, Anova, ConvergenceError, Gaussian, Linear, Polynomial
 
 X, Y = load_iris(return_X_y=True)
 NAMES = np.array(["setosa", "versicolor", "virginica"])[Y]
@@ -91,3 +91,41 @@ def test_public_names_are_all_there():
         assert not isinstance(getattr(floor, name), ModuleType)
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         floor.nothing  # noqa: B018
+
+
+@pytest.mark.parametrize("names", [np.array([0, 1, 2]), np.array(["a", "b", "c"])], ids=["codes", "names"])
+def test_machines_of_single_classes_may_have_kernels_of_their_own(names):
+    own = Anova(gamma=0.5, degree=1)
+    mixed = SVM(Polynomial(degree=2), class_kernels={names[2].item(): own}).fit(X, names[Y])
+    all_polynomial, all_anova = SVM(Polynomial(degree=2)).fit(X, Y), SVM(own).fit(X, Y)
+    found = mixed.decision_function(X)
+    np.testing.assert_allclose(found[:, :2], all_polynomial.decision_function(X)[:, :2], atol=1e-9)
+    np.testing.assert_allclose(found[:, 2], all_anova.decision_function(X)[:, 2], atol=1e-9)
+    np.testing.assert_allclose(mixed.input_gradient(X)[2], all_anova.input_gradient(X)[2], atol=1e-9)
+    np.testing.assert_allclose(mixed.input_gradient(X)[0], all_polynomial.input_gradient(X)[0], atol=1e-9)
+
+
+def test_outputs_times_the_margin_are_distances():
+    plain = SVM().fit(X, Y)
+    distances = plain.decision_function(X) / np.linalg.norm(plain.dual_coef_ @ plain.support_vectors_, axis=1)
+    machine = SVM(output_scaling="times-margin").fit(X, Y)
+    np.testing.assert_allclose(machine.decision_function(X), distances, rtol=1e-9)
+    np.testing.assert_array_equal(machine.predict(X), distances.argmax(axis=1))
+
+
+def test_a_constant_machine_has_no_margin_to_divide_by():
+    machine = SVM(output_scaling="divided-by-margin").fit(np.zeros((9, 2)), np.arange(9) % 3)
+    np.testing.assert_array_equal(machine.output_factors_, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("options", "classes", "message"),
+    [
+        ({"class_kernels": {3: "linear"}}, 3, "class_kernels names 3, which is no class of y"),
+        ({"class_kernels": {1: "linear"}}, 2, "two classes share one machine"),
+        ({"output_scaling": "margin"}, 3, "output_scaling must be one of none, times-margin, divided-by-margin"),
+    ],
+)
+def test_what_machines_cannot_be_asked(options, classes, message):
+    with pytest.raises(ValueError, match=message):
+        SVM(**options).fit(np.eye(9), np.arange(9) % classes)

@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.metrics import pairwise
 
 from fsvm_cli.svm import KERNELS, Anova, Gaussian, Kernel, Laplace, Linear, Polynomial, Tanh, kernel_from_name
-from fsvm_cli.svm.compiled_kernels import Form, Scratch, add_feature, compiled_form, exponentials, fill_gram
+from fsvm_cli.svm.compiled_kernels import Scratch, add_feature, exponentials, fill_gram
 
 D = 4
 WEIGHTS = (0.5, 0.0, 2.0, 1.3)
@@ -116,7 +116,7 @@ def test_distance_kernels_refuse_csr_samples(kernel):
 @pytest.mark.parametrize("kernel", UNWEIGHTED + WEIGHTED, ids=name_of)
 def test_compiled_kernels_give_the_same_gram_matrix(kernel):
     A, B = samples(150, 13), samples(9, 14)
-    form = compiled_form(kernel)
+    form = kernel.form
     square, cross, K = np.zeros((150, 150)), np.zeros((150, 9)), np.empty((150, 150))
     scratch = Scratch(np.empty(150), np.empty(150, np.int64))
     weights = kernel.feature_weights(D)
@@ -125,17 +125,17 @@ def test_compiled_kernels_give_the_same_gram_matrix(kernel):
         column_a, column_b = np.ascontiguousarray(A[:, j]), np.ascontiguousarray(B[:, j])
         add_feature(form, square, cross, column_a, column_b, weight, scratch)
     fill_gram(form, square, K, scratch)
-    np.testing.assert_allclose(K, kernel.gram(A, A), rtol=1e-12, atol=1e-13)
-    np.testing.assert_allclose(kernel.value(cross), kernel.gram(A, B), rtol=1e-12, atol=1e-13)
+    expected = kernel.value(kernel.statistic_matrix(A, A))
+    np.testing.assert_allclose(K, expected, rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(cross, kernel.statistic_matrix(A, B), rtol=1e-12, atol=1e-13)
 
 
-def test_compiled_form_refuses_a_kernel_that_it_does_not_know():
-    class Other(Linear):
-        pass
-
-    assert compiled_form(Other()) == Form(0, 0)  # a subclass without a new definition is its base
-    with pytest.raises(TypeError, match="no compiled form"):
-        compiled_form(object())  # type: ignore[arg-type]
+@pytest.mark.parametrize("kernel", UNWEIGHTED + WEIGHTED, ids=name_of)
+def test_gram_matrices_are_the_kernel_of_the_statistic(kernel):
+    A, B = samples(150, 13), samples(9, 14)
+    K = kernel.gram(A, A)
+    np.testing.assert_allclose(K, kernel.value(kernel.statistic_matrix(A, A)), rtol=1e-13, atol=1e-15)
+    np.testing.assert_allclose(kernel.gram(A, B), kernel.value(kernel.statistic_matrix(A, B)), rtol=1e-13, atol=1e-15)
 
 
 @given(st.lists(st.floats(-800.0, 0.0), min_size=1, max_size=40))

@@ -1,0 +1,61 @@
+"""What a config says of a kernel; its models are made from the kernels' classes."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import operator
+import typing
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+
+from pydantic import Field, create_model
+
+from fsvm_cli.documents import StrictModel
+from fsvm_cli.svm.kernels import KERNELS
+
+if TYPE_CHECKING:
+    from fsvm_cli.svm.additive_kernel import Kernel
+
+# Parameters that a config cannot say.
+KERNEL_FIELDS_NOT_IN_CONFIGS = frozenset({"weights"})
+
+
+def fields_in_configs(kernel: type[Kernel]) -> dict[str, tuple[Any, Any]]:
+    """Type and default of what a config may say of a kernel, by name."""
+    hints = typing.get_type_hints(kernel, include_extras=True)
+    return {
+        field.name: (hints[field.name], field.default)
+        for field in dataclasses.fields(kernel)
+        if field.name not in KERNEL_FIELDS_NOT_IN_CONFIGS
+    }
+
+
+class KernelSpec(StrictModel):
+    """A kernel with its parameters."""
+
+    kernel: str
+
+    def kernel_object(self) -> Kernel:
+        """Build the kernel that the config describes."""
+        kernel = KERNELS[self.kernel]
+        return kernel(**{name: getattr(self, name) for name in fields_in_configs(kernel)})
+
+
+Model = TypeVar("Model", bound=KernelSpec)
+
+
+def models_of_kernels(base: type[Model], suffix: str) -> Any:
+    """Make the type of everything with a kernel, from a model that lacks the kernel's parameters only."""
+    models = [_model_of(kernel, base, suffix) for kernel in KERNELS.values()]
+    return Annotated[functools.reduce(operator.or_, models), Field(discriminator="kernel")]
+
+
+def _model_of(kernel: type[Kernel], base: type[Model], suffix: str) -> Any:
+    fields: dict[str, Any] = {**fields_in_configs(kernel), "kernel": (Literal[kernel.name], ...)}
+    return create_model(f"{kernel.__name__}{suffix}", __base__=base, **fields)
+
+
+if TYPE_CHECKING:
+    AnyKernel = KernelSpec
+else:
+    AnyKernel = models_of_kernels(KernelSpec, "Kernel")

@@ -1,0 +1,87 @@
+"""The contract of every extractor."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from fsvm_cli.ranking.parameters import NamedMethod
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+class Extractor(NamedMethod, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """A scikit-learn transformer that projects the samples on directions, the best first.
+
+    It selects nothing: every component needs all features. A curve over the number of components stands beside one over
+    the number of features. A subclass names itself in `method`, annotates its constructor's parameters with their
+    ranges, and finds the directions in `_directions`.
+
+    Attributes
+    ----------
+    mean_ : ndarray, shape (n_features,)
+        Of the samples that it was fitted on.
+    directions_ : ndarray, shape (n_features, n_components_)
+        Columns, best first.
+    n_components_ : int
+        At most `n_components`; fewer where there are no more directions.
+    classes_ : ndarray
+        The class labels.
+    n_features_in_ : int
+    """
+
+    n_components: int | None
+
+    @abstractmethod
+    def _directions(
+        self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int, n_components: int
+    ) -> NDArray[np.float64]:
+        """Find directions for centred samples, best first, shape (n_features, at most n_components)."""
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Find the directions.
+
+        Parameters
+        ----------
+        X : array-like, shape (n_samples, n_features)
+        y : array-like, shape (n_samples,)
+            Class labels, at least two classes.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of its range, or the data are not what the method is defined for.
+        """
+        self.check_parameters()
+        X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
+        check_classification_targets(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError(f"{self.method} needs samples of at least two classes; y holds only one class")
+        n_features = X.shape[1]
+        n_components = n_features if self.n_components is None else self.n_components
+        if not 1 <= n_components <= n_features:
+            raise ValueError(f"n_components is {n_components}; X has {n_features} features")
+        self.mean_ = X.mean(axis=0)
+        self.directions_ = self._directions(X - self.mean_, codes, len(self.classes_), n_components)
+        self.n_components_ = self._n_features_out = self.directions_.shape[1]
+        return self
+
+    def transform(self, X: Any) -> NDArray[np.float64]:
+        """Return the components of samples, shape (n_samples, n_components_)."""
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, reset=False)
+        components: NDArray[np.float64] = (X - self.mean_) @ self.directions_
+        return components
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.array_api_support = False
+        return tags

@@ -1,0 +1,43 @@
+"""Linear discriminants, a baseline of infoprop2001."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+
+from fsvm_cli.extraction.base import Extractor
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+class LinearDiscriminants(Extractor):
+    """The directions along which the classes lie farthest apart, in units of their spread.
+
+    There are at most n_classes - 1 of them: a curve is level from there on.
+
+    Parameters
+    ----------
+    n_components : int or None, default=None
+        Components to keep; as many as there are where None.
+
+    Notes
+    -----
+    Source: scikit-learn's LinearDiscriminantAnalysis, one of the methods of Bollacker and Ghosh (1996) that
+    infoprop2001 compares in Tables 2 and 3.
+    """
+
+    method = "lda"
+    version = 1
+
+    def __init__(self, n_components: int | None = None) -> None:
+        self.n_components = n_components
+
+    def _directions(
+        self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int, n_components: int
+    ) -> NDArray[np.float64]:
+        fitted = LinearDiscriminantAnalysis(n_components=min(n_components, n_classes - 1, X.shape[1])).fit(X, y)
+        directions: NDArray[np.float64] = fitted.scalings_[:, :n_components]
+        return directions

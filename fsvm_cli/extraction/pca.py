@@ -1,0 +1,45 @@
+"""Principal components, a baseline of infoprop2001."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sklearn.decomposition import PCA
+
+from fsvm_cli.extraction.base import Extractor
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+class PrincipalComponents(Extractor):
+    """The directions along which the samples spread most, whatever their classes.
+
+    Parameters
+    ----------
+    n_components : int or None, default=None
+        Components to keep; as many as there are, at most the smaller of samples and features, where None.
+
+    Notes
+    -----
+    Source: scikit-learn's PCA, one of the methods of Bollacker and Ghosh (1996) that infoprop2001 compares in Tables 2
+    and 3.
+    """
+
+    method = "pca"
+    version = 1
+
+    def __init__(self, n_components: int | None = None) -> None:
+        self.n_components = n_components
+
+    def _directions(
+        self,
+        X: NDArray[np.float64],
+        y: NDArray[np.intp],  # noqa: ARG002 - the classes do not matter
+        n_classes: int,  # noqa: ARG002
+        n_components: int,
+    ) -> NDArray[np.float64]:
+        fitted = PCA(min(n_components, *X.shape), svd_solver="full").fit(X)
+        directions: NDArray[np.float64] = fitted.components_.T
+        return directions
