@@ -32,3 +32,14 @@ def summarise_chosen(collected: Mapping[tuple[str, int], Samples]) -> pd.DataFra
             n_trials = len(samples.chosen)
             rows += [(label, n_train, parameter, value, counts[value], n_trials) for value in sorted(counts)]
     return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def in_words(chosen: pd.DataFrame) -> list[str]:
+    """Say of each ranking which value of each parameter was chosen most often; of equals the one that comes first."""
+    sentences = []
+    for (label, n_train), rows in chosen.groupby(["ranking", "train_size"], sort=False):
+        often = rows.loc[rows.groupby("parameter", sort=False)["n_chosen"].idxmax()]
+        values = (f"{row.parameter} {row.value} ({row.n_chosen})" for row in often.itertuples())
+        n_trials = rows["n_trials"].iloc[0]
+        sentences.append(f"{label}, {n_train} rows, chosen most often in {n_trials} trials: {', '.join(values)}.")
+    return sentences

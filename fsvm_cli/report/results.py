@@ -56,7 +56,9 @@ def write_tables(loaded: LoadedConfig, experiment: Experiment, store: Store, fol
     if experiment.config.rankings:
         write_table(summarise_selection(experiment, collected), folder / SELECTION_NAME)
     chosen = summarise_chosen(collected)
-    if not chosen.empty:
+    if chosen.empty:
+        (folder / CHOSEN_NAME).unlink(missing_ok=True)
+    else:
         write_table(chosen, folder / CHOSEN_NAME)
     if experiment.config.expected:
         trials = Trials(experiment, collected)

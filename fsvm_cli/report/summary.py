@@ -9,8 +9,10 @@ from rich.table import Table
 
 from fsvm_cli.evaluation.metrics import METRIC_TITLES
 from fsvm_cli.experiment.classifiers import PlainClassifier
+from fsvm_cli.report.chosen import in_words
 from fsvm_cli.report.comparison import format_comparison, read_comparison
-from fsvm_cli.report.results import CURVES_NAME, SCORES_NAME, SELECTION_NAME, VERDICTS_NAME
+from fsvm_cli.report.results import CHOSEN_NAME, CURVES_NAME, SCORES_NAME, SELECTION_NAME, VERDICTS_NAME
+from fsvm_cli.report.tables import read_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,6 +53,9 @@ def print_summary(
         console.print(heading, style="bold", markup=False, soft_wrap=True)
         console.print(_table(rows))
         console.print(f"{_coverage(rows, config.protocol)}{_certificate(rows, config)}.")
+    is_chosen = (folder / CHOSEN_NAME).exists()
+    for sentence in in_words(read_table(folder / CHOSEN_NAME)) if is_chosen else ():
+        console.print(sentence, markup=False, soft_wrap=True)
     for caveat in caveats:
         console.print(f"Mind: {caveat}", style="bold", markup=False, soft_wrap=True)
     if config.expected:
@@ -60,6 +65,7 @@ def print_summary(
         console.print(f"Run with overrides ({changed}): no statement about the paper.", markup=False)
     tables = [CURVES_NAME, SCORES_NAME]
     tables += [SELECTION_NAME] if config.rankings else []
+    tables += [CHOSEN_NAME] if is_chosen else []
     tables += [VERDICTS_NAME] if config.expected else []
     names = [*tables, *(path.name for path in figures)]
     console.print(f"Written to {folder}: {', '.join(names)}", markup=False, soft_wrap=True)

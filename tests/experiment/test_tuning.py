@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ from fsvm_cli.experiment.schema import Config
 from fsvm_cli.experiment.store import Store
 from fsvm_cli.experiment.trial import draw_parts, machine_for, run_trial
 from fsvm_cli.experiment.tuning import TuneStep, tuned
+from fsvm_cli.report.chosen import in_words
 from fsvm_cli.report.results import write_tables
 from fsvm_cli.report.tables import read_table
 from fsvm_cli.svm import Gaussian, Laplace, Linear, Polynomial
@@ -159,6 +161,11 @@ def test_a_table_counts_what_was_chosen(load: Callable[..., LoadedConfig], plann
     for row in table[table["ranking"] == "kpd"].itertuples():
         assert row.n_chosen == sum(outcome.chosen[row.parameter] == float(row.value) for outcome in outcomes)
         assert (row.n_trials, row.train_size) == (3, 12)
+    first, second = in_words(table)
+    assert first.startswith("kpd, 12 rows, chosen most often in 3 trials: theta ")
+    assert second.startswith("random, 12 rows")
+    strengths = Counter(outcome.chosen["strength"] for outcome in outcomes)
+    assert f"strength {max(sorted(strengths), key=strengths.__getitem__)} ({max(strengths.values())})" in first
 
 
 GOOD = """\
