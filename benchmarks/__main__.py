@@ -7,10 +7,17 @@ import sys
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as in a trial: parallel work is by processes
 
-from benchmarks import cold_fit, curves, large_curves, ranking, tuning
+from benchmarks import cold_fit, curves, infoprop, large_curves, ranking, tuning
 from benchmarks.harness import report
 
-TOPICS = {"curves": curves, "large_curves": large_curves, "cold_fit": cold_fit, "tuning": tuning, "ranking": ranking}
+TOPICS = {
+    "curves": curves,
+    "large_curves": large_curves,
+    "cold_fit": cold_fit,
+    "tuning": tuning,
+    "ranking": ranking,
+    "infoprop": infoprop,
+}
 
 
 def main() -> int:
