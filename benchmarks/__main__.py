@@ -7,7 +7,7 @@ import sys
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as in a trial: parallel work is by processes
 
-from benchmarks import cold_fit, curves, end_to_end, large_curves, ranking, tuning
+from benchmarks import cold_fit, curves, end_to_end, infoprop, large_curves, ranking, tuning
 from benchmarks.harness import report
 
 TOPICS = {
@@ -16,6 +16,7 @@ TOPICS = {
     "cold_fit": cold_fit,
     "tuning": tuning,
     "ranking": ranking,
+    "infoprop": infoprop,
     "end_to_end": end_to_end,
 }
 

@@ -28,6 +28,7 @@ SPLITS = int(os.environ.get("FSVM_BENCH_SPLITS", "500"))
 
 LEAST_SECONDS = 0.5
 """Of all repeats together: of work that takes milliseconds, few would be a matter of chance."""
+ONCE_FROM_SECONDS = 60.0
 
 
 @dataclass(frozen=True)
@@ -46,8 +47,15 @@ class Comparison:
 
 
 def median_seconds(work: Callable[[], object], repeats: int = REPEATS) -> float:
-    """Return the median over repeats, after one run that warms caches and worker processes; short work runs oftener."""
+    """Return the median over repeats, after one run that warms caches and worker processes; short work runs oftener.
+
+    Of work that takes more than a minute the first run is the only one.
+    """
+    start = time.perf_counter()
     work()
+    first = time.perf_counter() - start
+    if first > ONCE_FROM_SECONDS:
+        return first
     seconds: list[float] = []
     while len(seconds) < repeats or sum(seconds) < LEAST_SECONDS:
         start = time.perf_counter()

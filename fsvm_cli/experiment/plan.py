@@ -21,9 +21,8 @@ from fsvm_cli.ranking.registry import ranking_methods
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from fsvm_cli.experiment.classifiers import PlainClassifier
     from fsvm_cli.experiment.config import LoadedConfig
-    from fsvm_cli.experiment.schema import Classifier, Config, Ranking
+    from fsvm_cli.experiment.schema import Config, Ranking
 
 OUTCOME_VERSION = 1
 """Raised whenever a trial would find something else for the same config, data and methods."""
@@ -111,18 +110,11 @@ class Experiment:
             "outcome_version": OUTCOME_VERSION,
             "data": self.source.identity,
             "scaling": self.config.scaling,
-            "classifier": _machine(self.config.classifier_of(ranking)),
+            "classifier": self.config.classifier_of(ranking).model_dump(mode="json"),
             "control": self.config.control,
             "seed": self.config.protocol.seed,
             "ranking": None if ranking is None else _what_matters(ranking),
         }
-
-
-def _machine(classifier: Classifier | PlainClassifier) -> dict[str, Any]:
-    """Describe a classifier; machines that are all alike say so by saying nothing, as random splits do."""
-    alike = {"class_kernels": {}, "output_scaling": "none"}
-    described = classifier.model_dump(mode="json")
-    return {key: value for key, value in described.items() if key not in alike or value != alike[key]}
 
 
 def _what_matters(ranking: Ranking | Extraction) -> dict[str, Any]:

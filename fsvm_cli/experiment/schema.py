@@ -13,11 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import (
     BeforeValidator,
-    Discriminator,
     Field,
     PlainSerializer,
     PlainValidator,
-    Tag,
     WithJsonSchema,
     create_model,
     model_validator,
@@ -28,18 +26,11 @@ from fsvm_cli.data.spec import DatasetSpec
 from fsvm_cli.documents import StrictModel
 from fsvm_cli.evaluation.metrics import METRICS
 from fsvm_cli.experiment.claims import AnyClaim
-from fsvm_cli.experiment.classifiers import DecisionTree, NaiveBayes, PlainClassifier
+from fsvm_cli.experiment.classifiers import Classifier, ExperimentClassifier, PlainClassifier, is_absent
 from fsvm_cli.experiment.extraction import AnyExtraction, Extraction
-from fsvm_cli.experiment.kernel_spec import AnyKernel, KernelSpec, models_of_kernels
-from fsvm_cli.experiment.machine import Machine
-from fsvm_cli.experiment.tuning import TuneSteps, one_or_more
+from fsvm_cli.experiment.tuning import one_or_more
 from fsvm_cli.ranking.base import Ranker  # noqa: TC001 - pydantic's fields are made from what stands here
 from fsvm_cli.ranking.registry import ranking_methods
-from fsvm_cli.svm.dual import Solver  # noqa: TC001 - as above
-from fsvm_cli.svm.one_vs_rest import OutputScaling  # noqa: TC001 - as above
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 ALL_FEATURES = "all features"
 """Label of the machine on all features, where no ranking is listed; claims may name it in any case."""
@@ -137,67 +128,6 @@ class Protocol(StrictModel):
         return self
 
 
-def _is_none(value: object) -> bool:
-    """Say what is not written: a config that leaves the key out reads as it did before there was such a key."""
-    return value is None
-
-
-class Classifier(KernelSpec):
-    """The support vector machine that is trained on each subset of the features."""
-
-    C: Annotated[float, Field(gt=0)] = Field(description="Upper bound of alpha, the price of a margin violation.")
-    tolerance: Annotated[float, Field(gt=0, lt=1)] = Field(default=1e-6, description="Relative duality gap to reach.")
-    solver: Solver = Field(default="auto", description="Solver of the dual problem.")
-    tune: TuneSteps | None = Field(
-        default=None,
-        exclude_if=_is_none,
-        description="Choice of the kernel, its parameters or C inside each training part: a grid search, or several, "
-        "one after the other. The first begins with the classifier's own kernel and C.",
-    )
-
-    class_kernels: dict[str, AnyKernel] = Field(
-        default_factory=dict, description="Kernels of the machines of single classes, by name, where they differ."
-    )
-    output_scaling: OutputScaling = Field(
-        default="none", description="What the machines' outputs are multiplied or divided by before they are compared."
-    )
-
-    def machine(self, class_names: Sequence[str]) -> Machine:
-        """Build the machine that the config describes, before anything is tuned."""
-        own = {class_names.index(name): spec.kernel_object() for name, spec in self.class_kernels.items()}
-        return Machine(self.kernel_object(), self.C, self.tolerance, self.solver, own or None, self.output_scaling)
-
-    @model_validator(mode="after")
-    def _tunes_plain_machines(self) -> Classifier:
-        if self.tune is not None and (self.class_kernels or self.output_scaling != "none"):
-            raise ValueError(
-                "'tune' is for machines that are alike; leave out either it or class_kernels and output_scaling"
-            )
-        return self
-
-
-def _names_a_type(value: Any) -> str:
-    """Tell the classifiers that have a type from the machines, which have a kernel."""
-    has_type = "type" in value if isinstance(value, dict) else hasattr(value, "type")
-    return "type" if has_type else "kernel"
-
-
-def _either(models: list[Any]) -> Any:
-    return functools.reduce(operator.or_, models)
-
-
-if TYPE_CHECKING:
-    AnyClassifier = Classifier
-    ExperimentClassifier = Classifier | PlainClassifier
-else:
-    AnyClassifier = models_of_kernels(Classifier, "Classifier")
-    ExperimentClassifier = Annotated[
-        Annotated[AnyClassifier, Tag("kernel")]
-        | Annotated[NaiveBayes | DecisionTree, Field(discriminator="type"), Tag("type")],
-        Discriminator(_names_a_type),
-    ]
-
-
 class Ranking(StrictModel):
     """A method that orders the features, and the end of its order that the curve keeps."""
 
@@ -208,12 +138,12 @@ class Ranking(StrictModel):
     label: Text = Field(default="", description="Name in tables and figures; made from method and order if left out.")
     classifier: ExperimentClassifier | None = Field(
         default=None,
-        exclude_if=_is_none,
+        exclude_if=is_absent,
         description="The machine of this ranking and its subsets; that of the experiment if left out.",
     )
     score_threshold: float | None = Field(
         default=None,
-        exclude_if=_is_none,
+        exclude_if=is_absent,
         description="Score from which on the source selects features: a line in the figure of the scores.",
     )
 
@@ -261,7 +191,7 @@ if TYPE_CHECKING:
     AnyRanking = Ranking
 else:
     AnyRanking = Annotated[
-        _either([_ranking_model(name, method) for name, method in ranking_methods().items()]),
+        functools.reduce(operator.or_, [_ranking_model(name, method) for name, method in ranking_methods().items()]),
         Field(discriminator="method"),
     ]
 

@@ -90,6 +90,8 @@ class Store:
         """Yield each key that has an outcome with the sizes that it covers, by ascending keys."""
         shared: dict[str, frozenset[int]] = {}
         for key, sizes in self._each_row("SELECT key, sizes FROM outcomes ORDER BY key"):
+            if not (isinstance(key, str) and key.isascii()):
+                raise self._damaged(key)
             if sizes not in shared:
                 try:
                     shared[sizes] = frozenset(map(int, sizes.split()))
@@ -178,7 +180,7 @@ class Store:
         except DATABASE_ERRORS as error:
             raise DataError(f"{self.path}: cannot be read ({error}); move it away, or use --fresh") from error
 
-    def _damaged(self, key: str) -> DataError:
+    def _damaged(self, key: object) -> DataError:
         return DataError(f"{self.path}: the entry {key} is damaged; start over with --fresh")
 
     def _write(self, statement: str, *values: Any) -> None:

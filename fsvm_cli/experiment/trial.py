@@ -14,7 +14,7 @@ from fsvm_cli.evaluation.metrics import confusion_matrix
 from fsvm_cli.evaluation.nested_predictions import nested_predictions
 from fsvm_cli.evaluation.seeds import random_stream
 from fsvm_cli.evaluation.splits import Split, random_split
-from fsvm_cli.experiment.classifiers import PlainClassifier
+from fsvm_cli.experiment.classifiers import Classifier, PlainClassifier
 from fsvm_cli.experiment.extraction import Extraction
 from fsvm_cli.experiment.outcome import Outcome, SubsetResult
 from fsvm_cli.experiment.tuning import tuned
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from fsvm_cli.experiment.machine import Machine
     from fsvm_cli.experiment.plan import Experiment, Trial
-    from fsvm_cli.experiment.schema import Classifier, Ranking
+    from fsvm_cli.experiment.schema import Ranking
     from fsvm_cli.ranking.base import Ranker
 
 

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from fsvm_cli.experiment.config import LoadedConfig
-    from fsvm_cli.experiment.schema import Config, Protocol
+    from fsvm_cli.experiment.extraction import Extraction
+    from fsvm_cli.experiment.schema import Config, Protocol, Ranking
 
 MAX_ROWS = 16
 
@@ -105,4 +106,6 @@ def _certificate(rows: pd.DataFrame, config: Config) -> str:
     n_unconverged = int(rows["n_unconverged"].sum())
     if n_unconverged:
         return f"; in {n_unconverged} of {int(rows['n_trials'].sum())} points a machine missed its duality gap"
-    return "" if isinstance(config.classifier, PlainClassifier) else "; every machine reached its duality gap"
+    ranked: tuple[Ranking | Extraction | None, ...] = (*config.rankings, *config.extractors) or (None,)
+    has_machines = not all(isinstance(config.classifier_of(each), PlainClassifier) for each in ranked)
+    return "; every machine reached its duality gap" if has_machines else ""

@@ -145,10 +145,11 @@ class SVM(ClassifierMixin, BaseEstimator):
         self.duality_gap_ = np.array([s.duality_gap for s in solutions])
         self.converged_ = np.array([s.converged for s in solutions])
         self.n_iter_ = np.array([s.iterations for s in solutions])
-        squares = [
-            c @ grams[kernel] @ c for kernel, c in zip(self.machine_kernels_, machines.coefficients, strict=True)
-        ]
-        self.output_factors_ = output_factors(np.sqrt(np.maximum(squares, 0.0)), self.output_scaling)
+        self.output_factors_ = np.ones(len(self.machine_kernels_))
+        if self.output_scaling != "none":
+            of_machine = zip(self.machine_kernels_, machines.coefficients, strict=True)
+            squares = np.array([c @ grams[kernel] @ c for kernel, c in of_machine])
+            self.output_factors_ = output_factors(np.sqrt(np.maximum(squares, 0.0)), self.output_scaling)
         return self
 
     def decision_function(self, X: Any) -> Array:

@@ -126,20 +126,19 @@ def decision_values(coefficients: Array, bias: Array, gram: Array) -> Array:
     return np.asarray(coefficients @ gram + bias[:, None], dtype=np.float64)
 
 
-def output_factors(norms: Array, scaling: OutputScaling) -> Array:
+def output_factors(norms: Array, scaling: Literal["times-margin", "divided-by-margin"]) -> Array:
     """Return what the machines' outputs are multiplied by before the largest of them wins, shape (n_machines,).
 
     Parameters
     ----------
     norms : (n_machines,) array
         ‖w‖ of each machine; the margin is 1/‖w‖.
-    scaling : {"none", "times-margin", "divided-by-margin"}
+    scaling : {"times-margin", "divided-by-margin"}
         Times the margin, the output is the distance to the hyperplane. A machine with w = 0 has no hyperplane to be
         distant from: its output stays as it is.
     """
     known = np.where(norms > 0, norms, 1.0)
-    factors = {"none": np.ones_like(known), "times-margin": 1 / known, "divided-by-margin": known}
-    return factors[scaling]
+    return 1 / known if scaling == "times-margin" else known
 
 
 def predict_codes(values: Array, class_counts: Codes, tie_width: float) -> Codes:

@@ -162,6 +162,18 @@ def test_a_changed_digit_is_noticed(tmp_path: Path) -> None:
             store.record("r")
 
 
+@pytest.mark.parametrize("key", ["schlüssel", b"key"])
+def test_a_key_that_is_none_is_named(tmp_path: Path, key: str | bytes) -> None:
+    with Store(tmp_path, writable=True) as store:
+        store.add("a", outcome(1))
+    connection = sqlite3.connect(tmp_path / FILE_NAME)
+    with connection:
+        connection.execute("UPDATE outcomes SET key = ?", (key,))
+    connection.close()
+    with Store(tmp_path, writable=False) as store, pytest.raises(DataError, match=r"the entry .* is damaged"):
+        list(store.covered_sizes())
+
+
 def test_a_second_writer_is_refused_while_the_first_lives(tmp_path: Path) -> None:
     with Store(tmp_path, writable=True) as first:
         with pytest.raises(DataError, match="another fsvm run is writing here"):
