@@ -39,7 +39,12 @@ def in_words(chosen: pd.DataFrame) -> list[str]:
     sentences = []
     for (label, n_train), rows in chosen.groupby(["ranking", "train_size"], sort=False):
         often = rows.loc[rows.groupby("parameter", sort=False)["n_chosen"].idxmax()]
-        values = (f"{row.parameter} {row.value} ({row.n_chosen})" for row in often.itertuples())
+        values = (f"{row.parameter} {_shown(row.value)} ({row.n_chosen})" for row in often.itertuples())
         n_trials = rows["n_trials"].iloc[0]
         sentences.append(f"{label}, {n_train} rows, chosen most often in {n_trials} trials: {', '.join(values)}.")
     return sentences
+
+
+def _shown(value: object) -> str:
+    """Write a value; where no parameter is a word, all values of the table have been read as fractions."""
+    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -115,5 +115,5 @@ def _rankings_shown(config: Config) -> list[Ranking]:
     shown: dict[tuple[object, ...], Ranking] = {}
     for ranking in config.rankings:
         if ranking_methods()[ranking.method].looks_at_data:
-            shown.setdefault((ranking.method, *sorted(ranking.parameters().items())), ranking)
+            shown.setdefault((ranking.method, repr(ranking.classifier), *sorted(ranking.parameters().items())), ranking)
     return list(shown.values())

@@ -165,7 +165,7 @@ def test_a_table_counts_what_was_chosen(load: Callable[..., LoadedConfig], plann
     assert first.startswith("kpd, 12 rows, chosen most often in 3 trials: theta ")
     assert second.startswith("random, 12 rows")
     strengths = Counter(outcome.chosen["strength"] for outcome in outcomes)
-    assert f"strength {max(sorted(strengths), key=strengths.__getitem__)} ({max(strengths.values())})" in first
+    assert f"strength {max(sorted(strengths), key=strengths.__getitem__):g} ({max(strengths.values())})" in first
 
 
 GOOD = """\

@@ -144,13 +144,13 @@ def test_a_learning_curve_has_a_figure_for_each_training_size(tmp_path: Path) ->
 
 
 def test_the_descents_of_the_first_split_are_kept_and_drawn(tmp_path: Path) -> None:
-    polynomial = "{method: kpd, threshold: 0.1, label: other, classifier: {kernel: polynomial, C: 1}}"
+    polynomial = "{method: kpd, threshold: 0.004, label: other, classifier: {kernel: polynomial, C: 1}}"
     rankings = f"rankings=[{{method: kpd, threshold: 0.004}}, {polynomial}]"
     folder = results_of(tmp_path, rankings, "record=[descent-path]", "deviations=[]")
     table = read_table(folder / "path.csv")
     experiment = plan(load_config("plane"), lambda _: None)
     parts = draw_parts(experiment, Trial(40, 0))
-    kernels = {"kpd": (Gaussian(0.5), 10.0, 0.004), "other": (Polynomial(), 1.0, 0.1)}
+    kernels = {"kpd": (Gaussian(0.5), 10.0, 0.004), "other": (Polynomial(), 1.0, 0.004)}
     for label, (kernel, C, threshold) in kernels.items():
         descent = KernelPenalisedDescent(kernel, C, threshold=threshold).fit(parts.X_train, parts.y_train).path_[0]
         rows = table[table["ranking"] == label]
@@ -164,6 +164,7 @@ def test_the_descents_of_the_first_split_are_kept_and_drawn(tmp_path: Path) -> N
     assert len(table[table["ranking"] == "kpd"]) == PATH_POINTS, "one of the two is thinned"
     drawn = {path.name: path.read_bytes() for path in draw_figures(folder, ("svg",))}
     assert "descent-path.svg" in drawn
+    assert b"<!-- other -->" in drawn["scores.svg"], "one method with two machines has two panels"
     # Two machines at all features: no line for both.
     assert b"<!-- all features -->" not in drawn["accuracy-vs-features.svg"]
 
