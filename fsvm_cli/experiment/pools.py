@@ -148,8 +148,8 @@ class ProcessPool(Pool):
         self._executor = self._start()
 
     def stop(self, *, busy: bool) -> None:
-        """End the processes."""
-        self._executor.shutdown(wait=True, kill_workers=busy)
+        """End the processes; idle ones end while this one goes on."""
+        self._executor.shutdown(wait=busy, kill_workers=busy)
 
 
 _experiments: list[Experiment]

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+import platform
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import filelock
+import numba
 import numpy as np
 
+from fsvm_cli.compiled_cache import VARIABLE
 from fsvm_cli.evaluation.seeds import random_stream
 from fsvm_cli.experiment.plan import Trial
 from fsvm_cli.experiment.trial import Parts, run_on_parts
@@ -24,7 +28,7 @@ MAX_FEATURES = 3
 
 
 def warm_up(experiments: Iterable[Experiment]) -> None:
-    """Rank and evaluate a handful of random rows in the way of each experiment.
+    """Rank and evaluate a handful of random rows in the way of each experiment, unless that was done before.
 
     Compiled code is cached on disk, where processes that compile at once get into each other's way: on one host they
     do it one after the other, and all but the first find it done. What fails here fails again, and is told, in the
@@ -32,9 +36,22 @@ def warm_up(experiments: Iterable[Experiment]) -> None:
     """
     with filelock.FileLock(Path(tempfile.gettempdir()) / f"fsvm-{os.getuid()}-compile.lock"):
         for experiment in experiments:
+            mark = _mark(experiment)
+            if mark.exists():
+                continue
             parts = _random_parts(min(experiment.source.n_features, MAX_FEATURES), experiment.source.n_classes)
             sizes = tuple(range(1, parts.X_train.shape[1] + 1))
-            run_on_parts(experiment, parts, Trial(len(parts.y_train), 0), dict.fromkeys(experiment.places(), sizes))
+            trial, wanted = Trial(len(parts.y_train), 0), dict.fromkeys(experiment.places(), sizes)
+            if not run_on_parts(experiment, parts, trial, wanted).errors:
+                mark.parent.mkdir(parents=True, exist_ok=True)
+                mark.touch()
+
+
+def _mark(experiment: Experiment) -> Path:
+    """Where it is noted, beside the compiled code, that all that an experiment calls is among it."""
+    called = experiment.config.model_dump_json(include={"classifier", "rankings", "extractors"})
+    text = f"{called} {experiment.source.n_classes} {numba.__version__} {platform.node()}"
+    return Path(os.environ[VARIABLE]) / f"warm-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
 
 
 def _random_parts(n_features: int, n_classes: int) -> Parts:
