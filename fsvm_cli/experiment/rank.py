@@ -14,6 +14,7 @@ from fsvm_cli.errors import UsageError
 from fsvm_cli.evaluation.seeds import random_stream
 from fsvm_cli.experiment.kernel_spec import KERNEL_FIELDS_NOT_IN_CONFIGS
 from fsvm_cli.experiment.schema import AnyClassifier, AnyRanking, Classifier
+from fsvm_cli.experiment.sparse import refusal
 from fsvm_cli.ranking.base import order_of
 from fsvm_cli.ranking.registry import ranking_methods
 from fsvm_cli.svm.kernels import KERNELS
@@ -110,6 +111,8 @@ def rank_features(dataset: Dataset, request: RankingRequest) -> FeatureRanking:
     UsageError
         If the method is not defined for these data.
     """
+    if reason := refusal(dataset, request.ranking.method):
+        raise UsageError(reason)
     scaling = fit_scaling(request.scaling, dataset.X)
     machine = {} if request.classifier is None else request.classifier.handed(dataset.class_names)
     seed = int(random_stream(SEED, "ranking", request.ranking.method).integers(2**31))

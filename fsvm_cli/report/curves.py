@@ -49,7 +49,7 @@ def draw_curves(curves: pd.DataFrame, config: Config, folder: Path, formats: Seq
                 axes = drawing.add_subplot()
                 handles = _draw(axes, rows, config)
                 axes.set_title(_title(rows, config), loc="left", wrap=True)
-                axes.set_xlabel("Number of retained features")
+                axes.set_xlabel("Number of retained features" + (" or components" if config.extractors else ""))
                 part = f"{PART_NAMES[config.parts[0]]} " if len(config.parts) == 1 else ""
                 axes.set_ylabel(f"{part}{metric.replace('-', ' ')} (%)".capitalize())
                 drawing.legend(handles=handles, loc="outside lower left", ncols=2, handlelength=2.6)
