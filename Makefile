@@ -7,7 +7,7 @@ QUICK_SPLITS ?= 10
 FAULTS ?= 40
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-faults lint bench reproduce-quick reproduce-all lock clean
+.PHONY: help setup run test test-faults lint audit bench reproduce-quick reproduce-all lock clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -37,6 +37,9 @@ lint: setup  ## style, types, floors
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache
+
+audit: setup  ## known vulnerabilities of the locked dependencies, where the advisories can be reached
+	@$(BIN)/python .ci/audit.py
 
 bench: setup  ## speed against named peers, as ratios; then what the runner itself costs
 	@$(BIN)/python -m benchmarks

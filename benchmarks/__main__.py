@@ -7,7 +7,7 @@ import sys
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as in a trial: parallel work is by processes
 
-from benchmarks import cold_fit, curves, infoprop, large_curves, ranking, tuning
+from benchmarks import cold_fit, curves, end_to_end, infoprop, large_curves, ranking, tuning
 from benchmarks.harness import report
 
 TOPICS = {
@@ -17,6 +17,7 @@ TOPICS = {
     "tuning": tuning,
     "ranking": ranking,
     "infoprop": infoprop,
+    "end_to_end": end_to_end,
 }
 
 

@@ -18,13 +18,17 @@ from fsvm_cli.svm import DualProblem, duality_gap
 from fsvm_cli.svm.dual import bias_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable
 
 RESULTS = Path("results/benchmarks.csv")
 JOBS = 2
 REPEATS = int(os.environ.get("FSVM_BENCH_REPEATS", "5"))
 SPLITS = int(os.environ.get("FSVM_BENCH_SPLITS", "500"))
 """Splits of the wine rows; other rows scale theirs with it. A smaller number shortens a trial run."""
+
+LEAST_SECONDS = 0.5
+"""Of all repeats together: of work that takes milliseconds, few would be a matter of chance."""
+ONCE_FROM_SECONDS = 60.0
 
 
 @dataclass(frozen=True)
@@ -43,10 +47,17 @@ class Comparison:
 
 
 def median_seconds(work: Callable[[], object], repeats: int = REPEATS) -> float:
-    """Return the median over repeats, after one run that warms caches and worker processes."""
+    """Return the median over repeats, after one run that warms caches and worker processes; short work runs oftener.
+
+    Of work that takes more than a minute the first run is the only one.
+    """
+    start = time.perf_counter()
     work()
-    seconds = []
-    for _ in range(repeats):
+    first = time.perf_counter() - start
+    if first > ONCE_FROM_SECONDS:
+        return first
+    seconds: list[float] = []
+    while len(seconds) < repeats or sum(seconds) < LEAST_SECONDS:
         start = time.perf_counter()
         work()
         seconds.append(time.perf_counter() - start)
@@ -78,13 +89,16 @@ def svc_gap(gram: np.ndarray, y: np.ndarray, C: float, machine: object) -> float
 
 
 def report(rows: Iterable[Comparison]) -> None:
-    """Print each row when it is there, the table at the end, and write the CSV file."""
+    """Print each row when it is there and put it in the CSV file, in the place of one of the same name; then the table.
+
+    Rows of topics that do not run now stay in the file.
+    """
     console = Console()
-    done = list(_shown(rows, console))
     table = Table(title="Ratios of medians: how many times faster than the peer")
     for name in ("work", "peer", "peer s", "ours s", "ratio", "target", "peer gap", "our gap", "note"):
         table.add_column(name)
-    for row in done:
+    for row in rows:
+        console.print(f"{row.work}: {row.ratio:.1f}x {row.peer} (target {row.target:g}x)", highlight=False)
         table.add_row(
             row.work,
             row.peer,
@@ -96,15 +110,16 @@ def report(rows: Iterable[Comparison]) -> None:
             f"{row.our_gap:.0e}",
             row.note,
         )
+        _keep(row)
     console.print(table)
+
+
+def _keep(row: Comparison) -> None:
+    header, stored = [field.name for field in fields(Comparison)], {}
+    if RESULTS.exists():
+        with RESULTS.open(newline="", encoding="utf-8") as stream:
+            stored = {(old[0], old[1]): old for old in list(csv.reader(stream))[1:]}
+    stored[row.work, row.peer] = [f"{v:.4g}" if isinstance(v, float) else v for v in astuple(row)]
     RESULTS.parent.mkdir(exist_ok=True)
     with RESULTS.open("w", newline="", encoding="utf-8") as stream:
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(field.name for field in fields(Comparison))
-        writer.writerows([f"{v:.4g}" if isinstance(v, float) else v for v in astuple(row)] for row in done)
-
-
-def _shown(rows: Iterable[Comparison], console: Console) -> Iterator[Comparison]:
-    for row in rows:
-        console.print(f"{row.work}: {row.ratio:.1f}x {row.peer} (target {row.target:g}x)", highlight=False)
-        yield row
+        csv.writer(stream, lineterminator="\n").writerows([header, *stored.values()])

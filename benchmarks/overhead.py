@@ -19,10 +19,11 @@ from typing import TYPE_CHECKING
 from fsvm_cli.documents import parse_document, validate
 from fsvm_cli.experiment.config import LoadedConfig
 from fsvm_cli.experiment.dask_pool import DaskPool
+from fsvm_cli.experiment.missing import missing_tasks
 from fsvm_cli.experiment.outcome import Outcome, PackedOutcome, SubsetResult
 from fsvm_cli.experiment.plan import plan
 from fsvm_cli.experiment.pools import ProcessPool, SerialPool
-from fsvm_cli.experiment.run import Job, missing_tasks, run
+from fsvm_cli.experiment.run import Job, run
 from fsvm_cli.experiment.schema import Config
 from fsvm_cli.experiment.store import Store
 from fsvm_cli.experiment.tasks import Task, TaskResult
@@ -97,7 +98,7 @@ def open_pool(kind: str, experiments: Sequence[Experiment], work: Work, n_worker
         return pool
     pool = ProcessPool(experiments, n_workers) if kind == "processes" else DaskPool(experiments, f"local:{n_workers}")
     pool.submit = partial(pool._executor.submit, work)
-    for future in [pool.submit([Task(0, experiments[0].trials()[0], {0: (1,)})]) for _ in range(2 * n_workers)]:
+    for future in [pool.submit([Task(0, next(experiments[0].trials()), {0: (1,)})]) for _ in range(2 * n_workers)]:
         future.result()
     return pool
 

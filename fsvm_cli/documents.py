@@ -280,7 +280,7 @@ def _describe(document: Document, model: type[BaseModel], error: Any) -> str:
         return str(document.error(location, f"the key '{_discriminator(context)}' is missing in '{key}'"))
     if kind == "value_error":
         return str(document.error(location, f"{key}: {context['error']}"))
-    expectation = re.sub(r"^Input should", "should", error["msg"])
+    expectation = re.sub(r"^(Input|Value) should", "should", error["msg"])
     return str(document.error(location, f"{key} is {_shown(value)}; it {expectation}"))
 
 
@@ -327,6 +327,9 @@ def _resolve(content: Any, model: type[BaseModel], loc: Location) -> tuple[Locat
             content = content[part]
             location.append(part)
             annotation = _below(members, part)
+        elif isinstance(part, int) and (inner := _below(members, part)) is not None:
+            # One value may be written where a list of them is read.
+            annotation = inner
         else:
             continue
         inside = annotation if _is_model(annotation) else inside

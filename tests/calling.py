@@ -89,7 +89,7 @@ def n_stored(folder: Path) -> int:
     """Count the outcomes that the store of a folder holds; 0 where there is none yet."""
     try:
         with Store(folder, writable=False) as store:
-            return len(store.covered_sizes())
+            return sum(1 for _ in store.covered_sizes())
     except DataError:
         assert not (folder / "trials.sqlite").exists()
         return 0

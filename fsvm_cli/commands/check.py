@@ -11,18 +11,22 @@ import click
 def command(configs: tuple[str, ...], assignments: tuple[str, ...]) -> None:
     """Check configs without running them.
 
-    Every mistake of every config is told, as file:line:column.
+    Every mistake of every config is told, as file:line:column; so is a data set that does not exist. Nothing is
+    fetched.
     """
-    from fsvm_cli.errors import UsageError
+    from fsvm_cli.errors import DataError, FsvmError, UsageError
     from fsvm_cli.experiment.config import load_config
+    from fsvm_cli.experiment.plan import check_data_exist
 
-    mistakes = []
+    mistakes: list[FsvmError] = []
     for config in configs:
         try:
             loaded = load_config(config, assignments)
-        except UsageError as error:
-            mistakes.append(str(error))
+            check_data_exist(loaded)
+        except FsvmError as error:
+            mistakes.append(error)
         else:
             click.echo(f"{loaded.document.name}: correct")
     if mistakes:
-        raise UsageError("\n".join(mistakes))
+        kind = UsageError if any(isinstance(mistake, UsageError) for mistake in mistakes) else DataError
+        raise kind("\n".join(map(str, mistakes)))

@@ -161,7 +161,8 @@ def _explain(planned: Planned, workers: Workers, fresh: bool) -> None:
     """Say what a run would do, and why."""
     from fsvm_cli.commands.progress import duration
     from fsvm_cli.experiment.explain import explain
-    from fsvm_cli.experiment.run import estimate_seconds, missing_tasks
+    from fsvm_cli.experiment.missing import missing_tasks
+    from fsvm_cli.experiment.run import estimate_seconds
     from fsvm_cli.experiment.schema import ALL_FEATURES
     from fsvm_cli.experiment.store import FILE_NAME, Store
 

@@ -42,6 +42,11 @@ class Dataset:
         Rows of the split that the source fixes; both or neither, disjoint.
     relevant_features : ndarray of int64 or None
         Columns that carry signal, where this is known.
+    least_occurrences : int or None
+        Where X, a csr_array, counts occurrences of words: how often a word must occur in the training part of a split
+        to be a feature there (`fsvm_cli.data.vocabulary`).
+    source_columns : tuple of str or None
+        Where columns of words became several features each: for each feature, the column that it comes from.
 
     Raises
     ------
@@ -58,6 +63,8 @@ class Dataset:
     train_indices: NDArray[np.int64] | None = None
     test_indices: NDArray[np.int64] | None = None
     relevant_features: NDArray[np.int64] | None = None
+    least_occurrences: int | None = None
+    source_columns: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         self._check_shapes()
@@ -139,6 +146,7 @@ def hash_values(
     X: Matrix,
     y: NDArray[np.int64],
     split: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None,
+    least_occurrences: int | None = None,
 ) -> str:
     """SHA-256 of what a computation on the data depends on, whichever file or library the values came from.
 
@@ -154,6 +162,8 @@ def hash_values(
         Class codes.
     split : pair of ndarray or None
         Training and test rows that the source fixes.
+    least_occurrences : int or None
+        As in `Dataset`.
 
     Returns
     -------
@@ -173,4 +183,6 @@ def hash_values(
         digest.update(f"{kind}{array.shape}".encode())
         digest.update(np.ascontiguousarray(array, dtype=kind).tobytes())
     digest.update(f"{X.shape}".encode())
+    if least_occurrences is not None:
+        digest.update(f"words from {least_occurrences}".encode())
     return digest.hexdigest()

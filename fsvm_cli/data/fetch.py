@@ -45,7 +45,7 @@ def fetch_files(files: Sequence[CardFile], announce: Callable[[str], None]) -> l
     """Have verified copies of `files`: from the cache, a mirror that is a folder, or the network into the cache.
 
     Processes that need files at once wait for one another, so that each file is fetched once. What a killed
-    process fetched is kept, and the file that it was at is resumed.
+    process fetched is kept, and the file or archive that it was at is resumed.
 
     Parameters
     ----------
@@ -111,13 +111,14 @@ def _only_process(cache: Path, announce: Callable[[str], None]) -> Iterator[None
 
 @contextlib.contextmanager
 def _scratch_folder(folder: Path) -> Iterator[Path]:
-    """Offer an empty folder, also where a killed process left its own."""
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir()
+    """Offer a folder that is gone at the end; what a killed or interrupted process left can be gone on from."""
+    folder.mkdir(exist_ok=True)
     try:
         yield folder
-    finally:
+    except Exception:
         shutil.rmtree(folder, ignore_errors=True)
+        raise
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 @dataclass
@@ -128,6 +129,7 @@ class _Fetcher:
     archives: Path
     announce: Callable[[str], None]
     fetched: set[Path] = field(default_factory=set)
+    resumed: set[Path] = field(default_factory=set)
 
     def fetch(self, file: CardFile) -> Path:
         import pooch  # noqa: PLC0415 - slow to import, and not needed where nothing is fetched
@@ -136,9 +138,7 @@ class _Fetcher:
         path = self.cache / file.path
         partial = _partial(path)
         failures = []
-        addresses = _addresses(file)
-        # What a killed process left may be the beginning of something else; then its address gets a clean attempt.
-        for address in addresses[:1] * partial.exists() + addresses:
+        for address in self._attempts(_addresses(file), partial):
             self.announce(f"fetching {path.name} from {address}")
             try:
                 pooch.retrieve(
@@ -155,21 +155,44 @@ class _Fetcher:
                 failures.append(f"  {address}: sends other bytes than the card expects")
             else:
                 return path
-        raise DataError(_how_to_place(file, path, failures))
+            self._forget_what_was_gone_on_from(address)
+        raise DataError(_how_to_place(file, path, list(dict.fromkeys(failures))))
+
+    def _attempts(self, addresses: list[str], partial: Path) -> Iterator[str]:
+        """Yield the addresses to try; where a killed process began, the one that goes on gets a clean attempt too.
+
+        What was left may be the beginning of something else.
+        """
+        for address in addresses:
+            begun = self._archive(address) if _packed_name(address) else partial
+            if begun.exists() and begun not in self.fetched:
+                self.resumed.add(begun)
+                yield address
+            yield address
+
+    def _archive(self, address: str) -> Path:
+        # A name of its own, so that no archive is taken for the beginning of another.
+        return self.archives / hashlib.sha256(urldefrag(address).url.encode()).hexdigest()
+
+    def _forget_what_was_gone_on_from(self, address: str) -> None:
+        archive = self._archive(address)
+        if archive in self.resumed:
+            archive.unlink(missing_ok=True)
+            self.resumed.discard(archive)
+            self.fetched.discard(archive)
 
     def download(self, address: str, target: Path, file: CardFile) -> None:
         """Bring what `address` holds, unpacked, to `target`; pooch verifies it and moves it into place."""
         from fsvm_cli.data.download import download  # noqa: PLC0415 - slow to import
 
         source, member = urldefrag(address)
-        name = unquote(Path(urlsplit(source).path).name)
-        if not is_packed(name):
+        name = _packed_name(address)
+        if not name:
             partial = _partial(self.cache / file.path)
             download(source, partial, file.bytes)
             partial.replace(target)
         else:
-            # A name of its own, so that no archive is taken for the beginning of another.
-            archive = self.archives / hashlib.sha256(source.encode()).hexdigest()
+            archive = self._archive(address)
             if archive not in self.fetched:
                 download(source, archive, MAX_ARCHIVE_BYTES)
                 self.fetched.add(archive)
@@ -177,6 +200,12 @@ class _Fetcher:
         with target.open("rb") as stream:
             if stream.read(200).lstrip().lower().startswith(WEB_PAGE):
                 raise DataError("sends a web page, not the file")
+
+
+def _packed_name(address: str) -> str:
+    """Name of the archive or compressed file at an address; empty where it is the plain file."""
+    name = unquote(Path(urlsplit(address).path).name)
+    return name if is_packed(name) else ""
 
 
 def _partial(path: Path) -> Path:

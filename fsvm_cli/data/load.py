@@ -17,7 +17,6 @@ from fsvm_cli.data.readers.bundled import read_bundled
 from fsvm_cli.data.readers.expression import read_expression
 from fsvm_cli.data.readers.libsvm import read_libsvm
 from fsvm_cli.data.readers.reuters import read_reuters
-from fsvm_cli.data.readers.rows import Rows
 from fsvm_cli.data.readers.sequences import read_sequences
 from fsvm_cli.data.readers.text import read_text
 from fsvm_cli.data.wording import numbered, shown
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from fsvm_cli.data.card import Card, Copy, Expected, FixedVersion, LibsvmCopy
+    from fsvm_cli.data.readers.rows import Rows
 
 
 def load_version(name: str, card: Card, version: FixedVersion, announce: Callable[[str], None]) -> Dataset:
@@ -92,7 +92,7 @@ def _stack(parts: list[Rows]) -> Rows:
     if len(parts) == 1:
         return parts[0]
     X = (sp.vstack if sp.issparse(parts[0].X) else np.vstack)([part.X for part in parts])
-    return Rows(X, [label for part in parts for label in part.labels], parts[0].feature_names)
+    return replace(parts[0], X=X, labels=[label for part in parts for label in part.labels])
 
 
 def _from_version(name: str, version: FixedVersion, parts: list[Rows]) -> Dataset:
@@ -135,9 +135,10 @@ def assemble(
         y=y,
         feature_names=feature_names or rows.feature_names or numbered(rows.X.shape[1]),
         class_names=class_names,
-        sha256=hash_values(rows.X, y, split),
+        sha256=hash_values(rows.X, y, split, rows.least_occurrences),
         train_indices=split[0] if split else None,
         test_indices=split[1] if split else None,
+        least_occurrences=rows.least_occurrences,
     )
 
 

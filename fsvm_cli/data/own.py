@@ -11,7 +11,8 @@ import sklearn.datasets
 
 from fsvm_cli.data.fetch import cache_folder
 from fsvm_cli.data.load import assemble
-from fsvm_cli.data.readers.columns import read_arff, read_csv, read_parquet
+from fsvm_cli.data.readers.arff import read_arff
+from fsvm_cli.data.readers.columns import read_csv, read_parquet
 from fsvm_cli.data.readers.libsvm import read_libsvm
 from fsvm_cli.data.table import dataset_from_table
 from fsvm_cli.errors import DataError, UsageError
@@ -35,15 +36,15 @@ FORMATS: dict[str, FileFormat] = {
 }
 
 
-def load_file(spec: FileSpec, base_folder: Path) -> Dataset:
-    """Read a file of the user's own; its name without ending is the data set's.
+def find_file(spec: FileSpec, base_folder: Path) -> tuple[Path, FileFormat]:
+    """Find a file of the user's own, and tell its format.
 
     Raises
     ------
     UsageError
-        If the format cannot be told, or an option does not fit the file.
+        If the format cannot be told.
     DataError
-        If the file is missing or is not what its format asks for.
+        If the file is missing or empty.
     """
     path = base_folder / Path(spec.file).expanduser()
     file_format = spec.format or FORMATS.get(path.suffix.lower())
@@ -56,6 +57,20 @@ def load_file(spec: FileSpec, base_folder: Path) -> Dataset:
         raise DataError(f"{path}: cannot be read ({error.strerror})") from error
     if is_empty:
         raise DataError(f"{path}: is empty")
+    return path, file_format
+
+
+def load_file(spec: FileSpec, base_folder: Path) -> Dataset:
+    """Read a file of the user's own; its name without ending is the data set's.
+
+    Raises
+    ------
+    UsageError
+        If the format cannot be told, or an option does not fit the file.
+    DataError
+        If the file is missing or is not what its format asks for.
+    """
+    path, file_format = find_file(spec, base_folder)
     if file_format == "libsvm":
         if spec.model_dump(exclude_defaults=True).keys() & {"target", "drop", "missing", "categorical"}:
             raise UsageError(f"{path}: LIBSVM's format marks its target and has neither names nor missing values")

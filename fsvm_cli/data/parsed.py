@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 
 def keep(sha256: str, parts: list[Rows]) -> None:
     """Keep sparse rows under the hash of their values; a cache that cannot be written goes without."""
-    stored: dict[str, Any] = {"feature_names": np.array(parts[0].feature_names)}
+    stored: dict[str, Any] = {
+        "feature_names": np.array(parts[0].feature_names),
+        "least_occurrences": np.array([] if parts[0].least_occurrences is None else [parts[0].least_occurrences]),
+    }
     for place, part in enumerate(parts):
         X = sp.csr_array(part.X)
         stored |= {
@@ -41,6 +44,7 @@ def recall(sha256: str) -> list[Rows] | None:
     try:
         with _path(sha256).open("rb") as stream, np.load(stream, allow_pickle=False) as stored:
             feature_names = tuple(stored["feature_names"].tolist())
+            least_occurrences = next(iter(stored["least_occurrences"].tolist()), None)
             n_parts = sum(name.startswith("data") for name in stored)
             return [
                 Rows(
@@ -50,6 +54,7 @@ def recall(sha256: str) -> list[Rows] | None:
                     ),
                     stored[f"labels{place}"].tolist(),
                     feature_names,
+                    least_occurrences,
                 )
                 for place in range(n_parts)
             ]

@@ -53,11 +53,20 @@ def dataset_from_table(name: str, table: pa.Table, spec: TableSpec, own_target: 
     features = table.select([column for column in table.column_names if column not in left_out])
     table, features = _without_missing(name, table, features, target, spec)
     classes, y = _encode_target(name, target, table.column(target))
-    feature_names, columns = _encode_features(name, features, spec)
-    if not columns:
+    encoded = _encode_features(name, features, spec)
+    if not encoded:
         raise DataError(f"{name}: no columns are left beside the target '{target}'")
+    sources, feature_names, columns = zip(*encoded, strict=True)
     X = np.column_stack(columns)
-    return Dataset(name=name, X=X, y=y, feature_names=feature_names, class_names=classes, sha256=hash_values(X, y))
+    return Dataset(
+        name=name,
+        X=X,
+        y=y,
+        feature_names=feature_names,
+        class_names=classes,
+        sha256=hash_values(X, y),
+        source_columns=None if sources == feature_names else sources,
+    )
 
 
 def _check_names(name: str, table: pa.Table) -> None:
@@ -157,16 +166,13 @@ def _encode_target(name: str, target: str, column: pa.ChunkedArray) -> tuple[tup
     return classes, y.astype(np.int64)
 
 
-def _encode_features(
-    name: str, features: pa.Table, spec: TableSpec
-) -> tuple[tuple[str, ...], list[NDArray[np.float64]]]:
-    feature_names: list[str] = []
-    columns: list[NDArray[np.float64]] = []
+def _encode_features(name: str, features: pa.Table, spec: TableSpec) -> list[tuple[str, str, NDArray[np.float64]]]:
+    """List the features: the column that each comes from, its name, its values."""
+    encoded: list[tuple[str, str, NDArray[np.float64]]] = []
     refused: list[str] = []
     for column_name, column in zip(features.column_names, features.columns, strict=True):
         if _is_number(column.type):
-            feature_names.append(column_name)
-            columns.append(_to_floats(column))
+            encoded.append((column_name, column_name, _to_floats(column)))
             continue
         words = _words(column)
         if words is None:
@@ -178,11 +184,13 @@ def _encode_features(
                 "mend the numbers that are none, or drop the column"
             )
         refused.append(f"'{column_name}' ({shown(values.tolist())})")
-        feature_names += [f"{column_name}={value}" for value in values.tolist()]
-        columns += list((codes == np.arange(len(values))[:, None]).astype(np.float64))
+        encoded += [
+            (column_name, f"{column_name}={value}", (codes == code).astype(np.float64))
+            for code, value in enumerate(values.tolist())
+        ]
     if refused and spec.categorical == "refuse":
         raise DataError(
             f"{name}: columns of words: {'; '.join(refused[:3])}\n"
             "Turn each word into a feature (categorical: one-hot, or --categorical one-hot), or drop the columns."
         )
-    return tuple(feature_names), columns
+    return encoded

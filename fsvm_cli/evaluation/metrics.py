@@ -68,6 +68,9 @@ METRICS: Mapping[str, Callable[[NDArray[np.intp]], NDArray[np.float64]]] = {
 }
 """All are fractions, larger is better; tables and figures show them in per cent."""
 
+METRIC_TITLES = {name: name.replace("-", " ") for name in METRICS} | {"rci": "RCI"}
+"""What people call them, within a sentence."""
+
 
 def metric_scorer(metric: str) -> Callable[..., float]:
     """Make a scorer for scikit-learn's model selection, as in ``cross_val_score(model, X, y, scoring=...)``.

@@ -86,7 +86,19 @@ def load_config(name_or_path: str, overrides: Sequence[str] = ()) -> LoadedConfi
     document = read_document(path)
     for assignment in overrides:
         document = document.override(assignment)
-    return LoadedConfig(path.stem, path.parent, validate(document, Config), document)
+    config = validate(document, Config)
+    _refuse_claims_that_share_an_id(config, document)
+    return LoadedConfig(path.stem, path.parent, config, document)
+
+
+def _refuse_claims_that_share_an_id(config: Config, document: Document) -> None:
+    first: dict[str, str] = {}
+    for place, claim in enumerate(config.expected):
+        here = ("expected", place, "id")
+        if claim.id in first:
+            before = first[claim.id].removeprefix(f"{document.name}:")
+            raise document.error(here, f"two claims have the id '{claim.id}' (first at {before}); rename one")
+        first[claim.id] = document.where(here)
 
 
 def load_distinct(names_or_paths: Sequence[str], overrides: Sequence[str] = ()) -> list[LoadedConfig]:

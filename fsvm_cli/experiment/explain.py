@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from fsvm_cli.experiment.plan import Experiment
     from fsvm_cli.experiment.store import Store
@@ -34,38 +34,38 @@ class Explanation:
     reasons: tuple[str, ...]
 
 
-def explain(experiment: Experiment, store: Store | None, tasks: Sequence[Task]) -> list[Explanation]:
+def explain(experiment: Experiment, store: Store | None, tasks: Iterable[Task]) -> list[Explanation]:
     """Explain, for each ranking of which something is missing, why its trials must run.
 
     Parameters
     ----------
     experiment : Experiment
     store : Store or None
-    tasks : sequence of Task
-        What is missing.
+    tasks : iterable of Task
+        What is missing; gone through more than once.
     """
     known = [] if store is None else [json.loads(group) for group in store.groups()]
     failures = {} if store is None else store.failures()
     explanations = []
     for place in experiment.places():
-        missing = [task for task in tasks if place in task.wanted]
-        if not missing:
+        counts = _what_is_new(experiment, place, tasks, failures)
+        if not counts:
             continue
         ingredients = experiment.ingredients(place)
         if ingredients in known:
-            reasons = _what_is_new(experiment, place, missing, failures)
+            reasons = tuple(f"{count} {reason}" for reason, count in counts.items())
         else:
             reasons = (_what_changed(ingredients, known),)
-        explanations.append(Explanation(place, len(missing), reasons))
+        explanations.append(Explanation(place, counts.total(), reasons))
     return explanations
 
 
-def _what_is_new(
-    experiment: Experiment, place: int, missing: Sequence[Task], failures: dict[str, str]
-) -> tuple[str, ...]:
-    """Tell failed trials, trials without some sizes, and trials that never ran apart."""
+def _what_is_new(experiment: Experiment, place: int, tasks: Iterable[Task], failures: dict[str, str]) -> Counter[str]:
+    """Count failed trials, trials without some sizes, and trials that never ran."""
     counts: Counter[str] = Counter()
-    for task in missing:
+    for task in tasks:
+        if place not in task.wanted:
+            continue
         error = failures.get(experiment.key(place, task.trial))
         if error is not None:
             counts[f"failed before ({error})"] += 1
@@ -73,7 +73,7 @@ def _what_is_new(
             counts["new subset sizes"] += 1
         else:
             counts["new, or not finished before"] += 1
-    return tuple(f"{count} {reason}" for reason, count in counts.items())
+    return counts
 
 
 def _what_changed(ingredients: dict[str, Any], known: Sequence[dict[str, Any]]) -> str:

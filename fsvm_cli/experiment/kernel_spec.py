@@ -20,6 +20,16 @@ if TYPE_CHECKING:
 KERNEL_FIELDS_NOT_IN_CONFIGS = frozenset({"weights"})
 
 
+def fields_in_configs(kernel: type[Kernel]) -> dict[str, tuple[Any, Any]]:
+    """Type and default of what a config may say of a kernel, by name."""
+    hints = typing.get_type_hints(kernel, include_extras=True)
+    return {
+        field.name: (hints[field.name], field.default)
+        for field in dataclasses.fields(kernel)
+        if field.name not in KERNEL_FIELDS_NOT_IN_CONFIGS
+    }
+
+
 class KernelSpec(StrictModel):
     """A kernel with its parameters."""
 
@@ -27,8 +37,8 @@ class KernelSpec(StrictModel):
 
     def kernel_object(self) -> Kernel:
         """Build the kernel that the config describes."""
-        names = {field.name for field in dataclasses.fields(KERNELS[self.kernel])} - KERNEL_FIELDS_NOT_IN_CONFIGS
-        return KERNELS[self.kernel](**{name: getattr(self, name) for name in names})
+        kernel = KERNELS[self.kernel]
+        return kernel(**{name: getattr(self, name) for name in fields_in_configs(kernel)})
 
 
 Model = TypeVar("Model", bound=KernelSpec)
@@ -41,13 +51,7 @@ def models_of_kernels(base: type[Model], suffix: str) -> Any:
 
 
 def _model_of(kernel: type[Kernel], base: type[Model], suffix: str) -> Any:
-    hints = typing.get_type_hints(kernel, include_extras=True)
-    fields: dict[str, Any] = {
-        field.name: (hints[field.name], field.default)
-        for field in dataclasses.fields(kernel)
-        if field.name not in KERNEL_FIELDS_NOT_IN_CONFIGS
-    }
-    fields["kernel"] = (Literal[kernel.name], ...)
+    fields: dict[str, Any] = {**fields_in_configs(kernel), "kernel": (Literal[kernel.name], ...)}
     return create_model(f"{kernel.__name__}{suffix}", __base__=base, **fields)
 
 

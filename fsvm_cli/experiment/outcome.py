@@ -40,6 +40,8 @@ class Outcome:
         Whether every machine that the method itself trained reached its duality gap.
     subsets : dict of int to SubsetResult
         By number of retained features.
+    chosen : dict of str to value
+        What was chosen on the training part for the machine and by the method, by the name that configs give it.
 
     Raises
     ------
@@ -50,6 +52,7 @@ class Outcome:
     scores: tuple[float, ...]
     ranking_converged: bool
     subsets: dict[int, SubsetResult] = field(default_factory=dict)
+    chosen: dict[str, float | int | str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not all(map(math.isfinite, self.scores)):
@@ -60,7 +63,7 @@ class Outcome:
     def merged_with(self, later: Outcome) -> Outcome:
         """Add subsets that were computed later, for the same split and ranking."""
         subsets = dict(sorted({**self.subsets, **later.subsets}.items()))
-        return Outcome(self.scores, self.ranking_converged and later.ranking_converged, subsets)
+        return Outcome(self.scores, self.ranking_converged and later.ranking_converged, subsets, self.chosen)
 
     def to_json(self) -> str:
         """Write as JSON, from which `from_json` makes an equal outcome."""
@@ -69,6 +72,8 @@ class Outcome:
             for size, result in self.subsets.items()
         }
         content = {"scores": self.scores, "ranking_converged": self.ranking_converged, "subsets": subsets}
+        if self.chosen:
+            content["chosen"] = self.chosen
         return json.dumps(content, separators=(",", ":"), allow_nan=False)
 
     @classmethod
@@ -86,7 +91,8 @@ class Outcome:
                 int(size): SubsetResult(_matrix(train), _matrix(test), int(n_unconverged), float(gap))
                 for size, (train, test, n_unconverged, gap) in content["subsets"].items()
             }
-            return cls(tuple(map(float, content["scores"])), bool(content["ranking_converged"]), subsets)
+            scores = tuple(map(float, content["scores"]))
+            return cls(scores, bool(content["ranking_converged"]), subsets, dict(content.get("chosen", {})))
         except (KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"not an outcome: {error!r}") from error
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fsvm_cli.data.scaling import fit_scaling
-from fsvm_cli.data.source import DataSource, FixedSource, open_source
+from fsvm_cli.data.source import DataSource, FixedSource, check_source, open_source
 from fsvm_cli.data.wording import shown
 from fsvm_cli.errors import UsageError
 from fsvm_cli.evaluation.splits import count_rows
@@ -20,14 +20,16 @@ from fsvm_cli.extraction.registry import extraction_methods
 from fsvm_cli.ranking.registry import ranking_methods
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
-    from fsvm_cli.experiment.classifiers import PlainClassifier
     from fsvm_cli.experiment.config import LoadedConfig
-    from fsvm_cli.experiment.schema import Classifier, Config, Ranking
+    from fsvm_cli.experiment.schema import Config, Ranking
 
 OUTCOME_VERSION = 1
 """Raised whenever a trial would find something else for the same config, data and methods."""
+
+RECORDED_METHODS = {"decision-field": "gradient-angle", "descent-path": "kpd"}
+"""Whose ranking each record shows."""
 
 
 @dataclass(frozen=True, order=True, slots=True)
@@ -65,9 +67,11 @@ class Experiment:
     sizes: tuple[int, ...]
     n_test: dict[int, int]
 
-    def trials(self) -> list[Trial]:
-        """List the planned trials, split by split."""
-        return [Trial(n_train, split) for split in range(self.config.protocol.splits) for n_train in self.n_test]
+    def trials(self) -> Iterator[Trial]:
+        """Yield the planned trials, split by split."""
+        for split in range(self.config.protocol.splits):
+            for n_train in self.n_test:
+                yield Trial(n_train, split)
 
     def rankings(self) -> tuple[Ranking | Extraction | None, ...]:
         """List what has a curve: rankings, then extractors; a lone None stands for the machine on all features."""
@@ -91,11 +95,6 @@ class Experiment:
         text = f"{self._prefixes[place]}/{trial.n_train}/{self.n_test[trial.n_train]}/{trial.split}"
         return hashlib.sha256(text.encode()).hexdigest()[:32]
 
-    def keys(self, ranking: Ranking | Extraction | None) -> dict[Trial, str]:
-        """Give the key of each trial's outcome with one ranking."""
-        place = self.rankings().index(ranking)
-        return {trial: self.key(place, trial) for trial in self.trials()}
-
     @functools.cached_property
     def _prefixes(self) -> list[str]:
         return [
@@ -112,18 +111,11 @@ class Experiment:
             "outcome_version": OUTCOME_VERSION,
             "data": self.source.identity,
             "scaling": self.config.scaling,
-            "classifier": _machine(self.config.classifier),
+            "classifier": self.config.classifier_of(ranking).model_dump(mode="json"),
             "control": self.config.control,
             "seed": self.config.protocol.seed,
             "ranking": None if ranking is None else _what_matters(ranking),
         }
-
-
-def _machine(classifier: Classifier | PlainClassifier) -> dict[str, Any]:
-    """Describe a classifier; machines that are all alike say so by saying nothing, as random splits do."""
-    alike = {"class_kernels": {}, "output_scaling": "none"}
-    described = classifier.model_dump(mode="json")
-    return {key: value for key, value in described.items() if key not in alike or value != alike[key]}
 
 
 def _what_matters(ranking: Ranking | Extraction) -> dict[str, Any]:
@@ -133,6 +125,22 @@ def _what_matters(ranking: Ranking | Extraction) -> dict[str, Any]:
         return {"method": ranking.method, "version": version, "parameters": parameters}
     version = ranking_methods()[ranking.method].version
     return {"method": ranking.method, "version": version, "order": ranking.order, "parameters": parameters}
+
+
+def check_data_exist(loaded: LoadedConfig) -> None:
+    """Check that there are the data that a config names, without reading or fetching them.
+
+    Raises
+    ------
+    UsageError
+        If there is no such data set or version, or an option does not belong to it.
+    DataError
+        If a file of the user's own is missing.
+    """
+    try:
+        check_source(loaded.config.dataset, base_folder=loaded.folder)
+    except UsageError as error:
+        raise loaded.document.error(("dataset",), str(error)) from error
 
 
 def plan(loaded: LoadedConfig, announce: Callable[[str], None]) -> Experiment:
@@ -167,8 +175,7 @@ def plan(loaded: LoadedConfig, announce: Callable[[str], None]) -> Experiment:
         sizes = ()
     _check_class_kernels(loaded, source)
     check_sparse(loaded, source)
-    if config.record:
-        _check_record(loaded, source)
+    _check_record(loaded, source)
     # The machine on all features is the reference of every curve.
     return Experiment(config, source, tuple(sorted({*sizes, source.n_features})), n_test)
 
@@ -210,28 +217,32 @@ def _announce_constant_features(source: DataSource, announce: Callable[[str], No
 
 
 def _check_class_kernels(loaded: LoadedConfig, source: DataSource) -> None:
-    named = getattr(loaded.config.classifier, "class_kernels", {})
-    for name in named:
-        if name not in source.class_names:
+    places: dict[tuple[str | int, ...], Any] = {("classifier",): loaded.config.classifier}
+    for i, ranking in enumerate(loaded.config.rankings):
+        places["rankings", i, "classifier"] = ranking.classifier
+    for place, classifier in places.items():
+        named = getattr(classifier, "class_kernels", {})
+        for name in named:
+            if name not in source.class_names:
+                raise loaded.document.error(
+                    (*place, "class_kernels", name),
+                    f"{source.name} has no class '{name}'; it has {', '.join(source.class_names)}",
+                )
+        if named and source.n_classes == 2:
             raise loaded.document.error(
-                ("classifier", "class_kernels", name),
-                f"{source.name} has no class '{name}'; it has {', '.join(source.class_names)}",
+                (*place, "class_kernels"),
+                f"the two classes of {source.name} share one machine; give it its kernel by 'kernel'",
             )
-    if named and source.n_classes == 2:
-        raise loaded.document.error(
-            ("classifier", "class_kernels"),
-            f"the two classes of {source.name} share one machine; give it its kernel by 'kernel'",
-        )
 
 
 def _check_record(loaded: LoadedConfig, source: DataSource) -> None:
-    if (source.n_features, source.n_classes) != (2, 2):
-        raise loaded.document.error(
-            ("record",),
-            f"a decision field needs 2 features and 2 classes; {source.name} has {source.n_features} and "
-            f"{source.n_classes}",
-        )
-    if all(ranking.method != "gradient-angle" for ranking in loaded.config.rankings):
-        raise loaded.document.error(
-            ("record",), "a decision field shows a gradient-angle ranking; list one in 'rankings'"
-        )
+    for name in loaded.config.record:
+        method, words = RECORDED_METHODS[name], name.replace("-", " ")
+        if name == "decision-field" and (source.n_features, source.n_classes) != (2, 2):
+            raise loaded.document.error(
+                ("record",),
+                f"a {words} needs 2 features and 2 classes; {source.name} has {source.n_features} and "
+                f"{source.n_classes}",
+            )
+        if all(ranking.method != method for ranking in loaded.config.rankings):
+            raise loaded.document.error(("record",), f"a {words} shows a {method} ranking; list one in 'rankings'")

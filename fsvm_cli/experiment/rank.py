@@ -6,14 +6,17 @@ import dataclasses
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
 import threadpoolctl
 
 from fsvm_cli.data.scaling import ScalingName, fit_scaling
+from fsvm_cli.data.vocabulary import seen_from
 from fsvm_cli.documents import Document, StrictModel, validate
 from fsvm_cli.errors import UsageError
 from fsvm_cli.evaluation.seeds import random_stream
-from fsvm_cli.experiment.kernel_spec import KERNEL_FIELDS_NOT_IN_CONFIGS
-from fsvm_cli.experiment.schema import AnyClassifier, AnyRanking, Classifier
+from fsvm_cli.experiment.classifiers import AnyClassifier, Classifier
+from fsvm_cli.experiment.kernel_spec import fields_in_configs
+from fsvm_cli.experiment.schema import AnyRanking
 from fsvm_cli.experiment.sparse import refusal
 from fsvm_cli.ranking.base import order_of
 from fsvm_cli.ranking.registry import ranking_methods
@@ -22,7 +25,6 @@ from fsvm_cli.svm.kernels import KERNELS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from fsvm_cli.data.dataset import Dataset
@@ -52,10 +54,13 @@ class FeatureRanking:
     order : ndarray of int, shape (n_features,)
         Feature indices, best first.
     scores : ndarray, shape (n_features,)
-        By feature index; larger is more relevant.
+        By feature index; larger is more relevant. A column of words is one feature here, and has the score of its best
+        word.
     feature_names : tuple of str
     constant : tuple of str
         Features that have a single value.
+    words : dict of str to dict of str to float
+        For each column of words, the scores of its words, by the names that they have as features.
     """
 
     method: str
@@ -65,6 +70,7 @@ class FeatureRanking:
     scores: NDArray[np.float64]
     feature_names: tuple[str, ...]
     constant: tuple[str, ...]
+    words: dict[str, dict[str, float]]
 
 
 def ranking_request(method: str, scaling: str, assignments: Sequence[str]) -> RankingRequest:
@@ -99,8 +105,7 @@ def ranking_request(method: str, scaling: str, assignments: Sequence[str]) -> Ra
 
 
 def _machine_keys() -> set[str]:
-    kernel_keys = {field.name for kernel in KERNELS.values() for field in dataclasses.fields(kernel)}
-    return set(Classifier.model_fields) | (kernel_keys - KERNEL_FIELDS_NOT_IN_CONFIGS)
+    return (set(Classifier.model_fields) - {"tune"}).union(*map(fields_in_configs, KERNELS.values()))
 
 
 def rank_features(dataset: Dataset, request: RankingRequest) -> FeatureRanking:
@@ -113,21 +118,42 @@ def rank_features(dataset: Dataset, request: RankingRequest) -> FeatureRanking:
     """
     if reason := refusal(dataset, request.ranking.method):
         raise UsageError(reason)
-    scaling = fit_scaling(request.scaling, dataset.X)
-    machine = {} if request.classifier is None else request.classifier.handed(dataset.class_names)
+    X = seen_from(dataset, np.arange(dataset.n_samples))
+    scaling = fit_scaling(request.scaling, X)
+    machine = {} if request.classifier is None else request.classifier.machine(dataset.class_names).handed()
     seed = int(random_stream(SEED, "ranking", request.ranking.method).integers(2**31))
     ranker = request.ranking.estimator(**machine, random_state=seed)
     try:
         with threadpoolctl.threadpool_limits(limits=1):
-            ranker.fit(scaling.transform(dataset.X), dataset.y)
+            ranker.fit(scaling.transform(X), dataset.y)
     except (ValueError, TypeError) as error:
         raise UsageError(f"{dataset.name}: {error}") from error
+    except MemoryError as error:
+        raise UsageError(
+            f"{dataset.name}: {request.ranking.method} needs more memory than there is for {dataset.n_samples:,} rows "
+            f"and {dataset.n_features:,} features; draw fewer rows, or take a filter such as fisher"
+        ) from error
+    words = _words(dataset, ranker.scores_)
+    best = dict(zip(dataset.source_columns or dataset.feature_names, ranker.scores_.tolist(), strict=True))
+    best |= {column: max(of_words.values()) for column, of_words in words.items()}
+    scores = np.array(list(best.values()))
     return FeatureRanking(
         method=request.ranking.method,
         n_samples=dataset.n_samples,
         converged=ranker.converged_,
-        order=order_of(ranker.scores_),
-        scores=ranker.scores_,
-        feature_names=dataset.feature_names,
+        order=order_of(scores),
+        scores=scores,
+        feature_names=tuple(best),
         constant=tuple(dataset.feature_names[feature] for feature in scaling.constant),
+        words=words,
     )
+
+
+def _words(dataset: Dataset, scores: NDArray[np.float64]) -> dict[str, dict[str, float]]:
+    """Find the scores of the words of each column of words."""
+    words: dict[str, dict[str, float]] = {}
+    sources = dataset.source_columns or dataset.feature_names
+    for column, feature, score in zip(sources, dataset.feature_names, scores.tolist(), strict=True):
+        if column != feature:
+            words.setdefault(column, {})[feature] = score
+    return words

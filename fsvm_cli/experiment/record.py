@@ -1,4 +1,4 @@
-"""What an experiment keeps of one machine beside its figures of merit: the `record` of a config."""
+"""What an experiment keeps of its first split beside figures of merit: the `record` of a config."""
 
 from __future__ import annotations
 
@@ -9,13 +9,16 @@ import numpy as np
 import pandas as pd
 import threadpoolctl
 
-from fsvm_cli.experiment.plan import Experiment, Trial
-from fsvm_cli.experiment.schema import Classifier
-from fsvm_cli.experiment.trial import draw_parts
+from fsvm_cli.experiment.machine import Machine
+from fsvm_cli.experiment.plan import RECORDED_METHODS, Experiment, Trial
+from fsvm_cli.experiment.trial import draw_parts, fitted_ranker, machine_for
 from fsvm_cli.ranking.gradient_angle import margin_region
+from fsvm_cli.ranking.kpd import KernelPenalisedDescent
 from fsvm_cli.svm import SVM
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from fsvm_cli.experiment.schema import Ranking
@@ -23,20 +26,22 @@ if TYPE_CHECKING:
 
 GRID_POINTS = 49
 MARGIN_AROUND_DATA = 0.15
-RECORDED_METHOD = "gradient-angle"
+PATH_POINTS = 101
+"""Of a longer descent so many points are kept, equally far apart: more than a figure can show."""
 
 
 def record_key(experiment: Experiment, name: str) -> str:
-    """Key of a record in the store: that of the outcome on the same split, and the record's name."""
-    trial = _recorded_trial(experiment)
-    return f"{name}/{experiment.keys(recorded_ranking(experiment))[trial]}"
+    """Key of a record in the store: those of the outcomes on the same split, and the record's name."""
+    places = [experiment.rankings().index(ranking) for ranking in recorded_rankings(experiment, name)]
+    return "/".join([name, *(experiment.key(place, _recorded_trial(experiment)) for place in places)])
 
 
 def record_of(experiment: Experiment, name: str) -> str:
     """Compute a record, as JSON of tables by name, each a list of columns."""
-    assert name == "decision-field"
+    make = {"decision-field": _decision_field, "descent-path": _descent_paths}[name]
     with threadpoolctl.threadpool_limits(limits=1):
-        tables = _decision_field(experiment, draw_parts(experiment, _recorded_trial(experiment)))
+        parts = draw_parts(experiment, _recorded_trial(experiment))
+        tables = make(experiment, parts, recorded_rankings(experiment, name))
     return json.dumps({table: frame.to_dict(orient="list") for table, frame in tables.items()})
 
 
@@ -45,28 +50,31 @@ def tables_of(record: str) -> dict[str, pd.DataFrame]:
     return {table: pd.DataFrame(columns) for table, columns in json.loads(record).items()}
 
 
-def recorded_ranking(experiment: Experiment) -> Ranking:
-    """Find the ranking whose machine is recorded."""
-    return next(ranking for ranking in experiment.config.rankings if ranking.method == RECORDED_METHOD)
+def recorded_rankings(experiment: Experiment, name: str) -> list[Ranking]:
+    """Find the rankings that a record shows: one machine, or every descent."""
+    of_method = [ranking for ranking in experiment.config.rankings if ranking.method == RECORDED_METHODS[name]]
+    return of_method[:1] if name == "decision-field" else of_method
 
 
 def _recorded_trial(experiment: Experiment) -> Trial:
     return Trial(n_train=max(experiment.n_test), split=0)
 
 
-def _decision_field(experiment: Experiment, parts: Parts) -> dict[str, pd.DataFrame]:
+def _decision_field(experiment: Experiment, parts: Parts, rankings: Sequence[Ranking]) -> dict[str, pd.DataFrame]:
     """Evaluate the decision function and its gradient on a grid and at the training points, hermes2000, Figure 1."""
-    classifier = experiment.config.classifier
-    assert isinstance(classifier, Classifier), "a gradient-angle ranking has a machine"
+    (ranking,) = rankings
+    classifier = experiment.config.classifier_of(ranking)
+    machine = machine_for(experiment, _recorded_trial(experiment), classifier, parts)
+    assert isinstance(machine, Machine), "a gradient-angle ranking has a machine"
     X, y = parts.X_train, np.where(parts.y_train == 1, 1.0, -1.0)
-    svm = SVM(classifier.kernel_object(), classifier.C, classifier.tolerance, classifier.solver).fit(X, parts.y_train)
+    svm = SVM(machine.kernel, machine.C, machine.tolerance, machine.solver).fit(X, parts.y_train)
     alpha = np.zeros(len(X))
     alpha[svm.support_] = np.abs(svm.dual_coef_[0])
     region = margin_region(
         y * svm.decision_function(X),
         svm.margin_vectors_[0],
         svm.support_,
-        recorded_ranking(experiment).parameters()["epsilon"],
+        ranking.parameters()["epsilon"],
     )
     points = pd.DataFrame({"class": parts.y_train, "alpha": alpha, "in_region": np.isin(np.arange(len(X)), region)})
     return {"points": _at(svm, X).join(points), "field": _at(svm, _grid(X))}
@@ -90,3 +98,25 @@ def _at(svm: SVM, X: NDArray[np.float64]) -> pd.DataFrame:
             "gradient_x2": gradient[:, 1],
         }
     )
+
+
+def _descent_paths(experiment: Experiment, parts: Parts, rankings: Sequence[Ranking]) -> dict[str, pd.DataFrame]:
+    """Follow the feature weights of kernels along their descents, kpd2018, section 3."""
+    trial, paths = _recorded_trial(experiment), []
+    weight_names = [f"weight of {name}" for name in experiment.source.feature_names]
+    for ranking in rankings:
+        machine = machine_for(experiment, trial, experiment.config.classifier_of(ranking), parts)
+        ranker = fitted_ranker(experiment, trial, ranking, parts, machine)
+        assert isinstance(ranker, KernelPenalisedDescent), "the plan has seen to it"
+        for place, path in enumerate(ranker.path_):
+            n_points = len(path.objective)
+            kept = np.unique(np.linspace(0, n_points - 1, min(n_points, PATH_POINTS)).round().astype(int))
+            steps = {
+                "ranking": ranking.label,
+                "machine": place,
+                "iteration": kept,
+                "objective": path.objective[kept],
+                "n_active": path.n_active[kept],
+            }
+            paths.append(pd.DataFrame(steps).join(pd.DataFrame(path.weights[kept], columns=weight_names)))
+    return {"path": pd.concat(paths, ignore_index=True)}

@@ -8,14 +8,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from fsvm_cli.errors import FsvmError
+from fsvm_cli.experiment.missing import missing_tasks
 from fsvm_cli.experiment.pools import ProcessPool, SerialPool
 from fsvm_cli.experiment.record import record_key, record_of
 from fsvm_cli.experiment.schedule import Schedule
-from fsvm_cli.experiment.tasks import Task
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
 
+    from fsvm_cli.experiment.missing import MissingTasks
     from fsvm_cli.experiment.plan import Experiment
     from fsvm_cli.experiment.pools import Pool
     from fsvm_cli.experiment.store import Store
@@ -60,15 +61,15 @@ class Job:
     _n_durable: int = 0
     _n_pending: int = 0
 
-    def begin(self, place: int) -> list[Task]:
-        """List what is missing, as the experiment at `place` of a run."""
+    def begin(self, place: int) -> MissingTasks | None:
+        """Find what is missing, as the experiment at `place` of a run; None where the store cannot tell."""
         try:
             tasks = missing_tasks(self.experiment, self.store, place)
             for ranking in self.experiment.places() if tasks else ():
                 self.store.add_group(json.dumps(self.experiment.ingredients(ranking), sort_keys=True))
         except FsvmError as error:
             self.error = error
-            return []
+            return None
         n_trials = self.experiment.n_trials()
         self.n_to_run = self._n_missing = len(tasks)
         self._n_durable = n_trials - len(tasks)
@@ -124,35 +125,6 @@ class Job:
             self.store.add_record(key, record)
 
 
-def missing_tasks(experiment: Experiment, store: Store | None, place: int = 0) -> list[Task]:
-    """List what the store does not hold yet, in the order of the plan.
-
-    Parameters
-    ----------
-    experiment : Experiment
-    store : Store or None
-    place : int
-        Place of the experiment in the run.
-    """
-    covered = {} if store is None else store.covered_sizes()
-    none: frozenset[int] = frozenset()
-    # Most trials lack the same: they share one mapping, and there may be very many of them.
-    shared: dict[tuple[tuple[int, tuple[int, ...]], ...], dict[int, tuple[int, ...]]] = {}
-    missing: dict[frozenset[int], tuple[int, ...]] = {}
-    tasks = []
-    for trial in experiment.trials():
-        wanted = []
-        for ranking in experiment.places():
-            known = covered.get(experiment.key(ranking, trial), none)
-            if known not in missing:
-                missing[known] = tuple(size for size in experiment.sizes if size not in known)
-            if missing[known]:
-                wanted.append((ranking, missing[known]))
-        if wanted:
-            tasks.append(Task(place, trial, shared.setdefault(tuple(wanted), dict(wanted))))
-    return tasks
-
-
 def open_local_pool(n_processes: int, experiments: Sequence[Experiment], n_tasks: int) -> Pool:
     """Open a pool of as many processes as `n_tasks` can use; one is this process itself."""
     n_used = min(n_processes, n_tasks)
@@ -175,16 +147,16 @@ def run(jobs: Sequence[Job], open_pool: Callable[[Sequence[Experiment], int], Po
     DataError
         If workers keep dying or are gone; what was finished is kept.
     """
-    tasks = [job.begin(place) for place, job in enumerate(jobs)]
+    begun = [job.begin(place) for place, job in enumerate(jobs)]
     running = {place: job for place, job in enumerate(jobs) if not job.advance(())}
     yield from (place for place in range(len(jobs)) if place not in running)
     if not running:
         return
-    with open_pool([job.experiment for job in jobs], sum(map(len, tasks))) as pool:
+    tasks = {place: missing for place, missing in enumerate(begun) if missing and place in running}
+    with open_pool([job.experiment for job in jobs], sum(map(len, tasks.values()))) as pool:
         schedule = Schedule(pool)
-        for place in running:
-            schedule.add(place, tasks[place])
-        tasks.clear()
+        for place, missing in tasks.items():
+            schedule.add(place, missing, len(missing))
         for results in schedule.results():
             for place, job in list(running.items()):
                 if job.advance([result for result in results if result.task.experiment == place]):
@@ -193,10 +165,10 @@ def run(jobs: Sequence[Job], open_pool: Callable[[Sequence[Experiment], int], Po
                     yield place
 
 
-def estimate_seconds(experiment: Experiment, store: Store | None, tasks: Sequence[Task], jobs: int) -> float:
+def estimate_seconds(experiment: Experiment, store: Store | None, tasks: MissingTasks, jobs: int) -> float:
     """Estimate how long `tasks` will take, from the times of stored trials or else by running the first one."""
     timings = [] if store is None else [seconds for _, _, seconds in store.timings()]
     if not timings:
         with SerialPool([experiment]) as pool:
-            timings = [pool.submit(tasks[:1]).result()[0].seconds]
+            timings = [pool.submit([next(iter(tasks))]).result()[0].seconds]
     return len(tasks) * sum(timings) / len(timings) / min(jobs, len(tasks))

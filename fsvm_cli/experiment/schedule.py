@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import Counter, deque
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
@@ -12,7 +13,7 @@ from fsvm_cli.errors import DataError
 from fsvm_cli.experiment.tasks import Task, TaskResult
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from fsvm_cli.experiment.pools import Pool
 
@@ -27,8 +28,9 @@ DIED = "the worker process died on this trial, also when it ran alone (out of me
 class _Line:
     """Tasks of one experiment that wait, and what is known of how long they take."""
 
-    waiting: deque[Task]
+    waiting: Iterator[Task]
     n_tasks: int
+    n_waiting: int
     n_measured: int = 0
     seconds: float = 0.0
     is_probed: bool = False
@@ -57,13 +59,13 @@ class Schedule:
     _n_deaths: Counter[tuple[int, object]] = field(default_factory=Counter)
     _n_deaths_in_a_row: int = 0
 
-    def add(self, experiment: int, tasks: Sequence[Task]) -> None:
-        """Add the tasks of an experiment."""
-        self._lines[experiment] = _Line(deque(tasks), len(tasks))
+    def add(self, experiment: int, tasks: Iterable[Task], n_tasks: int) -> None:
+        """Add the tasks of an experiment; each is asked for when its turn comes."""
+        self._lines[experiment] = _Line(iter(tasks), n_tasks, n_tasks)
 
     def cancel(self, experiment: int) -> None:
         """Begin no further task of an experiment."""
-        self._lines[experiment].waiting.clear()
+        self._lines[experiment].n_waiting = 0
         self._suspects = deque(task for task in self._suspects if task.experiment != experiment)
 
     def results(self) -> Iterator[list[TaskResult]]:
@@ -74,7 +76,7 @@ class Schedule:
         DataError
             If workers keep dying, or the pool is gone.
         """
-        while self._running or self._suspects or any(line.waiting for line in self._lines.values()):
+        while self._running or self._suspects or any(line.n_waiting for line in self._lines.values()):
             self._fill()
             done, _ = wait(self._running, SECONDS_BETWEEN_SIGNS_OF_LIFE, FIRST_COMPLETED)
             if not done:
@@ -90,15 +92,16 @@ class Schedule:
             self._submit(chunk)
 
     def _next_chunk(self) -> list[Task]:
-        lines = [line for line in self._lines.values() if line.waiting]
+        lines = [line for line in self._lines.values() if line.n_waiting]
         if not lines:
             return []
         line = next((line for line in lines if not line.is_probed), None) or max(lines, key=_Line.estimated_seconds)
         line.is_probed = True
         in_time = int(self.pool.seconds_per_chunk * line.n_measured / line.seconds) if line.seconds else 1
-        fair_share = math.ceil(len(line.waiting) / (self.pool.n_workers * self.pool.chunks_ahead))
+        fair_share = math.ceil(line.n_waiting / (self.pool.n_workers * self.pool.chunks_ahead))
         n_tasks = max(1, min(in_time, fair_share, MAX_TASKS_PER_CHUNK))
-        return [line.waiting.popleft() for _ in range(n_tasks)]
+        line.n_waiting -= n_tasks
+        return list(itertools.islice(line.waiting, n_tasks))
 
     def _submit(self, chunk: list[Task]) -> None:
         try:

@@ -13,11 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import (
     BeforeValidator,
-    Discriminator,
     Field,
     PlainSerializer,
     PlainValidator,
-    Tag,
     WithJsonSchema,
     create_model,
     model_validator,
@@ -28,17 +26,11 @@ from fsvm_cli.data.spec import DatasetSpec
 from fsvm_cli.documents import StrictModel
 from fsvm_cli.evaluation.metrics import METRICS
 from fsvm_cli.experiment.claims import AnyClaim
-from fsvm_cli.experiment.classifiers import DecisionTree, NaiveBayes, PlainClassifier
-from fsvm_cli.experiment.extraction import AnyExtraction
-from fsvm_cli.experiment.kernel_spec import AnyKernel, KernelSpec, models_of_kernels
+from fsvm_cli.experiment.classifiers import Classifier, ExperimentClassifier, PlainClassifier, is_absent
+from fsvm_cli.experiment.extraction import AnyExtraction, Extraction
+from fsvm_cli.experiment.tuning import one_or_more
 from fsvm_cli.ranking.base import Ranker  # noqa: TC001 - pydantic's fields are made from what stands here
 from fsvm_cli.ranking.registry import ranking_methods
-from fsvm_cli.svm import SVM
-from fsvm_cli.svm.dual import Solver  # noqa: TC001 - as above
-from fsvm_cli.svm.one_vs_rest import OutputScaling  # noqa: TC001 - as above
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 ALL_FEATURES = "all features"
 """Label of the machine on all features, where no ranking is listed; claims may name it in any case."""
@@ -75,10 +67,6 @@ def _training_part(value: Any) -> Fraction | int | Literal["given"]:
     return GIVEN if value == GIVEN else _row_part(value)
 
 
-def _one_or_more(value: Any) -> Any:
-    return tuple(value) if isinstance(value, tuple | list) else (value,)
-
-
 ROW_PART_FORMS: list[dict[str, Any]] = [
     {"type": "integer", "minimum": 1},
     {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1},
@@ -104,7 +92,7 @@ TrainingPart = Annotated[
 ]
 TrainingParts = Annotated[
     tuple[TrainingPart, ...],
-    BeforeValidator(_one_or_more, json_schema_input_type=TrainingPart | tuple[TrainingPart, ...]),
+    BeforeValidator(one_or_more, json_schema_input_type=TrainingPart | tuple[TrainingPart, ...]),
     Field(min_length=1),
 ]
 
@@ -140,45 +128,6 @@ class Protocol(StrictModel):
         return self
 
 
-class Classifier(KernelSpec):
-    """The support vector machine that is trained on each subset of the features."""
-
-    C: Annotated[float, Field(gt=0)] = Field(description="Upper bound of alpha, the price of a margin violation.")
-    tolerance: Annotated[float, Field(gt=0, lt=1)] = Field(default=1e-6, description="Relative duality gap to reach.")
-    solver: Solver = Field(default="auto", description="Solver of the dual problem.")
-
-    class_kernels: dict[str, AnyKernel] = Field(
-        default_factory=dict, description="Kernels of the machines of single classes, by name, where they differ."
-    )
-    output_scaling: OutputScaling = Field(
-        default="none", description="What the machines' outputs are multiplied or divided by before they are compared."
-    )
-
-    def handed(self, class_names: Sequence[str]) -> dict[str, Any]:
-        """Hand the experiment's machine to ranking methods that train machines, or any classifier."""
-        return self._machine(class_names) | {"estimator": self.estimator(class_names)}
-
-    def estimator(self, class_names: Sequence[str]) -> SVM:
-        """Build the machine; gaps that it misses are recorded, not raised."""
-        return SVM(**self._machine(class_names), on_failure="flag")
-
-    def _machine(self, class_names: Sequence[str]) -> dict[str, Any]:
-        own = {class_names.index(name): spec.kernel_object() for name, spec in self.class_kernels.items()}
-        return {
-            "kernel": self.kernel_object(),
-            "C": self.C,
-            "tolerance": self.tolerance,
-            "solver": self.solver,
-            "class_kernels": own or None,
-            "output_scaling": self.output_scaling,
-        }
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether all machines have one kernel, and outputs that are compared as they are."""
-        return not self.class_kernels and self.output_scaling == "none"
-
-
 class Ranking(StrictModel):
     """A method that orders the features, and the end of its order that the curve keeps."""
 
@@ -187,8 +136,15 @@ class Ranking(StrictModel):
         default="best-first", description="Whether a subset keeps the best features or, as a control, the worst."
     )
     label: Text = Field(default="", description="Name in tables and figures; made from method and order if left out.")
+    classifier: ExperimentClassifier | None = Field(
+        default=None,
+        exclude_if=is_absent,
+        description="The machine of this ranking and its subsets; that of the experiment if left out.",
+    )
     score_threshold: float | None = Field(
-        default=None, description="Score from which on the source selects features: a line in the figure of the scores."
+        default=None,
+        exclude_if=is_absent,
+        description="Score from which on the source selects features: a line in the figure of the scores.",
     )
 
     @model_validator(mode="before")
@@ -213,7 +169,8 @@ class Ranking(StrictModel):
 
     def scores_as(self, other: Ranking) -> bool:
         """Whether another ranking gives the features the same scores."""
-        return self.method == other.method and self.parameters() == other.parameters()
+        alike = self.method == other.method and self.parameters() == other.parameters()
+        return alike and self.classifier == other.classifier
 
     def estimator(self, **handed: Any) -> Ranker:
         """Build the method's estimator with its parameters and those of `handed` that it takes."""
@@ -230,29 +187,11 @@ def _ranking_model(name: str, method: type[Ranker]) -> type[Ranking]:
     return create_model(f"{method.__name__}Ranking", __base__=Ranking, **fields)
 
 
-def _names_a_type(value: Any) -> str:
-    """Tell the classifiers that have a type from the machines, which have a kernel."""
-    has_type = "type" in value if isinstance(value, dict) else hasattr(value, "type")
-    return "type" if has_type else "kernel"
-
-
-def _either(models: list[Any]) -> Any:
-    return functools.reduce(operator.or_, models)
-
-
 if TYPE_CHECKING:
-    AnyClassifier = Classifier
-    ExperimentClassifier = Classifier | PlainClassifier
     AnyRanking = Ranking
 else:
-    AnyClassifier = models_of_kernels(Classifier, "Classifier")
-    ExperimentClassifier = Annotated[
-        Annotated[AnyClassifier, Tag("kernel")]
-        | Annotated[NaiveBayes | DecisionTree, Field(discriminator="type"), Tag("type")],
-        Discriminator(_names_a_type),
-    ]
     AnyRanking = Annotated[
-        _either([_ranking_model(name, method) for name, method in ranking_methods().items()]),
+        functools.reduce(operator.or_, [_ranking_model(name, method) for name, method in ranking_methods().items()]),
         Field(discriminator="method"),
     ]
 
@@ -286,8 +225,10 @@ class Config(StrictModel):
     parts: tuple[Literal["train", "test"], ...] = Field(
         default=("test",), min_length=1, description="Parts of the data whose curves the figures show."
     )
-    record: tuple[Literal["decision-field"], ...] = Field(
-        default=(), description="What to keep of the first split's machine beside its figures of merit."
+    record: tuple[Literal["decision-field", "descent-path"], ...] = Field(
+        default=(),
+        description="What to keep of the first split beside figures of merit: the decision function of a "
+        "gradient-angle ranking in the plane, or the feature weights of kpd rankings along their descents.",
     )
     control: Literal["permute-labels"] | None = Field(
         default=None, description="permute-labels: shuffle the labels, so that anything above chance betrays a leak."
@@ -298,6 +239,16 @@ class Config(StrictModel):
     expected: tuple[AnyClaim, ...] = Field(
         default=(), description="What the source claims, and the rule by which each claim is judged."
     )
+
+    @property
+    def shares_classifier(self) -> bool:
+        """Whether all rankings have the same machine when they keep all features."""
+        return all(ranking.classifier is None for ranking in self.rankings)
+
+    def classifier_of(self, ranking: Ranking | Extraction | None) -> Classifier | PlainClassifier:
+        """Give the classifier of a ranking; that of the experiment where there is none of its own."""
+        own = ranking.classifier if isinstance(ranking, Ranking) else None
+        return self.classifier if own is None else own
 
     @model_validator(mode="after")
     def _labels_are_distinct(self) -> Config:
@@ -315,19 +266,21 @@ class Config(StrictModel):
 
     @model_validator(mode="after")
     def _methods_that_train_machines_have_one(self) -> Config:
-        if isinstance(self.classifier, PlainClassifier):
-            for ranking in self.rankings:
-                if "kernel" in ranking_methods()[ranking.method]._get_param_names():
-                    raise ValueError(
-                        f"{ranking.method} ranks with the experiment's support vector machine, and the classifier is a "
-                        f"{self.classifier.type}; rank by another method, or give the classifier a kernel"
-                    )
+        for ranking in self.rankings:
+            classifier = self.classifier_of(ranking)
+            trains_machines = "kernel" in ranking_methods()[ranking.method]._get_param_names()
+            if isinstance(classifier, PlainClassifier) and trains_machines:
+                raise ValueError(
+                    f"{ranking.method} ranks with the experiment's support vector machine, and the classifier is a "
+                    f"{classifier.type}; rank by another method, or give the classifier a kernel"
+                )
         return self
 
     @model_validator(mode="after")
     def _methods_know_kernels_of_classes(self) -> Config:
-        if isinstance(self.classifier, Classifier) and self.classifier.class_kernels:
-            for ranking in self.rankings:
+        for ranking in self.rankings:
+            classifier = self.classifier_of(ranking)
+            if isinstance(classifier, Classifier) and classifier.class_kernels:
                 taken = ranking_methods()[ranking.method]._get_param_names()
                 if "kernel" in taken and "class_kernels" not in taken:
                     raise ValueError(
@@ -347,6 +300,11 @@ class Config(StrictModel):
                 if label not in labels:
                     raise ValueError(f"the claim {claim.id} speaks of '{label}', which no ranking is called")
             for place in claim.places():
+                if place.ranking == ALL_FEATURES and not self.shares_classifier:
+                    raise ValueError(
+                        f"the claim {claim.id} speaks of all features, where rankings with classifiers of their own "
+                        "differ; name a ranking in it"
+                    )
                 if place.metric not in self.metrics:
                     raise ValueError(f"the claim {claim.id} speaks of {place.metric}, which 'metrics' does not list")
         return self

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from fsvm_cli.data.scaling import fit_scaling
 from fsvm_cli.data.source import FixedSource
 from fsvm_cli.errors import UsageError
-from fsvm_cli.experiment.schema import Classifier
+from fsvm_cli.experiment.classifiers import Classifier
 from fsvm_cli.ranking.registry import ranking_methods
 
 if TYPE_CHECKING:
@@ -34,10 +34,12 @@ def check_sparse(loaded: LoadedConfig, source: DataSource) -> None:
             raise document.error(("rankings", place, "method"), reason)
     for place, extraction in enumerate(config.extractors):
         raise document.error(("extractors", place, "method"), _filled(dataset, f"{extraction.method} takes"))
-    if isinstance(config.classifier, Classifier):
-        specs = (config.classifier, *config.classifier.class_kernels.values())
-        if dense := [spec.kernel for spec in specs if not spec.kernel_object().statistic.accepts_sparse]:
-            raise document.error(("classifier",), _filled(dataset, f"the {dense[0]} kernel takes"))
+    own = [(("rankings", place, "classifier"), ranking.classifier) for place, ranking in enumerate(config.rankings)]
+    for where, classifier in [(("classifier",), config.classifier), *own]:
+        if isinstance(classifier, Classifier):
+            specs = (classifier, *classifier.class_kernels.values())
+            if dense := [spec.kernel for spec in specs if not spec.kernel_object().statistic.accepts_sparse]:
+                raise document.error(where, _filled(dataset, f"the {dense[0]} kernel takes"))
     try:
         fit_scaling(config.scaling, dataset.X[:1])
     except UsageError as error:

@@ -86,18 +86,18 @@ class Store:
         if self._lock is not None:
             self._lock.release()
 
-    def covered_sizes(self) -> dict[str, frozenset[int]]:
-        """Sizes that are stored under each key."""
+    def covered_sizes(self) -> Iterator[tuple[str, frozenset[int]]]:
+        """Yield each key that has an outcome with the sizes that it covers, by ascending keys."""
         shared: dict[str, frozenset[int]] = {}
-        covered = {}
-        for key, sizes in self._rows("SELECT key, sizes FROM outcomes"):
+        for key, sizes in self._each_row("SELECT key, sizes FROM outcomes ORDER BY key"):
+            if not (isinstance(key, str) and key.isascii()):
+                raise self._damaged(key)
             if sizes not in shared:
                 try:
                     shared[sizes] = frozenset(map(int, sizes.split()))
                 except ValueError as error:
                     raise self._damaged(key) from error
-            covered[key] = shared[sizes]
-        return covered
+            yield key, shared[sizes]
 
     def outcome(self, key: str) -> Outcome | None:
         """Read one outcome, None where there is none.
@@ -115,13 +115,6 @@ class Store:
             except ValueError as error:
                 raise self._damaged(key) from error
         return None
-
-    def outcomes(self, keys: list[str]) -> Iterator[tuple[str, Outcome]]:
-        """Read the outcomes of those keys that have one, in the order of `keys`."""
-        for key in keys:
-            outcome = self.outcome(key)
-            if outcome is not None:
-                yield key, outcome
 
     def add(self, key: str, outcome: Outcome) -> None:
         """Store an outcome, together with what the key already has; a failure of the key is forgotten."""
@@ -179,12 +172,15 @@ class Store:
         return self._rows("SELECT n_train, split, seconds FROM timings")
 
     def _rows(self, query: str, *values: Any) -> list[Any]:
+        return list(self._each_row(query, *values))
+
+    def _each_row(self, query: str, *values: Any) -> Iterator[Any]:
         try:
-            return self._connection.execute(query, values).fetchall()
+            yield from self._connection.execute(query, values)
         except DATABASE_ERRORS as error:
             raise DataError(f"{self.path}: cannot be read ({error}); move it away, or use --fresh") from error
 
-    def _damaged(self, key: str) -> DataError:
+    def _damaged(self, key: object) -> DataError:
         return DataError(f"{self.path}: the entry {key} is damaged; start over with --fresh")
 
     def _write(self, statement: str, *values: Any) -> None:

@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fsvm_cli.data.scaling import fit_scaling
+from fsvm_cli.data.vocabulary import seen_from
 from fsvm_cli.evaluation.metrics import confusion_matrix
 from fsvm_cli.evaluation.nested_predictions import nested_predictions
 from fsvm_cli.evaluation.seeds import random_stream
 from fsvm_cli.evaluation.splits import Split, random_split
-from fsvm_cli.experiment.classifiers import PlainClassifier
+from fsvm_cli.experiment.classifiers import Classifier, PlainClassifier
 from fsvm_cli.experiment.extraction import Extraction
 from fsvm_cli.experiment.outcome import Outcome, SubsetResult
+from fsvm_cli.experiment.tuning import tuned
 from fsvm_cli.ranking.base import order_of
 from fsvm_cli.svm import nested_curves
 
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from fsvm_cli.experiment.machine import Machine
     from fsvm_cli.experiment.plan import Experiment, Trial
     from fsvm_cli.experiment.schema import Ranking
     from fsvm_cli.ranking.base import Ranker
@@ -58,11 +61,12 @@ def draw_parts(experiment: Experiment, trial: Trial) -> Parts:
     y = dataset.y
     if experiment.config.control == "permute-labels":
         y = random_stream(seed, "control", trial.split).permutation(y)
-    scaling = fit_scaling(experiment.config.scaling, dataset.X[split.train])
+    X = seen_from(dataset, split.train)
+    scaling = fit_scaling(experiment.config.scaling, X[split.train])
     return Parts(
-        X_train=scaling.transform(dataset.X[split.train]),
+        X_train=scaling.transform(X[split.train]),
         y_train=y[split.train],
-        X_test=scaling.transform(dataset.X[split.test]),
+        X_test=scaling.transform(X[split.test]),
         y_test=y[split.test],
     )
 
@@ -110,21 +114,51 @@ def run_on_parts(
     outcomes: dict[int, Outcome] = {}
     errors: dict[int, str] = {}
     orders: dict[int, _Order] = {}
+    machines: dict[int, Machine | PlainClassifier] = {}
+    made: list[tuple[Classifier | PlainClassifier, Machine | PlainClassifier]] = []
     fitted: list[tuple[Ranking, Ranker]] = []
     for place in wanted:
         with _failing(errors, [place]):
             ranking = experiment.rankings()[place]
+            classifier = experiment.config.classifier_of(ranking)
+            machine = next((machine for other, machine in made if other == classifier), None)
+            if machine is None:
+                machine = machine_for(experiment, trial, classifier, parts)
+                made.append((classifier, machine))
+            machines[place] = machine
             if isinstance(ranking, Extraction):
-                outcomes[place] = _evaluate_components(experiment, trial, ranking, parts, wanted[place])
+                outcomes[place] = _evaluate_components(experiment, trial, ranking, parts, machine, wanted[place])
             else:
-                orders[place] = _order(experiment, trial, ranking, parts, fitted)
-    for sizes in dict.fromkeys(wanted[place] for place in orders):
-        places = [place for place in orders if wanted[place] == sizes]
-        with _failing(errors, places):
-            curves = _evaluate(experiment, trial, parts, [orders[place].features for place in places], sizes)
-            for place, subsets in zip(places, curves, strict=True):
-                outcomes[place] = Outcome(orders[place].scores, orders[place].converged, subsets)
+                orders[place] = _order(experiment, trial, ranking, parts, machine, fitted)
+    for _, machine in made:
+        for sizes in dict.fromkeys(wanted[place] for place in orders if machines[place] is machine):
+            places = [place for place in orders if machines[place] is machine and wanted[place] == sizes]
+            with _failing(errors, places):
+                features = [orders[place].features for place in places]
+                curves = _evaluate(experiment, trial, parts, machine, features, sizes)
+                for place, subsets in zip(places, curves, strict=True):
+                    order = orders[place]
+                    outcomes[place] = Outcome(order.scores, order.converged, subsets, order.chosen)
     return TrialResult(outcomes, errors)
+
+
+def machine_for(
+    experiment: Experiment, trial: Trial, classifier: Classifier | PlainClassifier, parts: Parts
+) -> Machine | PlainClassifier:
+    """Build the machine of a classifier, tuned on the training part where the config says so."""
+    if isinstance(classifier, PlainClassifier):
+        return classifier
+    machine = classifier.machine(experiment.source.class_names)
+    if classifier.tune is None:
+        return machine
+    return tuned(
+        machine,
+        classifier.tune,
+        parts.X_train,
+        parts.y_train,
+        n_classes=experiment.source.n_classes,
+        rng=random_stream(experiment.config.protocol.seed, "tune", trial.split),
+    )
 
 
 @contextlib.contextmanager
@@ -139,76 +173,93 @@ def _failing(errors: dict[int, str], places: Iterable[int]) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class _Order:
-    """Features in the order in which they are kept, and the scores that it came from."""
+    """Features in the order in which they are kept, the scores that it came from, and what was chosen on the way."""
 
     features: NDArray[np.intp]
     scores: tuple[float, ...]
     converged: bool
+    chosen: dict[str, float | int | str]
 
 
-def _order(
+def _order(  # noqa: PLR0917
     experiment: Experiment,
     trial: Trial,
     ranking: Ranking | None,
     parts: Parts,
+    machine: Machine | PlainClassifier,
     fitted: list[tuple[Ranking, Ranker]],
 ) -> _Order:
     """Rank the features; `fitted` holds what the rankings before led to, for those that only keep its other end."""
+    chosen, converged = ({}, True) if isinstance(machine, PlainClassifier) else (machine.chosen, machine.converged)
     if ranking is None:
-        return _Order(np.arange(parts.X_train.shape[1]), (), True)
+        return _Order(np.arange(parts.X_train.shape[1]), (), converged, chosen)
     ranker = next((ranker for other, ranker in fitted if ranking.scores_as(other)), None)
     if ranker is None:
-        ranker = _fit(experiment, trial, ranking, parts)
+        ranker = fitted_ranker(experiment, trial, ranking, parts, machine)
         fitted.append((ranking, ranker))
     features = order_of(ranker.scores_)
     if ranking.order == "worst-first":
         features = features[::-1]
-    return _Order(features, tuple(map(float, ranker.scores_)), ranker.converged_)
+    scores = tuple(map(float, ranker.scores_))
+    return _Order(features, scores, converged and ranker.converged_, chosen | ranker.chosen_)
 
 
-def _fit(experiment: Experiment, trial: Trial, ranking: Ranking, parts: Parts) -> Ranker:
+def fitted_ranker(
+    experiment: Experiment, trial: Trial, ranking: Ranking, parts: Parts, machine: Machine | PlainClassifier
+) -> Ranker:
+    """Fit the method of a ranking on the training part of a trial."""
     stream = random_stream(experiment.config.protocol.seed, "ranking", ranking.method, trial.split)
-    machine = experiment.config.classifier.handed(experiment.source.class_names)
-    ranker = ranking.estimator(**machine, random_state=int(stream.integers(2**31)))
+    ranker = ranking.estimator(**machine.handed(), random_state=int(stream.integers(2**31)))
     leak = {"X_test": parts.X_test, "y_test": parts.y_test} if ranking.sees_test_part() else {}
     return ranker.fit(parts.X_train, parts.y_train, **leak)
 
 
-def _evaluate_components(
-    experiment: Experiment, trial: Trial, extraction: Extraction, parts: Parts, sizes: tuple[int, ...]
+def _evaluate_components(  # noqa: PLR0917
+    experiment: Experiment,
+    trial: Trial,
+    extraction: Extraction,
+    parts: Parts,
+    machine: Machine | PlainClassifier,
+    sizes: tuple[int, ...],
 ) -> Outcome:
     """Train a fresh machine on the first components, for each size; where there are fewer, on all of them."""
     extractor = extraction.estimator().fit(parts.X_train, parts.y_train)
     components = replace(parts, X_train=extractor.transform(parts.X_train), X_test=extractor.transform(parts.X_test))
     n_components = extractor.n_components_
     at_hand = tuple(sorted({min(size, n_components) for size in sizes}))
-    (curve,) = _evaluate(experiment, trial, components, [np.arange(n_components)], at_hand)
-    return Outcome((), True, {size: curve[min(size, n_components)] for size in sizes})
+    (curve,) = _evaluate(experiment, trial, components, machine, [np.arange(n_components)], at_hand)
+    chosen = {} if isinstance(machine, PlainClassifier) else machine.chosen
+    return Outcome((), True, {size: curve[min(size, n_components)] for size in sizes}, chosen)
 
 
-def _evaluate(
-    experiment: Experiment, trial: Trial, parts: Parts, orders: list[NDArray[np.intp]], sizes: tuple[int, ...]
+def _evaluate(  # noqa: PLR0917
+    experiment: Experiment,
+    trial: Trial,
+    parts: Parts,
+    machine: Machine | PlainClassifier,
+    orders: list[NDArray[np.intp]],
+    sizes: tuple[int, ...],
 ) -> list[dict[int, SubsetResult]]:
     """Train a fresh machine on the first features of each order, for each size."""
-    classifier, n_classes = experiment.config.classifier, experiment.source.n_classes
-    if isinstance(classifier, PlainClassifier):
+    n_classes = experiment.source.n_classes
+    if isinstance(machine, PlainClassifier):
         stream = random_stream(experiment.config.protocol.seed, "classifier", trial.split)
-        estimator = classifier.estimator(int(stream.integers(2**31)))
+        estimator = machine.estimator(int(stream.integers(2**31)))
         return [_evaluate_estimator(estimator, parts, order, sizes, n_classes) for order in orders]
-    if not classifier.is_plain:
-        estimator = classifier.estimator(experiment.source.class_names)
+    if not machine.is_plain:
+        estimator = machine.estimator()
         return [_evaluate_estimator(estimator, parts, order, sizes, n_classes) for order in orders]
     curves = nested_curves(
-        classifier.kernel_object(),
-        classifier.C,
+        machine.kernel,
+        machine.C,
         parts.X_train,
         parts.y_train,
         parts.X_test,
         orders,
         sizes,
         n_classes=n_classes,
-        tolerance=classifier.tolerance,
-        solver=classifier.solver,
+        tolerance=machine.tolerance,
+        solver=machine.solver,
     )
     return [
         {

@@ -10,6 +10,7 @@ import numpy as np
 from fsvm_cli.documents import Document
 from fsvm_cli.experiment.config import LoadedConfig
 from fsvm_cli.experiment.explain import flattened
+from fsvm_cli.experiment.missing import missing_tasks
 from fsvm_cli.experiment.pools import SerialPool
 from fsvm_cli.experiment.provenance import config_folder, describe_run, read_run
 from fsvm_cli.experiment.tasks import Task
@@ -48,12 +49,8 @@ def changes_since_run(loaded: LoadedConfig, experiment: Experiment, folder: Path
 
 def stored_trials(experiment: Experiment, store: Store) -> list[Trial]:
     """List the planned trials of which the store holds every outcome."""
-    covered, sizes = store.covered_sizes(), set(experiment.sizes)
-    return [
-        trial
-        for trial in experiment.trials()
-        if all(sizes <= covered.get(experiment.key(place, trial), frozenset()) for place in experiment.places())
-    ]
+    missing = {task.trial for task in missing_tasks(experiment, store)}
+    return [trial for trial in experiment.trials() if trial not in missing]
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from fsvm_cli.experiment.plan import Experiment
 
-ROWS_PER_CLASS = 4
+ROWS_PER_CLASS = 12
 MAX_FEATURES = 3
 
 

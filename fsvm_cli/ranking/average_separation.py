@@ -21,6 +21,9 @@ class AverageSeparation(Ranker):
     with its own score. The sums cost O(n log n) per feature. The scores have the unit of the feature: scale the
     features first, or the one with the largest numbers wins.
 
+    Use it as the baseline of hermes2000; not where features are noisy to different degrees, since spread within the
+    classes counts as separation.
+
     Parameters
     ----------
     n_features_to_select : int or None, default=None

@@ -38,6 +38,8 @@ class Ranker(NamedMethod, SelectorMixin, BaseEstimator):
         The class labels.
     converged_ : bool
         Whether every machine that the method trained reached its duality gap.
+    chosen_ : dict of str to value
+        Parameters that the method chose on the data, by their names; empty where it chose none.
     n_features_in_ : int
     """
 
@@ -65,7 +67,7 @@ class Ranker(NamedMethod, SelectorMixin, BaseEstimator):
 
     @abstractmethod
     def _scores(self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:
-        """Score the features of `X` for class codes `y`; may set `converged_` to False."""
+        """Score the features of `X` for class codes `y`; may set `converged_` to False and fill `chosen_`."""
 
     def fit(self, X: Any, y: Any) -> Self:
         """Score and rank the features.
@@ -92,6 +94,7 @@ class Ranker(NamedMethod, SelectorMixin, BaseEstimator):
         if not 1 <= n_selected <= n_features:
             raise ValueError(f"n_features_to_select is {n_selected}; X has {n_features} features")
         self.converged_ = True
+        self.chosen_: dict[str, float | int | str] = {}
         self.scores_ = self._scores(X, codes, len(self.classes_))
         self.ranking_ = np.empty(n_features, dtype=np.intp)
         self.ranking_[order_of(self.scores_)] = np.arange(1, n_features + 1)

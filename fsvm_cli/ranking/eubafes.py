@@ -13,6 +13,9 @@ from fsvm_cli.svm import Gaussian
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+MAX_SAMPLES = 10_000
+"""The matrices of their pairs take some gigabytes."""
+
 
 class Eubafes(Ranker):
     """Weights under which samples of one class are similar and samples of different classes are not.
@@ -26,7 +29,11 @@ class Eubafes(Ranker):
     with σ_j the standard deviation of a feature. The means are over pairs of two samples. The ascent begins at
     w_j = 1/d for d features. Features that do not help, or only repeat others, end with a weight of exactly 0 and tie.
     Unlike the filters that look at one feature at a time, this one finds features that tell the classes apart only
-    together. Takes any number of classes as they are; O(n² d) per step.
+    together. Takes any number of classes as they are; O(n² d) per step for n samples, and O(n²) of memory, so that it
+    refuses more than 10,000 samples.
+
+    Use it to find a small set that serves together; not on thousands of samples, nor for an order of all features:
+    those that end at 0 tie.
 
     Parameters
     ----------
@@ -49,6 +56,10 @@ class Eubafes(Ranker):
         self.n_features_to_select = n_features_to_select
 
     def _scores(self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:  # noqa: ARG002
+        if len(X) > MAX_SAMPLES:
+            raise ValueError(
+                f"eubafes compares all pairs of samples; {len(X):,} are too many: draw at most {MAX_SAMPLES:,}"
+            )
         deviation = (X - X[0]).std(axis=0)
         varies = deviation > 0
         scores = np.zeros(X.shape[1])

@@ -23,6 +23,8 @@ class Fisher(Ranker):
     Several classes are compared one against the rest, and the scores averaged over the classes. The score is large for
     a feature that separates the classes by itself; it sees neither interactions nor redundancy. O(n) per feature.
 
+    Use it first, on any number of features; not where classes differ in spread, or by features that act together.
+
     Parameters
     ----------
     variant : {"corrected", "as-printed"}, default="corrected"

@@ -28,6 +28,11 @@ class GradientAngle(Ranker):
     the rest, and the scores averaged over the machines. For the linear kernel the gradient is the same everywhere, and
     the score is (2/π) arcsin(|w_j| / ‖w‖).
 
+    It trains one machine per class; the gradients cost O(n_sv d) for each point of the region. Scale the features
+    first: an angle depends on their units.
+
+    Use it to see what a given machine goes by, with the kernel that will classify; not where that machine is poor.
+
     Parameters
     ----------
     kernel : str or Kernel, default="linear"

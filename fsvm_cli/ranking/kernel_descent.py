@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from fsvm_cli.ranking.weighted_kernel import WeightedKernel
 from fsvm_cli.svm import DualProblem, Gaussian, Kernel, Laplace, Polynomial, solve
 
 if TYPE_CHECKING:
@@ -60,6 +62,8 @@ class Point:
     Attributes
     ----------
     v : ndarray, shape (n_features,)
+    statistic : ndarray, shape (n_samples, n_samples)
+        What the kernel is a function of.
     alpha : ndarray, shape (n_samples,)
     objective : float
     converged : bool
@@ -67,6 +71,7 @@ class Point:
     """
 
     v: NDArray[np.float64]
+    statistic: NDArray[np.float64]
     alpha: NDArray[np.float64]
     objective: float
     converged: bool
@@ -107,31 +112,38 @@ class Objective:
         """Whether the sum of the weights is held: a polynomial kernel would gain without end by growing."""
         return self.variant == "saddle" and isinstance(self.kernel, Polynomial)
 
+    @cached_property
+    def _weighted(self) -> WeightedKernel:
+        return WeightedKernel(kernel_at(self.kernel, np.ones(self.X.shape[1])), self.X)
+
     def at(self, v: NDArray[np.float64], alpha0: NDArray[np.float64]) -> Point:
         """Train the machine at some weights, beginning at `alpha0`."""
-        kernel = kernel_at(self.kernel, v)
+        statistic = self._weighted.statistic(class_weights(self.kernel, v))
         found = solve(
-            DualProblem(kernel.gram(self.X, self.X), self.y, self.C),
+            DualProblem(self._weighted.gram(statistic), self.y, self.C),
             tolerance=self.tolerance,
             solver=self.solver,
             alpha0=alpha0,
             on_failure="flag",
         )
         fit = found.objective if self.variant == "saddle" else float(found.alpha.sum()) - found.objective
-        return Point(v, found.alpha, fit + self.penalty.value(v), found.converged)
+        return Point(v, statistic, found.alpha, fit + self.penalty.value(v), found.converged)
 
-    def gradient(self, v: NDArray[np.float64], alpha: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the derivative of the objective by each weight at fixed `alpha`, shape (n_features,).
+    def gradient(self, point: Point) -> NDArray[np.float64]:
+        """Return the derivative of the objective by each weight at fixed alpha, shape (n_features,).
 
         At the optimal alpha it is that of the saddle objective, by the envelope theorem. Where the sum of the weights
-        is held, it is that of the objective at weights scaled to the sum that `v` has.
+        is held, it is that of the objective at weights scaled to the sum that the point has.
         """
-        support = np.flatnonzero(alpha)
-        samples, signed = self.X[support], (alpha * self.y)[support]
+        v, support = point.v, np.flatnonzero(point.alpha)
+        by_weight = self._weighted.gradient(point.statistic, support, (point.alpha * self.y)[support])
         half = -0.5 if self.variant == "saddle" else 0.5
-        by_weight = kernel_at(self.kernel, v).weight_gradient(samples, samples, half * np.outer(signed, signed))
-        gradient = by_weight * weight_slope(self.kernel, v) + self.penalty.slope(v)
+        gradient = half * by_weight * weight_slope(self.kernel, v) + self.penalty.slope(v)
         return gradient - (v @ gradient) / v.sum() if self.keeps_total else gradient
+
+    def moved(self, point: Point, v: NDArray[np.float64]) -> Point:
+        """Return a point with other weights and the same machine."""
+        return replace(point, v=v, statistic=self._weighted.statistic(class_weights(self.kernel, v)))
 
 
 def starting_weights(kernel: Kernel, n_features: int) -> NDArray[np.float64]:
@@ -146,7 +158,7 @@ def starting_weights(kernel: Kernel, n_features: int) -> NDArray[np.float64]:
     -------
     ndarray, shape (n_features,)
         Gaussian: v_j = 1/σ_j, so that K = exp(-½ Σ_j v_j² Δ_j²). Laplace: γ_j, so that K = exp(-Σ_j γ_j |Δ_j|).
-        Polynomial: a_j, so that K = (offset + Σ_j a_j x_j x'_j)^degree.
+        Polynomial: a_j, so that K = (offset + Σ_j a_j x_j x'_j)^degree; `scale` is where they begin.
 
     Raises
     ------
@@ -160,22 +172,28 @@ def starting_weights(kernel: Kernel, n_features: int) -> NDArray[np.float64]:
     if isinstance(kernel, Laplace):
         return weights / kernel.theta
     if isinstance(kernel, Polynomial):
-        return weights
+        return kernel.scale * weights
     raise ValueError(f"kpd is defined for the gaussian, laplace and polynomial kernels, not for the {kernel.name} one")
 
 
 def kernel_at(kernel: Kernel, v: NDArray[np.float64]) -> Kernel:
     """Return the kernel with other weights; see `starting_weights`."""
+    weights = tuple(class_weights(kernel, v).tolist())
     if isinstance(kernel, Gaussian):
-        return Gaussian(theta=2.0, weights=tuple((v**2).tolist()))
+        return Gaussian(theta=2.0, weights=weights)
     if isinstance(kernel, Laplace):
-        return Laplace(theta=1.0, weights=tuple(v.tolist()))
+        return Laplace(theta=1.0, weights=weights)
     assert isinstance(kernel, Polynomial)
-    return replace(kernel, weights=tuple(v.tolist()))
+    return replace(kernel, scale=1.0, weights=weights)
+
+
+def class_weights(kernel: Kernel, v: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the weights that the class of the kernel in `kernel_at` takes for those of the paper."""
+    return v**2 if isinstance(kernel, Gaussian) else v
 
 
 def weight_slope(kernel: Kernel, v: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the derivative of the weights that the kernel's class takes by those of the paper."""
+    """Return the derivative of `class_weights`."""
     return 2 * v if isinstance(kernel, Gaussian) else np.ones_like(v)
 
 
@@ -242,11 +260,11 @@ def descend(objective: Objective, v: NDArray[np.float64], schedule: Schedule) ->
     -------
     DescentPath
     """
-    path = [objective.at(v, np.zeros(len(objective.y)))]
+    here = objective.at(v, np.zeros(len(objective.y)))
+    weights, objectives, certified = [here.v], [here.objective], here.converged
     stopped, step = False, schedule.max_step
-    while not stopped and len(path) <= schedule.max_iterations:
-        here = path[-1]
-        gradient = objective.gradient(here.v, here.alpha)
+    while not stopped and len(weights) <= schedule.max_iterations:
+        gradient = objective.gradient(here)
         slopes = np.abs(gradient[here.v > 0])
         # Twice the last step, so that a step that had to be halved is not halved again each time.
         step = min(schedule.max_step, 2 * step, schedule.threshold / max(np.median(slopes), np.finfo(float).tiny))
@@ -259,13 +277,16 @@ def descend(objective: Objective, v: NDArray[np.float64], schedule: Schedule) ->
                 break
             step /= 2
         if descends:
-            path.append(there)
-            stopped |= not there.v.any()
+            here = there
+            weights.append(here.v)
+            objectives.append(here.objective)
+            certified &= here.converged
+            stopped |= not here.v.any()
     return DescentPath(
-        weights=np.array([point.v for point in path]),
-        objective=np.array([point.objective for point in path]),
-        n_active=np.array([np.count_nonzero(point.v) for point in path]),
-        converged=stopped and all(point.converged for point in path),
+        weights=np.array(weights),
+        objective=np.array(objectives),
+        n_active=np.count_nonzero(weights, axis=1),
+        converged=stopped and certified,
     )
 
 
@@ -275,7 +296,7 @@ def _stepped(
     """Return the weights after the inner iterations at fixed alpha, the first of them along `gradient`."""
     v = here.v
     for iteration in range(schedule.inner_iterations):
-        slope = gradient if iteration == 0 else objective.gradient(v, here.alpha)
+        slope = gradient if iteration == 0 else objective.gradient(objective.moved(here, v))
         moved = np.where(v > 0, v - step * slope, 0.0)
         moved[moved < schedule.threshold] = 0.0
         if not moved.any():

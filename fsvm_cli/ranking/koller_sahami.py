@@ -25,6 +25,8 @@ class KollerSahami(Ranker):
     Then the blankets are formed anew. The score is the number of features that went before, 0 to d - 1. Continuous
     features are quantised into bins of about equally many samples. O(n d² bins²) for the blankets of d features.
 
+    Use it where many features repeat each other and samples are plenty; not beyond some hundred features.
+
     Parameters
     ----------
     blanket_size : int, default=2

@@ -24,6 +24,9 @@ class KolmogorovSmirnov(Ranker):
     score finds any difference in distribution, not only of the means, and does not change when a feature is
     transformed monotonically. It looks at one feature at a time. O(n log n) per feature.
 
+    Use it where outliers or odd units would mislead a filter by means; not for features of few values or for those that
+    act together.
+
     Parameters
     ----------
     variant : {"two-sided", "as-printed"}, default="two-sided"

@@ -47,6 +47,9 @@ class KernelPenalisedDescent(Ranker):
     are left at the end, are ordered by their weights. Several classes are separated one against the rest, each with a
     descent of its own, and the scores averaged. O(n² d) per iteration, some hundred to a thousand iterations.
 
+    Use it with the kernel that will classify, where features act together and it is open how many to keep; not on
+    thousands of samples, nor for the linear kernel, for which it is not defined.
+
     Parameters
     ----------
     kernel : str or Kernel, default="gaussian"
@@ -105,7 +108,7 @@ class KernelPenalisedDescent(Ranker):
     """
 
     method = "kpd"
-    version = 1
+    version = 2
 
     def __init__(  # noqa: PLR0917 - scikit-learn's estimators take their parameters in place or by name
         self,
@@ -148,7 +151,10 @@ class KernelPenalisedDescent(Ranker):
     def _scores(self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:
         kernel = self.kernel if isinstance(self.kernel, Kernel) else kernel_from_name(self.kernel)
         strengths = self.strength if isinstance(self.strength, tuple) else (self.strength,)
-        self.strength_ = strengths[0] if len(strengths) == 1 else self._best_strength(kernel, X, y, strengths)
+        self.strength_ = strengths[0]
+        if len(strengths) > 1:
+            self.strength_ = self._best_strength(kernel, X, y, strengths)
+            self.chosen_["strength"] = self.strength_
         labels, _ = machine_labels(y, n_classes)
         self.path_ = tuple(self._descent(kernel, X, signs, self.strength_) for signs in labels)
         self.converged_ = all(path.converged for path in self.path_)

@@ -24,6 +24,9 @@ class Mifs(Ranker):
     and this is its score: scores fall in the order of choice, below 0 where a feature repeats more than it says.
     Continuous features are quantised into bins of about equally many samples. O(n d² bins²) for d features.
 
+    Use it to choose few features of many that repeat each other; not where features say something only together, which
+    it cannot see.
+
     Parameters
     ----------
     beta : float, default=0.5

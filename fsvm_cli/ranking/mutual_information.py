@@ -28,6 +28,9 @@ class MutualInformation(Ranker):
     of the sum; it suits continuous features, needs some hundred samples to tell a weak feature from none, and costs
     O(n log n). Both are at least 0, and take any number of classes as they are.
 
+    Use it for words in texts, and wherever a feature acts in a way that is neither linear nor monotone; not on few
+    samples, nor to drop features that repeat each other.
+
     Parameters
     ----------
     n_neighbors : int, default=3

@@ -24,6 +24,8 @@ class Pearson(Ranker):
     score measures how well a straight line separates the classes; a feature that acts through its square, or together
     with another one, scores near 0. O(n) per feature. It does not depend on the scale of the features.
 
+    Use it as a quick baseline before a linear machine; not before one whose kernel is chosen for curved boundaries.
+
     Parameters
     ----------
     n_features_to_select : int or None, default=None

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 class RandomOrder(Ranker):
     """Every order of the features is equally likely, whatever the data.
 
+    The scores are uniform random numbers, drawn in O(d).
+
+    Use it as the control beside which a method must do better; not to rank features.
+
     Parameters
     ----------
     random_state : int, RandomState or None, default=None

@@ -29,6 +29,9 @@ class ReliefF(Ranker):
     that act together, such as the two of an exclusive or; many irrelevant features blur what is near. O(n² d) for d
     features, compiled.
 
+    Use it where features may act together and no machine is to be trained; not where irrelevant features are many, or
+    to drop copies, which all score alike.
+
     Parameters
     ----------
     n_neighbors : int, default=10

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fsvm_cli.ranking.rfe_steps import decision_values, drop_feature, make_chunk, normal_vector, train
+from fsvm_cli.ranking.rfe_steps import decision_values, drop_feature, has_strays, make_chunk, normal_vector, train
 from fsvm_cli.svm import DualProblem, solve
 from fsvm_cli.svm.engine import compiled_bias
 
@@ -22,7 +22,9 @@ NEAR = 1.0
 """Samples that lie this far outside the margin, in units of the decision value, or nearer, are watched."""
 NEARLY_ALL = 0.8
 """Where so large a part of the samples is to be watched, all are: then none needs to be looked for."""
-SHRUNK = 0.5
+FIRST_SAMPLES = 200
+"""A linear machine begins with about so many samples: which others lie near its margin, it then knows."""
+SHRUNK = 0.25
 """A sum over features that has shrunk to this part of itself is made anew: what is subtracted leaves its rounding."""
 
 
@@ -132,11 +134,17 @@ class LinearMachines(Machines):
         self.columns = np.ascontiguousarray((task.X if weights is None else task.X * np.sqrt(weights)).T)
         self.squares = (self.columns**2).sum(axis=1)
         self.trace = self.squares.sum()
-        everyone, none = np.arange(len(task.X)), np.zeros(len(task.X))
-        self.chunks = [make_chunk(everyone, self.columns, self.features, y, none, task.C) for y in task.labels]
+        none = np.zeros(len(task.X))
+        self.chunks = [make_chunk(_every_few(y), self.columns, self.features, y, none, task.C) for y in task.labels]
         self.w = np.zeros((len(task.labels), len(self.features)))
+        self.shrunk = False
 
     def train(self) -> bool:  # noqa: D102
+        if self.shrunk:
+            # By now each machine may do with fewer samples, too.
+            for machine in range(len(self.chunks)):
+                self._watch(machine)
+            self.shrunk = False
         converged = [self._train(machine) for machine in range(len(self.chunks))]
         return all(converged)
 
@@ -150,10 +158,8 @@ class LinearMachines(Machines):
         self.w = np.delete(self.w, places, axis=1)
         trace = self.squares[self.features].sum()
         if trace < SHRUNK * self.trace:
-            self.trace = trace
-            # By now each machine may do with fewer samples, too.
-            for machine in range(len(self.chunks)):
-                self._watch(machine, self._margins(machine))
+            self.trace, self.shrunk = trace, True
+        if self.shrunk:
             return
         for chunk in self.chunks:
             for feature in dropped:
@@ -170,27 +176,29 @@ class LinearMachines(Machines):
                 converged = found.converged
                 # The factor belongs to another point: the next training starts over from this one.
                 chunk.box.c[:], chunk.factor.size[0] = found.alpha * chunk.y, 0
-            normal_vector(chunk, self.features, self.w[machine])
+            w = self.w[machine]
+            normal_vector(chunk, self.features, w)
             if len(chunk.rows) == len(task.X):
                 return converged
-            margins = self._margins(machine)
-            if not (np.delete(margins, chunk.rows) < 1).any():
+            bias = compiled_bias(chunk.box)
+            if not has_strays(chunk.rows, self.columns, self.features, w, bias, task.labels[machine]):
                 return converged
-            self._watch(machine, margins)
+            self._watch(machine)
 
-    def _margins(self, machine: int) -> NDArray[np.float64]:
-        """Return y_i times the score of every sample."""
-        margins = np.empty(len(self.task.X))
-        bias = compiled_bias(self.chunks[machine].box)
-        decision_values(self.columns, self.features, self.w[machine], bias, margins)
-        margins *= self.task.labels[machine]
-        return margins
-
-    def _watch(self, machine: int, margins: NDArray[np.float64]) -> None:
+    def _watch(self, machine: int) -> None:
         """Rebuild a machine on the samples near its margin and those with alpha > 0."""
         chunk, y = self.chunks[machine], self.task.labels[machine]
+        margins = np.empty(len(y))
+        decision_values(self.columns, self.features, self.w[machine], compiled_bias(chunk.box), margins)
+        margins *= y
         coefficients = np.zeros(len(y))
         coefficients[chunk.rows] = chunk.box.c
         near = (margins < 1 + NEAR) | (coefficients != 0)
         rows = np.arange(len(y)) if near.mean() > NEARLY_ALL else np.flatnonzero(near)
         self.chunks[machine] = make_chunk(rows, self.columns, self.features, y, coefficients, self.task.C)
+
+
+def _every_few(y: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Return about `FIRST_SAMPLES` rows, evenly from both classes, in ascending order."""
+    stride = -(-len(y) // FIRST_SAMPLES)
+    return np.sort(np.concatenate([np.flatnonzero(y > 0)[::stride], np.flatnonzero(y < 0)[::stride]]))

@@ -36,6 +36,9 @@ class Wrapper(Ranker):
     A feature of the best subset scores between 1 and 2, the one that adds most first; any other scores the accuracy of
     the classifier on it alone. O(d) subsets for each expansion, each with a fit for every fold.
 
+    Use it with few features and a quick classifier, where the subset for that very classifier is wanted; not with
+    hundreds of features, which take hours, nor with few samples, on which a search over many subsets overfits.
+
     Parameters
     ----------
     n_folds : int, default=5

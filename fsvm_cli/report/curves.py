@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
+from fsvm_cli.evaluation.metrics import METRIC_TITLES
 from fsvm_cli.report.style import COLOURS, COLUMN_WIDTH, MARKERS, figure, save
 
 if TYPE_CHECKING:
@@ -51,7 +52,8 @@ def draw_curves(curves: pd.DataFrame, config: Config, folder: Path, formats: Seq
                 axes.set_title(_title(rows, config), loc="left", wrap=True)
                 axes.set_xlabel("Number of retained features" + (" or components" if config.extractors else ""))
                 part = f"{PART_NAMES[config.parts[0]]} " if len(config.parts) == 1 else ""
-                axes.set_ylabel(f"{part}{metric.replace('-', ' ')} (%)".capitalize())
+                label = f"{part}{METRIC_TITLES[metric]} (%)"
+                axes.set_ylabel(label[0].upper() + label[1:])
                 drawing.legend(handles=handles, loc="outside lower left", ncols=2, handlelength=2.6)
                 paths += save(drawing, folder, name, formats)
     return paths
@@ -88,8 +90,9 @@ def _draw(axes: Axes, rows: pd.DataFrame, config: Config) -> list[Line2D]:
             if part == config.parts[0]:
                 heights[label] = float(percent["mean"].mean())
         handles[label] = Line2D([], [], color=colour, marker=marker, label=label)
-    reference = rows[(rows["part"] == config.parts[0]) & (rows["n_features"] == rows["n_features"].max())]
-    axes.axhline(100 * reference["mean"].iloc[0], color="#777777", linewidth=0.7, linestyle=":", zorder=1)
+    if config.shares_classifier:
+        reference = rows[(rows["part"] == config.parts[0]) & (rows["n_features"] == rows["n_features"].max())]
+        axes.axhline(100 * reference["mean"].iloc[0], color="#777777", linewidth=0.7, linestyle=":", zorder=1)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.margins(x=0.02)
     # A symmetric band may leave the range that the figure of merit can have.
@@ -105,5 +108,7 @@ def _key_to_lines(config: Config) -> list[Line2D]:
             Line2D([], [], color="#444444", linestyle=LINE_STYLES[part], label=f"{PART_NAMES[part]} part")
             for part in config.parts
         ]
+    if not config.shares_classifier:
+        return key
     reference = f"all features, {PART_NAMES[config.parts[0]]} part" if len(config.parts) > 1 else "all features"
     return [*key, Line2D([], [], color="#777777", linewidth=0.7, linestyle=":", label=reference)]

@@ -9,6 +9,7 @@ from fsvm_cli.experiment.provenance import FILE_NAME as RUN_NAME
 from fsvm_cli.experiment.provenance import describe_run, read_run
 from fsvm_cli.experiment.record import record_key, tables_of
 from fsvm_cli.files import write_atomically
+from fsvm_cli.report.chosen import summarise_chosen
 from fsvm_cli.report.samples import collect
 from fsvm_cli.report.selection import summarise_selection
 from fsvm_cli.report.tables import read_table, summarise, write_table
@@ -30,6 +31,12 @@ CURVES_NAME = "curves.csv"
 SCORES_NAME = "scores.csv"
 SELECTION_NAME = "selection.csv"
 VERDICTS_NAME = "published.csv"
+CHOSEN_NAME = "chosen.csv"
+FIGURE_NAMES = tuple(
+    f"{name}.{extension}"
+    for name in ("*-vs-features", "*-vs-features-n*", "scores", "decision-field", "descent-path")
+    for extension in (*FORMATS, "pdf")
+)
 
 
 def write_tables(loaded: LoadedConfig, experiment: Experiment, store: Store, folder: Path) -> pd.DataFrame:
@@ -48,6 +55,11 @@ def write_tables(loaded: LoadedConfig, experiment: Experiment, store: Store, fol
     write_table(scores, folder / SCORES_NAME)
     if experiment.config.rankings:
         write_table(summarise_selection(experiment, collected), folder / SELECTION_NAME)
+    chosen = summarise_chosen(collected)
+    if chosen.empty:
+        (folder / CHOSEN_NAME).unlink(missing_ok=True)
+    else:
+        write_table(chosen, folder / CHOSEN_NAME)
     if experiment.config.expected:
         trials = Trials(experiment, collected)
         verdicts = table_of_verdicts(trials, overridden=bool(loaded.document.overrides))
@@ -57,9 +69,18 @@ def write_tables(loaded: LoadedConfig, experiment: Experiment, store: Store, fol
         if record is not None:
             for table, frame in tables_of(record).items():
                 write_table(frame, folder / f"{table}.csv")
+    if curves.empty:
+        _remove_figures(folder)
     lines = [f"{n_train},{split},{seconds:.6f}\n" for n_train, split, seconds in store.timings()]
     write_atomically(folder / "timings.csv", ("train_size,split,seconds\n" + "".join(lines)).encode())
     return curves
+
+
+def _remove_figures(folder: Path) -> None:
+    """Remove the figures of trials that no table shows any more."""
+    for name in FIGURE_NAMES:
+        for path in folder.glob(name):
+            path.unlink()
 
 
 def draw_figures(folder: Path, formats: Sequence[str] = FORMATS) -> list[Path]:
@@ -85,6 +106,7 @@ def draw_figures(folder: Path, formats: Sequence[str] = FORMATS) -> list[Path]:
     # matplotlib takes most of a second to import; a command that draws nothing does not wait for it.
     from fsvm_cli.report.curves import draw_curves  # noqa: PLC0415
     from fsvm_cli.report.decision_field import draw_decision_field  # noqa: PLC0415
+    from fsvm_cli.report.descent_path import draw_descent_paths  # noqa: PLC0415
     from fsvm_cli.report.scores import draw_scores  # noqa: PLC0415
 
     config, run = read_run(folder)
@@ -95,6 +117,8 @@ def draw_figures(folder: Path, formats: Sequence[str] = FORMATS) -> list[Path]:
     if "decision-field" in config.record:
         field, points = read_table(folder / "field.csv"), read_table(folder / "points.csv")
         paths += draw_decision_field(field, points, config, run["data"], folder=folder, formats=formats)
+    if "descent-path" in config.record:
+        paths += draw_descent_paths(read_table(folder / "path.csv"), config, folder, formats)
     return paths
 
 

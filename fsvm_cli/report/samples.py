@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -14,13 +15,16 @@ from fsvm_cli.experiment.schema import ALL_FEATURES
 from fsvm_cli.information import class_uncertainty, classifier_information
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from fsvm_cli.experiment.outcome import Outcome
     from fsvm_cli.experiment.plan import Experiment
     from fsvm_cli.experiment.store import Store
+
+OUTCOMES_AT_ONCE = 500
+"""An outcome as an object takes several times the bytes of the figures of merit that are computed from it."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +49,8 @@ class Samples:
     intervals : dict of (metric, part) to list of (low, high)
         For the test part of a given split, which has no spread between trials: 95 % bootstrap intervals over its
         samples, by size; else empty.
+    chosen : tuple of dict of str to value
+        What was chosen on the training part of each trial.
     """
 
     splits: NDArray[np.intp]
@@ -54,6 +60,7 @@ class Samples:
     converged: NDArray[np.bool_]
     facts: dict[str, NDArray[np.float64]] = field(default_factory=dict)
     intervals: dict[tuple[str, str], list[tuple[float, float]]] = field(default_factory=dict)
+    chosen: tuple[dict[str, float | int | str], ...] = ()
 
 
 def collect(experiment: Experiment, store: Store) -> dict[tuple[str, int], Samples]:
@@ -65,19 +72,38 @@ def collect(experiment: Experiment, store: Store) -> dict[tuple[str, int], Sampl
         In the order of the config; a ranking of which no trial is complete is left out.
     """
     collected = {}
-    for ranking in experiment.rankings():
+    for place, ranking in enumerate(experiment.rankings()):
         label = ALL_FEATURES if ranking is None else ranking.label
-        keys = experiment.keys(ranking)
-        found = dict(store.outcomes(list(keys.values())))
         for n_train in experiment.n_test:
-            complete = {
-                trial.split: found[key]
-                for trial, key in keys.items()
-                if trial.n_train == n_train and key in found and found[key].subsets.keys() >= set(experiment.sizes)
-            }
-            if complete:
-                collected[label, n_train] = _samples(experiment, complete)
+            complete = _complete(experiment, store, place, n_train)
+            blocks = []
+            while block := dict(itertools.islice(complete, OUTCOMES_AT_ONCE)):
+                blocks.append(_samples(experiment, block))
+            if blocks:
+                collected[label, n_train] = _joined(blocks)
     return collected
+
+
+def _complete(experiment: Experiment, store: Store, place: int, n_train: int) -> Iterator[tuple[int, Outcome]]:
+    """Yield the complete outcomes of a ranking at a training size, with the numbers of their splits."""
+    for trial in experiment.trials():
+        outcome = store.outcome(experiment.key(place, trial)) if trial.n_train == n_train else None
+        if outcome is not None and outcome.subsets.keys() >= set(experiment.sizes):
+            yield trial.split, outcome
+
+
+def _joined(blocks: Sequence[Samples]) -> Samples:
+    first = blocks[0]
+    return Samples(
+        splits=np.concatenate([block.splits for block in blocks]),
+        sizes=first.sizes,
+        values={which: np.concatenate([block.values[which] for block in blocks]) for which in first.values},
+        scores=np.concatenate([block.scores for block in blocks]),
+        converged=np.concatenate([block.converged for block in blocks]),
+        facts={name: np.concatenate([block.facts[name] for block in blocks]) for name in first.facts},
+        intervals=first.intervals,
+        chosen=tuple(itertools.chain.from_iterable(block.chosen for block in blocks)),
+    )
 
 
 def _samples(experiment: Experiment, complete: dict[int, Outcome]) -> Samples:
@@ -98,6 +124,7 @@ def _samples(experiment: Experiment, complete: dict[int, Outcome]) -> Samples:
         converged=_converged(outcomes, experiment.sizes),
         facts=_facts(confusions["test"][:, -1]),
         intervals=_intervals(experiment, confusions["test"][0]) if experiment.config.protocol.is_given else {},
+        chosen=tuple(outcome.chosen for outcome in outcomes),
     )
 
 

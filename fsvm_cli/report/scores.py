@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING, Any
 
+import matplotlib as mpl
 import numpy as np
 
 from fsvm_cli.ranking.registry import ranking_methods
@@ -78,10 +79,10 @@ def _named_features(panels: Panels) -> Iterator[Figure]:
             if ranking.score_threshold is not None:
                 axes.axvline(ranking.score_threshold, **THRESHOLD)
             axes.set_title(_title(ranking), loc="left")
-            axes.set_xlabel("Score (mean and s.d. over trials)")
             axes.margins(y=0.5 / len(chosen))
         all_axes[0].set_yticks(places, first.loc[chosen, "feature"])
         all_axes[0].invert_yaxis()
+        drawing.supxlabel("Score (mean and s.d. over trials)", fontsize=mpl.rcParams["axes.labelsize"])
         yield drawing
 
 
@@ -114,5 +115,5 @@ def _rankings_shown(config: Config) -> list[Ranking]:
     shown: dict[tuple[object, ...], Ranking] = {}
     for ranking in config.rankings:
         if ranking_methods()[ranking.method].looks_at_data:
-            shown.setdefault((ranking.method, *sorted(ranking.parameters().items())), ranking)
+            shown.setdefault((ranking.method, repr(ranking.classifier), *sorted(ranking.parameters().items())), ranking)
     return list(shown.values())

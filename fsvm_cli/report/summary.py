@@ -7,8 +7,12 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.table import Table
 
+from fsvm_cli.evaluation.metrics import METRIC_TITLES
+from fsvm_cli.experiment.classifiers import PlainClassifier
+from fsvm_cli.report.chosen import in_words
 from fsvm_cli.report.comparison import format_comparison, read_comparison
-from fsvm_cli.report.results import CURVES_NAME, SCORES_NAME, SELECTION_NAME, VERDICTS_NAME
+from fsvm_cli.report.results import CHOSEN_NAME, CURVES_NAME, SCORES_NAME, SELECTION_NAME, VERDICTS_NAME
+from fsvm_cli.report.tables import read_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,7 +21,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from fsvm_cli.experiment.config import LoadedConfig
-    from fsvm_cli.experiment.schema import Protocol
+    from fsvm_cli.experiment.extraction import Extraction
+    from fsvm_cli.experiment.schema import Config, Protocol, Ranking
 
 MAX_ROWS = 16
 
@@ -44,9 +49,13 @@ def print_summary(
     console = Console(highlight=False, width=None if Console().is_terminal else 160)
     console.print()
     for (metric, train_size), rows in curves[curves["part"] == "test"].groupby(["metric", "train_size"], sort=False):
-        console.print(f"{config.title}: test {metric} in %, {train_size} training rows", style="bold", soft_wrap=True)
+        heading = f"{config.title}: test {METRIC_TITLES[str(metric)]} in %, {train_size} training rows"
+        console.print(heading, style="bold", markup=False, soft_wrap=True)
         console.print(_table(rows))
-        console.print(_coverage(rows, config.protocol))
+        console.print(f"{_coverage(rows, config.protocol)}{_certificate(rows, config)}.")
+    is_chosen = (folder / CHOSEN_NAME).exists()
+    for sentence in in_words(read_table(folder / CHOSEN_NAME)) if is_chosen else ():
+        console.print(sentence, markup=False, soft_wrap=True)
     for caveat in caveats:
         console.print(f"Mind: {caveat}", style="bold", markup=False, soft_wrap=True)
     if config.expected:
@@ -56,6 +65,7 @@ def print_summary(
         console.print(f"Run with overrides ({changed}): no statement about the paper.", markup=False)
     tables = [CURVES_NAME, SCORES_NAME]
     tables += [SELECTION_NAME] if config.rankings else []
+    tables += [CHOSEN_NAME] if is_chosen else []
     tables += [VERDICTS_NAME] if config.expected else []
     names = [*tables, *(path.name for path in figures)]
     console.print(f"Written to {folder}: {', '.join(names)}", markup=False, soft_wrap=True)
@@ -84,13 +94,18 @@ def _cell(row: pd.Series) -> str:
 
 def _coverage(rows: pd.DataFrame, protocol: Protocol) -> str:
     planned = protocol.splits
-    n_trials, n_unconverged = int(rows["n_trials"].min()), int(rows["n_unconverged"].sum())
+    n_trials = int(rows["n_trials"].min())
     splits = f"{n_trials} splits" if n_trials == planned else f"INCOMPLETE: {n_trials} of {planned} splits"
-    certificate = (
-        "every machine reached its duality gap"
-        if n_unconverged == 0
-        else f"in {n_unconverged} of {int(rows['n_trials'].sum())} points a machine missed its duality gap"
-    )
     if protocol.is_given:
-        return f"The split of the source, ± 95 % interval of the bootstrap over its test rows; {certificate}."
-    return f"Mean ± 95 % interval over {splits}; {certificate}."
+        return "The split of the source, ± 95 % interval of the bootstrap over its test rows"
+    return f"Mean ± 95 % interval over {splits}"
+
+
+def _certificate(rows: pd.DataFrame, config: Config) -> str:
+    """Say whether the machines reached their duality gap; nothing where there are no machines."""
+    n_unconverged = int(rows["n_unconverged"].sum())
+    if n_unconverged:
+        return f"; in {n_unconverged} of {int(rows['n_trials'].sum())} points a machine missed its duality gap"
+    ranked: tuple[Ranking | Extraction | None, ...] = (*config.rankings, *config.extractors) or (None,)
+    has_machines = not all(isinstance(config.classifier_of(each), PlainClassifier) for each in ranked)
+    return "; every machine reached its duality gap" if has_machines else ""

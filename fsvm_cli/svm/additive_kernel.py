@@ -115,7 +115,7 @@ class Kernel(ABC):
         """Return the Gram matrix K(a_i, b_k), shape (n_a, n_b), of samples (n_a, d) and (n_b, d)."""
         result = self.statistic_matrix(A, B)
         if self.form.function != IDENTITY:
-            apply_in_place(self.form, result, A is B)
+            apply_in_place(self.form, result)
         return result
 
     def input_gradient(self, A: Samples, B: Samples, coefficients: Array) -> Array:

@@ -113,7 +113,7 @@ def apply_function(form: Form, statistic: Array, out: Array, scratch: Scratch) -
     """Write phi of a row of the statistic."""
     if form.function == POWER and form.degree == 2:
         for t in range(out.size):
-            base = statistic[t] + form.offset
+            base = form.scale * statistic[t] + form.offset
             out[t] = base * base
         return
     for t in range(out.size):
@@ -171,12 +171,18 @@ def fill_gram(form: Form, square: Array, K: Array, scratch: Scratch) -> None:
 
 
 @njit(**ALLOCATING)
-def apply_in_place(form: Form, statistic: Array, symmetric: bool) -> None:
-    """Replace a matrix of the statistic, symmetric where that is said, by phi of it."""
+def apply_in_place(form: Form, statistic: Array) -> None:
+    """Replace a matrix of the statistic by phi of it."""
     widest = statistic.shape[1]
     scratch = Scratch(np.empty(widest), np.empty(widest, np.int64))
-    if symmetric:
-        fill_gram(form, statistic, statistic, scratch)
-        return
     for i in range(statistic.shape[0]):
         apply_function(form, statistic[i], statistic[i], scratch)
+
+
+@njit(**COMPILED, fastmath={"contract", "nnan"})
+def distances_in_place(inner: Array, squares_a: Array, squares_b: Array) -> None:
+    """Replace inner products a.b by |a|^2 + |b|^2 - 2 a.b, at least 0: in numpy four passes over a matrix."""
+    for i in range(inner.shape[0]):
+        row, square = inner[i], squares_a[i]
+        for k in range(row.size):
+            row[k] = max(square + squares_b[k] - 2.0 * row[k], 0.0)

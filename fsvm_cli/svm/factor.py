@@ -120,7 +120,7 @@ def append(factor: Factor, K: Array, i: int) -> None:
     for a in range(m):
         column[a] = K[i, factor.members[a]] + tau
     for a in range(m):
-        column[a] /= U[a, a]
+        column[a] *= 1.0 / U[a, a]
         subtract_scaled_tail(column, U[a], column[a], a + 1, m)
         U[a, m] = column[a]
     entry = K[i, i] + tau
@@ -143,7 +143,8 @@ def remove(factor: Factor, p: int) -> None:
             U[a, b] = U[a, b + 1]
     for k in range(p + 1, m):
         length = np.sqrt(U[k, k] * U[k, k] + tail[k] * tail[k])
-        cosine, sine = U[k, k] / length, tail[k] / length
+        inverse = 1.0 / length
+        cosine, sine = inverse * U[k, k], inverse * tail[k]
         U[k - 1, k - 1] = length
         rotate_tail(U[k, k + 1 : m], tail[k + 1 :], U[k - 1, k : m - 1], cosine, sine)
     factor.inside[factor.members[p]] = False
@@ -188,8 +189,9 @@ def rebuild_by_rows(factor: Factor, K: Array) -> None:
         for b in range(a):
             subtract_scaled_tail(U[a], U[b], U[b, a], a, m)
         U[a, a], factor.shift[a] = safe_pivot(U[a, a], entry)
+        inverse = 1.0 / U[a, a]
         for b in range(a + 1, m):
-            U[a, b] /= U[a, a]
+            U[a, b] *= inverse
 
 
 @njit(**ALLOCATING)
@@ -205,10 +207,12 @@ def solve_two(factor: Factor, x: Array, z: Array) -> None:
     m = factor.size[0]
     U = factor.U
     for a in range(m):
-        x[a] /= U[a, a]
-        z[a] /= U[a, a]
+        inverse = 1.0 / U[a, a]  # apart from the chain of steps that wait for one another, as a division would not be
+        x[a] *= inverse
+        z[a] *= inverse
         subtract_from_both(x, z, U[a], a, m)
     for a in range(m - 1, -1, -1):
         inner_x, inner_z = dot_both(x, z, U[a], a + 1, m)
-        x[a] = (x[a] - inner_x) / U[a, a]
-        z[a] = (z[a] - inner_z) / U[a, a]
+        inverse = 1.0 / U[a, a]
+        x[a] = (x[a] - inner_x) * inverse
+        z[a] = (z[a] - inner_z) * inverse

@@ -6,15 +6,28 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
+from numba import njit
 
-from fsvm_cli.svm.active_set import CONVERGED
-from fsvm_cli.svm.engine import STEPS_PER_SAMPLE, make_scratch, maximise_certified
+from fsvm_cli.svm.active_set import CONVERGED, refresh
+from fsvm_cli.svm.block_pivots import pivot, pivot_certified
+from fsvm_cli.svm.engine import (
+    STEPS_PER_SAMPLE,
+    VIOLATION,
+    compiled_bias,
+    compiled_gap,
+    make_scratch,
+    maximise_certified,
+)
+from fsvm_cli.svm.pair_steps import COMPILED, Array, Box, add_scaled, place
 
 if TYPE_CHECKING:
-    from fsvm_cli.svm.dual import Array
+    from fsvm_cli.svm.factor import Factor
 
 Booleans = npt.NDArray[np.bool_]
 Fold = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
+
+MISSES = 2
+"""Folds in a row for which pivots led nowhere, as on kernels of low rank, before they are given up for this C."""
 
 
 def restore_balance(c: Array, lower: Array, upper: Array) -> Array:
@@ -29,8 +42,8 @@ def restore_balance(c: Array, lower: Array, upper: Array) -> Array:
     return np.clip(balanced, lower, upper)
 
 
-def fit_all(K: Array, y: Array, Cs: Array, tolerance: float) -> tuple[Array, Array]:
-    """Fit one machine on all samples, for each C from the solution for the one before.
+class FoldMachines:
+    """One machine on all samples for each C, and the ones without the samples that a fold leaves out.
 
     Parameters
     ----------
@@ -43,55 +56,143 @@ def fit_all(K: Array, y: Array, Cs: Array, tolerance: float) -> tuple[Array, Arr
     tolerance : float
         Relative duality gap.
 
-    Returns
-    -------
+    Attributes
+    ----------
     coefficients, scores : (n_C, n) arrays
+        Of the machines on all samples.
+    converged : (n_C,) array of bool
+        Whether they reached the gap.
     """
-    box, factor = make_scratch(len(y))
-    coefficients, scores = np.zeros((len(Cs), len(y))), np.empty((len(Cs), len(y)))
-    for c, C in enumerate(Cs):
-        box.lower[:], box.upper[:] = np.minimum(0.0, C * y), np.maximum(0.0, C * y)
-        if c > 0:
-            box.c[:] = np.clip(_grow(K, y, coefficients[c - 1], C / Cs[c - 1]), box.lower, box.upper)
-        _, _, bias, _ = maximise_certified(K, y, box, factor, tolerance, STEPS_PER_SAMPLE * len(y))
-        coefficients[c], scores[c] = box.c, y - box.r + bias
-    return coefficients, scores
+
+    def __init__(self, K: Array, y: Array, Cs: Array, tolerance: float) -> None:
+        self.K, self.y, self.Cs, self.tolerance = K, y, Cs, tolerance
+        self.box, self.factor = make_scratch(len(y))
+        self.coefficients, self.scores = np.zeros((len(Cs), len(y))), np.empty((len(Cs), len(y)))
+        self.converged = np.zeros(len(Cs), dtype=bool)
+        self.missed = np.zeros(len(Cs), dtype=np.int64)
+        self._fit_all()
+
+    def score(self, fold: Fold) -> tuple[Array, Booleans]:
+        """Score a fold's test rows by machines on its training rows.
+
+        A machine none of whose support vectors is left out is the machine on all samples. Others begin at that one.
+
+        Parameters
+        ----------
+        fold : pair of arrays of int
+            Training and test rows.
+
+        Returns
+        -------
+        scores : (n_C, n_test) array
+        converged : (n_C,) array of bool
+        """
+        train, test = fold
+        times = np.bincount(train, minlength=len(self.y))
+        left_out = np.flatnonzero(times == 0)
+        scores, converged = self.scores[:, test], self.converged.copy()
+        repeated = bool((times > 1).any())
+        changed = np.flatnonzero((self.coefficients[:, left_out] != 0.0).any(axis=1) | repeated)
+        for first, c in enumerate(changed):
+            done = False
+            if not repeated and self.missed[c] < MISSES:
+                found, all_scores = self.coefficients[c], self.scores[c]
+                done, bias = pivot_without(
+                    self.K, self.y, self.box, self.factor, self.Cs[c], found, all_scores, left_out, self.tolerance
+                )
+            if not done:
+                self.missed[c] += 1
+                scores[c], converged[c] = self._climb_without(c, fold)
+                continue
+            self.missed[c] = 0
+            # Where no alpha is at its bound, the machine is that of every larger C.
+            beyond = slice(first, first + 1) if _is_bounded(self.box) else slice(first, None)
+            scores[changed[beyond]] = (self.y - self.box.r + bias)[test]
+            converged[changed[beyond]] = True
+            if beyond.stop is None:
+                break
+        return scores, converged
+
+    def _fit_all(self) -> None:
+        """Fit the machines on all samples, each from the one before."""
+        K, y, box, factor = self.K, self.y, self.box, self.factor
+        for c, C in enumerate(self.Cs):
+            _set_bounds(box, y, C)
+            done, bias = False, 0.0
+            if c > 0:
+                previous = self.coefficients[c - 1]
+                box.c[:] = np.where(np.abs(previous) == self.Cs[c - 1], C * y, previous)
+                done, bias = pivot_certified(K, y, box, factor, self.tolerance)
+            if not done:
+                box.c[:] = np.clip(_grow(K, y, previous, C / self.Cs[c - 1]), box.lower, box.upper) if c > 0 else 0.0
+                done, bias = _climb(K, y, box, factor, self.tolerance)
+            self.coefficients[c:], self.scores[c:], self.converged[c:] = box.c, y - box.r + bias, done
+            if not _is_bounded(box):
+                break
+
+    def _climb_without(self, c: np.intp, fold: Fold) -> tuple[Array, bool]:
+        """Score a fold's test rows by steps that each raise the objective, on a Gram matrix of its own."""
+        train, test = fold
+        part, labels = self.K[np.ix_(train, train)], self.y[train]
+        box, factor = make_scratch(len(train))
+        _set_bounds(box, labels, self.Cs[c])
+        box.c[:] = restore_balance(self.coefficients[c, train], box.lower, box.upper)
+        done, bias = _climb(part, labels, box, factor, self.tolerance)
+        return self.K[np.ix_(test, train)] @ box.c + bias, done
 
 
-def score_fold(  # noqa: PLR0917
-    K: Array, y: Array, Cs: Array, fold: Fold, tolerance: float, coefficients: Array, scores: Array
-) -> Booleans:
-    """Write the scores of the samples that a fold leaves out by machines without them; return which converged.
-
-    A machine none of whose support vectors is left out is the machine on all samples, whose scores are there already.
-    Others begin at that machine.
+@njit(**COMPILED)
+def pivot_without(  # noqa: PLR0917
+    K: Array,
+    y: Array,
+    box: Box,
+    factor: Factor,
+    C: float,
+    coefficients: Array,
+    scores: Array,
+    left_out: npt.NDArray[np.int64],
+    tolerance: float,
+) -> tuple[bool, float]:
+    """Look for the machine without some samples from the one with them; return whether it was found, and its bias.
 
     Parameters
     ----------
-    K, y, Cs, tolerance
-        As in `fit_all`.
-    fold : pair of arrays of int
-        Training and test rows.
-    coefficients : (n_C, n) array
-        Of the machines on all samples.
-    scores : (n_C, n) array
-        On entry those of the machines on all samples.
+    K, y, box, factor, tolerance
+        As in `pivot_certified`, the factor that of any members' block of `K`. On return of True the residuals are those
+        of all samples, for the ones that are left out just have no room.
+    C : float
+    coefficients, scores : (n,) arrays
+        Of the machine on all samples.
+    left_out : (n_left_out,) array of int
     """
-    train, test = fold
-    converged = np.ones(len(Cs), dtype=bool)
-    changed = np.flatnonzero((coefficients[:, test] != 0.0).any(axis=1))
-    if not len(changed):
-        return converged
-    part, labels = K[np.ix_(train, train)], y[train]
-    box, factor = make_scratch(len(train))
-    for c in changed:
-        box.lower[:], box.upper[:] = np.minimum(0.0, Cs[c] * labels), np.maximum(0.0, Cs[c] * labels)
-        box.c[:] = restore_balance(coefficients[c, train], box.lower, box.upper)
-        budget = STEPS_PER_SAMPLE * len(train)
-        status, _, bias, _ = maximise_certified(part, labels, box, factor, tolerance, budget)
-        converged[c] = status == CONVERGED
-        scores[c, test] = K[np.ix_(test, train)] @ box.c + bias
-    return converged
+    for i in range(y.size):
+        box.lower[i], box.upper[i] = min(0.0, C * y[i]), max(0.0, C * y[i])
+        place(box, i, coefficients[i])
+        box.r[i] = y[i] - scores[i]  # but for the bias, which pivots do not see
+    for i in left_out:
+        add_scaled(box.r, K[i], box.c[i])
+        box.lower[i], box.upper[i] = 0.0, 0.0
+        place(box, i, 0.0)
+    if not pivot(K, box, factor, VIOLATION * tolerance):
+        return False, 0.0
+    refresh(K, y, box)
+    bias = compiled_bias(box)
+    return compiled_gap(y, box, bias) <= tolerance, bias
+
+
+def _climb(K: Array, y: Array, box: Box, factor: Factor, tolerance: float) -> tuple[bool, float]:
+    """Maximise from the point in the box; return whether the gap was reached, and the bias."""
+    status, _, bias, _ = maximise_certified(K, y, box, factor, tolerance, STEPS_PER_SAMPLE * len(y))
+    return status == CONVERGED, bias
+
+
+def _set_bounds(box: Box, y: Array, C: float) -> None:
+    box.lower[:], box.upper[:] = np.minimum(0.0, C * y), np.maximum(0.0, C * y)
+
+
+def _is_bounded(box: Box) -> bool:
+    """Return whether an alpha is at its upper bound."""
+    return bool(((box.c == box.lower + box.upper) & (box.c != 0.0)).any())
 
 
 def _grow(K: Array, y: Array, previous: Array, ratio: float) -> Array:

@@ -61,7 +61,7 @@ class Linear(Kernel):
 
 @dataclass(frozen=True)
 class Polynomial(Kernel):
-    """K(u, v) = (offset + sum_j w_j u_j v_j)^degree; scikit-learn's "poly" with gamma = 1, coef0 = offset.
+    """K(u, v) = (offset + scale sum_j w_j u_j v_j)^degree; scikit-learn's "poly" with gamma = scale, coef0 = offset.
 
     Attributes
     ----------
@@ -71,12 +71,15 @@ class Polynomial(Kernel):
         >= 0, in units of the inner product.
     weights : tuple of float or None
         One per feature, >= 0: the a_j of KPD-SVM (2018), eq. (8).
+    scale : float
+        > 0, in units of one over the inner product.
     """
 
     name: ClassVar[str] = "polynomial"
     degree: Annotated[int, annotated_types.Ge(1)] = 2
     offset: Annotated[float, annotated_types.Ge(0.0)] = 1.0
     weights: Weights = None
+    scale: Annotated[float, annotated_types.Gt(0.0)] = 1.0
 
     @property
     def statistic(self) -> PairwiseStatistic:  # noqa: D102
@@ -84,13 +87,13 @@ class Polynomial(Kernel):
 
     @property
     def form(self) -> Form:  # noqa: D102
-        return Form(INNER_PRODUCT, POWER, offset=float(self.offset), degree=int(self.degree))
+        return Form(INNER_PRODUCT, POWER, scale=float(self.scale), offset=float(self.offset), degree=int(self.degree))
 
     def value(self, s: Array) -> Array:  # noqa: D102
-        return (self.offset + s) ** self.degree
+        return (self.offset + self.scale * s) ** self.degree
 
     def slope(self, s: Array) -> Array:  # noqa: D102
-        return self.degree * (self.offset + s) ** (self.degree - 1)
+        return self.degree * self.scale * (self.offset + self.scale * s) ** (self.degree - 1)
 
 
 @dataclass(frozen=True)

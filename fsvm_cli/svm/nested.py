@@ -11,7 +11,7 @@ from scipy import sparse
 
 from fsvm_cli.svm.dual import DualProblem
 from fsvm_cli.svm.one_vs_rest import TIE_TOLERANCES, Codes, machine_labels, predict_codes
-from fsvm_cli.svm.order_driver import Records, Walk, follow
+from fsvm_cli.svm.order_driver import Records, Walk, follow, follow_orders
 from fsvm_cli.svm.solver import check_options, solve
 
 if TYPE_CHECKING:
@@ -167,39 +167,38 @@ def _walk_all(task: _Task, orders: Features, sizes: tuple[int, ...]) -> Records:
     ascending = sorted(set(sizes))
     distinct, d = np.array(ascending), orders.shape[1]
     n_partial = len(distinct) - (ascending[-1] == d)
-    records = task.empty_records(len(orders), len(distinct))
+    parts = []
     if n_partial:
-        for o, order in enumerate(orders):
-            _walk(task, order, distinct[:n_partial], records.part((o, slice(n_partial))))
+        parts.append(_walk(task, orders, distinct[:n_partial]))
     if n_partial < len(distinct):
-        _walk(task, np.sort(orders[0]), distinct[n_partial:], records.part((0, slice(n_partial, None))))
-        for array in records:
-            array[1:, n_partial] = array[0, n_partial]
-    return (
-        records if tuple(ascending) == tuple(sizes) else records.part((slice(None), np.searchsorted(distinct, sizes)))
-    )
+        whole = _walk(task, np.sort(orders[:1]), distinct[n_partial:])
+        parts.append(whole.part(np.zeros(len(orders), dtype=np.intp)))
+    records = Records(*(np.concatenate(arrays, axis=1) for arrays in zip(*parts, strict=True)))
+    return records if ascending == list(sizes) else records.part((slice(None), np.searchsorted(distinct, sizes)))
 
 
-def _walk(task: _Task, order: Features, sizes: npt.NDArray[np.intp], records: Records) -> None:
-    """Fit and evaluate the machines on the first features of one order, for ascending sizes."""
+def _walk(task: _Task, orders: Features, sizes: npt.NDArray[np.intp]) -> Records:
+    """Fit and evaluate the machines on the first features of each order, for ascending sizes."""
+    records = task.empty_records(len(orders), len(sizes))
     form = task.kernel.form
-    weights = task.kernel.feature_weights(len(order))
-    weights = np.ones(len(order)) if weights is None else weights
-    n, n_test = task.X_train.shape[0], task.X_test.shape[0]
-    walk = Walk(np.zeros((n, n)), np.zeros((n, n_test)), np.zeros(task.labels.shape))
+    weights = task.kernel.feature_weights(orders.shape[1])
+    weights = np.ones(orders.shape[1]) if weights is None else weights
     added = np.diff(sizes, prepend=0)
+    common = task.labels, task.C, task.tolerance
     if added.max() <= FEW and not sparse.issparse(task.X_train):
-        entering = order[: sizes[-1]]
-        train, test = (np.ascontiguousarray(X[:, entering].T, dtype=np.float64) for X in (task.X_train, task.X_test))
-        follow(form, walk, train, test, weights[entering], added, task.labels, task.C, task.tolerance, records)
-        return
-    none = np.empty((0, n)), np.empty((0, n_test)), np.empty(0), np.zeros(1, dtype=np.int64)
-    for s, size in enumerate(sizes):
-        entering = order[size - added[s] : size]
-        walk.square[:] += task.kernel.statistic_matrix(task.X_train, task.X_train, entering)
-        walk.cross[:] += task.kernel.statistic_matrix(task.X_train, task.X_test, entering)
-        row = records.part(slice(s, s + 1))
-        follow(form, walk, *none, task.labels, task.C, task.tolerance, row)
+        train, test = (np.ascontiguousarray(X.T, dtype=np.float64) for X in (task.X_train, task.X_test))
+        follow_orders(form, train, test, weights, orders, added, *common, records)
+        return records
+    n, n_test = task.X_train.shape[0], task.X_test.shape[0]
+    nothing = np.empty((0, n)), np.empty((0, n_test)), np.empty(0), np.empty(0, dtype=np.intp), np.zeros(1, np.intp)
+    for o, order in enumerate(orders):
+        walk = Walk(np.zeros((n, n)), np.zeros((n, n_test)), np.zeros(task.labels.shape))
+        for s, size in enumerate(sizes):
+            entering = order[size - added[s] : size]
+            walk.square[:] += task.kernel.statistic_matrix(task.X_train, task.X_train, entering)
+            walk.cross[:] += task.kernel.statistic_matrix(task.X_train, task.X_test, entering)
+            follow(form, walk, *nothing, *common, records.part((o, slice(s, s + 1))))
+    return records
 
 
 def _refit(task: _Task, subset: Features, solver: Solver, records: Records, solvers: npt.NDArray[np.str_]) -> None:

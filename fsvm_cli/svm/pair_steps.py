@@ -73,6 +73,15 @@ def add_scaled(target: Array, row: Array, factor: float) -> None:
 
 
 @njit(**COMPILED, fastmath=REASSOCIATE)
+def inner_product(a: Array, b: Array) -> float:
+    """Return the inner product."""
+    result = 0.0
+    for t in range(a.size):
+        result += a[t] * b[t]
+    return result
+
+
+@njit(**COMPILED, fastmath=REASSOCIATE)
 def total(values: Array) -> float:
     """Return the sum."""
     result = 0.0

@@ -15,6 +15,8 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
+from fsvm_cli.svm.compiled_kernels import distances_in_place
+
 Array = npt.NDArray[np.float64]
 Samples = Any  # a dense array or a CSR matrix (n, d); scipy ships no types
 
@@ -91,14 +93,13 @@ class SquaredDistance(PairwiseStatistic):
     def matrix(self, A: Samples, B: Samples, weights: Array | None) -> Array:  # noqa: D102
         centre = A.mean(axis=0)
         root = 1.0 if weights is None else np.sqrt(weights)
-        a, b = (A - centre) * root, (B - centre) * root
-        result = a @ (-2.0 * b.T)
-        result += np.einsum("ij,ij->i", a, a)[:, None]
-        result += np.einsum("ij,ij->i", b, b)
-        np.maximum(result, 0.0, out=result)
+        a = (A - centre) * root
+        b = a if A is B else (B - centre) * root
+        result: Array = a @ b.T
+        distances_in_place(result, np.einsum("ij,ij->i", a, a), np.einsum("ij,ij->i", b, b))
         if A is B:
             np.fill_diagonal(result, 0.0)
-        return np.asarray(result, dtype=np.float64)
+        return result
 
     def input_contraction(self, A: Samples, B: Samples, weights: Array | None, G: Array) -> Array:  # noqa: D102
         contracted: Array = 2.0 * (B * G.sum(axis=0)[:, None] - G.T @ A)

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fsvm_cli.svm.dual import Array, DualProblem
-from fsvm_cli.svm.folds import Booleans, Fold, fit_all, score_fold
+from fsvm_cli.svm.folds import Booleans, Fold, FoldMachines
 from fsvm_cli.svm.kernels import Anova, Gaussian, Laplace, Polynomial, Tanh
 from fsvm_cli.svm.one_vs_rest import TIE_TOLERANCES, Codes, machine_labels, predict_codes
 from fsvm_cli.svm.solver import check_options, solve
@@ -127,37 +127,29 @@ def _cross_validate(  # noqa: PLR0917
 ) -> tuple[Array, Booleans]:
     """Return mean accuracy and convergence for each C on one Gram matrix."""
     labels, _ = machine_labels(y, n_classes)
-    n = len(y)
-    coefficients, scores = np.zeros((len(labels), len(Cs), n)), np.full((len(labels), len(Cs), n), -np.inf)
-    present = np.flatnonzero((labels > 0).any(axis=1))
-    for m in present:
-        coefficients[m], scores[m] = fit_all(gram, labels[m], Cs, tolerance)
+    machines = {m: FoldMachines(gram, labels[m], Cs, tolerance) for m in np.flatnonzero((labels > 0).any(axis=1))}
     accuracy, converged = np.zeros(len(Cs)), np.ones(len(Cs), dtype=bool)
     for train, test in folds:
         counts = np.bincount(y[train], minlength=n_classes)
-        held_out = scores.copy()
-        for m in present:
+        scores = np.full((len(labels), len(Cs), len(test)), -np.inf)
+        for m, machine in machines.items():
             if not (labels[m, train] > 0).any():
-                held_out[m] = -np.inf
                 continue
-            done = score_fold(gram, labels[m], Cs, (train, test), tolerance, coefficients[m], held_out[m])
+            scores[m], done = machine.score((train, test))
             for c in np.flatnonzero(~done):
-                done[c] = _solve_fold(gram, labels[m], Cs[c], (train, test), tolerance, held_out[m, c])
+                scores[m, c], done[c] = _solve_fold(gram, labels[m], Cs[c], (train, test), tolerance)
             converged &= done
-        predicted = [predict_codes(held_out[:, c, test], counts, TIE_TOLERANCES * tolerance) for c in range(len(Cs))]
+        predicted = [predict_codes(scores[:, c], counts, TIE_TOLERANCES * tolerance) for c in range(len(Cs))]
         accuracy += np.mean(np.stack(predicted) == y[test], axis=1) / len(folds)
     return accuracy, converged
 
 
-def _solve_fold(  # noqa: PLR0917
-    gram: Array, y: Array, C: float, fold: Fold, tolerance: float, scores: Array
-) -> bool:
-    """Give a machine that has not converged to the interior point; write its scores and return whether it has now."""
+def _solve_fold(gram: Array, y: Array, C: float, fold: Fold, tolerance: float) -> tuple[Array, bool]:
+    """Give a machine that has not converged to the interior point; return its scores, and whether it has now."""
     train, test = fold
     problem = DualProblem(gram[np.ix_(train, train)], y[train], C)
     found = solve(problem, tolerance=tolerance, solver="interior-point", on_failure="flag")
-    scores[test] = gram[np.ix_(test, train)] @ (found.alpha * y[train]) + found.bias
-    return found.converged
+    return gram[np.ix_(test, train)] @ (found.alpha * y[train]) + found.bias, found.converged
 
 
 def _roughness(kernel: Kernel) -> tuple[float, float]:

@@ -153,6 +153,36 @@ def test_a_file_that_does_not_exist(call: Call, tmp_path: Path) -> None:
     refused(call("run", write_config(tmp_path, **OWN), "--jobs", "1"), 3, "mine.csv")
 
 
+def test_check_looks_whether_the_data_exist(call: Call, tmp_path: Path) -> None:
+    missing = write_config(tmp_path, **OWN)
+    refused(call("check", missing), 3, "mine.csv: cannot be read (No such file or directory)")
+    unknown = write_config(tmp_path, "unknown", dataset="wien")
+    refused(call("check", unknown), 2, "unknown.yaml:2:10", "there is no data set 'wien'", "did you mean 'wine'")
+    refused(call("check", unknown, missing), 2, "there is no data set 'wien'", "mine.csv: cannot be read")
+    version = write_config(tmp_path, "version", dataset="{name: splice, version: acgu}")
+    refused(call("check", version), 2, "version.yaml:2:10", "no version 'acgu'")
+    samples = write_config(tmp_path, "samples", dataset="{name: wine, samples: 20}")
+    refused(call("check", samples), 2, "samples.yaml:2:10", "'samples' is for synthetic sets")
+    own_table(tmp_path)
+    assert call("check", missing).out.endswith("small.yaml: correct\n")
+
+
+def test_check_fetches_nothing(call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FSVM_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("FSVM_MIRROR", raising=False)
+    assert call("check", write_config(tmp_path, dataset="sonar")).code == 0
+    assert not (tmp_path / "cache").exists()
+
+
+CLAIM = "{id: %s, kind: monotone, where: Table 1, claim: It falls., ranking: random}"
+
+
+def test_claims_that_share_an_id(call: Call, tmp_path: Path) -> None:
+    claims = "".join(f"\n  - {CLAIM % name}" for name in ("one", "two", "one"))
+    parts = ("small.yaml:11:10", "two claims have the id 'one' (first at 9:10)", "rename one")
+    refused(call("check", write_config(tmp_path, expected=claims)), 2, *parts)
+
+
 def test_a_target_that_does_not_exist(call: Call, tmp_path: Path) -> None:
     own_table(tmp_path)
     config = write_config(tmp_path, dataset="{file: mine.csv, target: z}")

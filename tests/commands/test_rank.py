@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 from click.testing import CliRunner, Result
+from pandas import read_csv
 from sklearn.datasets import load_wine
 from sklearn.preprocessing import StandardScaler
 
 from fsvm_cli.cli import cli
 from fsvm_cli.errors import DataError, FsvmError, UsageError
+from fsvm_cli.ranking import eubafes
 from fsvm_cli.ranking.gradient_angle import GradientAngle
 from fsvm_cli.ranking.registry import ranking_methods
 from fsvm_cli.svm import Gaussian
@@ -102,3 +104,69 @@ def test_missing_values_are_refused_until_a_rule_is_named(frame: pd.DataFrame, t
     assert "ash" in error_of(DataError, *arguments)
     assert "ranked on 176 samples" in rank(*arguments, "--missing", "drop").stdout
     assert "ranked on 178 samples" in rank(*arguments, "--missing", "mean").stdout
+
+
+@pytest.fixture(scope="module")
+def coloured(frame: pd.DataFrame, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wines with a column of words between the numbers, which tells one class from the others."""
+    path = tmp_path_factory.mktemp("own") / "coloured.csv"
+    colour = frame["kind"].map({"a": "pale", "b": "deep", "c": "deep"}).where(frame.index % 9 > 0, "odd")
+    frame.assign(colour=colour)[["alcohol", "colour", "ash", "kind"]].to_csv(path, index=False)
+    return path
+
+
+@pytest.mark.parametrize("method", ["fisher", "mutual-information", "rfe"])
+def test_the_words_of_a_column_stay_together_in_every_format(coloured: Path, method: str) -> None:
+    arguments = (coloured, "--target", "kind", "--method", method, "--categorical", "one-hot", "--format")
+    content = json.loads(rank(*arguments, "json").stdout)
+    assert content["n_features"] == 3
+    assert {each["feature"]: each["index"] for each in content["features"]} == {"alcohol": 0, "colour": 1, "ash": 2}
+    scores = [each["score"] for each in content["features"]]
+    assert scores == sorted(scores, reverse=True)
+    (group,) = (each for each in content["features"] if "words" in each)
+    assert set(group["words"]) == {"colour=pale", "colour=deep", "colour=odd"}
+    assert group["score"] == max(group["words"].values())
+    rows = list(csv.DictReader(rank(*arguments, "csv").stdout.splitlines()))
+    assert [(row["feature"], float(row["score"])) for row in rows] == [
+        (each["feature"], each["score"]) for each in content["features"]
+    ]
+    lines = rank(*arguments, "table").stdout.splitlines()
+    place = next(number for number, line in enumerate(lines) if " colour " in line)
+    assert all("  colour=" in line for line in lines[place + 1 : place + 4])
+
+
+def test_words_score_as_they_would_as_columns_of_their_own(coloured: Path, tmp_path: Path) -> None:
+    words = read_csv(coloured)
+    apart = words.drop(columns="colour").assign(
+        **{f"is {word}": (words["colour"] == word).astype(float) for word in ("deep", "odd", "pale")}
+    )
+    apart.to_csv(tmp_path / "apart.csv", index=False)
+    options = ("--target", "kind", "--method", "fisher", "--format", "json")
+    found = json.loads(rank(coloured, *options, "--categorical", "one-hot").stdout)["features"]
+    expected = {
+        each["feature"]: each["score"] for each in json.loads(rank(tmp_path / "apart.csv", *options).stdout)["features"]
+    }
+    (group,) = (each for each in found if "words" in each)
+    for word in ("deep", "odd", "pale"):
+        assert group["words"][f"colour={word}"] == pytest.approx(expected[f"is {word}"])
+
+
+def test_columns_of_words_are_refused_until_a_rule_is_named(coloured: Path) -> None:
+    message = error_of(DataError, coloured, "--target", "kind", "--method", "fisher")
+    assert "columns of words: 'colour'" in message
+    assert "--categorical one-hot" in message
+
+
+def test_a_method_that_runs_out_of_memory_says_so(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def exhausted(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(ranking_methods()["fisher"], "_scores", exhausted)
+    message = error_of(UsageError, file, "--target", "kind", "--method", "fisher")
+    assert "fisher needs more memory than there is for 178 rows and 14 features" in message
+
+
+def test_eubafes_refuses_more_pairs_than_memory_holds(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(eubafes, "MAX_SAMPLES", 100)
+    message = error_of(UsageError, file, "--target", "kind", "--method", "eubafes")
+    assert "compares all pairs of samples; 178 are too many: draw at most 100" in message

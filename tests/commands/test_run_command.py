@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 import pytest
 from calling import CHECKOUT, Answer, answer_of, fsvm, hashes, n_stored, started, wait_for_outcomes, write_config
 
+from fsvm_cli.report.tables import read_table
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
@@ -107,6 +109,37 @@ def test_a_run_with_overrides_says_so_and_remembers_them(call: Call, tmp_path: P
     run = json.loads((tmp_path / "results" / "small" / "run.json").read_text())
     assert run["overrides"] == {"classifier.C": 2, "protocol.splits": 2}
     assert run["config"]["classifier"]["C"] == 2
+
+
+def test_a_reader_that_goes_away_costs_no_result(tmp_path: Path) -> None:
+    with started("run", write_config(tmp_path), "--jobs", "1", "--out", tmp_path) as process:
+        process.stdout.close()
+        assert process.stderr.read().splitlines()[-1] == "small: 4 of 4 trials"
+    assert set(hashes(tmp_path / "small")) >= TABLES_AND_FIGURES
+
+
+def test_figures_of_trials_that_are_no_more_are_removed(call: Call, tmp_path: Path) -> None:
+    config = write_config(tmp_path)
+    assert call("run", config, "--jobs", "1").code == 0
+    folder = tmp_path / "results" / "small"
+    (folder / "notes.svg").write_text("of the user's own")
+    assert {"accuracy-vs-features.svg", "scores.svg"} <= set(hashes(folder))
+    # One row holds one class: every trial fails.
+    assert call("run", config, "--jobs", "1", "--set", "protocol.train=1").code == 4
+    assert [path.name for path in sorted(folder.iterdir()) if path.suffix in {".svg", ".png"}] == ["notes.svg"]
+    assert read_table(folder / "curves.csv").empty
+    assert call("run", config, "--jobs", "1").code == 0
+    assert {"accuracy-vs-features.svg", "scores.svg"} <= set(hashes(folder))
+
+
+def test_a_classifier_that_is_no_machine_is_said_to_have_no_duality_gap(call: Call, tmp_path: Path) -> None:
+    answer = call("run", write_config(tmp_path), "--jobs", "1")
+    assert "Mean ± 95 % interval over 4 splits; every machine reached its duality gap." in answer.out
+    classifier = "{type: naive-bayes, likelihood: gaussian}"
+    answer = call("run", write_config(tmp_path, "bayes", classifier=classifier, metrics="[rci]"), "--jobs", "1")
+    assert "test RCI in %" in answer.out
+    assert "Mean ± 95 % interval over 4 splits.\n" in answer.out
+    assert "gap" not in answer.out
 
 
 def test_help_waits_for_nothing() -> None:

@@ -58,7 +58,7 @@ def test_a_table_that_was_edited_and_a_figure_that_is_missing(call: Call, result
 
 def test_a_stored_outcome_that_does_not_repeat(call: Call, results: Path) -> None:
     with Store(results, writable=True) as store:
-        (key, *_) = store.covered_sizes()
+        (key, _), *_ = store.covered_sizes()
         outcome = store.outcome(key)
         assert outcome is not None
         changed = dataclasses.replace(outcome.subsets[5], test=((15, 15), (0, 0)))

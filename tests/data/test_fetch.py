@@ -261,6 +261,44 @@ def test_what_a_killed_process_left_is_used_or_replaced(server: Server, cache: P
     assert left_in(cache) == ["folder/file.data"]
 
 
+@pytest.mark.parametrize("left", ["half", "all", "another"])
+def test_an_archive_that_a_killed_process_began_is_gone_on_with_or_replaced(
+    server: Server, cache: Path, left: str
+) -> None:
+    packed = zipped(CONTENT)
+    address = f"{server.address}/all.zip"
+    server.answers["/all.zip"] = packed
+    beginnings = {"half": packed[: len(packed) // 2], "all": packed, "another": WEB_PAGE}
+    beginning = cache / ".archives" / hashlib.sha256(address.encode()).hexdigest()
+    beginning.parent.mkdir(parents=True)
+    beginning.write_bytes(beginnings[left])
+    assert fetched(f"{address}#inner/file.data") == CONTENT
+    assert left_in(cache) == ["folder/file.data"]
+    first, *others = [asked for _, asked in server.asked]
+    assert first == f"bytes={len(beginnings[left])}-"
+    assert others == ([] if left == "half" else [None])
+
+
+def test_ctrl_c_leaves_the_archive_to_be_gone_on_with(
+    server: Server, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    packed = zipped(CONTENT)
+    address = f"{server.address}/all.zip"
+
+    def interrupted(source: str, path: Path, limit: int) -> None:
+        path.write_bytes(packed[:1000])
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(download, "download", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            fetched(f"{address}#inner/file.data")
+    server.answers["/all.zip"] = packed
+    assert fetched(f"{address}#inner/file.data") == CONTENT
+    assert [asked for _, asked in server.asked] == ["bytes=1000-"]
+    assert left_in(cache) == ["folder/file.data"]
+
+
 def another_process(server: Server, cache: Path) -> tuple[list[str], dict[str, str]]:
     """Command and environment of a process that fetches the file from `server` as its mirror."""
     program = textwrap.dedent(f"""

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 EXAMPLES = int(os.environ.get("FSVM_FUZZ_EXAMPLES", "60"))
 CSV = b'a,"b c",y\n1,2.5,yes\n3,,no\n-1e3,0,"y,es"\n2,red,no\n'
 ARFF = b"@relation r\n@attribute a numeric\n@attribute b {x,y}\n@attribute c {0,1}\n@data\n1,x,0\n2.5,y,1\n?,x,1\n"
+SPARSE_ARFF = ARFF.partition(b"1,x,0")[0] + b"{0 1,2 1}\n{1 y}\n{}\n{0 ?, 1 'y'}\n"
 GENES = b"1.5 2 3\n\n4 5e3 6\n"
 
 
@@ -124,6 +125,7 @@ READERS = {
     "own CSV": Reader(own("csv"), CSV),
     "own Parquet": Reader(own("parquet"), parquet()),
     "own ARFF": Reader(own("arff"), ARFF),
+    "own sparse ARFF": Reader(own("arff"), SPARSE_ARFF),
     "own LIBSVM": Reader(own("libsvm"), b"+1 1:0.5 3:2 # c\n-1 2:1\n1 1:1e3\n"),
     "zip": Reader(packed("a.zip", "member"), zipped()),
     "tar": Reader(packed("a.tar", "member"), tarred("w")),

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 from sklearn.utils import Bunch
 
+from fsvm_cli.data.readers import arff
 from fsvm_cli.data.source import open_source
 from fsvm_cli.data.spec import DatasetSpec, TableSpec
 from fsvm_cli.data.table import dataset_from_table
@@ -227,16 +228,93 @@ def test_arff() -> None:
     [
         "@RELATION toy\n",
         ARFF.replace("NUMERIC", "STRING"),
-        ARFF.replace("1.5,0,pos", "{0 1.5, 2 pos}"),
-        ARFF.replace("1.5,0,pos", "1.5,0"),
-        ARFF.replace("1.5,0,pos", "1.5,7,pos"),
+        ARFF.replace("NUMERIC", "DATE 'yyyy-MM-dd'"),
         ARFF.partition("1.5")[0],
         "no arff at all",
     ],
 )
 def test_bad_arff_is_refused(text: str) -> None:
     Path("mine.arff").write_text(text)
-    with pytest.raises(DataError, match=r"mine\.arff: (not a dense ARFF|holds no rows)"):
+    with pytest.raises(DataError, match=r"mine\.arff: (not an ARFF|holds no rows)"):
+        opened(file="mine.arff")
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ("{0 1.5, 2 pos}", ":8: not a row of values with commas"),
+        ("1.5,0", ":8: 2 values, where 3 attributes are declared"),
+        ("1.5,0,pos,", ":8: 3 values, where 3 attributes"),
+        ("1.5,,pos", ":8: not a row of values"),
+        ("1.5,7,pos", ":8: '7' is no value of the attribute 'bit'"),
+        ("big,0,pos", ":8: 'big' is no number, which the attribute 'a' holds"),
+    ],
+)
+def test_bad_rows_of_arff_are_refused_with_their_line(row: str, message: str) -> None:
+    Path("mine.arff").write_text(ARFF.replace("2,1,neg", row))
+    with pytest.raises(DataError, match=r"mine\.arff" + message):
+        opened(file="mine.arff")
+
+
+SPARSE_ARFF = """@RELATION toy
+@ATTRIBUTE a NUMERIC
+@ATTRIBUTE bit {0,1}
+@ATTRIBUTE 'some words' {red, 'light blue', green}
+@ATTRIBUTE class {neg,pos}
+@DATA
+% a comment
+{0 1.5, 3 pos}
+{ 1 1 , 2 "light blue" }
+
+{}
+{0 -2,1 1,2 green,3 'pos'}
+"""
+DENSE_ARFF = SPARSE_ARFF.partition("%")[0] + "1.5,0,red,pos\n0,1,'light blue',neg\n0,0,red,neg\n-2,1,green,pos\n"
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+def test_sparse_arff_is_what_its_dense_form_is(line_end: str) -> None:
+    Path("mine.arff").write_bytes(SPARSE_ARFF.replace("\n", line_end).encode())
+    sparse = opened(file="mine.arff", categorical="one-hot")
+    Path("mine.arff").write_text(DENSE_ARFF)
+    dense = opened(file="mine.arff", categorical="one-hot")
+    assert sparse.sha256 == dense.sha256
+    assert sparse.feature_names == dense.feature_names
+    assert sparse.class_names == dense.class_names
+    np.testing.assert_array_equal(sparse.X[:, 0], [1.5, 0, 0, -2])
+
+
+def test_holes_in_sparse_arff_are_holes() -> None:
+    Path("mine.arff").write_text(SPARSE_ARFF.replace("{}", "{0 ?, 2 ?}"))
+    with pytest.raises(DataError, match=r"in 1 of 4 rows; by column: 'a' \(1\), 'some words' \(1\)"):
+        opened(file="mine.arff", categorical="one-hot")
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ("{4 1}", r":11: the index 4 is not one that rises from 0 to 3"),
+        ("{1 1, 0 2}", r":11: the index 0 is not one that rises"),
+        ("{0 1, 0 2}", r":11: the index 0 is not one that rises"),
+        ("{0 red}", r":11: 'red' is no number"),
+        ("{2 pink}", r":11: 'pink' is no value of the attribute 'some words'"),
+        ("{0}", r":11: not a sparse row .*: '0'"),
+        ("{0 1 2}", r":11: '1 2' is no number"),
+        ("{0 1", r":11: not a sparse row"),
+        ("{0 1}, {5}", r":11: not a sparse row"),
+        ("1,0,red,pos", r":11: not a sparse row .* as the rows before it"),
+    ],
+)
+def test_bad_sparse_arff_is_refused_with_its_line(row: str, message: str) -> None:
+    Path("mine.arff").write_text(SPARSE_ARFF.replace("{}", row))
+    with pytest.raises(DataError, match=r"mine\.arff" + message):
+        opened(file="mine.arff")
+
+
+def test_sparse_arff_that_would_fill_the_memory_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(arff, "MAX_CELLS", 15)
+    Path("mine.arff").write_text(SPARSE_ARFF)
+    with pytest.raises(DataError, match=r"4 rows of 4 attributes .* LIBSVM's sparse format"):
         opened(file="mine.arff")
 
 

@@ -12,6 +12,7 @@ from fsvm_cli.data import load
 from fsvm_cli.data.readers.reuters import read_reuters
 from fsvm_cli.data.source import open_source
 from fsvm_cli.data.spec import NamedSpec
+from fsvm_cli.data.vocabulary import seen_from
 from fsvm_cli.errors import DataError
 
 
@@ -88,6 +89,19 @@ class TestCollection:
         assert source.n_features == pytest.approx(words, rel=0.4 if version == "reuters-3" else 0.03)
         assert set(source.draw(np.random.default_rng(0)).X.data) == {1.0}
 
+    def test_new_work_counts_words_in_training_stories_unless_it_asks_for_the_papers_way(self) -> None:
+        default = open_source(NamedSpec(name="reuters"), base_folder=Path(), announce=lambda line: None)
+        paper = opened("reuters-1")
+        assert default.feature_names == paper.feature_names
+        assert default.identity != paper.identity
+        assert not default.caveats
+        assert "test stories included" in paper.caveats[0]
+        whole, counts = (source.draw(np.random.default_rng(0)) for source in (paper, default))
+        everything = seen_from(counts, np.arange(counts.n_samples))
+        assert (everything != whole.X).nnz == 0
+        half = seen_from(counts, np.arange(0, counts.n_samples, 2))
+        assert 0.4 * whole.n_features < np.count_nonzero(half.sum(axis=0)) < 0.8 * whole.n_features
+
     def test_modapte_has_nearly_the_known_counts(self) -> None:
         dataset = opened("reuters-1-modapte").draw(np.random.default_rng(0))
         # Counts of all stories of each topic; a few are numbers, or have two of the topics.
@@ -98,14 +112,17 @@ class TestCollection:
             most = np.array([counts[part] for counts in known.values()])
             assert ((most - 6 <= found) & (found <= most)).all()
 
-    def test_a_parsed_collection_is_kept_and_verified(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-        first = opened("reuters-1-modapte")
+    @pytest.mark.parametrize("version", ["reuters-1-modapte", "reuters-1-random"])
+    def test_a_parsed_collection_is_kept_and_verified(
+        self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, version: str
+    ) -> None:
+        first = opened(version)
         with monkeypatch.context() as patched:
             patched.setattr(load, "read_reuters", None)
-            again = opened("reuters-1-modapte")
+            again = opened(version)
         assert again.identity == first.identity
         assert again.feature_names == first.feature_names
         (kept,) = (tmp_path / "parsed").iterdir()
         for damage in (b"", kept.read_bytes()[:-100], b"x" * 100):
             kept.write_bytes(damage)
-            assert opened("reuters-1-modapte").identity == first.identity
+            assert opened(version).identity == first.identity

@@ -179,17 +179,18 @@ def test_a_data_set_that_does_not_exist_is_refused_with_its_place(load: Callable
 
 
 @pytest.mark.parametrize(
-    ("changes", "message"),
+    ("record", "dataset", "message"),
     [
-        ({"dataset": "wine"}, "needs 2 features and 2 classes; wine has 13 and 3"),
-        ({"dataset": "plane"}, "shows a gradient-angle ranking"),
+        ("decision-field", "wine", "a decision field needs 2 features and 2 classes; wine has 13 and 3"),
+        ("decision-field", "plane", "a decision field shows a gradient-angle ranking"),
+        ("descent-path", "wine", "a descent path shows a kpd ranking; list one"),
     ],
 )
 def test_a_record_that_cannot_be_made_is_refused(
-    load: Callable[..., LoadedConfig], changes: dict[str, Any], message: str
+    load: Callable[..., LoadedConfig], record: str, dataset: str, message: str
 ) -> None:
-    with pytest.raises(UsageError, match=rf"small\.yaml:\d+:\d+: a decision field {message}"):
-        plan(load(record=["decision-field"], subsets="all", **changes), print)
+    with pytest.raises(UsageError, match=rf"small\.yaml:\d+:\d+: {message}"):
+        plan(load(record=[record], subsets="all", dataset=dataset), print)
 
 
 def test_an_override_replaces_a_key_and_is_remembered() -> None:

@@ -8,7 +8,7 @@ import pytest
 from small import run_job
 
 from fsvm_cli.experiment.explain import Explanation, explain
-from fsvm_cli.experiment.run import missing_tasks
+from fsvm_cli.experiment.missing import missing_tasks
 from fsvm_cli.experiment.store import Store
 from fsvm_cli.ranking.registry import ranking_methods
 

@@ -51,9 +51,9 @@ def divided(monkeypatch: pytest.MonkeyPatch) -> Dataset:
 
 def test_the_parts_are_those_of_the_source(planned: Planned, divided: Dataset) -> None:
     experiment = planned(protocol=GIVEN, scaling="none")
-    assert experiment.trials() == [Trial(n_train=28, split=0)]
+    assert list(experiment.trials()) == [Trial(n_train=28, split=0)]
     for each in (experiment, PackedExperiment.of(experiment).unpacked()):
-        parts = draw_parts(each, each.trials()[0])
+        parts = draw_parts(each, next(each.trials()))
         np.testing.assert_array_equal(parts.X_train, divided.X[divided.train_indices])
         np.testing.assert_array_equal(parts.y_test, divided.y[TEST_ROWS])
 
@@ -61,7 +61,7 @@ def test_the_parts_are_those_of_the_source(planned: Planned, divided: Dataset) -
 def test_its_key_is_not_that_of_a_random_split_of_the_same_sizes(planned: Planned, divided: Dataset) -> None:
     given, drawn = planned(protocol=GIVEN), planned(protocol=GIVEN | {"train": 28})
     (trial,) = given.trials()
-    assert drawn.trials() == [trial]
+    assert list(drawn.trials()) == [trial]
     assert drawn.n_test == given.n_test
     assert given.key(0, trial) != drawn.key(0, trial)
 

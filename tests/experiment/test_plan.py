@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
+from fsvm_cli.data.dataset import Dataset
+from fsvm_cli.data.source import fixed_source
+from fsvm_cli.data.wording import numbered
+from fsvm_cli.evaluation.seeds import random_stream
+from fsvm_cli.evaluation.splits import random_split
+from fsvm_cli.experiment import plan as planning
 from fsvm_cli.experiment.plan import Experiment, Trial
 from fsvm_cli.experiment.trial import draw_parts, run_trial
 from fsvm_cli.ranking.registry import ranking_methods
@@ -32,7 +39,7 @@ def test_every_trial_of_every_ranking_has_its_own_key(planned: Planned) -> None:
     keys = [experiment.key(place, trial) for place in experiment.places() for trial in experiment.trials()]
     assert len(keys) == 2 * 2 * 3
     assert len(set(keys)) == len(keys)
-    assert experiment.n_trials() == len(experiment.trials()) == 6
+    assert experiment.n_trials() == len(list(experiment.trials())) == 6
 
 
 @pytest.mark.parametrize(
@@ -74,7 +81,7 @@ def test_a_key_does_not_depend_on(planned: Planned, changes: dict[str, Any]) -> 
 )
 def test_a_key_depends_on(planned: Planned, changes: dict[str, Any]) -> None:
     experiment = planned(**changes)
-    trial = experiment.trials()[0]
+    trial = next(experiment.trials())
     experiment = dataclasses.replace(experiment, n_test={FIRST.n_train: experiment.n_test[trial.n_train]})
     assert experiment.key(0, FIRST) != planned().key(0, FIRST)
 
@@ -91,12 +98,6 @@ def test_a_new_version_of_a_method_changes_its_keys_alone(planned: Planned, monk
     after = planned()
     assert keys_of(after, 0) == old[0]
     assert not keys_of(after, 1) & old[1]
-
-
-def test_keys_by_ranking_are_the_keys_by_place(planned: Planned) -> None:
-    experiment = planned()
-    for place, ranking in enumerate(experiment.rankings()):
-        assert experiment.keys(ranking) == {trial: experiment.key(place, trial) for trial in experiment.trials()}
 
 
 def test_the_machine_on_all_features_is_always_among_the_sizes(planned: Planned) -> None:
@@ -126,6 +127,28 @@ def test_the_parts_are_scaled_by_the_training_rows_alone(planned: Planned) -> No
     np.testing.assert_allclose(parts.X_train.mean(axis=0), 0, atol=1e-12)
     np.testing.assert_allclose(parts.X_train.std(axis=0), 1, atol=1e-12)
     assert np.abs(parts.X_test.mean(axis=0)).max() > 0.01
+
+
+def test_words_are_counted_in_the_training_rows_alone(planned: Planned, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    counts = sp.csr_array(rng.poisson(0.15, (24, 20)).astype(float))
+    counted = Dataset(
+        name="counts",
+        X=counts,
+        y=np.arange(24) % 2,
+        feature_names=numbered(20),
+        class_names=("no", "yes"),
+        sha256="0" * 64,
+        least_occurrences=3,
+    )
+    monkeypatch.setattr(planning, "open_source", lambda *_, **__: fixed_source(counted))
+    experiment = planned(scaling="none")
+    parts = draw_parts(experiment, FIRST)
+    split = random_split(24, 12, 12, random_stream(7, "split", 0))
+    known = counts[split.train].sum(axis=0) >= 3
+    assert 0 < np.count_nonzero(known) < 20
+    np.testing.assert_array_equal(parts.X_train.toarray(), (counts[split.train].toarray() > 0) & known)
+    np.testing.assert_array_equal(parts.X_test.toarray(), (counts[split.test].toarray() > 0) & known)
 
 
 def test_a_ranking_that_raises_leaves_the_others_their_outcomes(

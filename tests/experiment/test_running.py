@@ -12,8 +12,9 @@ import threadpoolctl
 from small import Quiet, run_job, stored
 
 from fsvm_cli.errors import DataError
+from fsvm_cli.experiment.missing import missing_tasks
 from fsvm_cli.experiment.pools import ProcessPool, SerialPool
-from fsvm_cli.experiment.run import Job, missing_tasks, open_local_pool, run
+from fsvm_cli.experiment.run import Job, open_local_pool, run
 from fsvm_cli.experiment.store import FILE_NAME, Store
 from fsvm_cli.ranking.registry import ranking_methods
 

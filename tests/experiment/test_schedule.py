@@ -68,7 +68,7 @@ def tasks_of(experiment: int, n_trials: int) -> list[Task]:
 def run_all(pool: ScriptedPool, *n_trials: int) -> list[TaskResult]:
     schedule = Schedule(pool)
     for experiment, n in enumerate(n_trials):
-        schedule.add(experiment, tasks_of(experiment, n))
+        schedule.add(experiment, tasks_of(experiment, n), n)
     return [result for results in schedule.results() for result in results]
 
 
@@ -143,8 +143,8 @@ def test_a_trial_longer_than_a_second_is_a_chunk_of_its_own() -> None:
 def test_a_cancelled_experiment_begins_nothing_more() -> None:
     pool = ScriptedPool(never, {0: 5.0, 1: 5.0})
     schedule = Schedule(pool)
-    schedule.add(0, tasks_of(0, 100))
-    schedule.add(1, tasks_of(1, 10))
+    schedule.add(0, tasks_of(0, 100), 100)
+    schedule.add(1, tasks_of(1, 10), 10)
     results = []
     for batch in schedule.results():
         results += batch

@@ -83,6 +83,10 @@ def test_an_extractor_is_refused(planned_on_words: Callable[..., Experiment], me
     ("changes", "message"),
     [
         ({"classifier": {"kernel": "gaussian", "C": 1}}, FILLED.format("the gaussian kernel takes")),
+        (
+            {"rankings": [{"method": "mutual-information", "classifier": {"kernel": "laplace", "C": 1}}]},
+            FILLED.format("the laplace kernel takes"),
+        ),
         ({"scaling": "standard"}, r"small\.yaml:\d+:\d+: scaling 'standard' would fill a sparse matrix; use 'none'"),
     ],
 )

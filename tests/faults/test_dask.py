@@ -54,7 +54,7 @@ def test_a_cluster_that_is_started_for_the_run_writes_the_same_bytes(undisturbed
 
 
 def test_ctrl_c_reaches_the_run_and_not_the_workers_that_it_started(undisturbed: Undisturbed, tmp_path: Path) -> None:
-    with started("run", undisturbed[0], "--splits", "3000", "--dask", "local:2", "--out", tmp_path) as process:
+    with started("run", undisturbed[0], "--splits", "30000", "--dask", "local:2", "--out", tmp_path) as process:
         wait_for_outcomes(tmp_path / "small", process)
         os.killpg(process.pid, signal.SIGINT)
         answer = answer_of(process)

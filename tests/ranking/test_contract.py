@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -48,6 +50,15 @@ def separable(n_classes: int, n_features: int = 6) -> tuple[NDArray[np.float64],
 @parametrize_with_checks([build(method) for method in METHODS])
 def test_it_is_a_scikit_learn_estimator(estimator: Any, check: Any) -> None:
     check(estimator)
+
+
+@every_method
+def test_its_page_says_what_it_costs_and_when_to_use_it(method: type[Ranker]) -> None:
+    page = inspect.getdoc(method) or ""
+    assert re.search(r"\bO\(", page)
+    assert re.search(r"\bUse it .*\bnot ", page, re.DOTALL)
+    described = re.findall(r"^(\w+) : ", page.partition("Parameters")[2], re.MULTILINE)
+    assert set(method._get_param_names()) <= set(described)
 
 
 @every_method

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fsvm_cli.ranking.rfe_machines import KernelMachines, LinearMachines, Task
-from fsvm_cli.ranking.rfe_steps import drop_feature, make_chunk, normal_vector, settle, train
+from fsvm_cli.ranking.rfe_steps import drop_feature, has_strays, make_chunk, normal_vector, train
 from fsvm_cli.svm import SVM, Gaussian, Kernel, Laplace, Linear, Polynomial
 from fsvm_cli.svm.engine import compiled_bias, compiled_gap
 
@@ -55,7 +55,7 @@ def test_a_factor_that_would_lose_its_digits_is_made_anew() -> None:
 def test_settling_reaches_the_optimum_with_its_certificate() -> None:
     chunk = trained_chunk()
     drop_feature(chunk, 3)
-    assert settle(chunk.K, chunk.y, chunk.box, chunk.factor, 1e-8)
+    assert train(chunk, 1e-8)
     assert compiled_gap(chunk.y, chunk.box, compiled_bias(chunk.box)) <= 1e-8
     left = np.delete(FEATURES, 3)
     w = np.empty(49)
@@ -70,9 +70,20 @@ def test_a_feature_that_is_far_larger_than_the_others_leaves_no_rounding_behind(
     machines = KernelMachines(Task(kernel, huge, Y[None], 1.0, 1e-6, "auto"))
     linear = LinearMachines(Task(Linear(), huge, Y[None], 1.0, 1e-6, "auto"))
     for dropped in (machines, linear):
+        dropped.train()
         dropped.drop(np.array([5]))
+    linear.train()
     np.testing.assert_allclose(machines.statistic, kernel.statistic_matrix(X[:, :5], X[:, :5]), atol=1e-12)
-    np.testing.assert_allclose(linear.chunks[0].K, X[:, :5] @ X[:, :5].T, atol=1e-12)
+    left = X[linear.chunks[0].rows, :5]
+    np.testing.assert_allclose(linear.chunks[0].K, left @ left.T, atol=1e-12)
+
+
+def test_a_stray_is_a_sample_within_the_margin_that_is_not_watched() -> None:
+    columns, y = np.array([[3.0, -3.0, 0.5, -2.0]]), np.array([1.0, -1.0, 1.0, -1.0])
+    features, w = np.array([0]), np.array([1.0])
+    assert has_strays(np.array([0, 1]), columns, features, w, 0.0, y)
+    assert not has_strays(np.array([0, 2]), columns, features, w, 0.0, y)
+    assert has_strays(np.array([0, 2]), columns, features, w, 1.5, y)
 
 
 @pytest.mark.parametrize("C", [0.1, 10.0])

@@ -14,15 +14,20 @@ from sklearn.metrics import mutual_info_score
 
 from fsvm_cli.errors import DataError
 from fsvm_cli.experiment.config import load_config
-from fsvm_cli.experiment.plan import plan
-from fsvm_cli.experiment.run import Job, missing_tasks, open_local_pool, run
+from fsvm_cli.experiment.missing import missing_tasks
+from fsvm_cli.experiment.plan import Trial, plan
+from fsvm_cli.experiment.record import PATH_POINTS
+from fsvm_cli.experiment.run import Job, open_local_pool, run
 from fsvm_cli.experiment.schema import ALL_FEATURES
 from fsvm_cli.experiment.store import Store
 from fsvm_cli.experiment.tasks import run_tasks
+from fsvm_cli.experiment.trial import draw_parts
+from fsvm_cli.ranking.kpd import KernelPenalisedDescent
 from fsvm_cli.report.results import draw_figures, results_folders, write_tables
 from fsvm_cli.report.samples import collect
 from fsvm_cli.report.scores import draw_scores
 from fsvm_cli.report.tables import read_table, write_table
+from fsvm_cli.svm import Gaussian, Polynomial
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -86,6 +91,7 @@ def test_a_figure_over_fewer_trials_than_planned_says_so(plane: Path, tmp_path: 
     complete = {path.name: path.read_bytes() for path in draw_figures(plane, ("svg",))}
     assert b"<!-- INCOMPLETE: 3 of 7 splits, 40 training rows -->" in drawn["accuracy-vs-features.svg"]
     assert b"INCOMPLETE" not in complete["accuracy-vs-features.svg"]
+    assert b"<!-- all features -->" in complete["accuracy-vs-features.svg"]
 
 
 def test_without_rankings_there_is_a_table_and_no_curve(tmp_path: Path) -> None:
@@ -135,6 +141,32 @@ def test_a_learning_curve_has_a_figure_for_each_training_size(tmp_path: Path) ->
     folder = results_of(tmp_path, "protocol.train=[20, 30]", "record=[]")
     names = [path.name for path in draw_figures(folder, ("svg",))]
     assert names == ["accuracy-vs-features-n20.svg", "accuracy-vs-features-n30.svg", "scores.svg"]
+
+
+def test_the_descents_of_the_first_split_are_kept_and_drawn(tmp_path: Path) -> None:
+    polynomial = "{method: kpd, threshold: 0.004, label: other, classifier: {kernel: polynomial, C: 1}}"
+    rankings = f"rankings=[{{method: kpd, threshold: 0.004}}, {polynomial}]"
+    folder = results_of(tmp_path, rankings, "record=[descent-path]", "deviations=[]")
+    table = read_table(folder / "path.csv")
+    experiment = plan(load_config("plane"), lambda _: None)
+    parts = draw_parts(experiment, Trial(40, 0))
+    kernels = {"kpd": (Gaussian(0.5), 10.0, 0.004), "other": (Polynomial(), 1.0, 0.004)}
+    for label, (kernel, C, threshold) in kernels.items():
+        descent = KernelPenalisedDescent(kernel, C, threshold=threshold).fit(parts.X_train, parts.y_train).path_[0]
+        rows = table[table["ranking"] == label]
+        kept = rows["iteration"].to_numpy()
+        assert (kept[0], kept[-1]) == (0, len(descent.objective) - 1)
+        assert len(kept) == min(len(descent.objective), PATH_POINTS)
+        np.testing.assert_array_equal(rows["n_active"], descent.n_active[kept])
+        np.testing.assert_allclose(rows["objective"], descent.objective[kept], rtol=1e-8)
+        weights = rows[["weight of x1", "weight of x2"]]
+        np.testing.assert_allclose(weights, descent.weights[kept], rtol=1e-8)
+    assert len(table[table["ranking"] == "kpd"]) == PATH_POINTS, "one of the two is thinned"
+    drawn = {path.name: path.read_bytes() for path in draw_figures(folder, ("svg",))}
+    assert "descent-path.svg" in drawn
+    assert b"<!-- other -->" in drawn["scores.svg"], "one method with two machines has two panels"
+    # Two machines at all features: no line for both.
+    assert b"<!-- all features -->" not in drawn["accuracy-vs-features.svg"]
 
 
 def test_results_are_found_in_a_folder_or_below_it(plane: Path, tmp_path: Path) -> None:

@@ -1,11 +1,13 @@
-"""An independent solution of the dual problem, from a general interior-point QP solver in double precision."""
+"""Independent solutions of the dual problem, from general interior-point QP solvers in double precision."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import clarabel
 import numpy as np
 import piqp
+from scipy import sparse
 
 if TYPE_CHECKING:
     from fsvm_cli.svm import DualProblem
@@ -24,3 +26,19 @@ def solve_with_piqp(problem: DualProblem) -> np.ndarray | None:
         if solver.solve() == piqp.PIQP_SOLVED:
             return np.clip(solver.result.x, 0.0, problem.C)
     return None
+
+
+def solve_with_clarabel(problem: DualProblem) -> np.ndarray:
+    """Return alpha of a problem with finite bounds; slower than PIQP, and the second to be asked."""
+    n = len(problem.y)
+    P = problem.gram * np.outer(problem.y, problem.y) + problem.ridge * np.eye(n)
+    rows = [sparse.csc_matrix(problem.y[None, :])] if problem.equality else []
+    A = sparse.vstack([*rows, -sparse.eye(n), sparse.eye(n)], format="csc")
+    b = np.concatenate([np.zeros(len(rows)), np.zeros(n), problem.C])
+    cones = [clarabel.ZeroConeT(len(rows)), clarabel.NonnegativeConeT(2 * n)]
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-9
+    solution = clarabel.DefaultSolver(sparse.triu(P, format="csc"), -np.ones(n), A, b, cones, settings).solve()
+    assert solution.status == clarabel.SolverStatus.Solved
+    return np.clip(np.array(solution.x), 0.0, problem.C)

@@ -14,8 +14,8 @@ from fsvm_cli.svm.compiled_kernels import Scratch, add_feature, exponentials, fi
 
 D = 4
 WEIGHTS = (0.5, 0.0, 2.0, 1.3)
-UNWEIGHTED = [Linear(), Polynomial(3, 0.7), Gaussian(2.5), Laplace(3.0), Anova(0.4, 3), Tanh(0.3, 0.2)]
-WEIGHTED = [Linear(WEIGHTS), Polynomial(2, 1.0, WEIGHTS), Gaussian(2.0, WEIGHTS), Laplace(1.5, WEIGHTS)]
+UNWEIGHTED = [Linear(), Polynomial(3, 0.7, scale=0.6), Gaussian(2.5), Laplace(3.0), Anova(0.4, 3), Tanh(0.3, 0.2)]
+WEIGHTED = [Linear(WEIGHTS), Polynomial(2, 1.0, WEIGHTS, 0.6), Gaussian(2.0, WEIGHTS), Laplace(1.5, WEIGHTS)]
 
 
 def samples(n: int, seed: int) -> np.ndarray:
@@ -30,7 +30,7 @@ def name_of(kernel: Kernel) -> str:
     ("kernel", "expected"),
     [
         (Linear(), pairwise.linear_kernel),
-        (Polynomial(3, 0.7), lambda A, B: pairwise.polynomial_kernel(A, B, degree=3, gamma=1, coef0=0.7)),
+        (Polynomial(3, 0.7, scale=0.4), lambda A, B: pairwise.polynomial_kernel(A, B, degree=3, gamma=0.4, coef0=0.7)),
         (Gaussian(2.5), lambda A, B: pairwise.rbf_kernel(A, B, gamma=1 / 2.5)),
         (Laplace(3.0), lambda A, B: pairwise.laplacian_kernel(A, B, gamma=1 / 3.0)),
         (Tanh(0.3, 0.2), lambda A, B: pairwise.sigmoid_kernel(A, B, gamma=0.3, coef0=-0.2)),
@@ -169,6 +169,7 @@ def test_kernels_are_found_by_name_and_hashable(name):
         (lambda: Polynomial(degree=2.0), "degree must be an integer"),
         (lambda: Polynomial(degree=True), "degree must be an integer"),
         (lambda: Polynomial(offset=-1.0), "offset must be >= 0"),
+        (lambda: Polynomial(scale=0.0), "scale must be > 0"),
         (lambda: Linear(weights=(1.0, -1.0)), r"weights\[1\] must be >= 0"),
         (lambda: Linear(weights=(1.0,)).gram(samples(2, 0), samples(2, 0)), "1 entries for 4 features"),
         (lambda: Anova().weight_gradient(samples(2, 0), samples(2, 0), np.ones((2, 2))), "no feature weights"),

@@ -78,6 +78,26 @@ def test_a_class_that_a_fold_lacks_is_not_predicted_there():
     assert found.accuracy[0, 0] == pytest.approx(0.5 * np.mean(alone(A, b, folds[1])), abs=1e-12)
 
 
+def test_folds_may_repeat_rows():
+    rng = np.random.default_rng(0)
+    drawn = [rng.choice(len(Y), 100) for _ in range(3)]
+    folds = [(rows, np.setdiff1d(np.arange(len(Y)), rows)) for rows in drawn]
+    theirs = GridSearchCV(SVC(gamma=1 / 30, tol=1e-6), {"C": CS}, cv=folds).fit(X, Y)
+    ours = grid_search([Gaussian(30.0)], CS, X, Y, folds, n_classes=2)
+    np.testing.assert_allclose(ours.accuracy[0], theirs.cv_results_["mean_test_score"], atol=1e-12)
+    assert ours.converged.all()
+
+
+def test_rows_that_a_fold_neither_trains_on_nor_tests_are_left_out():
+    whole = SVC(gamma=1 / 30).fit(X, Y)
+    easy = np.setdiff1d(np.arange(len(Y)), whole.support_)
+    few = np.array([np.flatnonzero(Y == 0)[0], np.flatnonzero(Y == 1)[0]])
+    fold = (few, np.setdiff1d(easy, few))
+    expected = np.mean(SVC(gamma=1 / 30, tol=1e-6).fit(X[few], Y[few]).predict(X[fold[1]]) == Y[fold[1]])
+    assert expected < np.mean(whole.predict(X[fold[1]]) == Y[fold[1]])
+    assert grid_search([Gaussian(30.0)], [1.0], X, Y, [fold], n_classes=2).accuracy[0, 0] == pytest.approx(expected)
+
+
 def alone(A, b, fold):
     train, test = fold
     machines = fit_one_vs_rest(Linear().gram(A[train], A[train]), b[train], 1.0, 3)
@@ -90,7 +110,8 @@ def alone(A, b, fold):
 def test_what_the_fast_solver_leaves_goes_to_the_interior_point(monkeypatch):
     folds = list(KFold(3).split(X))
     expected = grid_search([Gaussian(30.0)], [1.0], X, Y, folds, n_classes=2)
-    monkeypatch.setattr("fsvm_cli.svm.tuning.score_fold", lambda *arguments: np.zeros(1, dtype=bool))
+    missed = lambda machines, fold: (np.zeros((1, len(fold[1]))), np.zeros(1, dtype=bool))  # noqa: E731
+    monkeypatch.setattr("fsvm_cli.svm.tuning.FoldMachines.score", missed)
     found = grid_search([Gaussian(30.0)], [1.0], X, Y, folds, n_classes=2)
     np.testing.assert_array_equal(found.accuracy, expected.accuracy)
     assert found.converged.all()

@@ -1,13 +1,12 @@
-"""Tables with named columns: CSV, Parquet and ARFF."""
+"""Tables with named columns: CSV and Parquet."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
-from scipy.io import arff
 
 from fsvm_cli.errors import DataError
 
@@ -61,35 +60,6 @@ def read_parquet(path: Path) -> pa.Table:
 def _with_checked_names(table: pa.Table) -> pa.Table:
     """Rename the columns to their own names: pyarrow decodes names as late as when they are asked for."""
     return table.rename_columns(table.column_names)
-
-
-def read_arff(path: Path) -> pa.Table:
-    """Read a dense ARFF file; nominal attributes whose values are all numbers become numbers.
-
-    Raises
-    ------
-    DataError
-        If it is none, or has attributes of text or relations, or is written in the sparse form.
-    """
-    try:
-        with path.open(encoding="utf-8") as stream:
-            records, meta = arff.loadarff(stream)
-    # scipy's reader answers malformed text with whatever its parsing runs into.
-    except (arff.ArffError, ValueError, KeyError, IndexError, TypeError, StopIteration, NotImplementedError) as error:
-        raise DataError(f"{path}: not a dense ARFF file of numbers and names ({_first_line(error)})") from error
-    if records.size == 0 or not meta.names():
-        raise DataError(f"{path}: holds no rows")
-    return pa.table([_arff_column(records[name]) for name in meta.names()], names=meta.names())
-
-
-def _arff_column(values: Any) -> pa.Array:
-    if values.dtype.kind != "S":
-        return pa.array(values, from_pandas=True)
-    words = [None if word == b"?" else word.decode() for word in values.tolist()]
-    try:
-        return pa.array([None if word is None else float(word) for word in words], pa.float64())
-    except ValueError:
-        return pa.array(words, pa.string())
 
 
 def _first_line(error: Exception) -> str:

@@ -62,12 +62,14 @@ def read_reuters(paths: Sequence[Path], *, topics: Collection[str], split: Split
         parts.
     vocabulary : {"whole", "training"}
         Where occurrences are counted: in all stories, test stories included, as in the paper; or in the training
-        part of ModApte only.
+        part only.
 
     Returns
     -------
     list of Rows
-        All stories, or the training and the test part. X is CSR of zeros and ones: whether a word occurs. Labels
+        All stories, or the training and the test part. X is CSR of zeros and ones: whether a word occurs. Where
+        random splits are to choose their own words, it holds the numbers of occurrences instead, and
+        `least_occurrences` is set: a word that is too rare in all stories is too rare in each training part. Labels
         are topics.
 
     Raises
@@ -88,9 +90,15 @@ def read_reuters(paths: Sequence[Path], *, topics: Collection[str], split: Split
     words = _frequent_words(counted)
     if not words:
         raise DataError(f"{paths[0].parent}: no word occurs {LEAST_OCCURRENCES} times")
-    vectorizer = CountVectorizer(token_pattern=WORD, vocabulary=words, binary=True, dtype=np.float64)
+    is_open = split == "any" and vocabulary == "training"
+    vectorizer = CountVectorizer(token_pattern=WORD, vocabulary=words, binary=not is_open, dtype=np.float64)
     return [
-        Rows(sp.csr_array(vectorizer.transform([text for _, text in part])), [topic for topic, _ in part], tuple(words))
+        Rows(
+            sp.csr_array(vectorizer.transform([text for _, text in part])),
+            [topic for topic, _ in part],
+            tuple(words),
+            LEAST_OCCURRENCES if is_open else None,
+        )
         for part in parts
     ]
 

@@ -21,8 +21,11 @@ class Rows:
         The class of each row, as written.
     feature_names : tuple of str
         Names of the columns; empty where the source has none.
+    least_occurrences : int or None
+        As in `fsvm_cli.data.dataset.Dataset`.
     """
 
     X: Matrix
     labels: list[str]
     feature_names: tuple[str, ...] = ()
+    least_occurrences: int | None = None

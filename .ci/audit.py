@@ -1,0 +1,69 @@
+"""`make audit`: what pip-audit says of the locked dependencies, and how much of them it could look up.
+
+pip-audit takes a package that its source of advisories does not know for one without advisories, and ends with a
+traceback where it reaches none at all. Neither is a finding, and neither is a clean bill: this says which it was.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import dataclass
+
+LOCK = "requirements.lock"
+COMMAND = [
+    *(sys.executable, "-m", "pip_audit"),
+    *("--requirement", LOCK, "--require-hashes", "--disable-pip", "--format", "json", "--progress-spinner", "off"),
+]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What an audit found.
+
+    Attributes
+    ----------
+    lines : list of str
+        For people.
+    is_clean : bool
+        Whether no vulnerability is known, be it that none could be looked up.
+    """
+
+    lines: list[str]
+    is_clean: bool
+
+
+def judge(report: str, complaint: str) -> Verdict:
+    """Judge by pip-audit's JSON `report` and by what it wrote to standard error."""
+    try:
+        packages = json.loads(report)["dependencies"]
+    except (ValueError, KeyError, TypeError):
+        reason = complaint.strip().splitlines()[-1:] or ["no answer"]
+        return Verdict([f"audit: the advisories cannot be reached, and nothing was audited ({reason[0][:200]})"], True)
+    audited = [package for package in packages if "skip_reason" not in package]
+    if not audited:
+        return Verdict(
+            [f"audit: no advisories on any of {len(packages)} packages can be had; nothing was audited"], True
+        )
+    found = [
+        f"audit: {package['name']} {package['version']}: {each['id']}; mended in: {', '.join(each['fix_versions'])}"
+        for package in audited
+        for each in package["vulns"]
+    ]
+    summary = (
+        f"audit: {len(audited)} of {len(packages)} packages of {LOCK} looked up, {len(found)} known vulnerabilities"
+    )
+    return Verdict([*found, summary], not found)
+
+
+def main() -> None:
+    """Audit; exit code 1 where a vulnerability is known."""
+    answer = subprocess.run(COMMAND, capture_output=True, text=True, check=False)
+    verdict = judge(answer.stdout, answer.stderr)
+    print("\n".join(verdict.lines))
+    sys.exit(not verdict.is_clean)
+
+
+if __name__ == "__main__":
+    main()

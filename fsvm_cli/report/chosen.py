@@ -1,0 +1,50 @@
+"""What was chosen inside the training parts, and how often."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from fsvm_cli.report.samples import Samples
+
+COLUMNS = ["ranking", "train_size", "parameter", "value", "n_chosen", "n_trials"]
+
+
+def summarise_chosen(collected: Mapping[tuple[str, int], Samples]) -> pd.DataFrame:
+    """Count how often each value was chosen on the training part.
+
+    Returns
+    -------
+    DataFrame
+        One row per ranking, training size, parameter and value that was chosen at least once, ascending by value;
+        without rows where nothing is chosen.
+    """
+    rows = []
+    for (label, n_train), samples in collected.items():
+        parameters = dict.fromkeys(name for chosen in samples.chosen for name in chosen)
+        for parameter in parameters:
+            counts = Counter(chosen[parameter] for chosen in samples.chosen if parameter in chosen)
+            n_trials = len(samples.chosen)
+            rows += [(label, n_train, parameter, value, counts[value], n_trials) for value in sorted(counts)]
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def in_words(chosen: pd.DataFrame) -> list[str]:
+    """Say of each ranking which value of each parameter was chosen most often; of equals the one that comes first."""
+    sentences = []
+    for (label, n_train), rows in chosen.groupby(["ranking", "train_size"], sort=False):
+        often = rows.loc[rows.groupby("parameter", sort=False)["n_chosen"].idxmax()]
+        values = (f"{row.parameter} {_shown(row.value)} ({row.n_chosen})" for row in often.itertuples())
+        n_trials = rows["n_trials"].iloc[0]
+        sentences.append(f"{label}, {n_train} rows, chosen most often in {n_trials} trials: {', '.join(values)}.")
+    return sentences
+
+
+def _shown(value: object) -> str:
+    """Write a value; where no parameter is a word, all values of the table have been read as fractions."""
+    return f"{value:g}" if isinstance(value, float) else str(value)

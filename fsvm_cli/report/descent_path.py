@@ -1,0 +1,86 @@
+"""Where a descent along the feature weights of a kernel went: weights, objective and active features, kpd2018."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from matplotlib.lines import Line2D
+
+from fsvm_cli.report.style import COLOURS, COLUMN_WIDTH, figure, save
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+    from fsvm_cli.experiment.schema import Config
+
+WEIGHT_OF = "weight of "
+N_NAMED = 5
+MAX_NAME = 24
+
+
+def draw_descent_paths(path: pd.DataFrame, config: Config, folder: Path, formats: Sequence[str]) -> list[Path]:
+    """Draw the path of each machine: the weights above, objective and number of active features below.
+
+    Parameters
+    ----------
+    path : DataFrame
+        The table `path.csv`.
+    config : Config
+    folder : Path
+    formats : sequence of str
+        Of svg, png, pdf.
+    """
+    machines = list(path.groupby(["ranking", "machine"], sort=False))
+    several = path["machine"].max() > 0
+    with figure(max(COLUMN_WIDTH * 0.8 * len(machines), 1.2 * COLUMN_WIDTH), 4.2) as drawing:
+        all_axes = drawing.subplots(2, len(machines), sharex="col", squeeze=False, height_ratios=(3, 2))
+        for column, ((label, machine), rows) in enumerate(machines):
+            upper, lower = all_axes[:, column]
+            upper.set_title(f"{label}, machine {machine}" if several else label, loc="left")
+            _draw_weights(upper, rows)
+            right = _draw_objective(lower, rows)
+            lower.set_xlabel("Iteration")
+            if column == 0:
+                upper.set_ylabel("Weight (mean at the start: 1)")
+                lower.set_ylabel("Objective (start: 1)", color=COLOURS[0])
+            if column == len(machines) - 1:
+                right.set_ylabel("Active features", color=COLOURS[1])
+        drawing.suptitle(f"{config.title}\nfirst split", fontsize=8, x=0.01, ha="left")
+        return save(drawing, folder, "descent-path", formats)
+
+
+def _draw_weights(axes: Axes, rows: pd.DataFrame) -> None:
+    """Draw all weights, and name the features that are the largest at the end."""
+    weights = rows[[name for name in rows if str(name).startswith(WEIGHT_OF)]]
+    weights = weights / weights.iloc[0].mean()
+    named = list(weights.iloc[-1].sort_values(ascending=False, kind="stable").index[:N_NAMED])
+    for name in weights:
+        if name not in named:
+            axes.plot(rows["iteration"], weights[name], color="#bbbbbb", linewidth=0.5, zorder=1)
+    for place, name in enumerate(named):
+        axes.plot(rows["iteration"], weights[name], color=COLOURS[place], zorder=2)
+    names = [name.removeprefix(WEIGHT_OF) for name in named]
+    handles = [
+        Line2D([], [], color=COLOURS[place], label=name if len(name) <= MAX_NAME else f"{name[: MAX_NAME - 1]}…")
+        for place, name in enumerate(names)
+    ]
+    axes.legend(handles=handles, loc="upper left", fontsize=6, handlelength=1.2)
+    # Room for the names above the curves.
+    axes.set_ylim(0, 1.45 * float(weights.to_numpy().max()))
+
+
+def _draw_objective(axes: Axes, rows: pd.DataFrame) -> Axes:
+    """Draw the objective, and the number of active features on an axis of its own, which is returned."""
+    start = rows["objective"].iloc[0]
+    axes.plot(rows["iteration"], rows["objective"] / start, color=COLOURS[0])
+    axes.set_ylim(0, 1.05)
+    right = axes.twinx()
+    right.spines["right"].set_visible(True)
+    right.grid(visible=False)
+    right.step(rows["iteration"], rows["n_active"], where="post", color=COLOURS[1], linestyle="--")
+    right.set_ylim(0, 1.05 * float(rows["n_active"].max()))
+    return right

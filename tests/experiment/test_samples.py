@@ -1,0 +1,39 @@
+"""What the tables are made of, read from the store block by block."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import TYPE_CHECKING
+
+import numpy as np
+from small import run_job
+
+from fsvm_cli.experiment.store import Store
+from fsvm_cli.report import samples
+from fsvm_cli.report.samples import Samples, collect
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    import pytest
+
+    from fsvm_cli.experiment.plan import Experiment
+
+
+def test_the_size_of_the_blocks_makes_no_difference(
+    planned: Callable[..., Experiment], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tune = [{"C": [0.1, 1, 10], "folds": 2}]
+    experiment = planned(classifier={"kernel": "linear", "C": 1, "tolerance": 0.01, "tune": tune})
+    run_job(experiment, tmp_path)
+    with Store(tmp_path, writable=False) as store:
+        at_once = collect(experiment, store)
+        monkeypatch.setattr(samples, "OUTCOMES_AT_ONCE", 2)
+        in_blocks = collect(experiment, store)
+    assert at_once.keys() == in_blocks.keys()
+    for which, expected in at_once.items():
+        for field in fields(Samples):
+            one, other = getattr(expected, field.name), getattr(in_blocks[which], field.name)
+            np.testing.assert_equal(other, one, err_msg=field.name)
+        assert len(expected.chosen) == len(expected.facts["major-class"]) == 3
