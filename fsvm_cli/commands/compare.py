@@ -17,16 +17,25 @@ import click
     show_default=True,
     help="How to print the comparison.",
 )
-def command(results: Path, style: str) -> None:
+@click.option(
+    "--claims",
+    default="*",
+    metavar="PATTERN",
+    help="Only claims whose identifiers match, as in 'infoprop2001.t5.*', a table over several experiments.",
+)
+def command(results: Path, style: str, claims: str) -> None:
     """Print what the papers claim beside what the trials found, with verdicts.
 
     RESULTS is the folder of one experiment, or one that holds several.
     """
-    from fsvm_cli.errors import DataError
+    from fsvm_cli.errors import DataError, UsageError
     from fsvm_cli.report.comparison import format_comparison, read_comparison
     from fsvm_cli.report.results import results_folders
 
     folders = results_folders(results)
     if not folders:
         raise DataError(f"{results}: no results here; 'fsvm run' makes them")
-    click.echo(format_comparison(read_comparison(folders), style), nl=False)
+    comparison = read_comparison(folders, claims)
+    if claims != "*" and comparison.empty:
+        raise UsageError(f"--claims {claims}: no claim in {results} is called so; leave it out to see them all")
+    click.echo(format_comparison(comparison, style), nl=False)

@@ -15,6 +15,7 @@ from fsvm_cli.errors import UsageError
 from fsvm_cli.evaluation.splits import count_rows
 from fsvm_cli.experiment.extraction import Extraction
 from fsvm_cli.experiment.schema import GIVEN
+from fsvm_cli.experiment.sparse import check_sparse
 from fsvm_cli.extraction.registry import extraction_methods
 from fsvm_cli.ranking.registry import ranking_methods
 
@@ -173,6 +174,7 @@ def plan(loaded: LoadedConfig, announce: Callable[[str], None]) -> Experiment:
     if not config.rankings:
         sizes = ()
     _check_class_kernels(loaded, source)
+    check_sparse(loaded, source)
     _check_record(loaded, source)
     # The machine on all features is the reference of every curve.
     return Experiment(config, source, tuple(sorted({*sizes, source.n_features})), n_test)

@@ -17,6 +17,7 @@ from fsvm_cli.evaluation.seeds import random_stream
 from fsvm_cli.experiment.classifiers import AnyClassifier, Classifier
 from fsvm_cli.experiment.kernel_spec import fields_in_configs
 from fsvm_cli.experiment.schema import AnyRanking
+from fsvm_cli.experiment.sparse import refusal
 from fsvm_cli.ranking.base import order_of
 from fsvm_cli.ranking.registry import ranking_methods
 from fsvm_cli.svm.kernels import KERNELS
@@ -115,6 +116,8 @@ def rank_features(dataset: Dataset, request: RankingRequest) -> FeatureRanking:
     UsageError
         If the method is not defined for these data.
     """
+    if reason := refusal(dataset, request.ranking.method):
+        raise UsageError(reason)
     X = seen_from(dataset, np.arange(dataset.n_samples))
     scaling = fit_scaling(request.scaling, X)
     machine = {} if request.classifier is None else request.classifier.machine(dataset.class_names).handed()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import io
 import json
 from typing import TYPE_CHECKING, Any
@@ -22,12 +23,20 @@ COLOURS = {"reproduced": "green", "differs": "red", "inconclusive": "yellow", "n
 WIDTH_WITHOUT_TERMINAL = 160
 
 
-def read_comparison(folders: Sequence[Path]) -> pd.DataFrame:
-    """Read the verdicts of those experiments that claim something, with the experiment's name in front."""
+def read_comparison(folders: Sequence[Path], claims: str = "*") -> pd.DataFrame:
+    """Read the verdicts of those experiments that claim something, with the experiment's name in front.
+
+    Parameters
+    ----------
+    folders : sequence of Path
+    claims : str
+        Pattern, as of file names, that the identifiers of the claims match.
+    """
     tables = []
     for folder in folders:
         if (folder / VERDICTS_NAME).exists():
             table = read_table(folder / VERDICTS_NAME)
+            table = table[[fnmatch.fnmatchcase(claim, claims) for claim in table["id"]]]
             table.insert(0, "experiment", folder.resolve().name)
             tables.append(table)
     return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=["experiment", "verdict"])

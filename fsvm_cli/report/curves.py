@@ -50,7 +50,7 @@ def draw_curves(curves: pd.DataFrame, config: Config, folder: Path, formats: Seq
                 axes = drawing.add_subplot()
                 handles = _draw(axes, rows, config)
                 axes.set_title(_title(rows, config), loc="left", wrap=True)
-                axes.set_xlabel("Number of retained features")
+                axes.set_xlabel("Number of retained features" + (" or components" if config.extractors else ""))
                 part = f"{PART_NAMES[config.parts[0]]} " if len(config.parts) == 1 else ""
                 label = f"{part}{METRIC_TITLES[metric]} (%)"
                 axes.set_ylabel(label[0].upper() + label[1:])

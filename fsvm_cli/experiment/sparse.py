@@ -1,0 +1,63 @@
+"""What must not be asked of a sparse matrix: to be filled."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import scipy.sparse as sp
+
+from fsvm_cli.data.scaling import fit_scaling
+from fsvm_cli.data.source import FixedSource
+from fsvm_cli.errors import UsageError
+from fsvm_cli.experiment.classifiers import Classifier
+from fsvm_cli.ranking.registry import ranking_methods
+
+if TYPE_CHECKING:
+    from fsvm_cli.data.dataset import Dataset
+    from fsvm_cli.data.source import DataSource
+    from fsvm_cli.experiment.config import LoadedConfig
+
+
+def check_sparse(loaded: LoadedConfig, source: DataSource) -> None:
+    """Refuse, before any trial, what would fill the sparse matrix of a data set.
+
+    Raises
+    ------
+    UsageError
+        With the place of the key and what to use instead.
+    """
+    if not isinstance(source, FixedSource) or not sp.issparse(source.dataset.X):
+        return
+    config, document, dataset = loaded.config, loaded.document, source.dataset
+    for place, ranking in enumerate(config.rankings):
+        if reason := refusal(dataset, ranking.method):
+            raise document.error(("rankings", place, "method"), reason)
+    for place, extraction in enumerate(config.extractors):
+        raise document.error(("extractors", place, "method"), _filled(dataset, f"{extraction.method} takes"))
+    own = [(("rankings", place, "classifier"), ranking.classifier) for place, ranking in enumerate(config.rankings)]
+    for where, classifier in [(("classifier",), config.classifier), *own]:
+        if isinstance(classifier, Classifier):
+            specs = (classifier, *classifier.class_kernels.values())
+            if dense := [spec.kernel for spec in specs if not spec.kernel_object().statistic.accepts_sparse]:
+                raise document.error(where, _filled(dataset, f"the {dense[0]} kernel takes"))
+    try:
+        fit_scaling(config.scaling, dataset.X[:1])
+    except UsageError as error:
+        raise document.error(("scaling",), str(error)) from error
+
+
+def refusal(dataset: Dataset, method: str) -> str | None:
+    """Say why a ranking method cannot rank the features of a data set as it is, None where it can."""
+    methods = ranking_methods()
+    if not sp.issparse(dataset.X) or methods[method].accepts_sparse:
+        return None
+    able = ", ".join(name for name, each in methods.items() if each.accepts_sparse)
+    return f"{_filled(dataset, f'{method} takes')}; methods that take a sparse one: {able}"
+
+
+def _filled(dataset: Dataset, who: str) -> str:
+    rows, columns = dataset.X.shape
+    return (
+        f"{who} no sparse matrix, and {dataset.name}, {rows:,} x {columns:,}, would take "
+        f"{8e-9 * rows * columns:.1f} GB as a full one"
+    )
