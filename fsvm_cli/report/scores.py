@@ -108,7 +108,7 @@ def _has_shares(ranking: Ranking) -> bool:
 
 def _title(ranking: Ranking) -> str:
     threshold = ranking.score_threshold
-    return ranking.label if threshold is None else f"{ranking.label}; line: {threshold:g}"
+    return ranking.label if threshold is None else f"{ranking.label}\nline: {threshold:g}"
 
 
 def _rankings_shown(config: Config) -> list[Ranking]:

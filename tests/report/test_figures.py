@@ -122,7 +122,7 @@ def test_a_threshold_is_a_line_and_a_number_on_the_figure_of_the_scores(tmp_path
     folder = results_of(tmp_path / "with", f"rankings=[{ranking}]", "record=[]")
     plain = results_of(tmp_path / "without", "rankings=[{method: infoprop}]", "record=[]")
     with_line, without = (draw_figures(each, ("svg",))[-1].read_text() for each in (folder, plain))
-    assert "<!-- infoprop; line: 0.09 -->" in with_line
+    assert "<!-- line: 0.09 -->" in with_line
     assert "line:" not in without
     assert read_table(folder / "scores.csv").equals(read_table(plain / "scores.csv"))
 
