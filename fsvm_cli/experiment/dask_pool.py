@@ -84,6 +84,7 @@ class DaskPool(Pool):
             self._client.wait_for_workers(1, timeout=SECONDS_WITHOUT_WORKERS)
         except TimeoutError as error:
             raise DataError(f"{self._address}: the cluster has no workers; start some, and run again") from error
+        self._last_seen = time.monotonic()  # the worker may be gone again when workers are counted
 
     def _install(self) -> None:
         try:

@@ -142,7 +142,7 @@ def test_words_are_counted_in_the_training_rows_alone(planned: Planned, monkeypa
         least_occurrences=3,
     )
     monkeypatch.setattr(planning, "open_source", lambda *_, **__: fixed_source(counted))
-    experiment = planned(scaling="none")
+    experiment = planned(scaling="none", rankings=[{"method": "mutual-information"}])
     parts = draw_parts(experiment, FIRST)
     split = random_split(24, 12, 12, random_stream(7, "split", 0))
     known = counts[split.train].sum(axis=0) >= 3

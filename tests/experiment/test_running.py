@@ -7,11 +7,13 @@ import signal
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import distributed
 import pytest
 import threadpoolctl
 from small import Quiet, run_job, stored
 
 from fsvm_cli.errors import DataError
+from fsvm_cli.experiment.dask_pool import DaskPool
 from fsvm_cli.experiment.missing import missing_tasks
 from fsvm_cli.experiment.pools import ProcessPool, SerialPool
 from fsvm_cli.experiment.run import Job, open_local_pool, run
@@ -201,6 +203,15 @@ def test_a_worker_that_is_killed_in_mid_run_costs_no_trial(planned: Planned, tmp
     assert (job.error, dict(job.failures)) == (None, {})
     run_job(experiment, tmp_path / "undisturbed")
     assert stored(experiment, tmp_path / "killed") == stored(experiment, tmp_path / "undisturbed")
+
+
+def test_a_cluster_whose_only_worker_has_just_gone_is_given_time(
+    planned: Planned, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(distributed.Client, "scheduler_info", lambda *_, **__: {"workers": {}})
+    with DaskPool([planned()], "local:1") as pool:
+        pool.check()
+        assert pool.n_workers == 0
 
 
 def test_the_serial_pool_gives_blas_its_threads_back(planned: Planned) -> None:
