@@ -8,12 +8,13 @@ import numpy as np
 from numba import njit
 
 from fsvm_cli.svm.engine import make_scratch
-from fsvm_cli.svm.factor import Factor, dot_tail
-from fsvm_cli.svm.pair_steps import ALLOCATING, COMPILED, Array, Box, add_scaled
+from fsvm_cli.svm.pair_steps import ALLOCATING, COMPILED, Array, Box, add_scaled, inner_product
 from fsvm_cli.svm.shrinking_gram import settle, subtract_term
 
 if TYPE_CHECKING:
     import numpy.typing as npt
+
+    from fsvm_cli.svm.factor import Factor
 
 
 class Chunk(NamedTuple):
@@ -79,7 +80,7 @@ def train(chunk: Chunk, tolerance: float) -> bool:
 def normal_vector(chunk: Chunk, features: npt.NDArray[np.intp], w: Array) -> None:
     """Fill in the weight of each feature that is left, shape (n_left,)."""
     for place in range(features.size):
-        w[place] = dot_tail(chunk.columns[features[place]], chunk.box.c, 0, chunk.box.c.size)
+        w[place] = inner_product(chunk.columns[features[place]], chunk.box.c)
 
 
 @njit(**COMPILED)

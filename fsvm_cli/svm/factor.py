@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from fsvm_cli.svm.pair_steps import ALLOCATING, COMPILED, REASSOCIATE, Array
+from fsvm_cli.svm.pair_steps import ALLOCATING, COMPILED, REASSOCIATE, Array, inner_product
 
 SHIFT = 1e-12
 """The shift of a sample, as a part of its diagonal entry, where no larger one is needed."""
@@ -67,15 +67,6 @@ def subtract_scaled_tail(target: Array, row: Array, factor: float, start: int, s
 
 
 @njit(**COMPILED, fastmath=REASSOCIATE)
-def dot_tail(a: Array, b: Array, start: int, stop: int) -> float:
-    """Return the inner product of two rows between two columns."""
-    total = 0.0
-    for t in range(start, stop):
-        total += a[t] * b[t]
-    return total
-
-
-@njit(**COMPILED, fastmath=REASSOCIATE)
 def subtract_from_both(x: Array, z: Array, row: Array, a: int, stop: int) -> None:
     """Subtract x[a] * row from x and z[a] * row from z between column a and another."""
     factor_x, factor_z = x[a], z[a]
@@ -124,7 +115,7 @@ def append(factor: Factor, K: Array, i: int) -> None:
         subtract_scaled_tail(column, U[a], column[a], a + 1, m)
         U[a, m] = column[a]
     entry = K[i, i] + tau
-    U[m, m], factor.shift[m] = safe_pivot(entry - dot_tail(column, column, 0, m), entry)
+    U[m, m], factor.shift[m] = safe_pivot(entry - inner_product(column[:m], column[:m]), entry)
     factor.members[m] = i
     factor.inside[i] = True
     factor.size[0] = m + 1

@@ -8,8 +8,18 @@ from numba import njit
 from fsvm_cli.svm.active_set import CONVERGED, CURVATURE_FLOOR, newton_steps, refresh
 from fsvm_cli.svm.block_pivots import pivot
 from fsvm_cli.svm.engine import STEPS_PER_SAMPLE, VIOLATION, compiled_bias, compiled_gap, maximise_certified
-from fsvm_cli.svm.factor import Factor, dot_tail, rebuild
-from fsvm_cli.svm.pair_steps import ALLOCATING, COMPILED, Array, Box, add_scaled, extremes, pair_step, place
+from fsvm_cli.svm.factor import Factor, rebuild
+from fsvm_cli.svm.pair_steps import (
+    ALLOCATING,
+    COMPILED,
+    Array,
+    Box,
+    add_scaled,
+    extremes,
+    inner_product,
+    pair_step,
+    place,
+)
 
 MANY = 64
 """From so many members on, samples enter and leave together; fewer are found faster by steps that stay in the box."""
@@ -78,7 +88,7 @@ def subtract_term(K: Array, box: Box, factor: Factor, x: Array) -> None:
     factor : Factor
     x : (n,) array
     """
-    add_scaled(box.r, x, dot_tail(x, box.c, 0, x.size))
+    add_scaled(box.r, x, inner_product(x, box.c))
     for i in range(x.size):
         add_scaled(K[i], x, -x[i])
         box.diagonal[i] = K[i, i]
