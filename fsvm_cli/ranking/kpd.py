@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
@@ -26,9 +25,12 @@ from fsvm_cli.svm import SVM, Kernel, kernel_from_name
 from fsvm_cli.svm.one_vs_rest import TIE_TOLERANCES, machine_labels, predict_codes
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from fsvm_cli.svm.dual import Solver
+    from fsvm_cli.svm.folds import Fold
 
 Strength = Annotated[float, Gt(0)]
 Step = Annotated[float, Gt(0)] | Literal["automatic"]
@@ -39,11 +41,6 @@ class Choice(NamedTuple):
 
     strength: float
     max_step: float | Literal["automatic"]
-
-    @property
-    def longest(self) -> float:
-        """The largest step, infinity for the automatic one alone."""
-        return np.inf if self.max_step == "automatic" else float(self.max_step)
 
 
 class KernelPenalisedDescent(Ranker):
@@ -73,9 +70,8 @@ class KernelPenalisedDescent(Ranker):
     penalty : {"l0", "l1", "l2"}, default="l0"
     strength : float or tuple of float, default=1.0
         C₂, in units of the dual optimum at the start over the number of features, so that its size does not depend on
-        the scale of the kernel, C or the number of samples. Of several values of it and of `max_step` those whose
-        machine, with the weights at the end of the descent, classifies best in cross-validation on the training data;
-        of equals the largest `strength`, then the largest `max_step`, the automatic step being the largest.
+        the scale of the kernel, C or the number of samples. Of several values the one whose machine, with the weights
+        at the end of the descent, classifies best in cross-validation on the training data; of equals the largest.
     folds : int, default=3
         Of that cross-validation, at least 2, and no more than samples in the smallest class.
     sharpness : float, default=5.0
@@ -83,8 +79,9 @@ class KernelPenalisedDescent(Ranker):
     threshold : float, default=0.01
         ε, between 0 and 1, in units of the starting weight.
     max_step : float, "automatic" or tuple of them, default="automatic"
-        θ, in units of the first automatic step, so that its size does not depend on that of the weights; no bound but
-        the automatic step where "automatic". A small one ends the descent before the weights of many features are 0.
+        θ, in units of the first automatic step, so that its size does not depend on that of the weights; "automatic",
+        the largest, for the automatic step alone. A small one ends the descent before many weights are 0. Of several
+        values the one that is best in the same cross-validation, with the `strength` that is best with the largest.
     inner_iterations : int, default=1
         Steps before the machine is trained again.
     relative_change : float, default=1e-3
@@ -169,12 +166,13 @@ class KernelPenalisedDescent(Ranker):
 
     def _scores(self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:
         kernel = self.kernel if isinstance(self.kernel, Kernel) else kernel_from_name(self.kernel)
-        choices = self._choices()
-        chosen = choices[0] if len(choices) == 1 else self._best_choice(kernel, X, y, choices)
+        strengths, steps = self._candidates()
+        chosen = Choice(strengths[0], steps[0])
+        if len(strengths) + len(steps) > 2:
+            chosen = self._best_choice(kernel, X, y, strengths, steps)
         self.strength_, self.max_step_ = chosen
-        for place, name in enumerate(Choice._fields):
-            if len({choice[place] for choice in choices}) > 1:
-                self.chosen_[name] = chosen[place]
+        self.chosen_ |= {"strength": chosen.strength} if len(strengths) > 1 else {}
+        self.chosen_ |= {"max_step": chosen.max_step} if len(steps) > 1 else {}
         labels, _ = machine_labels(y, n_classes)
         self.path_ = tuple(self._descent(kernel, X, signs, chosen) for signs in labels)
         self.converged_ = all(path.converged for path in self.path_)
@@ -200,7 +198,7 @@ class KernelPenalisedDescent(Ranker):
         penalty = replace(free.penalty, strength=choice.strength * unit_strength)
         schedule = Schedule(
             threshold=self.threshold * unit,
-            max_step=choice.longest,
+            max_step=longest(choice.max_step),
             inner_iterations=self.inner_iterations,
             relative_change=self.relative_change,
             absolute_change=self.absolute_change,
@@ -208,29 +206,46 @@ class KernelPenalisedDescent(Ranker):
         )
         return descend(replace(free, penalty=penalty, variant=self.variant), start, schedule)
 
-    def _choices(self) -> list[Choice]:
-        """List the combinations of `strength` and `max_step`, the largest first."""
+    def _candidates(self) -> tuple[list[float], list[float | Literal["automatic"]]]:
+        """Return the values of `strength` and `max_step`, each the largest first."""
         strengths = self.strength if isinstance(self.strength, tuple) else (self.strength,)
         steps = self.max_step if isinstance(self.max_step, tuple) else (self.max_step,)
-        choices = itertools.starmap(Choice, itertools.product(strengths, steps))
-        return sorted(choices, key=lambda choice: (choice.strength, choice.longest), reverse=True)
+        return sorted(strengths, reverse=True), sorted(steps, key=longest, reverse=True)
 
     def _best_choice(
-        self, kernel: Kernel, X: NDArray[np.float64], y: NDArray[np.intp], choices: list[Choice]
+        self,
+        kernel: Kernel,
+        X: NDArray[np.float64],
+        y: NDArray[np.intp],
+        strengths: Sequence[float],
+        steps: Sequence[float | Literal["automatic"]],
     ) -> Choice:
-        """Return the choice whose machines predict most of the left-out samples; of equals the first."""
+        """Choose the strength at the first of the steps, then the step; of equals the first."""
         smallest = int(np.bincount(y).min())
         if smallest < self.folds:
             raise ValueError(f"kpd: folds is {self.folds}; the smallest class has {smallest} samples")
-        n_right = dict.fromkeys(choices, 0)
-        folds = StratifiedKFold(self.folds, shuffle=True, random_state=self.random_state)
-        for train, test in folds.split(X, y):
-            labels, counts = machine_labels(y[train], int(y.max()) + 1)
-            for choice in n_right:
-                decision = np.array([self._decision(kernel, X[train], signs, X[test], choice) for signs in labels])
-                predicted = predict_codes(decision, counts, TIE_TOLERANCES * self.tolerance)
-                n_right[choice] += int(np.count_nonzero(predicted == y[test]))
+        folds = list(StratifiedKFold(self.folds, shuffle=True, random_state=self.random_state).split(X, y))
+        n_right: dict[Choice, int] = {}
+        for strength in strengths:
+            choice = Choice(strength, steps[0])
+            n_right[choice] = self._n_right(kernel, X, y, choice, folds)
+        best = max(n_right, key=n_right.__getitem__)
+        for step in steps[1:]:
+            choice = Choice(best.strength, step)
+            n_right[choice] = self._n_right(kernel, X, y, choice, folds)
         return max(n_right, key=n_right.__getitem__)
+
+    def _n_right(
+        self, kernel: Kernel, X: NDArray[np.float64], y: NDArray[np.intp], choice: Choice, folds: Sequence[Fold]
+    ) -> int:
+        """Count the left-out samples that the machines of a choice predict."""
+        n_right = 0
+        for train, test in folds:
+            labels, counts = machine_labels(y[train], int(y.max()) + 1)
+            decision = np.array([self._decision(kernel, X[train], signs, X[test], choice) for signs in labels])
+            predicted = predict_codes(decision, counts, TIE_TOLERANCES * self.tolerance)
+            n_right += int(np.count_nonzero(predicted == y[test]))
+        return n_right
 
     def _decision(
         self,
@@ -245,6 +260,11 @@ class KernelPenalisedDescent(Ranker):
         svm = SVM(kernel_at(kernel, end), self.C, self.tolerance, self.solver, on_failure="flag").fit(X, labels)
         decision: NDArray[np.float64] = svm.decision_function(X_left_out)
         return decision
+
+
+def longest(max_step: float | Literal["automatic"]) -> float:
+    """Return the bound on the step, infinity for the automatic one alone."""
+    return np.inf if max_step == "automatic" else max_step
 
 
 def survival(path: DescentPath) -> NDArray[np.float64]:

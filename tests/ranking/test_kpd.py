@@ -180,22 +180,33 @@ def test_strength_and_step_are_chosen_by_cross_validation_on_the_training_data(n
     data = rng.normal(size=(30, 3))
     y = np.digitize(data[:, 0] + 0.3 * rng.normal(size=30), [0.0] if n_classes == 2 else [-0.5, 0.5])
     settings = {"kernel": Gaussian(theta=4.0), "threshold": 0.05}
-    right = {}
-    for choice in itertools.product((3000.0, 30.0, 0.01), ("automatic", 0.4)):
-        chosen, right[choice] = dict(zip(("strength", "max_step"), choice, strict=True)), 0
+
+    def n_right(strength: float, max_step: float | str) -> int:
+        right = 0
         for train, test in StratifiedKFold(3, shuffle=True, random_state=1).split(data, y):
-            paths = KernelPenalisedDescent(**chosen, **settings).fit(data[train], y[train]).path_
+            paths = (
+                KernelPenalisedDescent(strength=strength, max_step=max_step, **settings)
+                .fit(data[train], y[train])
+                .path_
+            )
             decision = []
             for code, path in zip([1] if n_classes == 2 else range(3), paths, strict=True):
                 svm = SVM(kernel_at(settings["kernel"], path.weights[-1])).fit(data[train], y[train] == code)
                 decision.append(svm.decision_function(data[test]))
             # Machines without features tie, and the tie has a rule.
             predicted = predict_codes(np.array(decision), np.bincount(y[train]), 1e-5)
-            right[choice] += np.count_nonzero(predicted == y[test])
-    best = max(right, key=right.get)  # of equals the first: the largest strength, then the largest step
-    assert len(set(right.values())) > 1
+            right += np.count_nonzero(predicted == y[test])
+        return right
+
+    # max takes the first of equals.
+    strengths = {strength: n_right(strength, "automatic") for strength in (3000.0, 30.0, 0.01)}
+    strength = max(strengths, key=strengths.get)
+    steps = {step: n_right(strength, step) for step in ("automatic", 0.4, 0.2)}
+    best = strength, max(steps, key=steps.get)
+    assert len(set(strengths.values())) > 1
+    assert len(set(steps.values())) > 1
     ranker = KernelPenalisedDescent(
-        strength=(0.01, 30.0, 3000.0), max_step=(0.4, "automatic"), random_state=1, **settings
+        strength=(0.01, 30.0, 3000.0), max_step=(0.2, "automatic", 0.4), random_state=1, **settings
     ).fit(data, y)
     assert (ranker.strength_, ranker.max_step_) == best
     assert ranker.chosen_ == {"strength": best[0], "max_step": best[1]}
