@@ -152,6 +152,17 @@ def add_feature(  # noqa: PLR0917
 
 
 @njit(**COMPILED)
+def mirror_rows(K: Array, start: int, stop: int) -> None:
+    """Copy the upper triangle of rows from `start` to `stop` to the columns of the same numbers, tile by tile."""
+    n = K.shape[0]
+    for left in range(start, n, TILE):
+        right = min(left + TILE, n)
+        for k in range(left, right):
+            for i in range(start, min(stop, k)):
+                K[k, i] = K[i, k]
+
+
+@njit(**COMPILED)
 def fill_gram(form: Form, square: Array, K: Array, scratch: Scratch) -> None:
     """Write the Gram matrix from the statistic of training samples, mirrored tile by tile or row by row."""
     n = K.shape[0]
@@ -163,11 +174,7 @@ def fill_gram(form: Form, square: Array, K: Array, scratch: Scratch) -> None:
         stop = min(start + TILE, n)
         for i in range(start, stop):
             apply_function(form, square[i, i:], K[i, i:], scratch)
-        for left in range(start, n, TILE):
-            right = min(left + TILE, n)
-            for k in range(left, right):
-                for i in range(start, min(stop, k)):
-                    K[k, i] = K[i, k]
+        mirror_rows(K, start, stop)
 
 
 @njit(**ALLOCATING)
@@ -180,9 +187,14 @@ def apply_in_place(form: Form, statistic: Array) -> None:
 
 
 @njit(**COMPILED, fastmath={"contract", "nnan"})
+def distances_in_row(inner: Array, square: float, squares: Array) -> None:
+    """Replace inner products a.b by |a|^2 + |b|^2 - 2 a.b, at least 0."""
+    for k in range(inner.size):
+        inner[k] = max(square + squares[k] - 2.0 * inner[k], 0.0)
+
+
+@njit(**COMPILED)
 def distances_in_place(inner: Array, squares_a: Array, squares_b: Array) -> None:
-    """Replace inner products a.b by |a|^2 + |b|^2 - 2 a.b, at least 0: in numpy four passes over a matrix."""
+    """Do as `distances_in_row` for a matrix: in numpy four passes over it."""
     for i in range(inner.shape[0]):
-        row, square = inner[i], squares_a[i]
-        for k in range(row.size):
-            row[k] = max(square + squares_b[k] - 2.0 * row[k], 0.0)
+        distances_in_row(inner[i], squares_a[i], squares_b)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +11,10 @@ from numba import njit
 from fsvm_cli.svm.active_set import CONVERGED
 from fsvm_cli.svm.compiled_kernels import IDENTITY, Form, Scratch, add_feature, apply_function, fill_gram
 from fsvm_cli.svm.engine import STEPS_PER_SAMPLE, make_scratch, maximise_certified
-from fsvm_cli.svm.pair_steps import ALLOCATING, COMPILED, Array, add_scaled, inner_product
+from fsvm_cli.svm.pair_steps import ALLOCATING, COMPILED, Array, Box, add_scaled, inner_product
+
+if TYPE_CHECKING:
+    from fsvm_cli.svm.factor import Factor
 
 Integers = npt.NDArray[np.int64]
 
@@ -32,6 +35,36 @@ class Walk(NamedTuple):
     square: Array
     cross: Array
     coefficients: Array
+
+
+class Room(NamedTuple):
+    """Scratch of a walk, reusable from one to the next.
+
+    Attributes
+    ----------
+    K : (n, n) array
+        The Gram matrix; the walk's own `square` where the kernel is its statistic.
+    box : Box
+    factor : Factor
+    row : Scratch
+    bias : (n_machines,) array
+    """
+
+    K: Array
+    box: Box
+    factor: Factor
+    row: Scratch
+    bias: Array
+
+
+def prepare(form: Form, n: int, n_test: int, n_machines: int, *, by_features: bool) -> tuple[Walk, Room]:
+    """Return a walk that stands at the beginning, and its room; linear machines that know features need no `cross`."""
+    n_cross = 0 if by_features and form.function == IDENTITY else n_test
+    walk = Walk(np.zeros((n, n)), np.zeros((n, n_cross)), np.zeros((n_machines, n)))
+    K = walk.square if form.function == IDENTITY else np.empty((n, n))
+    widest = max(n, n_test)
+    row = Scratch(np.empty(widest), np.empty(widest, np.int64))
+    return walk, Room(K, *make_scratch(n), row, np.empty(n_machines))
 
 
 class Records(NamedTuple):
@@ -81,6 +114,7 @@ def evaluate_linear(  # noqa: PLR0917
 def follow(  # noqa: PLR0917
     form: Form,
     walk: Walk,
+    room: Room,
     train: Array,
     test: Array,
     weights: Array,
@@ -98,6 +132,7 @@ def follow(  # noqa: PLR0917
     form : Form
     walk : Walk
         Advanced.
+    room : Room
     train, test : (n_features, n) and (n_features, n_test) arrays
     weights : (n_features,) array
     order : (n_entering,) array of int
@@ -114,11 +149,7 @@ def follow(  # noqa: PLR0917
         Written, one row per subset.
     """
     n = labels.shape[1]
-    K = walk.square if form.function == IDENTITY else np.empty((n, n))
-    box, factor = make_scratch(n)
-    widest = max(n, test.shape[1])
-    scratch = Scratch(np.empty(widest), np.empty(widest, np.int64))
-    bias = np.empty(len(labels))
+    K, box, factor, scratch, bias = room
     by_normal_vector = form.function == IDENTITY and order.size > 0
     entered = 0
     for s in range(added.size):
@@ -153,6 +184,8 @@ def follow(  # noqa: PLR0917
 @njit(**ALLOCATING)
 def follow_orders(  # noqa: PLR0917
     form: Form,
+    walk: Walk,
+    room: Room,
     train: Array,
     test: Array,
     weights: Array,
@@ -164,10 +197,8 @@ def follow_orders(  # noqa: PLR0917
     records: Records,
 ) -> None:
     """Follow each row of `orders` from nothing; the records have one more leading axis than those of `follow`."""
-    n = labels.shape[1]
-    n_cross = 0 if form.function == IDENTITY else test.shape[1]
     for o in range(len(orders)):
-        walk = Walk(np.zeros((n, n)), np.zeros((n, n_cross)), np.zeros(labels.shape))
+        walk.square[:], walk.cross[:], walk.coefficients[:] = 0.0, 0.0, 0.0
         part = Records(
             records.train_decision[o],
             records.test_decision[o],
@@ -175,4 +206,4 @@ def follow_orders(  # noqa: PLR0917
             records.converged[o],
             records.iterations[o],
         )
-        follow(form, walk, train, test, weights, orders[o], added, labels, C, tolerance, part)
+        follow(form, walk, room, train, test, weights, orders[o], added, labels, C, tolerance, part)
