@@ -93,6 +93,8 @@ def maximise_certified(  # noqa: PLR0917
 ) -> tuple[int, int, float, float]:
     """Run `maximise`, ever tighter, until the relative duality gap is within the tolerance.
 
+    The box has residuals on entry; see `maximise`.
+
     Returns
     -------
     status : int
