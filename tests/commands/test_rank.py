@@ -14,7 +14,6 @@ from sklearn.preprocessing import StandardScaler
 
 from fsvm_cli.cli import cli
 from fsvm_cli.errors import DataError, FsvmError, UsageError
-from fsvm_cli.ranking import eubafes
 from fsvm_cli.ranking.gradient_angle import GradientAngle
 from fsvm_cli.ranking.registry import ranking_methods
 from fsvm_cli.svm import Gaussian
@@ -164,9 +163,3 @@ def test_a_method_that_runs_out_of_memory_says_so(file: Path, monkeypatch: pytes
     monkeypatch.setattr(ranking_methods()["fisher"], "_scores", exhausted)
     message = error_of(UsageError, file, "--target", "kind", "--method", "fisher")
     assert "fisher needs more memory than there is for 178 rows and 14 features" in message
-
-
-def test_eubafes_refuses_more_pairs_than_memory_holds(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(eubafes, "MAX_SAMPLES", 100)
-    message = error_of(UsageError, file, "--target", "kind", "--method", "eubafes")
-    assert "compares all pairs of samples; 178 are too many: draw at most 100" in message

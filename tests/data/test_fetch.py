@@ -115,6 +115,8 @@ def tarred(content: bytes, name: str = "inner/file.data", kind: bytes = tarfile.
     [
         ("file.zip#inner/file.data", zipped(CONTENT)),
         ("file.zip#inner/file.data.gz", zipped(gzip.compress(CONTENT), "inner/file.data.gz")),
+        ("file.zip#inner.tar.gz#inner/file.data", zipped(tarred(CONTENT), "inner.tar.gz")),
+        ("file.zip#inner.zip#inner/file.data", zipped(zipped(CONTENT), "inner.zip")),
         ("file.tar.gz#inner/file.data", tarred(CONTENT)),
         ("file.tar.gz#inner/file.data", tarred(CONTENT, "./inner/file.data")),
         ("file.data.gz", gzip.compress(CONTENT)),
@@ -199,6 +201,21 @@ BAD_ANSWERS: dict[str, tuple[str, bytes | Callable[[Handler], None], str]] = {
     "no archive": ("/a.zip#inner/file.data", CONTENT, "damaged archive"),
     "damaged archive": ("/a.tar.gz#inner/file.data", tarred(CONTENT)[:-200], "damaged archive"),
     "other member": ("/a.zip#other", zipped(CONTENT), "holds no 'other'"),
+    "other member of an inner archive": (
+        "/a.zip#inner.tar.gz#other",
+        zipped(tarred(CONTENT), "inner.tar.gz"),
+        "holds no 'other'",
+    ),
+    "damaged inner archive": (
+        "/a.zip#inner.tar.gz#inner/file.data",
+        zipped(tarred(CONTENT)[:-200], "inner.tar.gz"),
+        "damaged archive",
+    ),
+    "inner bomb": (
+        "/a.zip#inner.tar.gz#inner/file.data",
+        zipped(tarred(bytes(50_000_000)), "inner.tar.gz"),
+        "unfolds to more than",
+    ),
     "other tar member": ("/a.tar.gz#other", tarred(CONTENT), "holds no 'other'"),
     "link": ("/a.tar.gz#inner/file.data", tarred(b"", kind=tarfile.SYMTYPE), "holds no 'inner/file.data'"),
     "zip bomb": ("/a.zip#inner/file.data", zipped(bytes(50_000_000)), "unfolds to more than"),
