@@ -130,6 +130,8 @@ class _Fetcher:
     announce: Callable[[str], None]
     fetched: set[Path] = field(default_factory=set)
     resumed: set[Path] = field(default_factory=set)
+    refused: dict[Path, str] = field(default_factory=dict)
+    """What was wrong with the archives that cannot be had, so that no other file waits for them again."""
 
     def fetch(self, file: CardFile) -> Path:
         import pooch  # noqa: PLC0415 - slow to import, and not needed where nothing is fetched
@@ -139,7 +141,12 @@ class _Fetcher:
         partial = _partial(path)
         failures = []
         for address in self._attempts(_addresses(file), partial):
-            self.announce(f"fetching {path.name} from {address}")
+            archive = self._archive(address)
+            if archive in self.refused:
+                failures.append(f"  {address}: {self.refused[archive]}")
+                continue
+            if archive not in self.fetched:
+                self.announce(f"fetching {path.name} from {address}")
             try:
                 pooch.retrieve(
                     address,
@@ -155,7 +162,7 @@ class _Fetcher:
                 failures.append(f"  {address}: sends other bytes than the card expects")
             else:
                 return path
-            self._forget_what_was_gone_on_from(address)
+            self._forget_what_was_gone_on_from(archive)
         raise DataError(_how_to_place(file, path, list(dict.fromkeys(failures))))
 
     def _attempts(self, addresses: list[str], partial: Path) -> Iterator[str]:
@@ -174,8 +181,7 @@ class _Fetcher:
         # A name of its own, so that no archive is taken for the beginning of another.
         return self.archives / hashlib.sha256(urldefrag(address).url.encode()).hexdigest()
 
-    def _forget_what_was_gone_on_from(self, address: str) -> None:
-        archive = self._archive(address)
+    def _forget_what_was_gone_on_from(self, archive: Path) -> None:
         if archive in self.resumed:
             archive.unlink(missing_ok=True)
             self.resumed.discard(archive)
@@ -194,12 +200,31 @@ class _Fetcher:
         else:
             archive = self._archive(address)
             if archive not in self.fetched:
-                download(source, archive, MAX_ARCHIVE_BYTES)
-                self.fetched.add(archive)
+                self._download_archive(source, archive)
             target.write_bytes(extract(archive, name, member, file.bytes))
-        with target.open("rb") as stream:
-            if stream.read(200).lstrip().lower().startswith(WEB_PAGE):
-                raise DataError("sends a web page, not the file")
+        _refuse_web_page(target)
+        size = target.stat().st_size
+        if size != file.bytes:
+            raise DataError(f"sends {size:,} bytes, where the card expects {file.bytes:,}")
+
+    def _download_archive(self, source: str, archive: Path) -> None:
+        from fsvm_cli.data.download import download  # noqa: PLC0415 - slow to import
+
+        try:
+            download(source, archive, MAX_ARCHIVE_BYTES)
+            _refuse_web_page(archive)
+        except DataError as error:
+            # What was gone on from may have been the beginning of something else: that says nothing about the address.
+            if archive not in self.resumed:
+                self.refused[archive] = str(error)
+            raise
+        self.fetched.add(archive)
+
+
+def _refuse_web_page(path: Path) -> None:
+    with path.open("rb") as stream:
+        if stream.read(200).lstrip().lower().startswith(WEB_PAGE):
+            raise DataError("sends a web page, not the file")
 
 
 def _packed_name(address: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from fsvm_cli.data.card import BundledCopy, FixedVersion, read_card
+from fsvm_cli.data.card import BundledCopy, Files, FixedVersion, read_card
 from fsvm_cli.data.fetch import cache_folder, is_intact
 from fsvm_cli.data.synthetic import GENERATORS
 from fsvm_cli.shipped import shipped_names
@@ -39,6 +39,8 @@ class VersionSummary:
         What every report on it says.
     availability : {"drawn", "bundled", "cached", "to fetch"}
         Whether it can be had without network, and how.
+    files : tuple of str
+        Paths of the files that its copies are read from.
     """
 
     name: str
@@ -52,6 +54,7 @@ class VersionSummary:
     bayes_error: float | None
     caveats: tuple[str, ...]
     availability: Literal["drawn", "bundled", "cached", "to fetch"]
+    files: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -90,6 +93,7 @@ def _summarize(name: str, card: Card, version_name: str, version: FixedVersion |
             bayes_error=version.bayes_error,
             caveats=version.caveats,
             availability="drawn",
+            files=(),
         )
     return VersionSummary(
         name=name,
@@ -103,6 +107,7 @@ def _summarize(name: str, card: Card, version_name: str, version: FixedVersion |
         bayes_error=None,
         caveats=version.caveats,
         availability=_availability(card, version),
+        files=tuple(file.path for copy in version.copies if isinstance(copy, Files) for file in card.files_of(copy)),
     )
 
 

@@ -139,6 +139,18 @@ def test_an_archive_serves_several_files_at_one_fetch(server: Server, cache: Pat
     assert len(server.asked) == 1
 
 
+def test_an_archive_that_cannot_be_had_is_asked_for_once(server: Server, cache: Path) -> None:
+    server.answers["/second.zip"] = zipped(CONTENT)
+    addresses = [f"{server.address}/{name}#inner/file.data" for name in ("first.zip", "second.zip")]
+    files = [card_file(*addresses).model_copy(update={"path": f"{place}.data"}) for place in range(3)]
+    announced: list[str] = []
+    assert [path.read_bytes() for path in fetch_files(files, announced.append)] == [CONTENT] * 3
+    assert server.asked == [("/first.zip", None), ("/second.zip", None)]
+    assert announced == [f"fetching 0.data from {address}" for address in addresses]
+    with pytest.raises(DataError, match=r"first\.zip#inner/file\.data: the server answers 404"):
+        fetch_files([file.model_copy(update={"path": "new", "addresses": addresses[:1]}) for file in files], print)
+
+
 def test_an_archive_that_breaks_off_is_not_continued_with_another(server: Server, cache: Path) -> None:
     server.answers["/first.tar.gz"] = break_off
     server.answers["/second.zip"] = zipped(CONTENT)
@@ -193,11 +205,13 @@ BAD_ANSWERS: dict[str, tuple[str, bytes | Callable[[Handler], None], str]] = {
     "circular": ("/a", redirect_to_itself, "leads in circles"),
     "hanging up": ("/a", hang_up, "cannot be reached"),
     "breaking off": ("/a", break_off, "breaks off"),
-    "empty": ("/a", b"", "other bytes"),
-    "truncated": ("/a", CONTENT[:-1], "other bytes"),
+    "empty": ("/a", b"", f"sends 0 bytes, where the card expects {len(CONTENT):,}"),
+    "truncated": ("/a", CONTENT[:-1], f"sends {len(CONTENT) - 1:,} bytes, where"),
+    "truncated inside": ("/a.zip#inner/file.data", zipped(CONTENT[:-1]), f"sends {len(CONTENT) - 1:,} bytes, where"),
     "altered": ("/a", CONTENT[:-1] + b"x", "other bytes"),
     "too long": ("/a", CONTENT * 2, "more than"),
     "web page": ("/a", WEB_PAGE, "a web page"),
+    "web page for an archive": ("/a.zip#inner/file.data", WEB_PAGE, "a web page"),
     "no archive": ("/a.zip#inner/file.data", CONTENT, "damaged archive"),
     "damaged archive": ("/a.tar.gz#inner/file.data", tarred(CONTENT)[:-200], "damaged archive"),
     "other member": ("/a.zip#other", zipped(CONTENT), "holds no 'other'"),
