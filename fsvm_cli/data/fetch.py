@@ -158,6 +158,10 @@ class _Fetcher:
             except DataError as error:
                 partial.unlink(missing_ok=True)
                 failures.append(f"  {address}: {error}")
+            except OSError:
+                # Half a file would keep a full disk full.
+                partial.unlink(missing_ok=True)
+                raise
             except ValueError:  # pooch: another hash
                 failures.append(f"  {address}: sends other bytes than the card expects")
             else:

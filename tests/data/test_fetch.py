@@ -394,7 +394,8 @@ def test_processes_that_need_a_file_at_once_fetch_it_once(server: Server, cache:
 def test_a_cache_that_cannot_be_written_is_named(
     server: Server, cache: Path, monkeypatch: pytest.MonkeyPatch, error: OSError, message: str
 ) -> None:
-    def refuse(*_: object) -> None:
+    def refuse(response: object, path: Path, *_: object) -> None:
+        path.write_bytes(CONTENT[:10])
         raise error
 
     server.answers["/a"] = CONTENT
@@ -402,6 +403,7 @@ def test_a_cache_that_cannot_be_written_is_named(
         patched.setattr(download, "_store", refuse)
         with pytest.raises(DataError, match=f"{cache} {message}.*FSVM_CACHE"):
             fetched(f"{server.address}/a")
+    assert left_in(cache) == []
     assert fetched(f"{server.address}/a") == CONTENT
 
 
