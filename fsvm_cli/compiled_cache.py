@@ -25,8 +25,8 @@ def use_cache_of_these_sources() -> None:
     """Point numba, in this process and those that it starts, to the cache of the sources as they are.
 
     The cache lies in the folder that the environment variable ``NUMBA_CACHE_DIR`` names, or else in the user's cache
-    folder. Where that cannot be written, numba would refuse to decorate: a temporary folder then holds the code as long as
-    the process lives. It has to be called before the first function is decorated.
+    folder. Where that cannot be written, numba would refuse to decorate: a temporary folder then holds the code as long
+    as the process lives. It has to be called before the first function is decorated.
     """
     base = Path(os.environ.get(VARIABLE) or platformdirs.user_cache_path("fsvm") / "compiled")
     if base.name.startswith(PREFIX):
@@ -37,7 +37,7 @@ def use_cache_of_these_sources() -> None:
     if not _can_be_written(folder):
         folder = _temporary_folder() / name
         sys.stderr.write(
-            f"compiled code cannot be kept in {base}, and is compiled again each time; {VARIABLE}=FOLDER names another\n"
+            f"compiled code cannot be kept in {base} and is compiled each time; {VARIABLE}=FOLDER names another\n"
         )
     os.environ[VARIABLE] = str(folder)
     if "numba" in sys.modules:
