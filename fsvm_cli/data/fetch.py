@@ -70,8 +70,8 @@ def fetch_files(files: Sequence[CardFile], announce: Callable[[str], None]) -> l
         return [path for path in found if path]
     cache = cache_folder()
     try:
-        with _only_process(cache, announce), _scratch_folder(cache / ".archives") as archives:
-            fetcher = _Fetcher(cache, archives, announce)
+        with _only_process(cache, announce), _scratch_folder(cache / ".archives") as scratch:
+            fetcher = _Fetcher(cache, scratch, announce)
             return [_at_hand(file) or fetcher.fetch(file) for file in files]
     except OSError as error:
         full = error.errno in {errno.ENOSPC, errno.EDQUOT}
@@ -126,7 +126,7 @@ class _Fetcher:
     """Fetches files one after the other and keeps archives as long as files are taken out of them."""
 
     cache: Path
-    archives: Path
+    scratch: Path
     announce: Callable[[str], None]
     fetched: set[Path] = field(default_factory=set)
     resumed: set[Path] = field(default_factory=set)
@@ -138,6 +138,7 @@ class _Fetcher:
 
         pooch.get_logger().setLevel(logging.WARNING)
         path = self.cache / file.path
+        path.parent.mkdir(parents=True, exist_ok=True)
         partial = _partial(path)
         failures = []
         for address in self._attempts(_addresses(file), partial):
@@ -148,13 +149,15 @@ class _Fetcher:
             if archive not in self.fetched:
                 self.announce(f"fetching {path.name} from {address}")
             try:
-                pooch.retrieve(
+                # Within the scratch folder, so that what a kill leaves of pooch's own is gone with it.
+                verified = pooch.retrieve(
                     address,
                     known_hash=file.sha256,
                     fname=path.name,
-                    path=path.parent,
+                    path=self.scratch,
                     downloader=lambda address, target, _pooch: self.download(address, Path(target), file),
                 )
+                Path(verified).replace(path)
             except DataError as error:
                 partial.unlink(missing_ok=True)
                 failures.append(f"  {address}: {error}")
@@ -183,7 +186,7 @@ class _Fetcher:
 
     def _archive(self, address: str) -> Path:
         # A name of its own, so that no archive is taken for the beginning of another.
-        return self.archives / hashlib.sha256(urldefrag(address).url.encode()).hexdigest()
+        return self.scratch / hashlib.sha256(urldefrag(address).url.encode()).hexdigest()
 
     def _forget_what_was_gone_on_from(self, archive: Path) -> None:
         if archive in self.resumed:

@@ -368,6 +368,7 @@ def test_a_killed_process_leaves_what_the_next_one_goes_on_from(
     left = partial.stat().st_size
     monkeypatch.setenv("FSVM_MIRROR", server.address)
     assert fetched() == CONTENT
+    assert left_in(cache) == ["folder/file.data"]
     assert 0 < left <= half
     assert [asked for _, asked in server.asked] == [None, f"bytes={left}-"]
 
