@@ -253,6 +253,8 @@ def _how_to_place(file: CardFile, path: Path, failures: list[str]) -> str:
     mirror = os.environ.get("FSVM_MIRROR", "")
     if mirror and not _is_address(mirror):
         failures = [f"  {mirror}: holds no intact '{file.path}'", *failures]
+    if path.exists():
+        failures = [f"  {path}: holds other bytes than the card expects", *failures]
     return "\n".join(
         [
             f"'{path.name}' cannot be had. Tried:",

@@ -55,7 +55,11 @@ class Eubafes(Ranker):
     weights are a local maximum. `converged_` says whether the optimiser reached it. A feature that is constant
     scores 0.
 
-    Drawing is ours too. Pairs of all samples are drawn, and not all pairs of a few samples, whose means err more.
+    Drawing is ours too. Pairs of all samples are drawn, and not all pairs of a few samples, whose means err more. What
+    it changes, on data of scikit-learn's ``make_classification`` with 100 features, 10 of them informative, and the
+    default: for 3,000 samples the same features are above 0 as with all pairs, and weights differ by up to 5 % of the
+    largest. For 100,000 samples J differs by 0.3 % between draws, and one feature in five ended at 0 in one of three;
+    all pairs of 1,414 samples cost as much and lead to weights whose J is 1 to 4 % less.
     """
 
     method = "eubafes"

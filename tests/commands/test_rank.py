@@ -163,3 +163,18 @@ def test_a_method_that_runs_out_of_memory_says_so(file: Path, monkeypatch: pytes
     monkeypatch.setattr(ranking_methods()["fisher"], "_scores", exhausted)
     message = error_of(UsageError, file, "--target", "kind", "--method", "fisher")
     assert "fisher needs more memory than there is for 178 rows and 14 features" in message
+
+
+def test_of_many_constant_features_a_few_are_named(tmp_path: Path) -> None:
+    names = [f"c{place}" for place in range(25)]
+    rows = [",".join([*("7" * len(names)), str(n), str(n % 2)]) for n in range(8)]
+    (tmp_path / "flat.csv").write_text("\n".join([",".join([*names, "a", "y"]), *rows]) + "\n")
+    result = rank(tmp_path / "flat.csv", "--target", "y", "--method", "fisher")
+    assert "c18, c19 and 5 more" in result.stderr
+
+
+def test_a_sparse_file_is_ranked_as_a_full_matrix_when_asked(tmp_path: Path) -> None:
+    path = tmp_path / "mine.svm"
+    path.write_text("1 1:1 2:3\n-1 2:1\n1 1:2\n-1 2:2\n")
+    assert "--dense" in error_of(UsageError, path, "--method", "fisher")
+    assert "fisher: 2 features ranked on 4 samples" in rank(path, "--method", "fisher", "--dense").stdout

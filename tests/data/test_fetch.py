@@ -75,6 +75,17 @@ def test_an_altered_file_in_the_cache_is_fetched_again(server: Server, cache: Pa
     assert fetched(f"{server.address}/a") == CONTENT
 
 
+def test_a_wrong_file_in_the_cache_is_named_where_no_other_can_be_had(cache: Path) -> None:
+    placed = cache / "folder/file.data"
+    placed.parent.mkdir(parents=True)
+    placed.write_bytes(CONTENT[:-1] + b"x")
+    with pytest.raises(DataError) as caught:
+        fetched()
+    assert f"{placed}: holds other bytes than the card expects" in str(caught.value)
+    placed.write_bytes(CONTENT)
+    assert fetched() == CONTENT
+
+
 def test_a_mirror_comes_before_the_addresses(server: Server, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     server.answers["/mirror/folder/file.data"] = CONTENT
     monkeypatch.setenv("FSVM_MIRROR", f"{server.address}/mirror/")
