@@ -37,7 +37,7 @@ def read_csv(path: Path) -> pa.Table:
     try:
         table = _with_checked_names(_parsed(path, separator))
     except (pa.ArrowException, OverflowError, UnicodeDecodeError) as error:
-        where, reason = _ragged_row(path, separator) or (str(path), _first_line(error))
+        where, reason = _what_is_wrong(path, separator) or (str(path), _first_line(error))
         raise DataError(f"{where}: not a CSV table with a header, in UTF-8 ({reason})") from error
     for name, column in zip(table.column_names, table.columns, strict=True):
         if pa.types.is_binary(column.type):  # what pyarrow makes of words that are not UTF-8
@@ -58,22 +58,26 @@ def _parsed(path: Path, separator: str, refuse: RowHandler | None = None) -> pa.
     )
 
 
-def _ragged_row(path: Path, separator: str) -> tuple[str, str] | None:
-    """Find the first row that is longer or shorter than the header, and what is wrong with it; None where none is."""
+def _what_is_wrong(path: Path, separator: str) -> tuple[str, str] | None:
+    """Find the place of a byte that is not UTF-8, or of a row that is longer or shorter than the header, and say so."""
+    try:
+        lines = path.read_text(encoding="utf-8").split("\n")
+    except UnicodeDecodeError as error:
+        # pyarrow could not hand such a row over either.
+        return str(path), f"byte {error.start} is not UTF-8"
     ragged: list[pyarrow.csv.InvalidRow] = []
 
     def refuse(row: pyarrow.csv.InvalidRow) -> str:
         ragged.append(row)
         return "error"
 
-    with contextlib.suppress(pa.ArrowException, OverflowError, UnicodeDecodeError):
+    with contextlib.suppress(pa.ArrowException, OverflowError):
         _parsed(path, separator, refuse)
     if not ragged:
         return None
     row = ragged[0]
     # pyarrow counts rows: empty lines and line ends within quotes are not among them.
-    lines = enumerate(path.read_text(encoding="utf-8", errors="replace").split("\n"), start=1)
-    line = next((n for n, text in lines if n >= row.number and text.rstrip("\r") == row.text), row.number)
+    line = next((n for n, text in enumerate(lines, start=1) if n >= row.number and text == row.text), row.number)
     return f"{path}:{line}", f"{row.actual_columns} fields, where the header has {row.expected_columns}"
 
 
