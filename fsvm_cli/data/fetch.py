@@ -141,7 +141,7 @@ class _Fetcher:
         path.parent.mkdir(parents=True, exist_ok=True)
         partial = _partial(path)
         failures = []
-        for address in self._attempts(_addresses(file), partial):
+        for address in self._attempts(addresses_of(file), partial):
             archive = self._archive(address)
             if archive in self.refused:
                 failures.append(f"  {address}: {self.refused[archive]}")
@@ -244,7 +244,8 @@ def _partial(path: Path) -> Path:
     return path.with_name(path.name + ".part")
 
 
-def _addresses(file: CardFile) -> list[str]:
+def addresses_of(file: CardFile) -> list[str]:
+    """List where a file can be had, in the order in which this is tried: a mirror at an address, then the card's."""
     mirror = os.environ.get("FSVM_MIRROR", "")
     return ([f"{mirror.rstrip('/')}/{quote(file.path)}"] if _is_address(mirror) else []) + list(file.addresses)
 

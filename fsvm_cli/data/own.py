@@ -111,7 +111,11 @@ def load_openml(spec: OpenmlSpec, announce: Callable[[str], None]) -> Dataset:
                 data_home=cache_folder(),
             )
     except (OSError, ValueError) as error:  # no network; no such set, or other bytes than OpenML announces
-        raise DataError(f"OpenML {spec.openml}: cannot be had ({error})") from error
+        reason = (str(error) or type(error).__name__).splitlines()[0]
+        raise DataError(
+            f"OpenML {spec.openml}: cannot be had ({reason})\n"
+            "Try again later, or save the table and name it in the config (dataset: {file: NAME.csv, target: COLUMN})."
+        ) from error
     for remark in remarks:  # which of several versions was taken, for example
         announce(str(remark.message).splitlines()[0])
     table = pa.Table.from_pandas(bunch.frame, preserve_index=False)
