@@ -11,7 +11,7 @@ from scipy import sparse
 
 from fsvm_cli.svm.dual import DualProblem
 from fsvm_cli.svm.one_vs_rest import TIE_TOLERANCES, Codes, machine_labels, predict_codes
-from fsvm_cli.svm.order_driver import Records, Walk, follow, follow_orders
+from fsvm_cli.svm.order_driver import Records, follow, follow_orders, prepare
 from fsvm_cli.svm.solver import check_options, solve
 
 if TYPE_CHECKING:
@@ -185,19 +185,22 @@ def _walk(task: _Task, orders: Features, sizes: npt.NDArray[np.intp]) -> Records
     weights = np.ones(orders.shape[1]) if weights is None else weights
     added = np.diff(sizes, prepend=0)
     common = task.labels, task.C, task.tolerance
-    if added.max() <= FEW and not sparse.issparse(task.X_train):
-        train, test = (np.ascontiguousarray(X.T, dtype=np.float64) for X in (task.X_train, task.X_test))
-        follow_orders(form, train, test, weights, orders, added, *common, records)
-        return records
     n, n_test = task.X_train.shape[0], task.X_test.shape[0]
+    by_features = added.max() <= FEW and not sparse.issparse(task.X_train)
+    walk, room = prepare(form, n, n_test, len(task.labels), by_features=by_features)
+    if by_features:
+        train, test = (np.ascontiguousarray(X.T, dtype=np.float64) for X in (task.X_train, task.X_test))
+        follow_orders(form, walk, room, train, test, weights, orders, added, *common, records)
+        return records
     nothing = np.empty((0, n)), np.empty((0, n_test)), np.empty(0), np.empty(0, dtype=np.intp), np.zeros(1, np.intp)
     for o, order in enumerate(orders):
-        walk = Walk(np.zeros((n, n)), np.zeros((n, n_test)), np.zeros(task.labels.shape))
+        for matrix in walk:
+            matrix[:] = 0.0
         for s, size in enumerate(sizes):
             entering = order[size - added[s] : size]
             walk.square[:] += task.kernel.statistic_matrix(task.X_train, task.X_train, entering)
             walk.cross[:] += task.kernel.statistic_matrix(task.X_train, task.X_test, entering)
-            follow(form, walk, *nothing, *common, records.part((o, slice(s, s + 1))))
+            follow(form, walk, room, *nothing, *common, records.part((o, slice(s, s + 1))))
     return records
 
 
