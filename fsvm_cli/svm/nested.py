@@ -191,14 +191,25 @@ def _walk(task: _Task, orders: Features, sizes: npt.NDArray[np.intp]) -> Records
         return records
     n, n_test = task.X_train.shape[0], task.X_test.shape[0]
     nothing = np.empty((0, n)), np.empty((0, n_test)), np.empty(0), np.empty(0, dtype=np.intp), np.zeros(1, np.intp)
+    by_normal_vectors = task.kernel.is_linear
     for o, order in enumerate(orders):
-        walk = Walk(np.zeros((n, n)), np.zeros((n, n_test)), np.zeros(task.labels.shape))
+        square, cross, coefficients = None, None, np.zeros(task.labels.shape)
         for s, size in enumerate(sizes):
             entering = order[size - added[s] : size]
-            walk.square[:] += task.kernel.statistic_matrix(task.X_train, task.X_train, entering)
-            walk.cross[:] += task.kernel.statistic_matrix(task.X_train, task.X_test, entering)
+            square = _grown(square, task.kernel.statistic_matrix(task.X_train, task.X_train, entering))
+            if not by_normal_vectors:
+                cross = _grown(cross, task.kernel.statistic_matrix(task.X_train, task.X_test, entering))
+            walk = Walk(square, np.empty((n, 0)) if cross is None else cross, coefficients)
             follow(form, walk, *nothing, *common, records.part((o, slice(s, s + 1))))
+            if by_normal_vectors:
+                normals = task.X_train, task.X_test, coefficients, order[:size]
+                records.test_decision[o, s] += task.kernel.expansion(*normals)
     return records
+
+
+def _grown(total: Array | None, term: Array) -> Array:
+    """Add a term to a matrix that nobody else has; the first is the sum itself."""
+    return np.ascontiguousarray(term) if total is None else np.add(total, term, out=total)
 
 
 def _refit(task: _Task, subset: Features, solver: Solver, records: Records, solvers: npt.NDArray[np.str_]) -> None:

@@ -24,7 +24,8 @@ class Walk(NamedTuple):
     square : (n, n) array
         Statistic between training samples; of some kernels the upper triangle only.
     cross : (n, n_test) array
-        Statistic between training and test samples; without columns where scores come from normal vectors.
+        Statistic between training and test samples; without columns where scores come from normal vectors, which
+        are added to the biases.
     coefficients : (n_machines, n) array
         Solutions on the last subset, where the next begins.
     """
@@ -50,11 +51,16 @@ class Records(NamedTuple):
 
 @njit(**COMPILED)
 def evaluate(form: Form, walk: Walk, bias: Array, test_decision: Array, scratch: Scratch) -> None:
-    """Write the machines' scores of the test samples; kernel values are computed for support vectors only."""
+    """Write the machines' scores of the test samples; kernel values are computed for support vectors only.
+
+    Of a walk without `cross`, the biases alone.
+    """
     row = scratch.row[: walk.cross.shape[1]]
     for m in range(bias.size):
-        for t in range(row.size):
+        for t in range(test_decision.shape[1]):
             test_decision[m, t] = bias[m]
+    if row.size == 0:
+        return
     for i in range(walk.cross.shape[0]):
         computed = False
         for m in range(bias.size):
