@@ -59,6 +59,7 @@ def command(  # noqa: PLR0917 - click passes every option
     """
     from fsvm_cli.data.source import open_source
     from fsvm_cli.data.spec import FileSpec, NamedSpec
+    from fsvm_cli.data.wording import shown
     from fsvm_cli.evaluation.seeds import random_stream
     from fsvm_cli.experiment.rank import SEED, rank_features, ranking_request
     from fsvm_cli.report.ranked import format_ranking
@@ -84,7 +85,7 @@ def command(  # noqa: PLR0917 - click passes every option
     for caveat in source.caveats:
         _announce(caveat)
     if ranking.constant:
-        _announce(f"constant, and so without information: {', '.join(ranking.constant)}")
+        _announce(f"constant, and so without information: {shown(ranking.constant)}")
     if not ranking.converged:
         _announce("a machine that the method trained missed its duality gap: the order may change with the solver")
     click.echo(format_ranking(ranking, style), nl=False)

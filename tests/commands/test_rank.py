@@ -81,6 +81,13 @@ def test_a_constant_feature_is_named(file: Path) -> None:
     assert "constant, and so without information: constant" in result.stderr
 
 
+def test_of_many_constant_features_the_first_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "wide.libsvm"
+    path.write_text("".join(f"{row % 2} {1 + row % 2}:1 90000:1\n" for row in range(12)))
+    result = rank(path, "--method", "infoprop", "--scaling", "none")
+    assert "constant, and so without information: x3, x4, x5, x6, x7 and 89993 more\n" in result.stderr
+
+
 def test_a_data_set_with_a_card_can_be_named() -> None:
     assert "13 features ranked on 178 samples" in rank("wine", "--method", "fisher").stdout
 
