@@ -96,7 +96,8 @@ def print_overview(loaded: LoadedCollection, overview: pd.DataFrame, folder: Pat
     for row in overview.to_dict("records"):
         pairs = [(row[f"{name}, published"], row[f"{name}, reproduced"]) for name in quantities]
         table.add_row(
-            row["experiment"], *("" if np.isnan(found) else f"{printed:g} / {found:.4g}" for printed, found in pairs)
+            row["experiment"],
+            *("" if np.isnan(found) else f"{printed:g} / {round(found, 2):g}" for printed, found in pairs),
         )
     console.print(table)
     counts = read_table(folder / VERDICTS_NAME)["verdict"].value_counts()
