@@ -148,8 +148,8 @@ class ProcessPool(Pool):
         self._executor = self._start()
 
     def stop(self, *, busy: bool) -> None:
-        """End the processes; idle ones end while this one goes on."""
-        self._executor.shutdown(wait=busy, kill_workers=busy)
+        """End the processes, for they hold nothing that is not stored: to unload their libraries takes a second."""
+        self._executor.shutdown(wait=busy, kill_workers=True)
 
 
 _experiments: list[Experiment]

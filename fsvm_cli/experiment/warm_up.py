@@ -16,6 +16,7 @@ from scipy.sparse import csr_array
 
 from fsvm_cli.compiled_cache import VARIABLE
 from fsvm_cli.evaluation.seeds import random_stream
+from fsvm_cli.experiment.insistence import insistent_signals
 from fsvm_cli.experiment.plan import Trial
 from fsvm_cli.experiment.sparse import is_sparse
 from fsvm_cli.experiment.trial import Parts, run_on_parts
@@ -36,7 +37,8 @@ def warm_up(experiments: Iterable[Experiment]) -> None:
     do it one after the other, and all but the first find it done. What fails here fails again, and is told, in the
     trials.
     """
-    with filelock.FileLock(Path(tempfile.gettempdir()) / f"fsvm-{os.getuid()}-compile.lock"):
+    lock = filelock.FileLock(Path(tempfile.gettempdir()) / f"fsvm-{os.getuid()}-compile.lock")
+    with insistent_signals(), lock:
         for experiment in experiments:
             mark = _mark(experiment)
             if mark.exists():

@@ -193,17 +193,16 @@ def has_open_side(y: Array, box: Box) -> bool:
 
 
 @njit(**COMPILED)
-def begin(K: Array, y: Array, box: Box, factor: Factor) -> tuple[float, bool]:
+def begin(K: Array, box: Box, factor: Factor) -> tuple[float, bool]:
     """Make ready for a run; return the largest diagonal entry and whether any coefficient is set."""
     largest, started = 0.0, False
-    for i in range(y.size):
+    for i in range(box.c.size):
         box.diagonal[i] = K[i, i]
         largest = max(largest, abs(K[i, i]))
         place(box, i, box.c[i])
         started |= box.c[i] != 0.0
         factor.inside[i] = False
     factor.size[0], factor.tau[0] = 0, largest
-    refresh(K, y, box)
     return largest, started
 
 
@@ -220,7 +219,7 @@ def maximise(  # noqa: PLR0917
     y : (n,) array
         Labels.
     box : Box
-        On entry c and its bounds; on return also the residuals, computed from c.
+        On entry c, its bounds and the residuals; on return the residuals are computed from c.
     factor : Factor
         Scratch.
     tolerance : float
@@ -234,11 +233,11 @@ def maximise(  # noqa: PLR0917
         CONVERGED, STALLED (rounding stands in the way), OUT_OF_BUDGET or INFEASIBLE (the objective is unbounded).
     steps : int
     """
-    largest, started = begin(K, y, box, factor)
+    largest, started = begin(K, box, factor)
     unbounded = has_open_side(y, box)
     floor = max(CURVATURE_FLOOR * largest, 1e-300)
     highest, lowest = extremes(box.r, box.rise, box.fall)
-    steps, since, fresh = 0, 0, True
+    steps, since, fresh = 0, 0, False
     patience = 0 if started else FIRST_PATIENCE
     strikes, previous = 0, np.inf
     while steps < budget:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from fsvm_cli.svm.compiled_kernels import IDENTITY, INNER_PRODUCT, apply_in_place
+from fsvm_cli.svm.symmetric_gram import symmetric_gram
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -112,6 +113,10 @@ class Kernel(ABC):
 
     def gram(self, A: Samples, B: Samples) -> Array:
         """Return the Gram matrix K(a_i, b_k), shape (n_a, n_b), of samples (n_a, d) and (n_b, d)."""
+        if A is B:
+            samples = self._samples(A)
+            if factors := self.statistic.factors(samples, self.feature_weights(samples.shape[1])):
+                return symmetric_gram(self.form, *factors)
         result = self.statistic_matrix(A, B)
         if self.form.function != IDENTITY:
             apply_in_place(self.form, result)

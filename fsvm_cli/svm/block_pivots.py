@@ -23,7 +23,7 @@ INDEFINITE = 10.0
 
 
 @njit(**COMPILED)
-def pivot_certified(K: Array, y: Array, box: Box, factor: Factor, tolerance: float) -> tuple[bool, float]:
+def pivot_certified(K: Array, y: Array, box: Box, factor: Factor, tolerance: float) -> tuple[int, float]:
     """Look for the optimum from a guess of which samples are free.
 
     The block principal pivoting of Judice and Pires (1994) for strictly convex quadratic programs with bounds, here
@@ -36,29 +36,31 @@ def pivot_certified(K: Array, y: Array, box: Box, factor: Factor, tolerance: flo
     y : (n,) array
         Labels.
     box : Box
-        On entry c, within bounds that are finite; only who is free and who is on which bound matters, so that c need
-        not sum to zero. On return of True also the residuals; on return of False the point is spoilt.
+        On entry c, within bounds that are finite, and the residuals; only who is free and who is on which bound
+        matters, so that c need not sum to zero. On success also the residuals; else the point is spoilt.
     factor : Factor
-        Scratch; on return of True that of the free block.
+        Scratch; on success that of the free block.
     tolerance : float
         Relative duality gap to reach.
 
     Returns
     -------
-    converged : bool
+    rounds : int
+        As from `pivot`.
     bias : float
     """
-    begin(K, y, box, factor)
-    if not pivot(K, box, factor, VIOLATION * tolerance):
-        return False, 0.0
+    begin(K, box, factor)
+    rounds = pivot(K, box, factor, VIOLATION * tolerance)
+    if rounds == 0:
+        return 0, 0.0
     refresh(K, y, box)
     bias = compiled_bias(box)
-    return compiled_gap(y, box, bias) <= tolerance, bias
+    return rounds if compiled_gap(y, box, bias) <= tolerance else 0, bias
 
 
 @njit(**COMPILED)
-def pivot(K: Array, box: Box, factor: Factor, violation: float) -> bool:
-    """Pivot until no pair that may rise and fall violates the conditions by more; return whether that was reached.
+def pivot(K: Array, box: Box, factor: Factor, violation: float) -> int:
+    """Pivot until no pair that may rise and fall violates the conditions by more.
 
     Parameters
     ----------
@@ -67,9 +69,14 @@ def pivot(K: Array, box: Box, factor: Factor, violation: float) -> bool:
     factor : Factor
         Of some members' block of `K`; the fewer of them have to change, the cheaper.
     violation : float
+
+    Returns
+    -------
+    int
+        Rounds that it took; 0 where they do not lead there.
     """
     fewest, patience = box.c.size + 1, PATIENCE
-    for _ in range(ROUNDS):
+    for done in range(ROUNDS):
         synchronise(factor, K, box)
         if factor.size[0] == 0 or is_indefinite(factor, box.diagonal):
             break
@@ -78,13 +85,13 @@ def pivot(K: Array, box: Box, factor: Factor, violation: float) -> bool:
         if misplaced == 0:
             highest, lowest = extremes(box.r, box.rise, box.fall)
             if highest - lowest <= violation:
-                return True
+                return done + 1
         patience = PATIENCE if misplaced < fewest else patience - 1
         if patience < 0:
             break
         fewest = min(fewest, misplaced)
         exchange(K, box, level, 0.5 * violation)
-    return False
+    return 0
 
 
 @njit(**COMPILED)

@@ -7,7 +7,7 @@ from numba import njit
 
 from fsvm_cli.svm.active_set import CONVERGED, INFEASIBLE, OUT_OF_BUDGET, STALLED, maximise
 from fsvm_cli.svm.factor import Factor
-from fsvm_cli.svm.pair_steps import ALLOCATING, COMPILED, Array, Box
+from fsvm_cli.svm.pair_steps import COMPILED, Array, Box
 
 VIOLATION = 1e-3
 """The violation to reach, in tolerances: decision values are then right to far within the width of a tie."""
@@ -18,9 +18,12 @@ STEPS_PER_SAMPLE = 100
 """The budget of the fast solver; at about this point the interior-point method would have been done."""
 
 
-@njit(**ALLOCATING)
 def make_scratch(n: int) -> tuple[Box, Factor]:
-    """Return room for problems of n samples, reusable from one to the next."""
+    """Return room for problems of n samples, reusable from one to the next.
+
+    Not compiled: numpy asks for large pages, numba's allocator does not, and on small ones the first use of a matrix
+    of some megabytes costs as much as a fit.
+    """
     vectors = np.zeros((14, n))
     indices = np.zeros((2, n), np.int64)
     box = Box(vectors[0], vectors[1], vectors[2], vectors[3], vectors[4], vectors[5], vectors[6], vectors[13])
@@ -89,6 +92,8 @@ def maximise_certified(  # noqa: PLR0917
     K: Array, y: Array, box: Box, factor: Factor, tolerance: float, budget: int
 ) -> tuple[int, int, float, float]:
     """Run `maximise`, ever tighter, until the relative duality gap is within the tolerance.
+
+    The box has residuals on entry; see `maximise`.
 
     Returns
     -------

@@ -8,19 +8,26 @@ positive definite; M majorises K_FF in any case, so that Newton steps ascend.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
+from numba import njit, types
 
-from fsvm_cli.svm.pair_steps import ALLOCATING, COMPILED, REASSOCIATE, Array, inner_product
+from fsvm_cli.svm.pair_steps import COMPILED, REASSOCIATE, Array, inner_product
 
 SHIFT = 1e-12
 """The shift of a sample, as a part of its diagonal entry, where no larger one is needed."""
 LAPACK_FROM = 48
 """Blocks of so many samples are worth a call of LAPACK."""
-TILE = 32
+DOUBLE, LOWER = ord("d"), ord("L")
+
+_matrix: Any = types.CPointer(types.float64)  # type: ignore[no-untyped-call]
+lapack_potrf: Any = types.ExternalFunction(
+    "numba_xxpotrf", types.intc(types.char, types.char, types.intp, _matrix, types.intp)
+)
+"""LAPACK's Cholesky factorisation in place, as numba hands it to its own `np.linalg.cholesky`, which takes three copies
+of the matrix."""
 
 
 class Factor(NamedTuple):
@@ -146,26 +153,19 @@ def remove(factor: Factor, p: int) -> None:
     factor.size[0] = m - 1
 
 
-@njit(**ALLOCATING)
+@njit(**COMPILED)
 def rebuild_by_lapack(factor: Factor, K: Array) -> bool:
     """Factor the members' block by LAPACK; return False where it is not positive definite."""
     m, tau, U = factor.size[0], factor.tau[0], factor.U
-    M = np.empty((m, m))
     for a in range(m):
         row = K[factor.members[a]]
-        for b in range(m):
-            M[a, b] = row[factor.members[b]] + tau
-        factor.shift[a] = SHIFT * abs(M[a, a]) + 1e-300
-        M[a, a] += factor.shift[a]
-    try:
-        lower = np.linalg.cholesky(M)
-    except Exception:  # noqa: BLE001  (numba knows no other)
-        return False
-    for left in range(0, m, TILE):
-        for b in range(left, m):
-            for a in range(left, min(left + TILE, b + 1)):
-                U[a, b] = lower[b, a]
-    return True
+        for b in range(a, m):
+            U[a, b] = row[factor.members[b]] + tau
+        factor.shift[a] = SHIFT * abs(U[a, a]) + 1e-300
+        U[a, a] += factor.shift[a]
+    # Rows of an upper triangle are the columns of LAPACK's lower one.
+    failed: int = lapack_potrf(DOUBLE, LOWER, m, U.ctypes, U.shape[1])
+    return failed == 0
 
 
 @njit(**COMPILED)
@@ -185,7 +185,7 @@ def rebuild_by_rows(factor: Factor, K: Array) -> None:
             U[a, b] *= inverse
 
 
-@njit(**ALLOCATING)
+@njit(**COMPILED)
 def rebuild(factor: Factor, K: Array) -> None:
     """Factor the members' block anew."""
     if factor.size[0] < LAPACK_FROM or not rebuild_by_lapack(factor, K):

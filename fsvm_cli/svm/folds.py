@@ -122,7 +122,9 @@ class FoldMachines:
             if c > 0:
                 previous = self.coefficients[c - 1]
                 box.c[:] = np.where(np.abs(previous) == self.Cs[c - 1], C * y, previous)
-                done, bias = pivot_certified(K, y, box, factor, self.tolerance)
+                refresh(K, y, box)
+                rounds, bias = pivot_certified(K, y, box, factor, self.tolerance)
+                done = rounds > 0
             if not done:
                 box.c[:] = np.clip(_grow(K, y, previous, C / self.Cs[c - 1]), box.lower, box.upper) if c > 0 else 0.0
                 done, bias = _climb(K, y, box, factor, self.tolerance)
@@ -182,6 +184,7 @@ def pivot_without(  # noqa: PLR0917
 
 def _climb(K: Array, y: Array, box: Box, factor: Factor, tolerance: float) -> tuple[bool, float]:
     """Maximise from the point in the box; return whether the gap was reached, and the bias."""
+    refresh(K, y, box)
     status, _, bias, _ = maximise_certified(K, y, box, factor, tolerance, STEPS_PER_SAMPLE * len(y))
     return status == CONVERGED, bias
 

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from fsvm_cli.svm.dual import DualProblem
 from fsvm_cli.svm.one_vs_rest import TIE_TOLERANCES, Codes, machine_labels, predict_codes
-from fsvm_cli.svm.order_driver import Records, Walk, follow, follow_orders
+from fsvm_cli.svm.order_driver import Records, follow, follow_orders, prepare
 from fsvm_cli.svm.solver import check_options, solve
 
 if TYPE_CHECKING:
@@ -185,31 +185,35 @@ def _walk(task: _Task, orders: Features, sizes: npt.NDArray[np.intp]) -> Records
     weights = np.ones(orders.shape[1]) if weights is None else weights
     added = np.diff(sizes, prepend=0)
     common = task.labels, task.C, task.tolerance
-    if added.max() <= FEW and not sparse.issparse(task.X_train):
-        train, test = (np.ascontiguousarray(X.T, dtype=np.float64) for X in (task.X_train, task.X_test))
-        follow_orders(form, train, test, weights, orders, added, *common, records)
-        return records
     n, n_test = task.X_train.shape[0], task.X_test.shape[0]
+    by_features = added.max() <= FEW and not sparse.issparse(task.X_train)
+    walk, room = prepare(form, n, n_test, len(task.labels))
+    if by_features:
+        train, test = (np.ascontiguousarray(X.T, dtype=np.float64) for X in (task.X_train, task.X_test))
+        follow_orders(form, walk, room, train, test, weights, orders, added, *common, records)
+        return records
     nothing = np.empty((0, n)), np.empty((0, n_test)), np.empty(0), np.empty(0, dtype=np.intp), np.zeros(1, np.intp)
     by_normal_vectors = task.kernel.is_linear
     for o, order in enumerate(orders):
-        square, cross, coefficients = None, None, np.zeros(task.labels.shape)
+        for matrix in (walk.coefficients, walk.residuals):
+            matrix[:] = 0.0
         for s, size in enumerate(sizes):
             entering = order[size - added[s] : size]
-            square = _grown(square, task.kernel.statistic_matrix(task.X_train, task.X_train, entering))
+            _advance(walk.square, task.kernel.statistic_matrix(task.X_train, task.X_train, entering), is_first=s == 0)
             if not by_normal_vectors:
-                cross = _grown(cross, task.kernel.statistic_matrix(task.X_train, task.X_test, entering))
-            walk = Walk(square, np.empty((n, 0)) if cross is None else cross, coefficients)
-            follow(form, walk, *nothing, *common, records.part((o, slice(s, s + 1))))
+                _advance(walk.cross, task.kernel.statistic_matrix(task.X_train, task.X_test, entering), is_first=s == 0)
+            follow(form, walk, room, *nothing, *common, records.part((o, slice(s, s + 1))))
             if by_normal_vectors:
-                normals = task.X_train, task.X_test, coefficients, order[:size]
+                normals = task.X_train, task.X_test, walk.coefficients, order[:size]
                 records.test_decision[o, s] += task.kernel.expansion(*normals)
     return records
 
 
-def _grown(total: Array | None, term: Array) -> Array:
-    """Add a term to a matrix that nobody else has; the first is the sum itself."""
-    return np.ascontiguousarray(term) if total is None else np.add(total, term, out=total)
+def _advance(total: Array, term: Array, *, is_first: bool) -> None:
+    if is_first:
+        total[:] = term
+    else:
+        total += term
 
 
 def _refit(task: _Task, subset: Features, solver: Solver, records: Records, solvers: npt.NDArray[np.str_]) -> None:

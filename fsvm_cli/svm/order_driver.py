@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from fsvm_cli.svm.active_set import CONVERGED
+from fsvm_cli.svm.active_set import CONVERGED, refresh
+from fsvm_cli.svm.block_pivots import pivot_certified
 from fsvm_cli.svm.compiled_kernels import IDENTITY, Form, Scratch, add_feature, apply_function, fill_gram
-from fsvm_cli.svm.engine import STEPS_PER_SAMPLE, make_scratch, maximise_certified
-from fsvm_cli.svm.pair_steps import ALLOCATING, COMPILED, Array, add_scaled, inner_product
+from fsvm_cli.svm.engine import STEPS_PER_SAMPLE, compiled_gap, make_scratch, maximise_certified
+from fsvm_cli.svm.pair_steps import ALLOCATING, COMPILED, Array, Box, add_scaled, inner_product
+
+if TYPE_CHECKING:
+    from fsvm_cli.svm.factor import Factor
 
 Integers = npt.NDArray[np.int64]
+
+
+PIVOT_FROM = 128
+"""From so many free samples on, many of which change with a feature, it pays to exchange all of them at once."""
 
 
 class Walk(NamedTuple):
@@ -24,15 +32,46 @@ class Walk(NamedTuple):
     square : (n, n) array
         Statistic between training samples; of some kernels the upper triangle only.
     cross : (n, n_test) array
-        Statistic between training and test samples; without columns where scores come from normal vectors, which
-        are added to the biases.
-    coefficients : (n_machines, n) array
-        Solutions on the last subset, where the next begins.
+        Statistic between training and test samples; without columns where scores come from normal vectors.
+    coefficients, residuals : (n_machines, n) arrays
+        Solutions on the last subset, where the next begins; the residuals only where the kernel is its statistic, and
+        follow each feature that enters.
     """
 
     square: Array
     cross: Array
     coefficients: Array
+    residuals: Array
+
+
+class Room(NamedTuple):
+    """Scratch of a walk, reusable from one to the next.
+
+    Attributes
+    ----------
+    K : (n, n) array
+        The Gram matrix; the walk's own `square` where the kernel is its statistic.
+    box : Box
+    factor : Factor
+    row : Scratch
+    bias : (n_machines,) array
+    """
+
+    K: Array
+    box: Box
+    factor: Factor
+    row: Scratch
+    bias: Array
+
+
+def prepare(form: Form, n: int, n_test: int, n_machines: int) -> tuple[Walk, Room]:
+    """Return a walk that stands at the beginning, and its room; linear machines need no `cross`."""
+    n_cross = 0 if form.function == IDENTITY else n_test
+    walk = Walk(np.zeros((n, n)), np.zeros((n, n_cross)), np.zeros((n_machines, n)), np.zeros((n_machines, n)))
+    K = walk.square if form.function == IDENTITY else np.empty((n, n))
+    widest = max(n, n_test)
+    row = Scratch(np.empty(widest), np.empty(widest, np.int64))
+    return walk, Room(K, *make_scratch(n), row, np.empty(n_machines))
 
 
 class Records(NamedTuple):
@@ -53,7 +92,7 @@ class Records(NamedTuple):
 def evaluate(form: Form, walk: Walk, bias: Array, test_decision: Array, scratch: Scratch) -> None:
     """Write the machines' scores of the test samples; kernel values are computed for support vectors only.
 
-    Of a walk without `cross`, the biases alone.
+    Of a walk without `cross`, the biases alone: normal vectors give the rest.
     """
     row = scratch.row[: walk.cross.shape[1]]
     for m in range(bias.size):
@@ -83,10 +122,46 @@ def evaluate_linear(  # noqa: PLR0917
             add_scaled(test_decision[m], test[j], weights[j] * inner_product(walk.coefficients[m], train[j]))
 
 
+@njit(**COMPILED)
+def advance(form: Form, walk: Walk, train: Array, test: Array, weight: float, scratch: Scratch) -> None:  # noqa: PLR0917
+    """Let a feature enter the walk's matrices and, where the kernel is their entry, the residuals."""
+    add_feature(form, walk.square, walk.cross, train, test, weight, scratch)
+    if form.function == IDENTITY:
+        for m in range(len(walk.residuals)):
+            add_scaled(walk.residuals[m], train, -weight * inner_product(walk.coefficients[m], train))
+
+
+@njit(**ALLOCATING)
+def fit_from(  # noqa: PLR0917
+    start: Array, K: Array, y: Array, box: Box, factor: Factor, tolerance: float
+) -> tuple[bool, int, float, float]:
+    """Go to the optimum from a point with its residuals; return whether the gap was reached, steps, bias and gap."""
+    box.c[:] = start
+    if count_inside(box) >= PIVOT_FROM:
+        rounds, bias = pivot_certified(K, y, box, factor, tolerance)
+        if rounds > 0:
+            return True, rounds, bias, compiled_gap(y, box, bias)
+        box.c[:] = start
+        refresh(K, y, box)
+    status, steps, bias, gap = maximise_certified(K, y, box, factor, tolerance, STEPS_PER_SAMPLE * y.size)
+    return status == CONVERGED, steps, bias, gap
+
+
+@njit(**COMPILED)
+def count_inside(box: Box) -> int:
+    """Return how many coefficients are strictly between bounds that are finite."""
+    inside = 0
+    for i in range(box.c.size):
+        is_inside = (box.lower[i] < box.c[i]) & (box.c[i] < box.upper[i])
+        inside += is_inside & np.isfinite(box.upper[i] - box.lower[i])
+    return inside
+
+
 @njit(**ALLOCATING)
 def follow(  # noqa: PLR0917
     form: Form,
     walk: Walk,
+    room: Room,
     train: Array,
     test: Array,
     weights: Array,
@@ -104,6 +179,7 @@ def follow(  # noqa: PLR0917
     form : Form
     walk : Walk
         Advanced.
+    room : Room
     train, test : (n_features, n) and (n_features, n_test) arrays
     weights : (n_features,) array
     order : (n_entering,) array of int
@@ -120,17 +196,13 @@ def follow(  # noqa: PLR0917
         Written, one row per subset.
     """
     n = labels.shape[1]
-    K = walk.square if form.function == IDENTITY else np.empty((n, n))
-    box, factor = make_scratch(n)
-    widest = max(n, test.shape[1])
-    scratch = Scratch(np.empty(widest), np.empty(widest, np.int64))
-    bias = np.empty(len(labels))
+    K, box, factor, scratch, bias = room
     by_normal_vector = form.function == IDENTITY and order.size > 0
     entered = 0
     for s in range(added.size):
         for _ in range(added[s]):
             j = order[entered]
-            add_feature(form, walk.square, walk.cross, train[j], test[j], weights[j], scratch)
+            advance(form, walk, train[j], test[j], weights[j], scratch)
             entered += 1
         if form.function != IDENTITY:
             fill_gram(form, walk.square, K, scratch)
@@ -142,13 +214,16 @@ def follow(  # noqa: PLR0917
                 continue
             for i in range(n):
                 box.lower[i], box.upper[i] = min(0.0, C * y[i]), max(0.0, C * y[i])
-            box.c[:] = walk.coefficients[m]
-            status, steps, bias[m], gap = maximise_certified(K, y, box, factor, tolerance, STEPS_PER_SAMPLE * n)
-            walk.coefficients[m] = box.c
+            box.r[:] = walk.residuals[m]
+            if not by_normal_vector:
+                box.c[:] = walk.coefficients[m]
+                refresh(K, y, box)
+            converged, steps, bias[m], gap = fit_from(walk.coefficients[m], K, y, box, factor, tolerance)
+            walk.coefficients[m], walk.residuals[m] = box.c, box.r
             for i in range(n):
                 records.train_decision[s, m, i] = y[i] - box.r[i] + bias[m]
             records.duality_gap[s, m] = gap
-            records.converged[s, m] = status == CONVERGED
+            records.converged[s, m] = converged
             records.iterations[s, m] = steps
         if by_normal_vector:
             evaluate_linear(train, test, weights, order[:entered], walk, bias, records.test_decision[s])
@@ -159,6 +234,8 @@ def follow(  # noqa: PLR0917
 @njit(**ALLOCATING)
 def follow_orders(  # noqa: PLR0917
     form: Form,
+    walk: Walk,
+    room: Room,
     train: Array,
     test: Array,
     weights: Array,
@@ -170,10 +247,8 @@ def follow_orders(  # noqa: PLR0917
     records: Records,
 ) -> None:
     """Follow each row of `orders` from nothing; the records have one more leading axis than those of `follow`."""
-    n = labels.shape[1]
-    n_cross = 0 if form.function == IDENTITY else test.shape[1]
     for o in range(len(orders)):
-        walk = Walk(np.zeros((n, n)), np.zeros((n, n_cross)), np.zeros(labels.shape))
+        walk.square[:], walk.cross[:], walk.coefficients[:], walk.residuals[:] = 0.0, 0.0, 0.0, labels
         part = Records(
             records.train_decision[o],
             records.test_decision[o],
@@ -181,4 +256,4 @@ def follow_orders(  # noqa: PLR0917
             records.converged[o],
             records.iterations[o],
         )
-        follow(form, walk, train, test, weights, orders[o], added, labels, C, tolerance, part)
+        follow(form, walk, room, train, test, weights, orders[o], added, labels, C, tolerance, part)

@@ -49,6 +49,10 @@ class PairwiseStatistic(ABC):
         (n_a, n_b) array
         """
 
+    def factors(self, A: Samples, weights: Array | None) -> tuple[Array, Array] | None:  # noqa: ARG002
+        """Return two matrices of rows whose inner products, in a dense matrix, lead to s(a_i, a_k); None: none do."""
+        return None
+
     @abstractmethod
     def input_contraction(self, A: Samples, B: Samples, weights: Array | None, G: Array) -> Array:
         """Return sum_i G_ik ds(a_i, b_k)/db_k, shape (n_b, d), for coefficients G of shape (n_a, n_b)."""
@@ -62,6 +66,12 @@ def _weighted(A: Samples, weights: Array | None) -> Samples:
     if weights is None:
         return A
     return A.multiply(weights).tocsr() if sparse.issparse(A) else A * weights
+
+
+def _about(centre: Array, A: Samples, weights: Array | None) -> Array:
+    """Return the samples about a centre, in units in which the weights are 1."""
+    shifted: Array = A - centre
+    return shifted if weights is None else shifted * np.sqrt(weights)
 
 
 def _dense(A: Samples) -> Array:
@@ -79,6 +89,9 @@ class InnerProduct(PairwiseStatistic):
             return sparse_inner_products(_weighted(A, weights), B)
         return _dense(_weighted(A, weights) @ B.T)
 
+    def factors(self, A: Samples, weights: Array | None) -> tuple[Array, Array] | None:  # noqa: D102
+        return None if sparse.issparse(A) else (_weighted(A, weights), A)
+
     def input_contraction(self, A: Samples, B: Samples, weights: Array | None, G: Array) -> Array:  # noqa: ARG002, D102
         contracted = _dense(A.T @ G).T
         return contracted if weights is None else contracted * weights
@@ -94,15 +107,17 @@ class SquaredDistance(PairwiseStatistic):
     """t(u, v) = (u - v)^2, as |a|^2 + |b|^2 - 2 a.b about the mean of A, the fast form at the digits of that size."""
 
     def matrix(self, A: Samples, B: Samples, weights: Array | None) -> Array:  # noqa: D102
-        centre = A.mean(axis=0)
-        root = 1.0 if weights is None else np.sqrt(weights)
-        a = (A - centre) * root
-        b = a if A is B else (B - centre) * root
+        a = _about(A.mean(axis=0), A, weights)
+        b = a if A is B else _about(A.mean(axis=0), B, weights)
         result: Array = a @ b.T
         distances_in_place(result, np.einsum("ij,ij->i", a, a), np.einsum("ij,ij->i", b, b))
         if A is B:
             np.fill_diagonal(result, 0.0)
         return result
+
+    def factors(self, A: Samples, weights: Array | None) -> tuple[Array, Array] | None:  # noqa: D102
+        a = _about(A.mean(axis=0), A, weights)
+        return a, a
 
     def input_contraction(self, A: Samples, B: Samples, weights: Array | None, G: Array) -> Array:  # noqa: D102
         contracted: Array = 2.0 * (B * G.sum(axis=0)[:, None] - G.T @ A)

@@ -59,6 +59,8 @@ def settle(K: Array, y: Array, box: Box, factor: Factor, tolerance: float) -> bo
         refresh(K, y, box)
         if compiled_gap(y, box, compiled_bias(box)) <= tolerance:
             return True
+    if factor.size[0] == 0:
+        refresh(K, y, box)
     return bool(maximise_certified(K, y, box, factor, tolerance, STEPS_PER_SAMPLE * y.size)[0] == CONVERGED)
 
 

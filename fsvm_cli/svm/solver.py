@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from fsvm_cli.svm.active_set import INFEASIBLE
+from fsvm_cli.svm.active_set import INFEASIBLE, refresh
 from fsvm_cli.svm.dual import (
     Array,
     ConvergenceError,
@@ -151,6 +151,7 @@ def _run_engine(problem: DualProblem, start: Array, tolerance: float, name: str)
     box.c[:n] = start * problem.y
     if not problem.equality:
         box.c[n] = -box.c[:n].sum()
+    refresh(K, y, box)
     status, steps, _, _ = maximise_certified(K, y, box, factor, tolerance, STEPS_PER_SAMPLE * size)
     return _Candidate(np.abs(box.c[:n]), steps, name, status == INFEASIBLE)
 

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from fsvm_cli.svm.compiled_kernels import TILE
+from fsvm_cli.svm.compiled_kernels import ROWS, mirror_rows
 from fsvm_cli.svm.pair_steps import ALLOCATING, COMPILED, Array
 
 Sparse = Any  # scipy ships no types
@@ -39,8 +39,7 @@ def sparse_inner_products(A: Sparse, B: Sparse) -> Array:
     if not A.has_canonical_format:
         A = A.copy()
         A.sum_duplicates()
-    add_own_products(*_parts(A), *_parts(A.tocsc()), products)
-    mirror(products)
+    fill_own_products(*_parts(A), *_parts(A.tocsc()), products)
     return products
 
 
@@ -68,7 +67,7 @@ def add_products(  # noqa: PLR0917
 
 
 @njit(**ALLOCATING)
-def add_own_products(  # noqa: PLR0917
+def fill_own_products(  # noqa: PLR0917
     row_begins: Indices,
     columns: Indices,
     row_values: Array,
@@ -77,24 +76,17 @@ def add_own_products(  # noqa: PLR0917
     column_values: Array,
     products: Array,
 ) -> None:
-    """Add to the upper triangle the inner products of a matrix's rows, given as CSR and CSC without duplicates."""
+    """Add to zeros the inner products of a matrix's rows, given as CSR and CSC without duplicates."""
     # Rows before the present one stand first in each column; they have had their products.
     begins = column_begins[:-1].copy()
-    for i in range(products.shape[0]):
-        row = products[i]
-        for entry in range(row_begins[i], row_begins[i + 1]):
-            j, value = columns[entry], row_values[entry]
-            for other in range(begins[j], column_begins[j + 1]):
-                row[others[other]] += value * column_values[other]
-            begins[j] += 1
-
-
-@njit(**COMPILED)
-def mirror(matrix: Array) -> None:
-    """Copy the upper triangle of a square matrix to the lower, tile by tile."""
-    n = matrix.shape[0]
-    for top in range(0, n, TILE):
-        for left in range(top, n, TILE):
-            for i in range(top, min(top + TILE, n)):
-                for j in range(max(left, i + 1), min(left + TILE, n)):
-                    matrix[j, i] = matrix[i, j]
+    n = products.shape[0]
+    for start in range(0, n, ROWS):
+        stop = min(start + ROWS, n)
+        for i in range(start, stop):
+            row = products[i]
+            for entry in range(row_begins[i], row_begins[i + 1]):
+                j, value = columns[entry], row_values[entry]
+                for other in range(begins[j], column_begins[j + 1]):
+                    row[others[other]] += value * column_values[other]
+                begins[j] += 1
+        mirror_rows(products, start, stop)

@@ -21,7 +21,9 @@ def pivot(problem, guess):
     box, factor = make_scratch(len(y))
     box.lower[:], box.upper[:] = np.minimum(0.0, problem.C * y), np.maximum(0.0, problem.C * y)
     box.c[:] = guess * y
-    converged, bias = pivot_certified(problem.gram, y, box, factor, 1e-6)
+    box.r[:] = y - problem.gram @ box.c
+    rounds, bias = pivot_certified(problem.gram, y, box, factor, 1e-6)
+    converged = rounds > 0
     assert (np.abs(box.c) <= problem.C).all() or not converged
     return converged, box.c * y, bias
 

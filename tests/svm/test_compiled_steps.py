@@ -14,6 +14,7 @@ from fsvm_cli.svm.active_set import (
     begin,
     maximise,
     newton_steps,
+    refresh,
 )
 from fsvm_cli.svm.engine import compiled_bias, compiled_gap, make_scratch
 from fsvm_cli.svm.pair_steps import extremes, move, pair_gains, pair_step, place
@@ -25,6 +26,7 @@ def task(n: int, seed: int, C: float = 2.0):
     K = np.exp(-((X[:, None] - X[None]) ** 2).sum(axis=2))
     y = np.where(np.arange(n) % 3 == 0, 1.0, -1.0)
     box, factor = make_scratch(n)
+    box.r[:] = y
     box.lower[:], box.upper[:] = np.where(y > 0, 0.0, -C), np.where(y > 0, C, 0.0)
     return K, y, box, factor, rng
 
@@ -32,10 +34,11 @@ def task(n: int, seed: int, C: float = 2.0):
 def some_point(K, y, box, factor, rng):
     """Half of the samples free, the others on either bound."""
     box.c[:] = box.lower + rng.choice([0.0, 0.3, 0.7, 1.0], len(y)) * (box.upper - box.lower)
-    begin(K, y, box, factor)
+    refresh(K, y, box)
+    begin(K, box, factor)
 
 
-def test_begin_computes_residuals_and_open_sides():
+def test_refresh_and_begin_compute_residuals_and_open_sides():
     K, y, box, factor, rng = task(30, 0)
     some_point(K, y, box, factor, rng)
     np.testing.assert_allclose(box.r, y - K @ box.c, atol=1e-13)
@@ -61,7 +64,7 @@ def test_pair_gains_are_those_of_the_quadratic():
 
 def test_a_pair_step_ascends_keeps_the_constraints_and_the_residuals():
     K, y, box, factor, _ = task(30, 2)
-    begin(K, y, box, factor)
+    begin(K, box, factor)
     highest, lowest = extremes(box.r, box.rise, box.fall)
     objective = 0.0
     for _ in range(60):
@@ -77,7 +80,8 @@ def test_a_pair_step_ascends_keeps_the_constraints_and_the_residuals():
 
 def test_move_takes_a_distance_of_rounding_for_none():
     K, y, box, factor, _ = task(5, 3, C=0.3)
-    begin(K, y, box, factor)
+    refresh(K, y, box)
+    begin(K, box, factor)
     move(box, 0, 0.1)
     move(box, 0, 0.2)
     assert box.c[0] == 0.3
@@ -171,7 +175,8 @@ def test_newton_steps_restore_the_equality_constraint():
     K, y, box, factor, _ = task(12, 9)
     for i in range(12):
         place(box, i, 0.5 * (box.lower[i] + box.upper[i]))
-    begin(K, y, box, factor)
+    refresh(K, y, box)
+    begin(K, box, factor)
     assert abs(box.c.sum()) > 1.0
     newton_steps(K, box, factor)
     free = (box.c > box.lower) & (box.c < box.upper)
@@ -197,6 +202,7 @@ def test_maximise_notices_that_no_hard_margin_exists():
     y = np.array([1.0, -1.0, 1.0])
     K = np.ones((3, 3))
     box, factor = make_scratch(3)
+    box.r[:] = y
     box.lower[:], box.upper[:] = np.where(y > 0, 0.0, -np.inf), np.where(y > 0, np.inf, 0.0)
     assert maximise(K, y, box, factor, 1e-9, 1000)[0] == INFEASIBLE
 

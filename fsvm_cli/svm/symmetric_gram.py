@@ -1,0 +1,55 @@
+"""The Gram matrix of samples with themselves, rows by rows while they are in the processor's cache."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from fsvm_cli.svm.compiled_kernels import (
+    SQUARED_DISTANCE,
+    Form,
+    Scratch,
+    apply_function,
+    distances_in_row,
+    mirror_rows,
+)
+from fsvm_cli.svm.dual import ROWS
+from fsvm_cli.svm.pair_steps import ALLOCATING, Array
+
+
+def symmetric_gram(form: Form, left: Array, right: Array) -> Array:
+    """Return phi(s(x_i, x_k)) for all pairs of samples, of which one triangle is computed.
+
+    Parameters
+    ----------
+    form : Form
+        Of a kernel whose statistic is computed from inner products.
+    left, right : (n, d) arrays
+        Their inner products are those of the samples, see `PairwiseStatistic.factors`.
+
+    Returns
+    -------
+    (n, n) array
+    """
+    n = len(left)
+    gram = np.empty((n, n))
+    squares = np.einsum("ij,ij->i", left, right)
+    for start in range(0, n, ROWS):
+        stop = min(start + ROWS, n)
+        np.matmul(left[start:stop], right[start:].T, out=gram[start:stop, start:])
+        finish_rows(form, gram, squares, start, stop)
+    return gram
+
+
+@njit(**ALLOCATING)
+def finish_rows(form: Form, gram: Array, squares: Array, start: int, stop: int) -> None:
+    """Turn the inner products in rows from `start` to `stop` into kernel values, and copy them to their columns."""
+    n = gram.shape[0]
+    scratch = Scratch(np.empty(n), np.empty(n, np.int64))
+    for i in range(start, stop):
+        row = gram[i, i:]
+        if form.statistic == SQUARED_DISTANCE:
+            distances_in_row(row, squares[i], squares[i:])
+            row[0] = 0.0
+        apply_function(form, row, row, scratch)
+    mirror_rows(gram, start, stop)
