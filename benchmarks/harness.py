@@ -8,7 +8,7 @@ import statistics
 import time
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from rich.console import Console
@@ -19,6 +19,8 @@ from fsvm_cli.svm.dual import bias_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+
+Result = TypeVar("Result")
 
 RESULTS = Path("results/benchmarks.csv")
 JOBS = 2
@@ -46,21 +48,24 @@ class Comparison:
     note: str = ""
 
 
+def timed(work: Callable[[], Result]) -> tuple[Result, float]:
+    """Return what the work returns, and the seconds that it takes."""
+    start = time.perf_counter()
+    result = work()
+    return result, time.perf_counter() - start
+
+
 def median_seconds(work: Callable[[], object], repeats: int = REPEATS) -> float:
     """Return the median over repeats, after one run that warms caches and worker processes; short work runs oftener.
 
     Of work that takes more than a minute the first run is the only one.
     """
-    start = time.perf_counter()
-    work()
-    first = time.perf_counter() - start
+    _, first = timed(work)
     if first > ONCE_FROM_SECONDS:
         return first
     seconds: list[float] = []
     while len(seconds) < repeats or sum(seconds) < LEAST_SECONDS:
-        start = time.perf_counter()
-        work()
-        seconds.append(time.perf_counter() - start)
+        seconds.append(timed(work)[1])
     return statistics.median(seconds)
 
 
