@@ -92,7 +92,7 @@ def command(  # noqa: PLR0917 - click passes every option
     for caveat in source.caveats:
         _announce(caveat)
     if ranking.constant:
-        _announce(f"constant, and so without information: {shown(ranking.constant, 20)}")
+        _announce(f"constant, and so without information: {shown(ranking.constant)}")
     if not ranking.converged:
         _announce("a machine that the method trained missed its duality gap: the order may change with the solver")
     click.echo(format_ranking(ranking, style), nl=False)

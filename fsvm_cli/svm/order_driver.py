@@ -64,9 +64,9 @@ class Room(NamedTuple):
     bias: Array
 
 
-def prepare(form: Form, n: int, n_test: int, n_machines: int, *, by_features: bool) -> tuple[Walk, Room]:
-    """Return a walk that stands at the beginning, and its room; linear machines that know features need no `cross`."""
-    n_cross = 0 if by_features and form.function == IDENTITY else n_test
+def prepare(form: Form, n: int, n_test: int, n_machines: int) -> tuple[Walk, Room]:
+    """Return a walk that stands at the beginning, and its room; linear machines need no `cross`."""
+    n_cross = 0 if form.function == IDENTITY else n_test
     walk = Walk(np.zeros((n, n)), np.zeros((n, n_cross)), np.zeros((n_machines, n)), np.zeros((n_machines, n)))
     K = walk.square if form.function == IDENTITY else np.empty((n, n))
     widest = max(n, n_test)
@@ -90,11 +90,16 @@ class Records(NamedTuple):
 
 @njit(**COMPILED)
 def evaluate(form: Form, walk: Walk, bias: Array, test_decision: Array, scratch: Scratch) -> None:
-    """Write the machines' scores of the test samples; kernel values are computed for support vectors only."""
+    """Write the machines' scores of the test samples; kernel values are computed for support vectors only.
+
+    Of a walk without `cross`, the biases alone: normal vectors give the rest.
+    """
     row = scratch.row[: walk.cross.shape[1]]
     for m in range(bias.size):
-        for t in range(row.size):
+        for t in range(test_decision.shape[1]):
             test_decision[m, t] = bias[m]
+    if row.size == 0:
+        return
     for i in range(walk.cross.shape[0]):
         computed = False
         for m in range(bias.size):
