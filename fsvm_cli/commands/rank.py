@@ -61,14 +61,18 @@ def command(  # noqa: PLR0917 - click passes every option
     """
     from fsvm_cli.data.source import open_source
     from fsvm_cli.data.spec import FileSpec, NamedSpec
-    from fsvm_cli.data.wording import shown
+    from fsvm_cli.data.wording import nearest, shown
+    from fsvm_cli.errors import UsageError
     from fsvm_cli.evaluation.seeds import random_stream
     from fsvm_cli.experiment.rank import SEED, rank_features, ranking_request
     from fsvm_cli.report.ranked import format_ranking
     from fsvm_cli.shipped import shipped_names
 
     request = ranking_request(method, scaling, assignments)
-    is_known = file in shipped_names("datasets") and not Path(file).exists()
+    exists, names = Path(file).exists(), shipped_names("datasets")
+    is_known = file in names and not exists
+    if not (exists or is_known or Path(file).suffix):
+        raise UsageError(f"{file}: there is no such file, nor a data set of this name; {nearest(file, names)}")
     spec = (
         NamedSpec(name=file)
         if is_known

@@ -177,3 +177,8 @@ def test_a_sparse_file_is_ranked_as_a_full_matrix_when_asked(tmp_path: Path) -> 
     path.write_text("1 1:1 2:3\n-1 2:1\n1 1:2\n-1 2:2\n")
     assert "--dense" in error_of(UsageError, path, "--method", "fisher")
     assert "fisher: 2 features ranked on 4 samples" in rank(path, "--method", "fisher", "--dense").stdout
+
+
+def test_neither_a_file_nor_a_data_set_is_answered_with_the_nearest() -> None:
+    message = error_of(UsageError, "spambas", "--method", "fisher")
+    assert "spambas: there is no such file, nor a data set of this name; did you mean 'spambase'?" in message
