@@ -33,6 +33,7 @@ import click
     show_default=True,
     help="What to do about columns of words.",
 )
+@click.option("--dense", is_flag=True, help="Read a LIBSVM file into a full matrix, which most methods need.")
 @click.option("--drop", multiple=True, metavar="COLUMN", help="Column that is no feature; may be given more than once.")
 @click.option(
     "--format",
@@ -50,6 +51,7 @@ def command(  # noqa: PLR0917 - click passes every option
     assignments: tuple[str, ...],
     missing: str,
     categorical: str,
+    dense: bool,
     drop: tuple[str, ...],
     style: str,
 ) -> None:
@@ -76,6 +78,7 @@ def command(  # noqa: PLR0917 - click passes every option
                 "target": target,
                 "missing": missing,
                 "categorical": categorical,
+                "dense": dense,
                 "drop": drop,
             }
         )

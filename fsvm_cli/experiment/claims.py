@@ -151,6 +151,19 @@ class CountClaim(Claim):
         yield Place(ranking=self.ranking, metric=self.metric)
 
 
+class SmallestSubsetClaim(Claim):
+    """The best subset of a ranking has no more features than that of any other; its size is that of a count."""
+
+    kind: Literal["smallest-subset"]
+    ranking: Text
+    others: Annotated[tuple[Text, ...], Field(min_length=1)] = Field(description="Labels of the rankings beside it.")
+    metric: Literal[*METRICS] = "accuracy"  # type: ignore[valid-type]
+
+    def places(self) -> Iterator[Place]:
+        """Yield the ends of the curves, the ranking's own first."""
+        yield from (Place(ranking=label, metric=self.metric) for label in (self.ranking, *self.others))
+
+
 class TopFeaturesClaim(Claim):
     """The best features are these."""
 
@@ -248,6 +261,7 @@ AnyClaim = Annotated[
     | MonotoneClaim
     | ScoreOrderClaim
     | CountClaim
+    | SmallestSubsetClaim
     | TopFeaturesClaim
     | SelectedFeaturesClaim
     | SelectedCountClaim

@@ -67,5 +67,6 @@ def _filled(dataset: Dataset, who: str) -> str:
     rows, columns = dataset.X.shape
     return (
         f"{who} no sparse matrix, and {dataset.name}, {rows:,} x {columns:,}, would take "
-        f"{8e-9 * rows * columns:.1f} GB as a full one"
+        f"{8e-9 * rows * columns:.1f} GB as a full one (which a LIBSVM file of your own becomes by dense: true, or "
+        "--dense)"
     )

@@ -206,7 +206,7 @@ class Schedule:
     threshold : float
         ε: weights below it become 0. In units of the weights.
     max_step : float
-        θ, the largest step; infinity for the automatic one alone.
+        θ, the largest step, in units of the first automatic one; infinity for the automatic one alone.
     inner_iterations : int
         Steps before the machine is trained again.
     relative_change, absolute_change : float
@@ -246,8 +246,8 @@ class DescentPath:
 def descend(objective: Objective, v: NDArray[np.float64], schedule: Schedule) -> DescentPath:
     """Follow the gradient from some weights until a stopping rule holds or no feature is left.
 
-    The step is that of kpd2018, section 3.4: the median of the active weights moves by ε, but none by more than
-    `max_step` times its derivative. A step that would raise the saddle objective is halved until it does not.
+    The step is that of kpd2018, section 3.4: the median of the active weights moves by ε, but none by more than θ times
+    its derivative. A step that would raise the saddle objective is halved until it does not.
 
     Parameters
     ----------
@@ -262,12 +262,14 @@ def descend(objective: Objective, v: NDArray[np.float64], schedule: Schedule) ->
     """
     here = objective.at(v, np.zeros(len(objective.y)))
     weights, objectives, certified = [here.v], [here.objective], here.converged
-    stopped, step = False, schedule.max_step
+    stopped, step, longest = False, np.inf, np.inf
     while not stopped and len(weights) <= schedule.max_iterations:
         gradient = objective.gradient(here)
-        slopes = np.abs(gradient[here.v > 0])
+        automatic = schedule.threshold / max(np.median(np.abs(gradient[here.v > 0])), np.finfo(float).tiny)
+        if len(weights) == 1:
+            longest = schedule.max_step * automatic
         # Twice the last step, so that a step that had to be halved is not halved again each time.
-        step = min(schedule.max_step, 2 * step, schedule.threshold / max(np.median(slopes), np.finfo(float).tiny))
+        step = min(longest, 2 * step, automatic)
         while True:
             there = objective.at(_stepped(objective, here, gradient, step, schedule), here.alpha)
             change = float(np.abs(there.v - here.v).sum())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 import numpy as np
 from annotated_types import Ge, Gt, Lt, MinLen
@@ -25,11 +25,22 @@ from fsvm_cli.svm import SVM, Kernel, kernel_from_name
 from fsvm_cli.svm.one_vs_rest import TIE_TOLERANCES, machine_labels, predict_codes
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from fsvm_cli.svm.dual import Solver
+    from fsvm_cli.svm.folds import Fold
 
 Strength = Annotated[float, Gt(0)]
+Step = Annotated[float, Gt(0)] | Literal["automatic"]
+
+
+class Choice(NamedTuple):
+    """What is chosen on the training data."""
+
+    strength: float
+    max_step: float | Literal["automatic"]
 
 
 class KernelPenalisedDescent(Ranker):
@@ -67,8 +78,10 @@ class KernelPenalisedDescent(Ranker):
         β, in units of one over the starting weight.
     threshold : float, default=0.01
         ε, between 0 and 1, in units of the starting weight.
-    max_step : float or None, default=None
-        θ; the automatic step alone where None.
+    max_step : float, "automatic" or tuple of them, default="automatic"
+        θ, in units of the first automatic step, so that its size does not depend on that of the weights; "automatic",
+        the largest, for the automatic step alone. A small one ends the descent before many weights are 0. Of several
+        values the one that is best in the same cross-validation, with the `strength` that is best with the largest.
     inner_iterations : int, default=1
         Steps before the machine is trained again.
     relative_change : float, default=1e-3
@@ -92,6 +105,8 @@ class KernelPenalisedDescent(Ranker):
         Weights, objective and number of active features along the descent of each machine.
     strength_ : float
         The `strength` of these descents.
+    max_step_ : float or "automatic"
+        Their `max_step`.
     converged_ : bool
         Whether all machines reached their duality gap, and all descents a stopping rule.
 
@@ -104,11 +119,12 @@ class KernelPenalisedDescent(Ranker):
     absolute value may be negative. The absolute stopping rule bounds the change, not the norm, of the weights.
 
     Ours: a step that would raise J is halved. With the polynomial kernel J falls without end as all weights grow, so
-    their sum is held; the "l1" penalty then has no say. The paper gives neither C₂, θ, ε, β, ζ nor the start.
+    their sum is held; the "l1" penalty then has no say. The paper gives neither C₂, θ, ε, β, ζ nor the start; θ is
+    measured in first automatic steps.
     """
 
     method = "kpd"
-    version = 2
+    version = 3
 
     def __init__(  # noqa: PLR0917 - scikit-learn's estimators take their parameters in place or by name
         self,
@@ -119,7 +135,7 @@ class KernelPenalisedDescent(Ranker):
         folds: Annotated[int, Ge(2)] = 3,
         sharpness: Annotated[float, Gt(0)] = 5.0,
         threshold: Annotated[float, Gt(0), Lt(1)] = 0.01,
-        max_step: Annotated[float, Gt(0)] | None = None,
+        max_step: Step | Annotated[tuple[Step, ...], MinLen(1)] = "automatic",
         inner_iterations: Annotated[int, Ge(1)] = 1,
         relative_change: Annotated[float, Ge(0)] = 1e-3,
         absolute_change: Annotated[float, Ge(0)] = 1e-6,
@@ -150,19 +166,21 @@ class KernelPenalisedDescent(Ranker):
 
     def _scores(self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:
         kernel = self.kernel if isinstance(self.kernel, Kernel) else kernel_from_name(self.kernel)
-        strengths = self.strength if isinstance(self.strength, tuple) else (self.strength,)
-        self.strength_ = strengths[0]
-        if len(strengths) > 1:
-            self.strength_ = self._best_strength(kernel, X, y, strengths)
-            self.chosen_["strength"] = self.strength_
+        strengths, steps = self._candidates()
+        chosen = Choice(strengths[0], steps[0])
+        if len(strengths) + len(steps) > 2:
+            chosen = self._best_choice(kernel, X, y, strengths, steps)
+        self.strength_, self.max_step_ = chosen
+        self.chosen_ |= {"strength": chosen.strength} if len(strengths) > 1 else {}
+        self.chosen_ |= {"max_step": chosen.max_step} if len(steps) > 1 else {}
         labels, _ = machine_labels(y, n_classes)
-        self.path_ = tuple(self._descent(kernel, X, signs, self.strength_) for signs in labels)
+        self.path_ = tuple(self._descent(kernel, X, signs, chosen) for signs in labels)
         self.converged_ = all(path.converged for path in self.path_)
         scores: NDArray[np.float64] = np.mean([survival(path) for path in self.path_], axis=0)
         return scores
 
     def _descent(
-        self, kernel: Kernel, X: NDArray[np.float64], labels: NDArray[np.float64], strength: float
+        self, kernel: Kernel, X: NDArray[np.float64], labels: NDArray[np.float64], choice: Choice
     ) -> DescentPath:
         start = starting_weights(kernel, X.shape[1])
         unit = float(np.median(start))
@@ -176,10 +194,11 @@ class KernelPenalisedDescent(Ranker):
             tolerance=self.tolerance,
             solver=self.solver,
         )
-        penalty = replace(free.penalty, strength=strength * free.at(start, np.zeros(len(X))).objective / len(start))
+        unit_strength = free.at(start, np.zeros(len(X))).objective / len(start)
+        penalty = replace(free.penalty, strength=choice.strength * unit_strength)
         schedule = Schedule(
             threshold=self.threshold * unit,
-            max_step=np.inf if self.max_step is None else self.max_step,
+            max_step=longest(choice.max_step),
             inner_iterations=self.inner_iterations,
             relative_change=self.relative_change,
             absolute_change=self.absolute_change,
@@ -187,22 +206,46 @@ class KernelPenalisedDescent(Ranker):
         )
         return descend(replace(free, penalty=penalty, variant=self.variant), start, schedule)
 
-    def _best_strength(
-        self, kernel: Kernel, X: NDArray[np.float64], y: NDArray[np.intp], strengths: tuple[float, ...]
-    ) -> float:
-        """Return the strength whose machines predict most of the left-out samples; of equals the largest."""
+    def _candidates(self) -> tuple[list[float], list[float | Literal["automatic"]]]:
+        """Return the values of `strength` and `max_step`, each the largest first."""
+        strengths = self.strength if isinstance(self.strength, tuple) else (self.strength,)
+        steps = self.max_step if isinstance(self.max_step, tuple) else (self.max_step,)
+        return sorted(strengths, reverse=True), sorted(steps, key=longest, reverse=True)
+
+    def _best_choice(
+        self,
+        kernel: Kernel,
+        X: NDArray[np.float64],
+        y: NDArray[np.intp],
+        strengths: Sequence[float],
+        steps: Sequence[float | Literal["automatic"]],
+    ) -> Choice:
+        """Choose the strength at the first of the steps, then the step; of equals the first."""
         smallest = int(np.bincount(y).min())
         if smallest < self.folds:
             raise ValueError(f"kpd: folds is {self.folds}; the smallest class has {smallest} samples")
-        n_right = dict.fromkeys(sorted(strengths, reverse=True), 0)
-        folds = StratifiedKFold(self.folds, shuffle=True, random_state=self.random_state)
-        for train, test in folds.split(X, y):
-            labels, counts = machine_labels(y[train], int(y.max()) + 1)
-            for strength in n_right:
-                decision = np.array([self._decision(kernel, X[train], signs, X[test], strength) for signs in labels])
-                predicted = predict_codes(decision, counts, TIE_TOLERANCES * self.tolerance)
-                n_right[strength] += int(np.count_nonzero(predicted == y[test]))
+        folds = list(StratifiedKFold(self.folds, shuffle=True, random_state=self.random_state).split(X, y))
+        n_right: dict[Choice, int] = {}
+        for strength in strengths:
+            choice = Choice(strength, steps[0])
+            n_right[choice] = self._n_right(kernel, X, y, choice, folds)
+        best = max(n_right, key=n_right.__getitem__)
+        for step in steps[1:]:
+            choice = Choice(best.strength, step)
+            n_right[choice] = self._n_right(kernel, X, y, choice, folds)
         return max(n_right, key=n_right.__getitem__)
+
+    def _n_right(
+        self, kernel: Kernel, X: NDArray[np.float64], y: NDArray[np.intp], choice: Choice, folds: Sequence[Fold]
+    ) -> int:
+        """Count the left-out samples that the machines of a choice predict."""
+        n_right = 0
+        for train, test in folds:
+            labels, counts = machine_labels(y[train], int(y.max()) + 1)
+            decision = np.array([self._decision(kernel, X[train], signs, X[test], choice) for signs in labels])
+            predicted = predict_codes(decision, counts, TIE_TOLERANCES * self.tolerance)
+            n_right += int(np.count_nonzero(predicted == y[test]))
+        return n_right
 
     def _decision(
         self,
@@ -210,13 +253,18 @@ class KernelPenalisedDescent(Ranker):
         X: NDArray[np.float64],
         labels: NDArray[np.float64],
         X_left_out: NDArray[np.float64],
-        strength: float,
+        choice: Choice,
     ) -> NDArray[np.float64]:
         """Return the scores of left-out samples by the machine at the end of the descent."""
-        end = self._descent(kernel, X, labels, strength).weights[-1]
+        end = self._descent(kernel, X, labels, choice).weights[-1]
         svm = SVM(kernel_at(kernel, end), self.C, self.tolerance, self.solver, on_failure="flag").fit(X, labels)
         decision: NDArray[np.float64] = svm.decision_function(X_left_out)
         return decision
+
+
+def longest(max_step: float | Literal["automatic"]) -> float:
+    """Return the bound on the step, infinity for the automatic one alone."""
+    return np.inf if max_step == "automatic" else max_step
 
 
 def survival(path: DescentPath) -> NDArray[np.float64]:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from fsvm_cli.report.tables import FLOAT_FORMAT
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -30,8 +32,15 @@ def summarise_chosen(collected: Mapping[tuple[str, int], Samples]) -> pd.DataFra
         for parameter in parameters:
             counts = Counter(chosen[parameter] for chosen in samples.chosen if parameter in chosen)
             n_trials = len(samples.chosen)
-            rows += [(label, n_train, parameter, value, counts[value], n_trials) for value in sorted(counts)]
+            # A parameter may be a number or a word, as the step of a descent is.
+            ascending = sorted(counts, key=lambda value: (isinstance(value, str), value))
+            rows += [(label, n_train, parameter, _written(value), counts[value], n_trials) for value in ascending]
     return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def _written(value: float | int | str) -> str:
+    """Write a value as in any other table; beside a word, pandas would write it by rules of its own."""
+    return FLOAT_FORMAT % value if isinstance(value, float) else str(value)
 
 
 def in_words(chosen: pd.DataFrame) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -16,6 +17,36 @@ if TYPE_CHECKING:
     from fsvm_cli.experiment.claims import NumberClaim, TolerantClaim
 
 Verdict = Literal["reproduced", "differs", "inconclusive", "not comparable"]
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """A row of `published.csv`, but for what the claim itself says.
+
+    Attributes
+    ----------
+    verdict : str
+        reproduced, differs, inconclusive, or not comparable.
+    rule : str
+        By which it came about.
+    what : str
+        The quantity that was compared.
+    reproduced : float
+        What the trials give, in per cent, percentage points, features or rank correlation as `what` says.
+    sd, ci_low, ci_high : float
+        Its standard deviation between trials and its 95 % interval.
+    n : int
+        Trials.
+    """
+
+    verdict: Verdict
+    rule: str
+    what: str
+    reproduced: float = np.nan
+    sd: float = np.nan
+    n: int = 0
+    ci_low: float = np.nan
+    ci_high: float = np.nan
 
 
 def agreement(

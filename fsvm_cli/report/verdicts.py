@@ -8,7 +8,7 @@ about differences on the same splits: random splits of one data set share rows, 
 from __future__ import annotations
 
 import functools
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,17 +31,18 @@ from fsvm_cli.experiment.claims import (
     SelectedCountClaim,
     SelectedFeaturesClaim,
     SingleRunClaim,
+    SmallestSubsetClaim,
     TopFeaturesClaim,
     ValueClaim,
 )
-from fsvm_cli.report.rules import Verdict, agreement, ordinariness
+from fsvm_cli.report.best_subset import judge_excess, judge_size
+from fsvm_cli.report.rules import Judgement, Verdict, agreement, ordinariness
 from fsvm_cli.report.tables import ranks_of
 from fsvm_cli.report.trials import Trials
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-BOOTSTRAP_SAMPLES = 1000
 FACT_UNITS = {
     "n_features": "features",
     "n_classes": "classes",
@@ -51,36 +52,6 @@ FACT_UNITS = {
     "class-uncertainty": "bits",
     "classifier-information": "bits",
 }
-
-
-@dataclass(frozen=True)
-class Judgement:
-    """A row of `published.csv`, but for what the claim itself says.
-
-    Attributes
-    ----------
-    verdict : str
-        reproduced, differs, inconclusive, or not comparable.
-    rule : str
-        By which it came about.
-    what : str
-        The quantity that was compared.
-    reproduced : float
-        What the trials give, in per cent, percentage points, features or rank correlation as `what` says.
-    sd, ci_low, ci_high : float
-        Its standard deviation between trials and its 95 % interval.
-    n : int
-        Trials.
-    """
-
-    verdict: Verdict
-    rule: str
-    what: str
-    reproduced: float = np.nan
-    sd: float = np.nan
-    n: int = 0
-    ci_low: float = np.nan
-    ci_high: float = np.nan
 
 
 COLUMNS = [
@@ -219,45 +190,21 @@ def _judge_score_order(claim: ScoreOrderClaim, trials: Trials) -> Judgement:
 
 @_judge.register
 def _judge_count(claim: CountClaim, trials: Trials) -> Judgement:
-    samples = trials.samples(claim.ranking)
-    values = samples.values[claim.metric, "test"]
-    count = size_of_best_subset(values, samples.sizes)
+    return judge_size(claim, *_curves(claim, trials))
+
+
+@_judge.register
+def _judge_smallest_subset(claim: SmallestSubsetClaim, trials: Trials) -> Judgement:
+    return judge_excess(claim, *_curves(claim, trials))
+
+
+def _curves(
+    claim: CountClaim | SmallestSubsetClaim, trials: Trials
+) -> tuple[list[NDArray[np.float64]], tuple[int, ...], np.random.Generator]:
+    """Return the curves that a claim compares, their sizes, and the stream that its bootstrap draws from."""
+    found = [trials.samples(label) for label in claim.rankings()]
     rng = random_stream(trials.experiment.config.protocol.seed, "bootstrap", claim.id)
-    rows = rng.integers(len(values), size=(BOOTSTRAP_SAMPLES, len(values)))
-    counts = np.array([size_of_best_subset(values[row], samples.sizes) for row in rows])
-    low, high = np.quantile(counts, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2], method="inverted_cdf")
-    least, most = claim.published[0] - claim.tolerance, claim.published[1] + claim.tolerance
-    verdict: Verdict = "inconclusive"
-    if least <= low and high <= most:
-        verdict = "reproduced"
-    elif high < least or low > most:
-        verdict = "differs"
-    return Judgement(
-        verdict,
-        f"smallest size within one standard error of the best (bootstrap); tolerance {claim.tolerance} features",
-        f"size of the best subset, '{claim.ranking}' (features)",
-        reproduced=count,
-        sd=float(counts.std(ddof=1)),
-        n=len(values),
-        ci_low=float(low),
-        ci_high=float(high),
-    )
-
-
-def size_of_best_subset(values: NDArray[np.float64], sizes: tuple[int, ...]) -> int:
-    """Smallest size whose mean lies within one standard error of the best mean.
-
-    Parameters
-    ----------
-    values : ndarray, shape (n_trials, n_sizes)
-        Figure of merit, larger is better.
-    sizes : tuple of int
-        Ascending.
-    """
-    means = values.mean(axis=0)
-    best = int(np.argmax(means))
-    standard_error = values[:, best].std(ddof=1) / np.sqrt(len(values)) if len(values) > 1 else 0.0
-    return sizes[int(np.argmax(means >= means[best] - standard_error))]
+    return [samples.values[claim.metric, "test"] for samples in found], found[0].sizes, rng
 
 
 @_judge.register

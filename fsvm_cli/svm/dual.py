@@ -59,7 +59,7 @@ class DualProblem:
             raise ValueError(f"C has shape {bounds.shape}; it must be one number or one for each of {n} samples")
         if not _is_finite(matrix):
             raise ValueError("the Gram matrix holds values that are not finite")
-        if not np.isin(labels, (-1.0, 1.0)).all():
+        if not (np.abs(labels) == 1.0).all():
             raise ValueError("y must hold -1 and +1 only")
         if not (bounds > 0).all():
             raise ValueError("C must be > 0 (infinity is allowed)")

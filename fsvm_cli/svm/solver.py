@@ -23,9 +23,6 @@ from fsvm_cli.svm.libsvm import solve_libsvm
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-NEAR_BOUND = 1e-6
-"""What the interior point leaves within this part of the box of a bound is put on the bound before the finish."""
-
 LIBSVM_VIOLATIONS = (1.0, 1e-2)
 """libsvm's stopping tolerance, in tolerances; the tighter one where the first leaves too large a gap. Asked for 1e-3,
 libsvm's default, libsvm then stops where the machines of its users stop."""
@@ -111,14 +108,16 @@ def _candidates(problem: DualProblem, tolerance: float, solver: Solver, start: A
         yield _run_engine(problem, start, tolerance, "smo")
     if solver in {"auto", "interior-point"}:
         alpha, steps = solve_interior_point(problem)
-        finish = _run_engine(problem, _rounded(problem, alpha), tolerance, "interior-point")
+        start = _balanced(problem, alpha)
+        finish = _run_engine(problem, start, tolerance, "interior-point")
         yield finish._replace(steps=steps + finish.steps)
+        # The finish measures by the largest kernel value; where others are 1e12 times smaller it may lose the optimum.
+        yield _Candidate(start, 0, "interior-point")
 
 
-def _rounded(problem: DualProblem, alpha: Array) -> Array:
-    """Put what is near a bound on it; restore the equality constraint with what is farthest from any bound."""
-    rounded = np.where(alpha < NEAR_BOUND * np.minimum(problem.C, alpha.max()), 0.0, alpha)
-    rounded = np.where(problem.C - rounded < NEAR_BOUND * problem.C, problem.C, rounded)
+def _balanced(problem: DualProblem, alpha: Array) -> Array:
+    """Restore the equality constraint with what is farthest from any bound."""
+    rounded = alpha.copy()
     missing = -float(problem.y @ rounded) if problem.equality else 0.0
     for i in np.argsort(-np.minimum(rounded, problem.C - rounded)):
         if abs(missing) <= 1e-15 * rounded.sum():  # a coefficient that is off its bound by rounding would fix the bias

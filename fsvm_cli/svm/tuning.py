@@ -152,12 +152,12 @@ def _solve_fold(gram: Array, y: Array, C: float, fold: Fold, tolerance: float) -
     return gram[np.ix_(test, train)] @ (found.alpha * y[train]) + found.bias, found.converged
 
 
-def _roughness(kernel: Kernel) -> tuple[float, float]:
+def _roughness(kernel: Kernel) -> tuple[float, ...]:
     match kernel:
         case Gaussian(theta=theta) | Laplace(theta=theta):
             return (1.0 / theta, 0.0)
-        case Polynomial(degree=degree, offset=offset):
-            return (degree, -offset)
+        case Polynomial(degree=degree, offset=offset, scale=scale):
+            return (degree, scale, -offset)
         case Anova(gamma=gamma, degree=degree):
             return (degree, gamma)
         case Tanh(scale=scale, offset=offset):

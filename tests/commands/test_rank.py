@@ -14,7 +14,6 @@ from sklearn.preprocessing import StandardScaler
 
 from fsvm_cli.cli import cli
 from fsvm_cli.errors import DataError, FsvmError, UsageError
-from fsvm_cli.ranking import eubafes
 from fsvm_cli.ranking.gradient_angle import GradientAngle
 from fsvm_cli.ranking.registry import ranking_methods
 from fsvm_cli.svm import Gaussian
@@ -173,7 +172,8 @@ def test_a_method_that_runs_out_of_memory_says_so(file: Path, monkeypatch: pytes
     assert "fisher needs more memory than there is for 178 rows and 14 features" in message
 
 
-def test_eubafes_refuses_more_pairs_than_memory_holds(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(eubafes, "MAX_SAMPLES", 100)
-    message = error_of(UsageError, file, "--target", "kind", "--method", "eubafes")
-    assert "compares all pairs of samples; 178 are too many: draw at most 100" in message
+def test_a_sparse_file_is_ranked_as_a_full_matrix_when_asked(tmp_path: Path) -> None:
+    path = tmp_path / "mine.svm"
+    path.write_text("1 1:1 2:3\n-1 2:1\n1 1:2\n-1 2:2\n")
+    assert "--dense" in error_of(UsageError, path, "--method", "fisher")
+    assert "fisher: 2 features ranked on 4 samples" in rank(path, "--method", "fisher", "--dense").stdout

@@ -145,7 +145,7 @@ def test_an_outcome_remembers_what_was_chosen() -> None:
 
 
 def test_a_table_counts_what_was_chosen(load: Callable[..., LoadedConfig], planned: Planned, tmp_path: Path) -> None:
-    kpd = {"method": "kpd", "strength": [0.1, 10.0], "threshold": 0.1}
+    kpd = {"method": "kpd", "strength": [0.1, 10.0], "max_step": ["automatic", 2.0], "threshold": 0.1}
     changes = {"classifier": LINEAR | {"tune": TUNE}, "rankings": [kpd, {"method": "random"}], "subsets": [1]}
     changes["classifier"] = changes["classifier"] | {"tune": [TUNE[0] | {"kernels": TUNE[0]["kernels"][:1]}, TUNE[1]]}
     experiment = planned(**changes)
@@ -155,11 +155,12 @@ def test_a_table_counts_what_was_chosen(load: Callable[..., LoadedConfig], plann
         write_tables(load(**changes), experiment, store, tmp_path)
     table = read_table(tmp_path / "chosen.csv")
     assert list(dict.fromkeys(zip(table["ranking"], table["parameter"], strict=True))) == [
-        *(("kpd", name) for name in ("theta", "C", "strength")),
+        *(("kpd", name) for name in ("theta", "C", "strength", "max_step")),
         *(("random", name) for name in ("theta", "C")),
     ]
     for row in table[table["ranking"] == "kpd"].itertuples():
-        assert row.n_chosen == sum(outcome.chosen[row.parameter] == float(row.value) for outcome in outcomes)
+        value = row.value if row.value == "automatic" else float(row.value)
+        assert row.n_chosen == sum(outcome.chosen[row.parameter] == value for outcome in outcomes)
         assert (row.n_trials, row.train_size) == (3, 12)
     first, second = in_words(table)
     assert first.startswith("kpd, 12 rows, chosen most often in 3 trials: theta ")

@@ -1,7 +1,8 @@
-"""Kernel-penalised descent: derivatives by finite differences, what holds along the path, and the choice of C2."""
+"""Kernel-penalised descent: derivatives by finite differences, what holds along the path, the choice of C2 and θ."""
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 
 import numpy as np
@@ -122,9 +123,15 @@ def test_the_first_step_moves_the_median_weight_by_the_threshold() -> None:
 def test_no_step_is_longer_than_the_largest() -> None:
     objective, start = objective_of(KERNELS[0], PENALTIES[0]), starting_weights(KERNELS[0], 6)
     gradient = objective.gradient(objective.at(start, np.zeros(50)))
-    path = descend(objective, start, replace(SCHEDULE, max_step=1e-5, relative_change=0.0, max_iterations=1))
-    np.testing.assert_allclose(path.weights[1], start - 1e-5 * gradient, rtol=1e-9)
-    assert not path.converged
+    largest = 0.5 * SCHEDULE.threshold / np.median(np.abs(gradient))
+    path = descend(objective, start, replace(SCHEDULE, max_step=0.5, relative_change=0.0, max_iterations=40))
+    np.testing.assert_allclose(path.weights[1], start - largest * gradient, rtol=1e-9)
+    for before, after in itertools.pairwise(path.weights):
+        gradient = objective.gradient(objective.at(before, np.zeros(50)))
+        assert np.linalg.norm(after - before) <= largest * np.linalg.norm(gradient[before > 0]) * (1 + 1e-6)
+    free = descend(objective, start, replace(SCHEDULE, relative_change=0.0, max_iterations=40))
+    steps = [np.median(np.abs(np.diff(found.weights, axis=0)[-1])) for found in (path, free)]
+    assert steps[0] < 0.5 * steps[1], "the automatic step grows as the slopes fall, the bound does not"
 
 
 @pytest.mark.parametrize("rule", [{"relative_change": 0.05}, {"absolute_change": 0.1}])
@@ -168,30 +175,44 @@ def test_several_classes_are_averaged_one_against_the_rest() -> None:
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_the_strength_is_chosen_by_cross_validation_on_the_training_data(n_classes: int) -> None:
+def test_strength_and_step_are_chosen_by_cross_validation_on_the_training_data(n_classes: int) -> None:
     rng = np.random.default_rng(8)
     data = rng.normal(size=(30, 3))
     y = np.digitize(data[:, 0] + 0.3 * rng.normal(size=30), [0.0] if n_classes == 2 else [-0.5, 0.5])
     settings = {"kernel": Gaussian(theta=4.0), "threshold": 0.05}
-    strengths, right = (0.01, 30.0, 3000.0), {}
-    for strength in strengths:
-        right[strength] = 0
+
+    def n_right(strength: float, max_step: float | str) -> int:
+        right = 0
         for train, test in StratifiedKFold(3, shuffle=True, random_state=1).split(data, y):
-            paths = KernelPenalisedDescent(strength=strength, **settings).fit(data[train], y[train]).path_
+            paths = (
+                KernelPenalisedDescent(strength=strength, max_step=max_step, **settings)
+                .fit(data[train], y[train])
+                .path_
+            )
             decision = []
             for code, path in zip([1] if n_classes == 2 else range(3), paths, strict=True):
                 svm = SVM(kernel_at(settings["kernel"], path.weights[-1])).fit(data[train], y[train] == code)
                 decision.append(svm.decision_function(data[test]))
             # Machines without features tie, and the tie has a rule.
             predicted = predict_codes(np.array(decision), np.bincount(y[train]), 1e-5)
-            right[strength] += np.count_nonzero(predicted == y[test])
-    best = max(strength for strength in strengths if right[strength] == max(right.values()))
-    assert len(set(right.values())) > 1
-    ranker = KernelPenalisedDescent(strength=strengths, random_state=1, **settings).fit(data, y)
-    assert ranker.strength_ == best
-    np.testing.assert_array_equal(
-        ranker.scores_, KernelPenalisedDescent(strength=best, **settings).fit(data, y).scores_
-    )
+            right += np.count_nonzero(predicted == y[test])
+        return right
+
+    # max takes the first of equals.
+    strengths = {strength: n_right(strength, "automatic") for strength in (3000.0, 30.0, 0.01)}
+    strength = max(strengths, key=strengths.get)
+    steps = {step: n_right(strength, step) for step in ("automatic", 0.4, 0.2)}
+    best = strength, max(steps, key=steps.get)
+    assert len(set(strengths.values())) > 1
+    assert len(set(steps.values())) > 1
+    ranker = KernelPenalisedDescent(
+        strength=(0.01, 30.0, 3000.0), max_step=(0.2, "automatic", 0.4), random_state=1, **settings
+    ).fit(data, y)
+    assert (ranker.strength_, ranker.max_step_) == best
+    assert ranker.chosen_ == {"strength": best[0], "max_step": best[1]}
+    alone = KernelPenalisedDescent(strength=best[0], max_step=best[1], **settings).fit(data, y)
+    np.testing.assert_array_equal(ranker.scores_, alone.scores_)
+    assert alone.chosen_ == {}
 
 
 @every_kernel

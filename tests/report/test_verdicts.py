@@ -22,15 +22,17 @@ from fsvm_cli.experiment.claims import (
     SelectedCountClaim,
     SelectedFeaturesClaim,
     SingleRunClaim,
+    SmallestSubsetClaim,
     StatementClaim,
     TopFeaturesClaim,
     ValueClaim,
 )
 from fsvm_cli.experiment.config import load_config
 from fsvm_cli.experiment.plan import Experiment, plan
+from fsvm_cli.report.best_subset import resampled_sizes, size_of_best_subset
 from fsvm_cli.report.samples import Samples
 from fsvm_cli.report.trials import Trials
-from fsvm_cli.report.verdicts import judge, size_of_best_subset, table_of_verdicts
+from fsvm_cli.report.verdicts import judge, table_of_verdicts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -231,6 +233,42 @@ def test_the_best_subset_is_the_smallest_within_one_standard_error() -> None:
     # Means .50, .8367, .8567; the standard error of the best is .0296.
     assert size_of_best_subset(values, (1, 5, 9)) == 5
     assert size_of_best_subset(values[:1], (1, 5, 9)) == 9
+
+
+SMALL, LARGE = [0.5, 0.95, 0.93, 0.93, 0.93], [0.5, 0.8, 0.85, 0.95, 0.93]
+FLAT = [0.5, 0.9, 0.9, 0.9, 0.9]
+
+
+@pytest.mark.parametrize(
+    ("own", "others", "excess", "expected"),
+    [
+        (SMALL, [LARGE, LARGE], -2, "reproduced"),
+        (SMALL, [LARGE, SMALL], 0, "reproduced"),
+        (LARGE, [LARGE, SMALL], 2, "differs"),
+        (FLAT, [FLAT], 0, "inconclusive"),
+    ],
+)
+def test_the_smallest_of_several_best_subsets(
+    wine: Experiment, own: list[float], others: list[list[float]], excess: int, expected: str
+) -> None:
+    sd = 0.05 if own == FLAT else 0.01
+    rivals = {f"b{i}": samples_of(np.roll(noisy(means, sd), i + 1, axis=0)) for i, means in enumerate(others)}
+    claim = SmallestSubsetClaim(kind="smallest-subset", ranking="a", others=tuple(rivals), **TEXTS)
+    judged = judge(claim, trials_of(wine, a=samples_of(noisy(own, sd)), **rivals), overridden=False)
+    assert (judged.verdict, judged.reproduced, judged.n) == (expected, excess, N_TRIALS)
+    assert judged.ci_low <= excess <= judged.ci_high
+
+
+def test_the_subsets_of_several_rankings_are_drawn_on_the_same_trials() -> None:
+    values = noisy(FLAT, sd=0.05)
+    sizes = resampled_sizes([values, values], (1, 2, 3, 4, 5), np.random.default_rng(0))
+    np.testing.assert_array_equal(sizes[:, 0], sizes[:, 1])
+    assert len(np.unique(sizes[:, 0])) > 1
+
+
+def test_a_smallest_subset_needs_every_ranking(wine: Experiment) -> None:
+    claim = SmallestSubsetClaim(kind="smallest-subset", ranking="a", others=("b",), **TEXTS)
+    assert verdict(claim, trials_of(wine, a=samples_of(noisy(SMALL)))) == "not comparable"
 
 
 @pytest.mark.parametrize(

@@ -193,6 +193,27 @@ def test_the_interior_point_takes_over_where_the_budget_ends(monkeypatch):
     assert (found.solver, found.converged) == ("interior-point", True)
 
 
+@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("solver", ["interior-point", "auto"])
+def test_kernel_values_may_span_seventeen_orders_of_magnitude(seed, C, solver):
+    """As at the largest degree of kpd2018, where some samples are outliers; the gap is taken in higher precision."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_t(2.5, size=(100, 10))
+    y = np.where(X[:, 0] + 0.3 * rng.standard_normal(100) > 0, 1.0, -1.0)
+    gram = Polynomial(15, scale=0.1).gram(X, X)
+    assert gram.diagonal().max() > 1e17 * gram.diagonal().min()
+    found = solve(DualProblem(gram, y, C), solver=solver)
+    assert found.converged
+    coefficients = (found.alpha * y).astype(np.longdouble)
+    values = gram.astype(np.longdouble) @ coefficients
+    loss = C * np.maximum(0.0, 1.0 - y * (values + found.bias)).sum()
+    norm = coefficients @ values
+    primal, dual = 0.5 * norm + loss, np.abs(coefficients).sum() - 0.5 * norm
+    assert abs(coefficients.sum()) <= 1e-14 * np.abs(coefficients).sum()
+    assert primal - dual <= 2e-6 * primal
+
+
 def test_libsvm_is_selectable_and_certified():
     X, y = two_groups(0.4)
     problem = DualProblem(Gaussian(1.0).gram(X, X), y, 1.0)

@@ -65,7 +65,8 @@ def test_ties_go_to_the_smoothest():
     assert (found.accuracy == 1.0).all()
     assert (found.kernel, found.C) == (Gaussian(1000.0), 1.0)
     rough_first = [Polynomial(3), Polynomial(2), Tanh(0.2), Tanh(0.1), Anova(1.0, 2), Anova(0.1, 2)]
-    for pair in (rough_first[:2], rough_first[2:4], rough_first[4:]):
+    rough_first += [Polynomial(2, scale=0.2), Polynomial(2, scale=0.1), Polynomial(2, 0.5), Polynomial(2, 1.0)]
+    for pair in np.reshape(rough_first, (-1, 2)).tolist():
         found = grid_search(pair, [1.0], far, codes, folds, n_classes=2)
         assert found.accuracy[0] == found.accuracy[1]
         assert found.kernel == pair[1]
