@@ -122,18 +122,18 @@ def in_blocks(work, items: list[Split], *arguments: object) -> list[object]:
     return [result for part in results for result in part]
 
 
-def comparisons() -> Iterator[Comparison]:
-    """Yield the rows of Figures 3(a) and 3(b)."""
-    rows = [
-        ("wine", SPLITS, Linear(), 40.0),
-        ("wine", SPLITS, Gaussian(13.0), 30.0),
-        ("wine", SPLITS, Polynomial(2), 25.0),
-        ("wdbc", max(2, SPLITS // 25), Linear(), 20.0),
-        ("wdbc", max(2, SPLITS // 25), Gaussian(30.0), 12.0),
-        ("wdbc", max(2, SPLITS // 25), Polynomial(2), 12.0),
-    ]
-    for name, number, kernel, target in rows:
-        items = splits(name, number)
+FIGURES: dict[str, tuple[int, list[tuple[Kernel, float]]]] = {
+    "wine": (SPLITS, [(Linear(), 40.0), (Gaussian(13.0), 30.0), (Polynomial(2), 25.0)]),
+    "wdbc": (max(2, SPLITS // 25), [(Linear(), 20.0), (Gaussian(30.0), 12.0), (Polynomial(2), 12.0)]),
+}
+"""Splits of a data set, kernels and targets: Figures 3(a) and 3(b)."""
+
+
+def comparisons(name: str) -> Iterator[Comparison]:
+    """Yield the rows of a data set."""
+    number, rows = FIGURES[name]
+    items = splits(name, number)
+    for kernel, target in rows:
         gaps = largest_svc_gap(items[0], kernel), max(our_curves(split, kernel) for split in items[:20])
         work = f"{name}, {number} splits x {len(items[0].sizes)} sizes x 4 orders, {kernel.name}, C=10"
 

@@ -8,7 +8,7 @@ import statistics
 import time
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from rich.console import Console
@@ -19,6 +19,8 @@ from fsvm_cli.svm.dual import bias_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+
+Result = TypeVar("Result")
 
 RESULTS = Path("results/benchmarks.csv")
 JOBS = 2
@@ -46,21 +48,27 @@ class Comparison:
     note: str = ""
 
 
-def median_seconds(work: Callable[[], object], repeats: int = REPEATS) -> float:
+def timed(work: Callable[[], Result], clock: Callable[[], float] = time.perf_counter) -> tuple[Result, float]:
+    """Return what the work returns, and the seconds that it takes."""
+    start = clock()
+    result = work()
+    return result, clock() - start
+
+
+def median_seconds(
+    work: Callable[[], object], repeats: int = REPEATS, clock: Callable[[], float] = time.perf_counter
+) -> float:
     """Return the median over repeats, after one run that warms caches and worker processes; short work runs oftener.
 
-    Of work that takes more than a minute the first run is the only one.
+    Of work that takes more than a minute the first run is the only one. Work in one process, without threads, may be
+    timed by the processor's clock, in which less of a machine's other load shows.
     """
-    start = time.perf_counter()
-    work()
-    first = time.perf_counter() - start
+    _, first = timed(work, clock)
     if first > ONCE_FROM_SECONDS:
         return first
     seconds: list[float] = []
     while len(seconds) < repeats or sum(seconds) < LEAST_SECONDS:
-        start = time.perf_counter()
-        work()
-        seconds.append(time.perf_counter() - start)
+        seconds.append(timed(work, clock)[1])
     return statistics.median(seconds)
 
 
@@ -73,9 +81,10 @@ def compare(  # noqa: PLR0917
     gaps: tuple[float, float],
     note: str = "",
     peer_repeats: int = REPEATS,
+    clock: Callable[[], float] = time.perf_counter,
 ) -> Comparison:
     """Time both and return the row."""
-    our_seconds, peer_seconds = median_seconds(ours), median_seconds(theirs, peer_repeats)
+    our_seconds, peer_seconds = median_seconds(ours, clock=clock), median_seconds(theirs, peer_repeats, clock)
     return Comparison(work, peer, peer_seconds, our_seconds, peer_seconds / our_seconds, target, *gaps, note)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import errno
 import importlib
 import signal
 import sys
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from fsvm_cli import __version__
-from fsvm_cli.errors import FsvmError
+from fsvm_cli.errors import DataError, FsvmError
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -81,6 +82,17 @@ def main() -> None:
     except FsvmError as error:
         click.echo(f"fsvm: {error}", err=True)
         code = error.exit_code
+    except OSError as error:
+        # Numba writes compiled code in the middle of anything.
+        if error.errno not in {errno.ENOSPC, errno.EDQUOT}:
+            raise
+        where = f"{error.filename}: " if error.filename else ""
+        click.echo(
+            f"fsvm: {where}the disk is full; free some space, or name other folders (FSVM_CACHE for data, "
+            "NUMBA_CACHE_DIR for compiled code)",
+            err=True,
+        )
+        code = DataError.exit_code
     except (KeyboardInterrupt, click.Abort):
         click.echo("fsvm: interrupted; what was finished is kept, and running again does the rest", err=True)
         code = INTERRUPTED

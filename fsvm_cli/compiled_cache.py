@@ -6,9 +6,12 @@ After an update, old machine code would go on running inside new.
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import os
+import shutil
 import sys
+import tempfile
 from pathlib import Path
 
 import platformdirs
@@ -22,16 +25,38 @@ def use_cache_of_these_sources() -> None:
     """Point numba, in this process and those that it starts, to the cache of the sources as they are.
 
     The cache lies in the folder that the environment variable ``NUMBA_CACHE_DIR`` names, or else in the user's cache
-    folder. It has to be called before the first function is decorated.
+    folder. Where that cannot be written, numba would refuse to decorate: a temporary folder then holds the code as long
+    as the process lives. It has to be called before the first function is decorated.
     """
     base = Path(os.environ.get(VARIABLE) or platformdirs.user_cache_path("fsvm") / "compiled")
     if base.name.startswith(PREFIX):
         base = base.parent
     package = Path(__file__).resolve().parent
-    folder = base / f"{PREFIX}{digest_of_sources([package / name for name in FOLDERS_WITH_COMPILED_CODE])}"
+    name = f"{PREFIX}{digest_of_sources([package / name for name in FOLDERS_WITH_COMPILED_CODE])}"
+    folder = base / name
+    if not _can_be_written(folder):
+        folder = _temporary_folder() / name
+        sys.stderr.write(
+            f"compiled code cannot be kept in {base} and is compiled each time; {VARIABLE}=FOLDER names another\n"
+        )
     os.environ[VARIABLE] = str(folder)
     if "numba" in sys.modules:
         sys.modules["numba"].config.CACHE_DIR = str(folder)
+
+
+def _can_be_written(folder: Path) -> bool:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return False
+    return os.access(folder, os.W_OK | os.X_OK)
+
+
+def _temporary_folder() -> Path:
+    # With a name that nobody can guess: what lies there is run.
+    folder = tempfile.mkdtemp(prefix="fsvm-compiled-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return Path(folder)
 
 
 def is_cold() -> bool:

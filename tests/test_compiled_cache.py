@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numba
@@ -13,8 +14,6 @@ import fsvm_cli.svm  # noqa: F401 - sets the folder
 from fsvm_cli.compiled_cache import PREFIX, VARIABLE, digest_of_sources, is_cold, use_cache_of_these_sources
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import pytest
 
 
@@ -46,3 +45,18 @@ def test_a_folder_that_the_user_names_holds_it(tmp_path: Path, monkeypatch: pyte
     assert is_cold()
     compiled.write_bytes(b"")
     assert not is_cold()
+
+
+def test_a_folder_that_cannot_be_written_is_no_obstacle(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    command = [
+        sys.executable,
+        "-c",
+        "import fsvm_cli.ranking, fsvm_cli.svm.pair_steps, numba; print(numba.config.CACHE_DIR)",
+    ]
+    environment = os.environ | {VARIABLE: str(tmp_path / "file" / "folder")}
+    answer = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    assert answer.stderr.count("cannot be kept in") == 1
+    assert f"{VARIABLE}=FOLDER names another" in answer.stderr
+    # What was put up for one process is gone with it.
+    assert not Path(answer.stdout.strip()).parent.exists()

@@ -15,18 +15,20 @@ def command(configs: tuple[str, ...], assignments: tuple[str, ...]) -> None:
     fetched.
     """
     from fsvm_cli.errors import DataError, FsvmError, UsageError
-    from fsvm_cli.experiment.config import load_config
+    from fsvm_cli.experiment.collection import LoadedCollection
+    from fsvm_cli.experiment.load import load_any
     from fsvm_cli.experiment.plan import check_data_exist
 
     mistakes: list[FsvmError] = []
     for config in configs:
         try:
-            loaded = load_config(config, assignments)
-            check_data_exist(loaded)
+            loaded = load_any(config, assignments)
+            for experiment in loaded.members if isinstance(loaded, LoadedCollection) else (loaded,):
+                check_data_exist(experiment)
         except FsvmError as error:
             mistakes.append(error)
         else:
-            click.echo(f"{loaded.document.name}: correct")
+            click.echo(f"{config}: correct")
     if mistakes:
         kind = UsageError if any(isinstance(mistake, UsageError) for mistake in mistakes) else DataError
         raise kind("\n".join(map(str, mistakes)))

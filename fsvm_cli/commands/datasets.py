@@ -69,13 +69,19 @@ def fetch(names: tuple[str, ...]) -> None:
     from fsvm_cli.data.spec import NamedSpec
     from fsvm_cli.errors import DataError
 
-    failures = []
+    failures: list[str] = []
+    in_vain: set[tuple[str, ...]] = set()
     for version in [version for name in names for version in summarize(name)]:
         spec = NamedSpec(name=version.name, version=version.version)
+        # Another version of what has just failed would ask the same servers for the same files.
+        if version.files in in_vain:
+            failures.append(f"nor can '{version.name} ({version.version})', which is read from the same files")
+            continue
         try:
             source = open_source(spec, base_folder=Path(), announce=lambda line: click.echo(line, err=True))
         except DataError as error:
             failures.append(str(error))
+            in_vain.add(version.files)
         else:
             click.echo(f"{source.name}: {source.n_samples:,} rows, {source.n_features:,} features, verified")
     if failures:

@@ -33,6 +33,7 @@ import click
     show_default=True,
     help="What to do about columns of words.",
 )
+@click.option("--dense", is_flag=True, help="Read a LIBSVM file into a full matrix, which most methods need.")
 @click.option("--drop", multiple=True, metavar="COLUMN", help="Column that is no feature; may be given more than once.")
 @click.option(
     "--format",
@@ -50,6 +51,7 @@ def command(  # noqa: PLR0917 - click passes every option
     assignments: tuple[str, ...],
     missing: str,
     categorical: str,
+    dense: bool,
     drop: tuple[str, ...],
     style: str,
 ) -> None:
@@ -59,13 +61,18 @@ def command(  # noqa: PLR0917 - click passes every option
     """
     from fsvm_cli.data.source import open_source
     from fsvm_cli.data.spec import FileSpec, NamedSpec
+    from fsvm_cli.data.wording import nearest, shown
+    from fsvm_cli.errors import UsageError
     from fsvm_cli.evaluation.seeds import random_stream
     from fsvm_cli.experiment.rank import SEED, rank_features, ranking_request
     from fsvm_cli.report.ranked import format_ranking
     from fsvm_cli.shipped import shipped_names
 
     request = ranking_request(method, scaling, assignments)
-    is_known = file in shipped_names("datasets") and not Path(file).exists()
+    exists, names = Path(file).exists(), shipped_names("datasets")
+    is_known = file in names and not exists
+    if not (exists or is_known or Path(file).suffix):
+        raise UsageError(f"{file}: there is no such file, nor a data set of this name; {nearest(file, names)}")
     spec = (
         NamedSpec(name=file)
         if is_known
@@ -75,6 +82,7 @@ def command(  # noqa: PLR0917 - click passes every option
                 "target": target,
                 "missing": missing,
                 "categorical": categorical,
+                "dense": dense,
                 "drop": drop,
             }
         )
@@ -84,7 +92,7 @@ def command(  # noqa: PLR0917 - click passes every option
     for caveat in source.caveats:
         _announce(caveat)
     if ranking.constant:
-        _announce(f"constant, and so without information: {', '.join(ranking.constant)}")
+        _announce(f"constant, and so without information: {shown(ranking.constant)}")
     if not ranking.converged:
         _announce("a machine that the method trained missed its duality gap: the order may change with the solver")
     click.echo(format_ranking(ranking, style), nl=False)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from fsvm_cli.commands.workers import Workers
     from fsvm_cli.errors import FsvmError
+    from fsvm_cli.experiment.collection import LoadedCollection
     from fsvm_cli.experiment.config import LoadedConfig
     from fsvm_cli.experiment.plan import Experiment
     from fsvm_cli.experiment.run import Job
@@ -31,7 +32,9 @@ if TYPE_CHECKING:
     metavar="ADDRESS",
     help="Run on a Dask cluster: tcp://host:port of its scheduler, or local:N for N workers on this machine.",
 )
-@click.option("--splits", type=click.IntRange(min=1), help="Short for --set protocol.splits=N.")
+@click.option(
+    "--splits", type=click.IntRange(min=1), help="Random splits to run; a split that the data come with stays one."
+)
 @click.option("--set", "assignments", multiple=True, metavar="KEY=VALUE", help="Override a key by its dotted path.")
 @click.option("--out", type=click.Path(path_type=Path), default="results", show_default=True, help="Folder of results.")
 @click.option("--dry-run", is_flag=True, help="Say what would be done and how long it may take.")
@@ -50,17 +53,17 @@ def command(  # noqa: PLR0917 - click passes every option
 
     CONFIG is the path of a config, or the name of one that comes with fsvm (such as wine). What the folder of results
     already holds is not computed again. Several experiments share the processes, and one that fails does not keep the
-    others from being finished.
+    others from being finished. A config that lists experiments runs them, and collects their claims in a table.
     """
     from fsvm_cli.commands.workers import choose_workers
     from fsvm_cli.errors import FsvmError
-    from fsvm_cli.experiment.config import load_distinct
+    from fsvm_cli.experiment.load import load_all
     from fsvm_cli.experiment.plan import plan
 
-    overrides = (*assignments, *(() if splits is None else (f"protocol.splits={splits}",)))
     errors: list[FsvmError] = []
     planned: Planned = []
-    for loaded in load_distinct(configs, overrides):
+    experiments, collections = load_all(configs, assignments, splits)
+    for loaded in experiments:
         try:
             planned.append((loaded, plan(loaded, _announce), out / loaded.name))
         except FsvmError as error:
@@ -68,8 +71,13 @@ def command(  # noqa: PLR0917 - click passes every option
     workers = choose_workers(jobs, dask)
     if dry_run:
         _explain(planned, workers, fresh)
+        for collection in collections:
+            n_members = len(collection.members)
+            click.echo(
+                f"{collection.name}: collects claims of {n_members} experiments; results in {out / collection.name}"
+            )
     else:
-        errors += _run(planned, workers, fresh)
+        errors += _run(planned, collections, out, workers, fresh)
     _raise_as_one(errors)
 
 
@@ -93,8 +101,10 @@ def _announce_compilation() -> None:
         _announce("compiling the numerical code, once on this machine for this version: some 20 s")
 
 
-def _run(planned: Planned, workers: Workers, fresh: bool) -> list[FsvmError]:
-    """Run the experiments; the errors of those that did not succeed."""
+def _run(
+    planned: Planned, collections: Sequence[LoadedCollection], out: Path, workers: Workers, fresh: bool
+) -> list[FsvmError]:
+    """Run the experiments and collect what collections ask for; the errors of those that did not succeed."""
     from fsvm_cli.commands.progress import progress_display
     from fsvm_cli.errors import FsvmError, TrialsFailedError
     from fsvm_cli.experiment.run import Job, run
@@ -107,6 +117,7 @@ def _run(planned: Planned, workers: Workers, fresh: bool) -> list[FsvmError]:
     errors: list[FsvmError] = []
     begun: list[tuple[LoadedConfig, Path, Job]] = []
     reports: list[Callable[[], None]] = []
+    written: set[str] = set()
     with contextlib.ExitStack() as stack:
         display = stack.enter_context(progress_display())
         for loaded, experiment, folder in planned:
@@ -120,12 +131,18 @@ def _run(planned: Planned, workers: Workers, fresh: bool) -> list[FsvmError]:
             for place in ended:
                 try:
                     reports.append(_write(*begun[place], workers, begin))
+                    written.add(begun[place][0].name)
                 except FsvmError as error:
                     errors.append(error)
         except FsvmError as error:
             errors.append(error)
     for report in reports:
         report()
+    for collection in collections:
+        try:
+            _collect(collection, written, out)
+        except FsvmError as error:
+            errors.append(error)
     failed = [loaded.name for loaded, _, job in begun if job.failures]
     if failed:
         errors.append(
@@ -155,6 +172,21 @@ def _write(loaded: LoadedConfig, folder: Path, job: Job, workers: Workers, begin
             print_summary(loaded, curves, folder, figures, job.experiment.source.caveats)
 
     return report
+
+
+def _collect(loaded: LoadedCollection, written: set[str], out: Path) -> None:
+    """Write and print a collection whose experiments have been written."""
+    from fsvm_cli.errors import DataError
+    from fsvm_cli.report.overview import write_overview
+    from fsvm_cli.report.results import draw_figures
+    from fsvm_cli.report.summary import print_overview
+
+    missing = [member.name for member in loaded.members if member.name not in written]
+    if missing:
+        raise DataError(f"{loaded.name}: not collected, for lack of the results of {', '.join(missing)}")
+    folder = out / loaded.name
+    overview = write_overview(loaded, out, folder)
+    print_overview(loaded, overview, folder, draw_figures(folder))
 
 
 def _explain(planned: Planned, workers: Workers, fresh: bool) -> None:

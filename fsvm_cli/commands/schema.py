@@ -13,6 +13,6 @@ def command() -> None:
     """
     import json
 
-    from fsvm_cli.experiment.config import json_schema
+    from fsvm_cli.experiment.load import json_schema
 
     click.echo(json.dumps(json_schema(), indent=2, ensure_ascii=False))

@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from fsvm_cli.experiment.config import LoadedConfig
-    from fsvm_cli.experiment.plan import Experiment
-    from fsvm_cli.experiment.store import Store
+    from collections.abc import Callable
 
 # Times differ from run to run; run.json is compared value by value.
 PARTICULAR_TO_A_RUN = frozenset({"timings.csv", "run.json"})
@@ -48,13 +46,17 @@ def _announce(message: str) -> None:
 
 
 def _verify(folder: Path, n_rerun: int) -> list[str]:
-    """Verify one experiment; what is wrong with it, in words."""
+    """Verify one experiment or collection; what is wrong with it, in words."""
     import numpy as np
 
     from fsvm_cli.experiment.plan import plan
+    from fsvm_cli.experiment.provenance import is_collection
     from fsvm_cli.experiment.store import Store
     from fsvm_cli.experiment.verify import changes_since_run, repeat, stored_config, stored_trials
+    from fsvm_cli.report.results import write_tables
 
+    if is_collection(folder):
+        return _verify_collection(folder)
     loaded = stored_config(folder)
     experiment = plan(loaded, _announce)
     mistakes = []
@@ -70,7 +72,7 @@ def _verify(folder: Path, n_rerun: int) -> list[str]:
             mistakes.append("the store holds no trial of this config, data and code")
             return mistakes
         click.echo(f"{folder}: {n_stored} of {experiment.n_trials()} planned trials are stored")
-        differing = _made_again(folder, loaded, experiment, store)
+        differing = _made_again(folder, lambda made: write_tables(loaded, experiment, store, made))
         mistakes += differing
         if not differing:
             click.echo(f"{folder}: every table and figure is what the stored trials lead to")
@@ -84,15 +86,26 @@ def _verify(folder: Path, n_rerun: int) -> list[str]:
     return mistakes
 
 
-def _made_again(folder: Path, loaded: LoadedConfig, experiment: Experiment, store: Store) -> list[str]:
+def _verify_collection(folder: Path) -> list[str]:
+    from fsvm_cli.experiment.provenance import read_collection
+    from fsvm_cli.report.overview import write_overview
+
+    loaded = read_collection(folder)
+    differing = _made_again(folder, lambda made: write_overview(loaded, folder.resolve().parent, made))
+    if not differing:
+        click.echo(f"{folder}: every table and figure is what the results of its experiments lead to")
+    return differing
+
+
+def _made_again(folder: Path, write: Callable[[Path], object]) -> list[str]:
     """Make all tables and figures again and say which differ."""
     import tempfile
 
-    from fsvm_cli.report.results import draw_figures, write_tables
+    from fsvm_cli.report.results import draw_figures
 
     differing = []
     with tempfile.TemporaryDirectory() as name:
-        write_tables(loaded, experiment, store, Path(name))
+        write(Path(name))
         draw_figures(Path(name))
         for again in sorted(Path(name).iterdir()):
             path = folder / again.name
@@ -101,5 +114,5 @@ def _made_again(folder: Path, loaded: LoadedConfig, experiment: Experiment, stor
             if not path.exists():
                 differing.append(f"{path.name} is missing; 'fsvm run' makes it")
             elif path.read_bytes() != again.read_bytes():
-                differing.append(f"{path.name} is not what the stored trials lead to; 'fsvm run' makes it anew")
+                differing.append(f"{path.name} is not what the stored results lead to; 'fsvm run' makes it anew")
     return differing

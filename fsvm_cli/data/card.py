@@ -26,7 +26,8 @@ class CardFile(StrictModel):
     bytes : int
         Its size.
     addresses : tuple of str
-        Where it can be had, best first; ``ADDRESS#MEMBER`` names a file within an archive.
+        Where it can be had, best first; ``ADDRESS#MEMBER`` names a file within an archive, ``ADDRESS#ARCHIVE#MEMBER``
+        one of an archive within a zip file.
     """
 
     path: str = Field(pattern=r"^[\w.+-]+(/[\w.+-]+)*$")

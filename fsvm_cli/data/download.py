@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from typing import TYPE_CHECKING
+from urllib.parse import unquote, urlsplit
 
 import requests
 import tqdm
@@ -93,10 +94,11 @@ def _attempt(session: requests.Session, address: str, path: Path, limit: int) ->
 
 def _store(response: requests.Response, path: Path, have: int, limit: int) -> None:
     started, size = time.monotonic(), have
+    name = unquote(urlsplit(response.url).path.rpartition("/")[2])
     total = have + int(response.headers.get("Content-Length", 0)) or None
     with (
         path.open("ab" if have else "wb") as stream,
-        tqdm.tqdm(total=total, initial=have, unit="B", unit_scale=True, desc=path.name, disable=None) as progress,
+        tqdm.tqdm(total=total, initial=have, unit="B", unit_scale=True, desc=name, disable=None) as progress,
     ):
         # What has arrived at each step, however little: waiting for a full chunk would hide a trickle.
         while chunk := response.raw.read1(CHUNK_BYTES):

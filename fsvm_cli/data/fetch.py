@@ -70,8 +70,8 @@ def fetch_files(files: Sequence[CardFile], announce: Callable[[str], None]) -> l
         return [path for path in found if path]
     cache = cache_folder()
     try:
-        with _only_process(cache, announce), _scratch_folder(cache / ".archives") as archives:
-            fetcher = _Fetcher(cache, archives, announce)
+        with _only_process(cache, announce), _scratch_folder(cache / ".archives") as scratch:
+            fetcher = _Fetcher(cache, scratch, announce)
             return [_at_hand(file) or fetcher.fetch(file) for file in files]
     except OSError as error:
         full = error.errno in {errno.ENOSPC, errno.EDQUOT}
@@ -126,36 +126,50 @@ class _Fetcher:
     """Fetches files one after the other and keeps archives as long as files are taken out of them."""
 
     cache: Path
-    archives: Path
+    scratch: Path
     announce: Callable[[str], None]
     fetched: set[Path] = field(default_factory=set)
     resumed: set[Path] = field(default_factory=set)
+    refused: dict[Path, str] = field(default_factory=dict)
+    """What was wrong with the archives that cannot be had, so that no other file waits for them again."""
 
     def fetch(self, file: CardFile) -> Path:
         import pooch  # noqa: PLC0415 - slow to import, and not needed where nothing is fetched
 
         pooch.get_logger().setLevel(logging.WARNING)
         path = self.cache / file.path
+        path.parent.mkdir(parents=True, exist_ok=True)
         partial = _partial(path)
         failures = []
-        for address in self._attempts(_addresses(file), partial):
-            self.announce(f"fetching {path.name} from {address}")
+        for address in self._attempts(addresses_of(file), partial):
+            archive = self._archive(address)
+            if archive in self.refused:
+                failures.append(f"  {address}: {self.refused[archive]}")
+                continue
+            if archive not in self.fetched:
+                self.announce(f"fetching {path.name} from {address}")
             try:
-                pooch.retrieve(
+                # Within the scratch folder, so that what a kill leaves of pooch's own is gone with it.
+                verified = pooch.retrieve(
                     address,
                     known_hash=file.sha256,
                     fname=path.name,
-                    path=path.parent,
+                    path=self.scratch,
                     downloader=lambda address, target, _pooch: self.download(address, Path(target), file),
                 )
+                Path(verified).replace(path)
             except DataError as error:
                 partial.unlink(missing_ok=True)
                 failures.append(f"  {address}: {error}")
+            except OSError:
+                # Half a file would keep a full disk full.
+                partial.unlink(missing_ok=True)
+                raise
             except ValueError:  # pooch: another hash
                 failures.append(f"  {address}: sends other bytes than the card expects")
             else:
                 return path
-            self._forget_what_was_gone_on_from(address)
+            self._forget_what_was_gone_on_from(archive)
         raise DataError(_how_to_place(file, path, list(dict.fromkeys(failures))))
 
     def _attempts(self, addresses: list[str], partial: Path) -> Iterator[str]:
@@ -172,10 +186,9 @@ class _Fetcher:
 
     def _archive(self, address: str) -> Path:
         # A name of its own, so that no archive is taken for the beginning of another.
-        return self.archives / hashlib.sha256(urldefrag(address).url.encode()).hexdigest()
+        return self.scratch / hashlib.sha256(urldefrag(address).url.encode()).hexdigest()
 
-    def _forget_what_was_gone_on_from(self, address: str) -> None:
-        archive = self._archive(address)
+    def _forget_what_was_gone_on_from(self, archive: Path) -> None:
         if archive in self.resumed:
             archive.unlink(missing_ok=True)
             self.resumed.discard(archive)
@@ -194,12 +207,31 @@ class _Fetcher:
         else:
             archive = self._archive(address)
             if archive not in self.fetched:
-                download(source, archive, MAX_ARCHIVE_BYTES)
-                self.fetched.add(archive)
+                self._download_archive(source, archive)
             target.write_bytes(extract(archive, name, member, file.bytes))
-        with target.open("rb") as stream:
-            if stream.read(200).lstrip().lower().startswith(WEB_PAGE):
-                raise DataError("sends a web page, not the file")
+        _refuse_web_page(target)
+        size = target.stat().st_size
+        if size != file.bytes:
+            raise DataError(f"sends {size:,} bytes, where the card expects {file.bytes:,}")
+
+    def _download_archive(self, source: str, archive: Path) -> None:
+        from fsvm_cli.data.download import download  # noqa: PLC0415 - slow to import
+
+        try:
+            download(source, archive, MAX_ARCHIVE_BYTES)
+            _refuse_web_page(archive)
+        except DataError as error:
+            # What was gone on from may have been the beginning of something else: that says nothing about the address.
+            if archive not in self.resumed:
+                self.refused[archive] = str(error)
+            raise
+        self.fetched.add(archive)
+
+
+def _refuse_web_page(path: Path) -> None:
+    with path.open("rb") as stream:
+        if stream.read(200).lstrip().lower().startswith(WEB_PAGE):
+            raise DataError("sends a web page, not the file")
 
 
 def _packed_name(address: str) -> str:
@@ -212,7 +244,8 @@ def _partial(path: Path) -> Path:
     return path.with_name(path.name + ".part")
 
 
-def _addresses(file: CardFile) -> list[str]:
+def addresses_of(file: CardFile) -> list[str]:
+    """List where a file can be had, in the order in which this is tried: a mirror at an address, then the card's."""
     mirror = os.environ.get("FSVM_MIRROR", "")
     return ([f"{mirror.rstrip('/')}/{quote(file.path)}"] if _is_address(mirror) else []) + list(file.addresses)
 
@@ -221,6 +254,8 @@ def _how_to_place(file: CardFile, path: Path, failures: list[str]) -> str:
     mirror = os.environ.get("FSVM_MIRROR", "")
     if mirror and not _is_address(mirror):
         failures = [f"  {mirror}: holds no intact '{file.path}'", *failures]
+    if path.exists():
+        failures = [f"  {path}: holds other bytes than the card expects", *failures]
     return "\n".join(
         [
             f"'{path.name}' cannot be had. Tried:",

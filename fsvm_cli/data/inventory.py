@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from fsvm_cli.data.card import BundledCopy, FixedVersion, read_card
-from fsvm_cli.data.fetch import cache_folder, is_intact
+from fsvm_cli.data.card import BundledCopy, Files, FixedVersion, read_card
+from fsvm_cli.data.fetch import addresses_of, cache_folder, is_intact
 from fsvm_cli.data.synthetic import GENERATORS
 from fsvm_cli.shipped import shipped_names
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from fsvm_cli.data.card import Card, CardFile, GeneratedVersion
 
 FileState = Literal["intact", "absent", "altered"]
+Availability = Literal["drawn", "bundled", "cached", "to fetch", "by hand"]
 
 
 @dataclass(frozen=True)
@@ -37,8 +39,10 @@ class VersionSummary:
         Error of the best rule, between 0 and 1, where it is known.
     caveats : tuple of str
         What every report on it says.
-    availability : {"drawn", "bundled", "cached", "to fetch"}
-        Whether it can be had without network, and how.
+    availability : {"drawn", "bundled", "cached", "to fetch", "by hand"}
+        Whether it can be had without network, and how; "by hand" where a file has no address.
+    files : tuple of str
+        Paths of the files that its copies are read from.
     """
 
     name: str
@@ -51,7 +55,8 @@ class VersionSummary:
     feature_names: tuple[str, ...]
     bayes_error: float | None
     caveats: tuple[str, ...]
-    availability: Literal["drawn", "bundled", "cached", "to fetch"]
+    availability: Availability
+    files: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -90,6 +95,7 @@ def _summarize(name: str, card: Card, version_name: str, version: FixedVersion |
             bayes_error=version.bayes_error,
             caveats=version.caveats,
             availability="drawn",
+            files=(),
         )
     return VersionSummary(
         name=name,
@@ -103,14 +109,18 @@ def _summarize(name: str, card: Card, version_name: str, version: FixedVersion |
         bayes_error=None,
         caveats=version.caveats,
         availability=_availability(card, version),
+        files=tuple(file.path for copy in version.copies if isinstance(copy, Files) for file in card.files_of(copy)),
     )
 
 
-def _availability(card: Card, version: FixedVersion) -> Literal["bundled", "cached", "to fetch"]:
-    for copy in version.copies:
-        if not isinstance(copy, BundledCopy) and all(_state(file) == "intact" for file in card.files_of(copy)):
-            return "cached"
-    return "bundled" if any(isinstance(copy, BundledCopy) for copy in version.copies) else "to fetch"
+def _availability(card: Card, version: FixedVersion) -> Availability:
+    fetched = [card.files_of(copy) for copy in version.copies if isinstance(copy, Files)]
+    if any(all(_state(file) == "intact" for file in files) for files in fetched):
+        return "cached"
+    if any(isinstance(copy, BundledCopy) for copy in version.copies):
+        return "bundled"
+    can_be_fetched = any(all(addresses_of(file) for file in files) for files in fetched)
+    return "to fetch" if can_be_fetched or os.environ.get("FSVM_MIRROR") else "by hand"
 
 
 def _state(file: CardFile) -> FileState:

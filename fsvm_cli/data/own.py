@@ -49,7 +49,10 @@ def find_file(spec: FileSpec, base_folder: Path) -> tuple[Path, FileFormat]:
     path = base_folder / Path(spec.file).expanduser()
     file_format = spec.format or FORMATS.get(path.suffix.lower())
     if file_format is None:
-        raise UsageError(f"{path}: say what the file is (format: csv, parquet, arff or libsvm)")
+        raise UsageError(
+            f"{path}: the ending does not tell what the file is; give it one of {', '.join(FORMATS)}, or say so in a "
+            "config (format: csv, parquet, arff or libsvm)"
+        )
     try:
         with path.open("rb") as stream:
             is_empty = not stream.read(1)
@@ -74,7 +77,9 @@ def load_file(spec: FileSpec, base_folder: Path) -> Dataset:
     if file_format == "libsvm":
         if spec.model_dump(exclude_defaults=True).keys() & {"target", "drop", "missing", "categorical"}:
             raise UsageError(f"{path}: LIBSVM's format marks its target and has neither names nor missing values")
-        return assemble(path.stem, [read_libsvm(path)])
+        return assemble(path.stem, [read_libsvm(path, dense=spec.dense)])
+    if spec.dense:
+        raise UsageError(f"{path}: 'dense' is for LIBSVM's format; other tables are dense as they are")
     if file_format == "arff":
         table = read_arff(path)
         return dataset_from_table(path.stem, table, spec, own_target=table.column_names[-1])
@@ -106,7 +111,11 @@ def load_openml(spec: OpenmlSpec, announce: Callable[[str], None]) -> Dataset:
                 data_home=cache_folder(),
             )
     except (OSError, ValueError) as error:  # no network; no such set, or other bytes than OpenML announces
-        raise DataError(f"OpenML {spec.openml}: cannot be had ({error})") from error
+        reason = (str(error) or type(error).__name__).splitlines()[0]
+        raise DataError(
+            f"OpenML {spec.openml}: cannot be had ({reason})\n"
+            "Try again later, or save the table and name it in the config (dataset: {file: NAME.csv, target: COLUMN})."
+        ) from error
     for remark in remarks:  # which of several versions was taken, for example
         announce(str(remark.message).splitlines()[0])
     table = pa.Table.from_pandas(bunch.frame, preserve_index=False)

@@ -53,10 +53,21 @@ class TableSpec(StrictModel):
 
 
 class FileSpec(TableSpec):
-    """A file of the user's own; `file` is relative to the config, `format` follows from its ending by default."""
+    """A file of the user's own.
+
+    Attributes
+    ----------
+    file : str
+        Relative to the config.
+    format : {"csv", "parquet", "arff", "libsvm"} or None
+        By default, what the file's ending says.
+    dense : bool
+        Whether a file in LIBSVM's format becomes a full matrix, which most methods need.
+    """
 
     file: str = Field(min_length=1, description="path, relative to the config")
     format: FileFormat | None = Field(default=None, description="by default, what the file's ending says")
+    dense: bool = Field(default=False, description="read LIBSVM's format into a full matrix")
 
 
 class OpenmlSpec(TableSpec):

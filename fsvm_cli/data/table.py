@@ -47,7 +47,7 @@ def dataset_from_table(name: str, table: pa.Table, spec: TableSpec, own_target: 
     DataError
         If values are missing or not usable as they are; with the columns and what can be done.
     """
-    _check_names(name, table)
+    _check_names(name, table, spec)
     target = _find_target(name, table, spec, own_target)
     left_out = {target, *spec.drop}
     features = table.select([column for column in table.column_names if column not in left_out])
@@ -69,10 +69,15 @@ def dataset_from_table(name: str, table: pa.Table, spec: TableSpec, own_target: 
     )
 
 
-def _check_names(name: str, table: pa.Table) -> None:
+def _check_names(name: str, table: pa.Table, spec: TableSpec) -> None:
     repeated = [f"'{column}'" for column, count in Counter(table.column_names).items() if count > 1]
     if repeated:
         raise DataError(f"{name}: column names stand more than once: {shown(repeated)}; make them distinct")
+    if "" in table.column_names and "" not in spec.drop:
+        raise DataError(
+            f"{name}: column {table.column_names.index('') + 1} has no name; name it, or drop it (drop: [''], or "
+            "--drop '') if it only numbers the rows"
+        )
     if table.num_rows == 0:
         raise DataError(f"{name}: holds no rows")
 
@@ -80,7 +85,10 @@ def _check_names(name: str, table: pa.Table) -> None:
 def _find_target(name: str, table: pa.Table, spec: TableSpec, own_target: str | None) -> str:
     target = spec.target or own_target
     if target is None:
-        raise UsageError(f"{name}: say which column holds the class (target); there are: {shown(table.column_names)}")
+        raise UsageError(
+            f"{name}: say which column holds the class (target: NAME, or --target NAME); there are: "
+            f"{shown(table.column_names)}"
+        )
     for column in (target, *spec.drop):
         if column not in table.column_names:
             raise UsageError(f"{name}: there is no column '{column}'; {nearest(column, table.column_names)}")
@@ -178,11 +186,10 @@ def _encode_features(name: str, features: pa.Table, spec: TableSpec) -> list[tup
         if words is None:
             raise DataError(f"{name}: column '{column_name}' holds {column.type}, not numbers; drop it")
         values, codes = np.unique(words, return_inverse=True)
-        if len(values) > MAX_WORDS:
-            raise DataError(
-                f"{name}: column '{column_name}' holds {len(values)} different words, such as '{values[0]}'; "
-                "mend the numbers that are none, or drop the column"
-            )
+        odd = _odd_words(values.tolist())
+        if len(values) > MAX_WORDS or (odd and spec.categorical == "refuse"):
+            n_rows = int(np.isin(values[codes], odd).sum())
+            raise DataError(f"{name}: column '{column_name}' holds {_not_numbers(values.tolist(), odd, n_rows)}")
         refused.append(f"'{column_name}' ({shown(values.tolist())})")
         encoded += [
             (column_name, f"{column_name}={value}", (codes == code).astype(np.float64))
@@ -194,3 +201,26 @@ def _encode_features(name: str, features: pa.Table, spec: TableSpec) -> list[tup
             "Turn each word into a feature (categorical: one-hot, or --categorical one-hot), or drop the columns."
         )
     return encoded
+
+
+def _not_numbers(values: list[str], odd: list[str], n_rows: int) -> str:
+    """Say what keeps a column of distinct `values` from being one of numbers, and what can be done."""
+    if not odd:
+        return f"{len(values)} different words, such as {values[0]!r}; drop it"
+    found = f"numbers and, in {n_rows} rows, words: {shown(list(map(repr, odd)))}"
+    others = "" if len(values) > MAX_WORDS else ", or take each value as a word (--categorical one-hot)"
+    return f"{found}; mend the numbers that are none, drop the column{others}"
+
+
+def _odd_words(values: list[str]) -> list[str]:
+    """List the words in a column most of whose different words are numbers; empty where it is one of words."""
+    words = [value for value in values if not _reads_as_number(value)]
+    return words if 2 * len(words) < len(values) else []
+
+
+def _reads_as_number(value: str) -> bool:
+    try:
+        float(value)
+    except ValueError:
+        return False
+    return True

@@ -42,7 +42,8 @@ def extract(packed: Path, name: str, member: str, limit: int) -> bytes:
     name : str
         The name whose ending says what it is.
     member : str
-        Name of the file within an archive, itself perhaps compressed; empty for a compressed file.
+        Name of the file within an archive, itself perhaps compressed; empty for a compressed file. ``ARCHIVE#MEMBER``
+        names a file of an archive within a zip file.
     limit : int
         Size of the content, in bytes.
 
@@ -58,12 +59,7 @@ def extract(packed: Path, name: str, member: str, limit: int) -> bytes:
     """
     try:
         with packed.open("rb") as stream:
-            if name.endswith(".zip"):
-                content = _from_zip(stream, member, limit)
-            elif name.endswith(TAR_SUFFIXES):
-                content = _from_tar(stream, member, limit)
-            else:
-                content = _decompress(stream, name, limit)
+            content = _content(stream, name, member, limit)
     # Damaged streams make bz2 and zipfile raise OSError, names and numbers in them ValueError and struct.error.
     except (
         zipfile.BadZipFile,
@@ -83,12 +79,21 @@ def extract(packed: Path, name: str, member: str, limit: int) -> bytes:
     return content
 
 
-def _from_zip(stream: BinaryIO, member: str, limit: int) -> bytes:
+def _content(stream: BinaryIO, name: str, member: str, limit: int) -> bytes:
+    if name.endswith(".zip"):
+        return _from_zip(stream, member, limit)
+    if name.endswith(TAR_SUFFIXES):
+        return _from_tar(stream, member, limit)
+    return _decompress(stream, name, limit)
+
+
+def _from_zip(stream: BinaryIO, path: str, limit: int) -> bytes:
+    member, _, within = path.partition("#")
     with zipfile.ZipFile(stream) as archive:
         if member not in archive.namelist():
             raise DataError(f"the archive holds no '{member}'")
         with archive.open(member) as inner:
-            return _decompress(cast("BinaryIO", inner), member, limit)
+            return _content(cast("BinaryIO", inner), member, within, limit)
 
 
 def _from_tar(stream: BinaryIO, member: str, limit: int) -> bytes:

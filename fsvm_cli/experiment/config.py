@@ -1,17 +1,16 @@
-"""Finding, loading and describing configs."""
+"""Finding configs, and loading those of experiments."""
 
 from __future__ import annotations
 
 import difflib
 import re
-from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fsvm_cli.documents import read_document, validate
 from fsvm_cli.errors import UsageError
-from fsvm_cli.experiment.schema import Config
+from fsvm_cli.experiment.schema import GIVEN, Config
 from fsvm_cli.shipped import shipped_folder, shipped_names
 
 if TYPE_CHECKING:
@@ -63,8 +62,24 @@ def find_config(name_or_path: str) -> Path:
     )
 
 
-def load_config(name_or_path: str, overrides: Sequence[str] = ()) -> LoadedConfig:
-    """Load and validate one config.
+def read_config(name_or_path: str) -> tuple[Path, Document]:
+    """Read the text of one config, of an experiment or a collection of experiments.
+
+    Raises
+    ------
+    UsageError
+        If there is no such config, its name cannot name a folder, or it is no YAML mapping.
+    """
+    path = find_config(name_or_path)
+    if not re.fullmatch(r"\w[\w.-]*", path.stem):
+        raise UsageError(
+            f"{path}: the name of a config may hold letters, digits, '.', '-' and '_' only: it names a folder"
+        )
+    return path, read_document(path)
+
+
+def load_config(name_or_path: str, overrides: Sequence[str] = (), n_splits: int | None = None) -> LoadedConfig:
+    """Load and validate the config of one experiment.
 
     Parameters
     ----------
@@ -72,23 +87,27 @@ def load_config(name_or_path: str, overrides: Sequence[str] = ()) -> LoadedConfi
         Path of a YAML file, or name of a shipped config.
     overrides : sequence of str
         ``KEY=VALUE`` with dotted keys, applied in order.
+    n_splits : int, optional
+        Another number of random splits; a split that the source of the data fixes stays one.
 
     Raises
     ------
     UsageError
         Listing all mistakes of the file with their positions.
     """
-    path = find_config(name_or_path)
-    if not re.fullmatch(r"\w[\w.-]*", path.stem):
-        raise UsageError(
-            f"{path}: the name of a config may hold letters, digits, '.', '-' and '_' only: it names a folder"
-        )
-    document = read_document(path)
+    path, document = read_config(name_or_path)
     for assignment in overrides:
         document = document.override(assignment)
+    if n_splits is not None and not _has_given_split(document):
+        document = document.override(f"protocol.splits={n_splits}")
     config = validate(document, Config)
     _refuse_claims_that_share_an_id(config, document)
     return LoadedConfig(path.stem, path.parent, config, document)
+
+
+def _has_given_split(document: Document) -> bool:
+    protocol = document.content.get("protocol")
+    return isinstance(protocol, dict) and protocol.get("train") == GIVEN
 
 
 def _refuse_claims_that_share_an_id(config: Config, document: Document) -> None:
@@ -99,32 +118,3 @@ def _refuse_claims_that_share_an_id(config: Config, document: Document) -> None:
             before = first[claim.id].removeprefix(f"{document.name}:")
             raise document.error(here, f"two claims have the id '{claim.id}' (first at {before}); rename one")
         first[claim.id] = document.where(here)
-
-
-def load_distinct(names_or_paths: Sequence[str], overrides: Sequence[str] = ()) -> list[LoadedConfig]:
-    """Load several configs, each of which will have a folder of its own.
-
-    Raises
-    ------
-    UsageError
-        Listing all mistakes of all of them; or if two have the same name.
-    """
-    loaded: list[LoadedConfig] = []
-    mistakes: list[str] = []
-    for name_or_path in names_or_paths:
-        try:
-            loaded.append(load_config(name_or_path, overrides))
-        except UsageError as error:
-            mistakes.append(str(error))
-    if mistakes:
-        raise UsageError("\n".join(mistakes))
-    for name, count in Counter(each.name for each in loaded).items():
-        if count > 1:
-            raise UsageError(f"{count} configs are called '{name}' and would share a folder; rename, or run them apart")
-    return loaded
-
-
-def json_schema() -> dict[str, Any]:
-    """JSON Schema of a config, for editors."""
-    schema = Config.model_json_schema()
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": "fsvm experiment"}

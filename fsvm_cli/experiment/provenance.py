@@ -17,6 +17,7 @@ from pydantic import ValidationError
 import fsvm_cli
 from fsvm_cli.documents import model_from_json
 from fsvm_cli.errors import DataError
+from fsvm_cli.experiment.collection import MEMBERS, Collection, LoadedCollection
 from fsvm_cli.experiment.plan import OUTCOME_VERSION
 from fsvm_cli.experiment.schema import Config
 from fsvm_cli.extraction.registry import extraction_methods
@@ -24,6 +25,8 @@ from fsvm_cli.files import write_atomically
 from fsvm_cli.ranking.registry import ranking_methods
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from fsvm_cli.experiment.config import LoadedConfig
     from fsvm_cli.experiment.plan import Experiment
 
@@ -124,18 +127,60 @@ def _cpu_model() -> str:
     return platform.processor() or platform.machine()
 
 
+def describe_collection(loaded: LoadedCollection) -> dict[str, Any]:
+    """Describe a collection for `run.json`; what its experiments came from, theirs say."""
+    return {"config": json.loads(loaded.collection.model_dump_json()), "overrides": loaded.overrides}
+
+
+def is_collection(folder: Path) -> bool:
+    """Whether a results folder is that of a collection.
+
+    Raises
+    ------
+    DataError
+        As `read_run`.
+    """
+    with _damage_told(folder):
+        return MEMBERS in _content(folder)["config"]
+
+
 def read_run(folder: Path) -> tuple[Config, dict[str, Any]]:
-    """Read the `run.json` of a results folder: its config, and all of it.
+    """Read the `run.json` of an experiment's results folder: its config, and all of it.
 
     Raises
     ------
     DataError
         If there is none, or it is damaged.
     """
+    with _damage_told(folder):
+        content = _content(folder)
+        return model_from_json(Config, json.dumps(content["config"])), content
+
+
+def read_collection(folder: Path) -> LoadedCollection:
+    """Read the `run.json` of a collection's results folder, without its experiments.
+
+    Raises
+    ------
+    DataError
+        As `read_run`.
+    """
+    with _damage_told(folder):
+        content = _content(folder)
+        collection = model_from_json(Collection, json.dumps(content["config"]))
+        return LoadedCollection(folder.resolve().name, collection, content["overrides"], ())
+
+
+def _content(folder: Path) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads((folder / FILE_NAME).read_text(encoding="utf-8"))
+    return content
+
+
+@contextlib.contextmanager
+def _damage_told(folder: Path) -> Iterator[None]:
     path = folder / FILE_NAME
     try:
-        content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        return model_from_json(Config, json.dumps(content["config"])), content
+        yield
     except FileNotFoundError:
         raise DataError(f"{folder}: no {FILE_NAME} here; 'fsvm run' makes it") from None
     except (OSError, ValueError, KeyError, TypeError, ValidationError) as error:

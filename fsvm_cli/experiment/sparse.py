@@ -11,11 +11,17 @@ from fsvm_cli.data.source import FixedSource
 from fsvm_cli.errors import UsageError
 from fsvm_cli.experiment.classifiers import Classifier
 from fsvm_cli.ranking.registry import ranking_methods
+from fsvm_cli.svm import KERNELS
 
 if TYPE_CHECKING:
     from fsvm_cli.data.dataset import Dataset
     from fsvm_cli.data.source import DataSource
     from fsvm_cli.experiment.config import LoadedConfig
+
+
+def is_sparse(source: DataSource) -> bool:
+    """Whether a source yields its samples as a sparse matrix."""
+    return isinstance(source, FixedSource) and bool(sp.issparse(source.dataset.X))
 
 
 def check_sparse(loaded: LoadedConfig, source: DataSource) -> None:
@@ -26,7 +32,7 @@ def check_sparse(loaded: LoadedConfig, source: DataSource) -> None:
     UsageError
         With the place of the key and what to use instead.
     """
-    if not isinstance(source, FixedSource) or not sp.issparse(source.dataset.X):
+    if not isinstance(source, FixedSource) or not is_sparse(source):
         return
     config, document, dataset = loaded.config, loaded.document, source.dataset
     for place, ranking in enumerate(config.rankings):
@@ -39,7 +45,9 @@ def check_sparse(loaded: LoadedConfig, source: DataSource) -> None:
         if isinstance(classifier, Classifier):
             specs = (classifier, *classifier.class_kernels.values())
             if dense := [spec.kernel for spec in specs if not spec.kernel_object().statistic.accepts_sparse]:
-                raise document.error(where, _filled(dataset, f"the {dense[0]} kernel takes"))
+                able = ", ".join(name for name, kernel in KERNELS.items() if kernel().statistic.accepts_sparse)
+                reason = f"{_filled(dataset, f'the {dense[0]} kernel takes')}; kernels that take a sparse one: {able}"
+                raise document.error(where, reason)
     try:
         fit_scaling(config.scaling, dataset.X[:1])
     except UsageError as error:
@@ -59,5 +67,6 @@ def _filled(dataset: Dataset, who: str) -> str:
     rows, columns = dataset.X.shape
     return (
         f"{who} no sparse matrix, and {dataset.name}, {rows:,} x {columns:,}, would take "
-        f"{8e-9 * rows * columns:.1f} GB as a full one"
+        f"{8e-9 * rows * columns:.1f} GB as a full one (which a LIBSVM file of your own becomes by dense: true, or "
+        "--dense)"
     )

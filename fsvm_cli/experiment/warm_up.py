@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING
 import filelock
 import numba
 import numpy as np
+from scipy.sparse import csr_array
 
 from fsvm_cli.compiled_cache import VARIABLE
 from fsvm_cli.evaluation.seeds import random_stream
 from fsvm_cli.experiment.insistence import insistent_signals
 from fsvm_cli.experiment.plan import Trial
+from fsvm_cli.experiment.sparse import is_sparse
 from fsvm_cli.experiment.trial import Parts, run_on_parts
 
 if TYPE_CHECKING:
@@ -41,7 +43,7 @@ def warm_up(experiments: Iterable[Experiment]) -> None:
             mark = _mark(experiment)
             if mark.exists():
                 continue
-            parts = _random_parts(min(experiment.source.n_features, MAX_FEATURES), experiment.source.n_classes)
+            parts = _random_parts(experiment)
             sizes = tuple(range(1, parts.X_train.shape[1] + 1))
             trial, wanted = Trial(len(parts.y_train), 0), dict.fromkeys(experiment.places(), sizes)
             if not run_on_parts(experiment, parts, trial, wanted).errors:
@@ -52,12 +54,16 @@ def warm_up(experiments: Iterable[Experiment]) -> None:
 def _mark(experiment: Experiment) -> Path:
     """Where it is noted, beside the compiled code, that all that an experiment calls is among it."""
     called = experiment.config.model_dump_json(include={"classifier", "rankings", "extractors"})
-    text = f"{called} {experiment.source.n_classes} {numba.__version__} {platform.node()}"
+    text = (
+        f"{called} {experiment.source.n_classes} {is_sparse(experiment.source)} {numba.__version__} {platform.node()}"
+    )
     return Path(os.environ[VARIABLE]) / f"warm-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
 
 
-def _random_parts(n_features: int, n_classes: int) -> Parts:
+def _random_parts(experiment: Experiment) -> Parts:
     rng = random_stream(0, "warm-up")
-    y = np.arange(ROWS_PER_CLASS * n_classes) % n_classes
-    X = rng.standard_normal((len(y), n_features))
+    y = np.arange(ROWS_PER_CLASS * experiment.source.n_classes) % experiment.source.n_classes
+    X = rng.standard_normal((len(y), min(experiment.source.n_features, MAX_FEATURES)))
+    if is_sparse(experiment.source):
+        X = csr_array(np.abs(X))  # numbers of words are not negative
     return Parts(X_train=X, y_train=y, X_test=X, y_test=y)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
+from annotated_types import Ge
 from scipy.optimize import minimize
+from sklearn.utils import check_random_state
 
 from fsvm_cli.ranking.base import Ranker
 from fsvm_cli.svm import Gaussian
@@ -13,8 +16,8 @@ from fsvm_cli.svm import Gaussian
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-MAX_SAMPLES = 10_000
-"""The matrices of their pairs take some gigabytes."""
+BLOCK = 4096
+"""Drawn pairs whose differences are held at a time: they stay in the processor's cache."""
 
 
 class Eubafes(Ranker):
@@ -29,14 +32,18 @@ class Eubafes(Ranker):
     with σ_j the standard deviation of a feature. The means are over pairs of two samples. The ascent begins at
     w_j = 1/d for d features. Features that do not help, or only repeat others, end with a weight of exactly 0 and tie.
     Unlike the filters that look at one feature at a time, this one finds features that tell the classes apart only
-    together. Takes any number of classes as they are; O(n² d) per step for n samples, and O(n²) of memory, so that it
-    refuses more than 10,000 samples.
+    together. Takes any number of classes as they are. O(n² d) per step for n samples and O(n²) of memory; where there
+    are more than `max_pairs` pairs, they are drawn, at O(max_pairs d) per step.
 
-    Use it to find a small set that serves together; not on thousands of samples, nor for an order of all features:
-    those that end at 0 tie.
+    Use it to find a small set that serves together; not for an order of all features: those that end at 0 tie.
 
     Parameters
     ----------
+    max_pairs : int, default=1000000
+        Pairs of samples to compare, at least 2. Where there are more, half of this number is drawn among the pairs
+        within the classes, half among those between, and the two means are estimated from them.
+    random_state : int, RandomState or None, default=None
+        Of that draw.
     n_features_to_select : int or None, default=None
         Size of the selected subset; half of the features where None.
 
@@ -47,29 +54,42 @@ class Eubafes(Ranker):
     maximised by gradient), the form of the similarity and the optimiser (L-BFGS-B) are ours. J is not concave: the
     weights are a local maximum. `converged_` says whether the optimiser reached it. A feature that is constant
     scores 0.
+
+    Drawing is ours too. Pairs of all samples are drawn, and not all pairs of a few samples, whose means err more. What
+    it changes, on data of scikit-learn's ``make_classification`` with 100 features, 10 of them informative, and the
+    default: for 3,000 samples the same features are above 0 as with all pairs, and weights differ by up to 5 % of the
+    largest. For 100,000 samples J differs by 0.3 % between draws, and one feature in five ended at 0 in one of three;
+    all pairs of 1,414 samples cost as much and lead to weights whose J is 1 to 4 % less.
     """
 
     method = "eubafes"
     version = 1
 
-    def __init__(self, n_features_to_select: int | None = None) -> None:
+    def __init__(
+        self,
+        max_pairs: Annotated[int, Ge(2)] = 1_000_000,
+        random_state: int | np.random.RandomState | None = None,
+        n_features_to_select: int | None = None,
+    ) -> None:
+        self.max_pairs = max_pairs
+        self.random_state = random_state
         self.n_features_to_select = n_features_to_select
 
     def _scores(self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:  # noqa: ARG002
-        if len(X) > MAX_SAMPLES:
-            raise ValueError(
-                f"eubafes compares all pairs of samples; {len(X):,} are too many: draw at most {MAX_SAMPLES:,}"
-            )
         deviation = (X - X[0]).std(axis=0)
         varies = deviation > 0
         scores = np.zeros(X.shape[1])
         if not varies.any():
             return scores
         standardised = (X[:, varies] - X[0, varies]) / deviation[varies]
-        coefficients = pair_coefficients(y)
+        if len(y) * (len(y) - 1) // 2 <= self.max_pairs:
+            contrast = partial(similarity_contrast, standardised, pair_coefficients(y))
+        else:
+            within, between = draw_pairs(y, self.max_pairs // 2, check_random_state(self.random_state))
+            contrast = partial(drawn_contrast, standardised, within, between)
 
         def descent(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-            value, gradient = similarity_contrast(standardised, coefficients, weights)
+            value, gradient = contrast(weights)
             return -value, -gradient
 
         n_varying = standardised.shape[1]
@@ -128,3 +148,72 @@ def similarity_contrast(
     """
     similarity = Gaussian(theta=1.0, weights=tuple(weights.tolist()))
     return float(np.vdot(coefficients, similarity.gram(X, X))), similarity.weight_gradient(X, X, coefficients)
+
+
+def draw_pairs(
+    y: NDArray[np.intp], n_pairs: int, rng: np.random.RandomState
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Draw pairs of two samples, with replacement, within the classes and between them.
+
+    Parameters
+    ----------
+    y : ndarray of int, shape (n_samples,)
+        Class codes, each of which has a sample.
+    n_pairs : int
+        Of either kind.
+    rng : RandomState
+
+    Returns
+    -------
+    within, between : ndarray of int, shape (2, n_pairs)
+        Rows of the samples; every pair of its kind is as likely as any other. `within` is of shape (2, 0) where each
+        sample has a class of its own.
+    """
+    by_class = np.argsort(y, kind="stable")
+    sizes = np.bincount(y)
+    starts, n_others = np.cumsum(sizes) - sizes, len(y) - sizes
+
+    code = _draw_codes(np.multiply(sizes, sizes - 1, dtype=np.float64), n_pairs if (sizes > 1).any() else 0, rng)
+    first, second = rng.randint(sizes[code]), rng.randint(sizes[code] - 1)
+    # Passing over what may not be drawn leaves all others equally likely.
+    second += second >= first
+    within = by_class[np.array([starts[code] + first, starts[code] + second])]
+
+    code = _draw_codes(np.multiply(sizes, n_others, dtype=np.float64), n_pairs, rng)
+    first, second = rng.randint(sizes[code]), rng.randint(n_others[code])
+    second += np.where(second >= starts[code], sizes[code], 0)
+    return within, by_class[np.array([starts[code] + first, second])]
+
+
+def _draw_codes(weights: NDArray[np.float64], n_codes: int, rng: np.random.RandomState) -> NDArray[np.intp]:
+    if n_codes == 0:
+        return np.empty(0, dtype=np.intp)
+    return rng.choice(len(weights), size=n_codes, p=weights / weights.sum())
+
+
+def drawn_contrast(
+    X: NDArray[np.float64], within: NDArray[np.intp], between: NDArray[np.intp], weights: NDArray[np.float64]
+) -> tuple[float, NDArray[np.float64]]:
+    """Estimate criterion J and its gradient from pairs that were drawn.
+
+    Parameters
+    ----------
+    X, weights
+        As in `similarity_contrast`.
+    within, between : ndarray of int, shape (2, n_pairs)
+        See `draw_pairs`.
+
+    Returns
+    -------
+    value : float
+    gradient : ndarray, shape (n_features,)
+    """
+    value, gradient = 0.0, np.zeros(X.shape[1])
+    for pairs, sign in ((within, 1.0), (between, -1.0)):
+        for start in range(0, pairs.shape[1], BLOCK):
+            first, second = pairs[:, start : start + BLOCK]
+            squares = (X[first] - X[second]) ** 2
+            parts = np.exp(-(squares @ weights)) * (sign / pairs.shape[1])
+            value += float(parts.sum())
+            gradient -= parts @ squares
+    return value, gradient

@@ -26,6 +26,8 @@ WIDTH_WITHOUT_TERMINAL = 160
 def read_comparison(folders: Sequence[Path], claims: str = "*") -> pd.DataFrame:
     """Read the verdicts of those experiments that claim something, with the experiment's name in front.
 
+    A collection repeats verdicts of its experiments; each is listed once.
+
     Parameters
     ----------
     folders : sequence of Path
@@ -37,9 +39,12 @@ def read_comparison(folders: Sequence[Path], claims: str = "*") -> pd.DataFrame:
         if (folder / VERDICTS_NAME).exists():
             table = read_table(folder / VERDICTS_NAME)
             table = table[[fnmatch.fnmatchcase(claim, claims) for claim in table["id"]]]
-            table.insert(0, "experiment", folder.resolve().name)
+            if "experiment" not in table:
+                table.insert(0, "experiment", folder.resolve().name)
             tables.append(table)
-    return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=["experiment", "verdict"])
+    if not tables:
+        return pd.DataFrame(columns=["experiment", "verdict"])
+    return pd.concat(tables, ignore_index=True).drop_duplicates(["experiment", "id"], ignore_index=True)
 
 
 def format_comparison(comparison: pd.DataFrame, style: str) -> str:

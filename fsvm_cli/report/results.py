@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from fsvm_cli.experiment.provenance import FILE_NAME as RUN_NAME
-from fsvm_cli.experiment.provenance import describe_run, read_run
+from fsvm_cli.experiment.provenance import describe_run, is_collection, read_run
 from fsvm_cli.experiment.record import record_key, tables_of
 from fsvm_cli.files import write_atomically
 from fsvm_cli.report.chosen import summarise_chosen
@@ -84,12 +84,12 @@ def _remove_figures(folder: Path) -> None:
 
 
 def draw_figures(folder: Path, formats: Sequence[str] = FORMATS) -> list[Path]:
-    """Draw every figure of an experiment from its tables.
+    """Draw every figure of an experiment, or of a collection, from its tables.
 
     Parameters
     ----------
     folder : Path
-        Results of one experiment.
+        Its results.
     formats : sequence of str
         Of svg, png, pdf.
 
@@ -107,8 +107,11 @@ def draw_figures(folder: Path, formats: Sequence[str] = FORMATS) -> list[Path]:
     from fsvm_cli.report.curves import draw_curves  # noqa: PLC0415
     from fsvm_cli.report.decision_field import draw_decision_field  # noqa: PLC0415
     from fsvm_cli.report.descent_path import draw_descent_paths  # noqa: PLC0415
+    from fsvm_cli.report.overview import draw_overview  # noqa: PLC0415
     from fsvm_cli.report.scores import draw_scores  # noqa: PLC0415
 
+    if is_collection(folder):
+        return draw_overview(read_table(folder / VERDICTS_NAME), folder, formats)
     config, run = read_run(folder)
     paths = []
     if config.rankings:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 from rich.console import Console
 from rich.table import Table
 
@@ -11,6 +12,7 @@ from fsvm_cli.evaluation.metrics import METRIC_TITLES
 from fsvm_cli.experiment.classifiers import PlainClassifier
 from fsvm_cli.report.chosen import in_words
 from fsvm_cli.report.comparison import format_comparison, read_comparison
+from fsvm_cli.report.overview import OVERVIEW_NAME
 from fsvm_cli.report.results import CHOSEN_NAME, CURVES_NAME, SCORES_NAME, SELECTION_NAME, VERDICTS_NAME
 from fsvm_cli.report.tables import read_table
 
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from fsvm_cli.experiment.collection import LoadedCollection
     from fsvm_cli.experiment.config import LoadedConfig
     from fsvm_cli.experiment.extraction import Extraction
     from fsvm_cli.experiment.schema import Config, Protocol, Ranking
@@ -68,6 +71,38 @@ def print_summary(
     tables += [CHOSEN_NAME] if is_chosen else []
     tables += [VERDICTS_NAME] if config.expected else []
     names = [*tables, *(path.name for path in figures)]
+    console.print(f"Written to {folder}: {', '.join(names)}", markup=False, soft_wrap=True)
+
+
+def print_overview(loaded: LoadedCollection, overview: pd.DataFrame, folder: Path, figures: Sequence[Path]) -> None:
+    """Print what a document's table says beside what its experiments found, and where the files are.
+
+    Parameters
+    ----------
+    loaded : LoadedCollection
+    overview : DataFrame
+        The table `overview.csv`.
+    folder : Path
+        Where the results are.
+    figures : sequence of Path
+        The pictures that were drawn.
+    """
+    console = Console(highlight=False, width=None if Console().is_terminal else 160)
+    console.print(f"\n{loaded.collection.title}: published / here", style="bold", markup=False, soft_wrap=True)
+    quantities = [column.removesuffix(", published") for column in map(str, overview) if column.endswith(", published")]
+    table = Table()
+    for title in ("experiment", *quantities):
+        table.add_column(title, overflow="fold")
+    for row in overview.to_dict("records"):
+        pairs = [(row[f"{name}, published"], row[f"{name}, reproduced"]) for name in quantities]
+        table.add_row(
+            row["experiment"],
+            *("" if np.isnan(found) else f"{printed:g} / {round(found, 2):g}" for printed, found in pairs),
+        )
+    console.print(table)
+    counts = read_table(folder / VERDICTS_NAME)["verdict"].value_counts()
+    console.print(f"{', '.join(f'{count} {verdict}' for verdict, count in counts.items())}; 'fsvm compare' shows each.")
+    names = [VERDICTS_NAME, OVERVIEW_NAME, *(path.name for path in figures)]
     console.print(f"Written to {folder}: {', '.join(names)}", markup=False, soft_wrap=True)
 
 

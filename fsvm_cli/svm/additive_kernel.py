@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from fsvm_cli.svm.compiled_kernels import IDENTITY, apply_in_place
+from fsvm_cli.svm.compiled_kernels import IDENTITY, INNER_PRODUCT, apply_in_place
 from fsvm_cli.svm.symmetric_gram import symmetric_gram
 
 if TYPE_CHECKING:
@@ -65,6 +65,11 @@ class Kernel(ABC):
     def form(self) -> Form:
         """The statistic and phi in the words of the compiled functions."""
 
+    @property
+    def is_linear(self) -> bool:
+        """Whether K(u, v) is linear in each of its arguments, so that a machine has a normal vector of features."""
+        return self.form.statistic == INNER_PRODUCT and self.form.function == IDENTITY
+
     @abstractmethod
     def value(self, s: Array) -> Array:
         """Return phi(s), elementwise."""
@@ -104,13 +109,7 @@ class Kernel(ABC):
         -------
         (n_a, n_b) array
         """
-        A, B = self._samples(A), self._samples(B)
-        weights = self.feature_weights(A.shape[1])
-        if features is not None:
-            columns = np.asarray(features, dtype=np.intp)
-            A, B = A[:, columns], B[:, columns]
-            weights = None if weights is None else weights[columns]
-        return self.statistic.matrix(A, B, weights)
+        return self.statistic.matrix(*self._parts(A, B, features))
 
     def gram(self, A: Samples, B: Samples) -> Array:
         """Return the Gram matrix K(a_i, b_k), shape (n_a, n_b), of samples (n_a, d) and (n_b, d)."""
@@ -122,6 +121,37 @@ class Kernel(ABC):
         if self.form.function != IDENTITY:
             apply_in_place(self.form, result)
         return result
+
+    def expansion(
+        self,
+        A: Samples,
+        B: Samples,
+        coefficients: Array,
+        features: Sequence[int] | npt.NDArray[np.intp] | None = None,
+    ) -> Array:
+        """Return sum_i coefficients_mi K(a_i, b_k): what machines say of samples, but for their biases.
+
+        Parameters
+        ----------
+        A, B : (n_a, d) and (n_b, d)
+            Samples, dense or (inner-product kernels) CSR.
+        coefficients : (n_machines, n_a) array
+            For an SVM alpha_i y_i.
+        features : sequence or array of int, optional
+            The columns that the kernel sums over; all where it is None.
+
+        Returns
+        -------
+        (n_machines, n_b) array
+            Of a linear kernel by normal vectors, without a Gram matrix.
+        """
+        A, B, weights = self._parts(A, B, features)
+        if not self.is_linear:
+            values = self.statistic.matrix(A, B, weights)
+            apply_in_place(self.form, values)
+            return np.asarray(coefficients @ values, dtype=np.float64)
+        normals = coefficients @ A if weights is None else (coefficients @ A) * weights
+        return np.asarray((B @ normals.T).T, dtype=np.float64)
 
     def input_gradient(self, A: Samples, B: Samples, coefficients: Array) -> Array:
         """Return the gradient of x -> sum_i coefficients_i K(a_i, x) at each row of B.
@@ -171,6 +201,19 @@ class Kernel(ABC):
         A, B = self._samples(A), self._samples(B)
         G = coefficients * self.slope(self.statistic.matrix(A, B, self.feature_weights(A.shape[1])))
         return self.statistic.weight_contraction(A, B, G)
+
+    def _parts(
+        self, A: Samples, B: Samples, features: Sequence[int] | npt.NDArray[np.intp] | None
+    ) -> tuple[Samples, Samples, Array | None]:
+        """Give the samples' columns with their weights; samples that are one object stay one."""
+        a = self._samples(A)
+        b = a if B is A else self._samples(B)
+        weights = self.feature_weights(a.shape[1])
+        if features is None:
+            return a, b, weights
+        columns = np.asarray(features, dtype=np.intp)
+        picked = a[:, columns]
+        return picked, picked if b is a else b[:, columns], None if weights is None else weights[columns]
 
     def _samples(self, X: Samples) -> Samples:
         if not sparse.issparse(X):

@@ -16,7 +16,6 @@ from fsvm_cli.svm.one_vs_rest import (
     TIE_TOLERANCES,
     Codes,
     OutputScaling,
-    decision_values,
     fit_one_vs_rest,
     output_factors,
     predict_codes,
@@ -176,8 +175,8 @@ class SVM(ClassifierMixin, BaseEstimator):
         values = np.empty((len(self.dual_coef_), X.shape[0]))
         for kernel in dict.fromkeys(self.machine_kernels_):
             own = [m for m, of_machine in enumerate(self.machine_kernels_) if of_machine == kernel]
-            gram = kernel.gram(self.support_vectors_, X)
-            values[own] = decision_values(self.dual_coef_[own], self.intercept_[own], gram)
+            values[own] = kernel.expansion(self.support_vectors_, X, self.dual_coef_[own])
+        values += self.intercept_[:, None]
         return values * self.output_factors_[:, None]
 
     def _evaluation_samples(self, X: Any) -> Any:

@@ -187,21 +187,33 @@ def _walk(task: _Task, orders: Features, sizes: npt.NDArray[np.intp]) -> Records
     common = task.labels, task.C, task.tolerance
     n, n_test = task.X_train.shape[0], task.X_test.shape[0]
     by_features = added.max() <= FEW and not sparse.issparse(task.X_train)
-    walk, room = prepare(form, n, n_test, len(task.labels), by_features=by_features)
+    walk, room = prepare(form, n, n_test, len(task.labels))
     if by_features:
         train, test = (np.ascontiguousarray(X.T, dtype=np.float64) for X in (task.X_train, task.X_test))
         follow_orders(form, walk, room, train, test, weights, orders, added, *common, records)
         return records
     nothing = np.empty((0, n)), np.empty((0, n_test)), np.empty(0), np.empty(0, dtype=np.intp), np.zeros(1, np.intp)
+    by_normal_vectors = task.kernel.is_linear
     for o, order in enumerate(orders):
-        for matrix in walk:
+        for matrix in (walk.coefficients, walk.residuals):
             matrix[:] = 0.0
         for s, size in enumerate(sizes):
             entering = order[size - added[s] : size]
-            walk.square[:] += task.kernel.statistic_matrix(task.X_train, task.X_train, entering)
-            walk.cross[:] += task.kernel.statistic_matrix(task.X_train, task.X_test, entering)
+            _advance(walk.square, task.kernel.statistic_matrix(task.X_train, task.X_train, entering), is_first=s == 0)
+            if not by_normal_vectors:
+                _advance(walk.cross, task.kernel.statistic_matrix(task.X_train, task.X_test, entering), is_first=s == 0)
             follow(form, walk, room, *nothing, *common, records.part((o, slice(s, s + 1))))
+            if by_normal_vectors:
+                normals = task.X_train, task.X_test, walk.coefficients, order[:size]
+                records.test_decision[o, s] += task.kernel.expansion(*normals)
     return records
+
+
+def _advance(total: Array, term: Array, *, is_first: bool) -> None:
+    if is_first:
+        total[:] = term
+    else:
+        total += term
 
 
 def _refit(task: _Task, subset: Features, solver: Solver, records: Records, solvers: npt.NDArray[np.str_]) -> None:

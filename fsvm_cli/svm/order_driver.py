@@ -12,7 +12,7 @@ from fsvm_cli.svm.active_set import CONVERGED, refresh
 from fsvm_cli.svm.block_pivots import pivot_certified
 from fsvm_cli.svm.compiled_kernels import IDENTITY, Form, Scratch, add_feature, apply_function, fill_gram
 from fsvm_cli.svm.engine import STEPS_PER_SAMPLE, compiled_gap, make_scratch, maximise_certified
-from fsvm_cli.svm.pair_steps import ALLOCATING, COMPILED, Array, Box, add_scaled, inner_product
+from fsvm_cli.svm.pair_steps import COMPILED, Array, Box, add_scaled, inner_product, overwrite, total
 
 if TYPE_CHECKING:
     from fsvm_cli.svm.factor import Factor
@@ -64,9 +64,9 @@ class Room(NamedTuple):
     bias: Array
 
 
-def prepare(form: Form, n: int, n_test: int, n_machines: int, *, by_features: bool) -> tuple[Walk, Room]:
-    """Return a walk that stands at the beginning, and its room; linear machines that know features need no `cross`."""
-    n_cross = 0 if by_features and form.function == IDENTITY else n_test
+def prepare(form: Form, n: int, n_test: int, n_machines: int) -> tuple[Walk, Room]:
+    """Return a walk that stands at the beginning, and its room; linear machines need no `cross`."""
+    n_cross = 0 if form.function == IDENTITY else n_test
     walk = Walk(np.zeros((n, n)), np.zeros((n, n_cross)), np.zeros((n_machines, n)), np.zeros((n_machines, n)))
     K = walk.square if form.function == IDENTITY else np.empty((n, n))
     widest = max(n, n_test)
@@ -90,11 +90,16 @@ class Records(NamedTuple):
 
 @njit(**COMPILED)
 def evaluate(form: Form, walk: Walk, bias: Array, test_decision: Array, scratch: Scratch) -> None:
-    """Write the machines' scores of the test samples; kernel values are computed for support vectors only."""
+    """Write the machines' scores of the test samples; kernel values are computed for support vectors only.
+
+    Of a walk without `cross`, the biases alone: normal vectors give the rest.
+    """
     row = scratch.row[: walk.cross.shape[1]]
     for m in range(bias.size):
-        for t in range(row.size):
+        for t in range(test_decision.shape[1]):
             test_decision[m, t] = bias[m]
+    if row.size == 0:
+        return
     for i in range(walk.cross.shape[0]):
         computed = False
         for m in range(bias.size):
@@ -126,17 +131,17 @@ def advance(form: Form, walk: Walk, train: Array, test: Array, weight: float, sc
             add_scaled(walk.residuals[m], train, -weight * inner_product(walk.coefficients[m], train))
 
 
-@njit(**ALLOCATING)
+@njit(**COMPILED)
 def fit_from(  # noqa: PLR0917
     start: Array, K: Array, y: Array, box: Box, factor: Factor, tolerance: float
 ) -> tuple[bool, int, float, float]:
     """Go to the optimum from a point with its residuals; return whether the gap was reached, steps, bias and gap."""
-    box.c[:] = start
+    overwrite(box.c, start)
     if count_inside(box) >= PIVOT_FROM:
         rounds, bias = pivot_certified(K, y, box, factor, tolerance)
         if rounds > 0:
             return True, rounds, bias, compiled_gap(y, box, bias)
-        box.c[:] = start
+        overwrite(box.c, start)
         refresh(K, y, box)
     status, steps, bias, gap = maximise_certified(K, y, box, factor, tolerance, STEPS_PER_SAMPLE * y.size)
     return status == CONVERGED, steps, bias, gap
@@ -152,7 +157,7 @@ def count_inside(box: Box) -> int:
     return inside
 
 
-@njit(**ALLOCATING)
+@njit(**COMPILED)
 def follow(  # noqa: PLR0917
     form: Form,
     walk: Walk,
@@ -203,18 +208,18 @@ def follow(  # noqa: PLR0917
             fill_gram(form, walk.square, K, scratch)
         for m in range(len(labels)):
             y = labels[m]
-            if np.max(y) < 0.0:
+            if total(y) == -n:
                 bias[m] = -np.inf
-                records.train_decision[s, m] = -np.inf
                 continue
             for i in range(n):
                 box.lower[i], box.upper[i] = min(0.0, C * y[i]), max(0.0, C * y[i])
-            box.r[:] = walk.residuals[m]
+            overwrite(box.r, walk.residuals[m])
             if not by_normal_vector:
-                box.c[:] = walk.coefficients[m]
+                overwrite(box.c, walk.coefficients[m])
                 refresh(K, y, box)
             converged, steps, bias[m], gap = fit_from(walk.coefficients[m], K, y, box, factor, tolerance)
-            walk.coefficients[m], walk.residuals[m] = box.c, box.r
+            overwrite(walk.coefficients[m], box.c)
+            overwrite(walk.residuals[m], box.r)
             for i in range(n):
                 records.train_decision[s, m, i] = y[i] - box.r[i] + bias[m]
             records.duality_gap[s, m] = gap
@@ -226,7 +231,7 @@ def follow(  # noqa: PLR0917
             evaluate(form, walk, bias, records.test_decision[s], scratch)
 
 
-@njit(**ALLOCATING)
+@njit(**COMPILED)
 def follow_orders(  # noqa: PLR0917
     form: Form,
     walk: Walk,
@@ -243,7 +248,9 @@ def follow_orders(  # noqa: PLR0917
 ) -> None:
     """Follow each row of `orders` from nothing; the records have one more leading axis than those of `follow`."""
     for o in range(len(orders)):
-        walk.square[:], walk.cross[:], walk.coefficients[:], walk.residuals[:] = 0.0, 0.0, 0.0, labels
+        walk.square[:], walk.cross[:], walk.coefficients[:] = 0.0, 0.0, 0.0
+        for m in range(len(labels)):
+            overwrite(walk.residuals[m], labels[m])
         part = Records(
             records.train_decision[o],
             records.test_decision[o],

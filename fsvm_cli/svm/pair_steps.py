@@ -72,6 +72,13 @@ def add_scaled(target: Array, row: Array, factor: float) -> None:
         target[t] += factor * row[t]
 
 
+@njit(**COMPILED)
+def overwrite(target: Array, values: Array) -> None:
+    """Copy values to target; an assignment to a slice takes a second to compile, with its words on shapes."""
+    for t in range(target.size):
+        target[t] = values[t]
+
+
 @njit(**COMPILED, fastmath=REASSOCIATE)
 def inner_product(a: Array, b: Array) -> float:
     """Return the inner product."""

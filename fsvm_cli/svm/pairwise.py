@@ -16,6 +16,7 @@ from scipy import sparse
 from scipy.spatial.distance import cdist
 
 from fsvm_cli.svm.compiled_kernels import distances_in_place
+from fsvm_cli.svm.sparse_products import sparse_inner_products
 
 Array = npt.NDArray[np.float64]
 Samples = Any  # a dense array or a CSR matrix (n, d); scipy ships no types
@@ -84,6 +85,8 @@ class InnerProduct(PairwiseStatistic):
     accepts_sparse: ClassVar[bool] = True
 
     def matrix(self, A: Samples, B: Samples, weights: Array | None) -> Array:  # noqa: D102
+        if sparse.issparse(A) and sparse.issparse(B):
+            return sparse_inner_products(_weighted(A, weights), B)
         return _dense(_weighted(A, weights) @ B.T)
 
     def factors(self, A: Samples, weights: Array | None) -> tuple[Array, Array] | None:  # noqa: D102

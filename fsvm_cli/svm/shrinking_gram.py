@@ -17,6 +17,7 @@ from fsvm_cli.svm.pair_steps import (
     add_scaled,
     extremes,
     inner_product,
+    overwrite,
     pair_step,
     place,
 )
@@ -52,7 +53,7 @@ def settle(K: Array, y: Array, box: Box, factor: Factor, tolerance: float) -> bo
         c, r = box.c.copy(), box.r.copy()
         if pivot(K, box, factor, violation):
             return bool(compiled_gap(y, box, compiled_bias(box)) <= tolerance)
-        box.r[:] = r
+        overwrite(box.r, r)
         for i in range(c.size):
             place(box, i, c[i])
     if factor.size[0] > 0 and alternate(K, box, factor, violation):

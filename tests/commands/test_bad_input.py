@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sqlite3
 from typing import TYPE_CHECKING
 
@@ -192,3 +193,11 @@ def test_a_target_that_does_not_exist(call: Call, tmp_path: Path) -> None:
 def test_data_of_a_single_class(call: Call, tmp_path: Path) -> None:
     (tmp_path / "mine.csv").write_text("y,a\n" + "1,2\n1,3\n" * 10)
     refused(call("run", write_config(tmp_path, **OWN), "--jobs", "1"), 3, "class")
+
+
+def test_a_disk_that_is_full_for_compiled_code(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    def compile_in_vain(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", "index.nbi")
+
+    monkeypatch.setattr("fsvm_cli.experiment.rank.rank_features", compile_in_vain)
+    refused(call("rank", "wine", "--method", "fisher"), 3, "index.nbi: the disk is full", "NUMBA_CACHE_DIR")

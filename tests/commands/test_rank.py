@@ -14,7 +14,6 @@ from sklearn.preprocessing import StandardScaler
 
 from fsvm_cli.cli import cli
 from fsvm_cli.errors import DataError, FsvmError, UsageError
-from fsvm_cli.ranking import eubafes
 from fsvm_cli.ranking.gradient_angle import GradientAngle
 from fsvm_cli.ranking.registry import ranking_methods
 from fsvm_cli.svm import Gaussian
@@ -79,6 +78,13 @@ def test_a_ranking_is_the_same_each_time(file: Path) -> None:
 def test_a_constant_feature_is_named(file: Path) -> None:
     result = rank(file, "--target", "kind", "--method", "fisher")
     assert "constant, and so without information: constant" in result.stderr
+
+
+def test_of_many_constant_features_the_first_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "wide.libsvm"
+    path.write_text("".join(f"{row % 2} {1 + row % 2}:1 90000:1\n" for row in range(12)))
+    result = rank(path, "--method", "infoprop", "--scaling", "none")
+    assert "constant, and so without information: x3, x4, x5, x6, x7 and 89993 more\n" in result.stderr
 
 
 def test_a_data_set_with_a_card_can_be_named() -> None:
@@ -166,7 +172,13 @@ def test_a_method_that_runs_out_of_memory_says_so(file: Path, monkeypatch: pytes
     assert "fisher needs more memory than there is for 178 rows and 14 features" in message
 
 
-def test_eubafes_refuses_more_pairs_than_memory_holds(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(eubafes, "MAX_SAMPLES", 100)
-    message = error_of(UsageError, file, "--target", "kind", "--method", "eubafes")
-    assert "compares all pairs of samples; 178 are too many: draw at most 100" in message
+def test_a_sparse_file_is_ranked_as_a_full_matrix_when_asked(tmp_path: Path) -> None:
+    path = tmp_path / "mine.svm"
+    path.write_text("1 1:1 2:3\n-1 2:1\n1 1:2\n-1 2:2\n")
+    assert "--dense" in error_of(UsageError, path, "--method", "fisher")
+    assert "fisher: 2 features ranked on 4 samples" in rank(path, "--method", "fisher", "--dense").stdout
+
+
+def test_neither_a_file_nor_a_data_set_is_answered_with_the_nearest() -> None:
+    message = error_of(UsageError, "spambas", "--method", "fisher")
+    assert "spambas: there is no such file, nor a data set of this name; did you mean 'spambase'?" in message

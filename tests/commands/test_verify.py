@@ -52,7 +52,7 @@ def test_a_table_that_was_edited_and_a_figure_that_is_missing(call: Call, result
     (results / "scores.svg").unlink()
     answer = call("verify", results)
     assert answer.code == 3
-    assert f"{results}: curves.csv is not what the stored trials lead to" in answer.err
+    assert f"{results}: curves.csv is not what the stored results lead to" in answer.err
     assert f"{results}: scores.svg is missing" in answer.err
 
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import bz2
 import csv
+import io
+import tarfile
+import zipfile
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,12 +14,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from fsvm_cli.data.card import Card, Files, FixedVersion, LibsvmCopy, TextCopy, read_card
+from fsvm_cli.data.card import Card, CardFile, Files, FixedVersion, LibsvmCopy, TextCopy, read_card
+from fsvm_cli.data.fetch import fetch_files, is_intact
 from fsvm_cli.data.load import load_version
 from fsvm_cli.data.source import open_source
 from fsvm_cli.data.spec import NamedSpec
 from fsvm_cli.shipped import shipped_folder, shipped_names
 from tests.data.server import Server, files_below, serving
+from tests.data.test_unix_compress import compress
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -83,6 +89,67 @@ def test_what_was_fetched_serves_without_network(
     again = open_source(spec, base_folder=Path(), announce=silent)
     assert first.identity == again.identity
     assert len(mirror_server.asked) == asked
+
+
+def packed(name: str, content: bytes) -> bytes:
+    """Compress as the ending of a name says."""
+    if name.endswith(".Z"):
+        return compress(content, 16)
+    return bz2.compress(content) if name.endswith(".bz2") else content
+
+
+def archive(name: str, members: dict[str, bytes]) -> bytes:
+    """Archive as the ending of a name says; ``a#b`` is b in the archive a within."""
+    stream = io.BytesIO()
+    if name.endswith(".tar.gz"):
+        with tarfile.open(fileobj=stream, mode="w:gz", compresslevel=1) as tar:
+            for member, content in members.items():
+                entry = tarfile.TarInfo(member)
+                entry.size = len(content)
+                tar.addfile(entry, io.BytesIO(content))
+        return stream.getvalue()
+    within: dict[str, dict[str, bytes]] = {}
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as pack:
+        for member, content in members.items():
+            outer, _, inner = member.partition("#")
+            if inner:
+                within.setdefault(outer, {})[inner] = content
+            else:
+                pack.writestr(outer, packed(outer, content))
+        for outer, contents in within.items():
+            pack.writestr(outer, archive(outer, contents))
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("name", "place"),
+    [
+        (name, place)
+        for name, card in CARDS.items()
+        for place in range(max((len(file.addresses) for file in card.files), default=0))
+    ],
+)
+def test_every_address_of_a_card_leads_to_its_files(
+    name: str, place: int, mirror_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = [file for file in CARDS[name].files if len(file.addresses) > place]
+    members: dict[str, dict[str, bytes]] = {}
+    for file in files:
+        source, _, member = file.addresses[place].partition("#")
+        members.setdefault(source.removeprefix("https:/"), {})[member] = (mirror_folder / file.path).read_bytes()
+    with serving() as server:
+
+        def on_loopback(file: CardFile) -> list[str]:
+            return [file.addresses[place].replace("https://", f"{server.address}/")]
+
+        for path, contents in members.items():
+            server.answers[path] = packed(path, contents[""]) if "" in contents else archive(path, contents)
+        monkeypatch.setenv("FSVM_CACHE", str(tmp_path / "cache"))
+        monkeypatch.delenv("FSVM_MIRROR", raising=False)
+        monkeypatch.setattr("fsvm_cli.data.fetch.addresses_of", on_loopback)
+        paths = fetch_files(files, silent)
+    assert all(is_intact(path, file) for path, file in zip(paths, files, strict=True))
+    assert sorted(path for path, _ in server.asked) == sorted(members)
 
 
 def sources(mirror_folder: Path) -> dict[str, dict[str, str]]:

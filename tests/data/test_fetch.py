@@ -75,6 +75,17 @@ def test_an_altered_file_in_the_cache_is_fetched_again(server: Server, cache: Pa
     assert fetched(f"{server.address}/a") == CONTENT
 
 
+def test_a_wrong_file_in_the_cache_is_named_where_no_other_can_be_had(cache: Path) -> None:
+    placed = cache / "folder/file.data"
+    placed.parent.mkdir(parents=True)
+    placed.write_bytes(CONTENT[:-1] + b"x")
+    with pytest.raises(DataError) as caught:
+        fetched()
+    assert f"{placed}: holds other bytes than the card expects" in str(caught.value)
+    placed.write_bytes(CONTENT)
+    assert fetched() == CONTENT
+
+
 def test_a_mirror_comes_before_the_addresses(server: Server, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     server.answers["/mirror/folder/file.data"] = CONTENT
     monkeypatch.setenv("FSVM_MIRROR", f"{server.address}/mirror/")
@@ -115,6 +126,8 @@ def tarred(content: bytes, name: str = "inner/file.data", kind: bytes = tarfile.
     [
         ("file.zip#inner/file.data", zipped(CONTENT)),
         ("file.zip#inner/file.data.gz", zipped(gzip.compress(CONTENT), "inner/file.data.gz")),
+        ("file.zip#inner.tar.gz#inner/file.data", zipped(tarred(CONTENT), "inner.tar.gz")),
+        ("file.zip#inner.zip#inner/file.data", zipped(zipped(CONTENT), "inner.zip")),
         ("file.tar.gz#inner/file.data", tarred(CONTENT)),
         ("file.tar.gz#inner/file.data", tarred(CONTENT, "./inner/file.data")),
         ("file.data.gz", gzip.compress(CONTENT)),
@@ -135,6 +148,18 @@ def test_an_archive_serves_several_files_at_one_fetch(server: Server, cache: Pat
     files = [card_file(address).model_copy(update={"path": f"{place}.data"}) for place in range(3)]
     assert [path.read_bytes() for path in fetch_files(files, lambda line: None)] == [CONTENT] * 3
     assert len(server.asked) == 1
+
+
+def test_an_archive_that_cannot_be_had_is_asked_for_once(server: Server, cache: Path) -> None:
+    server.answers["/second.zip"] = zipped(CONTENT)
+    addresses = [f"{server.address}/{name}#inner/file.data" for name in ("first.zip", "second.zip")]
+    files = [card_file(*addresses).model_copy(update={"path": f"{place}.data"}) for place in range(3)]
+    announced: list[str] = []
+    assert [path.read_bytes() for path in fetch_files(files, announced.append)] == [CONTENT] * 3
+    assert server.asked == [("/first.zip", None), ("/second.zip", None)]
+    assert announced == [f"fetching 0.data from {address}" for address in addresses]
+    with pytest.raises(DataError, match=r"first\.zip#inner/file\.data: the server answers 404"):
+        fetch_files([file.model_copy(update={"path": "new", "addresses": addresses[:1]}) for file in files], print)
 
 
 def test_an_archive_that_breaks_off_is_not_continued_with_another(server: Server, cache: Path) -> None:
@@ -191,14 +216,31 @@ BAD_ANSWERS: dict[str, tuple[str, bytes | Callable[[Handler], None], str]] = {
     "circular": ("/a", redirect_to_itself, "leads in circles"),
     "hanging up": ("/a", hang_up, "cannot be reached"),
     "breaking off": ("/a", break_off, "breaks off"),
-    "empty": ("/a", b"", "other bytes"),
-    "truncated": ("/a", CONTENT[:-1], "other bytes"),
+    "empty": ("/a", b"", f"sends 0 bytes, where the card expects {len(CONTENT):,}"),
+    "truncated": ("/a", CONTENT[:-1], f"sends {len(CONTENT) - 1:,} bytes, where"),
+    "truncated inside": ("/a.zip#inner/file.data", zipped(CONTENT[:-1]), f"sends {len(CONTENT) - 1:,} bytes, where"),
     "altered": ("/a", CONTENT[:-1] + b"x", "other bytes"),
     "too long": ("/a", CONTENT * 2, "more than"),
     "web page": ("/a", WEB_PAGE, "a web page"),
+    "web page for an archive": ("/a.zip#inner/file.data", WEB_PAGE, "a web page"),
     "no archive": ("/a.zip#inner/file.data", CONTENT, "damaged archive"),
     "damaged archive": ("/a.tar.gz#inner/file.data", tarred(CONTENT)[:-200], "damaged archive"),
     "other member": ("/a.zip#other", zipped(CONTENT), "holds no 'other'"),
+    "other member of an inner archive": (
+        "/a.zip#inner.tar.gz#other",
+        zipped(tarred(CONTENT), "inner.tar.gz"),
+        "holds no 'other'",
+    ),
+    "damaged inner archive": (
+        "/a.zip#inner.tar.gz#inner/file.data",
+        zipped(tarred(CONTENT)[:-200], "inner.tar.gz"),
+        "damaged archive",
+    ),
+    "inner bomb": (
+        "/a.zip#inner.tar.gz#inner/file.data",
+        zipped(tarred(bytes(50_000_000)), "inner.tar.gz"),
+        "unfolds to more than",
+    ),
     "other tar member": ("/a.tar.gz#other", tarred(CONTENT), "holds no 'other'"),
     "link": ("/a.tar.gz#inner/file.data", tarred(b"", kind=tarfile.SYMTYPE), "holds no 'inner/file.data'"),
     "zip bomb": ("/a.zip#inner/file.data", zipped(bytes(50_000_000)), "unfolds to more than"),
@@ -337,6 +379,7 @@ def test_a_killed_process_leaves_what_the_next_one_goes_on_from(
     left = partial.stat().st_size
     monkeypatch.setenv("FSVM_MIRROR", server.address)
     assert fetched() == CONTENT
+    assert left_in(cache) == ["folder/file.data"]
     assert 0 < left <= half
     assert [asked for _, asked in server.asked] == [None, f"bytes={left}-"]
 
@@ -363,7 +406,8 @@ def test_processes_that_need_a_file_at_once_fetch_it_once(server: Server, cache:
 def test_a_cache_that_cannot_be_written_is_named(
     server: Server, cache: Path, monkeypatch: pytest.MonkeyPatch, error: OSError, message: str
 ) -> None:
-    def refuse(*_: object) -> None:
+    def refuse(response: object, path: Path, *_: object) -> None:
+        path.write_bytes(CONTENT[:10])
         raise error
 
     server.answers["/a"] = CONTENT
@@ -371,6 +415,7 @@ def test_a_cache_that_cannot_be_written_is_named(
         patched.setattr(download, "_store", refuse)
         with pytest.raises(DataError, match=f"{cache} {message}.*FSVM_CACHE"):
             fetched(f"{server.address}/a")
+    assert left_in(cache) == []
     assert fetched(f"{server.address}/a") == CONTENT
 
 

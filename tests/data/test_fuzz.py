@@ -54,10 +54,10 @@ def parquet() -> bytes:
     return stream.getvalue()
 
 
-def zipped() -> bytes:
+def zipped(name: str, content: bytes) -> bytes:
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("member", CSV * 3)
+        archive.writestr(name, content)
     return stream.getvalue()
 
 
@@ -127,7 +127,8 @@ READERS = {
     "own ARFF": Reader(own("arff"), ARFF),
     "own sparse ARFF": Reader(own("arff"), SPARSE_ARFF),
     "own LIBSVM": Reader(own("libsvm"), b"+1 1:0.5 3:2 # c\n-1 2:1\n1 1:1e3\n"),
-    "zip": Reader(packed("a.zip", "member"), zipped()),
+    "zip": Reader(packed("a.zip", "member"), zipped("member", CSV * 3)),
+    "tar in a zip": Reader(packed("a.zip", "m.tar#member"), zipped("m.tar", tarred("w"))),
     "tar": Reader(packed("a.tar", "member"), tarred("w")),
     "tar.gz": Reader(packed("a.tar.gz", "member"), tarred("w:gz")),
     "gz": Reader(packed("a.gz"), gzip.compress(CSV * 3)),

@@ -60,12 +60,32 @@ def test_what_was_fetched_is_at_hand(mirror_folder: Path, tmp_path: Path, monkey
     assert called("verify", "heart") == "1 intact, 0 absent, 0 altered\n"
 
 
+def test_what_has_no_address_must_be_placed_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert [version.availability for version in summarize("spectf")] == ["to fetch", "by hand"]
+    monkeypatch.setenv("FSVM_MIRROR", "http://127.0.0.1:9")
+    assert [version.availability for version in summarize("spectf")] == ["to fetch", "to fetch"]
+
+
 def test_fetching_tells_of_every_failure_and_does_the_rest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FSVM_MIRROR", "http://127.0.0.1:9")
     monkeypatch.setattr("fsvm_cli.data.download.FIRST_PAUSE_S", 0.0)
-    monkeypatch.setattr("fsvm_cli.data.fetch._addresses", lambda file: ["http://127.0.0.1:9/" + file.path])
+    monkeypatch.setattr("fsvm_cli.data.fetch.addresses_of", lambda file: ["http://127.0.0.1:9/" + file.path])
     with pytest.raises(DataError, match=r"(?s)'heart' cannot be had.*'sonar' cannot be had"):
         called("fetch", "heart", "wine", "sonar", "led24")
+
+
+def test_versions_of_the_same_files_are_not_asked_for_in_vain(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+    monkeypatch.setattr("fsvm_cli.data.download.FIRST_PAUSE_S", 0.0)
+    monkeypatch.setattr(
+        "fsvm_cli.data.fetch.addresses_of", lambda file: asked.append(file.path) or ["http://127.0.0.1:9/" + file.path]
+    )
+    with pytest.raises(DataError) as caught:
+        called("fetch", "reuters", "spectf")
+    message = str(caught.value)
+    assert message.count("cannot be had. Tried:") == 3
+    assert "nor can 'reuters (reuters-3-modapte)', which is read from the same files" in message
+    assert [path.rpartition("/")[2] for path in asked] == ["reut2-000.sgm", "SPECTF.train", "SPECTF.train"]
 
 
 def test_altered_files_are_named(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 from sklearn.utils import Bunch
 
-from fsvm_cli.data.readers import arff
+from fsvm_cli.data.readers import arff, libsvm
 from fsvm_cli.data.source import open_source
 from fsvm_cli.data.spec import DatasetSpec, TableSpec
 from fsvm_cli.data.table import dataset_from_table
@@ -127,14 +127,18 @@ class TestMissing:
         ("", "is empty"),
         ("a,y\n", "holds no rows"),
         ("\n\n", "not a CSV table|no column"),
-        ("a,y\n1,2\n3\n", "not a CSV table.*Expected 2 columns, got 1"),
-        ("a,y\n1,2\n3,4,5\n", "not a CSV table.*Expected 2 columns, got 3"),
+        ("a,y\n1,2\n3\n", r"mine\.csv:3: not a CSV table.*1 fields, where the header has 2"),
+        ("a,y\n1,2\n3,4,5\n", r"mine\.csv:3: not a CSV table.*3 fields, where the header has 2"),
+        ('a,y\r\n"1\n2",2\r\n\r\n3,4,5\r\n', r"mine\.csv:5: not a CSV table.*3 fields"),
+        ('a,y\n"1,2\n', "not a CSV table"),
+        (",y\n0,1\n1,2\n", "column 1 has no name.*--drop ''"),
+        ("a,y\n1,1\noops,2\n3,1\n", r"column 'a' holds numbers and, in 1 rows, words: 'oops'; mend.*one-hot"),
         ("a,a,y\n1,2,1\n3,4,2\n", "column names stand more than once: 'a'"),
         ("a,y\n1,1\n2,1\n", r"only one class \(1\)"),
         ("a,y\n1,1\ninf,2\n", r"infinite values in 1 of 2 rows; by feature: 'a' \(1\)"),
         ("y\n1\n2\n", "no columns are left beside the target 'y'"),
         ("a,y\n2024-01-01,1\n2024-01-02,2\n", "column 'a' holds date32.*drop it"),
-        (b"a,y\n\xff\xfe,1\n2,2\n", "not a CSV table|column 'a' holds binary"),
+        (b"a,y\n\xff\xfe,1\n2,2\n", "column 'a' is not in UTF-8"),
         ("a,y\n" + "".join(f"{row},{row * 0.37}\n" for row in range(200)), "looks like a measurement"),
         ("a,y\n" + "".join(f"w{row},{row % 2}\n" for row in range(200)), "200 different words, such as 'w0'"),
         ("a,y\n1,2024-01-01\n2,2024-01-02\n", "target 'y' holds date32"),
@@ -147,7 +151,7 @@ def test_bad_tables_are_refused(text: str | bytes, message: str) -> None:
 
 def test_a_word_far_down_is_named() -> None:
     rows = "".join(f"{row},{row % 2}\n" for row in range(200_000))
-    with pytest.raises(DataError, match=r"different words.*mend the numbers that are none"):
+    with pytest.raises(DataError, match=r"in 1 rows, words: 'oops'; mend the numbers that are none, drop the column$"):
         csv("a,y\n" + rows + "oops,1\n")
 
 
@@ -175,7 +179,7 @@ def test_many_columns() -> None:
 def test_files_that_are_not_there_or_not_known() -> None:
     with pytest.raises(DataError, match=r"nowhere\.csv: cannot be read"):
         opened(file="nowhere.csv", target="y")
-    with pytest.raises(UsageError, match="say what the file is"):
+    with pytest.raises(UsageError, match=r"the ending does not tell .* one of \.csv, .*config"):
         opened(file="mine.xlsx", target="y")
     Path("folder.csv").mkdir()
     with pytest.raises(DataError, match="cannot be read"):
@@ -344,8 +348,36 @@ def test_libsvm() -> None:
 )
 def test_bad_libsvm_is_refused(text: str) -> None:
     Path("mine.svm").write_text(text)
-    with pytest.raises(DataError, match=r"mine\.svm: (not in LIBSVM's format|holds no)"):
+    with pytest.raises(DataError, match=r"mine\.svm(:1: not in LIBSVM's format|: holds no)"):
         opened(file="mine.svm")
+
+
+@pytest.mark.parametrize("n_before", [0, 1, 2, 7, 100])
+def test_the_first_bad_line_of_libsvm_is_named(n_before: int) -> None:
+    Path("mine.svm").write_text("1 1:2 # sound\n" * n_before + "1 3:1 2:1\n\n1 2:1\n1 0:1\n")
+    with pytest.raises(DataError, match=rf"mine\.svm:{n_before + 1}: .*rise from 1"):
+        opened(file="mine.svm")
+
+
+def test_libsvm_becomes_a_full_matrix_when_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("mine.svm").write_text("+1 1:0.5 3:2\n-1 2:1\n")
+    dataset = opened(file="mine.svm", dense=True)
+    assert isinstance(dataset.X, np.ndarray)
+    np.testing.assert_array_equal(dataset.X, [[0.5, 0, 2], [0, 1, 0]])
+    monkeypatch.setattr(libsvm, "MAX_DENSE_CELLS", 5)
+    with pytest.raises(DataError, match="2 x 3 is too large for a full matrix; leave 'dense' out"):
+        opened(file="mine.svm", dense=True)
+    with pytest.raises(UsageError, match="'dense' is for LIBSVM's format"):
+        csv(TABLE, dense=True)
+
+
+def test_an_unnamed_column_may_be_dropped() -> None:
+    assert csv(",a,y\n0,5,1\n1,6,2\n", drop=("",)).feature_names == ("a",)
+
+
+def test_words_among_numbers_become_features_when_asked() -> None:
+    dataset = csv("a,y\n1,1\noops,2\n3,1\n", categorical="one-hot")
+    assert dataset.feature_names == ("a=1", "a=3", "a=oops")
 
 
 class TestOpenml:
@@ -374,7 +406,7 @@ class TestOpenml:
             raise OSError("no network")
 
         monkeypatch.setattr(sklearn.datasets, "fetch_openml", refuse)
-        with pytest.raises(DataError, match="OpenML 40: cannot be had \\(no network\\)"):
+        with pytest.raises(DataError, match=r"OpenML 40: cannot be had \(no network\)\nTry again later, or .*file:"):
             opened(openml=40)
 
 

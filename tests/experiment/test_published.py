@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 from ruamel.yaml import YAML
 
-from fsvm_cli.experiment.config import load_config
+from fsvm_cli.experiment.config import LoadedConfig
+from fsvm_cli.experiment.load import load_any
 from fsvm_cli.shipped import shipped_names
 
 if TYPE_CHECKING:
@@ -41,7 +42,8 @@ best of three kernels are one for each other kernel: their ids go on after a dot
 
 
 def expected_ids(document: str) -> set[str]:
-    configs = [load_config(name).config for name in shipped_names("configs")]
+    loaded = [load_any(name) for name in shipped_names("configs")]
+    configs = [each.config for each in loaded if isinstance(each, LoadedConfig)]
     of_document = [config for config in configs if config.paper is not None and config.paper.key == document]
     return {claim.id for config in of_document for claim in config.expected}
 

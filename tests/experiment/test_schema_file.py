@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from fsvm_cli.experiment.config import json_schema
+from fsvm_cli.experiment.load import json_schema
 from fsvm_cli.shipped import shipped_folder, shipped_names
 
 MODELINE = "# yaml-language-server: $schema=fsvm.schema.json"

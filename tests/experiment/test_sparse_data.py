@@ -82,7 +82,7 @@ def test_an_extractor_is_refused(planned_on_words: Callable[..., Experiment], me
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"classifier": {"kernel": "gaussian", "C": 1}}, FILLED.format("the gaussian kernel takes")),
+        ({"classifier": {"kernel": "gaussian", "C": 1}}, FILLED.format("the gaussian kernel takes") + ".*linear, poly"),
         (
             {"rankings": [{"method": "mutual-information", "classifier": {"kernel": "laplace", "C": 1}}]},
             FILLED.format("the laplace kernel takes"),

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.optimize import check_grad
+from scipy.stats import chisquare
 
-from fsvm_cli.ranking.eubafes import Eubafes, pair_coefficients, similarity_contrast
+from fsvm_cli.ranking.eubafes import Eubafes, draw_pairs, drawn_contrast, pair_coefficients, similarity_contrast
 
 RNG = np.random.default_rng(13)
 X = RNG.normal(size=(40, 5))
@@ -64,3 +65,53 @@ def test_units_do_not_matter_and_a_constant_feature_scores_zero() -> None:
 
 def test_constant_features_only() -> None:
     assert Eubafes().fit(np.ones((6, 2)), np.arange(6) % 2).scores_.tolist() == [0.0, 0.0]
+
+
+@every_labelling
+def test_every_pair_once_gives_the_criterion_and_its_gradient(y: np.ndarray) -> None:
+    pairs = np.array(np.triu_indices(len(y), k=1))
+    same = y[pairs[0]] == y[pairs[1]]
+    weights = RNG.uniform(0.1, 1, size=5)
+    value, gradient = drawn_contrast(X, pairs[:, same], pairs[:, ~same], weights)
+    expected_value, expected_gradient = similarity_contrast(X, pair_coefficients(y), weights)
+    assert value == pytest.approx(expected_value, rel=1e-12)
+    np.testing.assert_allclose(gradient, expected_gradient, rtol=1e-10)
+
+
+@pytest.mark.parametrize("sizes", [(2, 2), (1, 2, 5), (4, 1, 1)])
+def test_every_pair_of_a_kind_is_as_likely_as_any_other(sizes: tuple[int, ...]) -> None:
+    y = RNG.permutation(np.repeat(np.arange(len(sizes)), sizes))
+    drawn = draw_pairs(y, 20_000, np.random.RandomState(1))
+    for pairs, wanted in zip(drawn, (y[:, None] == y[None, :], y[:, None] != y[None, :]), strict=True):
+        counts = np.zeros(wanted.shape, dtype=int)
+        np.add.at(counts, tuple(pairs), 1)
+        possible = wanted & ~np.eye(len(y), dtype=bool)
+        assert counts.sum() == 20_000
+        assert counts[~possible].sum() == 0
+        assert chisquare(counts[possible]).pvalue > 1e-3
+
+
+def test_classes_of_one_sample_each_have_no_pairs_within() -> None:
+    within, between = draw_pairs(np.arange(5), 100, np.random.RandomState(0))
+    assert within.shape == (2, 0)
+    assert (between[0] != between[1]).all()
+    assert np.isfinite(Eubafes(max_pairs=6).fit(X[:5], np.arange(5)).scores_).all()
+
+
+def test_pairs_are_drawn_where_there_are_more_than_asked_for() -> None:
+    n_pairs = len(X) * (len(X) - 1) // 2
+    all_pairs = Eubafes().fit(X, THREE).scores_
+    assert Eubafes(max_pairs=n_pairs, random_state=1).fit(X, THREE).scores_.tolist() == all_pairs.tolist()
+    drawn = Eubafes(max_pairs=n_pairs - 1, random_state=1).fit(X, THREE).scores_
+    assert drawn.tolist() != all_pairs.tolist()
+    assert drawn.tolist() == Eubafes(max_pairs=n_pairs - 1, random_state=1).fit(X, THREE).scores_.tolist()
+
+
+@every_labelling
+def test_drawn_pairs_come_near_to_all_of_them(y: np.ndarray) -> None:
+    drawn = Eubafes(max_pairs=400_000, random_state=1)
+    data, labels = np.tile(X, (25, 1)), np.tile(y, 25)
+    # Twenty-five copies of each sample: nearly the criterion of one, and more pairs than are drawn.
+    weights = drawn.fit(data, labels).scores_
+    expected = Eubafes().fit(data, labels).scores_
+    np.testing.assert_allclose(weights, expected, atol=0.02 * expected.max())

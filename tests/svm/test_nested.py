@@ -83,18 +83,23 @@ def test_sizes_may_come_in_any_order_and_twice():
         np.testing.assert_array_equal(getattr(found, field), getattr(sorted_, field)[:, [1, 2, 0, 1]])
 
 
-def test_wide_steps_take_matrix_products_and_csr_samples_give_the_same():
+@pytest.mark.parametrize(
+    "kernel", [Linear(), Linear(tuple(np.linspace(0.2, 2.0, 200))), Polynomial(2)], ids=["linear", "weighted", "square"]
+)
+def test_wide_steps_take_matrix_products_and_csr_samples_give_the_same(kernel):
     rng = np.random.default_rng(1)
     wide = np.where(rng.random((60, 200)) < 0.1, rng.random((60, 200)), 0.0)
     codes = (wide[:, :20].sum(axis=1) > np.median(wide[:, :20].sum(axis=1))).astype(int)
-    order, sizes = rng.permutation(200)[None], (3, 60, 200)
-    dense = nested_curves(Linear(), 1.0, wide[:40], codes[:40], wide[40:], order, sizes, n_classes=2)
+    orders, sizes = rng.permutation(200)[None], (3, 60, 200)
+    dense = nested_curves(kernel, 1.0, wide[:40], codes[:40], wide[40:], orders, sizes, n_classes=2)
     csr = sparse.csr_matrix(wide)
-    thin = nested_curves(Linear(), 1.0, csr[:40], codes[:40], csr[40:], order, sizes, n_classes=2)
-    np.testing.assert_allclose(dense.test_decision, thin.test_decision, atol=1e-7)
-    gram = wide[:40] @ wide[:40].T
-    alone = fit_one_vs_rest(gram, codes[:40], 1.0, 2)
-    np.testing.assert_allclose(dense.test_decision[0, 2], alone.decision_values(wide[:40] @ wide[40:].T), atol=1e-6)
+    thin = nested_curves(kernel, 1.0, csr[:40], codes[:40], csr[40:], orders, sizes, n_classes=2)
+    for s, size in enumerate(sizes):
+        both = kernel.value(kernel.statistic_matrix(wide[:40], wide, orders[0, :size]))
+        square, cross = both[:, :40], both[:, 40:]
+        alone = fit_one_vs_rest(square, codes[:40], 1.0, 2).decision_values(cross)
+        np.testing.assert_allclose(dense.test_decision[0, s], alone, atol=2e-6)
+        np.testing.assert_allclose(thin.test_decision[0, s], alone, atol=2e-6)
 
 
 def test_an_absent_class_is_never_predicted():

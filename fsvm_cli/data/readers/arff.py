@@ -47,7 +47,9 @@ def read_arff(path: Path) -> pa.Table:
     except UnicodeDecodeError as error:
         raise DataError(f"{path}: not ARFF in UTF-8 (byte {error.start})") from error
     begin = DATA.search(text)
-    header_end = len(text) if begin is None else begin.end()
+    if begin is None:
+        raise DataError(f"{path}: not an ARFF file, or cut off: no line says @data")
+    header_end = begin.end()
     try:
         _, meta = arff.loadarff(io.StringIO(text[:header_end]))
     except MALFORMED as error:

@@ -1,0 +1,142 @@
+"""A collection's folder of results: the claims of its experiments in one table, one row per experiment."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from fsvm_cli.errors import DataError
+from fsvm_cli.experiment.provenance import FILE_NAME as RUN_NAME
+from fsvm_cli.experiment.provenance import describe_collection
+from fsvm_cli.files import write_atomically
+from fsvm_cli.report.comparison import read_comparison
+from fsvm_cli.report.results import VERDICTS_NAME
+from fsvm_cli.report.style import COLOURS, COLUMN_WIDTH, figure, save
+from fsvm_cli.report.tables import write_table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from matplotlib.axes import Axes
+    from numpy.typing import NDArray
+
+    from fsvm_cli.experiment.collection import LoadedCollection
+
+OVERVIEW_NAME = "overview.csv"
+SPAN_OF_LOGARITHMS = 100.0
+"""A quantity whose values span more than this factor is drawn on a logarithmic axis."""
+TITLE_WIDTH = 16
+"""Characters of a panel's title that stand side by side."""
+
+
+def write_overview(loaded: LoadedCollection, root: Path, folder: Path) -> pd.DataFrame:
+    """Write `run.json` and the tables of a collection.
+
+    Parameters
+    ----------
+    loaded : LoadedCollection
+    root : Path
+        Holds the results of the experiments.
+    folder : Path
+        Where the collection's own go.
+
+    Returns
+    -------
+    DataFrame
+        The table `overview.csv`.
+
+    Raises
+    ------
+    DataError
+        If results of an experiment are missing or damaged.
+    """
+    members = [root / name for name in loaded.collection.experiments]
+    for member in members:
+        if not (member / VERDICTS_NAME).exists():
+            raise DataError(f"{member}: no {VERDICTS_NAME} here for {loaded.name} to collect; 'fsvm run' makes it")
+    folder.mkdir(parents=True, exist_ok=True)
+    description = json.dumps(describe_collection(loaded), indent=2, ensure_ascii=False)
+    write_atomically(folder / RUN_NAME, (description + "\n").encode())
+    verdicts = read_comparison(members, loaded.collection.claims)
+    write_table(verdicts, folder / VERDICTS_NAME)
+    overview = side_by_side(verdicts)
+    write_table(overview, folder / OVERVIEW_NAME)
+    return overview
+
+
+def side_by_side(verdicts: pd.DataFrame) -> pd.DataFrame:
+    """Arrange claims that are numbers as a document's table does: a row per experiment, columns per quantity.
+
+    Parameters
+    ----------
+    verdicts : DataFrame
+        The table `published.csv` of a collection.
+
+    Returns
+    -------
+    DataFrame
+        Columns `experiment`, then "<quantity>, published" and "<quantity>, reproduced" for each; of two claims of one
+        experiment about the same quantity, the first.
+    """
+    numbers = _printed_numbers(verdicts)
+    table = pd.DataFrame({"experiment": numbers["experiment"].unique()}).set_index("experiment")
+    for quantity, rows in numbers.groupby("what", sort=False):
+        by_experiment = rows.drop_duplicates("experiment").set_index("experiment")
+        for column in ("published", "reproduced"):
+            table[f"{quantity}, {column}"] = by_experiment[column]
+    return table.reset_index()
+
+
+def _printed_numbers(verdicts: pd.DataFrame) -> pd.DataFrame:
+    """Pick the claims that are numbers, found as numbers."""
+    numbers = verdicts.assign(published=pd.to_numeric(verdicts["published"], errors="coerce"))
+    return numbers.dropna(subset=["published", "reproduced"])
+
+
+def draw_overview(verdicts: pd.DataFrame, folder: Path, formats: Sequence[str]) -> list[Path]:
+    """Draw what is printed beside what was found, one panel per quantity, one line per experiment.
+
+    Parameters
+    ----------
+    verdicts : DataFrame
+        The table `published.csv` of a collection.
+    folder : Path
+    formats : sequence of str
+        Of svg, png, pdf.
+
+    Returns
+    -------
+    list of Path
+        The files; none where no claim is a number.
+    """
+    numbers = _printed_numbers(verdicts)
+    experiments = numbers["experiment"].unique()
+    lines = {experiment: line for line, experiment in enumerate(experiments)}
+    panels = list(numbers.groupby("what", sort=False))
+    if not panels:
+        return []
+    with figure(2 * COLUMN_WIDTH, 1.1 + 0.17 * len(experiments)) as drawing:
+        all_axes = drawing.subplots(1, len(panels), sharey=True, squeeze=False)[0]
+        for axes, (quantity, rows) in zip(all_axes, panels, strict=True):
+            _draw_panel(axes, rows, rows["experiment"].map(lines).to_numpy())
+            axes.set_title(textwrap.fill(str(quantity), TITLE_WIDTH), loc="left")
+        all_axes[0].set_yticks(range(len(experiments)), experiments)
+        all_axes[0].invert_yaxis()
+        handles, labels = all_axes[0].get_legend_handles_labels()
+        drawing.legend(handles, labels, loc="outside lower center", ncols=2)
+        return save(drawing, folder, "overview", formats)
+
+
+def _draw_panel(axes: Axes, rows: pd.DataFrame, lines: NDArray[np.intp]) -> None:
+    found, printed = rows["reproduced"].to_numpy(), rows["published"].to_numpy()
+    label = "here, mean and s.d. over runs"
+    axes.errorbar(found, lines, xerr=rows["sd"].fillna(0), fmt="o", color=COLOURS[0], elinewidth=0.8, label=label)
+    axes.plot(printed, lines, "x", color=COLOURS[1], markersize=5, zorder=3, label="published")
+    values = np.concatenate([found, printed])
+    if values.min() > 0 and values.max() > SPAN_OF_LOGARITHMS * values.min():
+        axes.set_xscale("log")
