@@ -78,7 +78,7 @@ class Infoprop(Ranker):
     """
 
     method = "infoprop"
-    version = 1
+    version = 2
     scores_are_shares = True
     accepts_sparse = True
 
