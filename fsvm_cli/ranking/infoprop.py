@@ -35,7 +35,8 @@ class Infoprop(Ranker):
     machine for two classes hands on all of H. Where the classifier says nothing, all scores are 0. A sparse matrix is
     taken by the kernels that are functions of the inner product.
 
-    It trains one machine per class, and again for each part that is held out; the derivatives cost O(n_sv² d).
+    It trains one machine per class, and again for each part that is held out; the derivatives cost O(n_sv² d), those of
+    the linear kernel O(n_sv d).
 
     Use it for several classes that are not equally hard to tell; not for two, where all of H goes to one machine, nor
     where the classifier says little: there is no information to hand out.
@@ -78,7 +79,7 @@ class Infoprop(Ranker):
     """
 
     method = "infoprop"
-    version = 1
+    version = 2
     scores_are_shares = True
     accepts_sparse = True
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 from sklearn.metrics import mutual_info_score
 
 from fsvm_cli.information import indicator_credits
@@ -166,6 +167,16 @@ def test_features_that_are_zero_on_the_support_vectors_earn_nothing() -> None:
         scores = Infoprop(kernel, random_state=0).fit(with_zero, THREE).scores_
         assert scores[-1] == 0
         assert scores[0] > 0
+
+
+def test_words_that_always_stand_together_earn_the_same() -> None:
+    # To the last bit: ties go by the number of the feature, not by what rounding leaves.
+    rng = np.random.default_rng(3)
+    words = (rng.random((90, 61)) < 0.2).astype(float)
+    twins = rng.permutation(61)
+    scores = Infoprop(random_state=0).fit(csr_array(np.hstack([words, words[:, twins]])), THREE).scores_
+    assert np.count_nonzero(scores) > 100
+    np.testing.assert_array_equal(scores[61:], scores[twins])
 
 
 def test_where_all_features_are_zero_all_scores_are() -> None:

