@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import errno
+import gc
 import importlib
 import signal
 import sys
@@ -28,6 +29,8 @@ COMMANDS = {
     "schema": "Print the JSON Schema of a config, for editors.",
     "methods": "Show the ranking methods, their parameters and sources.",
 }
+OBJECTS_BETWEEN_COLLECTIONS = 100_000
+"""Libraries make many objects that stay; to look through them at Python's own pace takes a sixth of the loading."""
 INTERRUPTED = 128 + signal.SIGINT
 TERMINATED = 128 + signal.SIGTERM
 
@@ -74,6 +77,7 @@ def main() -> None:
     Ctrl-C, 143 by SIGTERM.
     """
     signal.signal(signal.SIGTERM, _terminate)
+    gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
     try:
         code = cli.main(standalone_mode=False)
     except click.ClickException as error:

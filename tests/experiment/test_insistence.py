@@ -7,10 +7,22 @@ import os
 import signal
 import threading
 import time
+from typing import TYPE_CHECKING
 
 import pytest
 
 from fsvm_cli.experiment.insistence import SECONDS_BETWEEN_TRIES, insistent_signals
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@pytest.fixture(autouse=True)
+def ctrl_c_interrupts() -> Iterator[None]:
+    """A shell's job in the background begins with Ctrl-C ignored."""
+    usual = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, usual)
 
 
 def swallow_one(reached: list[str], seconds_after: float) -> None:
