@@ -70,7 +70,7 @@ def _draw_weights(axes: Axes, rows: pd.DataFrame) -> None:
     ]
     axes.legend(handles=handles, loc="upper left", fontsize=6, handlelength=1.2)
     # Room for the names above the curves.
-    axes.set_ylim(0, 1.45 * float(weights.to_numpy().max()))
+    axes.set_ylim(0, 1.6 * float(weights.to_numpy().max()))
 
 
 def _draw_objective(axes: Axes, rows: pd.DataFrame) -> Axes:
