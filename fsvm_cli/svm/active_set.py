@@ -9,6 +9,7 @@ from fsvm_cli.svm.factor import Factor, append, rebuild, remove, solve_two
 from fsvm_cli.svm.pair_steps import (
     COMPILED,
     EPSILON,
+    INLINED,
     REASSOCIATE,
     Array,
     Box,
@@ -206,7 +207,7 @@ def begin(K: Array, box: Box, factor: Factor) -> tuple[float, bool]:
     return largest, started
 
 
-@njit(**COMPILED)
+@njit(**INLINED)
 def maximise(  # noqa: PLR0917
     K: Array, y: Array, box: Box, factor: Factor, tolerance: float, budget: int
 ) -> tuple[int, int]:

@@ -13,7 +13,7 @@ from numba import njit
 from fsvm_cli.svm.active_set import begin, newton_direction, refresh, synchronise
 from fsvm_cli.svm.engine import VIOLATION, compiled_bias, compiled_gap
 from fsvm_cli.svm.factor import SHIFT, Factor
-from fsvm_cli.svm.pair_steps import COMPILED, EPSILON, Array, Box, add_scaled, extremes, place, total
+from fsvm_cli.svm.pair_steps import COMPILED, EPSILON, INLINED, Array, Box, add_scaled, extremes, place, total
 
 ROUNDS = 30
 PATIENCE = 3
@@ -22,7 +22,7 @@ INDEFINITE = 10.0
 """A shift of the factor beyond so many least ones says that the block has a negative eigenvalue."""
 
 
-@njit(**COMPILED)
+@njit(**INLINED)
 def pivot_certified(K: Array, y: Array, box: Box, factor: Factor, tolerance: float) -> tuple[int, float]:
     """Look for the optimum from a guess of which samples are free.
 
@@ -58,7 +58,7 @@ def pivot_certified(K: Array, y: Array, box: Box, factor: Factor, tolerance: flo
     return rounds if compiled_gap(y, box, bias) <= tolerance else 0, bias
 
 
-@njit(**COMPILED)
+@njit(**INLINED)
 def pivot(K: Array, box: Box, factor: Factor, violation: float) -> int:
     """Pivot until no pair that may rise and fall violates the conditions by more.
 

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from fsvm_cli.svm.dual import DualProblem
 from fsvm_cli.svm.one_vs_rest import TIE_TOLERANCES, Codes, machine_labels, predict_codes
-from fsvm_cli.svm.order_driver import Records, follow, follow_orders, prepare
+from fsvm_cli.svm.order_driver import Records, follow, prepare, restart
 from fsvm_cli.svm.solver import check_options, solve
 
 if TYPE_CHECKING:
@@ -190,7 +190,9 @@ def _walk(task: _Task, orders: Features, sizes: npt.NDArray[np.intp]) -> Records
     walk, room = prepare(form, n, n_test, len(task.labels))
     if by_features:
         train, test = (np.ascontiguousarray(X.T, dtype=np.float64) for X in (task.X_train, task.X_test))
-        follow_orders(form, walk, room, train, test, weights, orders, added, *common, records)
+        for o, order in enumerate(orders):
+            restart(walk, task.labels)
+            follow(form, walk, room, train, test, weights, order, added, *common, records.part(o))
         return records
     nothing = np.empty((0, n)), np.empty((0, n_test)), np.empty(0), np.empty(0, dtype=np.intp), np.zeros(1, np.intp)
     by_normal_vectors = task.kernel.is_linear

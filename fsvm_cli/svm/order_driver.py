@@ -12,7 +12,7 @@ from fsvm_cli.svm.active_set import CONVERGED, refresh
 from fsvm_cli.svm.block_pivots import pivot_certified
 from fsvm_cli.svm.compiled_kernels import IDENTITY, Form, Scratch, add_feature, apply_function, fill_gram
 from fsvm_cli.svm.engine import STEPS_PER_SAMPLE, compiled_gap, make_scratch, maximise_certified
-from fsvm_cli.svm.pair_steps import COMPILED, Array, Box, add_scaled, inner_product, overwrite, total
+from fsvm_cli.svm.pair_steps import COMPILED, INLINED, Array, Box, add_scaled, inner_product, overwrite, total
 
 if TYPE_CHECKING:
     from fsvm_cli.svm.factor import Factor
@@ -64,10 +64,17 @@ class Room(NamedTuple):
     bias: Array
 
 
+def restart(walk: Walk, labels: Array) -> None:
+    """Put a walk back to its beginning."""
+    for matrix in walk:
+        matrix[:] = 0.0
+    walk.residuals[:] = labels
+
+
 def prepare(form: Form, n: int, n_test: int, n_machines: int) -> tuple[Walk, Room]:
-    """Return a walk that stands at the beginning, and its room; linear machines need no `cross`."""
+    """Return a walk, to be put to its beginning, and its room; linear machines need no `cross`."""
     n_cross = 0 if form.function == IDENTITY else n_test
-    walk = Walk(np.zeros((n, n)), np.zeros((n, n_cross)), np.zeros((n_machines, n)), np.zeros((n_machines, n)))
+    walk = Walk(np.empty((n, n)), np.empty((n, n_cross)), np.empty((n_machines, n)), np.empty((n_machines, n)))
     K = walk.square if form.function == IDENTITY else np.empty((n, n))
     widest = max(n, n_test)
     row = Scratch(np.empty(widest), np.empty(widest, np.int64))
@@ -131,7 +138,7 @@ def advance(form: Form, walk: Walk, train: Array, test: Array, weight: float, sc
             add_scaled(walk.residuals[m], train, -weight * inner_product(walk.coefficients[m], train))
 
 
-@njit(**COMPILED)
+@njit(**INLINED)
 def fit_from(  # noqa: PLR0917
     start: Array, K: Array, y: Array, box: Box, factor: Factor, tolerance: float
 ) -> tuple[bool, int, float, float]:
@@ -229,33 +236,3 @@ def follow(  # noqa: PLR0917
             evaluate_linear(train, test, weights, order[:entered], walk, bias, records.test_decision[s])
         else:
             evaluate(form, walk, bias, records.test_decision[s], scratch)
-
-
-@njit(**COMPILED)
-def follow_orders(  # noqa: PLR0917
-    form: Form,
-    walk: Walk,
-    room: Room,
-    train: Array,
-    test: Array,
-    weights: Array,
-    orders: Integers,
-    added: Integers,
-    labels: Array,
-    C: float,
-    tolerance: float,
-    records: Records,
-) -> None:
-    """Follow each row of `orders` from nothing; the records have one more leading axis than those of `follow`."""
-    for o in range(len(orders)):
-        walk.square[:], walk.cross[:], walk.coefficients[:] = 0.0, 0.0, 0.0
-        for m in range(len(labels)):
-            overwrite(walk.residuals[m], labels[m])
-        part = Records(
-            records.train_decision[o],
-            records.test_decision[o],
-            records.duality_gap[o],
-            records.converged[o],
-            records.iterations[o],
-        )
-        follow(form, walk, room, train, test, weights, orders[o], added, labels, C, tolerance, part)

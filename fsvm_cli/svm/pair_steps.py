@@ -22,6 +22,9 @@ references to arrays, whose atomic operations took half the time of a small fit.
 numpy: the check for it would keep loops off the vector instructions."""
 ALLOCATING: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy", "_nrt": True}
 """What the others are compiled with; said outright, for a function inherits such flags from the one that calls it."""
+INLINED: dict[str, Any] = {**COMPILED, "inline": "always"}
+"""What large functions with one or two callers are compiled with. A function that is called goes through the compiler
+with each of its callers again; one that is inlined before, once. A tenth of a first run."""
 REASSOCIATE = {"nnan", "nsz", "arcp", "contract", "reassoc"}
 """What lets reductions use vector instructions; without "ninf", for closed sides of the box are infinite."""
 
