@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,12 +22,22 @@ def confusion_matrix(y: NDArray[np.intp], predicted: NDArray[np.intp], n_classes
 
     Parameters
     ----------
-    y, predicted : ndarray of int, shape (n_samples,)
+    y : ndarray of int, shape (n_samples,)
         Class codes, 0 to ``n_classes - 1``.
+    predicted : ndarray of int, shape (..., n_samples)
+        The same, of one or more classifiers.
     n_classes : int
         Classes of the data set, whether or not each occurs in `y`.
+
+    Returns
+    -------
+    ndarray of int, shape (..., n_classes, n_classes)
     """
-    return np.bincount(y * n_classes + predicted, minlength=n_classes**2).reshape(n_classes, n_classes)
+    leading = predicted.shape[:-1]
+    n_matrices, n_cells = math.prod(leading), n_classes**2
+    cells = (y * n_classes + predicted).reshape(n_matrices, -1) + n_cells * np.arange(n_matrices)[:, None]
+    counts = np.bincount(cells.ravel(), minlength=n_matrices * n_cells)
+    return counts.reshape(*leading, n_classes, n_classes)
 
 
 def accuracy(confusion: NDArray[np.intp]) -> NDArray[np.float64]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import threading
@@ -162,6 +163,7 @@ def _start_worker(parent: int, packed: list[PackedExperiment]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_die_with, args=(parent,), daemon=True).start()
     _experiments = [each.unpacked() for each in packed]
+    gc.freeze()  # the libraries' objects stay; to look through them again and again takes a tenth of a small trial
 
 
 def _die_with(parent: int) -> None:

@@ -175,7 +175,8 @@ class Ranking(StrictModel):
     def estimator(self, **handed: Any) -> Ranker:
         """Build the method's estimator with its parameters and those of `handed` that it takes."""
         method = ranking_methods()[self.method]
-        taken = {name: value for name, value in handed.items() if name in method._get_param_names()}
+        known = method._get_param_names()
+        taken = {name: value for name, value in handed.items() if name in known}
         return method(**self.parameters(), **taken)
 
 

@@ -261,11 +261,13 @@ def _evaluate(  # noqa: PLR0917
         tolerance=machine.tolerance,
         solver=machine.solver,
     )
+    train = confusion_matrix(parts.y_train, curves.train_predicted, n_classes).tolist()
+    test = confusion_matrix(parts.y_test, curves.test_predicted, n_classes).tolist()
     return [
         {
             size: SubsetResult(
-                train=_confusion(parts.y_train, curves.train_predicted[order, place], n_classes),
-                test=_confusion(parts.y_test, curves.test_predicted[order, place], n_classes),
+                train=tuple(map(tuple, train[order][place])),
+                test=tuple(map(tuple, test[order][place])),
                 n_unconverged=int(np.count_nonzero(~curves.converged[order, place])),
                 duality_gap=float(curves.duality_gap[order, place].max()),
             )

@@ -93,3 +93,12 @@ def test_the_bootstrap_of_the_accuracy_is_binomial(n_right: int) -> None:
 
 def test_the_bootstrap_of_certainty_has_no_width() -> None:
     assert bootstrap_interval(METRICS["rci"], np.diag([10, 20, 30]), np.random.default_rng(0)) == pytest.approx((1, 1))
+
+
+def test_confusion_matrices_of_several_classifiers_are_those_of_each() -> None:
+    rng = np.random.default_rng(5)
+    y, predicted = rng.integers(0, 4, 30), rng.integers(0, 4, (2, 3, 30))
+    together = confusion_matrix(y, predicted, 4)
+    assert together.shape == (2, 3, 4, 4)
+    for index in np.ndindex(2, 3):
+        np.testing.assert_array_equal(together[index], confusion_matrix(y, predicted[index], 4))
