@@ -48,8 +48,7 @@ def print_summary(
         What every report on these data must say.
     """
     config = loaded.config
-    # A pipe has no width; what is cut off there is lost.
-    console = Console(highlight=False, width=None if Console().is_terminal else 160)
+    console = _console()
     console.print()
     for (metric, train_size), rows in curves[curves["part"] == "test"].groupby(["metric", "train_size"], sort=False):
         heading = f"{config.title}: test {METRIC_TITLES[str(metric)]} in %, {train_size} training rows"
@@ -87,7 +86,7 @@ def print_overview(loaded: LoadedCollection, overview: pd.DataFrame, folder: Pat
     figures : sequence of Path
         The pictures that were drawn.
     """
-    console = Console(highlight=False, width=None if Console().is_terminal else 160)
+    console = _console()
     console.print(f"\n{loaded.collection.title}: published / here", style="bold", markup=False, soft_wrap=True)
     quantities = [column.removesuffix(", published") for column in map(str, overview) if column.endswith(", published")]
     table = Table()
@@ -104,6 +103,11 @@ def print_overview(loaded: LoadedCollection, overview: pd.DataFrame, folder: Pat
     console.print(f"{', '.join(f'{count} {verdict}' for verdict, count in counts.items())}; 'fsvm compare' shows each.")
     names = [VERDICTS_NAME, OVERVIEW_NAME, *(path.name for path in figures)]
     console.print(f"Written to {folder}: {', '.join(names)}", markup=False, soft_wrap=True)
+
+
+def _console() -> Console:
+    # A pipe has no width; what is cut off there is lost.
+    return Console(highlight=False, width=None if Console().is_terminal else 160)
 
 
 def _table(rows: pd.DataFrame) -> Table:

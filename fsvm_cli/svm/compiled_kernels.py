@@ -13,7 +13,7 @@ from fsvm_cli.svm.pair_steps import ALLOCATING, COMPILED, Array
 INNER_PRODUCT, SQUARED_DISTANCE, L1_DISTANCE, ANOVA_SUM = 0, 1, 2, 3
 IDENTITY, POWER, EXPONENTIAL, TANH = 0, 1, 2, 3
 
-ROWS = 32
+ROWS_MIRRORED = 32
 """So many rows are mirrored while they are in the cache."""
 LOG2_E = 1.4426950408889634
 LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
@@ -182,8 +182,8 @@ def fill_gram(form: Form, square: Array, K: Array, scratch: Scratch) -> None:
         for i in range(n):
             apply_function(form, square[i], K[i], scratch)
         return
-    for start in range(0, n, ROWS):
-        stop = min(start + ROWS, n)
+    for start in range(0, n, ROWS_MIRRORED):
+        stop = min(start + ROWS_MIRRORED, n)
         for i in range(start, stop):
             apply_function(form, square[i, i:], K[i, i:], scratch)
         mirror_rows(K, start, stop)

@@ -12,8 +12,8 @@ from fsvm_cli.errors import FsvmError
 
 Array = npt.NDArray[np.float64]
 Solver = Literal["auto", "smo", "interior-point", "libsvm"]
-ROWS = 128
-"""How many rows of a matrix are looked at together: few enough for the processor's cache."""
+ROWS_IN_CACHE = 128
+"""How many rows of a matrix are looked at together."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,10 +132,10 @@ class InfeasibleError(ConvergenceError):
     """No machine satisfies hard-margin constraints: the classes are not separable and the dual is unbounded."""
 
 
-def _is_finite(symmetric: Array) -> bool:
-    """Return whether no value is infinite or not a number; of one triangle, and without a mask as large as it."""
-    starts = range(0, len(symmetric), ROWS)
-    return all(np.isfinite(symmetric[start : start + ROWS, start:]).all() for start in starts)
+def _is_finite(matrix: Array) -> bool:
+    """Return whether no value is infinite or not a number, without a mask as large as the matrix."""
+    starts = range(0, len(matrix), ROWS_IN_CACHE)
+    return all(np.isfinite(matrix[start : start + ROWS_IN_CACHE]).all() for start in starts)
 
 
 def bias_of(problem: DualProblem, alpha: Array) -> float:

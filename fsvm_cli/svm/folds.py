@@ -18,7 +18,7 @@ from fsvm_cli.svm.engine import (
     make_scratch,
     maximise_certified,
 )
-from fsvm_cli.svm.pair_steps import COMPILED, Array, Box, add_scaled, place
+from fsvm_cli.svm.pair_steps import COMPILED, Array, Box, add_scaled, place, set_bounds
 
 if TYPE_CHECKING:
     from fsvm_cli.svm.factor import Factor
@@ -117,7 +117,7 @@ class FoldMachines:
         """Fit the machines on all samples, each from the one before."""
         K, y, box, factor = self.K, self.y, self.box, self.factor
         for c, C in enumerate(self.Cs):
-            _set_bounds(box, y, C)
+            set_bounds(box, y, C)
             done, bias = False, 0.0
             if c > 0:
                 previous = self.coefficients[c - 1]
@@ -137,7 +137,7 @@ class FoldMachines:
         train, test = fold
         part, labels = self.K[np.ix_(train, train)], self.y[train]
         box, factor = make_scratch(len(train))
-        _set_bounds(box, labels, self.Cs[c])
+        set_bounds(box, labels, self.Cs[c])
         box.c[:] = restore_balance(self.coefficients[c, train], box.lower, box.upper)
         done, bias = _climb(part, labels, box, factor, self.tolerance)
         return self.K[np.ix_(test, train)] @ box.c + bias, done
@@ -167,8 +167,8 @@ def pivot_without(  # noqa: PLR0917
         Of the machine on all samples.
     left_out : (n_left_out,) array of int
     """
+    set_bounds(box, y, C)
     for i in range(y.size):
-        box.lower[i], box.upper[i] = min(0.0, C * y[i]), max(0.0, C * y[i])
         place(box, i, coefficients[i])
         box.r[i] = y[i] - scores[i]  # but for the bias, which pivots do not see
     for i in left_out:
@@ -187,10 +187,6 @@ def _climb(K: Array, y: Array, box: Box, factor: Factor, tolerance: float) -> tu
     refresh(K, y, box)
     status, _, bias, _ = maximise_certified(K, y, box, factor, tolerance, STEPS_PER_SAMPLE * len(y))
     return status == CONVERGED, bias
-
-
-def _set_bounds(box: Box, y: Array, C: float) -> None:
-    box.lower[:], box.upper[:] = np.minimum(0.0, C * y), np.maximum(0.0, C * y)
 
 
 def _is_bounded(box: Box) -> bool:

@@ -12,7 +12,17 @@ from fsvm_cli.svm.active_set import CONVERGED, refresh
 from fsvm_cli.svm.block_pivots import pivot_certified
 from fsvm_cli.svm.compiled_kernels import IDENTITY, Form, Scratch, add_feature, apply_function, fill_gram
 from fsvm_cli.svm.engine import STEPS_PER_SAMPLE, compiled_gap, make_scratch, maximise_certified
-from fsvm_cli.svm.pair_steps import COMPILED, INLINED, Array, Box, add_scaled, inner_product, overwrite, total
+from fsvm_cli.svm.pair_steps import (
+    COMPILED,
+    INLINED,
+    Array,
+    Box,
+    add_scaled,
+    inner_product,
+    overwrite,
+    set_bounds,
+    total,
+)
 
 if TYPE_CHECKING:
     from fsvm_cli.svm.factor import Factor
@@ -218,8 +228,7 @@ def follow(  # noqa: PLR0917
             if total(y) == -n:
                 bias[m] = -np.inf
                 continue
-            for i in range(n):
-                box.lower[i], box.upper[i] = min(0.0, C * y[i]), max(0.0, C * y[i])
+            set_bounds(box, y, C)
             overwrite(box.r, walk.residuals[m])
             if not by_normal_vector:
                 overwrite(box.c, walk.coefficients[m])

@@ -46,6 +46,13 @@ class Box(NamedTuple):
 
 
 @njit(**COMPILED)
+def set_bounds(box: Box, y: Array, C: float) -> None:
+    """Bound alpha_i by 0 and C."""
+    for i in range(y.size):
+        box.lower[i], box.upper[i] = min(0.0, C * y[i]), max(0.0, C * y[i])
+
+
+@njit(**COMPILED)
 def place(box: Box, i: int, value: float) -> None:
     """Put c_i at a value within its bounds and note which sides are open to it."""
     box.c[i] = value

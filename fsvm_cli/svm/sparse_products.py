@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from fsvm_cli.svm.compiled_kernels import ROWS, mirror_rows
+from fsvm_cli.svm.compiled_kernels import ROWS_MIRRORED, mirror_rows
 from fsvm_cli.svm.pair_steps import ALLOCATING, COMPILED, Array
 
 Sparse = Any  # scipy ships no types
@@ -80,8 +80,8 @@ def fill_own_products(  # noqa: PLR0917
     # Rows before the present one stand first in each column; they have had their products.
     begins = column_begins[:-1].copy()
     n = products.shape[0]
-    for start in range(0, n, ROWS):
-        stop = min(start + ROWS, n)
+    for start in range(0, n, ROWS_MIRRORED):
+        stop = min(start + ROWS_MIRRORED, n)
         for i in range(start, stop):
             row = products[i]
             for entry in range(row_begins[i], row_begins[i + 1]):

@@ -13,7 +13,7 @@ from fsvm_cli.svm.compiled_kernels import (
     distances_in_row,
     mirror_rows,
 )
-from fsvm_cli.svm.dual import ROWS
+from fsvm_cli.svm.dual import ROWS_IN_CACHE
 from fsvm_cli.svm.pair_steps import ALLOCATING, Array
 
 
@@ -34,8 +34,8 @@ def symmetric_gram(form: Form, left: Array, right: Array) -> Array:
     n = len(left)
     gram = np.empty((n, n))
     squares = np.einsum("ij,ij->i", left, right)
-    for start in range(0, n, ROWS):
-        stop = min(start + ROWS, n)
+    for start in range(0, n, ROWS_IN_CACHE):
+        stop = min(start + ROWS_IN_CACHE, n)
         np.matmul(left[start:stop], right[start:].T, out=gram[start:stop, start:])
         finish_rows(form, gram, squares, start, stop)
     return gram
