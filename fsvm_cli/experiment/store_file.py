@@ -117,9 +117,11 @@ def _check(identity: tuple[int, int, int], path: Path) -> None:
 
 
 def _identity(connection: sqlite3.Connection) -> tuple[int, int, int]:
-    ((application,),) = connection.execute("PRAGMA application_id").fetchall()
-    ((version,),) = connection.execute("PRAGMA user_version").fetchall()
-    ((n_tables,),) = connection.execute("SELECT count(*) FROM sqlite_schema").fetchall()
+    with connection:  # in one transaction: a store that a run creates meanwhile is seen whole or not at all
+        connection.execute("BEGIN")
+        ((application,),) = connection.execute("PRAGMA application_id").fetchall()
+        ((version,),) = connection.execute("PRAGMA user_version").fetchall()
+        ((n_tables,),) = connection.execute("SELECT count(*) FROM sqlite_schema").fetchall()
     return application, version, n_tables
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import json
 import random
 import signal
@@ -16,6 +18,7 @@ import pytest
 from fsvm_cli.errors import DataError
 from fsvm_cli.experiment.outcome import Outcome, SubsetResult
 from fsvm_cli.experiment.store import FILE_NAME, FRESH_NAME, Store
+from fsvm_cli.experiment.store_file import TABLES, open_database
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -87,6 +90,29 @@ def test_what_a_run_that_was_killed_at_once_leaves_is_an_empty_store(tmp_path: P
     assert (tmp_path / FILE_NAME).read_bytes() == b""
     fill(tmp_path, a=outcome(1))
     assert read(tmp_path, "a") == outcome(1)
+
+
+@pytest.mark.parametrize("place", range(4))
+def test_a_store_that_is_created_while_it_is_opened_is_seen_whole_or_not_at_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: int
+) -> None:
+    """A run creates the store between any two statements of a reader, or as soon as the reader lets it."""
+    path = tmp_path / FILE_NAME
+    path.touch()
+    statements: list[str] = []
+
+    class Interrupted(sqlite3.Connection):
+        def execute(self, statement: str, *parameters: object) -> sqlite3.Cursor:
+            if "synchronous" not in statement:
+                if len(statements) == place:
+                    with contextlib.suppress(sqlite3.OperationalError):  # locked
+                        sqlite3.Connection(path, timeout=0.0).executescript(f"BEGIN; {TABLES} COMMIT;")
+                statements.append(statement)
+            return super().execute(statement, *parameters)
+
+    monkeypatch.setattr(sqlite3, "connect", functools.partial(sqlite3.connect, factory=Interrupted))
+    open_database(path, create=False).close()
+    assert len(statements) > place
 
 
 def test_a_store_of_another_version_is_refused(tmp_path: Path) -> None:
