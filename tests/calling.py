@@ -30,6 +30,8 @@ CONFIG = {
     "rankings": "[{method: average-separation}, {method: random}]",
     "subsets": "[1, 5]",
 }
+N_TRIALS = 1000
+"""Of a run that something is done to: so many that it is not over before, however busy the machine is."""
 
 
 @dataclass(frozen=True)

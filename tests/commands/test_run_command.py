@@ -10,7 +10,18 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
-from calling import CHECKOUT, Answer, answer_of, fsvm, hashes, n_stored, started, wait_for_outcomes, write_config
+from calling import (
+    CHECKOUT,
+    N_TRIALS,
+    Answer,
+    answer_of,
+    fsvm,
+    hashes,
+    n_stored,
+    started,
+    wait_for_outcomes,
+    write_config,
+)
 
 from fsvm_cli.report.tables import read_table
 
@@ -21,19 +32,7 @@ if TYPE_CHECKING:
     Call = Callable[..., Answer]
 
 TABLES_AND_FIGURES = {"curves.csv", "scores.csv", "selection.csv", "run.json", "accuracy-vs-features.svg", "scores.svg"}
-N_OUTCOMES = 400
 LONG = {"protocol": "{splits: 3000, train: 1/2, seed: 7}", "subsets": "all"}
-
-
-@pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]]:
-    """A config, and the hashes of what it leads to in one process."""
-    folder = tmp_path_factory.mktemp("undisturbed")
-    config = write_config(folder, protocol="{splits: 200, train: 1/2, seed: 7}", subsets="all")
-    assert fsvm("run", config, "--jobs", "1", "--out", folder / "results").code == 0
-    found = hashes(folder / "results" / "small")
-    assert set(found) >= TABLES_AND_FIGURES
-    return config, found
 
 
 def test_two_processes_write_the_same_bytes(undisturbed: tuple[Path, dict[str, str]], tmp_path: Path) -> None:
@@ -52,11 +51,11 @@ def test_a_run_that_was_killed_three_times_writes_the_same_bytes(
         with started("run", config, "--jobs", n_jobs, "--out", tmp_path) as process:
             wait_for_outcomes(tmp_path / "small", process, more_than=n_before)
             process.kill()
-        assert n_before < n_stored(tmp_path / "small") < N_OUTCOMES
+        assert n_before < n_stored(tmp_path / "small") < 2 * N_TRIALS
         n_before = n_stored(tmp_path / "small")
     answer = fsvm("run", config, "--jobs", "1", "--out", tmp_path)
     assert answer.code == 0, answer.err
-    assert f"small: {N_OUTCOMES // 2} trials, {n_before // 2} already done" in answer.err
+    assert f"small: {N_TRIALS} trials, {n_before // 2} already done" in answer.err
     assert hashes(tmp_path / "small") == expected
 
 

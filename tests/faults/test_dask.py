@@ -6,7 +6,7 @@ import os
 import signal
 from typing import TYPE_CHECKING
 
-from calling import answer_of, fsvm, hashes, n_stored, started, wait_for_outcomes
+from calling import N_TRIALS, answer_of, fsvm, hashes, n_stored, started, wait_for_outcomes
 from clusters import Cluster
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ def test_a_worker_that_is_killed_in_mid_run_changes_no_byte(undisturbed: Undistu
     with Cluster(tmp_path) as cluster, started("run", config, "--dask", cluster.address, "--out", tmp_path) as process:
         wait_for_outcomes(tmp_path / "small", process)
         cluster.kill_worker()
-        assert n_stored(tmp_path / "small") < 600
+        assert n_stored(tmp_path / "small") < 2 * N_TRIALS
         answer = answer_of(process)
     assert answer.code == 0, answer.err
     assert "Traceback" not in answer.err
@@ -39,9 +39,9 @@ def test_a_cluster_that_is_gone_ends_the_run_with_what_was_finished_kept(
     assert answer.err.splitlines()[-1].endswith("scheduler is gone; what was finished is kept; run again")
     assert "Traceback" not in answer.err
     kept = n_stored(tmp_path / "small")
-    assert 0 < kept < 600
+    assert 0 < kept < 2 * N_TRIALS
     answer = fsvm("run", config, "--jobs", "1", "--out", tmp_path)
-    assert f"small: 300 trials, {kept // 2} already done" in answer.err
+    assert f"small: {N_TRIALS} trials, {kept // 2} already done" in answer.err
     assert hashes(tmp_path / "small") == expected
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import platform
+import signal
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,7 +25,9 @@ def test_a_second_run_on_the_folder_is_refused_and_the_first_is_not_disturbed(
     config, expected = undisturbed
     with started("run", config, "--jobs", "1", "--out", tmp_path) as process:
         wait_for_outcomes(tmp_path / "small", process)
+        process.send_signal(signal.SIGSTOP)  # or it might be done before the second begins
         second = fsvm("run", config, "--jobs", "1", "--out", tmp_path)
+        process.send_signal(signal.SIGCONT)
         first = answer_of(process)
     assert second.code == 3
     assert second.err == (
