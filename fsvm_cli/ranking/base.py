@@ -13,6 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fsvm_cli.ranking.parameters import NamedMethod
+from fsvm_cli.svm.threads import one_blas_thread
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -69,6 +70,7 @@ class Ranker(NamedMethod, SelectorMixin, BaseEstimator):
     def _scores(self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:
         """Score the features of `X` for class codes `y`; may set `converged_` to False and fill `chosen_`."""
 
+    @one_blas_thread()
     def fit(self, X: Any, y: Any) -> Self:
         """Score and rank the features.
 

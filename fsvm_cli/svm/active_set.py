@@ -26,7 +26,7 @@ CURVATURE_FLOOR = 1e-12
 ROUNDING = 2.0 * EPSILON
 """Times the largest diagonal entry and the sum of alpha: a bound on what rounding does to a residual."""
 FIRST_PATIENCE, PATIENCE = 20, 3
-"""Pair steps before the first Newton step and, at least, between two: Newton steps pay where few samples are free."""
+"""Pair steps before the first Newton step and, at least, between two."""
 STRIKES = 6
 """So many Newton steps in a row that do not halve a violation near the tolerance: rounding has the last word."""
 UNBOUNDED = 1e13
@@ -64,13 +64,37 @@ def enrol(factor: Factor, box: Box) -> None:
 
 
 @njit(**COMPILED)
-def synchronise(factor: Factor, K: Array, box: Box) -> None:
-    """Make the factor's members the free samples; many changes at once are a new factorisation."""
+def count_changes(factor: Factor, box: Box) -> tuple[int, int, int]:
+    """Return how many samples are free, how many of the factor's members are not, and how many free ones are none."""
     leaving = 0
     for a in range(factor.size[0]):
         leaving += not is_free(box, factor.members[a])
-    entering = count_free(box) - (factor.size[0] - leaving)
-    if 3 * leaving + entering > 8 + factor.size[0] // 4:
+    free = count_free(box)
+    return free, leaving, free - (factor.size[0] - leaving)
+
+
+@njit(**COMPILED)
+def updates_of(free: int, leaving: int, entering: int) -> tuple[int, bool]:
+    """Return what bringing the factor up to date costs, in samples that enter, and whether by factoring anew."""
+    updates, anew = 3 * leaving + entering, 8 + free // 16
+    return min(updates, anew), updates > anew
+
+
+@njit(**COMPILED)
+def newton_cost(factor: Factor, box: Box) -> int:
+    """Return how many pair steps take as long as the next Newton step, its updates of the factor included."""
+    free, leaving, entering = count_changes(factor, box)
+    if free < 2:
+        return FIRST_PATIENCE
+    updates, _ = updates_of(free, leaving, entering)
+    return int(PATIENCE + free // 10 + updates * free * free // (10 * box.c.size))
+
+
+@njit(**COMPILED)
+def synchronise(factor: Factor, K: Array, box: Box) -> None:
+    """Make the factor's members the free samples; many changes at once are a new factorisation."""
+    free, leaving, entering = count_changes(factor, box)
+    if updates_of(free, leaving, entering)[1]:
         enrol(factor, box)
         rebuild(factor, K)
         return
@@ -238,8 +262,8 @@ def maximise(  # noqa: PLR0917
     unbounded = has_open_side(y, box)
     floor = max(CURVATURE_FLOOR * largest, 1e-300)
     highest, lowest = extremes(box.r, box.rise, box.fall)
-    steps, since, fresh = 0, 0, False
-    patience = 0 if started else FIRST_PATIENCE
+    steps, since, fresh = 0, budget if started else 0, False
+    patience = FIRST_PATIENCE
     strikes, previous = 0, np.inf
     while steps < budget:
         if highest - lowest <= tolerance:
@@ -248,22 +272,24 @@ def maximise(  # noqa: PLR0917
             refresh(K, y, box)
             fresh = True
             highest, lowest = extremes(box.r, box.rise, box.fall)
-        elif since >= patience:
-            steps += 1 + newton_steps(K, box, factor)
-            highest, lowest = extremes(box.r, box.rise, box.fall)
-            m = factor.size[0]
-            since, fresh, patience = 0, False, PATIENCE + m // 4 + m * m // y.size
-            sum_alpha, objective = magnitude(y, box)
-            if unbounded and objective * largest > UNBOUNDED:
-                return INFEASIBLE, steps
-            near = highest - lowest <= max(1e3 * tolerance, ROUNDING * largest * sum_alpha)
-            strikes = strikes + 1 if near and highest - lowest > 0.5 * previous else 0
-            previous = highest - lowest
-            if strikes == STRIKES:
-                refresh(K, y, box)
-                return STALLED, steps
-        else:
+            continue
+        if since >= patience:
+            patience = newton_cost(factor, box)
+        if since < patience:
             highest, lowest = pair_step(K, box, highest, floor)
             steps, since, fresh = steps + 1, since + 1, False
+            continue
+        steps += 1 + newton_steps(K, box, factor)
+        highest, lowest = extremes(box.r, box.rise, box.fall)
+        since, fresh, patience = 0, False, PATIENCE
+        sum_alpha, objective = magnitude(y, box)
+        if unbounded and objective * largest > UNBOUNDED:
+            return INFEASIBLE, steps
+        near = highest - lowest <= max(1e3 * tolerance, ROUNDING * largest * sum_alpha)
+        strikes = strikes + 1 if near and highest - lowest > 0.5 * previous else 0
+        previous = highest - lowest
+        if strikes == STRIKES:
+            refresh(K, y, box)
+            return STALLED, steps
     refresh(K, y, box)
     return OUT_OF_BUDGET, steps

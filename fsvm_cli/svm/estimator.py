@@ -20,6 +20,7 @@ from fsvm_cli.svm.one_vs_rest import (
     output_factors,
     predict_codes,
 )
+from fsvm_cli.svm.threads import one_blas_thread
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -99,6 +100,7 @@ class SVM(ClassifierMixin, BaseEstimator):
         self.class_kernels = class_kernels
         self.output_scaling = output_scaling
 
+    @one_blas_thread()
     def fit(self, X: Any, y: npt.ArrayLike) -> Self:
         """Fit the machines.
 

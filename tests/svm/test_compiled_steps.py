@@ -9,12 +9,16 @@ from fsvm_cli.svm import DualProblem, bias_of, duality_gap
 from fsvm_cli.svm import factor as f
 from fsvm_cli.svm.active_set import (
     CONVERGED,
+    FIRST_PATIENCE,
     INFEASIBLE,
     OUT_OF_BUDGET,
     begin,
+    count_changes,
     maximise,
+    newton_cost,
     newton_steps,
     refresh,
+    synchronise,
 )
 from fsvm_cli.svm.engine import compiled_bias, compiled_gap, make_scratch
 from fsvm_cli.svm.pair_steps import extremes, move, pair_gains, pair_step, place
@@ -169,6 +173,23 @@ def test_newton_steps_end_at_the_optimum_of_what_stays_free():
     np.testing.assert_allclose(box.r, y - K @ box.c, atol=1e-10)
     np.testing.assert_allclose(box.r[free], box.r[free].mean(), atol=1e-9)
     np.testing.assert_array_equal(box.c[bound], start[bound])
+
+
+def test_the_cost_of_a_newton_step_grows_with_the_free_samples_and_with_what_changed_among_them():
+    K, y, box, factor, rng = task(400, 6)
+    begin(K, box, factor)
+    place(box, 0, 0.5 * box.upper[0])
+    assert newton_cost(factor, box) == FIRST_PATIENCE
+    some_point(K, y, box, factor, rng)
+    free = np.flatnonzero((box.lower < box.c) & (box.c < box.upper))
+    assert count_changes(factor, box) == (len(free), 0, len(free))
+    anew = newton_cost(factor, box)
+    synchronise(factor, K, box)
+    assert list(factor.members[: factor.size[0]]) == list(free)
+    unchanged = newton_cost(factor, box)
+    place(box, free[0], box.upper[free[0]])
+    assert count_changes(factor, box) == (len(free) - 1, 1, 0)
+    assert unchanged < newton_cost(factor, box) < anew
 
 
 def test_newton_steps_restore_the_equality_constraint():
