@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
+from numba import njit, types
+from numba.extending import intrinsic
 
 Array = npt.NDArray[np.float64]
 
@@ -43,6 +44,26 @@ class Box(NamedTuple):
     fall: Array
     diagonal: Array
     gains: Array
+
+
+def _selection(sign: str) -> Any:
+    """Return a compiled function that gives the one of two numbers which compares so with the other.
+
+    LLVM runs it on vectors where it reduces a loop to one number, for it is told that no number is NaN. What numba
+    makes of `max` and `min` it leaves as it is: pair steps took two to three times as long.
+    """
+
+    def of_two(typing_context: Any, a: Any, b: Any) -> Any:  # noqa: ARG001 - numba asks for it so
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:  # noqa: ARG001
+            flags = ("nnan", "nsz")
+            return builder.select(builder.fcmp_ordered(sign, *arguments, flags=flags), *arguments, flags=flags)
+
+        return types.float64(types.float64, types.float64), generate
+
+    return intrinsic(of_two)
+
+
+larger, smaller = _selection(">"), _selection("<")
 
 
 @njit(**COMPILED)
@@ -112,8 +133,8 @@ def extremes(r: Array, rise: Array, fall: Array) -> tuple[float, float]:
     """Return the largest residual that may rise and the smallest that may fall."""
     highest, lowest = -np.inf, np.inf
     for t in range(r.size):
-        highest = max(highest, r[t] + rise[t])
-        lowest = min(lowest, r[t] + fall[t])
+        highest = larger(highest, r[t] + rise[t])
+        lowest = smaller(lowest, r[t] + fall[t])
     return highest, lowest
 
 
@@ -125,8 +146,8 @@ def shift_residuals(box: Box, row_i: Array, row_j: Array, delta: float) -> tuple
     for t in range(r.size):
         value = r[t] - delta * (row_i[t] - row_j[t])
         r[t] = value
-        highest = max(highest, value + rise[t])
-        lowest = min(lowest, value + fall[t])
+        highest = larger(highest, value + rise[t])
+        lowest = smaller(lowest, value + fall[t])
     return highest, lowest
 
 
@@ -145,7 +166,7 @@ def pair_gains(box: Box, row_i: Array, i: int, floor: float) -> float:
         gain = difference * difference / curvature
         gain = gain if (difference > 0.0) & (fall[t] == 0.0) else -1.0
         gains[t] = gain
-        best = max(best, gain)
+        best = larger(best, gain)
     return best
 
 
