@@ -41,8 +41,9 @@ lint: setup  ## style, types, floors
 audit: setup  ## known vulnerabilities of the locked dependencies, where the advisories can be reached
 	@$(BIN)/python .ci/audit.py
 
-bench: setup  ## speed against named peers, as ratios; then what the runner itself costs
+bench: setup  ## speed against named peers, as ratios; steps and gaps; then what the runner itself costs
 	@$(BIN)/python -m benchmarks
+	@$(BIN)/python -m benchmarks.fits
 	@$(BIN)/python -m benchmarks.overhead
 
 reproduce-quick: setup  ## every experiment with few splits, into build/quick
