@@ -27,6 +27,9 @@ ROUNDING = 2.0 * EPSILON
 """Times the largest diagonal entry and the sum of alpha: a bound on what rounding does to a residual."""
 FIRST_PATIENCE, PATIENCE = 20, 3
 """Pair steps before the first Newton step and, at least, between two."""
+CHARGED_ROWS, CHARGED_ENTRIES = 10, 10
+"""How many rows added to the residuals, and how many times n entries of the factor, count as one pair step. They take
+longer, but a Newton step leads farther: of several values these were the best on machines of 100 to 2,000 samples."""
 STRIKES = 6
 """So many Newton steps in a row that do not halve a violation near the tolerance: rounding has the last word."""
 UNBOUNDED = 1e13
@@ -82,12 +85,12 @@ def updates_of(free: int, leaving: int, entering: int) -> tuple[int, bool]:
 
 @njit(**COMPILED)
 def newton_cost(factor: Factor, box: Box) -> int:
-    """Return how many pair steps take as long as the next Newton step, its updates of the factor included."""
+    """Return how many pair steps are to come before the next Newton step, by what it costs."""
     free, leaving, entering = count_changes(factor, box)
     if free < 2:
         return FIRST_PATIENCE
     updates, _ = updates_of(free, leaving, entering)
-    return int(PATIENCE + free // 10 + updates * free * free // (10 * box.c.size))
+    return int(PATIENCE + free // CHARGED_ROWS + updates * free * free // (CHARGED_ENTRIES * box.c.size))
 
 
 @njit(**COMPILED)
