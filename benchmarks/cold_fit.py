@@ -5,7 +5,9 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import warnings
-from typing import TYPE_CHECKING
+from functools import partial
+from itertools import product
+from typing import TYPE_CHECKING, Any
 
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
@@ -17,6 +19,12 @@ from fsvm_cli.svm import SVM, Gaussian, Linear
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    import numpy as np
+
+
+TOLERANCES: dict[str, dict[str, object]] = {"": {}, ", tol=1e-6": {"tol": 1e-6}}
+"""The peers' default of 1e-3, and what brings their gap nearer to ours."""
 
 
 def peers() -> dict[str, Callable[..., object]]:
@@ -34,13 +42,18 @@ def comparisons() -> Iterator[Comparison]:
     for kernel, target in ((Gaussian(float(D)), 2.0), (Linear(), 4.0)):
         words, gram = svc_of(kernel), kernel.gram(X, X)
         our_gap = float(SVM(kernel).fit(X, y).duality_gap_.max())
-        for name, peer in peers().items():
-            gap = svc_gap(gram, y, 1.0, peer(**words).fit(X, y))
+        for (name, peer), (suffix, tolerance) in product(peers().items(), TOLERANCES.items()):
+            theirs = partial(fit, peer, words | tolerance, X, y)
             yield compare(
                 f"one cold fit, make_classification 2000 x {D}, {kernel.name}, C=1",
-                name,
+                name + suffix,
                 target,
-                lambda peer=peer, words=words: peer(**words).fit(X, y),
-                lambda kernel=kernel: SVM(kernel).fit(X, y),
-                (gap, our_gap),
+                theirs,
+                partial(fit, SVM, {"kernel": kernel}, X, y),
+                (svc_gap(gram, y, 1.0, theirs()), our_gap),
             )
+
+
+def fit(machine: Callable[..., Any], words: dict[str, object], X: np.ndarray, y: np.ndarray) -> Any:
+    """Fit a machine of these words."""
+    return machine(**words).fit(X, y)
