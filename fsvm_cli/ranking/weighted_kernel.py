@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 
 from fsvm_cli.svm import Laplace, Polynomial
-from fsvm_cli.svm.compiled_kernels import Form, Scratch, add_terms, fill_gram
+from fsvm_cli.svm.compiled_kernels import Form, add_terms, fill_gram
 from fsvm_cli.svm.pair_steps import ALLOCATING, REASSOCIATE, Array
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class WeightedKernel:
 @njit(**ALLOCATING)
 def _statistic(form: Form, columns: Array, weights: Array) -> Array:
     n = columns.shape[1]
-    statistic, scratch = np.zeros((n, n)), Scratch(np.empty(n), np.empty(n, np.int64))
+    statistic, scratch = np.zeros((n, n)), np.empty(n)
     for i in range(n):
         for j in range(weights.size):
             add_terms(form, statistic[i, i:], columns[j, i], columns[j, i:], weights[j], scratch)
@@ -88,7 +88,7 @@ def _statistic(form: Form, columns: Array, weights: Array) -> Array:
 def _gram(form: Form, statistic: Array) -> Array:
     n = len(statistic)
     gram = np.empty((n, n))
-    fill_gram(form, statistic, gram, Scratch(np.empty(n), np.empty(n, np.int64)))
+    fill_gram(form, statistic, gram)
     return gram
 
 

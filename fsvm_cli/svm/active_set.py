@@ -265,8 +265,8 @@ def maximise(  # noqa: PLR0917
     unbounded = has_open_side(y, box)
     floor = max(CURVATURE_FLOOR * largest, 1e-300)
     highest, lowest = extremes(box.r, box.rise, box.fall)
-    steps, since, fresh = 0, budget if started else 0, False
-    patience = FIRST_PATIENCE
+    steps, since, fresh = 0, 0, False
+    due, patience = started, FIRST_PATIENCE
     strikes, previous = 0, np.inf
     while steps < budget:
         if highest - lowest <= tolerance:
@@ -278,13 +278,14 @@ def maximise(  # noqa: PLR0917
             continue
         if since >= patience:
             patience = newton_cost(factor, box)
-        if since < patience:
+            due = since >= patience
+        if not due:
             highest, lowest = pair_step(K, box, highest, floor)
             steps, since, fresh = steps + 1, since + 1, False
             continue
         steps += 1 + newton_steps(K, box, factor)
         highest, lowest = extremes(box.r, box.rise, box.fall)
-        since, fresh, patience = 0, False, PATIENCE
+        since, fresh, due, patience = 0, False, False, PATIENCE
         sum_alpha, objective = magnitude(y, box)
         if unbounded and objective * largest > UNBOUNDED:
             return INFEASIBLE, steps

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from numba import njit
 
-from fsvm_cli.svm.pair_steps import ALLOCATING, COMPILED, Array
+from fsvm_cli.svm.intrinsics import double_of
+from fsvm_cli.svm.pair_steps import COMPILED, Array
 
 INNER_PRODUCT, SQUARED_DISTANCE, L1_DISTANCE, ANOVA_SUM = 0, 1, 2, 3
 IDENTITY, POWER, EXPONENTIAL, TANH = 0, 1, 2, 3
@@ -44,16 +44,9 @@ class Form(NamedTuple):
     degree: int = 1
 
 
-class Scratch(NamedTuple):
-    """Room for one row of kernel values."""
-
-    row: Array
-    bits: npt.NDArray[np.int64]
-
-
 @njit(**COMPILED, fastmath={"contract"})
-def exponentials(values: Array, bits: npt.NDArray[np.int64]) -> None:
-    """Replace values, at most 0, by their exponentials, to within 2 units in the last place; `bits` is scratch.
+def exponentials(values: Array) -> None:
+    """Replace values, at most 0, by their exponentials, to within 2 units in the last place.
 
     exp(x) = 2^k exp(r) with |r| <= ln(2)/2 and a Taylor polynomial of degree 13 for exp(r). Written without branches,
     so that it compiles to vector instructions; reassociation would undo the two-part reduction by ln 2.
@@ -76,16 +69,13 @@ def exponentials(values: Array, bits: npt.NDArray[np.int64]) -> None:
         p = p * r + 0.5
         p = p * r + 1.0
         p = p * r + 1.0
-        bits[t] = (np.int64(k) + 1023) << 52
-        values[t] = p if values[t] > EXP_UNDERFLOW else 0.0
-    powers = bits.view(np.float64)
-    for t in range(values.size):
-        values[t] *= powers[t]
+        power = double_of((np.int64(k) + 1023) << 52)
+        values[t] = p * power if values[t] > EXP_UNDERFLOW else 0.0
 
 
 @njit(**COMPILED, fastmath={"contract"})
 def add_terms(  # noqa: PLR0917
-    form: Form, total: Array, value: float, others: Array, weight: float, scratch: Scratch
+    form: Form, total: Array, value: float, others: Array, weight: float, scratch: Array
 ) -> None:
     """Add the statistic's terms of one feature between one sample and others."""
     if form.statistic == INNER_PRODUCT:
@@ -100,17 +90,17 @@ def add_terms(  # noqa: PLR0917
         for t in range(total.size):
             total[t] += weight * abs(value - others[t])
     else:
-        terms = scratch.row[: total.size]
+        terms = scratch[: total.size]
         for t in range(total.size):
             difference = value - others[t]
             terms[t] = -form.gamma * difference * difference
-        exponentials(terms, scratch.bits)
+        exponentials(terms)
         for t in range(total.size):
             total[t] += weight * terms[t]
 
 
 @njit(**COMPILED, fastmath={"contract"})
-def apply_function(form: Form, statistic: Array, out: Array, scratch: Scratch) -> None:
+def apply_function(form: Form, statistic: Array, out: Array) -> None:
     """Write phi of a row of the statistic."""
     if form.function == POWER and form.degree == 2:
         for t in range(out.size):
@@ -120,7 +110,7 @@ def apply_function(form: Form, statistic: Array, out: Array, scratch: Scratch) -
     for t in range(out.size):
         out[t] = form.scale * statistic[t] + form.offset
     if form.function == EXPONENTIAL:
-        exponentials(out, scratch.bits)
+        exponentials(out)
     elif form.function == TANH:
         for t in range(out.size):
             out[t] = np.tanh(out[t])
@@ -139,7 +129,7 @@ def is_mirrored(form: Form) -> bool:
 
 @njit(**COMPILED)
 def add_feature(  # noqa: PLR0917
-    form: Form, square: Array, cross: Array, train: Array, test: Array, weight: float, scratch: Scratch
+    form: Form, square: Array, cross: Array, train: Array, test: Array, weight: float, scratch: Array
 ) -> None:
     """Add one feature to the statistic of training against training and against test samples.
 
@@ -175,27 +165,25 @@ def mirror_rows(K: Array, start: int, stop: int) -> None:
 
 
 @njit(**COMPILED)
-def fill_gram(form: Form, square: Array, K: Array, scratch: Scratch) -> None:
+def fill_gram(form: Form, square: Array, K: Array) -> None:
     """Write the Gram matrix from the statistic of training samples."""
     n = K.shape[0]
     if not is_mirrored(form):
         for i in range(n):
-            apply_function(form, square[i], K[i], scratch)
+            apply_function(form, square[i], K[i])
         return
     for start in range(0, n, ROWS_MIRRORED):
         stop = min(start + ROWS_MIRRORED, n)
         for i in range(start, stop):
-            apply_function(form, square[i, i:], K[i, i:], scratch)
+            apply_function(form, square[i, i:], K[i, i:])
         mirror_rows(K, start, stop)
 
 
-@njit(**ALLOCATING)
+@njit(**COMPILED)
 def apply_in_place(form: Form, statistic: Array) -> None:
     """Replace a matrix of the statistic by phi of it."""
-    widest = statistic.shape[1]
-    scratch = Scratch(np.empty(widest), np.empty(widest, np.int64))
     for i in range(statistic.shape[0]):
-        apply_function(form, statistic[i], statistic[i], scratch)
+        apply_function(form, statistic[i], statistic[i])
 
 
 @njit(**COMPILED, fastmath={"contract", "nnan"})

@@ -10,7 +10,7 @@ from numba import njit
 
 from fsvm_cli.svm.active_set import CONVERGED, refresh
 from fsvm_cli.svm.block_pivots import pivot_certified
-from fsvm_cli.svm.compiled_kernels import IDENTITY, Form, Scratch, add_feature, apply_function, fill_gram
+from fsvm_cli.svm.compiled_kernels import IDENTITY, Form, add_feature, apply_function, fill_gram
 from fsvm_cli.svm.engine import STEPS_PER_SAMPLE, compiled_gap, make_scratch, maximise_certified
 from fsvm_cli.svm.pair_steps import (
     COMPILED,
@@ -63,14 +63,15 @@ class Room(NamedTuple):
         The Gram matrix; the walk's own `square` where the kernel is its statistic.
     box : Box
     factor : Factor
-    row : Scratch
+    row : (widest,) array
+        Scratch.
     bias : (n_machines,) array
     """
 
     K: Array
     box: Box
     factor: Factor
-    row: Scratch
+    row: Array
     bias: Array
 
 
@@ -87,8 +88,7 @@ def prepare(form: Form, n: int, n_test: int, n_machines: int) -> tuple[Walk, Roo
     walk = Walk(np.empty((n, n)), np.empty((n, n_cross)), np.empty((n_machines, n)), np.empty((n_machines, n)))
     K = walk.square if form.function == IDENTITY else np.empty((n, n))
     widest = max(n, n_test)
-    row = Scratch(np.empty(widest), np.empty(widest, np.int64))
-    return walk, Room(K, *make_scratch(n), row, np.empty(n_machines))
+    return walk, Room(K, *make_scratch(n), np.empty(widest), np.empty(n_machines))
 
 
 class Records(NamedTuple):
@@ -106,12 +106,12 @@ class Records(NamedTuple):
 
 
 @njit(**COMPILED)
-def evaluate(form: Form, walk: Walk, bias: Array, test_decision: Array, scratch: Scratch) -> None:
+def evaluate(form: Form, walk: Walk, bias: Array, test_decision: Array, scratch: Array) -> None:
     """Write the machines' scores of the test samples; kernel values are computed for support vectors only.
 
     Of a walk without `cross`, the biases alone: normal vectors give the rest.
     """
-    row = scratch.row[: walk.cross.shape[1]]
+    row = scratch[: walk.cross.shape[1]]
     for m in range(bias.size):
         for t in range(test_decision.shape[1]):
             test_decision[m, t] = bias[m]
@@ -122,7 +122,7 @@ def evaluate(form: Form, walk: Walk, bias: Array, test_decision: Array, scratch:
         for m in range(bias.size):
             if walk.coefficients[m, i] != 0.0:
                 if not computed:
-                    apply_function(form, walk.cross[i], row, scratch)
+                    apply_function(form, walk.cross[i], row)
                     computed = True
                 add_scaled(test_decision[m], row, walk.coefficients[m, i])
 
@@ -140,7 +140,7 @@ def evaluate_linear(  # noqa: PLR0917
 
 
 @njit(**COMPILED)
-def advance(form: Form, walk: Walk, train: Array, test: Array, weight: float, scratch: Scratch) -> None:  # noqa: PLR0917
+def advance(form: Form, walk: Walk, train: Array, test: Array, weight: float, scratch: Array) -> None:  # noqa: PLR0917
     """Let a feature enter the walk's matrices and, where the kernel is their entry, the residuals."""
     add_feature(form, walk.square, walk.cross, train, test, weight, scratch)
     if form.function == IDENTITY:
@@ -222,7 +222,7 @@ def follow(  # noqa: PLR0917
             advance(form, walk, train[j], test[j], weights[j], scratch)
             entered += 1
         if form.function != IDENTITY:
-            fill_gram(form, walk.square, K, scratch)
+            fill_gram(form, walk.square, K)
         for m in range(len(labels)):
             y = labels[m]
             if total(y) == -n:

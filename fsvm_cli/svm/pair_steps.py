@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit, types
-from numba.extending import intrinsic
+from numba import njit
+
+from fsvm_cli.svm.intrinsics import larger, smaller
 
 Array = npt.NDArray[np.float64]
 
@@ -44,26 +45,6 @@ class Box(NamedTuple):
     fall: Array
     diagonal: Array
     gains: Array
-
-
-def _selection(sign: str) -> Any:
-    """Return a compiled function that gives the one of two numbers which compares so with the other.
-
-    LLVM runs it on vectors where it reduces a loop to one number, for it is told that no number is NaN. What numba
-    makes of `max` and `min` it leaves as it is: pair steps took two to three times as long.
-    """
-
-    def of_two(typing_context: Any, a: Any, b: Any) -> Any:  # noqa: ARG001 - numba asks for it so
-        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:  # noqa: ARG001
-            flags = ("nnan", "nsz")
-            return builder.select(builder.fcmp_ordered(sign, *arguments, flags=flags), *arguments, flags=flags)
-
-        return types.float64(types.float64, types.float64), generate
-
-    return intrinsic(of_two)
-
-
-larger, smaller = _selection(">"), _selection("<")
 
 
 @njit(**COMPILED)

@@ -8,13 +8,12 @@ from numba import njit
 from fsvm_cli.svm.compiled_kernels import (
     SQUARED_DISTANCE,
     Form,
-    Scratch,
     apply_function,
     distances_in_row,
     mirror_rows,
 )
 from fsvm_cli.svm.dual import ROWS_IN_CACHE
-from fsvm_cli.svm.pair_steps import ALLOCATING, Array
+from fsvm_cli.svm.pair_steps import COMPILED, Array
 
 
 def symmetric_gram(form: Form, left: Array, right: Array) -> Array:
@@ -41,15 +40,13 @@ def symmetric_gram(form: Form, left: Array, right: Array) -> Array:
     return gram
 
 
-@njit(**ALLOCATING)
+@njit(**COMPILED)
 def finish_rows(form: Form, gram: Array, squares: Array, start: int, stop: int) -> None:
     """Turn the inner products in rows from `start` to `stop` into kernel values, and copy them to their columns."""
-    n = gram.shape[0]
-    scratch = Scratch(np.empty(n), np.empty(n, np.int64))
     for i in range(start, stop):
         row = gram[i, i:]
         if form.statistic == SQUARED_DISTANCE:
             distances_in_row(row, squares[i], squares[i:])
             row[0] = 0.0
-        apply_function(form, row, row, scratch)
+        apply_function(form, row, row)
     mirror_rows(gram, start, stop)
