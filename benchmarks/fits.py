@@ -9,7 +9,7 @@ import numpy as np
 
 from benchmarks.curves import C, Split, splits
 from benchmarks.harness import RESULTS
-from benchmarks.large_curves import noise_part
+from benchmarks.large_curves import noise_split
 from fsvm_cli.svm import Gaussian, Kernel, Linear, Polynomial, nested_curves
 
 if TYPE_CHECKING:
@@ -17,14 +17,6 @@ if TYPE_CHECKING:
 
 FITS = RESULTS.with_name("fits.csv")
 COLUMNS = ("work", "kernel", "fits", "smo", "interior_point", "median_steps", "most_steps", "largest_gap")
-
-
-def noise_split(seed: int) -> Split:
-    """Return one run of Figure 2 of Hermes and Buhmann (2000): 500 training rows, four orders."""
-    X, y = noise_part(seed, 1000)
-    rng = np.random.default_rng(seed)
-    orders = np.array([np.arange(20), np.arange(20)[::-1], rng.permutation(20), rng.permutation(20)])
-    return Split(X[:500], y[:500], X[500:], orders, 2)
 
 
 def all_work() -> Iterator[tuple[str, list[Split], Kernel]]:
