@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 RELATIVE_ROUNDING = 1e-9
-"""What another processor may change in a score, relative to it, with much to spare: measured were 3e-12."""
+"""What another processor may change in a score, relative to it, with room to spare: measured were 3e-11."""
 
 ROUNDING_OF_ZERO = 1e-12
 """The same where a score is a difference of numbers of about 1 that cancel."""
