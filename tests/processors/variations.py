@@ -18,7 +18,6 @@ OLD_NUMPY = {"NPY_DISABLE_CPU_FEATURES": "X86_V3 X86_V4 AVX512_ICL AVX512_SPR"}
 OLD_LIBM = {"GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX2,-FMA,-FMA4"}
 GENERIC_CODE = {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""}
 
-FIRST = "all libraries as on the first x86-64"
 VARIATIONS: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {
         **{
@@ -33,7 +32,7 @@ VARIATIONS: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "NUMBA_CPU_NAME": "skylake-avx512",
             "NUMBA_CPU_FEATURES": ",".join(f"-avx512{part}" for part in AVX512),
         },
-        FIRST: {"OPENBLAS_CORETYPE": "Prescott", **OLD_NUMPY, **OLD_LIBM, **GENERIC_CODE},
+        "all as on the first x86-64": {"OPENBLAS_CORETYPE": "Prescott", **OLD_NUMPY, **OLD_LIBM, **GENERIC_CODE},
     }
 )
 """Environment variables by what they play; all are for x86-64. The first six need no compilation anew."""
