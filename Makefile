@@ -7,7 +7,7 @@ QUICK_SPLITS ?= 10
 FAULTS ?= 40
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-faults lint audit bench reproduce-quick reproduce-all lock clean
+.PHONY: help setup run test test-faults test-processors lint audit bench reproduce-quick reproduce-all lock clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -31,6 +31,9 @@ test: setup lint  ## ruff, mypy, import-linter, then every test
 
 test-faults: setup  ## kill runs at random times, FAULTS in each way of running, and compare what they end with
 	@FSVM_FAULTS=$(FAULTS) $(BIN)/python -m pytest tests/faults -s
+
+test-processors: setup  ## every solver test and some quick experiments under each instruction set that this machine can play
+	@PYTHONPATH=tests $(BIN)/python tests/processors/matrix.py
 
 lint: setup  ## style, types, floors
 	@$(BIN)/ruff check .

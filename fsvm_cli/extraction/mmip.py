@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 from annotated_types import Ge
-from scipy.linalg import null_space
 
 from fsvm_cli.extraction.base import Extractor
+from fsvm_cli.ranking.base import ROUNDING_OF_ZERO, first_largest
 from fsvm_cli.ranking.quantise import Indicators, quantise
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class InformativeProjections(Extractor):
     """
 
     method = "mmip"
-    version = 1
+    version = 2
 
     def __init__(
         self,
@@ -67,13 +67,13 @@ class InformativeProjections(Extractor):
         for _ in range(n_components):
             best = self._climb(X @ axes, y)
             found = np.column_stack([found, axes @ best])
-            axes = null_space(found.T)
+            axes = axes @ complement(best)
         return found
 
     def _climb(self, Z: NDArray[np.float64], y: NDArray[np.intp]) -> NDArray[np.float64]:
         """Find the direction in the space of the axes that says most; Z holds the samples' coordinates there."""
         informed = Indicators.of(quantise(Z, self.n_bins)).information(y)
-        start = int(informed.argmax())
+        start = first_largest(informed)
         direction, projection, most = np.eye(Z.shape[1])[start], Z[:, start], informed[start]
         for _ in range(self.n_sweeps):
             before = most
@@ -85,11 +85,32 @@ class InformativeProjections(Extractor):
                 towards /= length
                 turned = np.outer(projection, np.cos(ANGLES)) + np.outer(Z @ towards, np.sin(ANGLES))
                 informed = Indicators.of(quantise(turned, self.n_bins)).information(y)
-                best = int(informed.argmax())
-                if informed[best] > most:
+                best = first_largest(informed)
+                if informed[best] > most + ROUNDING_OF_ZERO:
                     direction = np.cos(ANGLES[best]) * direction + np.sin(ANGLES[best]) * towards
                     projection, most = turned[:, best], informed[best]
             if most == before:
                 break
         unit: NDArray[np.float64] = direction
         return unit
+
+
+def complement(direction: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Orthonormal columns at right angles to a unit vector: the mirror that puts it on an axis moves the other axes.
+
+    The axis is that of the largest entry, the first of equals. Any other choice, as that of a library that computes a
+    null space, may hang on the sign of an entry that is 0 but for rounding, and turn the columns arbitrarily.
+
+    Parameters
+    ----------
+    direction : ndarray, shape (n,)
+
+    Returns
+    -------
+    ndarray, shape (n, n - 1)
+    """
+    axis = first_largest(np.abs(direction))
+    normal = direction.copy()
+    normal[axis] += np.copysign(1.0, direction[axis])
+    mirror = np.eye(len(direction)) - np.outer(normal, normal) * (2 / (normal @ normal))
+    return np.delete(mirror, axis, axis=1)

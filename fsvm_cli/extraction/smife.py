@@ -8,6 +8,7 @@ import numpy as np
 from annotated_types import Ge
 
 from fsvm_cli.extraction.base import Extractor
+from fsvm_cli.ranking.base import order_of
 from fsvm_cli.ranking.koller_sahami import pairwise_conditional_information
 from fsvm_cli.ranking.quantise import Indicators, quantise
 
@@ -52,7 +53,7 @@ class SeparatedInformation(Extractor):
         n_components: int,
     ) -> NDArray[np.float64]:
         values, vectors = np.linalg.eigh(joint_information(quantise(X, self.n_bins), y))
-        largest_first = np.argsort(-np.abs(values), kind="stable")
+        largest_first = order_of(np.abs(values))
         directions: NDArray[np.float64] = vectors[:, largest_first[:n_components]]
         return directions
 

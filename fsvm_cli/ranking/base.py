@@ -21,6 +21,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+RELATIVE_ROUNDING = 1e-9
+"""What another processor may change in a score, relative to it, with room to spare: measured were 3e-11."""
+
+ROUNDING_OF_ZERO = 1e-12
+"""The same where a score is a difference of numbers of about 1 that cancel."""
+
+
 class Ranker(NamedMethod, SelectorMixin, BaseEstimator):
     """A scikit-learn feature selector that gives every feature a score.
 
@@ -120,8 +127,31 @@ class Ranker(NamedMethod, SelectorMixin, BaseEstimator):
 
 
 def order_of(scores: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Feature indices from the best score to the worst; ties break by feature index."""
-    return np.argsort(-scores, kind="stable")
+    """Feature indices from the best score to the worst; ties break by feature index.
+
+    Scores that agree to within rounding are a tie: where they differ by no more than `RELATIVE_ROUNDING` of their size,
+    or than `ROUNDING_OF_ZERO`. Processors and libraries of linear algebra round differently, and copies of a feature
+    must not change places for it. Ties are passed on: in a chain of scores each of which ties with the next, all do.
+    """
+    order = np.argsort(-scores, kind="stable")
+    falling = scores[order]
+    sizes = np.abs(falling)
+    width = np.maximum(RELATIVE_ROUNDING * np.maximum(sizes[1:], sizes[:-1]), _rounding_of_zero(scores))
+    with np.errstate(invalid="ignore"):
+        ties = (falling[:-1] - falling[1:] <= width) & np.isfinite(sizes[1:] + sizes[:-1])
+    group = np.concatenate([[0], np.cumsum(~ties)])[: len(order)]
+    return order[np.lexsort((order, group))]
+
+
+def first_largest(values: NDArray[np.float64]) -> int:
+    """Place of the largest value; of those that agree with it to within rounding, as in `order_of`, the first."""
+    largest = values.max()
+    return int((values >= largest - max(RELATIVE_ROUNDING * abs(largest), _rounding_of_zero(values))).argmax())
+
+
+def _rounding_of_zero(values: NDArray[np.float64]) -> float:
+    """Return what may be left of a difference that is 0: small beside 1, and beside the largest value if less."""
+    return ROUNDING_OF_ZERO * min(float(np.abs(values).max(initial=0.0, where=np.isfinite(values))), 1.0)
 
 
 def value_ranges(X: Any) -> NDArray[np.float64]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 from annotated_types import Ge
 
-from fsvm_cli.ranking.base import Ranker
+from fsvm_cli.ranking.base import Ranker, first_largest, order_of
 from fsvm_cli.ranking.quantise import Indicators, code_entropy, combined, quantise
 
 if TYPE_CHECKING:
@@ -71,7 +71,8 @@ class KollerSahami(Ranker):
                 if blankets.get(feature) != blanket:
                     blankets[feature] = blanket
                     loss[feature] = conditional_information(codes[:, feature], y, codes[:, blanket])
-            gone = min(reversed(remaining), key=loss.__getitem__)
+            backwards = remaining[::-1]
+            gone = backwards[first_largest(-loss[backwards])]
             remaining.remove(gone)
             left_to_say[:, gone] = np.inf
             scores[gone] = eliminated
@@ -79,7 +80,7 @@ class KollerSahami(Ranker):
 
 
 def _blanket(left_to_say: NDArray[np.float64], size: int) -> tuple[int, ...]:
-    return tuple(np.argsort(left_to_say, kind="stable")[:size].tolist())
+    return tuple(order_of(-left_to_say)[:size].tolist())
 
 
 def conditional_information(feature: NDArray[np.intp], y: NDArray[np.intp], given: NDArray[np.intp]) -> float:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 from annotated_types import Ge
 
-from fsvm_cli.ranking.base import Ranker
+from fsvm_cli.ranking.base import Ranker, first_largest
 from fsvm_cli.ranking.quantise import Indicators, quantise
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class Mifs(Ranker):
         scores = features.information(y)
         remaining = np.ones(X.shape[1], dtype=bool)
         for _ in range(X.shape[1]):
-            chosen = int(np.where(remaining, scores, -np.inf).argmax())
+            chosen = first_largest(np.where(remaining, scores, -np.inf))
             remaining[chosen] = False
             redundancy = features.information(codes[:, chosen])
             scores[remaining] -= self.beta * redundancy[remaining]

@@ -11,6 +11,9 @@ from scipy.special import entr
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+ROUNDING = 1e-13
+"""What is left of a difference that is 0, in units of the largest value."""
+
 
 def quantise(X: NDArray[np.float64], n_bins: int) -> NDArray[np.intp]:
     """Replace values by the numbers of bins that hold about as many samples each.
@@ -19,7 +22,8 @@ def quantise(X: NDArray[np.float64], n_bins: int) -> NDArray[np.intp]:
     ----------
     X : ndarray, shape (n_samples, n_features)
     n_bins : int
-        At least 2. A feature with no more distinct values than that keeps them.
+        At least 2. A feature with no more distinct values than that keeps them. Values that differ by no more than
+        `ROUNDING` of the largest size are one.
 
     Returns
     -------
@@ -28,11 +32,25 @@ def quantise(X: NDArray[np.float64], n_bins: int) -> NDArray[np.intp]:
     """
     codes = np.empty(X.shape, dtype=np.intp)
     for j, column in enumerate(X.T):
-        values, codes[:, j] = np.unique(column, return_inverse=True)
+        values, codes[:, j] = _distinct(column)
         if len(values) > n_bins:
-            edges = np.quantile(column, np.arange(1, n_bins) / n_bins)
-            codes[:, j] = np.unique(np.searchsorted(edges, column, side="right"), return_inverse=True)[1]
+            settled = values[codes[:, j]]
+            edges = np.quantile(settled, np.arange(1, n_bins) / n_bins)
+            codes[:, j] = np.unique(np.searchsorted(edges, settled, side="right"), return_inverse=True)[1]
     return codes
+
+
+def _distinct(column: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    """Give the distinct values, ascending, and the number of each sample's; those that differ by rounding are one.
+
+    Equal rows need not have equal projections: the last bit hangs on where in the matrix they stand.
+    """
+    order = np.argsort(column, kind="stable")
+    ascending = column[order]
+    first = np.diff(ascending, prepend=-np.inf) > ROUNDING * np.abs(column).max()
+    codes = np.empty(len(column), dtype=np.intp)
+    codes[order] = np.cumsum(first) - 1
+    return ascending[first], codes
 
 
 def combined(*codes: NDArray[np.intp]) -> NDArray[np.intp]:

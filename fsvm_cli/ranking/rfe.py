@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 from annotated_types import Ge, Gt, Lt
 
-from fsvm_cli.ranking.base import Ranker
+from fsvm_cli.ranking.base import Ranker, first_largest, order_of
 from fsvm_cli.ranking.rfe_machines import KernelMachines, LinearMachines, Task
 from fsvm_cli.svm import Kernel, Linear, kernel_from_name
 from fsvm_cli.svm.one_vs_rest import machine_labels
@@ -99,7 +99,7 @@ class RecursiveFeatureElimination(Ranker):
 
 def _cheapest(costs: NDArray[np.float64], number: int) -> NDArray[np.intp]:
     """Return the places of the smallest costs, ascending; of equal costs the higher place comes first."""
-    backwards = costs[::-1]
+    savings = -costs[::-1]
     # A whole sort in each round would cost as much as the machine.
-    first = [np.argmin(backwards)] if number == 1 else np.argsort(backwards, kind="stable")[:number]
+    first = [first_largest(savings)] if number == 1 else order_of(savings)[:number]
     return len(costs) - 1 - np.asarray(first, dtype=np.intp)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from fsvm_cli.report.tables import FLOAT_FORMAT
+from fsvm_cli.report.numbers import FLOAT_FORMAT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

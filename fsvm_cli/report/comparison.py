@@ -12,8 +12,9 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from fsvm_cli.report.numbers import as_csv
 from fsvm_cli.report.results import VERDICTS_NAME
-from fsvm_cli.report.tables import FLOAT_FORMAT, read_table
+from fsvm_cli.report.tables import read_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,7 +58,7 @@ def format_comparison(comparison: pd.DataFrame, style: str) -> str:
     style : {"table", "csv", "markdown", "json"}
     """
     if style == "csv":
-        return str(comparison.to_csv(index=False, float_format=FLOAT_FORMAT, lineterminator="\n"))
+        return as_csv(comparison)
     if style == "json":
         rows = json.loads(comparison.to_json(orient="records"))
         return json.dumps(rows, indent=2, ensure_ascii=False) + "\n"

@@ -10,6 +10,7 @@ from fsvm_cli.experiment.provenance import describe_run, is_collection, read_run
 from fsvm_cli.experiment.record import record_key, tables_of
 from fsvm_cli.files import write_atomically
 from fsvm_cli.report.chosen import summarise_chosen
+from fsvm_cli.report.numbers import DIGITS_OF_MACHINES
 from fsvm_cli.report.samples import collect
 from fsvm_cli.report.selection import summarise_selection
 from fsvm_cli.report.tables import read_table, summarise, write_table
@@ -68,7 +69,7 @@ def write_tables(loaded: LoadedConfig, experiment: Experiment, store: Store, fol
         record = store.record(record_key(experiment, name))
         if record is not None:
             for table, frame in tables_of(record).items():
-                write_table(frame, folder / f"{table}.csv")
+                write_table(frame, folder / f"{table}.csv", DIGITS_OF_MACHINES)
     if curves.empty:
         _remove_figures(folder)
     lines = [f"{n_train},{split},{seconds:.6f}\n" for n_train, split, seconds in store.timings()]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +11,7 @@ from fsvm_cli.errors import DataError
 from fsvm_cli.evaluation.statistics import mean_interval
 from fsvm_cli.files import write_atomically
 from fsvm_cli.ranking.base import order_of
+from fsvm_cli.report.numbers import DIGITS_OF_COUNTS, DIGITS_OF_MACHINES, as_csv, settled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -37,9 +37,6 @@ CURVES = [
 ]
 SCORES = ["ranking", "feature", "mean", "std", "mean_rank", "n_trials"]
 
-# More digits than a reader needs, fewer than another BLAS would change.
-FLOAT_FORMAT = "%.9g"
-
 
 def summarise(
     experiment: Experiment, collected: Mapping[tuple[str, int], Samples]
@@ -53,17 +50,16 @@ def summarise(
         deviation and 95 % interval; for a given split, which has one trial, the bootstrap interval of the test part.
         `n_unconverged` counts the trials in which a machine of the subset or of the ranking missed its duality gap.
     scores : DataFrame
-        One row per ranking and feature: mean score and rank over all trials of all training sizes.
+        One row per ranking and feature: mean score and rank over all trials of all training sizes. The scores of a
+        ranking have the digits that the largest has.
     """
     curves = [(label, n_train, *row) for (label, n_train), samples in collected.items() for row in _curve_rows(samples)]
     scores_of: dict[str, list[NDArray[np.float64]]] = {}
     for (label, _), samples in collected.items():
-        scores_of.setdefault(label, []).append(samples.scores)
-    scores = [
-        (label, *row)
-        for label, found in scores_of.items()
-        for row in _score_rows(experiment.source.feature_names, np.concatenate(found))
-    ]
+        if samples.scores.shape[1]:
+            scores_of.setdefault(label, []).append(samples.scores)
+    names = experiment.source.feature_names
+    scores = [row for label, found in scores_of.items() for row in _score_rows(label, names, np.concatenate(found))]
     return pd.DataFrame(curves, columns=CURVES), pd.DataFrame(scores, columns=SCORES)
 
 
@@ -77,11 +73,12 @@ def _curve_rows(samples: Samples) -> Iterator[tuple[object, ...]]:
             yield size, metric, part, found.mean, found.std, low, high, found.n, n_unconverged
 
 
-def _score_rows(feature_names: Sequence[str], scores: NDArray[np.float64]) -> Iterator[tuple[object, ...]]:
-    ranks = ranks_of(scores)
-    for feature in range(scores.shape[1]):
-        found = mean_interval(scores[:, feature])
-        yield feature_names[feature], found.mean, found.std, float(ranks[:, feature].mean()), found.n
+def _score_rows(label: str, names: Sequence[str], scores: NDArray[np.float64]) -> Iterator[tuple[object, ...]]:
+    found = [mean_interval(of_feature) for of_feature in scores.T]
+    spreads = settled(np.array([(each.mean, each.std) for each in found]), DIGITS_OF_MACHINES)
+    mean_ranks = ranks_of(scores).mean(axis=0)
+    for name, (mean, std), mean_rank in zip(names, spreads, mean_ranks, strict=True):
+        yield label, name, mean, std, mean_rank, len(scores)
 
 
 def ranks_of(scores: NDArray[np.float64]) -> NDArray[np.intp]:
@@ -97,11 +94,9 @@ def ranks_of(scores: NDArray[np.float64]) -> NDArray[np.intp]:
     return ranks
 
 
-def write_table(frame: pd.DataFrame, path: Path) -> None:
-    """Write a table as CSV, the same bytes on every platform."""
-    text = io.StringIO()
-    frame.to_csv(text, index=False, float_format=FLOAT_FORMAT, lineterminator="\n")
-    write_atomically(path, text.getvalue().encode())
+def write_table(frame: pd.DataFrame, path: Path, digits: int = DIGITS_OF_COUNTS) -> None:
+    """Write a table as CSV, the same bytes on every platform; `digits` as in `fsvm_cli.report.numbers`."""
+    write_atomically(path, as_csv(frame, digits).encode())
 
 
 def read_table(path: Path) -> pd.DataFrame:

@@ -149,8 +149,14 @@ class SVM(ClassifierMixin, BaseEstimator):
         self.output_factors_ = np.ones(len(self.machine_kernels_))
         if self.output_scaling != "none":
             of_machine = zip(self.machine_kernels_, machines.coefficients, strict=True)
-            squares = np.array([c @ grams[kernel] @ c for kernel, c in of_machine])
-            self.output_factors_ = output_factors(np.sqrt(np.maximum(squares, 0.0)), self.output_scaling)
+            outputs = np.array([c @ grams[kernel] for kernel, c in of_machine])
+            squares = np.einsum("mi,mi->m", outputs, machines.coefficients)
+            self.output_factors_ = output_factors(
+                np.sqrt(np.maximum(squares, 0.0)),
+                np.ptp(outputs, axis=1),
+                self.output_scaling,
+                TIE_TOLERANCES * self.tolerance,
+            )
         return self
 
     def decision_function(self, X: Any) -> Array:

@@ -126,18 +126,24 @@ def decision_values(coefficients: Array, bias: Array, gram: Array) -> Array:
     return np.asarray(coefficients @ gram + bias[:, None], dtype=np.float64)
 
 
-def output_factors(norms: Array, scaling: Literal["times-margin", "divided-by-margin"]) -> Array:
+def output_factors(
+    norms: Array, spreads: Array, scaling: Literal["times-margin", "divided-by-margin"], tie_width: float
+) -> Array:
     """Return what the machines' outputs are multiplied by before the largest of them wins, shape (n_machines,).
 
     Parameters
     ----------
     norms : (n_machines,) array
         ‖w‖ of each machine; the margin is 1/‖w‖.
+    spreads : (n_machines,) array
+        Largest minus smallest output of each machine on its training samples.
     scaling : {"times-margin", "divided-by-margin"}
         Times the margin, the output is the distance to the hyperplane. A machine with w = 0 has no hyperplane to be
         distant from: its output stays as it is.
+    tie_width : float
+        A machine whose outputs all lie within it is constant, w = 0: what its norm holds is rounding.
     """
-    known = np.where(norms > 0, norms, 1.0)
+    known = np.where((norms > 0) & (spreads > tie_width), norms, 1.0)
     return 1 / known if scaling == "times-margin" else known
 
 

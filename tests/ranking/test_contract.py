@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from fsvm_cli.ranking.base import Ranker, order_of
+from fsvm_cli.ranking.base import Ranker, first_largest, order_of
 from fsvm_cli.ranking.parameters import HANDED_PARAMETERS
 from fsvm_cli.ranking.registry import ranking_methods
 
@@ -76,6 +78,24 @@ def test_ranks_follow_the_scores(method: type[Ranker], n_classes: int) -> None:
 
 def test_ties_break_by_the_index_of_the_feature() -> None:
     np.testing.assert_array_equal(order_of(np.array([1.0, 3.0, 1.0, 3.0, 2.0])), [1, 3, 4, 0, 2])
+
+
+@given(st.data())
+def test_rounding_moves_no_tie(data: st.DataObject) -> None:
+    size = data.draw(st.sampled_from([1e-30, 1e-3, 1.0, 1e6]))
+    exact = np.array(data.draw(st.lists(st.integers(-3, 3), min_size=1, max_size=12))) * size
+    ulps = st.lists(st.integers(-4, 4), min_size=len(exact), max_size=len(exact))
+    rounded = exact + np.array(data.draw(ulps)) * np.spacing(np.maximum(np.abs(exact), min(size, 1.0)))
+    np.testing.assert_array_equal(order_of(rounded), np.argsort(-exact, kind="stable"))
+    assert first_largest(rounded) == exact.argmax()
+
+
+def test_a_huge_score_does_not_tie_the_others() -> None:
+    np.testing.assert_array_equal(order_of(np.array([0.1, 0.2, 1e30, 0.3, np.inf])), [4, 2, 3, 1, 0])
+
+
+def test_only_what_may_be_chosen_is_the_first_largest() -> None:
+    assert first_largest(np.array([-np.inf, -2.0, -np.inf, -2.0 + 4e-16])) == 1
 
 
 @every_method_that_looks_at_classes

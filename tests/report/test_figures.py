@@ -78,7 +78,8 @@ def test_tables_agree_with_the_trials_that_they_summarise(plane: Path) -> None:
         assert (row.n_trials, row.n_unconverged) == (3, 0)
     for place, row in enumerate(scores.itertuples()):
         of_feature = pd.Series([outcome.scores[place] for outcome in outcomes])
-        assert (row.mean, row.std) == (pytest.approx(of_feature.mean()), pytest.approx(of_feature.std()))
+        # Scores are written to five digits of the largest.
+        assert (row.mean, row.std) == pytest.approx((of_feature.mean(), of_feature.std()), abs=5e-6)
 
 
 def test_a_figure_over_fewer_trials_than_planned_says_so(plane: Path, tmp_path: Path) -> None:
@@ -158,9 +159,12 @@ def test_the_descents_of_the_first_split_are_kept_and_drawn(tmp_path: Path) -> N
         assert (kept[0], kept[-1]) == (0, len(descent.objective) - 1)
         assert len(kept) == min(len(descent.objective), PATH_POINTS)
         np.testing.assert_array_equal(rows["n_active"], descent.n_active[kept])
-        np.testing.assert_allclose(rows["objective"], descent.objective[kept], rtol=1e-8)
+        # Tables hold five digits of the largest number in a column.
+        np.testing.assert_allclose(
+            rows["objective"], descent.objective[kept], rtol=0, atol=5e-5 * max(descent.objective)
+        )
         weights = rows[["weight of x1", "weight of x2"]]
-        np.testing.assert_allclose(weights, descent.weights[kept], rtol=1e-8)
+        np.testing.assert_allclose(weights, descent.weights[kept], rtol=0, atol=5e-5 * descent.weights.max())
     assert len(table[table["ranking"] == "kpd"]) == PATH_POINTS, "one of the two is thinned"
     drawn = {path.name: path.read_bytes() for path in draw_figures(folder, ("svg",))}
     assert "descent-path.svg" in drawn

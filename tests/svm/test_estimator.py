@@ -118,6 +118,19 @@ def test_a_constant_machine_has_no_margin_to_divide_by():
     np.testing.assert_array_equal(machine.output_factors_, 1.0)
 
 
+@pytest.mark.parametrize("scaling", ["times-margin", "divided-by-margin"])
+@pytest.mark.parametrize("seed", range(6))
+def test_a_machine_that_is_constant_but_for_rounding_has_no_margin_either(scaling, seed):
+    rng = np.random.default_rng(seed)
+    places = rng.normal(size=(12, 3))
+    # Of four samples at each place one is of class 0, whose machine says -1 everywhere.
+    samples = np.vstack([places] * 4 + [places[:6] + 3])
+    codes = np.concatenate([np.zeros(12), rng.integers(1, 3, 36), np.full(6, 2)]).astype(int)
+    machine = SVM("polynomial", C=0.7, output_scaling=scaling).fit(samples, codes)
+    assert machine.output_factors_[0] == 1.0
+    assert ((machine.output_factors_ > 0.01) & (machine.output_factors_ < 100)).all()
+
+
 @pytest.mark.parametrize(
     ("options", "classes", "message"),
     [
