@@ -5,9 +5,10 @@ BIN := .venv/bin
 JOBS ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu 2>/dev/null || echo 1)
 QUICK_SPLITS ?= 10
 FAULTS ?= 40
+FUZZ ?= 100000
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-faults lint audit bench reproduce-quick reproduce-all lock clean
+.PHONY: help setup run test test-faults fuzz lint audit bench reproduce-quick reproduce-all lock clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -31,6 +32,9 @@ test: setup lint  ## ruff, mypy, import-linter, then every test
 
 test-faults: setup  ## kill runs at random times, FAULTS in each way of running, and compare what they end with
 	@FSVM_FAULTS=$(FAULTS) $(BIN)/python -m pytest tests/faults -s
+
+fuzz: setup  ## FUZZ mutated inputs for all readers, methods and extractors; faults are kept in build/fuzz (SEED=n repeats)
+	@$(BIN)/python -m tests.fuzz --number $(FUZZ) --jobs $(JOBS) $(if $(SEED),--seed $(SEED))
 
 lint: setup  ## style, types, floors
 	@$(BIN)/ruff check .

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from fsvm_cli.extraction.base import Extractor
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 
@@ -38,6 +38,10 @@ class LinearDiscriminants(Extractor):
     def _directions(
         self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int, n_components: int
     ) -> NDArray[np.float64]:
-        fitted = LinearDiscriminantAnalysis(n_components=min(n_components, n_classes - 1, X.shape[1])).fit(X, y)
+        if not X.any():
+            raise ValueError("lda: no feature varies, so that no direction tells the classes apart: leave lda out")
+        # Shares of the variance, which are not used, are 0/0 where the classes have the same mean.
+        with np.errstate(invalid="ignore"):
+            fitted = LinearDiscriminantAnalysis(n_components=min(n_components, n_classes - 1, X.shape[1])).fit(X, y)
         directions: NDArray[np.float64] = fitted.scalings_[:, :n_components]
         return directions
