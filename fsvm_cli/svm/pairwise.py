@@ -76,7 +76,8 @@ def _about(centre: Array, A: Samples, weights: Array | None) -> Array:
 
 def _centre(A: Array) -> Array:
     """Return the mean of each column, and for a constant one its value, which rounding may keep the mean from."""
-    return np.where(np.equal(A, A[0]).all(axis=0), A[0], A.mean(axis=0))
+    centre: Array = np.where(np.equal(A, A[0]).all(axis=0), A[0], A.mean(axis=0))
+    return centre
 
 
 def _dense(A: Samples) -> Array:

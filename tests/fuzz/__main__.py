@@ -9,7 +9,7 @@ import sys
 import time
 from pathlib import Path
 
-from tests.fuzz.campaign import Campaign, run
+from tests.fuzz.campaign import Campaign, n_faults, run
 from tests.fuzz.subjects import subjects
 
 OUTCOMES = ("taken", "refused", "fault")
@@ -36,12 +36,11 @@ def main() -> int:
     folder, jobs = options.folder, options.jobs
     say(f"{options.number:,} inputs, seed {seed}, {jobs} processes; what leads to faults is kept in {folder}")
     began = time.monotonic()
-    counts = run(Campaign(subjects, options.number, seed, folder, jobs))
+    counts = run(Campaign(subjects, options.number, seed, folder, jobs), say)
     for name in subjects():
         say("".join([f"  {name:28}", *(f"{counts[name, outcome]:8,} {outcome}" for outcome in OUTCOMES)]))
-    n_faults = sum(count for (_, outcome), count in counts.items() if outcome == "fault")
-    say(f"{counts.total():,} inputs in {time.monotonic() - began:.0f} s, {n_faults} faults (seed {seed})")
-    return 1 if n_faults else 0
+    say(f"{counts.total():,} inputs in {time.monotonic() - began:.0f} s, {n_faults(counts)} faults (seed {seed})")
+    return 1 if n_faults(counts) else 0
 
 
 if __name__ == "__main__":

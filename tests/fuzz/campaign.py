@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from tests.fuzz.subjects import Subject
 
 MAX_LINES = 2
+PROGRESS = 1000
+"""Inputs between two lines of progress."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,8 @@ class Campaign:
         Where the inputs that lead to faults are kept, each with what was raised and the command that repeats it.
     n_processes : int
     patience : float
-        Seconds after which an input counts as one that hangs; thousands of times what one takes.
+        Seconds after which an input counts as one that hangs; thousands of times what one takes. Ten times as long
+        for the first of a process, which may have to compile.
     """
 
     subjects: Callable[[], Mapping[str, Subject]]
@@ -71,7 +74,12 @@ def fault_of(subject: Subject, path: Path) -> tuple[str, str]:
     return "taken", ""
 
 
-def run(campaign: Campaign) -> Counter[tuple[str, str]]:
+def n_faults(counts: Counter[tuple[str, str]]) -> int:
+    """Count the inputs that led to a fault."""
+    return sum(count for (_, outcome), count in counts.items() if outcome == "fault")
+
+
+def run(campaign: Campaign, announce: Callable[[str], None]) -> Counter[tuple[str, str]]:
     """Run a campaign; return how often each subject took, refused, failed at or hung on an input."""
     spawned = multiprocessing.get_context("spawn")
     results = spawned.SimpleQueue()
@@ -84,7 +92,10 @@ def run(campaign: Campaign) -> Counter[tuple[str, str]]:
                 name = worker.replace()
                 counts[name, "fault"] += 1
         while not results.empty():
+            before = counts.total()
             counts.update(results.get())
+            if counts.total() // PROGRESS > before // PROGRESS:
+                announce(f"{counts.total():,} inputs, {n_faults(counts)} faults")
         time.sleep(0.05)
     while not results.empty():
         counts.update(results.get())
@@ -100,7 +111,8 @@ class _Worker:
         self.start()
 
     def start(self) -> None:
-        self.seen, self.since = self.place.value, time.monotonic()
+        self.began_at = self.seen = self.place.value
+        self.since = time.monotonic()
         arguments = (self.campaign, self.place, self.results)
         self.process: SpawnProcess = self.spawned.Process(target=_take_inputs, args=arguments, daemon=True)
         self.process.start()
@@ -111,8 +123,11 @@ class _Worker:
     def hangs(self) -> bool:
         if self.place.value != self.seen:
             self.seen, self.since = self.place.value, time.monotonic()
-        died = not self.process.is_alive() and self.is_running()
-        return self.is_running() and (died or time.monotonic() - self.since > self.campaign.patience)
+        if not self.is_running():
+            return False
+        is_new = self.seen - self.began_at < self.campaign.n_processes * len(self.campaign.subjects())
+        patience = self.campaign.patience * (10 if is_new else 1)
+        return not self.process.is_alive() or time.monotonic() - self.since > patience
 
     def replace(self) -> str:
         """Keep the input that it hangs on, kill it, and go on behind that input."""
@@ -130,8 +145,7 @@ class _Worker:
 
 
 def _take_inputs(campaign: Campaign, place: object, results: object) -> None:
-    """Take inputs from `place` on; the counts leave every so often, so that a kill loses few."""
-    counts: Counter[tuple[str, str]] = Counter()
+    """Take inputs from `place` on; what came of each leaves at once, so that a kill loses none."""
     parent = multiprocessing.parent_process()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "file"
@@ -141,10 +155,7 @@ def _take_inputs(campaign: Campaign, place: object, results: object) -> None:
             outcome, raised = fault_of(subject, path)
             if outcome == "fault":
                 keep(campaign, place.value, name, content, raised)
-            counts[name, outcome] += 1
-            if counts.total() >= 100 or place.value + campaign.n_processes >= campaign.number:
-                results.put(counts)
-                counts = Counter()
+            results.put({(name, outcome): 1})
             place.value += campaign.n_processes
 
 
