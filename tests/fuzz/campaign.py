@@ -123,11 +123,12 @@ class _Worker:
     def hangs(self) -> bool:
         if self.place.value != self.seen:
             self.seen, self.since = self.place.value, time.monotonic()
+        died = not self.process.is_alive()  # asked first: a process that has taken its last input ends, too
         if not self.is_running():
             return False
         is_new = self.seen - self.began_at < self.campaign.n_processes * len(self.campaign.subjects())
         patience = self.campaign.patience * (10 if is_new else 1)
-        return not self.process.is_alive() or time.monotonic() - self.since > patience
+        return died or time.monotonic() - self.since > patience
 
     def replace(self) -> str:
         """Keep the input that it hangs on, kill it, and go on behind that input."""
