@@ -5,9 +5,10 @@ BIN := .venv/bin
 JOBS ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu 2>/dev/null || echo 1)
 QUICK_SPLITS ?= 10
 FAULTS ?= 40
+FUZZ ?= 100000
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-faults test-processors lint audit bench reproduce-quick reproduce-all lock clean
+.PHONY: help setup run test test-faults test-processors fuzz lint audit bench reproduce-quick reproduce-all lock clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -34,6 +35,9 @@ test-faults: setup  ## kill runs at random times, FAULTS in each way of running,
 
 test-processors: setup  ## every solver test and some quick experiments under each instruction set that this machine can play
 	@PYTHONPATH=tests $(BIN)/python tests/processors/matrix.py
+
+fuzz: setup  ## FUZZ mutated inputs for all readers, methods and extractors; faults are kept in build/fuzz (SEED=n repeats)
+	@$(BIN)/python -m tests.fuzz --number $(FUZZ) --jobs $(JOBS) $(if $(SEED),--seed $(SEED))
 
 lint: setup  ## style, types, floors
 	@$(BIN)/ruff check .

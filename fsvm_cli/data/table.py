@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from fsvm_cli.data.dataset import Dataset, hash_values
 from fsvm_cli.data.wording import nearest, shown
 from fsvm_cli.errors import DataError, UsageError
+from fsvm_cli.magnitudes import binary_exponents
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -123,7 +124,11 @@ def _without_missing(
         values = features.column(column)
         if not _is_number(values.type) or holes[column].all():
             raise DataError(f"{name}: column '{column}' has missing values and no mean; drop the column or the rows")
-        filled = np.where(holes[column], np.nanmean(_to_floats(values)), _to_floats(values))
+        floats = _to_floats(values)
+        exponent = binary_exponents(np.nanmax(np.abs(floats)))
+        # In such units the sum does not overflow.
+        mean = np.ldexp(np.nanmean(np.ldexp(floats, exponent)), -exponent)
+        filled = np.where(holes[column], mean, floats)
         features = features.set_column(features.column_names.index(column), column, pa.array(filled))
     return table, features
 
@@ -156,7 +161,11 @@ def _words(column: pa.ChunkedArray) -> NDArray[np.str_] | None:
 
 
 def _encode_target(name: str, target: str, column: pa.ChunkedArray) -> tuple[tuple[str, ...], NDArray[np.int64]]:
-    if _is_number(column.type):
+    if pa.types.is_integer(column.type):
+        # As integers, of which floating-point numbers cannot tell all apart.
+        values, y = np.unique(column.to_numpy(), return_inverse=True)
+        classes = tuple(map(str, values.tolist()))
+    elif _is_number(column.type):
         values, y = np.unique(_to_floats(column), return_inverse=True)
         classes = tuple(np.format_float_positional(value, trim="-") for value in values)
     else:
@@ -180,7 +189,13 @@ def _encode_features(name: str, features: pa.Table, spec: TableSpec) -> list[tup
     refused: list[str] = []
     for column_name, column in zip(features.column_names, features.columns, strict=True):
         if _is_number(column.type):
-            encoded.append((column_name, column_name, _to_floats(column)))
+            numbers = _to_floats(column)
+            if pa.types.is_integer(column.type) and len(pc.unique(column)) > len(np.unique(numbers)):
+                raise DataError(
+                    f"{name}: column '{column_name}' holds integers so large that floating-point numbers cannot tell "
+                    "them apart; drop it if it only names the rows, or subtract what they have in common"
+                )
+            encoded.append((column_name, column_name, numbers))
             continue
         words = _words(column)
         if words is None:

@@ -71,7 +71,9 @@ def extract(packed: Path, name: str, member: str, limit: int) -> bytes:
         ValueError,
         EOFError,
     ) as error:
-        raise DataError(f"a damaged archive ({error})") from error
+        # tarfile lists, line by line, what each kind of compression says.
+        reason = next(iter(str(error).splitlines()), type(error).__name__)
+        raise DataError(f"a damaged archive ({reason})") from error
     except (NotImplementedError, RuntimeError) as error:  # what zipfile says of unknown methods and passwords
         raise DataError(f"an archive that cannot be read ({error})") from error
     if len(content) > limit:

@@ -17,6 +17,7 @@ from fsvm_cli.experiment.extraction import Extraction
 from fsvm_cli.experiment.schema import GIVEN
 from fsvm_cli.experiment.sparse import check_sparse
 from fsvm_cli.extraction.registry import extraction_methods
+from fsvm_cli.magnitudes import check_magnitudes
 from fsvm_cli.ranking.registry import ranking_methods
 
 if TYPE_CHECKING:
@@ -175,6 +176,7 @@ def plan(loaded: LoadedConfig, announce: Callable[[str], None]) -> Experiment:
         sizes = ()
     _check_class_kernels(loaded, source)
     check_sparse(loaded, source)
+    _check_magnitudes(loaded, source)
     _check_record(loaded, source)
     # The machine on all features is the reference of every curve.
     return Experiment(config, source, tuple(sorted({*sizes, source.n_features})), n_test)
@@ -214,6 +216,14 @@ def _announce_constant_features(source: DataSource, announce: Callable[[str], No
         names = [source.feature_names[feature] for feature in fit_scaling("none", source.dataset.X).constant]
         if names:
             announce(f"{source.name}: a single value in all rows, and so no information: {shown(names)}")
+
+
+def _check_magnitudes(loaded: LoadedConfig, source: DataSource) -> None:
+    if isinstance(source, FixedSource) and loaded.config.scaling == "none":
+        try:
+            check_magnitudes(source.dataset.X, source.feature_names)
+        except ValueError as error:
+            raise loaded.document.error(("scaling",), f"{source.name}: {error}") from error
 
 
 def _check_class_kernels(loaded: LoadedConfig, source: DataSource) -> None:

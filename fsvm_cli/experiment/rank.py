@@ -18,6 +18,7 @@ from fsvm_cli.experiment.classifiers import AnyClassifier, Classifier
 from fsvm_cli.experiment.kernel_spec import fields_in_configs
 from fsvm_cli.experiment.schema import AnyRanking
 from fsvm_cli.experiment.sparse import refusal
+from fsvm_cli.magnitudes import check_magnitudes
 from fsvm_cli.ranking.base import order_of
 from fsvm_cli.ranking.registry import ranking_methods
 from fsvm_cli.svm.kernels import KERNELS
@@ -125,7 +126,9 @@ def rank_features(dataset: Dataset, request: RankingRequest) -> FeatureRanking:
     ranker = request.ranking.estimator(**machine, random_state=seed)
     try:
         with threadpoolctl.threadpool_limits(limits=1):
-            ranker.fit(scaling.transform(X), dataset.y)
+            scaled = scaling.transform(X)
+            check_magnitudes(scaled, dataset.feature_names)
+            ranker.fit(scaled, dataset.y)
     except (ValueError, TypeError) as error:
         raise UsageError(f"{dataset.name}: {error}") from error
     except MemoryError as error:

@@ -18,6 +18,7 @@ from fsvm_cli.experiment.classifiers import Classifier, PlainClassifier
 from fsvm_cli.experiment.extraction import Extraction
 from fsvm_cli.experiment.outcome import Outcome, SubsetResult
 from fsvm_cli.experiment.tuning import tuned
+from fsvm_cli.magnitudes import check_magnitudes
 from fsvm_cli.ranking.base import order_of
 from fsvm_cli.svm import nested_curves
 
@@ -63,12 +64,10 @@ def draw_parts(experiment: Experiment, trial: Trial) -> Parts:
         y = random_stream(seed, "control", trial.split).permutation(y)
     X = seen_from(dataset, split.train)
     scaling = fit_scaling(experiment.config.scaling, X[split.train])
-    return Parts(
-        X_train=scaling.transform(X[split.train]),
-        y_train=y[split.train],
-        X_test=scaling.transform(X[split.test]),
-        y_test=y[split.test],
-    )
+    X_train, X_test = scaling.transform(X[split.train]), scaling.transform(X[split.test])
+    check_magnitudes(X_train, dataset.feature_names)
+    check_magnitudes(X_test, dataset.feature_names, unseen=True)
+    return Parts(X_train, y[split.train], X_test, y[split.test])
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from fsvm_cli.magnitudes import check_magnitudes, refusing_overflow, value_ranges
 from fsvm_cli.ranking.parameters import NamedMethod
 
 if TYPE_CHECKING:
@@ -56,10 +57,13 @@ class Extractor(NamedMethod, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         Raises
         ------
         ValueError
-            If a parameter is out of its range, or the data are not what the method is defined for.
+            If a parameter is out of its range, the data are not what the method is defined for, or a feature's values
+            are too large or too small to compute with.
         """
         self.check_parameters()
-        X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
+        # scikit-learn's check for infinities adds up all values, of both signs.
+        with np.errstate(invalid="ignore"):
+            X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
@@ -68,16 +72,29 @@ class Extractor(NamedMethod, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         n_components = n_features if self.n_components is None else self.n_components
         if not 1 <= n_components <= n_features:
             raise ValueError(f"n_components is {n_components}; X has {n_features} features")
-        self.mean_ = X.mean(axis=0)
-        self.directions_ = self._directions(X - self.mean_, codes, len(self.classes_), n_components)
+        check_magnitudes(X, getattr(self, "feature_names_in_", None))
+        # The mean of a constant column may differ from its value by rounding.
+        self.mean_ = np.where(value_ranges(X) > 0, X.mean(axis=0), X[0])
+        with refusing_overflow(self.method):
+            self.directions_ = self._directions(X - self.mean_, codes, len(self.classes_), n_components)
+        if not np.isfinite(self.directions_).all():
+            raise ValueError(f"{self.method}: directions are not finite: scale the features, or mend the parameters")
         self.n_components_ = self._n_features_out = self.directions_.shape[1]
         return self
 
     def transform(self, X: Any) -> NDArray[np.float64]:
-        """Return the components of samples, shape (n_samples, n_components_)."""
+        """Return the components of samples, shape (n_samples, n_components_).
+
+        Raises
+        ------
+        ValueError
+            If a component is beyond what doubles hold.
+        """
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
-        components: NDArray[np.float64] = (X - self.mean_) @ self.directions_
+        with np.errstate(invalid="ignore"):
+            X = validate_data(self, X, dtype=np.float64, reset=False)
+        with refusing_overflow(self.method):
+            components: NDArray[np.float64] = (X - self.mean_) @ self.directions_
         return components
 
     def __sklearn_tags__(self) -> Any:

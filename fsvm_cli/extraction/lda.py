@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from fsvm_cli.extraction.base import Extractor
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 
@@ -38,6 +38,14 @@ class LinearDiscriminants(Extractor):
     def _directions(
         self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int, n_components: int
     ) -> NDArray[np.float64]:
-        fitted = LinearDiscriminantAnalysis(n_components=min(n_components, n_classes - 1, X.shape[1])).fit(X, y)
+        # Shares of the variance, which are not used, are 0/0 where the classes have the same mean.
+        with np.errstate(invalid="ignore"):
+            discriminants = LinearDiscriminantAnalysis(n_components=min(n_components, n_classes - 1, X.shape[1]))
+            try:
+                fitted = discriminants.fit(X, y)
+            except IndexError as error:  # which scikit-learn ends with where it has no spread to divide by
+                raise ValueError(
+                    f"{self.method} needs samples that differ within their classes; all are alike there: leave it out"
+                ) from error
         directions: NDArray[np.float64] = fitted.scalings_[:, :n_components]
         return directions

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 from sklearn.decomposition import PCA
 
 from fsvm_cli.extraction.base import Extractor
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 
@@ -40,6 +40,8 @@ class PrincipalComponents(Extractor):
         n_classes: int,  # noqa: ARG002
         n_components: int,
     ) -> NDArray[np.float64]:
-        fitted = PCA(min(n_components, *X.shape), svd_solver="full").fit(X)
+        # Shares of the variance, which are not used, are 0/0 where samples do not vary.
+        with np.errstate(invalid="ignore"):
+            fitted = PCA(min(n_components, *X.shape), svd_solver="full").fit(X)
         directions: NDArray[np.float64] = fitted.components_.T
         return directions

@@ -6,17 +6,17 @@ from abc import abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from fsvm_cli.magnitudes import check_magnitudes, feature_called, refusing_overflow
 from fsvm_cli.ranking.parameters import NamedMethod
 from fsvm_cli.svm.threads import one_blas_thread
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -90,10 +90,13 @@ class Ranker(NamedMethod, SelectorMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            If a parameter is out of its range, or the data are not what the method is defined for.
+            If a parameter is out of its range, the data are not what the method is defined for, or a feature's values
+            are too large or too small to compute with.
         """
         self.check_parameters()
-        X, y = validate_data(self, X, y, dtype=np.float64, accept_sparse=self._sparse_format())
+        # scikit-learn's check for infinities adds up all values, of both signs.
+        with np.errstate(invalid="ignore"):
+            X, y = validate_data(self, X, y, dtype=np.float64, accept_sparse=self._sparse_format())
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
@@ -102,13 +105,24 @@ class Ranker(NamedMethod, SelectorMixin, BaseEstimator):
         n_selected = max(n_features // 2, 1) if self.n_features_to_select is None else self.n_features_to_select
         if not 1 <= n_selected <= n_features:
             raise ValueError(f"n_features_to_select is {n_selected}; X has {n_features} features")
+        check_magnitudes(X, self._given_names())
         self.converged_ = True
         self.chosen_: dict[str, float | int | str] = {}
-        self.scores_ = self._scores(X, codes, len(self.classes_))
+        with refusing_overflow(self.method):
+            self.scores_ = self._scores(X, codes, len(self.classes_))
+        self._check_scores()
         self.ranking_ = np.empty(n_features, dtype=np.intp)
         self.ranking_[order_of(self.scores_)] = np.arange(1, n_features + 1)
         self.support_ = self.ranking_ <= n_selected
         return self
+
+    def _given_names(self) -> Sequence[str] | None:
+        return getattr(self, "feature_names_in_", None)
+
+    def _check_scores(self) -> None:
+        for feature in np.flatnonzero(~np.isfinite(self.scores_))[:1].tolist():
+            name = feature_called(feature, self._given_names())
+            raise ValueError(f"{self.method}: the score of {name} is {self.scores_[feature]}: scale the features first")
 
     @classmethod
     def _sparse_format(cls) -> str | bool:
@@ -152,10 +166,3 @@ def first_largest(values: NDArray[np.float64]) -> int:
 def _rounding_of_zero(values: NDArray[np.float64]) -> float:
     """Return what may be left of a difference that is 0: small beside 1, and beside the largest value if less."""
     return ROUNDING_OF_ZERO * min(float(np.abs(values).max(initial=0.0, where=np.isfinite(values))), 1.0)
-
-
-def value_ranges(X: Any) -> NDArray[np.float64]:
-    """Largest minus smallest value of each column of a dense or CSR matrix, shape (n_features,)."""
-    ranges = X.max(axis=0) - X.min(axis=0)
-    dense: NDArray[np.float64] = ranges.toarray().ravel() if sp.issparse(X) else ranges
-    return dense

@@ -11,7 +11,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_consistent_length, validate_data
 
 from fsvm_cli.information import indicator_credits
-from fsvm_cli.ranking.base import Ranker, value_ranges
+from fsvm_cli.magnitudes import value_ranges
+from fsvm_cli.ranking.base import Ranker
 from fsvm_cli.svm import SVM, Kernel
 from fsvm_cli.svm.one_vs_rest import TIE_TOLERANCES, OutputScaling
 

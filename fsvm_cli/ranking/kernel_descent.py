@@ -265,6 +265,8 @@ def descend(objective: Objective, v: NDArray[np.float64], schedule: Schedule) ->
     stopped, step, longest = False, np.inf, np.inf
     while not stopped and len(weights) <= schedule.max_iterations:
         gradient = objective.gradient(here)
+        if not (np.isfinite(here.objective) and np.isfinite(gradient).all()):
+            raise FloatingPointError("the objective of the descent or its derivative is not a number")
         automatic = schedule.threshold / max(np.median(np.abs(gradient[here.v > 0])), np.finfo(float).tiny)
         if len(weights) == 1:
             longest = schedule.max_step * automatic
@@ -273,7 +275,8 @@ def descend(objective: Objective, v: NDArray[np.float64], schedule: Schedule) ->
         while True:
             there = objective.at(_stepped(objective, here, gradient, step, schedule), here.alpha)
             change = float(np.abs(there.v - here.v).sum())
-            stopped = change < max(schedule.relative_change * here.v.sum(), schedule.absolute_change)
+            # A step that has been halved until it moves nothing ends the descent, whatever the bounds.
+            stopped = change == 0 or change < max(schedule.relative_change * here.v.sum(), schedule.absolute_change)
             descends = objective.variant == "as-printed" or there.objective <= here.objective
             if descends or stopped:
                 break

@@ -11,7 +11,8 @@ from scipy.special import xlogy
 from sklearn.feature_selection import mutual_info_classif
 from sklearn.utils import check_random_state
 
-from fsvm_cli.ranking.base import Ranker, value_ranges
+from fsvm_cli.magnitudes import binary_exponents, value_ranges
+from fsvm_cli.ranking.base import Ranker
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -63,15 +64,22 @@ class MutualInformation(Ranker):
 
     def _scores(self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:
         binary = holds_zeros_and_ones(X)
-        continuous = np.flatnonzero(~binary & (value_ranges(X) > 0))
+        ranges = value_ranges(X)
+        continuous = np.flatnonzero(~binary & (ranges > 0))
+        exponents = binary_exponents(ranges)
         scores = np.zeros(X.shape[1])
         scores[binary] = occurrence_information(X[:, binary], y, n_classes)
+        if continuous.size and np.bincount(y).max() < 2:
+            raise ValueError(f"{self.method} needs a class of two samples or more, to find neighbours in it")
         # One feature at a time, with noise from the same seed: a score must not depend on the other features.
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         for feature in continuous:
             column: Any = X[:, [feature]]
             column = column.toarray() if sp.issparse(X) else column
-            nats = mutual_info_classif(column, y, n_neighbors=self.n_neighbors, random_state=seed)
+            # scikit-learn takes a column whose spread is below 2e-15 for a constant one, whatever its unit.
+            nats = mutual_info_classif(
+                np.ldexp(column, exponents[feature]), y, n_neighbors=self.n_neighbors, random_state=seed
+            )
             scores[feature] = nats[0] / np.log(2)
         return scores
 

@@ -24,6 +24,8 @@ NEARLY_ALL = 0.8
 """Where so large a part of the samples is to be watched, all are: then none needs to be looked for."""
 FIRST_SAMPLES = 200
 """A linear machine begins with about so many samples: which others lie near its margin, it then knows."""
+ROUNDS = 50
+"""Trainings of one machine at most, the last of them on all samples: one that misses its gap need not settle."""
 SHRUNK = 0.25
 """A sum over features that has shrunk to this part of itself is made anew: what is subtracted leaves its rounding."""
 
@@ -167,7 +169,7 @@ class LinearMachines(Machines):
 
     def _train(self, machine: int) -> bool:
         task = self.task
-        while True:
+        for rounds_left in reversed(range(ROUNDS)):
             chunk = self.chunks[machine]
             converged = bool(train(chunk, task.tolerance))
             if not converged and task.solver == "auto":
@@ -183,10 +185,11 @@ class LinearMachines(Machines):
             bias = compiled_bias(chunk.box)
             if not has_strays(chunk.rows, self.columns, self.features, w, bias, task.labels[machine]):
                 return converged
-            self._watch(machine)
+            self._watch(machine, every=rounds_left == 1)
+        raise AssertionError("the last round is on all samples")
 
-    def _watch(self, machine: int) -> None:
-        """Rebuild a machine on the samples near its margin and those with alpha > 0."""
+    def _watch(self, machine: int, *, every: bool = False) -> None:
+        """Rebuild a machine on the samples near its margin and those with alpha > 0, or on `every` sample."""
         chunk, y = self.chunks[machine], self.task.labels[machine]
         margins = np.empty(len(y))
         decision_values(self.columns, self.features, self.w[machine], compiled_bias(chunk.box), margins)
@@ -194,7 +197,7 @@ class LinearMachines(Machines):
         coefficients = np.zeros(len(y))
         coefficients[chunk.rows] = chunk.box.c
         near = (margins < 1 + NEAR) | (coefficients != 0)
-        rows = np.arange(len(y)) if near.mean() > NEARLY_ALL else np.flatnonzero(near)
+        rows = np.arange(len(y)) if every or near.mean() > NEARLY_ALL else np.flatnonzero(near)
         self.chunks[machine] = make_chunk(rows, self.columns, self.features, y, coefficients, self.task.C)
 
 

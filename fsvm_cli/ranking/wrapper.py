@@ -11,7 +11,8 @@ from sklearn.base import clone
 from sklearn.naive_bayes import GaussianNB
 from sklearn.utils import check_random_state
 
-from fsvm_cli.ranking.base import Ranker, value_ranges
+from fsvm_cli.magnitudes import value_ranges
+from fsvm_cli.ranking.base import Ranker
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

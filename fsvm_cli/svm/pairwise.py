@@ -74,6 +74,12 @@ def _about(centre: Array, A: Samples, weights: Array | None) -> Array:
     return shifted if weights is None else shifted * np.sqrt(weights)
 
 
+def _centre(A: Array) -> Array:
+    """Return the mean of each column, and for a constant one its value, which rounding may keep the mean from."""
+    centre: Array = np.where(np.equal(A, A[0]).all(axis=0), A[0], A.mean(axis=0))
+    return centre
+
+
 def _dense(A: Samples) -> Array:
     return np.asarray(A.toarray() if sparse.issparse(A) else A, dtype=np.float64)
 
@@ -107,8 +113,8 @@ class SquaredDistance(PairwiseStatistic):
     """t(u, v) = (u - v)^2, as |a|^2 + |b|^2 - 2 a.b about the mean of A, the fast form at the digits of that size."""
 
     def matrix(self, A: Samples, B: Samples, weights: Array | None) -> Array:  # noqa: D102
-        a = _about(A.mean(axis=0), A, weights)
-        b = a if A is B else _about(A.mean(axis=0), B, weights)
+        a = _about(_centre(A), A, weights)
+        b = a if A is B else _about(_centre(A), B, weights)
         result: Array = a @ b.T
         distances_in_place(result, np.einsum("ij,ij->i", a, a), np.einsum("ij,ij->i", b, b))
         if A is B:
@@ -116,7 +122,7 @@ class SquaredDistance(PairwiseStatistic):
         return result
 
     def factors(self, A: Samples, weights: Array | None) -> tuple[Array, Array] | None:  # noqa: D102
-        a = _about(A.mean(axis=0), A, weights)
+        a = _about(_centre(A), A, weights)
         return a, a
 
     def input_contraction(self, A: Samples, B: Samples, weights: Array | None, G: Array) -> Array:  # noqa: D102
@@ -124,7 +130,7 @@ class SquaredDistance(PairwiseStatistic):
         return contracted if weights is None else contracted * weights
 
     def weight_contraction(self, A: Samples, B: Samples, G: Array) -> Array:  # noqa: D102
-        centre = A.mean(axis=0)  # keeps the expanded square accurate for features far from the origin
+        centre = _centre(A)  # keeps the expanded square accurate for features far from the origin
         a, b = A - centre, B - centre
         contracted: Array = G.sum(axis=1) @ a**2 + G.sum(axis=0) @ b**2 - 2.0 * np.sum(a * (G @ b), axis=0)
         return contracted

@@ -6,6 +6,7 @@ import csv
 import json
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 from pandas import read_csv
@@ -182,3 +183,19 @@ def test_a_sparse_file_is_ranked_as_a_full_matrix_when_asked(tmp_path: Path) -> 
 def test_neither_a_file_nor_a_data_set_is_answered_with_the_nearest() -> None:
     message = error_of(UsageError, "spambas", "--method", "fisher")
     assert "spambas: there is no such file, nor a data set of this name; did you mean 'spambase'?" in message
+
+
+@pytest.mark.parametrize("value", ["1e308", "-1e308", "5e-324"])
+@pytest.mark.parametrize("method", ["fisher", "pearson-redundancy", "kpd", "random"])
+def test_values_at_the_ends_of_the_doubles_are_scaled_or_refused_by_name(
+    tmp_path: Path, method: str, value: str
+) -> None:
+    path = tmp_path / "odd.csv"
+    path.write_text("a,b,y\n" + "".join(f"{i % 3},{value if i == 3 else 0},{i % 2}\n" for i in range(12)))
+    options = (path, "--target", "y", "--method", method)
+    content = json.loads(rank(*options, "--format", "json").stdout)
+    assert np.isfinite([each["score"] for each in content["features"]]).all()
+    message = error_of(UsageError, *options, "--scaling", "none")
+    assert "odd: feature 'b' has values of up to" in message
+    assert "scale the features" in message
+    assert len(message.splitlines()) == 1

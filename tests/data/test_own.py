@@ -439,3 +439,20 @@ def test_numbers_survive_csv_bit_by_bit(rows: list[tuple[float, float, str]]) ->
     np.testing.assert_array_equal(dataset.X, frame[["a", "b"]].to_numpy())
     assert [dataset.class_names[code] for code in dataset.y] == frame["y"].tolist()
     assert dataset.sha256 == dataset_from_table("t", pa.Table.from_pandas(frame), TableSpec(target="y")).sha256
+
+
+def test_integers_that_floats_cannot_tell_apart_stay_apart_or_are_refused() -> None:
+    large = [2**53, 2**53 + 1, 2**53, 2**53 + 1]
+    table = pa.table({"a": [1, 2, 3, 5], "y": large})
+    assert dataset_from_table("t", table, TableSpec(target="y")).class_names == (str(2**53), str(2**53 + 1))
+    table = pa.table({"a": large, "y": [0, 1, 0, 1]})
+    with pytest.raises(DataError, match="column 'a' holds integers so large that"):
+        dataset_from_table("t", table, TableSpec(target="y"))
+    table = pa.table({"a": [2**60, 2**60 + 2**20, 0, 1], "y": [0, 1, 0, 1]})
+    assert dataset_from_table("t", table, TableSpec(target="y")).X[1, 0] == 2.0**60 + 2.0**20
+
+
+@pytest.mark.parametrize("unit", [1e308, 5e-324])
+def test_the_mean_of_values_at_the_ends_of_the_doubles_is_between_them(unit: float) -> None:
+    table = pa.table({"a": [unit, unit, unit, None], "y": [0, 1, 0, 1]})
+    assert dataset_from_table("t", table, TableSpec(target="y", missing="mean")).X[3, 0] == unit

@@ -68,3 +68,38 @@ def test_sparse_rows() -> None:
     assert fit_scaling("none", X).constant.tolist() == [2]
     with pytest.raises(UsageError, match="would fill a sparse matrix"):
         fit_scaling("standard", X)
+
+
+SHIFTS = sorted(SHIFTING)
+PLAIN = np.array([[1.0, -3.0], [2.5, 1.0], [0.25, 7.0], [1.0, 1.0]])
+
+
+@pytest.mark.parametrize("name", SCALINGS[1:])
+@pytest.mark.parametrize("exponent", [-1000, -60, 60, 1020])
+def test_other_units_change_nothing_however_large_or_small(name: ScalingName, exponent: int) -> None:
+    other = np.ldexp(PLAIN, exponent)
+    expected = fit_scaling(name, PLAIN).transform(PLAIN)
+    np.testing.assert_array_equal(fit_scaling(name, other).transform(other), expected)
+
+
+@pytest.mark.parametrize("name", SHIFTS)
+def test_the_ends_of_the_doubles_are_scaled(name: ScalingName) -> None:
+    largest = np.finfo(np.float64).max
+    X = np.array([[largest, 5e-324, largest], [-largest, 0.0, largest], [0.0, 0.0, largest]])
+    scaling = fit_scaling(name, X)
+    assert scaling.constant.tolist() == [2]
+    expected = fit_scaling(name, np.sign(X)).transform(np.sign(X))
+    np.testing.assert_allclose(scaling.transform(X), expected, rtol=1e-15, atol=1e-15)
+
+
+@pytest.mark.parametrize("name", SHIFTS)
+def test_rows_far_beyond_the_training_part_are_refused(name: ScalingName) -> None:
+    scaling = fit_scaling(name, PLAIN * [1, 1e-200])
+    with pytest.raises(ValueError, match="feature 2 has values of up to"):
+        scaling.transform(PLAIN * [1, 1e200])
+
+
+def test_units_of_rows_do_not_matter_in_a_sparse_matrix() -> None:
+    X = sp.csr_array([[3e300, 4e300, 0.0], [0.0, 2e-300, 0.0], [0.0, 0.0, 0.0]])
+    found = fit_scaling("unit-norm", X).transform(X).toarray()
+    np.testing.assert_allclose(found, [[0.6, 0.8, 0], [0, 1, 0], [0, 0, 0]])

@@ -13,6 +13,7 @@ from fsvm_cli.ranking.kernel_descent import (
     DescentPath,
     Objective,
     Penalty,
+    Point,
     Schedule,
     descend,
     kernel_at,
@@ -232,3 +233,33 @@ def test_more_folds_than_samples_of_a_class_are_refused() -> None:
 def test_a_kernel_without_weights_in_the_paper_is_refused_by_name() -> None:
     with pytest.raises(ValueError, match="not for the linear one"):
         KernelPenalisedDescent(Linear()).fit(X, Y)
+
+
+class Uphill:
+    """An objective that rises wherever the descent goes, with a limit on how often it may be asked."""
+
+    y = Y
+    variant = "saddle"
+    keeps_total = False
+
+    def __init__(self, rise: float) -> None:
+        self.rise, self.asked = rise, 0
+
+    def at(self, v: np.ndarray, alpha: np.ndarray) -> Point:
+        self.asked += 1
+        assert self.asked < 5_000, "the descent does not end"
+        return Point(v, np.zeros((len(Y), len(Y))), alpha, self.rise * self.asked, True)
+
+    def gradient(self, point: Point) -> np.ndarray:
+        return np.full_like(point.v, self.rise)
+
+
+def test_a_descent_without_stopping_rules_ends_where_steps_move_nothing() -> None:
+    endless = replace(SCHEDULE, relative_change=0.0, absolute_change=0.0)
+    path = descend(Uphill(1.0), np.ones(6), endless)
+    np.testing.assert_array_equal(path.weights, np.ones((1, 6)))
+
+
+def test_a_derivative_that_is_not_a_number_ends_the_descent() -> None:
+    with pytest.raises(FloatingPointError, match="not a number"):
+        descend(Uphill(np.nan), np.ones(6), SCHEDULE)

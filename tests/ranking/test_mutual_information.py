@@ -54,3 +54,10 @@ def test_a_feature_of_both_kinds_is_scored_by_its_own() -> None:
 def test_a_constant_feature_tells_nothing(constant: float) -> None:
     X = np.full((30, 1), constant)
     assert MutualInformation(random_state=0).fit(X, np.arange(30) % 2).scores_.tolist() == [0.0]
+
+
+def test_the_unit_of_a_feature_does_not_matter_however_small() -> None:
+    X, y = np.random.default_rng(4).normal(size=(60, 2)), np.arange(60) % 2
+    X[:, 0] += 3 * y
+    expected = MutualInformation(random_state=0).fit(X, y).scores_
+    np.testing.assert_array_equal(MutualInformation(random_state=0).fit(np.ldexp(X, -60), y).scores_, expected)

@@ -1,0 +1,56 @@
+"""A few inputs of the campaign for each method, and that the campaign itself finds, keeps and survives faults."""
+
+from __future__ import annotations
+
+import os
+import random
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.fuzz.campaign import Campaign, fault_of, run
+from tests.fuzz.subjects import Subject, subjects
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+METHODS = [name for name in subjects() if name.startswith("method")]
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_odd_tables_are_scored_or_refused(name: str, tmp_path: Path) -> None:
+    subject, path = subjects()[name], tmp_path / "file"
+    for seed in range(6):
+        path.write_bytes(subject.draw(random.Random(f"sample {seed}")))
+        outcome, raised = fault_of(subject, path)
+        assert outcome in {"taken", "refused"}, f"{raised}\n{path.read_text()}"
+
+
+def faulty() -> dict[str, Subject]:
+    def draw(rng: random.Random) -> bytes:
+        return rng.choice([b"sound", b"odd"])
+
+    def fails(path: Path) -> None:
+        if path.read_bytes() == b"odd":
+            raise KeyError("odd")
+
+    def dies(path: Path) -> None:
+        if path.read_bytes() == b"odd":
+            os._exit(3)
+
+    return {"fails": Subject(draw, fails), "dies": Subject(draw, dies)}
+
+
+def test_what_leads_to_faults_is_kept_and_the_rest_goes_on(tmp_path: Path) -> None:
+    campaign = Campaign(faulty, 4, seed=3, folder=tmp_path, n_processes=1)
+    inputs = [campaign.input(index) for index in range(4)]
+    odd = {name: [i for i, (of, _, drawn) in enumerate(inputs) if (of, drawn) == (name, b"odd")] for name in faulty()}
+    assert all(odd.values())
+    counts = run(campaign, lambda _: None)
+    kept = {path.name: path.read_text().splitlines() for path in tmp_path.glob("*.txt")}
+    assert kept.keys() == {f"{name}-3-{index}.txt" for name, places in odd.items() for index in places}
+    assert {name: counts[name, "fault"] for name in odd} == {name: len(places) for name, places in odd.items()}
+    first = f"fails-3-{odd['fails'][0]}"
+    raised, command = kept[f"{first}.txt"]
+    assert raised == "KeyError: 'odd'"
+    assert command == f".venv/bin/python -m tests.fuzz --repeat 'fails' {tmp_path / first}"
