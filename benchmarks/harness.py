@@ -14,8 +14,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from fsvm_cli.svm import DualProblem, duality_gap
-from fsvm_cli.svm.dual import bias_of
+from fsvm_cli.svm import DualProblem, bias_of, duality_gap
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

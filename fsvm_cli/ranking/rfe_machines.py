@@ -10,7 +10,7 @@ import numpy as np
 
 from fsvm_cli.ranking.rfe_steps import decision_values, drop_feature, has_strays, make_chunk, normal_vector, train
 from fsvm_cli.svm import DualProblem, solve
-from fsvm_cli.svm.engine import compiled_bias
+from fsvm_cli.svm.conclusion import compiled_bias
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -12,15 +12,8 @@ from fsvm_cli.compiled_cache import use_cache_of_these_sources
 
 if TYPE_CHECKING:
     from fsvm_cli.svm.additive_kernel import Kernel
-    from fsvm_cli.svm.dual import (
-        ConvergenceError,
-        DualProblem,
-        DualSolution,
-        InfeasibleError,
-        Solver,
-        bias_of,
-        duality_gap,
-    )
+    from fsvm_cli.svm.certificate import bias_of, duality_gap
+    from fsvm_cli.svm.dual import ConvergenceError, DualProblem, DualSolution, InfeasibleError, Solver
     from fsvm_cli.svm.estimator import SVM
     from fsvm_cli.svm.kernels import (
         KERNELS,
@@ -41,7 +34,8 @@ use_cache_of_these_sources()
 
 _HOMES = {
     "additive_kernel": ("Kernel",),
-    "dual": ("ConvergenceError", "DualProblem", "DualSolution", "InfeasibleError", "Solver", "bias_of", "duality_gap"),
+    "certificate": ("bias_of", "duality_gap"),
+    "dual": ("ConvergenceError", "DualProblem", "DualSolution", "InfeasibleError", "Solver"),
     "estimator": ("SVM",),
     "kernels": (
         "KERNELS",

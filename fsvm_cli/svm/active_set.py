@@ -20,6 +20,7 @@ from fsvm_cli.svm.pair_steps import (
     place,
     total,
 )
+from fsvm_cli.svm.residuals import refresh
 
 CURVATURE_FLOOR = 1e-12
 """Pairs are treated as having at least this part of the largest diagonal entry as curvature."""
@@ -188,16 +189,6 @@ def newton_steps(K: Array, box: Box, factor: Factor) -> int:
         if moved != 0.0:
             add_scaled(box.r, K[started[a]], -moved)
     return steps
-
-
-@njit(**COMPILED)
-def refresh(K: Array, y: Array, box: Box) -> None:
-    """Compute the residuals from the coefficients."""
-    for i in range(y.size):
-        box.r[i] = y[i]
-    for i in range(y.size):
-        if box.c[i] != 0.0:
-            add_scaled(box.r, K[i], -box.c[i])
 
 
 @njit(**COMPILED, fastmath=REASSOCIATE)

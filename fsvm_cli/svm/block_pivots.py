@@ -10,10 +10,12 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from fsvm_cli.svm.active_set import begin, newton_direction, refresh, synchronise
-from fsvm_cli.svm.engine import VIOLATION, compiled_bias, compiled_gap
+from fsvm_cli.svm.active_set import begin, newton_direction, synchronise
+from fsvm_cli.svm.conclusion import conclude
+from fsvm_cli.svm.engine import VIOLATION
 from fsvm_cli.svm.factor import SHIFT, Factor
 from fsvm_cli.svm.pair_steps import COMPILED, EPSILON, INLINED, Array, Box, add_scaled, extremes, place, total
+from fsvm_cli.svm.residuals import refresh
 
 ROUNDS = 30
 PATIENCE = 3
@@ -23,7 +25,7 @@ INDEFINITE = 10.0
 
 
 @njit(**INLINED)
-def pivot_certified(K: Array, y: Array, box: Box, factor: Factor, tolerance: float) -> tuple[int, float]:
+def pivot_certified(K: Array, y: Array, box: Box, factor: Factor, tolerance: float) -> tuple[int, float, float]:
     """Look for the optimum from a guess of which samples are free.
 
     The block principal pivoting of Judice and Pires (1994) for strictly convex quadratic programs with bounds, here
@@ -48,14 +50,16 @@ def pivot_certified(K: Array, y: Array, box: Box, factor: Factor, tolerance: flo
     rounds : int
         As from `pivot`.
     bias : float
+    gap : float
+        As from `conclude`.
     """
     begin(K, box, factor)
     rounds = pivot(K, box, factor, VIOLATION * tolerance)
     if rounds == 0:
-        return 0, 0.0
+        return 0, 0.0, np.inf
     refresh(K, y, box)
-    bias = compiled_bias(box)
-    return rounds if compiled_gap(y, box, bias) <= tolerance else 0, bias
+    bias, gap = conclude(K, y, box, tolerance)
+    return rounds if gap <= tolerance else 0, bias, gap
 
 
 @njit(**INLINED)

@@ -75,7 +75,9 @@ class DualProblem:
 
     def objective(self, alpha: Array) -> float:
         """Return the dual objective at `alpha`, the value that is maximised."""
-        return _objective(self, alpha, self.gram @ (alpha * self.y))
+        coefficients = alpha * self.y
+        quadratic = coefficients @ (self.gram @ coefficients) + self.ridge * (alpha @ alpha)
+        return float(alpha.sum() - 0.5 * quadratic)
 
     def residuals(self, alpha: Array) -> Array:
         """Return y_i - f_i - ridge alpha_i y_i, the bias at which sample i lies on its margin, shape (n,)."""
@@ -92,11 +94,11 @@ class DualSolution:
     alpha : (n,) array
         Feasible for the box and, up to rounding, the equality constraint.
     bias : float
-        See `bias_of`; 0 for a machine without bias.
+        See `certificate.bias_of`; 0 for a machine without bias.
     objective : float
         The dual objective.
     duality_gap : float
-        Relative, see `duality_gap`; infinity where no primal feasible point is at hand.
+        Relative, an upper bound, see `certificate.duality_gap`; infinity where no primal feasible point is at hand.
     iterations : int
         Of all solvers that took part.
     solver : str
@@ -136,113 +138,3 @@ def _is_finite(matrix: Array) -> bool:
     """Return whether no value is infinite or not a number, without a mask as large as the matrix."""
     starts = range(0, len(matrix), ROWS_IN_CACHE)
     return all(np.isfinite(matrix[start : start + ROWS_IN_CACHE]).all() for start in starts)
-
-
-def bias_of(problem: DualProblem, alpha: Array) -> float:
-    """Return the bias that belongs to `alpha`.
-
-    The mean over the margin vectors (0 < alpha_i < C_i) of the bias at which each lies on its margin. Where there is
-    none, every bias between the two bounds that the Karush-Kuhn-Tucker conditions leave is optimal, and the midpoint
-    is returned, so that two correct solvers agree.
-
-    Parameters
-    ----------
-    problem : DualProblem
-    alpha : (n,) array
-
-    Returns
-    -------
-    float
-        In units of the decision value; 0 for a problem without equality constraint.
-    """
-    return _bias_of(problem, alpha, problem.gram @ (alpha * problem.y))
-
-
-def _bias_of(problem: DualProblem, alpha: Array, values: Array) -> float:
-    if not problem.equality:
-        return 0.0
-    residuals = problem.y - values - problem.ridge * alpha * problem.y
-    on_margin = (alpha > 0) & (alpha < problem.C)
-    if on_margin.any():
-        return float(residuals[on_margin].mean())
-    at_zero = alpha <= 0
-    positive = problem.y > 0
-    lower = residuals[at_zero == positive]
-    upper = residuals[at_zero != positive]
-    return float(0.5 * (lower.max() + upper.min()))
-
-
-def duality_gap(problem: DualProblem, alpha: Array, bias: float) -> float:
-    """Return the relative duality gap of a dual point and a bias, from the Gram matrix in double precision.
-
-    The primal point is w = sum_i alpha_i y_i phi(x_i) with `bias`. Where samples without upper bound (hard margin) are
-    within their margin, w and the bias are scaled up until they are not, which makes the point feasible.
-
-    Parameters
-    ----------
-    problem : DualProblem
-    alpha : (n,) array
-        Within the box. The equality constraint is not checked: its violation times the bias is missed.
-    bias : float
-
-    Returns
-    -------
-    float
-        primal - dual over the larger of the two, >= 0 up to rounding; infinity where no scaling makes the point
-        feasible, 0 where both are 0. It is a sum of terms that vanish where the Karush-Kuhn-Tucker conditions hold, so
-        for an indefinite Gram matrix a gap of 0 says that the point is stationary, not that it is the optimum.
-    """
-    return _duality_gap(problem, alpha, bias, problem.gram @ (alpha * problem.y))
-
-
-def _duality_gap(problem: DualProblem, alpha: Array, bias: float, values: Array) -> float:
-    norm = float((alpha * problem.y) @ values)
-    margins = problem.y * (values + bias)
-    scale = 1.0
-    if problem.ridge == 0.0 and np.isinf(problem.C).any():
-        smallest = float(margins[np.isinf(problem.C)].min())
-        if smallest <= 0.0:
-            return float("inf")
-        scale = max(1.0, 1.0 / smallest)
-    # A sum of terms >= 0 (Fenchel and Young): the difference of two large objectives would lose the digits.
-    terms = _loss(problem, 1.0 - scale * margins) - alpha * (1.0 - margins) + 0.5 * problem.ridge * alpha**2
-    gap = 0.5 * (scale**2 - 1.0) * norm + float(terms.sum())
-    dual = _objective(problem, alpha, values)
-    size = max(abs(dual), abs(dual + gap))
-    return 0.0 if size == 0.0 else gap / size
-
-
-def certificate(problem: DualProblem, alpha: Array) -> tuple[float, float, float]:
-    """Return the bias, the relative duality gap and the dual objective at `alpha`, from one product with K.
-
-    Parameters
-    ----------
-    problem : DualProblem
-    alpha : (n,) array
-        Within the box.
-
-    Returns
-    -------
-    bias : float
-        See `bias_of`.
-    gap : float
-        See `duality_gap`.
-    objective : float
-    """
-    values = problem.gram @ (alpha * problem.y)
-    bias = _bias_of(problem, alpha, values)
-    return bias, _duality_gap(problem, alpha, bias, values), _objective(problem, alpha, values)
-
-
-def _objective(problem: DualProblem, alpha: Array, values: Array) -> float:
-    quadratic = (alpha * problem.y) @ values + problem.ridge * (alpha @ alpha)
-    return float(alpha.sum() - 0.5 * quadratic)
-
-
-def _loss(problem: DualProblem, slack: Array) -> Array:
-    """Return max over 0 <= a <= C of a slack - ridge/2 a^2: hinge, squared hinge, or the two joined."""
-    active = np.maximum(slack, 0.0)
-    if problem.ridge == 0.0:
-        return np.where(np.isinf(problem.C), 0.0, problem.C) * active
-    a = np.minimum(active / problem.ridge, problem.C)
-    return np.asarray(a * active - 0.5 * problem.ridge * a**2, dtype=np.float64)

@@ -6,6 +6,7 @@ import numpy as np
 from numba import njit
 
 from fsvm_cli.svm.active_set import CONVERGED, INFEASIBLE, OUT_OF_BUDGET, STALLED, maximise
+from fsvm_cli.svm.conclusion import conclude
 from fsvm_cli.svm.factor import Factor
 from fsvm_cli.svm.pair_steps import COMPILED, Array, Box
 
@@ -24,9 +25,11 @@ def make_scratch(n: int) -> tuple[Box, Factor]:
     Not compiled: numpy asks for large pages, numba's allocator does not, and on small ones the first use of a matrix
     of some megabytes costs as much as a fit.
     """
-    vectors = np.zeros((14, n))
+    vectors = np.zeros((15, n))
     indices = np.zeros((2, n), np.int64)
-    box = Box(vectors[0], vectors[1], vectors[2], vectors[3], vectors[4], vectors[5], vectors[6], vectors[13])
+    box = Box(
+        vectors[0], vectors[1], vectors[2], vectors[3], vectors[4], vectors[5], vectors[6], vectors[13], vectors[14]
+    )
     factor = Factor(
         np.empty((n, n)),
         indices[0],
@@ -42,49 +45,6 @@ def make_scratch(n: int) -> tuple[Box, Factor]:
         vectors[12],
     )
     return box, factor
-
-
-@njit(**COMPILED)
-def compiled_bias(box: Box) -> float:
-    """Return the bias for residuals: the mean of the free ones, else the midpoint; the rule of `bias_of`."""
-    total, free = 0.0, 0
-    lower, upper = -np.inf, np.inf
-    for i in range(box.c.size):
-        if box.c[i] > box.lower[i]:
-            if box.c[i] < box.upper[i]:
-                total += box.r[i]
-                free += 1
-            else:
-                upper = min(upper, box.r[i])
-        else:
-            lower = max(lower, box.r[i])
-    return total / free if free > 0 else 0.5 * (lower + upper)
-
-
-@njit(**COMPILED)
-def compiled_gap(y: Array, box: Box, bias: float) -> float:
-    """Return the relative duality gap from residuals; the rule of `duality_gap`, the ridge being part of the kernel."""
-    smallest = np.inf
-    for i in range(y.size):
-        if y[i] != 0.0 and np.isinf(box.upper[i] - box.lower[i]):
-            smallest = min(smallest, 1.0 - y[i] * (box.r[i] - bias))
-    if smallest <= 0.0:
-        return np.inf
-    scale = max(1.0, 1.0 / smallest)
-    gap, norm, dual = 0.0, 0.0, 0.0
-    for i in range(y.size):
-        if y[i] == 0.0:
-            continue
-        slack = y[i] * (box.r[i] - bias)
-        bound = box.upper[i] - box.lower[i]
-        if not np.isinf(bound):
-            gap += bound * max(0.0, 1.0 - scale * (1.0 - slack))
-        gap -= box.c[i] * y[i] * slack
-        norm += box.c[i] * (y[i] - box.r[i])
-        dual += 0.5 * box.c[i] * (y[i] + box.r[i])
-    gap += 0.5 * (scale * scale - 1.0) * norm
-    size = max(abs(dual), abs(dual + gap))
-    return 0.0 if size == 0.0 else gap / size
 
 
 @njit(**COMPILED)
@@ -107,8 +67,7 @@ def maximise_certified(  # noqa: PLR0917
     for _ in range(TIGHTENINGS):
         status, taken = maximise(K, y, box, factor, violation, budget - steps)
         steps += taken
-        bias = compiled_bias(box)
-        gap = compiled_gap(y, box, bias)
+        bias, gap = conclude(K, y, box, tolerance)
         if status == INFEASIBLE:
             return status, steps, bias, gap
         if gap <= tolerance:

@@ -8,17 +8,12 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from fsvm_cli.svm.active_set import CONVERGED, refresh
+from fsvm_cli.svm.active_set import CONVERGED
 from fsvm_cli.svm.block_pivots import pivot, pivot_certified
-from fsvm_cli.svm.engine import (
-    STEPS_PER_SAMPLE,
-    VIOLATION,
-    compiled_bias,
-    compiled_gap,
-    make_scratch,
-    maximise_certified,
-)
-from fsvm_cli.svm.pair_steps import COMPILED, Array, Box, add_scaled, place, set_bounds
+from fsvm_cli.svm.conclusion import compiled_bias, conclude
+from fsvm_cli.svm.engine import STEPS_PER_SAMPLE, VIOLATION, make_scratch, maximise_certified
+from fsvm_cli.svm.pair_steps import COMPILED, Array, Box, add_scaled, count_inside, place, set_bounds
+from fsvm_cli.svm.residuals import refresh
 
 if TYPE_CHECKING:
     from fsvm_cli.svm.factor import Factor
@@ -35,11 +30,12 @@ def restore_balance(c: Array, lower: Array, upper: Array) -> Array:
     missing = -float(c.sum())
     room = upper - c if missing > 0.0 else c - lower
     free_first = np.argsort(~((c > lower) & (c < upper)), kind="stable")
-    room = room[free_first]
-    moves = np.clip(abs(missing) - (np.cumsum(room) - room), 0.0, room)
-    balanced = c.copy()
-    balanced[free_first] += np.sign(missing) * moves
-    return np.clip(balanced, lower, upper)
+    before = np.concatenate([[0.0], np.cumsum(room[free_first])[:-1]])
+    moves = np.empty(len(c))
+    moves[free_first] = np.maximum(abs(missing) - before, 0.0)
+    bound = upper if missing > 0.0 else lower
+    # The difference of a bound and its distance may be off the bound by rounding: it is named, not computed.
+    return np.where(moves >= room, bound, np.clip(c + np.sign(missing) * moves, lower, upper))
 
 
 class FoldMachines:
@@ -62,6 +58,8 @@ class FoldMachines:
         Of the machines on all samples.
     converged : (n_C,) array of bool
         Whether they reached the gap.
+    has_margin_vectors : (n_C,) array of bool
+        Whether a coefficient is strictly within its bounds, and so fixes the bias.
     """
 
     def __init__(self, K: Array, y: Array, Cs: Array, tolerance: float) -> None:
@@ -69,13 +67,15 @@ class FoldMachines:
         self.box, self.factor = make_scratch(len(y))
         self.coefficients, self.scores = np.zeros((len(Cs), len(y))), np.empty((len(Cs), len(y)))
         self.converged = np.zeros(len(Cs), dtype=bool)
+        self.has_margin_vectors = np.zeros(len(Cs), dtype=bool)
         self.missed = np.zeros(len(Cs), dtype=np.int64)
         self._fit_all()
 
     def score(self, fold: Fold) -> tuple[Array, Booleans]:
         """Score a fold's test rows by machines on its training rows.
 
-        A machine none of whose support vectors is left out is the machine on all samples. Others begin at that one.
+        A machine none of whose support vectors is left out is the machine on all samples, but for a bias that no
+        margin vector fixes. Others begin at that one.
 
         Parameters
         ----------
@@ -91,6 +91,7 @@ class FoldMachines:
         times = np.bincount(train, minlength=len(self.y))
         left_out = np.flatnonzero(times == 0)
         scores, converged = self.scores[:, test], self.converged.copy()
+        scores += self._bias_shifts(left_out)[:, None]
         repeated = bool((times > 1).any())
         changed = np.flatnonzero((self.coefficients[:, left_out] != 0.0).any(axis=1) | repeated)
         for first, c in enumerate(changed):
@@ -123,14 +124,25 @@ class FoldMachines:
                 previous = self.coefficients[c - 1]
                 box.c[:] = np.where(np.abs(previous) == self.Cs[c - 1], C * y, previous)
                 refresh(K, y, box)
-                rounds, bias = pivot_certified(K, y, box, factor, self.tolerance)
+                rounds, bias, _ = pivot_certified(K, y, box, factor, self.tolerance)
                 done = rounds > 0
             if not done:
                 box.c[:] = np.clip(_grow(K, y, previous, C / self.Cs[c - 1]), box.lower, box.upper) if c > 0 else 0.0
                 done, bias = _climb(K, y, box, factor, self.tolerance)
             self.coefficients[c:], self.scores[c:], self.converged[c:] = box.c, y - box.r + bias, done
+            self.has_margin_vectors[c:] = count_inside(box) > 0
             if not _is_bounded(box):
                 break
+
+    def _bias_shifts(self, left_out: npt.NDArray[np.int64]) -> Array:
+        """Return by how much the biases change where samples are left out that may have bounded their intervals."""
+        shifts, box = np.zeros(len(self.Cs)), self.box
+        for c in np.flatnonzero(~self.has_margin_vectors):
+            set_bounds(box, self.y, self.Cs[c])
+            box.c[:], box.r[:] = self.coefficients[c], self.y - self.scores[c]
+            box.lower[left_out] = box.upper[left_out] = 0.0
+            shifts[c] = compiled_bias(box)
+        return shifts
 
     def _climb_without(self, c: np.intp, fold: Fold) -> tuple[Array, bool]:
         """Score a fold's test rows by steps that each raise the objective, on a Gram matrix of its own."""
@@ -178,8 +190,8 @@ def pivot_without(  # noqa: PLR0917
     if not pivot(K, box, factor, VIOLATION * tolerance):
         return False, 0.0
     refresh(K, y, box)
-    bias = compiled_bias(box)
-    return compiled_gap(y, box, bias) <= tolerance, bias
+    bias, gap = conclude(K, y, box, tolerance)
+    return gap <= tolerance, bias
 
 
 def _climb(K: Array, y: Array, box: Box, factor: Factor, tolerance: float) -> tuple[bool, float]:

@@ -8,21 +8,23 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from fsvm_cli.svm.active_set import CONVERGED, refresh
+from fsvm_cli.svm.active_set import CONVERGED
 from fsvm_cli.svm.block_pivots import pivot_certified
 from fsvm_cli.svm.compiled_kernels import IDENTITY, Form, add_feature, apply_function, fill_gram
-from fsvm_cli.svm.engine import STEPS_PER_SAMPLE, compiled_gap, make_scratch, maximise_certified
+from fsvm_cli.svm.engine import STEPS_PER_SAMPLE, make_scratch, maximise_certified
 from fsvm_cli.svm.pair_steps import (
     COMPILED,
     INLINED,
     Array,
     Box,
     add_scaled,
+    count_inside,
     inner_product,
     overwrite,
     set_bounds,
     total,
 )
+from fsvm_cli.svm.residuals import refresh
 
 if TYPE_CHECKING:
     from fsvm_cli.svm.factor import Factor
@@ -155,23 +157,13 @@ def fit_from(  # noqa: PLR0917
     """Go to the optimum from a point with its residuals; return whether the gap was reached, steps, bias and gap."""
     overwrite(box.c, start)
     if count_inside(box) >= PIVOT_FROM:
-        rounds, bias = pivot_certified(K, y, box, factor, tolerance)
+        rounds, bias, gap = pivot_certified(K, y, box, factor, tolerance)
         if rounds > 0:
-            return True, rounds, bias, compiled_gap(y, box, bias)
+            return True, rounds, bias, gap
         overwrite(box.c, start)
         refresh(K, y, box)
     status, steps, bias, gap = maximise_certified(K, y, box, factor, tolerance, STEPS_PER_SAMPLE * y.size)
     return status == CONVERGED, steps, bias, gap
-
-
-@njit(**COMPILED)
-def count_inside(box: Box) -> int:
-    """Return how many coefficients are strictly between bounds that are finite."""
-    inside = 0
-    for i in range(box.c.size):
-        is_inside = (box.lower[i] < box.c[i]) & (box.c[i] < box.upper[i])
-        inside += is_inside & np.isfinite(box.upper[i] - box.lower[i])
-    return inside
 
 
 @njit(**COMPILED)

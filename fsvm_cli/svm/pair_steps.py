@@ -35,7 +35,10 @@ EPSILON = np.finfo(np.float64).eps
 
 
 class Box(NamedTuple):
-    """A point of the dual problem, its gradient and the box around it; all arrays have shape (n,); gains is scratch."""
+    """A point of the dual problem, its gradient and the box around it; all arrays have shape (n,).
+
+    `error` bounds what rounding did to the residuals r when they were last computed from c; gains is scratch.
+    """
 
     c: Array
     lower: Array
@@ -45,6 +48,7 @@ class Box(NamedTuple):
     fall: Array
     diagonal: Array
     gains: Array
+    error: Array
 
 
 @njit(**COMPILED)
@@ -60,6 +64,16 @@ def place(box: Box, i: int, value: float) -> None:
     box.c[i] = value
     box.rise[i] = 0.0 if value < box.upper[i] else -np.inf
     box.fall[i] = 0.0 if value > box.lower[i] else np.inf
+
+
+@njit(**COMPILED)
+def count_inside(box: Box) -> int:
+    """Return how many coefficients are strictly between bounds that are finite."""
+    inside = 0
+    for i in range(box.c.size):
+        is_inside = (box.lower[i] < box.c[i]) & (box.c[i] < box.upper[i])
+        inside += is_inside & np.isfinite(box.upper[i] - box.lower[i])
+    return inside
 
 
 @njit(**COMPILED)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from fsvm_cli.svm.active_set import CONVERGED, CURVATURE_FLOOR, newton_steps, refresh
+from fsvm_cli.svm.active_set import CONVERGED, CURVATURE_FLOOR, newton_steps
 from fsvm_cli.svm.block_pivots import pivot
-from fsvm_cli.svm.engine import STEPS_PER_SAMPLE, VIOLATION, compiled_bias, compiled_gap, maximise_certified
+from fsvm_cli.svm.conclusion import conclude
+from fsvm_cli.svm.engine import STEPS_PER_SAMPLE, VIOLATION, maximise_certified
 from fsvm_cli.svm.factor import Factor, rebuild
 from fsvm_cli.svm.pair_steps import (
     ALLOCATING,
@@ -21,6 +22,7 @@ from fsvm_cli.svm.pair_steps import (
     pair_step,
     place,
 )
+from fsvm_cli.svm.residuals import refresh
 
 MANY = 64
 """From so many members on, samples enter and leave together; fewer are found faster by steps that stay in the box."""
@@ -52,13 +54,14 @@ def settle(K: Array, y: Array, box: Box, factor: Factor, tolerance: float) -> bo
     if factor.size[0] >= MANY:
         c, r = box.c.copy(), box.r.copy()
         if pivot(K, box, factor, violation):
-            return bool(compiled_gap(y, box, compiled_bias(box)) <= tolerance)
+            refresh(K, y, box)
+            return bool(conclude(K, y, box, tolerance)[1] <= tolerance)
         overwrite(box.r, r)
         for i in range(c.size):
             place(box, i, c[i])
     if factor.size[0] > 0 and alternate(K, box, factor, violation):
         refresh(K, y, box)
-        if compiled_gap(y, box, compiled_bias(box)) <= tolerance:
+        if conclude(K, y, box, tolerance)[1] <= tolerance:
             return True
     if factor.size[0] == 0:
         refresh(K, y, box)

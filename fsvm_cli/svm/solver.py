@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from fsvm_cli.svm.active_set import INFEASIBLE, refresh
+from fsvm_cli.svm.active_set import INFEASIBLE
+from fsvm_cli.svm.certificate import cause_of_failure, certificate, on_bounds
 from fsvm_cli.svm.dual import (
     Array,
     ConvergenceError,
@@ -14,11 +15,11 @@ from fsvm_cli.svm.dual import (
     DualSolution,
     InfeasibleError,
     Solver,
-    certificate,
 )
 from fsvm_cli.svm.engine import STEPS_PER_SAMPLE, make_scratch, maximise_certified
 from fsvm_cli.svm.interior_point import solve_interior_point
 from fsvm_cli.svm.libsvm import solve_libsvm
+from fsvm_cli.svm.residuals import refresh
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -81,13 +82,13 @@ def solve(
         steps += candidate.steps
         solution = _certified(problem, candidate, steps, tolerance)
         if candidate.infeasible:
-            return _failed(solution, tolerance, on_failure, infeasible=True)
+            return _failed(problem, solution, tolerance, on_failure, infeasible=True)
         if solution.converged:
             return solution
         if best is None or solution.duality_gap < best.duality_gap:
             best = solution
     assert best is not None
-    return _failed(best, tolerance, on_failure, infeasible=False)
+    return _failed(problem, best, tolerance, on_failure, infeasible=False)
 
 
 def check_options(tolerance: float, solver: str) -> None:
@@ -156,12 +157,18 @@ def _run_engine(problem: DualProblem, start: Array, tolerance: float, name: str)
 
 
 def _certified(problem: DualProblem, candidate: _Candidate, steps: int, tolerance: float) -> DualSolution:
-    bias, gap, objective = certificate(problem, candidate.alpha)
-    return DualSolution(candidate.alpha, bias, objective, gap, steps, candidate.solver, gap <= tolerance)
+    alpha = on_bounds(problem, candidate.alpha)
+    bias, gap, objective = certificate(problem, alpha, tolerance)
+    return DualSolution(alpha, bias, objective, gap, steps, candidate.solver, gap <= tolerance)
 
 
 def _failed(
-    solution: DualSolution, tolerance: float, on_failure: Literal["raise", "flag"], *, infeasible: bool
+    problem: DualProblem,
+    solution: DualSolution,
+    tolerance: float,
+    on_failure: Literal["raise", "flag"],
+    *,
+    infeasible: bool,
 ) -> DualSolution:
     if on_failure == "flag":
         return solution
@@ -169,9 +176,10 @@ def _failed(
         raise InfeasibleError(
             "the classes are not separable with this kernel, so that no hard margin exists; choose a finite C", solution
         )
+    cause = cause_of_failure(problem, solution.alpha, solution.bias, tolerance)
     raise ConvergenceError(
         f"{solution.solver} stopped after {solution.iterations} iterations at a relative duality gap of "
-        f"{solution.duality_gap:.1e}, above the tolerance of {tolerance:.1e}",
+        f"{solution.duality_gap:.1e}, above the tolerance of {tolerance:.1e}{cause and ': ' + cause}",
         solution,
     )
 

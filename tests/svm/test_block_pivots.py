@@ -22,7 +22,7 @@ def pivot(problem, guess):
     box.lower[:], box.upper[:] = np.minimum(0.0, problem.C * y), np.maximum(0.0, problem.C * y)
     box.c[:] = guess * y
     box.r[:] = y - problem.gram @ box.c
-    rounds, bias = pivot_certified(problem.gram, y, box, factor, 1e-6)
+    rounds, bias, _ = pivot_certified(problem.gram, y, box, factor, 1e-6)
     converged = rounds > 0
     assert (np.abs(box.c) <= problem.C).all() or not converged
     return converged, box.c * y, bias

@@ -17,11 +17,12 @@ from fsvm_cli.svm.active_set import (
     maximise,
     newton_cost,
     newton_steps,
-    refresh,
     synchronise,
 )
-from fsvm_cli.svm.engine import compiled_bias, compiled_gap, make_scratch
+from fsvm_cli.svm.conclusion import compiled_bias, compiled_gap
+from fsvm_cli.svm.engine import make_scratch
 from fsvm_cli.svm.pair_steps import extremes, move, pair_gains, pair_step, place
+from fsvm_cli.svm.residuals import refresh
 
 
 def task(n: int, seed: int, C: float = 2.0):

@@ -7,7 +7,8 @@ import pytest
 from qp_oracle import solve_with_piqp
 
 from fsvm_cli.svm import DualProblem, duality_gap
-from fsvm_cli.svm.engine import compiled_bias, make_scratch
+from fsvm_cli.svm.conclusion import compiled_bias
+from fsvm_cli.svm.engine import make_scratch
 from fsvm_cli.svm.shrinking_gram import MANY, settle, subtract_term
 
 
