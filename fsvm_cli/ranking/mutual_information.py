@@ -48,7 +48,6 @@ class MutualInformation(Ranker):
     """
 
     method = "mutual-information"
-    version = 1
     accepts_sparse = True
 
     def __init__(

@@ -11,7 +11,6 @@ import pytest
 from calling import fsvm, write_config
 
 from fsvm_cli.experiment.store import Store
-from fsvm_cli.ranking.registry import ranking_methods
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -87,11 +86,13 @@ def test_data_that_have_changed(call: Call, results: Path) -> None:
     assert f"{results}: data.sha256 was {'0' * 64} and is " in answer.err
 
 
-def test_a_method_that_has_changed(call: Call, results: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ranking_methods()["random"], "version", 1000)
+def test_a_method_that_has_changed(call: Call, results: Path, edit_code: Callable[[str], None]) -> None:
+    edit_code("fsvm_cli.ranking.random_order")
     answer = call("verify", results)
     assert answer.code == 3
-    assert "code.methods.random was 1 and is 1000 now" in answer.err
+    assert "the store holds no trial of this config, data and code" in answer.err
+    assert "random: changed since it was run: the code of fsvm_cli.ranking.random_order" in answer.err
+    assert "average-separation:" not in answer.err
 
 
 def test_another_package_is_told_and_is_no_mistake(call: Call, results: Path) -> None:
