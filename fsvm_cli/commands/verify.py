@@ -38,11 +38,14 @@ def command(results: Path, n_rerun: int) -> None:
         raise DataError(f"{results}: no results here; 'fsvm run' makes them")
     mistakes = []
     # Looked for before anything else: to plan an experiment may fetch its data.
-    without_store = [folder for folder in folders if not (folder / FILE_NAME).exists() and not _collects(folder)]
+    experiments = [folder for folder in folders if not _collects(folder)]
+    without_store = [folder for folder in experiments if not (folder / FILE_NAME).exists()]
     if without_store:
-        names = shown([folder.name for folder in without_store])
-        of_which = "" if folders == [results] else f" of {len(without_store)} of {len(folders)} folders ({names})"
+        names = f"{len(without_store)} of {len(experiments)} experiments ({shown([each.name for each in without_store])})"
+        of_which = "" if folders == [results] else f" for {names}"
         mistakes.append(f"{results}: no stored trials here{of_which}; 'fsvm run' makes them")
+        if without_store == experiments:
+            raise DataError(mistakes[0])
     for folder in (folder for folder in folders if folder not in without_store):
         try:
             mistakes += [f"{folder}: {mistake}" for mistake in _verify(folder, n_rerun)]

@@ -104,6 +104,32 @@ def test_another_package_is_told_and_is_no_mistake(call: Call, results: Path) ->
     assert "packages.pandas was 0.1 and is " in answer.out
 
 
+def test_a_clone_without_stores_is_told_before_any_data_are_asked_for(
+    call: Call, results: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def ask(*_: object, **__: object) -> None:
+        raise AssertionError("data were asked for")
+
+    shutil.copytree(results, results.parent / "other")
+    (results / "trials.sqlite").unlink()
+    with monkeypatch.context() as patch:
+        patch.setattr("fsvm_cli.experiment.plan.open_source", ask)
+        for folder, words in ((results, ""), (results.parent, " for 2 of 2 experiments (other, small)")):
+            (results.parent / "other" / "trials.sqlite").unlink(missing_ok=True)
+            answer = call("verify", folder)
+            assert answer.code == 3
+            assert answer.err == f"fsvm: {folder}: no stored trials here{words}; 'fsvm run' makes them\n"
+
+
+def test_what_has_a_store_is_verified_beside_what_has_none(call: Call, results: Path) -> None:
+    shutil.copytree(results, results.parent / "other")
+    (results / "trials.sqlite").unlink()
+    answer = call("verify", results.parent)
+    assert answer.code == 3
+    assert "no stored trials here for 1 of 2 experiments (small)" in answer.err
+    assert "other: every table and figure is what the stored trials lead to" in answer.out
+
+
 def test_no_results_and_no_store(call: Call, results: Path, tmp_path: Path) -> None:
     assert call("verify", tmp_path / "nothing").code == 3
     (results / "trials.sqlite").unlink()
