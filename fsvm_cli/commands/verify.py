@@ -41,9 +41,10 @@ def command(results: Path, n_rerun: int) -> None:
     experiments = [folder for folder in folders if not _collects(folder)]
     without_store = [folder for folder in experiments if not (folder / FILE_NAME).exists()]
     if without_store:
-        names = f"{len(without_store)} of {len(experiments)} experiments ({shown([each.name for each in without_store])})"
-        of_which = "" if folders == [results] else f" for {names}"
-        mistakes.append(f"{results}: no stored trials here{of_which}; 'fsvm run' makes them")
+        names = shown([folder.name for folder in without_store])
+        of_many = f" for {len(without_store)} of {len(experiments)} experiments ({names})"
+        where = "" if folders == [results] else of_many
+        mistakes.append(f"{results}: no stored trials here{where}; 'fsvm run' makes them")
         if without_store == experiments:
             raise DataError(mistakes[0])
     for folder in (folder for folder in folders if folder not in without_store):
