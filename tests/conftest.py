@@ -9,7 +9,10 @@ import pytest
 from calling import N_TRIALS, fsvm, hashes, write_config
 from hypothesis import settings
 
+from fsvm_cli.experiment import plan
+
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 # scikit-learn checks array-API input only where scipy was told of it before its first import.
@@ -28,3 +31,19 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[st
     answer = fsvm("run", config, "--jobs", "1", "--out", folder / "results")
     assert answer.code == 0, answer.err
     return config, hashes(folder / "results" / "small")
+
+
+@pytest.fixture
+def edit_code(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Let a module look as if its code had been edited."""
+
+    def edit(module: str) -> None:
+        digests = plan.source_digests
+
+        def with_the_edit(*modules: str) -> dict[str, str]:
+            found = digests(*modules)
+            return found | ({module: "edited"} if module in found else {})
+
+        monkeypatch.setattr(plan, "source_digests", with_the_edit)
+
+    return edit

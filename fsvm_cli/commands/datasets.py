@@ -91,7 +91,10 @@ def fetch(names: tuple[str, ...]) -> None:
 @command.command("verify")
 @click.argument("names", nargs=-1)
 def verify(names: tuple[str, ...]) -> None:
-    """Check the files in the cache against the cards: those of NAMES, or all."""
+    """Check the files on this machine against the cards: those of NAMES, or all.
+
+    They lie in the cache, or in the folder that FSVM_MIRROR names.
+    """
     from collections import Counter
 
     from fsvm_cli.data.inventory import stored_files
@@ -100,6 +103,8 @@ def verify(names: tuple[str, ...]) -> None:
     files = stored_files(names)
     altered = [str(stored.path) for stored in files if stored.state == "altered"]
     counts = Counter(stored.state for stored in files)
-    click.echo(", ".join(f"{counts[state]} {state}" for state in ("intact", "absent", "altered")))
+    n_in_mirror = sum(stored.in_mirror and stored.state == "intact" for stored in files)
+    words = {"intact": f"intact ({n_in_mirror} of them in the mirror)" if n_in_mirror else "intact"}
+    click.echo(", ".join(f"{counts[state]} {words.get(state, state)}" for state in ("intact", "absent", "altered")))
     if altered:
         raise DataError("\n".join(["altered files; remove them, or fetch them again:", *altered]))

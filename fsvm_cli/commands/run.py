@@ -36,7 +36,12 @@ if TYPE_CHECKING:
     "--splits", type=click.IntRange(min=1), help="Random splits to run; a split that the data come with stays one."
 )
 @click.option("--set", "assignments", multiple=True, metavar="KEY=VALUE", help="Override a key by its dotted path.")
-@click.option("--out", type=click.Path(path_type=Path), default="results", show_default=True, help="Folder of results.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    help="Folder of results: by default 'results', and 'results/with-overrides' with --splits or --set.",
+)
+@click.option("--overwrite", is_flag=True, help="Replace results of another config, or full results by partial ones.")
 @click.option("--dry-run", is_flag=True, help="Say what would be done and how long it may take.")
 @click.option("--fresh", is_flag=True, help="Start over; stored trials go once the new ones begin to come.")
 def command(  # noqa: PLR0917 - click passes every option
@@ -45,39 +50,54 @@ def command(  # noqa: PLR0917 - click passes every option
     dask: str | None,
     splits: int | None,
     assignments: tuple[str, ...],
-    out: Path,
+    out: Path | None,
+    overwrite: bool,
     dry_run: bool,
     fresh: bool,
 ) -> None:
     """Run experiments and write their tables and figures.
 
-    CONFIG is the path of a config, or the name of one that comes with fsvm (such as wine). What the folder of results
-    already holds is not computed again. Several experiments share the processes, and one that fails does not keep the
-    others from being finished. A config that lists experiments runs them, and collects their claims in a table.
+    CONFIG is the path of a config, or the name of one that comes with fsvm (such as wine). Its results go to the folder
+    results/NAME; those of a run with --splits or --set go to results/with-overrides/NAME, where they replace no full
+    results. What is stored already is not computed again. Several experiments share the processes, and one that fails
+    does not keep the others from being finished. A config that lists experiments runs them, and collects their claims
+    in a table.
     """
     from fsvm_cli.commands.workers import choose_workers
     from fsvm_cli.errors import FsvmError
+    from fsvm_cli.experiment.folders import FULL, WITH_OVERRIDES, check_replaceable
     from fsvm_cli.experiment.load import load_all
     from fsvm_cli.experiment.plan import plan
 
     errors: list[FsvmError] = []
     planned: Planned = []
     experiments, collections = load_all(configs, assignments, splits)
+    neighbour = None
+    if out is None:
+        out, neighbour = (WITH_OVERRIDES, FULL) if assignments or splits else (FULL, WITH_OVERRIDES)
     for loaded in experiments:
         try:
+            check_replaceable(loaded, out / loaded.name, overwrite=overwrite)
             planned.append((loaded, plan(loaded, _announce), out / loaded.name))
         except FsvmError as error:
             errors.append(error)
+    for collection in list(collections):
+        try:
+            check_replaceable(collection, out / collection.name, overwrite=overwrite)
+        except FsvmError as error:
+            errors.append(error)
+            collections.remove(collection)
     workers = choose_workers(jobs, dask)
+    neighbour = None if fresh else neighbour
     if dry_run:
-        _explain(planned, workers, fresh)
+        _explain(planned, workers, fresh, neighbour)
         for collection in collections:
             n_members = len(collection.members)
             click.echo(
                 f"{collection.name}: collects claims of {n_members} experiments; results in {out / collection.name}"
             )
     else:
-        errors += _run(planned, collections, out, workers, fresh)
+        errors += _run(planned, collections, out, workers, fresh=fresh, neighbour=neighbour)
     _raise_as_one(errors)
 
 
@@ -102,11 +122,18 @@ def _announce_compilation() -> None:
 
 
 def _run(
-    planned: Planned, collections: Sequence[LoadedCollection], out: Path, workers: Workers, fresh: bool
+    planned: Planned,
+    collections: Sequence[LoadedCollection],
+    out: Path,
+    workers: Workers,
+    *,
+    fresh: bool,
+    neighbour: Path | None,
 ) -> list[FsvmError]:
     """Run the experiments and collect what collections ask for; the errors of those that did not succeed."""
     from fsvm_cli.commands.progress import progress_display
     from fsvm_cli.errors import FsvmError, TrialsFailedError
+    from fsvm_cli.experiment.folders import borrow
     from fsvm_cli.experiment.run import Job, run
     from fsvm_cli.experiment.store import Store
 
@@ -123,6 +150,7 @@ def _run(
         for loaded, experiment, folder in planned:
             try:
                 store = stack.enter_context(Store(folder, writable=True, fresh=fresh))
+                borrow(experiment, store, neighbour and neighbour / loaded.name)
                 begun.append((loaded, folder, Job(experiment, store, display.of(loaded.name))))
             except FsvmError as error:
                 errors.append(error)
@@ -140,7 +168,7 @@ def _run(
         report()
     for collection in collections:
         try:
-            _collect(collection, written, out)
+            _collect(collection, written, out, workers, begin)
         except FsvmError as error:
             errors.append(error)
     failed = [loaded.name for loaded, _, job in begun if job.failures]
@@ -174,9 +202,10 @@ def _write(loaded: LoadedConfig, folder: Path, job: Job, workers: Workers, begin
     return report
 
 
-def _collect(loaded: LoadedCollection, written: set[str], out: Path) -> None:
+def _collect(loaded: LoadedCollection, written: set[str], out: Path, workers: Workers, begin: datetime) -> None:
     """Write and print a collection whose experiments have been written."""
     from fsvm_cli.errors import DataError
+    from fsvm_cli.experiment.provenance import write_environment
     from fsvm_cli.report.overview import write_overview
     from fsvm_cli.report.results import draw_figures
     from fsvm_cli.report.summary import print_overview
@@ -185,23 +214,24 @@ def _collect(loaded: LoadedCollection, written: set[str], out: Path) -> None:
     if missing:
         raise DataError(f"{loaded.name}: not collected, for lack of the results of {', '.join(missing)}")
     folder = out / loaded.name
+    write_environment(folder, loaded, workers.words, 0, begin)
     overview = write_overview(loaded, out, folder)
     print_overview(loaded, overview, folder, draw_figures(folder))
 
 
-def _explain(planned: Planned, workers: Workers, fresh: bool) -> None:
+def _explain(planned: Planned, workers: Workers, fresh: bool, neighbour: Path | None) -> None:
     """Say what a run would do, and why."""
     from fsvm_cli.commands.progress import duration
     from fsvm_cli.experiment.explain import explain
     from fsvm_cli.experiment.missing import missing_tasks
     from fsvm_cli.experiment.run import estimate_seconds
-    from fsvm_cli.experiment.schema import ALL_FEATURES
     from fsvm_cli.experiment.store import FILE_NAME, Store
 
     for loaded, experiment, folder in planned:
         with contextlib.ExitStack() as stack:
-            is_stored = (folder / FILE_NAME).exists() and not fresh
-            store = stack.enter_context(Store(folder, writable=False)) if is_stored else None
+            folders = () if fresh else (folder, *(() if neighbour is None else (neighbour / loaded.name,)))
+            stored = next((each for each in folders if (each / FILE_NAME).exists()), None)
+            store = None if stored is None else stack.enter_context(Store(stored, writable=False))
             tasks = missing_tasks(experiment, store)
             seconds = estimate_seconds(experiment, store, tasks, workers.number) if tasks else 0
             explanations = explain(experiment, store, tasks)
@@ -212,6 +242,5 @@ def _explain(planned: Planned, workers: Workers, fresh: bool) -> None:
             f"do{estimate} with {workers.words}; results in {folder}"
         )
         for explanation in explanations:
-            ranking = experiment.rankings()[explanation.place]
-            label = ALL_FEATURES if ranking is None else ranking.label
+            label = experiment.label(explanation.place)
             click.echo(f"  {label}: {explanation.n_missing} to do: {'; '.join(explanation.reasons)}")

@@ -10,6 +10,9 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from fsvm_cli.experiment.plan import Experiment
+    from fsvm_cli.experiment.store import Store
+
 # Times differ from run to run; run.json is compared value by value.
 PARTICULAR_TO_A_RUN = frozenset({"timings.csv", "run.json"})
 
@@ -25,20 +28,43 @@ def command(results: Path, n_rerun: int) -> None:
     RESULTS is the folder of one experiment, or one that holds several. All tables and figures are made again from the
     stored trials and compared byte by byte; the trials are compared with the config and the data that they claim.
     """
+    from fsvm_cli.data.wording import shown
     from fsvm_cli.errors import DataError, FsvmError
+    from fsvm_cli.experiment.store import FILE_NAME
     from fsvm_cli.report.results import results_folders
 
     folders = results_folders(results)
     if not folders:
         raise DataError(f"{results}: no results here; 'fsvm run' makes them")
     mistakes = []
-    for folder in folders:
+    # Looked for before anything else: to plan an experiment may fetch its data.
+    experiments = [folder for folder in folders if not _collects(folder)]
+    without_store = [folder for folder in experiments if not (folder / FILE_NAME).exists()]
+    if without_store:
+        names = shown([folder.name for folder in without_store])
+        of_many = f" for {len(without_store)} of {len(experiments)} experiments ({names})"
+        where = "" if folders == [results] else of_many
+        mistakes.append(f"{results}: no stored trials here{where}; 'fsvm run' makes them")
+        if without_store == experiments:
+            raise DataError(mistakes[0])
+    for folder in (folder for folder in folders if folder not in without_store):
         try:
             mistakes += [f"{folder}: {mistake}" for mistake in _verify(folder, n_rerun)]
         except FsvmError as error:
             mistakes.append(str(error))
     if mistakes:
         raise DataError("\n".join(mistakes))
+
+
+def _collects(folder: Path) -> bool:
+    """Whether a folder is that of a collection, which has no trials of its own; one that nobody can read is not."""
+    from fsvm_cli.errors import DataError
+    from fsvm_cli.experiment.provenance import is_collection
+
+    try:
+        return is_collection(folder)
+    except DataError:
+        return False
 
 
 def _announce(message: str) -> None:
@@ -70,6 +96,7 @@ def _verify(folder: Path, n_rerun: int) -> list[str]:
         n_stored = len(stored_trials(experiment, store))
         if n_stored == 0:
             mistakes.append("the store holds no trial of this config, data and code")
+            mistakes += _what_is_missing(experiment, store)
             return mistakes
         click.echo(f"{folder}: {n_stored} of {experiment.n_trials()} planned trials are stored")
         differing = _made_again(folder, lambda made: write_tables(loaded, experiment, store, made))
@@ -84,6 +111,14 @@ def _verify(folder: Path, n_rerun: int) -> list[str]:
                 for trial in found.differing
             ]
     return mistakes
+
+
+def _what_is_missing(experiment: Experiment, store: Store) -> list[str]:
+    from fsvm_cli.experiment.explain import explain
+    from fsvm_cli.experiment.missing import missing_tasks
+
+    explanations = explain(experiment, store, missing_tasks(experiment, store))
+    return [f"{experiment.label(each.place)}: {'; '.join(each.reasons)}" for each in explanations]
 
 
 def _verify_collection(folder: Path) -> list[str]:

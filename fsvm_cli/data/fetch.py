@@ -82,9 +82,14 @@ def fetch_files(files: Sequence[CardFile], announce: Callable[[str], None]) -> l
 
 
 def _at_hand(file: CardFile) -> Path | None:
+    return next((path for path in local_paths(file) if is_intact(path, file)), None)
+
+
+def local_paths(file: CardFile) -> list[Path]:
+    """List where a file may lie on this machine, in the order in which this is tried: the cache, a mirror's folder."""
     mirror = os.environ.get("FSVM_MIRROR", "")
     folders = [cache_folder(), *([Path(mirror)] if mirror and not _is_address(mirror) else [])]
-    return next((folder / file.path for folder in folders if is_intact(folder / file.path, file)), None)
+    return [folder / file.path for folder in folders]
 
 
 def _is_address(mirror: str) -> bool:

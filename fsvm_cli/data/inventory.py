@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from fsvm_cli.data.card import BundledCopy, Files, FixedVersion, read_card
-from fsvm_cli.data.fetch import addresses_of, cache_folder, is_intact
+from fsvm_cli.data.fetch import addresses_of, is_intact, local_paths
 from fsvm_cli.data.synthetic import GENERATORS
 from fsvm_cli.shipped import shipped_names
 
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from fsvm_cli.data.card import Card, CardFile, GeneratedVersion
 
 FileState = Literal["intact", "absent", "altered"]
-Availability = Literal["drawn", "bundled", "cached", "to fetch", "by hand"]
+Availability = Literal["drawn", "bundled", "cached", "mirror", "to fetch", "by hand"]
 
 
 @dataclass(frozen=True)
@@ -39,7 +38,7 @@ class VersionSummary:
         Error of the best rule, between 0 and 1, where it is known.
     caveats : tuple of str
         What every report on it says.
-    availability : {"drawn", "bundled", "cached", "to fetch", "by hand"}
+    availability : {"drawn", "bundled", "cached", "mirror", "to fetch", "by hand"}
         Whether it can be had without network, and how; "by hand" where a file has no address.
     files : tuple of str
         Paths of the files that its copies are read from.
@@ -61,11 +60,22 @@ class VersionSummary:
 
 @dataclass(frozen=True)
 class StoredFile:
-    """One file of a card and its state in the cache."""
+    """One file of a card, where it lies and in which state: in the cache, or else in the folder of a mirror.
+
+    Attributes
+    ----------
+    file : CardFile
+    path : Path
+        Of an absent file, where it would be fetched to.
+    state : {"intact", "absent", "altered"}
+    in_mirror : bool
+        Whether `path` lies in the folder that ``FSVM_MIRROR`` names.
+    """
 
     file: CardFile
     path: Path
     state: FileState
+    in_mirror: bool
 
 
 def summarize(name: str) -> list[VersionSummary]:
@@ -115,23 +125,31 @@ def _summarize(name: str, card: Card, version_name: str, version: FixedVersion |
 
 def _availability(card: Card, version: FixedVersion) -> Availability:
     fetched = [card.files_of(copy) for copy in version.copies if isinstance(copy, Files)]
-    if any(all(_state(file) == "intact" for file in files) for files in fetched):
+    found = [list(map(_stored, files)) for files in fetched]
+    intact = [files for files in found if all(file.state == "intact" for file in files)]
+    # As a run looks for them.
+    if any(not any(file.in_mirror for file in files) for files in intact):
         return "cached"
     if any(isinstance(copy, BundledCopy) for copy in version.copies):
         return "bundled"
-    can_be_fetched = any(all(addresses_of(file) for file in files) for files in fetched)
-    return "to fetch" if can_be_fetched or os.environ.get("FSVM_MIRROR") else "by hand"
+    if intact:
+        return "mirror"
+    return "to fetch" if any(all(addresses_of(file) for file in files) for files in fetched) else "by hand"
 
 
-def _state(file: CardFile) -> FileState:
-    path = cache_folder() / file.path
-    if not path.exists():
-        return "absent"
-    return "intact" if is_intact(path, file) else "altered"
+def _stored(file: CardFile) -> StoredFile:
+    paths = local_paths(file)
+    for place, path in enumerate(paths):
+        if is_intact(path, file):
+            return StoredFile(file, path, "intact", in_mirror=place > 0)
+    for place, path in enumerate(paths):
+        if path.exists():
+            return StoredFile(file, path, "altered", in_mirror=place > 0)
+    return StoredFile(file, paths[0], "absent", in_mirror=False)
 
 
 def stored_files(names: Sequence[str] = ()) -> list[StoredFile]:
-    """List the files of the cards called `names`, or of all, with their state in the cache.
+    """List the files of the cards called `names`, or of all, with their state on this machine.
 
     Raises
     ------
@@ -139,4 +157,4 @@ def stored_files(names: Sequence[str] = ()) -> list[StoredFile]:
         If there is no such card.
     """
     files = {file.path: file for name in names or shipped_names("datasets") for file in read_card(name).files}
-    return [StoredFile(file, cache_folder() / file.path, _state(file)) for file in files.values()]
+    return list(map(_stored, files.values()))

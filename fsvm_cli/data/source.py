@@ -203,7 +203,7 @@ def _generated_source(name: str, version: GeneratedVersion, n_samples: int) -> G
     if version.generator not in GENERATORS:
         raise UsageError(f"there is no generator '{version.generator}'; {nearest(version.generator, [*GENERATORS])}")
     generator = GENERATORS[version.generator]
-    distribution = [version.generator, generator.revision, version.parameters, n_samples]
+    distribution = [version.generator, version.parameters, n_samples]
     return GeneratedSource(
         name=name,
         identity=hashlib.sha256(json.dumps(distribution, sort_keys=True).encode()).hexdigest(),

@@ -11,6 +11,8 @@ from fsvm_cli.documents import StrictModel
 from fsvm_cli.experiment.schema import Paper, Text
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from fsvm_cli.experiment.config import LoadedConfig
 
 MEMBERS = "experiments"
@@ -52,6 +54,8 @@ class LoadedCollection:
     ----------
     name : str
         The file's name without ending; names the folder of the results.
+    folder : Path
+        Where the file lies.
     collection : Collection
     overrides : dict of str to value
         What options have set over the texts of the experiments, by dotted path.
@@ -60,6 +64,7 @@ class LoadedCollection:
     """
 
     name: str
+    folder: Path
     collection: Collection
     overrides: dict[str, Any]
     members: tuple[LoadedConfig, ...]

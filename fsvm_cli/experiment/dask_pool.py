@@ -17,9 +17,9 @@ from distributed.cfexecutor import ClientExecutor
 
 from fsvm_cli.errors import DataError, UsageError
 from fsvm_cli.experiment.pools import Pool
-from fsvm_cli.experiment.provenance import describe_code
 from fsvm_cli.experiment.tasks import PackedExperiment, run_tasks
 from fsvm_cli.experiment.warm_up import warm_up
+from fsvm_cli.sources import source_digests
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -65,7 +65,7 @@ class DaskPool(Pool):
             cluster = stack.enter_context(_local_cluster(address)) if address.startswith(LOCAL) else None
             self._client = stack.enter_context(contextlib.closing(_connect(address, cluster)))
             self._executor = ClientExecutor(self._client, pure=False)
-            self._plugin = _Experiments(list(map(PackedExperiment.of, experiments)), is_ours=cluster is not None)
+            self._plugin = _Experiments(experiments, is_ours=cluster is not None)
             with self._that_may_be_gone():
                 self._wait_for_workers()
                 self._install()
@@ -172,17 +172,18 @@ def _connect(address: str, cluster: distributed.LocalCluster | None) -> distribu
 class _Experiments(distributed.WorkerPlugin):
     """Carries the experiments of a run to each worker, also to one that joins or is restarted later."""
 
-    def __init__(self, packed: list[PackedExperiment], *, is_ours: bool) -> None:
+    def __init__(self, experiments: Sequence[Experiment], *, is_ours: bool) -> None:
         self.name = f"fsvm-{uuid.uuid4()}"
-        self._packed = packed
+        self._packed = list(map(PackedExperiment.of, experiments))
         self._is_ours = is_ours
-        self._code = describe_code()
+        self._sources = [experiment.all_sources() for experiment in experiments]
 
     def setup(self, worker: Any) -> None:  # noqa: ARG002 - the contract of WorkerPlugin
         if self._is_ours:
             _be_quiet()
-        if describe_code() != self._code:
-            raise RuntimeError("a worker runs another version of fsvm or of its methods")
+        for sources in self._sources:
+            if source_digests(*sources) != sources:
+                raise RuntimeError("a worker runs other code of fsvm or of a method")
         _runs[self.name] = _Run(self._packed)
 
     def teardown(self, worker: Any) -> None:  # noqa: ARG002 - the contract of WorkerPlugin

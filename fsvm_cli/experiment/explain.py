@@ -7,12 +7,17 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from fsvm_cli.data.wording import shown
+from fsvm_cli.experiment.plan import SOURCES
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from fsvm_cli.experiment.plan import Experiment
     from fsvm_cli.experiment.store import Store
     from fsvm_cli.experiment.tasks import Task
+
+CODE = f"{SOURCES}."
 
 
 @dataclass(frozen=True)
@@ -83,13 +88,34 @@ def _what_changed(ingredients: dict[str, Any], known: Sequence[dict[str, Any]]) 
     alike = [other for other in others if other.get("ranking.method") == mine.get("ranking.method")]
     if not alike:
         return "never run here"
-    changes = min((_differences(mine, other) for other in alike), key=len)
-    return f"changed since it was run: {', '.join(changes)}"
+    with_code = [other for other in alike if any(name.startswith(CODE) for name in other)]
+    if not with_code:
+        return "run by an older fsvm, which did not note the code that it ran"
+    changes = min(
+        (_differences(mine, other) for other in with_code), key=lambda each: (len(each.words()), len(each.code))
+    )
+    return f"changed since it was run: {', '.join(changes.words())}"
 
 
-def _differences(mine: dict[str, Any], other: dict[str, Any]) -> list[str]:
+@dataclass(frozen=True)
+class _Differences:
+    """What two groups differ in: in words, and modules whose code differs."""
+
+    values: list[str]
+    code: list[str]
+
+    def words(self) -> list[str]:
+        return [*self.values, *([f"the code of {shown(self.code)}"] if self.code else [])]
+
+
+def _differences(mine: dict[str, Any], other: dict[str, Any]) -> _Differences:
     names = [name for name in {**mine, **other} if mine.get(name) != other.get(name)]
-    return [name if name == "data" else f"{name} {other.get(name)} -> {mine.get(name)}" for name in names]
+    values = [
+        name if name == "data" else f"{name} {other.get(name)} -> {mine.get(name)}"
+        for name in names
+        if not name.startswith(CODE)
+    ]
+    return _Differences(values, [name.removeprefix(CODE) for name in names if name.startswith(CODE)])
 
 
 def flattened(content: dict[str, Any], prefix: str = "") -> dict[str, Any]:

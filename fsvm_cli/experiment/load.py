@@ -52,7 +52,7 @@ def load_any(
             raise document.error((MEMBERS, place), f"no claim of {name} has an id like '{collection.claims}'")
         members.append(member)
     changed = {key: value for member in members for key, value in member.document.overrides.items()}
-    return LoadedCollection(path.stem, collection, changed, tuple(members))
+    return LoadedCollection(path.stem, path.parent, collection, changed, tuple(members))
 
 
 def _member(document: Document, place: int, beside: Path) -> str:

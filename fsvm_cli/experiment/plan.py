@@ -9,16 +9,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fsvm_cli.data.scaling import fit_scaling
-from fsvm_cli.data.source import DataSource, FixedSource, check_source, open_source
+from fsvm_cli.data.source import DataSource, FixedSource, GeneratedSource, check_source, open_source
+from fsvm_cli.data.synthetic import GENERATORS
 from fsvm_cli.data.wording import shown
 from fsvm_cli.errors import UsageError
 from fsvm_cli.evaluation.splits import count_rows
 from fsvm_cli.experiment.extraction import Extraction
-from fsvm_cli.experiment.schema import GIVEN
+from fsvm_cli.experiment.schema import ALL_FEATURES, GIVEN
 from fsvm_cli.experiment.sparse import check_sparse
 from fsvm_cli.extraction.registry import extraction_methods
 from fsvm_cli.magnitudes import check_magnitudes
 from fsvm_cli.ranking.registry import ranking_methods
+from fsvm_cli.sources import source_digests
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -26,8 +28,11 @@ if TYPE_CHECKING:
     from fsvm_cli.experiment.config import LoadedConfig
     from fsvm_cli.experiment.schema import Config, Ranking
 
-OUTCOME_VERSION = 1
-"""Raised whenever a trial would find something else for the same config, data and methods."""
+TRIAL = f"{__package__}.trial"
+"""The module whose code, with all that it imports, leads from the data to an outcome."""
+
+SOURCES = "sources"
+"""Under which name the ingredients of a key list the code."""
 
 RECORDED_METHODS = {"decision-field": "gradient-angle", "descent-path": "kpd"}
 """Whose ranking each record shows."""
@@ -82,6 +87,11 @@ class Experiment:
         """Places of the rankings, by which outcomes are told apart."""
         return range(len(self.rankings()))
 
+    def label(self, place: int) -> str:
+        """Name the ranking at `place` as tables do."""
+        ranking = self.rankings()[place]
+        return ALL_FEATURES if ranking is None else ranking.label
+
     def n_trials(self) -> int:
         """Count the planned trials."""
         return self.config.protocol.splits * len(self.n_test)
@@ -90,8 +100,8 @@ class Experiment:
         """Give the key of a trial's outcome with the ranking at `place`.
 
         A key is the hash of what the outcome depends on: data, scaling, machine, seed and place of the split, rows of
-        its parts, method with version, parameters and order. Names, numbers of splits and the other rankings are not
-        part of it.
+        its parts, method with parameters and order, and the code that computes it. Names, numbers of splits and the
+        other rankings are not part of it.
         """
         text = f"{self._prefixes[place]}/{trial.n_train}/{self.n_test[trial.n_train]}/{trial.split}"
         return hashlib.sha256(text.encode()).hexdigest()[:32]
@@ -109,23 +119,35 @@ class Experiment:
         # A random split says so by saying nothing: stored outcomes are older than given splits.
         given = {"split": "given"} if self.config.protocol.is_given else {}
         return given | {
-            "outcome_version": OUTCOME_VERSION,
             "data": self.source.identity,
             "scaling": self.config.scaling,
             "classifier": self.config.classifier_of(ranking).model_dump(mode="json"),
             "control": self.config.control,
             "seed": self.config.protocol.seed,
             "ranking": None if ranking is None else _what_matters(ranking),
+            SOURCES: self.sources(place),
         }
+
+    def sources(self, place: int) -> dict[str, str]:
+        """Hash the code that the outcomes of the ranking at `place` come from, by the names of its modules."""
+        ranking = self.rankings()[place]
+        modules = [TRIAL]
+        if isinstance(self.source, GeneratedSource):
+            modules.append(GENERATORS[self.source.generator].draw.__module__)
+        if ranking is not None:
+            methods = extraction_methods() if isinstance(ranking, Extraction) else ranking_methods()
+            modules.append(methods[ranking.method].__module__)
+        return source_digests(*modules)
+
+    def all_sources(self) -> dict[str, str]:
+        """Hash the code that any outcome comes from, by the names of its modules."""
+        return {module: digest for place in self.places() for module, digest in self.sources(place).items()}
 
 
 def _what_matters(ranking: Ranking | Extraction) -> dict[str, Any]:
     parameters = ranking.model_dump(mode="json", include=set(ranking.parameters()))
-    if isinstance(ranking, Extraction):
-        version = extraction_methods()[ranking.method].version
-        return {"method": ranking.method, "version": version, "parameters": parameters}
-    version = ranking_methods()[ranking.method].version
-    return {"method": ranking.method, "version": version, "order": ranking.order, "parameters": parameters}
+    order = {} if isinstance(ranking, Extraction) else {"order": ranking.order}
+    return {"method": ranking.method, "parameters": parameters} | order
 
 
 def check_data_exist(loaded: LoadedConfig) -> None:

@@ -1,4 +1,8 @@
-"""What a result came from: config, data and code, and nothing that differs between two equal runs."""
+"""What a result came from: config, data and packages, and nothing that differs between two equal runs.
+
+The hashes of the code stay in the store, in the key of every outcome: here they would change with every commit that
+changes no result.
+"""
 
 from __future__ import annotations
 
@@ -18,11 +22,8 @@ import fsvm_cli
 from fsvm_cli.documents import model_from_json
 from fsvm_cli.errors import DataError
 from fsvm_cli.experiment.collection import MEMBERS, Collection, LoadedCollection
-from fsvm_cli.experiment.plan import OUTCOME_VERSION
 from fsvm_cli.experiment.schema import Config
-from fsvm_cli.extraction.registry import extraction_methods
 from fsvm_cli.files import write_atomically
-from fsvm_cli.ranking.registry import ranking_methods
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,9 +38,6 @@ PACKAGES = ("matplotlib", "numba", "numpy", "pandas", "scikit-learn", "scipy")
 
 def describe_run(loaded: LoadedConfig, experiment: Experiment) -> dict[str, Any]:
     """Describe an experiment for `run.json`."""
-    config = experiment.config
-    methods = sorted({*(ranking.method for ranking in config.rankings), *(each.method for each in config.extractors)})
-    code = describe_code()
     return {
         "config": json.loads(experiment.config.model_dump_json()),
         "overrides": loaded.document.overrides,
@@ -51,31 +49,24 @@ def describe_run(loaded: LoadedConfig, experiment: Experiment) -> dict[str, Any]
             "class_names": list(experiment.source.class_names),
             "caveats": list(experiment.source.caveats),
         },
-        "code": code | {"methods": {method: code["methods"][method] for method in methods}},
         "packages": {
+            "fsvm": fsvm_cli.__version__,
             "python": ".".join(platform.python_version_tuple()[:2]),
             **{package: importlib.metadata.version(package) for package in PACKAGES},
         },
     }
 
 
-def describe_code() -> dict[str, Any]:
-    """Name the versions of the code that outcomes depend on."""
-    return {
-        "fsvm": fsvm_cli.__version__,
-        "outcome_version": OUTCOME_VERSION,
-        "methods": {name: method.version for name, method in {**ranking_methods(), **extraction_methods()}.items()},
-    }
-
-
-def write_environment(folder: Path, loaded: LoadedConfig, workers: str, n_trials_run: int, begin: datetime) -> None:
+def write_environment(
+    folder: Path, loaded: LoadedConfig | LoadedCollection, workers: str, n_trials_run: int, begin: datetime
+) -> None:
     """Write to `environment.json` where and when a run took place: what differs between two equal runs.
 
     Parameters
     ----------
     folder : Path
         Folder of the experiment's results.
-    loaded : LoadedConfig
+    loaded : LoadedConfig or LoadedCollection
         Where it lies is written down, because files that it names are relative to that.
     workers : str
         What ran the trials, for example "2 jobs".
@@ -114,9 +105,14 @@ def write_environment(folder: Path, loaded: LoadedConfig, workers: str, n_trials
 
 def config_folder(folder: Path) -> Path:
     """Find the folder that paths in the config of a results folder are relative to; the current one if unknown."""
+    return recorded_config_folder(folder) or Path()
+
+
+def recorded_config_folder(folder: Path) -> Path | None:
+    """Find where the config of a results folder lay when it was run; None if that is not known here."""
     with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
         return Path(json.loads((folder / ENVIRONMENT_NAME).read_text(encoding="utf-8"))["config_folder"])
-    return Path()
+    return None
 
 
 def _cpu_model() -> str:
@@ -168,7 +164,7 @@ def read_collection(folder: Path) -> LoadedCollection:
     with _damage_told(folder):
         content = _content(folder)
         collection = model_from_json(Collection, json.dumps(content["config"]))
-        return LoadedCollection(folder.resolve().name, collection, content["overrides"], ())
+        return LoadedCollection(folder.resolve().name, config_folder(folder), collection, content["overrides"], ())
 
 
 def _content(folder: Path) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from fsvm_cli.experiment.plan import RECORDED_METHODS, Experiment, Trial
 from fsvm_cli.experiment.trial import draw_parts, fitted_ranker, machine_for
 from fsvm_cli.ranking.gradient_angle import margin_region
 from fsvm_cli.ranking.kpd import KernelPenalisedDescent
+from fsvm_cli.sources import source_digests
 from fsvm_cli.svm import SVM
 
 if TYPE_CHECKING:
@@ -31,9 +32,10 @@ PATH_POINTS = 101
 
 
 def record_key(experiment: Experiment, name: str) -> str:
-    """Key of a record in the store: those of the outcomes on the same split, and the record's name."""
+    """Key of a record in the store: its name, the code that makes it, the keys of the outcomes on its split."""
+    code = source_digests(__name__)[__name__]
     places = [experiment.rankings().index(ranking) for ranking in recorded_rankings(experiment, name)]
-    return "/".join([name, *(experiment.key(place, _recorded_trial(experiment)) for place in places)])
+    return "/".join([name, code, *(experiment.key(place, _recorded_trial(experiment)) for place in places)])
 
 
 def record_of(experiment: Experiment, name: str) -> str:

@@ -30,7 +30,6 @@ class LinearDiscriminants(Extractor):
     """
 
     method = "lda"
-    version = 1
 
     def __init__(self, n_components: int | None = None) -> None:
         self.n_components = n_components

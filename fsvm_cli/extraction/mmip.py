@@ -43,7 +43,6 @@ class InformativeProjections(Extractor):
     """
 
     method = "mmip"
-    version = 2
 
     def __init__(
         self,

@@ -28,7 +28,6 @@ class PrincipalComponents(Extractor):
     """
 
     method = "pca"
-    version = 1
 
     def __init__(self, n_components: int | None = None) -> None:
         self.n_components = n_components

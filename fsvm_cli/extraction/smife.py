@@ -39,7 +39,6 @@ class SeparatedInformation(Extractor):
     """
 
     method = "smife"
-    version = 1
 
     def __init__(self, n_bins: Annotated[int, Ge(2)] = 10, n_components: int | None = None) -> None:
         self.n_bins = n_bins

@@ -36,7 +36,6 @@ class AverageSeparation(Ranker):
     """
 
     method = "average-separation"
-    version = 1
 
     def __init__(self, n_features_to_select: int | None = None) -> None:
         self.n_features_to_select = n_features_to_select

@@ -63,7 +63,6 @@ class Eubafes(Ranker):
     """
 
     method = "eubafes"
-    version = 1
 
     def __init__(
         self,

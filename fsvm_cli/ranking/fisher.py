@@ -46,7 +46,6 @@ class Fisher(Ranker):
     """
 
     method = "fisher"
-    version = 1
 
     def __init__(
         self, variant: Literal["corrected", "as-printed"] = "corrected", n_features_to_select: int | None = None

@@ -58,7 +58,6 @@ class GradientAngle(Ranker):
     """
 
     method = "gradient-angle"
-    version = 1
 
     def __init__(  # noqa: PLR0917 - scikit-learn's estimators take their parameters in place or by name
         self,

@@ -80,7 +80,6 @@ class Infoprop(Ranker):
     """
 
     method = "infoprop"
-    version = 2
     scores_are_shares = True
     accepts_sparse = True
 

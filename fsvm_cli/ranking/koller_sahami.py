@@ -44,7 +44,6 @@ class KollerSahami(Ranker):
     """
 
     method = "koller-sahami"
-    version = 1
 
     def __init__(
         self,

@@ -42,7 +42,6 @@ class KolmogorovSmirnov(Ranker):
     """
 
     method = "kolmogorov-smirnov"
-    version = 1
 
     def __init__(
         self, variant: Literal["two-sided", "as-printed"] = "two-sided", n_features_to_select: int | None = None

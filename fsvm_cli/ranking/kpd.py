@@ -124,7 +124,6 @@ class KernelPenalisedDescent(Ranker):
     """
 
     method = "kpd"
-    version = 3
 
     def __init__(  # noqa: PLR0917 - scikit-learn's estimators take their parameters in place or by name
         self,

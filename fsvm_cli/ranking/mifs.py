@@ -45,7 +45,6 @@ class Mifs(Ranker):
     """
 
     method = "mifs"
-    version = 1
 
     def __init__(
         self,

@@ -49,7 +49,6 @@ class MutualInformation(Ranker):
     """
 
     method = "mutual-information"
-    version = 1
     accepts_sparse = True
 
     def __init__(

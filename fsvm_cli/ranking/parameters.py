@@ -31,9 +31,6 @@ class NamedMethod:
     method: ClassVar[str]
     """Name in configs and on the command line."""
 
-    version: ClassVar[int]
-    """Raised whenever what the method gives changes, so that stored outcomes are computed anew."""
-
     @classmethod
     @functools.cache
     def parameters_model(cls) -> type[StrictModel]:

@@ -39,7 +39,6 @@ class Pearson(Ranker):
     """
 
     method = "pearson"
-    version = 1
 
     def __init__(self, n_features_to_select: int | None = None) -> None:
         self.n_features_to_select = n_features_to_select

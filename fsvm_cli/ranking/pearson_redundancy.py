@@ -37,7 +37,6 @@ class PearsonRedundancy(Ranker):
     """
 
     method = "pearson-redundancy"
-    version = 1
     looks_at_classes = False
 
     def __init__(self, n_features_to_select: int | None = None) -> None:

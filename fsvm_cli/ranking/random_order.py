@@ -28,7 +28,6 @@ class RandomOrder(Ranker):
     """
 
     method = "random"
-    version = 1
     looks_at_data = False
 
     def __init__(

@@ -48,7 +48,6 @@ class ReliefF(Ranker):
     """
 
     method = "relief-f"
-    version = 1
 
     def __init__(self, n_neighbors: Annotated[int, Ge(1)] = 10, n_features_to_select: int | None = None) -> None:
         self.n_neighbors = n_neighbors

@@ -59,7 +59,6 @@ class RecursiveFeatureElimination(Ranker):
     """
 
     method = "rfe"
-    version = 1
 
     def __init__(  # noqa: PLR0917 - scikit-learn's estimators take their parameters in place or by name
         self,

@@ -72,7 +72,6 @@ class Wrapper(Ranker):
     """
 
     method = "wrapper"
-    version = 1
 
     def __init__(
         self,

@@ -18,7 +18,7 @@ from fsvm_cli.report.trials import Trials
 from fsvm_cli.report.verdicts import table_of_verdicts
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     import pandas as pd
@@ -33,15 +33,19 @@ SCORES_NAME = "scores.csv"
 SELECTION_NAME = "selection.csv"
 VERDICTS_NAME = "published.csv"
 CHOSEN_NAME = "chosen.csv"
+TABLE_NAMES = (
+    *(CURVES_NAME, SCORES_NAME, SELECTION_NAME, CHOSEN_NAME, VERDICTS_NAME),
+    *("overview.csv", "field.csv", "points.csv", "path.csv"),
+)
 FIGURE_NAMES = tuple(
     f"{name}.{extension}"
-    for name in ("*-vs-features", "*-vs-features-n*", "scores", "decision-field", "descent-path")
+    for name in ("*-vs-features", "*-vs-features-n*", "scores", "decision-field", "descent-path", "overview")
     for extension in (*FORMATS, "pdf")
 )
 
 
 def write_tables(loaded: LoadedConfig, experiment: Experiment, store: Store, folder: Path) -> pd.DataFrame:
-    """Write `run.json` and every table of an experiment.
+    """Write `run.json` and every table of an experiment; tables that are there and that it does not have go.
 
     Returns
     -------
@@ -52,40 +56,43 @@ def write_tables(loaded: LoadedConfig, experiment: Experiment, store: Store, fol
     write_atomically(folder / RUN_NAME, (description + "\n").encode())
     collected = collect(experiment, store)
     curves, scores = summarise(experiment, collected)
-    write_table(curves, folder / CURVES_NAME)
-    write_table(scores, folder / SCORES_NAME)
+    tables = {CURVES_NAME: curves, SCORES_NAME: scores}
     if experiment.config.rankings:
-        write_table(summarise_selection(experiment, collected), folder / SELECTION_NAME)
+        tables[SELECTION_NAME] = summarise_selection(experiment, collected)
     chosen = summarise_chosen(collected)
-    if chosen.empty:
-        (folder / CHOSEN_NAME).unlink(missing_ok=True)
-    else:
-        write_table(chosen, folder / CHOSEN_NAME)
+    if not chosen.empty:
+        tables[CHOSEN_NAME] = chosen
     if experiment.config.expected:
         trials = Trials(experiment, collected)
-        verdicts = table_of_verdicts(trials, overridden=bool(loaded.document.overrides))
-        write_table(verdicts, folder / VERDICTS_NAME)
+        tables[VERDICTS_NAME] = table_of_verdicts(trials, overridden=bool(loaded.document.overrides))
+    recorded: dict[str, pd.DataFrame] = {}
     for name in experiment.config.record:
         record = store.record(record_key(experiment, name))
         if record is not None:
-            for table, frame in tables_of(record).items():
-                write_table(frame, folder / f"{table}.csv", DIGITS_OF_MACHINES)
+            recorded |= {f"{part}.csv": frame for part, frame in tables_of(record).items()}
+    for file_name, table in tables.items():
+        write_table(table, folder / file_name)
+    for file_name, table in recorded.items():
+        write_table(table, folder / file_name, DIGITS_OF_MACHINES)
+    for file_name in {*TABLE_NAMES} - {*tables, *recorded}:
+        (folder / file_name).unlink(missing_ok=True)
     if curves.empty:
-        _remove_figures(folder)
+        _remove_figures(folder, drawn=())
     lines = [f"{n_train},{split},{seconds:.6f}\n" for n_train, split, seconds in store.timings()]
     write_atomically(folder / "timings.csv", ("train_size,split,seconds\n" + "".join(lines)).encode())
     return curves
 
 
-def _remove_figures(folder: Path) -> None:
-    """Remove the figures of trials that no table shows any more."""
-    for name in FIGURE_NAMES:
-        for path in folder.glob(name):
+def _remove_figures(folder: Path, drawn: Iterable[Path]) -> None:
+    """Remove the figures of what no table shows any more; those of `drawn` stay, in every format."""
+    kept = {path.stem for path in drawn}
+    for path in {path for name in FIGURE_NAMES for path in folder.glob(name)}:
+        if path.stem not in kept:
             path.unlink()
 
 
 def draw_figures(folder: Path, formats: Sequence[str] = FORMATS) -> list[Path]:
-    """Draw every figure of an experiment, or of a collection, from its tables.
+    """Draw every figure of an experiment, or of a collection, from its tables; figures of what it no longer has go.
 
     Parameters
     ----------
@@ -123,6 +130,7 @@ def draw_figures(folder: Path, formats: Sequence[str] = FORMATS) -> list[Path]:
         paths += draw_decision_field(field, points, config, run["data"], folder=folder, formats=formats)
     if "descent-path" in config.record:
         paths += draw_descent_paths(read_table(folder / "path.csv"), config, folder, formats)
+    _remove_figures(folder, drawn=paths)
     return paths
 
 

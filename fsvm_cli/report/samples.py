@@ -11,7 +11,6 @@ import numpy as np
 from fsvm_cli.evaluation.bootstrap import bootstrap_interval
 from fsvm_cli.evaluation.metrics import METRICS
 from fsvm_cli.evaluation.seeds import random_stream
-from fsvm_cli.experiment.schema import ALL_FEATURES
 from fsvm_cli.information import class_uncertainty, classifier_information
 
 if TYPE_CHECKING:
@@ -72,8 +71,8 @@ def collect(experiment: Experiment, store: Store) -> dict[tuple[str, int], Sampl
         In the order of the config; a ranking of which no trial is complete is left out.
     """
     collected = {}
-    for place, ranking in enumerate(experiment.rankings()):
-        label = ALL_FEATURES if ranking is None else ranking.label
+    for place in experiment.places():
+        label = experiment.label(place)
         for n_train in experiment.n_test:
             complete = _complete(experiment, store, place, n_train)
             blocks = []

@@ -85,7 +85,8 @@ def test_a_comparison_of_all_results_lists_each_claim_once(call: Call, finished:
 def test_results_that_no_longer_fit_together_are_told(call: Call, tmp_path: Path) -> None:
     config, results = write_configs(tmp_path), tmp_path / "results"
     assert call("run", config, "--jobs", "1").code == 0
-    assert call("run", tmp_path / "a.yaml", "--jobs", "1", "--splits", "5").code == 0
+    write_config(tmp_path, "a", protocol="{splits: 5, train: 1/2, seed: 1}", expected=CLAIMS)
+    assert call("run", tmp_path / "a.yaml", "--jobs", "1").code == 0
     answer = call("verify", results / "all")
     assert answer.code == 3
     assert f"{results / 'all'}: published.csv is not what the stored results lead to" in answer.err

@@ -106,7 +106,7 @@ def test_a_dry_run_says_what_would_be_done_and_writes_nothing(call: Call, tmp_pa
 def test_a_run_with_overrides_says_so_and_remembers_them(call: Call, tmp_path: Path) -> None:
     answer = call("run", write_config(tmp_path), "--jobs", "1", "--set", "classifier.C=2", "--splits", "2")
     assert "no statement about the paper" in answer.out
-    run = json.loads((tmp_path / "results" / "small" / "run.json").read_text())
+    run = json.loads((tmp_path / "results" / "with-overrides" / "small" / "run.json").read_text())
     assert run["overrides"] == {"classifier.C": 2, "protocol.splits": 2}
     assert run["config"]["classifier"]["C"] == 2
 
@@ -125,9 +125,11 @@ def test_figures_of_trials_that_are_no_more_are_removed(call: Call, tmp_path: Pa
     (folder / "notes.svg").write_text("of the user's own")
     assert {"accuracy-vs-features.svg", "scores.svg"} <= set(hashes(folder))
     # One row holds one class: every trial fails.
-    assert call("run", config, "--jobs", "1", "--set", "protocol.train=1").code == 4
+    write_config(tmp_path, protocol="{splits: 4, train: 1, seed: 7}")
+    assert call("run", config, "--jobs", "1").code == 4
     assert [path.name for path in sorted(folder.iterdir()) if path.suffix in {".svg", ".png"}] == ["notes.svg"]
     assert read_table(folder / "curves.csv").empty
+    write_config(tmp_path)
     assert call("run", config, "--jobs", "1").code == 0
     assert {"accuracy-vs-features.svg", "scores.svg"} <= set(hashes(folder))
 

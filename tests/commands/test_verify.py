@@ -11,7 +11,6 @@ import pytest
 from calling import fsvm, write_config
 
 from fsvm_cli.experiment.store import Store
-from fsvm_cli.ranking.registry import ranking_methods
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -87,11 +86,13 @@ def test_data_that_have_changed(call: Call, results: Path) -> None:
     assert f"{results}: data.sha256 was {'0' * 64} and is " in answer.err
 
 
-def test_a_method_that_has_changed(call: Call, results: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ranking_methods()["random"], "version", 1000)
+def test_a_method_that_has_changed(call: Call, results: Path, edit_code: Callable[[str], None]) -> None:
+    edit_code("fsvm_cli.ranking.random_order")
     answer = call("verify", results)
     assert answer.code == 3
-    assert "code.methods.random was 1 and is 1000 now" in answer.err
+    assert "the store holds no trial of this config, data and code" in answer.err
+    assert "random: changed since it was run: the code of fsvm_cli.ranking.random_order" in answer.err
+    assert "average-separation:" not in answer.err
 
 
 def test_another_package_is_told_and_is_no_mistake(call: Call, results: Path) -> None:
@@ -101,6 +102,32 @@ def test_another_package_is_told_and_is_no_mistake(call: Call, results: Path) ->
     answer = call("verify", results)
     assert answer.code == 0, answer.err
     assert "packages.pandas was 0.1 and is " in answer.out
+
+
+def test_a_clone_without_stores_is_told_before_any_data_are_asked_for(
+    call: Call, results: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def ask(*_: object, **__: object) -> None:
+        raise AssertionError("data were asked for")
+
+    shutil.copytree(results, results.parent / "other")
+    (results / "trials.sqlite").unlink()
+    with monkeypatch.context() as patch:
+        patch.setattr("fsvm_cli.experiment.plan.open_source", ask)
+        for folder, words in ((results, ""), (results.parent, " for 2 of 2 experiments (other, small)")):
+            (results.parent / "other" / "trials.sqlite").unlink(missing_ok=True)
+            answer = call("verify", folder)
+            assert answer.code == 3
+            assert answer.err == f"fsvm: {folder}: no stored trials here{words}; 'fsvm run' makes them\n"
+
+
+def test_what_has_a_store_is_verified_beside_what_has_none(call: Call, results: Path) -> None:
+    shutil.copytree(results, results.parent / "other")
+    (results / "trials.sqlite").unlink()
+    answer = call("verify", results.parent)
+    assert answer.code == 3
+    assert "no stored trials here for 1 of 2 experiments (small)" in answer.err
+    assert "other: every table and figure is what the stored trials lead to" in answer.out
 
 
 def test_no_results_and_no_store(call: Call, results: Path, tmp_path: Path) -> None:

@@ -60,6 +60,36 @@ def test_what_was_fetched_is_at_hand(mirror_folder: Path, tmp_path: Path, monkey
     assert called("verify", "heart") == "1 intact, 0 absent, 0 altered\n"
 
 
+def test_what_lies_in_the_folder_of_a_mirror_is_at_hand(
+    mirror_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mirror = tmp_path / "mirror"
+    monkeypatch.setenv("FSVM_MIRROR", str(mirror))
+    assert called("verify", "heart") == "0 intact, 1 absent, 0 altered\n"
+    path = "machine-learning-databases/statlog/heart/heart.dat"
+    (mirror / path).parent.mkdir(parents=True)
+    (mirror / path).write_bytes((mirror_folder / path).read_bytes())
+    assert summarize("heart")[0].availability == "mirror"
+    assert called("verify", "heart") == "1 intact (1 of them in the mirror), 0 absent, 0 altered\n"
+    assert f"File: {mirror / path} (" in called("show", "heart")
+    # As a run does, which takes it from the mirror.
+    cached = tmp_path / "cache" / path
+    cached.parent.mkdir(parents=True)
+    cached.write_text("altered")
+    assert summarize("heart")[0].availability == "mirror"
+    assert "heart: 270 rows, 13 features, verified" in called("fetch", "heart")
+    (mirror / path).write_text("altered too")
+    with pytest.raises(DataError, match=r"altered files.*\n.*heart\.dat"):
+        called("verify", "heart")
+
+
+def test_what_neither_a_mirror_nor_an_address_has_must_be_placed_by_hand(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FSVM_MIRROR", str(tmp_path))
+    assert [version.availability for version in summarize("spectf")] == ["to fetch", "by hand"]
+
+
 def test_what_has_no_address_must_be_placed_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [version.availability for version in summarize("spectf")] == ["to fetch", "by hand"]
     monkeypatch.setenv("FSVM_MIRROR", "http://127.0.0.1:9")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -10,7 +11,6 @@ from small import run_job
 from fsvm_cli.experiment.explain import Explanation, explain
 from fsvm_cli.experiment.missing import missing_tasks
 from fsvm_cli.experiment.store import Store
-from fsvm_cli.ranking.registry import ranking_methods
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -67,11 +67,33 @@ def test_what_is_missing_is_explained(
     assert explained(planned(**changes), tmp_path) == expected
 
 
-def test_a_new_version_of_a_method_is_named(planned: Planned, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_code_that_was_edited_is_named(planned: Planned, tmp_path: Path, edit_code: Callable[[str], None]) -> None:
     run_job(planned(), tmp_path)
-    monkeypatch.setattr(ranking_methods()["random"], "version", 1000)
+    edit_code("fsvm_cli.ranking.random_order")
     assert explained(planned(), tmp_path) == [
-        Explanation(1, 3, ("changed since it was run: ranking.version 1 -> 1000",))
+        Explanation(1, 3, ("changed since it was run: the code of fsvm_cli.ranking.random_order",))
+    ]
+    run_job(planned(), tmp_path)
+    assert explained(planned(), tmp_path) == []
+    edit_code("fsvm_cli.svm.dual")
+    edit_code("fsvm_cli.svm.folds")
+    assert explained(planned(classifier=CLASSIFIER), tmp_path)[1] == Explanation(
+        1,
+        3,
+        ("changed since it was run: classifier.C 1.0 -> 2.0, the code of fsvm_cli.svm.dual, fsvm_cli.svm.folds",),
+    )
+
+
+def test_a_store_that_knows_no_code_is_told(planned: Planned, tmp_path: Path) -> None:
+    """As versions of fsvm wrote them in which every method had a number that a person raised."""
+    experiment = planned()
+    with Store(tmp_path, writable=True) as store:
+        for place in experiment.places():
+            ingredients = {name: value for name, value in experiment.ingredients(place).items() if name != "sources"}
+            ingredients["ranking"]["version"] = 1
+            store.add_group(json.dumps(ingredients | {"outcome_version": 1}, sort_keys=True))
+    assert explained(experiment, tmp_path) == [
+        Explanation(place, 3, ("run by an older fsvm, which did not note the code that it ran",)) for place in (0, 1)
     ]
 
 

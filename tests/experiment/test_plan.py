@@ -16,6 +16,7 @@ from fsvm_cli.data.wording import numbered
 from fsvm_cli.evaluation.seeds import random_stream
 from fsvm_cli.evaluation.splits import random_split
 from fsvm_cli.experiment import plan as planning
+from fsvm_cli.experiment import record
 from fsvm_cli.experiment.plan import Experiment, Trial
 from fsvm_cli.experiment.trial import draw_parts, run_trial
 from fsvm_cli.ranking.registry import ranking_methods
@@ -91,13 +92,39 @@ def test_a_key_depends_on_the_parameters_of_its_own_method(planned: Planned) -> 
     assert len(keys) == 2
 
 
-def test_a_new_version_of_a_method_changes_its_keys_alone(planned: Planned, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = planned()
+@pytest.mark.parametrize(
+    ("module", "changed"),
+    [
+        ("fsvm_cli.ranking.random_order", {1}),
+        ("fsvm_cli.svm.solver", {0, 1}),
+        ("fsvm_cli.evaluation.splits", {0, 1}),
+        ("fsvm_cli.experiment.trial", {0, 1}),
+        ("fsvm_cli.data.synthetic.hermes", {0, 1}),
+        ("fsvm_cli.data.synthetic.weston", set()),
+        ("fsvm_cli.ranking.fisher", set()),
+        ("fsvm_cli.report.curves", set()),
+    ],
+)
+def test_a_key_depends_on_the_code_that_leads_to_the_outcome(
+    planned: Planned, edit_code: Callable[[str], None], module: str, changed: set[int]
+) -> None:
+    before, after = planned(), planned()
     old = [keys_of(before, place) for place in before.places()]
-    monkeypatch.setattr(ranking_methods()["random"], "version", 1000)
-    after = planned()
-    assert keys_of(after, 0) == old[0]
-    assert not keys_of(after, 1) & old[1]
+    edit_code(module)
+    assert {place for place in after.places() if keys_of(after, place) != old[place]} == changed
+    assert all(not keys_of(after, place) & old[place] for place in changed)
+
+
+def test_the_code_of_extractors_counts_and_that_of_a_generator_only_where_it_draws(planned: Planned) -> None:
+    assert "fsvm_cli.extraction.pca" in planned(extractors=[{"method": "pca"}]).sources(2)
+    assert not any("synthetic" in module for module in planned(dataset="wine").sources(0))
+
+
+def test_a_record_belongs_to_the_code_that_makes_it(planned: Planned, monkeypatch: pytest.MonkeyPatch) -> None:
+    experiment = planned(dataset={"name": "plane", "samples": 24}, rankings=[ANGLE], subsets="all")
+    before = record.record_key(experiment, "decision-field")
+    monkeypatch.setattr(record, "source_digests", lambda name: {name: "edited"})
+    assert record.record_key(experiment, "decision-field") != before
 
 
 def test_the_machine_on_all_features_is_always_among_the_sizes(planned: Planned) -> None:

@@ -26,12 +26,9 @@ class Generator:
         Names of the classes, in the order of the codes.
     relevant_features : tuple of int
         Columns on which the class depends, counted from 0.
-    revision : int
-        Raised whenever the same random numbers would give other values, so that stored results are not mixed.
     """
 
     draw: Draw
     n_features: int
     class_names: tuple[str, ...]
     relevant_features: tuple[int, ...]
-    revision: int = 1
