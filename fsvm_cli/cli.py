@@ -14,6 +14,7 @@ import click
 
 from fsvm_cli import __version__
 from fsvm_cli.errors import DataError, FsvmError
+from fsvm_cli.terminal import brief, gated
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -78,8 +79,14 @@ def main() -> None:
     """
     signal.signal(signal.SIGTERM, _terminate)
     gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
+    with gated():
+        sys.exit(_run())
+
+
+def _run() -> int:
+    """Run the command line's command, and say what went wrong, if anything, in words and as an exit code."""
     try:
-        code = cli.main(standalone_mode=False)
+        code: int = cli.main(standalone_mode=False)
     except click.ClickException as error:
         error.show()
         code = error.exit_code
@@ -88,14 +95,7 @@ def main() -> None:
         code = error.exit_code
     except OSError as error:
         # Numba writes compiled code in the middle of anything.
-        if error.errno not in {errno.ENOSPC, errno.EDQUOT}:
-            raise
-        where = f"{error.filename}: " if error.filename else ""
-        click.echo(
-            f"fsvm: {where}the disk is full; free some space, or name other folders (FSVM_CACHE for data, "
-            "NUMBA_CACHE_DIR for compiled code)",
-            err=True,
-        )
+        click.echo(f"fsvm: {_said_of(error)}", err=True)
         code = DataError.exit_code
     except (KeyboardInterrupt, click.Abort):
         click.echo("fsvm: interrupted; what was finished is kept, and running again does the rest", err=True)
@@ -103,7 +103,18 @@ def main() -> None:
     except Terminated:
         click.echo("fsvm: terminated; what was finished is kept, and running again does the rest", err=True)
         code = TERMINATED
-    sys.exit(code)
+    return code
+
+
+def _said_of(error: OSError) -> str:
+    """Say what the system refused, and of which file."""
+    where = f"{brief(str(error.filename))}: " if error.filename else ""
+    if error.errno in {errno.ENOSPC, errno.EDQUOT}:
+        return (
+            f"{where}the disk is full; free some space, or name other folders (FSVM_CACHE for data, "
+            "NUMBA_CACHE_DIR for compiled code)"
+        )
+    return f"{where}{error.strerror or error}"
 
 
 def _terminate(signal_number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - what a signal handler is given

@@ -7,23 +7,22 @@ aliases nor nesting can cost more memory than a person's document needs.
 
 from __future__ import annotations
 
-import difflib
 import json
 import re
-import types
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Tag, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 from ruamel.yaml import YAML
 from ruamel.yaml.constructor import ConstructorError, SafeConstructor
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from fsvm_cli.errors import UsageError
+from fsvm_cli.mistakes import Location, mistakes_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
 MAX_BYTES = 1_000_000
@@ -31,7 +30,6 @@ MAX_NODES = 20_000
 MAX_DEPTH = 32
 SCALAR_TAGS = {f"tag:yaml.org,2002:{name}" for name in ("str", "int", "float", "bool", "null")}
 
-Location = tuple[str | int, ...]
 ModelT = TypeVar("ModelT", bound=BaseModel)
 
 
@@ -39,6 +37,9 @@ class StrictModel(BaseModel):
     """A part of a document: unknown keys are mistakes, and a value has the type that is asked for, unconverted."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+
+    synonyms: ClassVar[Mapping[str, str]] = {}
+    """What other programs call its keys and words, by their name here, for suggestions."""
 
 
 @dataclass(frozen=True)
@@ -210,6 +211,8 @@ class _Builder:
             return node.value
         if tag not in SCALAR_TAGS:
             raise UsageError(f"{self.place(node)}: the tag '{tag}' is not read here; write a plain value")
+        if any("\ud800" <= each <= "\udfff" for each in node.value):
+            raise UsageError(f"{self.place(node)}: '{node.value}' holds half of a character; write the whole one")
         try:
             return self.constructor.construct_object(node)
         except (ValueError, ConstructorError) as error:
@@ -249,124 +252,11 @@ def validate(document: Document, model: type[ModelT]) -> ModelT:
     try:
         return model.model_validate(document.content)
     except ValidationError as failure:
-        mistakes = [_describe(document, model, error) for error in failure.errors(include_url=False)]
-    raise UsageError("\n".join(dict.fromkeys(sorted(mistakes, key=_by_position))))
+        found = mistakes_of(failure, document.content, model)
+    lines = [str(document.error(mistake.location, mistake.message)) for mistake in found]
+    raise UsageError("\n".join(dict.fromkeys(sorted(lines, key=_by_position))))
 
 
 def _by_position(mistake: str) -> tuple[int, int]:
     found = re.search(r":(\d+):(\d+): ", mistake)
     return (int(found[1]), int(found[2])) if found else (0, 0)
-
-
-def _describe(document: Document, model: type[BaseModel], error: Any) -> str:
-    """Say one mistake that pydantic found as ``file:line:column: what is wrong; what is allowed; did you mean``."""
-    location, inside = _resolve(document.content, model, error["loc"])
-    kind, context, value = error["type"], error.get("ctx", {}), error["input"]
-    key = ".".join(str(part) for part in location) or "the document"
-    if kind == "extra_forbidden":
-        allowed = [info.alias or name for name, info in inside.model_fields.items()] if inside else []
-        message = f"unknown key '{location[-1]}'{_allowed(allowed)}{_suggestion(str(location[-1]), allowed)}"
-        return str(document.error((*location, "<key>"), message))
-    if kind == "missing":
-        where = f" in '{key}'" if location else ""
-        return str(document.error(location, f"the key '{error['loc'][-1]}' is missing{where}"))
-    if kind in {"literal_error", "union_tag_invalid"}:
-        allowed = re.findall(r"'([^']*)'", str(context.get("expected") or context.get("expected_tags")))
-        chosen = value.get(discriminator) if (discriminator := _discriminator(context)) else value
-        location = (*location, discriminator) if discriminator else location
-        message = f"'{chosen}' is no {location[-1]}{_allowed(allowed)}{_suggestion(str(chosen), allowed)}"
-        return str(document.error(location, message))
-    if kind == "union_tag_not_found":
-        return str(document.error(location, f"the key '{_discriminator(context)}' is missing in '{key}'"))
-    if kind == "value_error":
-        return str(document.error(location, f"{key}: {context['error']}"))
-    expectation = re.sub(r"^(Input|Value) should", "should", error["msg"])
-    return str(document.error(location, f"{key} is {_shown(value)}; it {expectation}"))
-
-
-def _discriminator(context: dict[str, Any]) -> str:
-    return str(context.get("discriminator", "")).strip("'")
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, dict | tuple):
-        return "a mapping" if isinstance(value, dict) else "a list"
-    return {None: "empty", True: "true", False: "false"}.get(value, repr(value)) if _is_word(value) else repr(value)
-
-
-def _is_word(value: Any) -> bool:
-    return value is None or isinstance(value, bool)
-
-
-def _allowed(allowed: Iterable[str]) -> str:
-    names = ", ".join(sorted(allowed))
-    return f"; allowed: {names}" if names else ""
-
-
-def _suggestion(word: str, allowed: Iterable[str]) -> str:
-    near = difflib.get_close_matches(word.lower(), list(allowed), n=1, cutoff=0.6)
-    return f"; did you mean '{near[0]}'?" if near else ""
-
-
-def _resolve(content: Any, model: type[BaseModel], loc: Location) -> tuple[Location, type[BaseModel] | None]:
-    """Turn pydantic's location into one of the document, and find the innermost model on the way to it.
-
-    Pydantic puts the tag of a union's member between the keys, and a tag may be spelt like a key.
-    """
-    location: list[str | int] = []
-    annotation: Any = model
-    inside: type[BaseModel] | None = model
-    for part in loc:
-        members = dict(_members(annotation))
-        chosen = [member for member, tags in members.items() if part in tags] if len(members) > 1 else []
-        is_key = isinstance(content, dict) and part in content
-        is_place = isinstance(content, tuple) and isinstance(part, int) and part < len(content)
-        if chosen:
-            annotation = chosen[0]
-        elif is_key or is_place:
-            content = content[part]
-            location.append(part)
-            annotation = _below(members, part)
-        elif isinstance(part, int) and (inner := _below(members, part)) is not None:
-            # One value may be written where a list of them is read.
-            annotation = inner
-        else:
-            continue
-        inside = annotation if _is_model(annotation) else inside
-    return tuple(location), inside
-
-
-def _below(members: dict[Any, set[str]], part: str | int) -> Any:
-    """Find the type of what stands at a key or place of the first member that has it."""
-    for member in members:
-        if _is_model(member):
-            fields = {info.alias or name: info.annotation for name, info in member.model_fields.items()}
-            if part in fields:
-                return fields[str(part)]
-        elif isinstance(part, int) and get_origin(member) in {tuple, list}:
-            return get_args(member)[0]
-    return None
-
-
-def _members(annotation: Any) -> Iterator[tuple[Any, set[str]]]:
-    """Yield the types that an annotation admits, each with the tags by which pydantic may call it."""
-    origin = get_origin(annotation)
-    if origin is Annotated:
-        own_tags = {note.tag for note in get_args(annotation)[1:] if isinstance(note, Tag)}
-        for member, tags in _members(get_args(annotation)[0]):
-            yield member, tags | own_tags
-    elif origin in {Union, types.UnionType}:
-        for member in get_args(annotation):
-            if member is not type(None):
-                yield from _members(member)
-    else:
-        yield annotation, _literal_tags(annotation) if _is_model(annotation) else set()
-
-
-def _literal_tags(model: type[BaseModel]) -> set[str]:
-    literals = (info.annotation for info in model.model_fields.values() if get_origin(info.annotation) is Literal)
-    return {model.__name__, *(value for literal in literals for value in get_args(literal))}
-
-
-def _is_model(annotation: Any) -> bool:
-    return isinstance(annotation, type) and issubclass(annotation, BaseModel)

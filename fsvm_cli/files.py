@@ -2,10 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
 import tempfile
 from pathlib import Path
 
 from fsvm_cli.errors import DataError
+
+
+def is_file(path: Path) -> bool:
+    """Whether there is such a file; a name that no file can have, however long, names none."""
+    with contextlib.suppress(OSError, ValueError):
+        return path.is_file()
+    return False
+
+
+def is_folder(path: Path) -> bool:
+    """Whether there is such a folder; a name that no folder can have names none."""
+    with contextlib.suppress(OSError, ValueError):
+        return path.is_dir()
+    return False
 
 
 def write_atomically(path: Path, content: bytes) -> None:

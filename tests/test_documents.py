@@ -66,7 +66,7 @@ def test_all_mistakes_are_told_at_once_in_the_order_of_the_text() -> None:
     assert lines == [
         "d.yaml:1:1: the key 'title' is missing",
         "d.yaml:1:1: unknown key 'titel'; allowed: colour, inner, shapes, title; did you mean 'title'?",
-        "d.yaml:2:16: inner.count is 0; it should be greater than or equal to 1",
+        "d.yaml:2:16: inner.count is 0; it should be 1 or more",
         "d.yaml:2:19: unknown key 'nmae'; allowed: count, name; did you mean 'name'?",
         "d.yaml:4:13: 'sqare' is no shape; allowed: circle, square; did you mean 'square'?",
         "d.yaml:5:5: the key 'radius' is missing in 'shapes.1'",

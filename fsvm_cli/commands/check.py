@@ -11,20 +11,20 @@ import click
 def command(configs: tuple[str, ...], assignments: tuple[str, ...]) -> None:
     """Check configs without running them.
 
-    Every mistake of every config is told, as file:line:column; so is a data set that does not exist. Nothing is
-    fetched.
+    Every mistake of every config is told, as file:line:column; so is a data set that does not exist, or that has not
+    the rows, features and classes that the config asks for. Nothing is fetched.
     """
     from fsvm_cli.errors import DataError, FsvmError, UsageError
     from fsvm_cli.experiment.collection import LoadedCollection
+    from fsvm_cli.experiment.fit import check_before_run
     from fsvm_cli.experiment.load import load_any
-    from fsvm_cli.experiment.plan import check_data_exist
 
     mistakes: list[FsvmError] = []
     for config in configs:
         try:
             loaded = load_any(config, assignments)
             for experiment in loaded.members if isinstance(loaded, LoadedCollection) else (loaded,):
-                check_data_exist(experiment)
+                check_before_run(experiment)
         except FsvmError as error:
             mistakes.append(error)
         else:

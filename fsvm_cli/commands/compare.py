@@ -28,9 +28,11 @@ def command(results: Path, style: str, claims: str) -> None:
 
     RESULTS is the folder of one experiment, or one that holds several.
     """
+    from fsvm_cli.console import open_console
     from fsvm_cli.errors import DataError, UsageError
-    from fsvm_cli.report.comparison import format_comparison, read_comparison
+    from fsvm_cli.report.comparison import comparison_table, format_comparison, read_comparison
     from fsvm_cli.report.results import results_folders
+    from fsvm_cli.terminal import write_for_machines
 
     folders = results_folders(results)
     if not folders:
@@ -38,4 +40,7 @@ def command(results: Path, style: str, claims: str) -> None:
     comparison = read_comparison(folders, claims)
     if claims != "*" and comparison.empty:
         raise UsageError(f"--claims {claims}: no claim in {results} is called so; leave it out to see them all")
-    click.echo(format_comparison(comparison, style), nl=False)
+    if style == "table":
+        open_console().print(comparison_table(comparison))
+    else:
+        write_for_machines(format_comparison(comparison, style))

@@ -15,9 +15,9 @@ def command() -> None:
 @command.command("list")
 def list_all() -> None:
     """List all data sets, their versions and sizes, and whether they are at hand."""
-    from rich.console import Console
     from rich.table import Table
 
+    from fsvm_cli.console import open_console
     from fsvm_cli.data.inventory import summarize
     from fsvm_cli.shipped import shipped_names
 
@@ -29,7 +29,7 @@ def list_all() -> None:
         for place, version in enumerate(summarize(name)):
             sizes = (f"{size:,}" for size in (version.n_samples, version.n_features, version.n_classes))
             table.add_row("" if place else name, version.version, *sizes, version.availability)
-    Console().print(table)
+    open_console().print(table)
 
 
 @command.command("show")

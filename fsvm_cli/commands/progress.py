@@ -7,8 +7,10 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+
+from fsvm_cli.console import open_console
+from fsvm_cli.terminal import gated, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,7 +45,7 @@ class _Bars:
         self._bars = bars
 
     def of(self, name: str) -> _Bar:
-        return _Bar(self._bars, name)
+        return _Bar(self._bars, visible(name))
 
 
 class _Line:
@@ -90,10 +92,11 @@ class _Lines:
 @contextlib.contextmanager
 def progress_display() -> Iterator[_Bars | _Lines]:
     """Show the progress of one or more experiments on standard error; ``of(name)`` is told of one."""
-    console = Console(stderr=True)
+    console = open_console(stderr=True)
     if not console.is_terminal:
         yield _Lines()
         return
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("trials"))
-    with Progress(*columns, TimeRemainingColumn(), TextColumn("left"), console=console) as bars:
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TextColumn("trials"))
+    # Rich puts streams of its own before the standard ones, which must be gated too.
+    with Progress(*columns, TimeRemainingColumn(), TextColumn("left"), console=console) as bars, gated():
         yield _Bars(bars)

@@ -65,14 +65,16 @@ def command(  # noqa: PLR0917 - click passes every option
     from fsvm_cli.errors import UsageError
     from fsvm_cli.evaluation.seeds import random_stream
     from fsvm_cli.experiment.rank import SEED, rank_features, ranking_request
-    from fsvm_cli.report.ranked import format_ranking
+    from fsvm_cli.files import is_file
+    from fsvm_cli.report.ranked import print_ranking
     from fsvm_cli.shipped import shipped_names
+    from fsvm_cli.terminal import brief
 
     request = ranking_request(method, scaling, assignments)
-    exists, names = Path(file).exists(), shipped_names("datasets")
+    exists, names = is_file(Path(file)), shipped_names("datasets")
     is_known = file in names and not exists
     if not (exists or is_known or Path(file).suffix):
-        raise UsageError(f"{file}: there is no such file, nor a data set of this name; {nearest(file, names)}")
+        raise UsageError(f"{brief(file)}: there is no such file, nor a data set of this name; {nearest(file, names)}")
     spec = (
         NamedSpec(name=file)
         if is_known
@@ -95,7 +97,7 @@ def command(  # noqa: PLR0917 - click passes every option
         _announce(f"constant, and so without information: {shown(ranking.constant)}")
     if not ranking.converged:
         _announce("a machine that the method trained missed its duality gap: the order may change with the solver")
-    click.echo(format_ranking(ranking, style), nl=False)
+    print_ranking(ranking, style)
 
 
 def _announce(message: str) -> None:

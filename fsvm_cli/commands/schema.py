@@ -11,8 +11,7 @@ def command() -> None:
 
     The configs that come with fsvm name it in their first line, which editors with a YAML language server read.
     """
-    import json
-
     from fsvm_cli.experiment.load import json_schema
+    from fsvm_cli.terminal import json_text, write_for_machines
 
-    click.echo(json.dumps(json_schema(), indent=2, ensure_ascii=False))
+    write_for_machines(json_text(json_schema()))

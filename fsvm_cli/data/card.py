@@ -10,6 +10,7 @@ from fsvm_cli.data.wording import nearest
 from fsvm_cli.documents import StrictModel, read_document, validate
 from fsvm_cli.errors import UsageError
 from fsvm_cli.shipped import shipped_folder, shipped_names
+from fsvm_cli.terminal import brief
 
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
@@ -239,5 +240,7 @@ def read_card(name: str) -> Card:
     """
     names = shipped_names("datasets")
     if name not in names:
-        raise UsageError(f"there is no data set '{name}'; {nearest(name, names)} ('fsvm datasets list' shows all)")
+        raise UsageError(
+            f"there is no data set '{brief(name)}'; {nearest(name, names)} ('fsvm datasets list' shows all)"
+        )
     return validate(read_document(shipped_folder("datasets") / f"{name}.yaml"), Card)

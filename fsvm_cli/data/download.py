@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
@@ -11,6 +12,7 @@ import tqdm
 import urllib3
 
 from fsvm_cli.errors import DataError
+from fsvm_cli.terminal import behind_gate, visible
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -98,7 +100,15 @@ def _store(response: requests.Response, path: Path, have: int, limit: int) -> No
     total = have + int(response.headers.get("Content-Length", 0)) or None
     with (
         path.open("ab" if have else "wb") as stream,
-        tqdm.tqdm(total=total, initial=have, unit="B", unit_scale=True, desc=name, disable=None) as progress,
+        tqdm.tqdm(
+            total=total,
+            initial=have,
+            unit="B",
+            unit_scale=True,
+            desc=visible(name),
+            disable=None,
+            file=behind_gate(sys.stderr),
+        ) as progress,
     ):
         # What has arrived at each step, however little: waiting for a full chunk would hide a trickle.
         while chunk := response.raw.read1(CHUNK_BYTES):

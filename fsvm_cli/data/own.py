@@ -16,6 +16,7 @@ from fsvm_cli.data.readers.columns import read_csv, read_parquet
 from fsvm_cli.data.readers.libsvm import read_libsvm
 from fsvm_cli.data.table import dataset_from_table
 from fsvm_cli.errors import DataError, UsageError
+from fsvm_cli.terminal import brief, visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,21 +47,30 @@ def find_file(spec: FileSpec, base_folder: Path) -> tuple[Path, FileFormat]:
     DataError
         If the file is missing or empty.
     """
-    path = base_folder / Path(spec.file).expanduser()
+    path = _expanded(base_folder, spec.file)
     file_format = spec.format or FORMATS.get(path.suffix.lower())
     if file_format is None:
         raise UsageError(
-            f"{path}: the ending does not tell what the file is; give it one of {', '.join(FORMATS)}, or say so in a "
-            "config (format: csv, parquet, arff or libsvm)"
+            f"{brief(str(path))}: the ending does not tell what the file is; give it one of "
+            f"{', '.join(FORMATS)}, or say so in a config (format: csv, parquet, arff or libsvm)"
         )
     try:
         with path.open("rb") as stream:
             is_empty = not stream.read(1)
     except OSError as error:
-        raise DataError(f"{path}: cannot be read ({error.strerror})") from error
+        raise DataError(f"{brief(str(path))}: cannot be read ({error.strerror})") from error
+    except ValueError as error:  # a name with a zero byte
+        raise DataError(f"{brief(str(path))}: no file can be called so") from error
     if is_empty:
         raise DataError(f"{path}: is empty")
     return path, file_format
+
+
+def _expanded(base_folder: Path, file: str) -> Path:
+    try:
+        return base_folder / Path(file).expanduser()
+    except RuntimeError:  # no such user: then the tilde is part of a name
+        return base_folder / file
 
 
 def load_file(spec: FileSpec, base_folder: Path) -> Dataset:
@@ -77,13 +87,13 @@ def load_file(spec: FileSpec, base_folder: Path) -> Dataset:
     if file_format == "libsvm":
         if spec.model_dump(exclude_defaults=True).keys() & {"target", "drop", "missing", "categorical"}:
             raise UsageError(f"{path}: LIBSVM's format marks its target and has neither names nor missing values")
-        return assemble(path.stem, [read_libsvm(path, dense=spec.dense)])
+        return assemble(visible(path.stem), [read_libsvm(path, dense=spec.dense)])
     if spec.dense:
         raise UsageError(f"{path}: 'dense' is for LIBSVM's format; other tables are dense as they are")
     if file_format == "arff":
         table = read_arff(path)
-        return dataset_from_table(path.stem, table, spec, own_target=table.column_names[-1])
-    return dataset_from_table(path.stem, read_csv(path) if file_format == "csv" else read_parquet(path), spec)
+        return dataset_from_table(visible(path.stem), table, spec, own_target=table.column_names[-1])
+    return dataset_from_table(visible(path.stem), read_csv(path) if file_format == "csv" else read_parquet(path), spec)
 
 
 def load_openml(spec: OpenmlSpec, announce: Callable[[str], None]) -> Dataset:

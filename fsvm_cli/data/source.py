@@ -146,39 +146,21 @@ def open_source(spec: Spec, *, base_folder: Path, announce: Callable[[str], None
 
         dataset = own.load_file(spec, base_folder) if isinstance(spec, FileSpec) else own.load_openml(spec, announce)
         return fixed_source(dataset, own.caveats(spec))
-    card, version_name, version = _find_version(spec)
+    card, version_name, version = find_version(spec)
     name = spec.name if len(card.versions) == 1 else f"{spec.name} ({version_name})"
     if isinstance(version, FixedVersion):
         return fixed_source(load_version(name, card, version, announce), version.caveats)
     return _generated_source(name, version, spec.samples or version.samples)
 
 
-def check_source(spec: Spec, *, base_folder: Path) -> None:
-    """Check that there is what a config names, without reading or fetching it; a set of OpenML is taken at its word.
-
-    Parameters
-    ----------
-    spec : DatasetSpec
-        The config's ``dataset:``.
-    base_folder : Path
-        Folder that relative paths of files start from.
+def find_version(spec: NamedSpec) -> tuple[Card, str, FixedVersion | GeneratedVersion]:
+    """Find the card that a config names, and the name and content of its version.
 
     Raises
     ------
     UsageError
-        If there is no such data set or version, or an option does not belong to it.
-    DataError
-        If a file of the user's own is missing or empty.
+        If there is no such data set or version, or 'samples' does not belong to it.
     """
-    if isinstance(spec, NamedSpec):
-        _find_version(spec)
-    elif isinstance(spec, FileSpec):
-        from fsvm_cli.data import own  # noqa: PLC0415 - brings pyarrow, which is slow to import
-
-        own.find_file(spec, base_folder)
-
-
-def _find_version(spec: NamedSpec) -> tuple[Card, str, FixedVersion | GeneratedVersion]:
     card = read_card(spec.name)
     version_name, version = card.version(spec.name, spec.version)
     if isinstance(version, FixedVersion) and spec.samples is not None:

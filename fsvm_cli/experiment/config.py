@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 from fsvm_cli.documents import read_document, validate
 from fsvm_cli.errors import UsageError
 from fsvm_cli.experiment.schema import GIVEN, Config
+from fsvm_cli.files import is_file, is_folder
 from fsvm_cli.shipped import shipped_folder, shipped_names
+from fsvm_cli.terminal import brief
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,16 +51,16 @@ def find_config(name_or_path: str) -> Path:
         If there is neither.
     """
     path = Path(name_or_path)
-    if path.is_file():
+    if is_file(path):
         return path
     names = shipped_names("configs")
     if name_or_path in names:
         return shipped_folder("configs") / f"{name_or_path}.yaml"
     near = difflib.get_close_matches(path.stem.lower(), names, n=1)
     suggestion = f"; did you mean '{near[0]}'?" if near else ""
-    kind = "is a folder" if path.is_dir() else "no such file"
+    kind = "is a folder" if is_folder(path) else "no such file"
     raise UsageError(
-        f"{name_or_path}: {kind}, and no shipped config has this name; shipped: {', '.join(names)}{suggestion}"
+        f"{brief(name_or_path)}: {kind}, and no shipped config has this name; shipped: {', '.join(names)}{suggestion}"
     )
 
 

@@ -6,7 +6,8 @@ import dataclasses
 import functools
 import operator
 import typing
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar
 
 from pydantic import Field, create_model
 
@@ -18,6 +19,20 @@ if TYPE_CHECKING:
 
 # Parameters that a config cannot say.
 KERNEL_FIELDS_NOT_IN_CONFIGS = frozenset({"weights"})
+
+SYNONYMS = {
+    **dict.fromkeys(("rbf", "radial", "radial-basis", "radial-basis-function", "gauss"), "gaussian"),
+    **dict.fromkeys(("poly", "quadratic", "cubic"), "polynomial"),
+    **dict.fromkeys(("sigmoid", "mlp", "hyperbolic-tangent"), "tanh"),
+    **dict.fromkeys(("laplacian", "exponential"), "laplace"),
+    **dict.fromkeys(("dot", "vanilla"), "linear"),
+    **dict.fromkeys(("gamma", "sigma", "width", "bandwidth", "length-scale"), "theta"),
+    **dict.fromkeys(("coef0", "bias"), "offset"),
+    **dict.fromkeys(("d", "deg"), "degree"),
+    **dict.fromkeys(("tol", "eps", "epsilon", "gap"), "tolerance"),
+    **dict.fromkeys(("c", "cost", "penalty"), "C"),
+}
+"""What other programs call kernels and their parameters. Gaussian and laplace: theta is 1 over their gamma."""
 
 
 def fields_in_configs(kernel: type[Kernel]) -> dict[str, tuple[Any, Any]]:
@@ -32,6 +47,8 @@ def fields_in_configs(kernel: type[Kernel]) -> dict[str, tuple[Any, Any]]:
 
 class KernelSpec(StrictModel):
     """A kernel with its parameters."""
+
+    synonyms: ClassVar[Mapping[str, str]] = SYNONYMS
 
     kernel: str
 

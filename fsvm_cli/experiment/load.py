@@ -13,6 +13,7 @@ from fsvm_cli.errors import UsageError
 from fsvm_cli.experiment.collection import MEMBERS, Collection, LoadedCollection
 from fsvm_cli.experiment.config import load_config, read_config
 from fsvm_cli.experiment.schema import Config
+from fsvm_cli.files import is_file
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,7 +60,7 @@ def _member(document: Document, place: int, beside: Path) -> str:
     """Find the config of one of a collection's experiments: beside the collection, or a shipped one."""
     here = (MEMBERS, place)
     try:
-        path, member = read_config(str(beside) if beside.is_file() else beside.stem)
+        path, member = read_config(str(beside) if is_file(beside) else beside.stem)
     except UsageError as error:
         raise document.error(here, str(error)) from error
     if MEMBERS in member.content:

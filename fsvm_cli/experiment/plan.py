@@ -8,14 +8,15 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from fsvm_cli.data.outline import outline_of
 from fsvm_cli.data.scaling import fit_scaling
-from fsvm_cli.data.source import DataSource, FixedSource, GeneratedSource, check_source, open_source
+from fsvm_cli.data.source import DataSource, FixedSource, GeneratedSource, open_source
 from fsvm_cli.data.synthetic import GENERATORS
 from fsvm_cli.data.wording import shown
 from fsvm_cli.errors import UsageError
-from fsvm_cli.evaluation.splits import count_rows
 from fsvm_cli.experiment.extraction import Extraction
-from fsvm_cli.experiment.schema import ALL_FEATURES, GIVEN
+from fsvm_cli.experiment.fit import check_fit, drawn_rows
+from fsvm_cli.experiment.schema import ALL_FEATURES
 from fsvm_cli.experiment.sparse import check_sparse
 from fsvm_cli.extraction.registry import extraction_methods
 from fsvm_cli.magnitudes import check_magnitudes
@@ -33,9 +34,6 @@ TRIAL = f"{__package__}.trial"
 
 SOURCES = "sources"
 """Under which name the ingredients of a key list the code."""
-
-RECORDED_METHODS = {"decision-field": "gradient-angle", "descent-path": "kpd"}
-"""Whose ranking each record shows."""
 
 
 @dataclass(frozen=True, order=True, slots=True)
@@ -150,22 +148,6 @@ def _what_matters(ranking: Ranking | Extraction) -> dict[str, Any]:
     return {"method": ranking.method, "parameters": parameters} | order
 
 
-def check_data_exist(loaded: LoadedConfig) -> None:
-    """Check that there are the data that a config names, without reading or fetching them.
-
-    Raises
-    ------
-    UsageError
-        If there is no such data set or version, or an option does not belong to it.
-    DataError
-        If a file of the user's own is missing.
-    """
-    try:
-        check_source(loaded.config.dataset, base_folder=loaded.folder)
-    except UsageError as error:
-        raise loaded.document.error(("dataset",), str(error)) from error
-
-
 def plan(loaded: LoadedConfig, announce: Callable[[str], None]) -> Experiment:
     """Open the data of a config and check that the two fit together.
 
@@ -188,49 +170,16 @@ def plan(loaded: LoadedConfig, announce: Callable[[str], None]) -> Experiment:
     except UsageError as error:
         raise document.error(("dataset",), str(error)) from error
     _announce_constant_features(source, announce)
-    n_test = _given_rows(loaded, source) if config.protocol.is_given else _drawn_rows(loaded, source)
+    check_fit(loaded, outline_of(source))
+    given = source.given_split
+    n_test = {len(given[0]): len(given[1])} if config.protocol.is_given and given else drawn_rows(loaded, source)
     sizes = tuple(range(1, source.n_features + 1)) if config.subsets == "all" else config.subsets
-    if sizes[-1] > source.n_features:
-        raise document.error(
-            ("subsets",), f"{sizes[-1]} features cannot be retained; {source.name} has {source.n_features}"
-        )
     if not config.rankings:
         sizes = ()
-    _check_class_kernels(loaded, source)
     check_sparse(loaded, source)
     _check_magnitudes(loaded, source)
-    _check_record(loaded, source)
     # The machine on all features is the reference of every curve.
     return Experiment(config, source, tuple(sorted({*sizes, source.n_features})), n_test)
-
-
-def _given_rows(loaded: LoadedConfig, source: DataSource) -> dict[int, int]:
-    """Count the rows of the test part by those of the training part, for the split that comes with the data."""
-    split = source.given_split
-    if split is None:
-        raise loaded.document.error(
-            ("protocol", "train"), f"{source.name} comes without a split; write a number or a fraction of its rows"
-        )
-    train, test = split
-    return {len(train): len(test)}
-
-
-def _drawn_rows(loaded: LoadedConfig, source: DataSource) -> dict[int, int]:
-    """Count the rows of the test part by those of the training part, for random splits."""
-    protocol, n_test = loaded.config.protocol, {}
-    for part in protocol.train:
-        assert part != GIVEN, "a given split is planned as it is"
-        n_train = count_rows(part, source.n_samples)
-        rest = source.n_samples - n_train
-        wanted = rest if protocol.test is None else count_rows(protocol.test, source.n_samples)
-        if n_train < 1 or wanted < 1 or wanted > rest:
-            raise loaded.document.error(
-                ("protocol", "train"),
-                f"{n_train} training and {max(wanted, 0)} test rows cannot be drawn from the {source.n_samples} rows "
-                f"of {source.name}; both parts need at least 1 row",
-            )
-        n_test[n_train] = wanted
-    return n_test
 
 
 def _announce_constant_features(source: DataSource, announce: Callable[[str], None]) -> None:
@@ -246,35 +195,3 @@ def _check_magnitudes(loaded: LoadedConfig, source: DataSource) -> None:
             check_magnitudes(source.dataset.X, source.feature_names)
         except ValueError as error:
             raise loaded.document.error(("scaling",), f"{source.name}: {error}") from error
-
-
-def _check_class_kernels(loaded: LoadedConfig, source: DataSource) -> None:
-    places: dict[tuple[str | int, ...], Any] = {("classifier",): loaded.config.classifier}
-    for i, ranking in enumerate(loaded.config.rankings):
-        places["rankings", i, "classifier"] = ranking.classifier
-    for place, classifier in places.items():
-        named = getattr(classifier, "class_kernels", {})
-        for name in named:
-            if name not in source.class_names:
-                raise loaded.document.error(
-                    (*place, "class_kernels", name),
-                    f"{source.name} has no class '{name}'; it has {', '.join(source.class_names)}",
-                )
-        if named and source.n_classes == 2:
-            raise loaded.document.error(
-                (*place, "class_kernels"),
-                f"the two classes of {source.name} share one machine; give it its kernel by 'kernel'",
-            )
-
-
-def _check_record(loaded: LoadedConfig, source: DataSource) -> None:
-    for name in loaded.config.record:
-        method, words = RECORDED_METHODS[name], name.replace("-", " ")
-        if name == "decision-field" and (source.n_features, source.n_classes) != (2, 2):
-            raise loaded.document.error(
-                ("record",),
-                f"a {words} needs 2 features and 2 classes; {source.name} has {source.n_features} and "
-                f"{source.n_classes}",
-            )
-        if all(ranking.method != method for ranking in loaded.config.rankings):
-            raise loaded.document.error(("record",), f"a {words} shows a {method} ranking; list one in 'rankings'")

@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 import threadpoolctl
 
+from fsvm_cli.experiment.fit import RECORDED_METHODS
 from fsvm_cli.experiment.machine import Machine
-from fsvm_cli.experiment.plan import RECORDED_METHODS, Experiment, Trial
+from fsvm_cli.experiment.plan import Experiment, Trial
 from fsvm_cli.experiment.trial import draw_parts, fitted_ranker, machine_for
 from fsvm_cli.ranking.gradient_angle import margin_region
 from fsvm_cli.ranking.kpd import KernelPenalisedDescent

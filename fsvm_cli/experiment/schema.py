@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import functools
 import operator
+from collections.abc import Mapping
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import (
     BeforeValidator,
@@ -30,7 +31,7 @@ from fsvm_cli.experiment.classifiers import Classifier, ExperimentClassifier, Pl
 from fsvm_cli.experiment.extraction import AnyExtraction, Extraction
 from fsvm_cli.experiment.tuning import one_or_more
 from fsvm_cli.ranking.base import Ranker  # noqa: TC001 - pydantic's fields are made from what stands here
-from fsvm_cli.ranking.registry import ranking_methods
+from fsvm_cli.ranking.registry import SYNONYMS, ranking_methods
 
 ALL_FEATURES = "all features"
 """Label of the machine on all features, where no ranking is listed; claims may name it in any case."""
@@ -130,6 +131,8 @@ class Protocol(StrictModel):
 
 class Ranking(StrictModel):
     """A method that orders the features, and the end of its order that the curve keeps."""
+
+    synonyms: ClassVar[Mapping[str, str]] = SYNONYMS
 
     method: str
     order: Literal["best-first", "worst-first"] = Field(

@@ -7,14 +7,15 @@ import functools
 import itertools
 import operator
 import types
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import BeforeValidator, Field, PlainValidator, WithJsonSchema, create_model, model_validator
 from sklearn.model_selection import StratifiedKFold
 
 from fsvm_cli.documents import StrictModel
-from fsvm_cli.experiment.kernel_spec import fields_in_configs
+from fsvm_cli.experiment.kernel_spec import SYNONYMS, fields_in_configs
 from fsvm_cli.svm import grid_search, leave_one_out
 from fsvm_cli.svm.kernels import KERNELS
 
@@ -37,6 +38,8 @@ def one_or_more(value: Any) -> Any:
 
 class KernelCandidates(StrictModel):
     """A kernel with one value or several for each of its parameters; each combination is a candidate."""
+
+    synonyms: ClassVar[Mapping[str, str]] = SYNONYMS
 
     kernel: str
 

@@ -17,6 +17,24 @@ if TYPE_CHECKING:
 
 M = TypeVar("M", bound=NamedMethod)
 
+SYNONYMS = {
+    **dict.fromkeys(("relief", "relieff", "rrelieff"), "relief-f"),
+    **dict.fromkeys(("svm-rfe", "svmrfe", "recursive-feature-elimination"), "rfe"),
+    **dict.fromkeys(("mi", "mutual-info", "mutual-info-classif", "information-gain"), "mutual-information"),
+    **dict.fromkeys(("f-score", "fisher-score", "f-classif", "anova"), "fisher"),
+    **dict.fromkeys(("correlation", "pearsonr", "corr"), "pearson"),
+    **dict.fromkeys(("ks", "ks-test", "kolmogorov"), "kolmogorov-smirnov"),
+    **dict.fromkeys(("kp-svm", "kpd-svm"), "kpd"),
+    **dict.fromkeys(("markov-blanket", "koller"), "koller-sahami"),
+    **dict.fromkeys(("svm-infoprop",), "infoprop"),
+    **dict.fromkeys(("angle", "gradient"), "gradient-angle"),
+    **dict.fromkeys(("sfs", "forward-selection"), "wrapper"),
+    **dict.fromkeys(("neighbors", "n-neighbours", "k"), "n_neighbors"),
+    **dict.fromkeys(("cv", "n-splits"), "n_folds"),
+    **dict.fromkeys(("bins",), "n_bins"),
+}
+"""What other programs and papers call methods and their parameters."""
+
 
 @functools.cache
 def ranking_methods() -> Mapping[str, type[Ranker]]:

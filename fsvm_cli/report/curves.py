@@ -8,7 +8,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from fsvm_cli.evaluation.metrics import METRIC_TITLES
-from fsvm_cli.report.style import COLOURS, COLUMN_WIDTH, MARKERS, figure, save
+from fsvm_cli.report.style import COLOURS, COLUMN_WIDTH, LONGEST_TITLE, MARKERS, figure, legible, save
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -64,7 +64,7 @@ def _title(rows: pd.DataFrame, config: Config) -> str:
     trials = f"{n_trials} splits" if n_trials == planned else f"INCOMPLETE: {n_trials} of {planned} splits"
     if config.protocol.is_given:
         trials = "the split of the source"
-    return f"{config.title}\n{trials}, {rows['train_size'].iloc[0]} training rows"
+    return f"{legible(config.title, LONGEST_TITLE)}\n{trials}, {rows['train_size'].iloc[0]} training rows"
 
 
 def _draw(axes: Axes, rows: pd.DataFrame, config: Config) -> list[Line2D]:
@@ -89,7 +89,7 @@ def _draw(axes: Axes, rows: pd.DataFrame, config: Config) -> list[Line2D]:
             axes.fill_between(x, percent["ci_low"], percent["ci_high"], color=colour, alpha=0.2, linewidth=0)
             if part == config.parts[0]:
                 heights[label] = float(percent["mean"].mean())
-        handles[label] = Line2D([], [], color=colour, marker=marker, label=label)
+        handles[label] = Line2D([], [], color=colour, marker=marker, label=legible(label))
     if config.shares_classifier:
         reference = rows[(rows["part"] == config.parts[0]) & (rows["n_features"] == rows["n_features"].max())]
         axes.axhline(100 * reference["mean"].iloc[0], color="#777777", linewidth=0.7, linestyle=":", zorder=1)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fsvm_cli.report.style import COLOURS, COLUMN_WIDTH, figure, save
+from fsvm_cli.report.style import COLOURS, COLUMN_WIDTH, LONGEST_TITLE, figure, legible, save
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,11 +55,11 @@ def draw_decision_field(
         _draw_region(region, grid, points, epsilon)
         unit = "" if config.scaling == "none" else " (scaled)"
         for axes in (boundary, gradients, region):
-            axes.set_xlabel(f"{names['feature_names'][0]}{unit}")
+            axes.set_xlabel(f"{legible(names['feature_names'][0])}{unit}")
             axes.set_aspect("equal")
             axes.grid(visible=False)
-        boundary.set_ylabel(f"{names['feature_names'][1]}{unit}")
-        drawing.suptitle(config.title, fontsize=8, x=0.01, ha="left")
+        boundary.set_ylabel(f"{legible(names['feature_names'][1])}{unit}")
+        drawing.suptitle(legible(config.title, LONGEST_TITLE), fontsize=8, x=0.01, ha="left")
         handles = [
             *(axes_points for axes_points in _class_handles(boundary, names["class_names"])),
             *_other_handles(boundary),
@@ -130,7 +130,7 @@ def _draw_region(axes: Axes, grid: _Grid, points: pd.DataFrame, epsilon: float) 
 
 def _class_handles(axes: Axes, class_names: Sequence[str]) -> list[Any]:
     return [
-        axes.scatter([], [], s=12, color=colour, marker=marker, label=f"class {class_names[code]}")
+        axes.scatter([], [], s=12, color=colour, marker=marker, label=f"class {legible(class_names[code])}")
         for code, (colour, marker) in CLASS_STYLE.items()
     ]
 

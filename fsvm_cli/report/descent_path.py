@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from matplotlib.lines import Line2D
 
-from fsvm_cli.report.style import COLOURS, COLUMN_WIDTH, figure, save
+from fsvm_cli.report.style import COLOURS, COLUMN_WIDTH, LONGEST_TITLE, figure, legible, save
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,7 +40,7 @@ def draw_descent_paths(path: pd.DataFrame, config: Config, folder: Path, formats
         all_axes = drawing.subplots(2, len(machines), sharex="col", squeeze=False, height_ratios=(3, 2))
         for column, ((label, machine), rows) in enumerate(machines):
             upper, lower = all_axes[:, column]
-            upper.set_title(f"{label}, machine {machine}" if several else label, loc="left")
+            upper.set_title(f"{legible(label)}, machine {machine}" if several else legible(label), loc="left")
             _draw_weights(upper, rows)
             right = _draw_objective(lower, rows)
             lower.set_xlabel("Iteration")
@@ -49,7 +49,7 @@ def draw_descent_paths(path: pd.DataFrame, config: Config, folder: Path, formats
                 lower.set_ylabel("Objective (start: 1)", color=COLOURS[0])
             if column == len(machines) - 1:
                 right.set_ylabel("Active features", color=COLOURS[1])
-        drawing.suptitle(f"{config.title}\nfirst split", fontsize=8, x=0.01, ha="left")
+        drawing.suptitle(f"{legible(config.title, LONGEST_TITLE)}\nfirst split", fontsize=8, x=0.01, ha="left")
         return save(drawing, folder, "descent-path", formats)
 
 
@@ -64,10 +64,7 @@ def _draw_weights(axes: Axes, rows: pd.DataFrame) -> None:
     for place, name in enumerate(named):
         axes.plot(rows["iteration"], weights[name], color=COLOURS[place], zorder=2)
     names = [name.removeprefix(WEIGHT_OF) for name in named]
-    handles = [
-        Line2D([], [], color=COLOURS[place], label=name if len(name) <= MAX_NAME else f"{name[: MAX_NAME - 1]}…")
-        for place, name in enumerate(names)
-    ]
+    handles = [Line2D([], [], color=COLOURS[place], label=legible(name, MAX_NAME)) for place, name in enumerate(names)]
     axes.legend(handles=handles, loc="upper left", fontsize=6, handlelength=1.2)
     # Room for the names above the curves.
     axes.set_ylim(0, 1.6 * float(weights.to_numpy().max()))

@@ -15,7 +15,7 @@ from fsvm_cli.experiment.provenance import describe_collection
 from fsvm_cli.files import write_atomically
 from fsvm_cli.report.comparison import read_comparison
 from fsvm_cli.report.results import VERDICTS_NAME
-from fsvm_cli.report.style import COLOURS, COLUMN_WIDTH, figure, save
+from fsvm_cli.report.style import COLOURS, COLUMN_WIDTH, figure, legible, save, use_logarithms
 from fsvm_cli.report.tables import write_table
 
 if TYPE_CHECKING:
@@ -124,8 +124,8 @@ def draw_overview(verdicts: pd.DataFrame, folder: Path, formats: Sequence[str]) 
         all_axes = drawing.subplots(1, len(panels), sharey=True, squeeze=False)[0]
         for axes, (quantity, rows) in zip(all_axes, panels, strict=True):
             _draw_panel(axes, rows, rows["experiment"].map(lines).to_numpy())
-            axes.set_title(textwrap.fill(str(quantity), TITLE_WIDTH), loc="left")
-        all_axes[0].set_yticks(range(len(experiments)), experiments)
+            axes.set_title(textwrap.fill(legible(quantity), TITLE_WIDTH), loc="left")
+        all_axes[0].set_yticks(range(len(experiments)), [legible(each) for each in experiments])
         all_axes[0].invert_yaxis()
         handles, labels = all_axes[0].get_legend_handles_labels()
         drawing.legend(handles, labels, loc="outside lower center", ncols=2)
@@ -139,4 +139,4 @@ def _draw_panel(axes: Axes, rows: pd.DataFrame, lines: NDArray[np.intp]) -> None
     axes.plot(printed, lines, "x", color=COLOURS[1], markersize=5, zorder=3, label="published")
     values = np.concatenate([found, printed])
     if values.min() > 0 and values.max() > SPAN_OF_LOGARITHMS * values.min():
-        axes.set_xscale("log")
+        use_logarithms(axes)

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import csv
 import io
-import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
 from rich.table import Table
+
+from fsvm_cli.console import open_console
+from fsvm_cli.terminal import json_text, write_for_machines
 
 if TYPE_CHECKING:
     from fsvm_cli.experiment.rank import FeatureRanking
 
 
-def format_ranking(ranking: FeatureRanking, style: str) -> str:
-    """Write a ranking, best feature first; a column of words is one row, and JSON and the table show its words below.
+def print_ranking(ranking: FeatureRanking, style: str) -> None:
+    """Print a ranking, best feature first; a column of words is one row, and JSON and the table show its words below.
 
     Parameters
     ----------
@@ -31,7 +32,6 @@ def format_ranking(ranking: FeatureRanking, style: str) -> str:
         }
         for rank, index in enumerate(ranking.order, start=1)
     ]
-    stream = io.StringIO()
     if style == "json":
         content = {
             "method": ranking.method,
@@ -40,22 +40,27 @@ def format_ranking(ranking: FeatureRanking, style: str) -> str:
             "converged": ranking.converged,
             "features": [row | _words_of(str(row["feature"]), ranking) for row in rows],
         }
-        return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
-    if style == "csv":
+        write_for_machines(json_text(content))
+    elif style == "csv":
+        stream = io.StringIO()
         writer = csv.DictWriter(stream, ["rank", "feature", "index", "score"], lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
-        return stream.getvalue()
+        write_for_machines(stream.getvalue())
+    else:
+        _print_table(ranking, rows)
+
+
+def _print_table(ranking: FeatureRanking, rows: list[dict[str, Any]]) -> None:
     table = Table("rank", "feature", "score")
     table.columns[0].justify = table.columns[2].justify = "right"
     for row in rows:
         table.add_row(str(row["rank"]), str(row["feature"]), f"{row['score']:.6g}")
         for word, score in ranking.words.get(str(row["feature"]), {}).items():
             table.add_row("", f"  {word}", f"{score:.6g}", style="dim")
-    console = Console(file=stream, width=100, highlight=False, markup=False)
+    console = open_console()
     console.print(f"{ranking.method}: {len(rows)} features ranked on {ranking.n_samples} samples")
     console.print(table)
-    return stream.getvalue()
 
 
 def _words_of(feature: str, ranking: FeatureRanking) -> dict[str, dict[str, float]]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from fsvm_cli.experiment.provenance import FILE_NAME as RUN_NAME
 from fsvm_cli.experiment.provenance import describe_run, is_collection, read_run
 from fsvm_cli.experiment.record import record_key, tables_of
-from fsvm_cli.files import write_atomically
+from fsvm_cli.files import is_file, is_folder, write_atomically
 from fsvm_cli.report.chosen import summarise_chosen
 from fsvm_cli.report.numbers import DIGITS_OF_MACHINES
 from fsvm_cli.report.samples import collect
@@ -136,6 +136,8 @@ def draw_figures(folder: Path, formats: Sequence[str] = FORMATS) -> list[Path]:
 
 def results_folders(root: Path) -> list[Path]:
     """Find the results folders at or below `root`, sorted by name."""
-    if (root / RUN_NAME).is_file():
+    if is_file(root / RUN_NAME):
         return [root]
+    if not is_folder(root):
+        return []
     return sorted(path.parent for path in root.glob(f"*/{RUN_NAME}"))

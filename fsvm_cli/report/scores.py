@@ -9,7 +9,7 @@ import matplotlib as mpl
 import numpy as np
 
 from fsvm_cli.ranking.registry import ranking_methods
-from fsvm_cli.report.style import COLOURS, COLUMN_WIDTH, figure, save
+from fsvm_cli.report.style import COLOURS, COLUMN_WIDTH, figure, legible, save
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -80,7 +80,7 @@ def _named_features(panels: Panels) -> Iterator[Figure]:
                 axes.axvline(ranking.score_threshold, **THRESHOLD)
             axes.set_title(_title(ranking), loc="left")
             axes.margins(y=0.5 / len(chosen))
-        all_axes[0].set_yticks(places, first.loc[chosen, "feature"])
+        all_axes[0].set_yticks(places, first.loc[chosen, "feature"].map(legible))
         all_axes[0].invert_yaxis()
         drawing.supxlabel("Score (mean and s.d. over trials)", fontsize=mpl.rcParams["axes.labelsize"])
         yield drawing
@@ -108,7 +108,8 @@ def _has_shares(ranking: Ranking) -> bool:
 
 def _title(ranking: Ranking) -> str:
     threshold = ranking.score_threshold
-    return ranking.label if threshold is None else f"{ranking.label}\nline: {threshold:g}"
+    label = legible(ranking.label)
+    return label if threshold is None else f"{label}\nline: {threshold:g}"
 
 
 def _rankings_shown(config: Config) -> list[Ranking]:

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import contextlib
 import io
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter
 
 from fsvm_cli.files import write_atomically
+from fsvm_cli.terminal import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
+
+    from matplotlib.axes import Axes
 
 COLUMN_WIDTH = 3.5
 """Inches; a page is twice as wide."""
@@ -39,9 +44,36 @@ STYLE: dict[Any, Any] = {
     "legend.frameon": False,
     "legend.fontsize": 7,
     "svg.hashsalt": "fsvm",
+    # Names from outside may hold dollar signs; none of our texts is a formula.
+    "text.parse_math": False,
     "figure.dpi": 100,
     "savefig.dpi": 300,
 }
+
+LONGEST_NAME = 80
+"""Characters of a name that a figure shows."""
+
+LONGEST_TITLE = 300
+
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def legible(name: object, at_most: int = LONGEST_NAME) -> str:
+    """Show a name from outside: what has no shape as escapes, and of a name that has no end the beginning."""
+    text = visible(str(name))
+    return text if len(text) <= at_most else f"{text[: at_most - 1]}…"
+
+
+def use_logarithms(axes: Axes) -> None:
+    """Make the horizontal axis logarithmic, with powers of ten that are no formulas."""
+    axes.set_xscale("log")
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: _power_of_ten(value)))
+
+
+def _power_of_ten(value: float) -> str:
+    mantissa, exponent = f"{value:.0e}".split("e")
+    power = "10" + str(int(exponent)).translate(_RAISED)
+    return power if mantissa == "1" else f"{mantissa}×{power}"
 
 
 @contextlib.contextmanager
@@ -71,7 +103,10 @@ def save(drawing: Figure, folder: Path, name: str, formats: Sequence[str]) -> li
     paths = []
     for extension in formats:
         stream = io.BytesIO()
-        drawing.savefig(stream, format=extension, metadata=nothing_that_varies[extension])
+        with warnings.catch_warnings():
+            # A box stands for a sign that the font lacks; the tables have the name.
+            warnings.filterwarnings("ignore", "Glyph .* missing from font")
+            drawing.savefig(stream, format=extension, metadata=nothing_that_varies[extension])
         path = folder / f"{name}.{extension}"
         write_atomically(path, stream.getvalue())
         paths.append(path)

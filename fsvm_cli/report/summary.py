@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from rich.console import Console
 from rich.table import Table
 
+from fsvm_cli.console import open_console
 from fsvm_cli.evaluation.metrics import METRIC_TITLES
 from fsvm_cli.experiment.classifiers import PlainClassifier
 from fsvm_cli.report.chosen import in_words
-from fsvm_cli.report.comparison import format_comparison, read_comparison
+from fsvm_cli.report.comparison import comparison_table, read_comparison
 from fsvm_cli.report.overview import OVERVIEW_NAME
 from fsvm_cli.report.results import CHOSEN_NAME, CURVES_NAME, SCORES_NAME, SELECTION_NAME, VERDICTS_NAME
 from fsvm_cli.report.tables import read_table
@@ -48,29 +48,29 @@ def print_summary(
         What every report on these data must say.
     """
     config = loaded.config
-    console = _console()
+    console = open_console()
     console.print()
     for (metric, train_size), rows in curves[curves["part"] == "test"].groupby(["metric", "train_size"], sort=False):
         heading = f"{config.title}: test {METRIC_TITLES[str(metric)]} in %, {train_size} training rows"
-        console.print(heading, style="bold", markup=False, soft_wrap=True)
+        console.print(heading, style="bold", soft_wrap=True)
         console.print(_table(rows))
         console.print(f"{_coverage(rows, config.protocol)}{_certificate(rows, config)}.")
     is_chosen = (folder / CHOSEN_NAME).exists()
     for sentence in in_words(read_table(folder / CHOSEN_NAME)) if is_chosen else ():
-        console.print(sentence, markup=False, soft_wrap=True)
+        console.print(sentence, soft_wrap=True)
     for caveat in caveats:
-        console.print(f"Mind: {caveat}", style="bold", markup=False, soft_wrap=True)
+        console.print(f"Mind: {caveat}", style="bold", soft_wrap=True)
     if config.expected:
-        console.print(format_comparison(read_comparison([folder]), "table"), end="", markup=False, soft_wrap=True)
+        console.print(comparison_table(read_comparison([folder])))
     if loaded.document.overrides:
         changed = ", ".join(f"{key}={value}" for key, value in loaded.document.overrides.items())
-        console.print(f"Run with overrides ({changed}): no statement about the paper.", markup=False)
+        console.print(f"Run with overrides ({changed}): no statement about the paper.")
     tables = [CURVES_NAME, SCORES_NAME]
     tables += [SELECTION_NAME] if config.rankings else []
     tables += [CHOSEN_NAME] if is_chosen else []
     tables += [VERDICTS_NAME] if config.expected else []
     names = [*tables, *(path.name for path in figures)]
-    console.print(f"Written to {folder}: {', '.join(names)}", markup=False, soft_wrap=True)
+    console.print(f"Written to {folder}: {', '.join(names)}", soft_wrap=True)
 
 
 def print_overview(loaded: LoadedCollection, overview: pd.DataFrame, folder: Path, figures: Sequence[Path]) -> None:
@@ -86,8 +86,8 @@ def print_overview(loaded: LoadedCollection, overview: pd.DataFrame, folder: Pat
     figures : sequence of Path
         The pictures that were drawn.
     """
-    console = _console()
-    console.print(f"\n{loaded.collection.title}: published / here", style="bold", markup=False, soft_wrap=True)
+    console = open_console()
+    console.print(f"\n{loaded.collection.title}: published / here", style="bold", soft_wrap=True)
     quantities = [column.removesuffix(", published") for column in map(str, overview) if column.endswith(", published")]
     table = Table()
     for title in ("experiment", *quantities):
@@ -102,12 +102,7 @@ def print_overview(loaded: LoadedCollection, overview: pd.DataFrame, folder: Pat
     counts = read_table(folder / VERDICTS_NAME)["verdict"].value_counts()
     console.print(f"{', '.join(f'{count} {verdict}' for verdict, count in counts.items())}; 'fsvm compare' shows each.")
     names = [VERDICTS_NAME, OVERVIEW_NAME, *(path.name for path in figures)]
-    console.print(f"Written to {folder}: {', '.join(names)}", markup=False, soft_wrap=True)
-
-
-def _console() -> Console:
-    # A pipe has no width; what is cut off there is lost.
-    return Console(highlight=False, width=None if Console().is_terminal else 160)
+    console.print(f"Written to {folder}: {', '.join(names)}", soft_wrap=True)
 
 
 def _table(rows: pd.DataFrame) -> Table:

@@ -45,18 +45,33 @@ def test_yaml_syntax(call: Call, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "parts"),
     [
-        ({"protocol": "{splits: many, train: 1/2, seed: 7}"}, (":5:20:", "protocol.splits is 'many'", "valid integer")),
+        ({"protocol": "{splits: many, train: 1/2, seed: 7}"}, (":5:20:", "protocol.splits is 'many'", "whole number")),
         ({"titel": "again"}, (":8:1:", "unknown key 'titel'", "did you mean 'title'?")),
         ({"rankings": "[{method: radom}]"}, (":6:21:", "'radom' is no method", "did you mean 'random'?")),
         ({"dataset": "wien"}, (":2:10:", "there is no data set 'wien'", "did you mean 'wine'")),
         ({"protocol": "{splits: 4, train: 0, seed: 7}"}, (":5:30:", "0 rows cannot be drawn")),
         ({"protocol": "{splits: 4, train: 60, seed: 7}"}, (":5:30:", "60 training and 0 test rows cannot be drawn")),
         ({"protocol": "{splits: 4, train: 1.0, seed: 7}"}, (":5:30:", "leaves none for the other part")),
+        ({"protocol": "{splits: 4, train: 1, seed: 7}"}, (":5:30:", "1 training row is of one class")),
+        ({"protocol": "{splits: 1, train: given, seed: 7}"}, (":5:30:", "comes without a split")),
         ({"subsets": "[1, 21]"}, (":7:10:", "21 features cannot be retained")),
+        ({"dataset": "wine", "subsets": "[1, 14]"}, (":7:10:", "14 features cannot be retained; wine has 13")),
+        ({"record": "[decision-field]"}, (":8:9:", "needs 2 features and 2 classes")),
+        ({"classifier": "{kernel: linear, C: 1, class_kernels: {x: {kernel: linear}}}"}, (":4:", "has no class 'x'")),
+        ({"classifier": "{kernel: linear, C: 1, tune: {C: [1, 2], folds: 30}}"}, (":4:", "60 training rows")),
+        ({"classifier": "{kernel: rbf, C: 1}"}, (":4:22:", "did you mean 'gaussian'?")),
+        ({"classifier": "{kernel: gaussian, C: 1, gamma: 2}"}, (":4:38:", "did you mean 'theta'?")),
+        ({"rankings": "[{method: svm-rfe}]"}, (":6:21:", "did you mean 'rfe'?")),
+        ({"metrics": "[acc]"}, (":8:11:", "'acc' cannot stand in 'metrics'; allowed: accuracy")),
+        ({"metrics": "[]"}, (":8:10:", "metrics is empty; write at least one value")),
+        ({"subsets": "5"}, (":7:10:", "subsets is 5; it should be 'all', or a list")),
     ],
 )
-def test_a_config_that_is_wrong(call: Call, tmp_path: Path, changes: dict[str, str], parts: tuple[str, ...]) -> None:
-    refused(call("run", write_config(tmp_path, **changes)), 2, "small.yaml", *parts)
+@pytest.mark.parametrize("command", ["run", "check"])
+def test_a_config_that_is_wrong(
+    call: Call, tmp_path: Path, command: str, changes: dict[str, str], parts: tuple[str, ...]
+) -> None:
+    refused(call(command, write_config(tmp_path, **changes)), 2, "small.yaml", *parts)
     assert not (tmp_path / "results").exists()
 
 
@@ -94,7 +109,9 @@ def test_a_store_of_another_version(call: Call, tmp_path: Path) -> None:
 
 
 def test_a_training_part_with_a_single_class(call: Call, tmp_path: Path) -> None:
-    answer = call("run", write_config(tmp_path, protocol="{splits: 2, train: 1, seed: 7}"), "--jobs", "1")
+    (tmp_path / "mine.csv").write_text("y,a,b,c,d,e\n" + "no,1,2,3,4,5\n" * 39 + "yes,5,4,3,2,1\n")
+    config = write_config(tmp_path, dataset="{file: mine.csv, target: y}", protocol="{splits: 2, train: 2, seed: 7}")
+    answer = call("run", config, "--jobs", "1")
     assert answer.code == 4
     assert "2 of 2 trials failed: ValueError: average-separation needs samples of at least two classes" in answer.err
     assert "some trials of small failed; the rest is kept" in answer.err

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import xml.etree.ElementTree as ElementTree
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,7 @@ from fsvm_cli.experiment.store import Store
 from fsvm_cli.experiment.tasks import run_tasks
 from fsvm_cli.experiment.trial import draw_parts
 from fsvm_cli.ranking.kpd import KernelPenalisedDescent
+from fsvm_cli.report.overview import draw_overview
 from fsvm_cli.report.results import draw_figures, results_folders, write_tables
 from fsvm_cli.report.samples import collect
 from fsvm_cli.report.scores import draw_scores
@@ -136,6 +138,35 @@ def test_shares_of_more_features_than_can_be_named_are_a_row_of_bars(tmp_path: P
     assert "<!-- Number of the feature -->" in path.read_text()
     (path,) = draw_scores(scores[:40], loaded.config, tmp_path, ("svg",))
     assert "<!-- x40 -->" in path.read_text()
+
+
+HOSTILE = ("$\\frac$", "\x1b[31m", "\u202e", "--><script>", "日本", "x" * 5000)
+
+
+@pytest.mark.parametrize("hostile", HOSTILE)
+def test_names_from_outside_are_text_in_every_figure(plane: Path, tmp_path: Path, hostile: str) -> None:
+    for name in ("curves.csv", "scores.csv", "field.csv", "points.csv"):
+        table = read_table(plane / name)
+        for column in {"ranking", "feature"} & set(table):
+            table[column] = hostile + table[column]
+        write_table(table, tmp_path / name)
+    description = json.loads((plane / "run.json").read_text())
+    description["config"]["title"] = hostile
+    for ranking in description["config"]["rankings"]:
+        ranking["label"] = hostile + ranking["label"]
+    for names in ("feature_names", "class_names"):
+        description["data"][names] = [hostile + name for name in description["data"][names]]
+    (tmp_path / "run.json").write_text(json.dumps(description))
+    for path in draw_figures(tmp_path, ("svg",)):
+        ElementTree.parse(path)  # well-formed, whatever the names hold
+
+
+def test_powers_of_ten_are_no_formulas(tmp_path: Path) -> None:
+    rows = [{"experiment": name, "what": "$\\frac$", "published": 10.0**place} for place, name in enumerate("abcde")]
+    verdicts = pd.DataFrame(rows).assign(reproduced=lambda table: 2 * table["published"], sd=0.1)
+    (path,) = draw_overview(verdicts, tmp_path, ("svg",))
+    assert "<!-- 10³ -->" in path.read_text()
+    assert "mathdefault" not in path.read_text()
 
 
 def test_a_learning_curve_has_a_figure_for_each_training_size(tmp_path: Path) -> None:

@@ -1,0 +1,147 @@
+r"""The one gate through which text leaves for a terminal: nothing in it steers the terminal.
+
+Names of columns, classes and files, texts of configs and answers of servers are other people's. A terminal obeys
+control sequences in them, and characters without a shape (marks of direction, joiners) make a name look like another;
+all of them are shown as Python writes them, ``\x1b`` or ``\u202e``. What the console's encoding lacks is replaced.
+"""
+
+from __future__ import annotations
+
+import codecs
+import contextlib
+import io
+import json
+import sys
+import unicodedata
+from typing import TYPE_CHECKING, Any, TextIO
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+WITHOUT_SHAPE = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
+"""Unicode's categories of control and format characters, surrogates, private characters, line and paragraph breaks."""
+
+PLAINER = {"±": "+-", "−": "-", "–": "-", "—": "-", "…": "...", "×": "x", "≤": "<=", "≥": ">=", "’": "'", "²": "^2"}
+"""What a console shows whose encoding lacks a sign."""
+
+LONGEST_NAME = 200
+"""Characters of a name that a message repeats whole."""
+
+
+def visible(text: str, *, lines: bool = False) -> str:
+    """Show the characters that have no shape as escapes.
+
+    Parameters
+    ----------
+    text : str
+    lines : bool
+        Whether line ends are left as they are.
+    """
+    if text.isprintable():
+        return text
+    return "".join(_escaped(each) if _has_no_shape(each) and not (lines and each == "\n") else each for each in text)
+
+
+def brief(name: str) -> str:
+    """Give a name for a message: whole, or the beginning of one that nobody reads to its end."""
+    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME // 2]}… ({len(name):,} characters)"
+
+
+def _has_no_shape(character: str) -> bool:
+    return unicodedata.category(character) in WITHOUT_SHAPE
+
+
+def _escaped(character: str) -> str:
+    return character.encode("unicode_escape").decode("ascii")
+
+
+def _in_plainer_signs(error: UnicodeError) -> tuple[str, int]:
+    """Replace what an encoding lacks by a sign that every encoding has, or by an escape."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    lacking = error.object[error.start : error.end]
+    return "".join(PLAINER.get(each) or _escaped(each) for each in lacking), error.end
+
+
+PLAIN_SIGNS = "fsvm.plain-signs"
+codecs.register_error(PLAIN_SIGNS, _in_plainer_signs)
+
+
+class _Gate(io.TextIOBase):
+    """A text stream that lets only visible characters through to another.
+
+    It has no `buffer`, on purpose: what writes bytes would go past it.
+    """
+
+    def __init__(self, stream: TextIO) -> None:
+        self.stream = stream
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors=PLAIN_SIGNS)
+
+    def write(self, text: str) -> int:
+        self.stream.write(visible(text, lines=True))
+        return len(text)
+
+    def flush(self) -> None:
+        self.stream.flush()
+
+    def isatty(self) -> bool:
+        return self.stream.isatty()
+
+    def fileno(self) -> int:
+        return self.stream.fileno()
+
+    def writable(self) -> bool:
+        return True
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]
+        return getattr(self.stream, "encoding", None) or "utf-8"
+
+    @property
+    def errors(self) -> str:  # type: ignore[override]
+        return PLAIN_SIGNS
+
+
+@contextlib.contextmanager
+def gated() -> Iterator[None]:
+    """Put the gate before standard output and standard error, whoever writes to them."""
+    gates = {name: _Gate(stream) for name in ("stdout", "stderr") if (stream := getattr(sys, name)) is not None}
+    for name, gate in gates.items():
+        setattr(sys, name, gate)
+    try:
+        yield
+    finally:
+        for name, gate in gates.items():
+            # Someone else may have put something before the gate since, to stay there.
+            if getattr(sys, name) is gate:
+                gate.flush()
+                setattr(sys, name, gate.stream)
+
+
+def behind_gate(stream: TextIO) -> TextIO:
+    """Give the stream behind the gate to what draws on a terminal, and shows other people's text by `visible` only."""
+    while isinstance(stream, _Gate):
+        stream = stream.stream
+    return stream
+
+
+def json_text(content: Any) -> str:
+    """Write JSON in visible characters: what has no shape, or no sign on this console, is escaped by JSON."""
+    is_unicode = (getattr(sys.stdout, "encoding", None) or "utf-8").lower().startswith("utf")
+    text = json.dumps(content, indent=2, ensure_ascii=not is_unicode)
+    # Outside of strings JSON has nothing but ASCII, and inside every character may be written by its code.
+    escaped = [json.dumps(each)[1:-1] if each != "\n" and _has_no_shape(each) else each for each in text]
+    return "".join(escaped) + "\n"
+
+
+def write_for_machines(text: str) -> None:
+    """Write CSV, JSON or Markdown to standard output: on a terminal as any text, elsewhere as it is, in UTF-8."""
+    stream = behind_gate(sys.stdout)
+    bytes_below = getattr(stream, "buffer", None)
+    if stream.isatty() or bytes_below is None:
+        sys.stdout.write(text)
+        return
+    stream.flush()
+    bytes_below.write(text.encode("utf-8", "surrogateescape"))
+    bytes_below.flush()
