@@ -15,7 +15,7 @@ import threadpoolctl
 from distributed.cfexecutor import ClientExecutor
 
 from fsvm_cli.errors import DataError, FsvmError, UsageError
-from fsvm_cli.experiment.pools import ATTEMPTS_TO_START, Pool, cannot_start
+from fsvm_cli.experiment.pools import ATTEMPTS_TO_START, Pool, cannot_start, named
 from fsvm_cli.experiment.provenance import describe_code
 from fsvm_cli.experiment.tasks import PackedExperiment, run_tasks
 from fsvm_cli.experiment.warm_up import warm_up
@@ -101,8 +101,13 @@ class DaskPool(Pool):
                 cause = error
             else:
                 return
+            self._raise_if_gone()
             if attempt == ATTEMPTS_TO_START:
-                raise self.gone() if self._client.status != "running" else cannot_start(cause) from cause
+                raise DataError(
+                    f"{self._address}: workers die while they are told of the run ({named(cause)}); what was finished "
+                    "is kept; run again"
+                ) from cause
+            self._wait_for_workers()
 
     def _count_workers(self) -> None:
         workers = self._client.scheduler_info(n_workers=-1)["workers"].values()

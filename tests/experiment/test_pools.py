@@ -39,7 +39,7 @@ class Troubled:
         return self.then(*arguments, **options)
 
 
-def a_future(*_: Any) -> Future[Any]:
+def a_future(*_: Any, **__: Any) -> Future[Any]:
     return Future()
 
 
@@ -142,10 +142,12 @@ def test_what_a_cluster_raises_while_it_is_let_go_is_nobodys_loss(error: BaseExc
 def test_a_worker_that_dies_while_it_is_told_of_the_run_is_told_again() -> None:
     error = CommClosedError("in <TCP (closed)>: Stream is closed")
     told = Troubled(error, ATTEMPTS_TO_START - 1, lambda plugin: None)
-    dask_pool(register_plugin=told)._install()
+    dask_pool(register_plugin=told, wait_for_workers=a_future)._install()
     assert told.n_calls == ATTEMPTS_TO_START
-    with pytest.raises(DataError, match="worker processes cannot be started"):
-        dask_pool(register_plugin=Troubled(error, 99, a_future))._install()
+    with pytest.raises(
+        DataError, match=r"^local:2: workers die while they are told of the run \(CommClosedError: in <"
+    ):
+        dask_pool(register_plugin=Troubled(error, 99, a_future), wait_for_workers=a_future)._install()
     with pytest.raises(DataError, match="scheduler is gone"):
         dask_pool(register_plugin=Troubled(error, 99, a_future), status="closed")._install()
 
