@@ -34,6 +34,7 @@ TALKATIVE = ("asyncio", "distributed", "tornado")
 """Loggers of Dask and of what it is built on; nothing else here uses them."""
 
 SECONDS_TO_CONNECT = 10.0
+SECONDS_TO_LET_GO = 10.0
 SECONDS_WITHOUT_WORKERS = 60.0
 SECONDS_BETWEEN_COUNTS = 2.0
 
@@ -148,7 +149,7 @@ class DaskPool(Pool):
         with contextlib.suppress(Exception):  # as in `_let_go`
             if busy:
                 self._executor.shutdown(wait=False)
-            if self._client.status == "running":
+            if self._client.status == "running" and not self._plugin.is_ours:
                 self._client.unregister_worker_plugin(self._plugin.name)
         self._stack.close()
 
@@ -176,7 +177,7 @@ def _let_go(thing: Closable) -> Iterator[Closable]:
         yield thing
     finally:
         with contextlib.suppress(Exception):
-            thing.close()
+            thing.close(timeout=SECONDS_TO_LET_GO)
 
 
 def _start_local(n_workers: int) -> distributed.LocalCluster:

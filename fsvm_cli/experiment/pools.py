@@ -138,7 +138,11 @@ class ProcessPool(Pool):
         self.n_workers = n_workers
         self._packed = [PackedExperiment.of(experiment) for experiment in experiments]
         self._executor = self._start()
-        warm_up(experiments)
+        try:
+            warm_up(experiments)
+        except BaseException:  # Ctrl-C, for one; the exit would wait for workers that nobody has told to end
+            self.stop(busy=True)
+            raise
 
     def _start(self) -> loky.ProcessPoolExecutor:
         others = multiprocessing.active_children()

@@ -18,6 +18,7 @@ from loky.process_executor import BrokenProcessPool, ShutdownExecutorError, Term
 
 from fsvm_cli.commands.workers import choose_workers
 from fsvm_cli.errors import DataError, UsageError
+from fsvm_cli.experiment import pools
 from fsvm_cli.experiment.dask_pool import DaskPool, _let_go
 from fsvm_cli.experiment.pools import ATTEMPTS_TO_START, ProcessPool
 
@@ -88,6 +89,16 @@ def test_processes_that_die_while_they_start_are_started_again(
     assert "\n" not in str(caught.value)
 
 
+def test_ctrl_c_while_the_first_trials_are_compiled_ends_the_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[dict[str, bool]] = []
+    executor = SimpleNamespace(submit=a_future, shutdown=lambda **options: asked.append(options))
+    monkeypatch.setattr(loky, "ProcessPoolExecutor", lambda **_: executor)
+    monkeypatch.setattr(pools, "warm_up", Troubled(KeyboardInterrupt(), 1, a_future))
+    with pytest.raises(KeyboardInterrupt):
+        ProcessPool([], 2)
+    assert [options["kill_workers"] for options in asked] == [True]
+
+
 @pytest.mark.parametrize("error", ERRORS_OF_DASK, ids=name_of)
 def test_dask_workers_that_die_while_they_start_are_started_again(
     monkeypatch: pytest.MonkeyPatch, error: BaseException
@@ -133,6 +144,7 @@ def test_what_a_cluster_raises_while_it_is_let_go_is_nobodys_loss(error: BaseExc
     for busy in (False, True):
         pool = dask_pool(unregister_worker_plugin=fails)
         pool._executor = SimpleNamespace(shutdown=fails)
+        pool._plugin.is_ours = False
         for _ in ("cluster", "client"):
             pool._stack.enter_context(_let_go(SimpleNamespace(close=fails)))
         pool.stop(busy=busy)
