@@ -134,9 +134,11 @@ def _run(
     from fsvm_cli.commands.progress import progress_display
     from fsvm_cli.errors import FsvmError, TrialsFailedError
     from fsvm_cli.experiment.folders import borrow
+    from fsvm_cli.experiment.quiet_children import quiet_children
     from fsvm_cli.experiment.run import Job, run
     from fsvm_cli.experiment.store import Store
 
+    quiet_children()
     _announce_compilation()
     # Its libraries take a second to load, in which the first trials run.
     threading.Thread(target=importlib.import_module, args=("fsvm_cli.report.results",), daemon=True).start()

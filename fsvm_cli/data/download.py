@@ -5,12 +5,13 @@ from __future__ import annotations
 import sys
 import time
 from typing import TYPE_CHECKING
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
 
 import requests
 import tqdm
 import urllib3
 
+from fsvm_cli.data import deadline as bounds
 from fsvm_cli.errors import DataError
 from fsvm_cli.terminal import behind_gate, visible
 
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
 
 ATTEMPTS = 4
 FIRST_PAUSE_S = 0.5
-SILENCE_S = 20.0
-LEAST_BYTES_PER_S = 200.0
 MAX_REDIRECTS = 5
 CHUNK_BYTES = 1 << 16
 WORTH_RETRYING = frozenset({408, 425, 429, 500, 502, 503, 504})
@@ -33,7 +32,8 @@ class _BrokenOffError(Exception):
 def download(address: str, path: Path, limit: int) -> None:
     """Fetch `address` into `path`, going on where an earlier attempt left it.
 
-    What breaks off or is answered with a passing failure is tried again after a pause that doubles.
+    What breaks off or is answered with a passing failure is tried again after a pause that doubles. All attempts
+    together end within a fixed time, and that which the slowest line takes for the content.
 
     Parameters
     ----------
@@ -48,31 +48,45 @@ def download(address: str, path: Path, limit: int) -> None:
     Raises
     ------
     DataError
-        If the server cannot be reached, refuses, stalls, leads in circles or sends too much.
+        If the server cannot be reached, refuses, stalls, is too slow, leads in circles or sends too much.
     OSError
         If `path` cannot be written.
     """
     problem = ""
+    deadline = bounds.Deadline()
     with requests.Session() as session:
         session.max_redirects = MAX_REDIRECTS
+        session.hooks["response"] = [_without_content_of_redirect]
+        for scheme in ("http://", "https://"):
+            session.mount(scheme, bounds.DeadlineAdapter(deadline))
         for attempt in range(ATTEMPTS):
             if attempt:
                 time.sleep(FIRST_PAUSE_S * 2 ** (attempt - 1))
             try:
-                _attempt(session, address, path, limit)
+                _attempt(session, address, path, limit, deadline)
             except _BrokenOffError as error:
                 problem = str(error)
             else:
                 return
+            if deadline.seconds_left() <= 0:
+                raise DataError(
+                    f"the server is too slow: {deadline.n_received:,} bytes in {deadline.seconds_passed():.2g} s"
+                )
     raise DataError(f"{problem} ({ATTEMPTS} attempts)")
 
 
-def _attempt(session: requests.Session, address: str, path: Path, limit: int) -> None:
+def _without_content_of_redirect(response: requests.Response, **_: object) -> None:
+    """Keep requests from reading what comes with a redirect: it may unfold to anything, and never end."""
+    if response.is_redirect:
+        response.raw.close()
+
+
+def _attempt(session: requests.Session, address: str, path: Path, limit: int, deadline: bounds.Deadline) -> None:
     have = path.stat().st_size if path.exists() else 0
     # Compressed transfer would make the range count other bytes than those that are stored.
     headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={have}-"} if have else {})
     try:
-        with session.get(address, headers=headers, stream=True, timeout=SILENCE_S) as response:
+        with session.get(address, headers=headers, stream=True, timeout=bounds.SILENCE_S) as response:
             if response.status_code == requests.codes.requested_range_not_satisfiable:
                 path.unlink()
                 raise _BrokenOffError("the server cannot go on where the transfer broke off")
@@ -81,11 +95,11 @@ def _attempt(session: requests.Session, address: str, path: Path, limit: int) ->
             if not response.ok:
                 raise DataError(f"the server answers {response.status_code} {response.reason}")
             resumed = response.status_code == requests.codes.partial_content
-            _store(response, path, have if resumed else 0, limit)
+            _store(response, path, have if resumed else 0, limit, deadline)
     except requests.TooManyRedirects as error:
         raise DataError("the address leads in circles") from error
     except (requests.Timeout, urllib3.exceptions.TimeoutError) as error:
-        raise _BrokenOffError(f"the server is silent for {SILENCE_S:g} s") from error
+        raise _BrokenOffError(f"the server is silent for {bounds.SILENCE_S:g} s") from error
     except requests.ConnectionError as error:
         raise _BrokenOffError("the server cannot be reached") from error
     except urllib3.exceptions.HTTPError as error:
@@ -94,10 +108,13 @@ def _attempt(session: requests.Session, address: str, path: Path, limit: int) ->
         raise DataError(f"cannot be fetched ({error})") from error
 
 
-def _store(response: requests.Response, path: Path, have: int, limit: int) -> None:
-    started, size = time.monotonic(), have
-    name = unquote(urlsplit(response.url).path.rpartition("/")[2])
-    total = have + int(response.headers.get("Content-Length", 0)) or None
+def _store(response: requests.Response, path: Path, have: int, limit: int, deadline: bounds.Deadline) -> None:
+    size = have
+    name = urlsplit(response.url).path.rpartition("/")[2]
+    announced = response.raw.length_remaining
+    total = None if announced is None else have + announced
+    if total is not None and total > limit:
+        raise DataError(f"sends more than {limit:,} bytes")
     with (
         path.open("ab" if have else "wb") as stream,
         tqdm.tqdm(
@@ -117,6 +134,4 @@ def _store(response: requests.Response, path: Path, have: int, limit: int) -> No
                 raise DataError(f"sends more than {limit:,} bytes")
             stream.write(chunk)
             progress.update(len(chunk))
-            elapsed = time.monotonic() - started
-            if elapsed > SILENCE_S and size - have < LEAST_BYTES_PER_S * elapsed:
-                raise _BrokenOffError(f"the server sends less than {LEAST_BYTES_PER_S:g} bytes per second")
+            deadline.n_received += len(chunk)

@@ -8,15 +8,14 @@ import signal
 import threading
 import time
 import uuid
-from concurrent.futures import CancelledError
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import distributed
 import threadpoolctl
 from distributed.cfexecutor import ClientExecutor
 
-from fsvm_cli.errors import DataError, UsageError
-from fsvm_cli.experiment.pools import Pool
+from fsvm_cli.errors import DataError, FsvmError, UsageError
+from fsvm_cli.experiment.pools import ATTEMPTS_TO_START, Pool, cannot_start, named
 from fsvm_cli.experiment.tasks import PackedExperiment, run_tasks
 from fsvm_cli.experiment.warm_up import warm_up
 from fsvm_cli.sources import source_digests
@@ -28,11 +27,14 @@ if TYPE_CHECKING:
     from fsvm_cli.experiment.plan import Experiment
     from fsvm_cli.experiment.tasks import Task, TaskResult
 
+Closable = TypeVar("Closable", distributed.Client, distributed.LocalCluster)
+
 LOCAL = "local:"
 TALKATIVE = ("asyncio", "distributed", "tornado")
 """Loggers of Dask and of what it is built on; nothing else here uses them."""
 
 SECONDS_TO_CONNECT = 10.0
+SECONDS_TO_LET_GO = 10.0
 SECONDS_WITHOUT_WORKERS = 60.0
 SECONDS_BETWEEN_COUNTS = 2.0
 
@@ -56,14 +58,14 @@ class DaskPool(Pool):
     """
 
     loses_all_at_once = False
-    lost_worker_errors = (distributed.scheduler.KilledWorker,)
+    lost_worker_errors = (distributed.scheduler.KilledWorker, OSError)  # of connections that broke, and disks
 
     def __init__(self, experiments: Sequence[Experiment], address: str) -> None:
         self._address = address
         _be_quiet()
         with contextlib.ExitStack() as stack:
             cluster = stack.enter_context(_local_cluster(address)) if address.startswith(LOCAL) else None
-            self._client = stack.enter_context(contextlib.closing(_connect(address, cluster)))
+            self._client = stack.enter_context(_let_go(_connect(address, cluster)))
             self._executor = ClientExecutor(self._client, pure=False)
             self._plugin = _Experiments(experiments, is_ours=cluster is not None)
             with self._that_may_be_gone():
@@ -76,7 +78,9 @@ class DaskPool(Pool):
     def _that_may_be_gone(self) -> Iterator[None]:
         try:
             yield
-        except (OSError, CancelledError) as error:
+        except FsvmError:
+            raise
+        except Exception as error:  # its connections, loops and timers raise what they like when their other end dies
             raise self.gone() from error
 
     def _wait_for_workers(self) -> None:
@@ -87,10 +91,24 @@ class DaskPool(Pool):
         self._last_seen = time.monotonic()  # the worker may be gone again when workers are counted
 
     def _install(self) -> None:
-        try:
-            self._client.register_plugin(self._plugin)
-        except (RuntimeError, ImportError) as error:
-            raise UsageError(f"{self._address}: {error}; install the same fsvm on every worker") from error
+        for attempt in range(1, ATTEMPTS_TO_START + 1):
+            try:
+                self._client.register_plugin(self._plugin)
+            except (RuntimeError, ImportError) as error:
+                if not self._plugin.is_ours:
+                    raise UsageError(f"{self._address}: {error}; install the same fsvm on every worker") from error
+                cause: Exception = error
+            except OSError as error:  # a worker died while it was told
+                cause = error
+            else:
+                return
+            self._raise_if_gone()
+            if attempt == ATTEMPTS_TO_START:
+                raise DataError(
+                    f"{self._address}: workers die while they are told of the run ({named(cause)}); what was finished "
+                    "is kept; run again"
+                ) from cause
+            self._wait_for_workers()
 
     def _count_workers(self) -> None:
         workers = self._client.scheduler_info(n_workers=-1)["workers"].values()
@@ -102,7 +120,8 @@ class DaskPool(Pool):
     def submit(self, tasks: Sequence[Task]) -> Future[list[TaskResult]]:
         """Send a chunk to the cluster."""
         self._raise_if_gone()
-        future: Future[list[TaskResult]] = self._executor.submit(_run_chunk, self._plugin.name, list(tasks))
+        with self._that_may_be_gone():
+            future: Future[list[TaskResult]] = self._executor.submit(_run_chunk, self._plugin.name, list(tasks))
         return future
 
     def check(self) -> None:
@@ -127,11 +146,10 @@ class DaskPool(Pool):
 
     def stop(self, *, busy: bool) -> None:
         """Leave the cluster as it was; one that was started here ends."""
-        if busy:
-            self._executor.shutdown(wait=False)
-        if self._client.status == "running":
-            # A cluster that dies at this moment needs no tidying.
-            with contextlib.suppress(OSError, TimeoutError, CancelledError):
+        with contextlib.suppress(Exception):  # as in `_let_go`
+            if busy:
+                self._executor.shutdown(wait=False)
+            if self._client.status == "running" and not self._plugin.is_ours:
                 self._client.unregister_worker_plugin(self._plugin.name)
         self._stack.close()
 
@@ -148,16 +166,38 @@ def _local_cluster(address: str) -> Iterator[distributed.LocalCluster]:
     n_workers = address.removeprefix(LOCAL)
     if not n_workers.isdecimal() or int(n_workers) < 1:
         raise UsageError(f"--dask {address}: write local:N with a number of workers, for example local:4")
-    # Ctrl-C reaches every process of the terminal; this one alone decides what it means, and workers inherit that.
-    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        cluster = distributed.LocalCluster(
-            n_workers=int(n_workers), threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0"
-        )
-    finally:
-        signal.signal(signal.SIGINT, handler)
-    with cluster:
+    with _let_go(_start_local(int(n_workers))) as cluster:
         yield cluster
+
+
+@contextlib.contextmanager
+def _let_go(thing: Closable) -> Iterator[Closable]:
+    """Close at the end; what dies at this moment raises what it likes, and needs no tidying."""
+    try:
+        yield thing
+    finally:
+        with contextlib.suppress(Exception):
+            thing.close(timeout=SECONDS_TO_LET_GO)
+
+
+def _start_local(n_workers: int) -> distributed.LocalCluster:
+    """Start workers, again where one that is killed while it starts brings down the start of the others."""
+    for attempt in range(1, ATTEMPTS_TO_START + 1):
+        try:
+            return distributed.LocalCluster(
+                n_workers=n_workers, threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0"
+            )
+        except Exception as error:  # whatever a worker, its nanny or the scheduler met with
+            if attempt == ATTEMPTS_TO_START:
+                raise cannot_start(_first_cause(error)) from error
+    raise AssertionError
+
+
+def _first_cause(error: BaseException) -> BaseException:
+    """Find what lies below; "Nanny failed to start." says little."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    return error
 
 
 def _connect(address: str, cluster: distributed.LocalCluster | None) -> distributed.Client:
@@ -175,12 +215,15 @@ class _Experiments(distributed.WorkerPlugin):
     def __init__(self, experiments: Sequence[Experiment], *, is_ours: bool) -> None:
         self.name = f"fsvm-{uuid.uuid4()}"
         self._packed = list(map(PackedExperiment.of, experiments))
-        self._is_ours = is_ours
+        self.is_ours = is_ours
         self._sources = [experiment.all_sources() for experiment in experiments]
 
     def setup(self, worker: Any) -> None:  # noqa: ARG002 - the contract of WorkerPlugin
-        if self._is_ours:
+        if self.is_ours:
             _be_quiet()
+            if threading.current_thread() is threading.main_thread():
+                # Ctrl-C reaches every process of the terminal; the run alone decides what it means.
+                signal.signal(signal.SIGINT, signal.SIG_IGN)
         for sources in self._sources:
             if source_digests(*sources) != sources:
                 raise RuntimeError("a worker runs other code of fsvm or of a method")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import multiprocessing
 import os
 import signal
 import threading
@@ -28,6 +29,20 @@ if TYPE_CHECKING:
 
 ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 SECONDS_BETWEEN_LOOKS_AT_PARENT = 1.0
+ATTEMPTS_TO_START = 3
+"""Workers that are killed while they start may bring down the start of the others."""
+
+
+def cannot_start(error: BaseException) -> DataError:
+    """Say that workers cannot be started, after all attempts."""
+    return DataError(
+        f"worker processes cannot be started ({named(error)}); what was finished is kept; run again, or with --jobs 1"
+    )
+
+
+def named(error: BaseException) -> str:
+    """Write an exception in one line, with the kind that its text may leave out."""
+    return ": ".join([type(error).__name__, *str(error).splitlines()[:1]])
 
 
 class Pool(ABC):
@@ -117,15 +132,32 @@ class ProcessPool(Pool):
         Number of processes.
     """
 
-    lost_worker_errors = (loky.process_executor.BrokenProcessPool,)
+    lost_worker_errors = (loky.process_executor.BrokenProcessPool, OSError)  # of the pipe to one, and of starting one
 
     def __init__(self, experiments: Sequence[Experiment], n_workers: int) -> None:
         self.n_workers = n_workers
         self._packed = [PackedExperiment.of(experiment) for experiment in experiments]
         self._executor = self._start()
-        warm_up(experiments)
+        try:
+            warm_up(experiments)
+        except BaseException:  # Ctrl-C, for one; the exit would wait for workers that nobody has told to end
+            self.stop(busy=True)
+            raise
 
     def _start(self) -> loky.ProcessPoolExecutor:
+        others = multiprocessing.active_children()
+        for attempt in range(1, ATTEMPTS_TO_START + 1):
+            try:
+                return self._try_to_start()
+            except (OSError, RuntimeError) as error:  # no memory for a process, or one killed before it took its orders
+                for process in multiprocessing.active_children():
+                    if process not in others:
+                        process.terminate()  # no thread of the executor looks after it, and the exit would wait for it
+                if attempt == ATTEMPTS_TO_START:
+                    raise cannot_start(error) from error
+        raise AssertionError
+
+    def _try_to_start(self) -> loky.ProcessPoolExecutor:
         executor = loky.ProcessPoolExecutor(
             max_workers=self.n_workers,
             initializer=_start_worker,

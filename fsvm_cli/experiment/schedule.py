@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from fsvm_cli.errors import DataError
+from fsvm_cli.experiment.pools import named
 from fsvm_cli.experiment.tasks import Task, TaskResult
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ SECONDS_BETWEEN_SIGNS_OF_LIFE = 0.25
 MAX_DEATHS_OF_A_TRIAL_ALONE = 3
 MAX_DEATHS_IN_A_ROW = 12
 DIED = "the worker process died on this trial, also when it ran alone (out of memory?)"
+FAILED = "the worker could not do this trial, also when it ran alone"
 
 
 @dataclass
@@ -125,6 +127,11 @@ class Schedule:
                 cause = error
             except CancelledError as error:
                 raise self.pool.gone() from error
+            except Exception as error:
+                # What a trial raises is among its results; this comes from what lies between it and here.
+                raise DataError(f"the workers fail ({named(error)}); what was finished is kept; run again") from error
+        if results:
+            self._n_deaths_in_a_row = 0
         if cause is not None:
             results += self._recover(lost, was_alone, cause)
         for result in results:
@@ -142,13 +149,14 @@ class Schedule:
         if self._n_deaths_in_a_row >= MAX_DEATHS_IN_A_ROW:
             raise DataError(
                 f"workers died {MAX_DEATHS_IN_A_ROW} times in a row (out of memory?); what was finished is kept; run "
-                "again with fewer workers"
+                "again with fewer workers, or with --jobs 1 to see why"
             ) from cause
         self.pool.recover()
         if was_alone:
             (task,) = lost
             self._n_deaths[task.experiment, task.trial] += 1
             if self._n_deaths[task.experiment, task.trial] >= MAX_DEATHS_OF_A_TRIAL_ALONE:
-                return [TaskResult(task, {}, dict.fromkeys(task.wanted, DIED), 0.0)]
+                reason = f"{FAILED} ({named(cause)})" if isinstance(cause, OSError) else DIED
+                return [TaskResult(task, {}, dict.fromkeys(task.wanted, reason), 0.0)]
         self._suspects.extend(lost)
         return []

@@ -11,12 +11,13 @@ import sys
 import tarfile
 import textwrap
 import time
+import tracemalloc
 import zipfile
 from typing import TYPE_CHECKING
 
 import pytest
 
-from fsvm_cli.data import download, fetch
+from fsvm_cli.data import deadline, download, fetch
 from fsvm_cli.data.card import CardFile
 from fsvm_cli.data.fetch import fetch_files
 from fsvm_cli.errors import DataError
@@ -179,13 +180,6 @@ def stall(handler: Handler) -> None:
     handler.server.chosen.released.wait()
 
 
-def trickle(handler: Handler) -> None:
-    handler.send_response(200)
-    handler.end_headers()
-    while not handler.server.chosen.released.wait(0.02):
-        handler.wfile.write(b"x")
-
-
 def redirect_to_itself(handler: Handler) -> None:
     handler.send_response(302)
     handler.send_header("Location", handler.path)
@@ -203,6 +197,25 @@ def break_off(handler: Handler) -> None:
     handler.wfile.write(CONTENT[: len(CONTENT) // 2])
 
 
+def sent(*head: bytes, content: bytes = b"") -> Callable[[Handler], None]:
+    """An answer to the letter."""
+    return lambda handler: handler.wfile.write(b"\r\n".join([*head, b"", content])) and None
+
+
+BOMB = gzip.compress(bytes(20_000_000))
+
+
+def drawn_out(*parts: bytes, pause: float = 0.02) -> Callable[[Handler], None]:
+    """An answer of some parts, of which the last is repeated without end."""
+
+    def answer(handler: Handler) -> None:
+        handler.wfile.write(b"".join(parts[:-1]))
+        while not handler.server.chosen.released.wait(pause):
+            handler.wfile.write(parts[-1])
+
+    return answer
+
+
 def status(code: int) -> Callable[[Handler], None]:
     return lambda handler: handler.send_error(code)
 
@@ -212,7 +225,6 @@ BAD_ANSWERS: dict[str, tuple[str, bytes | Callable[[Handler], None], str]] = {
     "forbidden": ("/a", status(403), "403 Forbidden"),
     "overloaded": ("/a", status(503), r"503 Service Unavailable \(4 attempts\)"),
     "silent": ("/a", stall, r"silent for 0\.2 s"),
-    "trickling": ("/a", trickle, "less than 200 bytes per second"),
     "circular": ("/a", redirect_to_itself, "leads in circles"),
     "hanging up": ("/a", hang_up, "cannot be reached"),
     "breaking off": ("/a", break_off, "breaks off"),
@@ -221,6 +233,19 @@ BAD_ANSWERS: dict[str, tuple[str, bytes | Callable[[Handler], None], str]] = {
     "truncated inside": ("/a.zip#inner/file.data", zipped(CONTENT[:-1]), f"sends {len(CONTENT) - 1:,} bytes, where"),
     "altered": ("/a", CONTENT[:-1] + b"x", "other bytes"),
     "too long": ("/a", CONTENT * 2, "more than"),
+    "announcing too much": ("/a", sent(b"HTTP/1.1 200 OK", b"Content-Length: 1%s" % (b"0" * 30)), "more than"),
+    "announcing no number": (
+        "/a",
+        sent(b"HTTP/1.1 200 OK", b"Content-Length: %s" % (b"9" * 5000), content=b"x"),
+        "sends 1 bytes, where",
+    ),
+    "announcing compression": (
+        "/a",
+        sent(b"HTTP/1.1 200 OK", b"Content-Encoding: gzip", b"Transfer-Encoding: gzip", content=BOMB),
+        f"sends {len(BOMB):,} bytes, where",
+    ),
+    "endless headers": ("/a", sent(b"HTTP/1.1 200 OK", *[b"a: b"] * 1000), "cannot be reached"),
+    "leading to a file": ("/a", sent(b"HTTP/1.1 302 Found", b"Location: file:///etc/passwd"), "cannot be fetched"),
     "web page": ("/a", WEB_PAGE, "a web page"),
     "web page for an archive": ("/a.zip#inner/file.data", WEB_PAGE, "a web page"),
     "no archive": ("/a.zip#inner/file.data", CONTENT, "damaged archive"),
@@ -255,7 +280,7 @@ def test_a_bad_answer_is_named_and_the_next_address_tried(
     server: Server, cache: Path, answer: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path, bad, message = BAD_ANSWERS[answer]
-    monkeypatch.setattr(download, "SILENCE_S", 0.2)
+    monkeypatch.setattr(deadline, "SILENCE_S", 0.2)
     server.answers[path.partition("#")[0]] = bad
     with pytest.raises(DataError, match=message) as caught:
         fetched(server.address + path)
@@ -265,6 +290,67 @@ def test_a_bad_answer_is_named_and_the_next_address_tried(
     server.answers["/good"] = CONTENT
     assert fetched(server.address + path, f"{server.address}/good") == CONTENT
     assert left_in(cache) == ["folder/file.data"]
+
+
+OK = b"HTTP/1.1 200 OK\r\n"
+DRAWN_OUT = {
+    "status": drawn_out(b"H"),
+    "header": drawn_out(OK, b"x"),
+    "interim answers": drawn_out(b"HTTP/1.1 100 Continue\r\n\r\n", pause=0),
+    "content": drawn_out(OK, b"\r\n", b"x"),
+    "length of a chunk": drawn_out(OK, b"Transfer-Encoding: chunked\r\n\r\n", b"0"),
+    "chunks": drawn_out(OK, b"Transfer-Encoding: chunked\r\n\r\n", b"1\r\nx\r\n"),
+    "trailers": drawn_out(OK, b"Transfer-Encoding: chunked\r\n\r\n0\r\n", b"a: b\r\n", pause=0),
+    "header of a redirect": drawn_out(b"HTTP/1.1 302 Found\r\nLocation: /a\r\n", b"x"),
+    "silence after the whole": drawn_out(OK, b"\r\n", CONTENT, b""),
+}
+
+
+@pytest.mark.parametrize("answer", DRAWN_OUT)
+def test_an_answer_that_is_drawn_out_ends_in_time(
+    server: Server, cache: Path, answer: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(deadline, "PATIENCE_S", 0.2)
+    monkeypatch.setattr(deadline, "LEAST_BYTES_PER_S", 1e9)
+    server.answers["/a"] = DRAWN_OUT[answer]
+    server.answers["/good"] = CONTENT
+    with pytest.raises(DataError, match=r"/a: the server is too slow: [\d,]+ bytes in \d\.?\d* s"):
+        fetched(f"{server.address}/a")
+    monkeypatch.setattr(deadline, "PATIENCE_S", 60.0)
+    assert fetched(f"{server.address}/good") == CONTENT
+
+
+def test_content_buys_time_for_more_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [5.0]
+    monkeypatch.setattr(time, "monotonic", lambda: clock[0])
+    bound = deadline.Deadline()
+    clock[0] += 50.0
+    assert bound.seconds_passed() == 50
+    assert bound.seconds_left() == deadline.PATIENCE_S - 50
+    bound.n_received = 10 * round(deadline.LEAST_BYTES_PER_S)
+    assert bound.seconds_left() == deadline.PATIENCE_S - 40
+
+
+@pytest.mark.parametrize(
+    "redirect",
+    {
+        "endless": drawn_out(b"HTTP/1.1 302 Found\r\nLocation: /good\r\n\r\n", bytes(1 << 16), pause=0),
+        "silent": drawn_out(b"HTTP/1.1 302 Found\r\nLocation: /good\r\nContent-Length: 9\r\n\r\n", b""),
+        "compressed": sent(b"HTTP/1.1 302 Found", b"Location: /good", b"Content-Encoding: gzip", content=BOMB),
+    }.values(),
+    ids=["endless", "silent", "compressed"],
+)
+def test_what_comes_with_a_redirect_is_not_read(
+    server: Server, cache: Path, redirect: Callable[[Handler], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(deadline, "PATIENCE_S", 5.0)
+    server.answers |= {"/a": redirect, "/good": CONTENT}
+    tracemalloc.start()
+    try:
+        assert fetched(f"{server.address}/a") == CONTENT
+        assert tracemalloc.get_traced_memory()[1] < len(BOMB) + 5_000_000
+    finally:
+        tracemalloc.stop()
 
 
 def test_an_unreachable_server_is_named(server: Server, cache: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from concurrent.futures import Future
+from concurrent.futures import CancelledError, Future
 from typing import TYPE_CHECKING
 
 import pytest
@@ -114,6 +114,65 @@ def test_a_trial_that_kills_its_worker_is_tried_alone_and_fails_with_a_reason() 
 def test_workers_that_always_die_end_the_run() -> None:
     with pytest.raises(DataError, match="workers died 12 times in a row"):
         run_all(ScriptedPool(lambda task, n_runs: True, {0: 0.1}), 100)
+
+
+def test_deaths_with_results_in_between_end_nothing() -> None:
+    pool = ScriptedPool(lambda task, n_runs: task.trial.split % 2 == 0 and n_runs == 1, {0: 5.0}, all_at_once=False)
+    results = run_all(pool, 100)
+    assert names(results) == {(0, split): 1 for split in range(100)}
+    assert not any(result.errors for result in results)
+
+
+class TroubledPool(ScriptedPool):
+    """Raises an error when a chunk is submitted, or hands it over as the chunk's result, so many times."""
+
+    lost_worker_errors = (WorkerDiedError, OSError)
+
+    def __init__(self, error: BaseException, n_times: int, *, at_submit: bool) -> None:
+        super().__init__(never, {0: 0.1})
+        self.error, self.n_times, self.at_submit = error, n_times, at_submit
+
+    def submit(self, tasks: Sequence[Task]) -> Future[list[TaskResult]]:
+        if self.n_times == 0:
+            return super().submit(tasks)
+        self.n_times -= 1
+        if self.at_submit:
+            raise self.error
+        future: Future[list[TaskResult]] = Future()
+        future.set_exception(self.error)
+        return future
+
+
+@pytest.mark.parametrize("at_submit", [False, True])
+@pytest.mark.parametrize("error", [WorkerDiedError(), BrokenPipeError(32, "Broken pipe"), TimeoutError()])
+def test_a_connection_that_breaks_is_a_worker_that_died(error: BaseException, at_submit: bool) -> None:
+    results = run_all(TroubledPool(error, 2, at_submit=at_submit), 20)
+    assert names(results) == {(0, split): 1 for split in range(20)}
+    assert not any(result.errors for result in results)
+
+
+def test_a_trial_whose_worker_names_a_cause_fails_with_it() -> None:
+    (result,) = run_all(TroubledPool(OSError(28, "No space left on device"), 9, at_submit=False), 1)
+    assert set(result.errors.values()) == {
+        "the worker could not do this trial, also when it ran alone (OSError: [Errno 28] No space left on device)"
+    }
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (
+            RuntimeError("Error during deserialization\nof the task graph"),
+            r"Error: Error during deserializ\w+\)",
+        ),
+        (EOFError(), r"the workers fail \(EOFError\); what was finished is kept; run again$"),
+        (CancelledError(), "the worker processes are gone; what was finished is kept"),
+    ],
+)
+def test_what_no_trial_raised_ends_the_run_in_a_line(error: BaseException, message: str) -> None:
+    with pytest.raises(DataError, match=message) as caught:
+        run_all(TroubledPool(error, 1, at_submit=False), 20)
+    assert "\n" not in str(caught.value)
 
 
 def test_the_longest_experiment_goes_first_after_one_trial_of_each() -> None:
