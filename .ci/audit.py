@@ -11,7 +11,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 
-LOCK = "requirements.lock"
+LOCK = "requirements-dev.lock"
 COMMAND = [
     *(sys.executable, "-m", "pip_audit"),
     *("--requirement", LOCK, "--require-hashes", "--disable-pip", "--format", "json", "--progress-spinner", "off"),

@@ -47,9 +47,11 @@ def use_cache_of_these_sources() -> None:
 def _can_be_written(folder: Path) -> bool:
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        # Only the attempt tells: Windows says of every folder that it can be written.
+        with tempfile.TemporaryFile(dir=folder):
+            return True
     except OSError:
         return False
-    return os.access(folder, os.W_OK | os.X_OK)
 
 
 def _temporary_folder() -> Path:

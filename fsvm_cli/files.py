@@ -8,6 +8,16 @@ from pathlib import Path
 
 from fsvm_cli.errors import DataError
 
+RESERVED_NAMES = frozenset(
+    {"con", "prn", "aux", "nul", *(f"{port}{number}" for port in ("com", "lpt") for number in range(1, 10))}
+)
+"""What Windows takes for a device, whatever follows it after a dot."""
+
+
+def names_a_folder_everywhere(name: str) -> bool:
+    """Whether every file system takes `name`, of letters, digits, '.', '-' and '_', for a folder of that name."""
+    return name.partition(".")[0].lower() not in RESERVED_NAMES and not name.endswith(".")
+
 
 def is_file(path: Path) -> bool:
     """Whether there is such a file; a name that no file can have, however long, names none."""
@@ -43,6 +53,7 @@ def write_atomically(path: Path, content: bytes) -> None:
     except OSError as error:
         if temporary is not None:
             temporary.unlink(missing_ok=True)
-        raise DataError(
-            f"{path}: cannot be written ({error.strerror}); free some space, or use another --out"
-        ) from error
+        # Windows does not replace a file that a program, a spreadsheet say, holds open.
+        is_open = temporary is not None and isinstance(error, PermissionError)
+        remedy = "close the program that has it open" if is_open else "free some space"
+        raise DataError(f"{path}: cannot be written ({error.strerror}); {remedy}, or use another --out") from error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import pytest
@@ -21,6 +22,40 @@ os.environ.setdefault("SCIPY_ARRAY_API", "1")
 # How long an example takes says how busy the machine is, and nothing about the code.
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
+
+NEEDED = {
+    "mirror_folder": ("FSVM_TEST_MIRROR", "a copy of the UCI archive"),
+    "published_folder": ("FSVM_TEST_PUBLISHED", "the papers' published values"),
+}
+"""By fixture: the environment variable that names a folder, and what is in it. None of it is part of the repository."""
+
+NO_SKIPS = "FSVM_TEST_NO_SKIPS"
+"""Set where a test that is skipped is a failure."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip what needs files that nobody has named."""
+    missing = {fixture: words for fixture, words in NEEDED.items() if not os.environ.get(words[0])}
+    for item in items:
+        for fixture in missing.keys() & set(getattr(item, "fixturenames", ())):
+            variable, content = missing[fixture]
+            item.add_marker(pytest.mark.skip(reason=f"needs {content}; {variable}=FOLDER names one"))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say aloud how many tests were skipped, and why."""
+    skipped = terminalreporter.stats.get("skipped", [])
+    reasons = Counter(str(report.longrepr[2]).removeprefix("Skipped: ") for report in skipped)
+    for reason, count in reasons.items():
+        terminalreporter.write_line(f"NOT TESTED: {count} tests, skipped: {reason}", yellow=True, bold=True)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Fail where tests were skipped and none may be."""
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if os.environ.get(NO_SKIPS) and reporter is not None and reporter.stats.get("skipped"):
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from fsvm_cli.documents import read_document, validate
 from fsvm_cli.errors import UsageError
 from fsvm_cli.experiment.schema import GIVEN, Config
-from fsvm_cli.files import is_file, is_folder
+from fsvm_cli.files import is_file, is_folder, names_a_folder_everywhere
 from fsvm_cli.shipped import shipped_folder, shipped_names
 from fsvm_cli.terminal import brief
 
@@ -77,6 +77,8 @@ def read_config(name_or_path: str) -> tuple[Path, Document]:
         raise UsageError(
             f"{path}: the name of a config may hold letters, digits, '.', '-' and '_' only: it names a folder"
         )
+    if not names_a_folder_everywhere(path.stem):
+        raise UsageError(f"{path}: Windows has no folders called '{path.stem}', as the results' would be; rename it")
     return path, read_document(path)
 
 

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from types import FrameType
 
 SECONDS_BETWEEN_TRIES = 0.5
+ALARM: int | None = getattr(signal, "SIGALRM", None)
+"""None on Windows, which has no timer that interrupts: there a signal comes again at the end of the block only."""
 
 
 @contextmanager
@@ -19,34 +21,41 @@ def insistent_signals() -> Generator[None]:
     """Deliver a signal that asks the program to end again and again, until the block ends by its exception.
 
     A signal's exception that is raised while numba compiles may come up in a callback from C, where Python prints
-    it and goes on. In threads other than the main one, which no signal reaches, this does nothing.
+    it and goes on. Where the system has no alarm (Windows), the signal comes again once, at the end of the block. In
+    threads other than the main one, which no signal reaches, this does nothing.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    usual = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    usual = {number: signal.getsignal(number) for number in (int(signal.SIGINT), int(signal.SIGTERM))}
     asked: list[int] = []
 
     def insist(number: int, frame: FrameType | None) -> None:
-        if number != signal.SIGALRM:
+        if number != ALARM:
             asked.append(number)
-        signal.setitimer(signal.ITIMER_REAL, SECONDS_BETWEEN_TRIES)
+        _set_alarm(SECONDS_BETWEEN_TRIES)
         deliver(frame)
 
     def deliver(frame: FrameType | None) -> None:
-        handler = usual[signal.Signals(asked[-1])]
+        handler = usual[asked[-1]]
         if callable(handler):
             handler(asked[-1], frame)
 
-    handlers = usual | {signal.SIGALRM: signal.getsignal(signal.SIGALRM)}
+    handlers = usual if ALARM is None else usual | {ALARM: signal.getsignal(ALARM)}
     for number, handler in handlers.items():
-        if callable(handler) or number == signal.SIGALRM:
+        if callable(handler) or number == ALARM:
             signal.signal(number, insist)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        _set_alarm(0.0)
         for number, handler in handlers.items():
             signal.signal(number, handler)
     if asked:
         deliver(None)
+
+
+def _set_alarm(seconds: float) -> None:
+    if hasattr(signal, "setitimer"):
+        timer = getattr(signal, "ITIMER_REAL")  # noqa: B009 - hasattr tells mypy of one name only, for Windows
+        signal.setitimer(timer, seconds)

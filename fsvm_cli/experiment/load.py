@@ -101,7 +101,8 @@ def load_all(
             known.add(_file(member))
             experiments.append(member)
     names = [*(each.name for each in experiments), *(each.name for each in collections)]
-    for name, count in Counter(names).items():
+    # File systems of Windows and macOS take no notice of capitals.
+    for name, count in Counter(map(str.casefold, names)).items():
         if count > 1:
             raise UsageError(f"{count} configs are called '{name}' and would share a folder; rename, or run them apart")
     return experiments, collections

@@ -6,6 +6,7 @@ import gc
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 import time
 from abc import ABC, abstractmethod
@@ -200,8 +201,13 @@ def _start_worker(parent: int, packed: list[PackedExperiment]) -> None:
 
 def _die_with(parent: int) -> None:
     """End this process when its parent was killed: nobody would read what it finds."""
-    while os.getppid() == parent:
-        time.sleep(SECONDS_BETWEEN_LOOKS_AT_PARENT)
+    if sys.platform == "win32":  # where a process names its parent for ever, but holds a handle of it
+        process = multiprocessing.parent_process()
+        if process is not None:
+            process.join()
+    else:
+        while os.getppid() == parent:
+            time.sleep(SECONDS_BETWEEN_LOOKS_AT_PARENT)
     os._exit(1)
 
 

@@ -224,7 +224,13 @@ class Store:
 
     def _replace(self, old_path: Path) -> None:
         self._connection.close()
-        self.path.replace(old_path)
+        try:
+            self.path.replace(old_path)
+        except OSError as error:
+            self._connection = open_database(self.path, create=False)
+            raise DataError(
+                f"{old_path}: cannot be replaced ({error.strerror}); close what reads it, and run again with --fresh"
+            ) from error
         self.path, self._old_path = old_path, None
         self._connection = open_database(old_path, create=False)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sqlite3
 from typing import TYPE_CHECKING
 
@@ -138,9 +139,9 @@ def prepare_replacement(path: Path) -> None:
     """
     if path.exists():
         try:
-            connection = sqlite3.connect(path, isolation_level=None)
-            application, _, n_tables = _identity(connection)
-            connection.close()
+            # Windows neither replaces nor removes a file that is open.
+            with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as connection:
+                application, _, n_tables = _identity(connection)
         except DATABASE_ERRORS:
             application, n_tables = APPLICATION_ID, 0
         if n_tables and application != APPLICATION_ID:

@@ -37,8 +37,7 @@ def warm_up(experiments: Iterable[Experiment]) -> None:
     do it one after the other, and all but the first find it done. What fails here fails again, and is told, in the
     trials.
     """
-    lock = filelock.FileLock(Path(tempfile.gettempdir()) / f"fsvm-{os.getuid()}-compile.lock")
-    with insistent_signals(), lock:
+    with insistent_signals(), filelock.FileLock(_lock_path()):
         for experiment in experiments:
             mark = _mark(experiment)
             if mark.exists():
@@ -49,6 +48,12 @@ def warm_up(experiments: Iterable[Experiment]) -> None:
             if not run_on_parts(experiment, parts, trial, wanted).errors:
                 mark.parent.mkdir(parents=True, exist_ok=True)
                 mark.touch()
+
+
+def _lock_path() -> Path:
+    # On Windows, where users have no number, the temporary folder is the user's own.
+    user = os.getuid() if hasattr(os, "getuid") else "user"
+    return Path(tempfile.gettempdir()) / f"fsvm-{user}-compile.lock"
 
 
 def _mark(experiment: Experiment) -> Path:

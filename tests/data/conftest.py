@@ -28,18 +28,3 @@ def _offline(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Leave an empty cache and no mirror."""
     monkeypatch.setenv("FSVM_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("FSVM_MIRROR", raising=False)
-
-
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what needs the archive's files where nobody has said where they are; CI always says."""
-    if VARIABLE in os.environ:
-        return
-    needs_archive = [item for item in items if "mirror_folder" in getattr(item, "fixturenames", ())]
-    config.hook.pytest_deselected(items=needs_archive)
-    items[:] = [item for item in items if item not in needs_archive]
-
-
-def pytest_report_header() -> str:
-    """Say whether the archive's files are tested."""
-    folder = os.environ.get(VARIABLE)
-    return f"archive: {folder}" if folder else f"archive: not tested; {VARIABLE} may name a copy of the UCI archive"

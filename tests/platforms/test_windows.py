@@ -1,0 +1,163 @@
+"""What Windows does not have, fsvm does without, and so do the processes that it starts."""
+
+from __future__ import annotations
+
+import json
+import os
+import pkgutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from calling import CHECKOUT, hashes, write_config
+
+import fsvm_cli
+from fsvm_cli.errors import DataError, UsageError
+from fsvm_cli.experiment.config import load_config
+from fsvm_cli.experiment.load import load_all
+from fsvm_cli.experiment.outcome import Outcome
+from fsvm_cli.experiment.store import FILE_NAME, Store
+from fsvm_cli.files import names_a_folder_everywhere, write_atomically
+
+AS_ON_WINDOWS = Path(__file__).parent / "as_on_windows"
+IMPORT_EVERYTHING = """
+import importlib, sys
+for name in sys.argv[1:]:
+    importlib.import_module(name)
+"""
+RUN_COMMANDS = """
+import json, sys
+from fsvm_cli.cli import main
+if __name__ == "__main__":
+    for command in json.loads(sys.argv[1]):
+        sys.argv = ["fsvm", *command]
+        try:
+            main()
+        except SystemExit as end:
+            if end.code:
+                raise
+"""
+
+
+def python_as_on_windows(*arguments: object, folder: Path) -> subprocess.CompletedProcess[str]:
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(AS_ON_WINDOWS), str(CHECKOUT)])}
+    return subprocess.run(
+        [sys.executable, *map(str, arguments)], capture_output=True, text=True, check=False, env=environment, cwd=folder
+    )
+
+
+def fsvm_as_on_windows(*commands: tuple[object, ...], folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run commands one after the other in one process, which is a third of the work of one process for each."""
+    lines = json.dumps([list(map(str, command)) for command in commands])
+    answer = python_as_on_windows("-c", RUN_COMMANDS, lines, folder=folder)
+    assert answer.returncode == 0, answer.stderr
+    assert "Traceback" not in answer.stderr
+    return answer
+
+
+def test_the_simulation_takes_from_fsvm_and_from_nobody_else(tmp_path: Path) -> None:
+    program = """
+import os, signal
+assert os.getuid() >= 0 and signal.SIGKILL and __import__("fcntl")
+ours = {"__name__": "fsvm_cli.anything"}
+for statement in ("import fcntl", "import os; os.getuid()", "from signal import SIGKILL", "from os import fork"):
+    try:
+        exec(statement, ours)
+    except (ImportError, AttributeError):
+        continue
+    raise AssertionError(statement)
+with open("held", "w"):
+    try:
+        os.remove("held")
+    except PermissionError:
+        pass
+    else:
+        raise AssertionError("removed")
+os.remove("held")
+"""
+    answer = python_as_on_windows("-c", program, folder=tmp_path)
+    assert answer.returncode == 0, answer.stderr
+
+
+def test_every_module_can_be_imported(tmp_path: Path) -> None:
+    names = [module.name for module in pkgutil.walk_packages(fsvm_cli.__path__, "fsvm_cli.")]
+    assert len(names) > 100
+    modules = [name for name in names if not name.endswith("__main__")]
+    answer = python_as_on_windows("-c", IMPORT_EVERYTHING, *modules, folder=tmp_path)
+    assert answer.returncode == 0, answer.stderr
+
+
+def test_the_first_experiment_and_a_file_of_ones_own(tmp_path: Path) -> None:
+    rows = "".join(f"{row % 7},{row * row % 11},{'yes' if row % 7 > 3 else 'no'}\n" for row in range(40))
+    (tmp_path / "mine.csv").write_text(f"first,second,kind\n{rows}", encoding="utf-8")
+    answer = fsvm_as_on_windows(
+        ("run", "wine", "--splits", 20, "--jobs", 2, "--out", "out"),
+        ("run", "wine", "--splits", 20, "--jobs", 2, "--out", "out"),
+        ("plot", "out"),
+        ("verify", "out"),
+        ("compare", "out"),
+        ("rank", "mine.csv", "--target", "kind", "--method", "fisher"),
+        folder=tmp_path,
+    )
+    assert "20 trials, 20 already done" in answer.stderr
+    results = next(path.parent for path in (tmp_path / "out").rglob("run.json"))
+    assert {"curves.csv", "scores.csv", "scores.svg", "accuracy-vs-features.svg"} <= hashes(results).keys()
+    assert "2 features ranked on 40 samples" in answer.stdout
+
+
+def test_a_run_that_starts_over_replaces_the_store_that_is_there(tmp_path: Path) -> None:
+    config = write_config(tmp_path)
+    run = ("run", config, "--jobs", "1", "--out", "out")
+    fsvm_as_on_windows(run, (*run, "--fresh"), folder=tmp_path)
+    store = next((tmp_path / "out").rglob(FILE_NAME))
+    store.write_bytes(b"no database at all" * 100)
+    fsvm_as_on_windows((*run, "--fresh"), folder=tmp_path)
+    with Store(store.parent, writable=False) as again:
+        assert list(again.covered_sizes())
+
+
+def test_a_file_that_another_program_holds_open_is_named_with_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(self: Path, target: Path) -> Path:
+        raise PermissionError(13, "Permission denied", str(target))
+
+    monkeypatch.setattr(Path, "replace", refuse)
+    with pytest.raises(DataError, match=r"curves\.csv: cannot be written .*close the program that has it open"):
+        write_atomically(tmp_path / "curves.csv", b"new")
+    assert not list(tmp_path.iterdir())
+    with Store(tmp_path, writable=True, fresh=True) as store:
+        store.add("key", Outcome((0.0,), True, {}))
+        with pytest.raises(DataError, match=r"trials\.sqlite: cannot be replaced .*close what reads it"):
+            store.commit()
+        monkeypatch.undo()
+
+
+@pytest.mark.parametrize("name", ["con", "NUL", "aux.2", "Lpt1", "trailing."])
+def test_a_config_whose_results_no_folder_could_hold_is_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(UsageError, match="Windows has no folders called"):
+        load_config(str(write_config(tmp_path, name)))
+
+
+@pytest.mark.parametrize("name", ["console", "wine.2", "null", "lpt", "com10", "auxiliary"])
+def test_names_that_only_begin_like_those_of_devices_are_good_ones(name: str) -> None:
+    assert names_a_folder_everywhere(name)
+
+
+def test_names_that_differ_in_capitals_would_share_a_folder(tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    paths = [write_config(tmp_path, "small"), write_config(tmp_path / "other", "Small")]
+    with pytest.raises(UsageError, match="would share a folder"):
+        load_all(list(map(str, paths)))
+
+
+def test_what_is_tracked_has_names_that_every_file_system_takes() -> None:
+    answer = subprocess.run(["git", "ls-files", "-z"], capture_output=True, text=True, check=True, cwd=CHECKOUT)
+    paths = answer.stdout.split("\0")[:-1]
+    assert paths
+    assert len({path.casefold() for path in paths}) == len(paths)
+    for path in paths:
+        for part in path.split("/"):
+            assert not set(part) & set('<>:"\\|?*'), path
+            assert names_a_folder_everywhere(part) or part.startswith("."), path
