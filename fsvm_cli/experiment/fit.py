@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from fsvm_cli.data.outline import Outline
     from fsvm_cli.data.source import DataSource
-    from fsvm_cli.documents import Location
     from fsvm_cli.experiment.config import LoadedConfig
+    from fsvm_cli.mistakes import Location
 
 RECORDED_METHODS = {"decision-field": "gradient-angle", "descent-path": "kpd"}
 """Whose ranking each record shows."""

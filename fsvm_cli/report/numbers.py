@@ -44,5 +44,5 @@ def settled(numbers: NDArray[np.float64], digits: int) -> NDArray[np.float64]:
 
 def as_csv(frame: pd.DataFrame, digits: int = DIGITS_OF_COUNTS) -> str:
     """Write a table as CSV, its columns of fractions settled to `digits`."""
-    fractions = {name: settled(frame[name].to_numpy(), digits) for name in frame.select_dtypes("float")}
+    fractions = {str(name): settled(frame[name].to_numpy(), digits) for name in frame.select_dtypes("float")}
     return str(frame.assign(**fractions).to_csv(index=False, float_format=FLOAT_FORMAT, lineterminator="\n"))

@@ -165,7 +165,12 @@ def _scales(problem: DualProblem, slack: Array, error: Array) -> tuple[float, fl
         return 1.0, 1.0
     margins = 1.0 - slack[hard]
     smallest, least = margins.min(), (margins - error[hard] - 4.0 * EPSILON * (1.0 + np.abs(slack[hard]))).min()
-    return tuple(max(1.0, 1.0 / float(value)) if value > 0.0 else float("inf") for value in (smallest, least))
+    return _factor(float(smallest)), _factor(float(least))
+
+
+def _factor(margin: float) -> float:
+    """Return what a margin is multiplied by until it is 1 or more; infinity where nothing does it."""
+    return max(1.0, 1.0 / margin) if margin > 0.0 else float("inf")
 
 
 def certificate(problem: DualProblem, alpha: Array, tolerance: float) -> tuple[float, float, float]:

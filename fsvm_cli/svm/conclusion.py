@@ -90,7 +90,7 @@ def compiled_bias(box: Box) -> float:
         if box.lower[i] == box.upper[i]:
             continue
         if takes_up_the_rest(box, i):
-            return box.r[i]
+            return float(box.r[i])
         if box.c[i] > box.lower[i]:
             if box.c[i] < box.upper[i]:
                 total += box.r[i]
@@ -105,7 +105,8 @@ def compiled_bias(box: Box) -> float:
 @njit(**COMPILED)
 def compiled_gap(y: Array, box: Box, bias: float) -> float:
     """Return the upper bound of `compiled_gaps`."""
-    return compiled_gaps(y, box, bias)[1]
+    _, bound = compiled_gaps(y, box, bias)
+    return float(bound)
 
 
 @njit(**COMPILED)
@@ -141,7 +142,8 @@ def compiled_gaps(y: Array, box: Box, bias: float) -> tuple[float, float]:
     worst += 0.5 * (steepest * steepest - 1.0) * (norm + norm_error)
     worst += 4.0 * EPSILON * (steepest * steepest - 1.0) * norm
     worst += abs(bias) * (abs(imbalance + rest) + (EPSILON * y.size) ** 2 * alphas)
-    return relative_gaps(gap, worst, dual, blur)
+    computed, sure = relative_gaps(gap, worst, dual, blur)
+    return computed, sure
 
 
 @njit(**COMPILED)
