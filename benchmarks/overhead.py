@@ -17,22 +17,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fsvm_cli.documents import parse_document, validate
-from fsvm_cli.experiment.config import LoadedConfig
-from fsvm_cli.experiment.dask_pool import DaskPool
-from fsvm_cli.experiment.missing import missing_tasks
-from fsvm_cli.experiment.outcome import Outcome, PackedOutcome, SubsetResult
 from fsvm_cli.experiment.plan import plan
-from fsvm_cli.experiment.pools import ProcessPool, SerialPool
-from fsvm_cli.experiment.run import Job, run
-from fsvm_cli.experiment.schema import Config
-from fsvm_cli.experiment.store import Store
-from fsvm_cli.experiment.tasks import Task, TaskResult
+from fsvm_cli.runner.dask_pool import DaskPool
+from fsvm_cli.runner.missing import missing_tasks
+from fsvm_cli.runner.pools import ProcessPool, SerialPool
+from fsvm_cli.runner.session import Job, run
+from fsvm_cli.runner.tasks import Task, TaskResult
+from fsvm_cli.spec.config import LoadedConfig
+from fsvm_cli.spec.schema import Config
+from fsvm_cli.store.outcome import Outcome, PackedOutcome, SubsetResult
+from fsvm_cli.store.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from fsvm_cli.experiment.plan import Experiment
-    from fsvm_cli.experiment.pools import Pool
+    from fsvm_cli.runner.pools import Pool
 
     Work = Callable[[Sequence[Task]], list[TaskResult]]
 

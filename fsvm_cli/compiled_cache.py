@@ -70,6 +70,6 @@ def is_cold() -> bool:
 def digest_of_sources(folders: list[Path]) -> str:
     """Hash the Python files of some folders."""
     digest = hashlib.sha256()
-    for path in sorted(path for folder in folders for path in folder.glob("*.py")):
+    for path in sorted(path for folder in folders for path in folder.rglob("*.py")):
         digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()[:16]

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import fsvm_cli
 from fsvm_cli.errors import DataError
-from fsvm_cli.experiment.store import Store
+from fsvm_cli.store.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+pytest_plugins = ["small_experiments"]
+
 # scikit-learn checks array-API input only where scipy was told of it before its first import.
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
 

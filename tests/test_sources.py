@@ -136,7 +136,7 @@ def test_every_module_that_a_trial_loads_is_hashed() -> None:
     floors = ("svm", "evaluation", "ranking.base", "extraction.base", "data.scaling", "experiment.tuning")
     of_trials = {name for name in loaded if any(f"{name}.".startswith(f"fsvm_cli.{floor}.") for floor in floors)}
     hashed = source_digests(TRIAL)
-    assert "fsvm_cli.svm.nested" in of_trials
+    assert "fsvm_cli.svm.paths.nested" in of_trials
     assert of_trials - {"fsvm_cli.evaluation"} <= set(hashed)
 
 

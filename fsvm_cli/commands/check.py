@@ -15,9 +15,9 @@ def command(configs: tuple[str, ...], assignments: tuple[str, ...]) -> None:
     the rows, features and classes that the config asks for. Nothing is fetched.
     """
     from fsvm_cli.errors import DataError, FsvmError, UsageError
-    from fsvm_cli.experiment.collection import LoadedCollection
     from fsvm_cli.experiment.fit import check_before_run
-    from fsvm_cli.experiment.load import load_any
+    from fsvm_cli.spec.collection import LoadedCollection
+    from fsvm_cli.spec.load import load_any
 
     mistakes: list[FsvmError] = []
     for config in configs:

@@ -38,7 +38,7 @@ def show(name: str) -> None:
     """Show what to know of a data set before using it."""
     from fsvm_cli.data.card import read_card
     from fsvm_cli.data.inventory import stored_files, summarize
-    from fsvm_cli.data.wording import shown
+    from fsvm_cli.data.phrases import shown
 
     card = read_card(name)
     click.echo(f"{name}: {card.title}\n{card.about}\n")

@@ -59,14 +59,14 @@ def command(  # noqa: PLR0917 - click passes every option
 
     FILE is a CSV, Parquet, ARFF or LIBSVM file, or the name of a data set that fsvm knows.
     """
+    from fsvm_cli.data.phrases import nearest, shown
     from fsvm_cli.data.source import open_source
     from fsvm_cli.data.spec import FileSpec, NamedSpec
-    from fsvm_cli.data.wording import nearest, shown
     from fsvm_cli.errors import UsageError
     from fsvm_cli.evaluation.seeds import random_stream
     from fsvm_cli.experiment.rank import SEED, rank_features, ranking_request
     from fsvm_cli.files import is_file
-    from fsvm_cli.report.ranked import print_ranking
+    from fsvm_cli.report.ranking_table import print_ranking
     from fsvm_cli.shipped import shipped_names
     from fsvm_cli.terminal import brief
 

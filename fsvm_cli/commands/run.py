@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
     from fsvm_cli.commands.workers import Workers
     from fsvm_cli.errors import FsvmError
-    from fsvm_cli.experiment.collection import LoadedCollection
-    from fsvm_cli.experiment.config import LoadedConfig
     from fsvm_cli.experiment.plan import Experiment
-    from fsvm_cli.experiment.run import Job
+    from fsvm_cli.runner.session import Job
+    from fsvm_cli.spec.collection import LoadedCollection
+    from fsvm_cli.spec.config import LoadedConfig
 
     Planned = list[tuple[LoadedConfig, Experiment, Path]]
 
@@ -65,9 +65,9 @@ def command(  # noqa: PLR0917 - click passes every option
     """
     from fsvm_cli.commands.workers import choose_workers
     from fsvm_cli.errors import FsvmError
-    from fsvm_cli.experiment.folders import FULL, WITH_OVERRIDES, check_replaceable
-    from fsvm_cli.experiment.load import load_all
     from fsvm_cli.experiment.plan import plan
+    from fsvm_cli.runner.folders import FULL, WITH_OVERRIDES, check_replaceable
+    from fsvm_cli.spec.load import load_all
 
     errors: list[FsvmError] = []
     planned: Planned = []
@@ -133,10 +133,10 @@ def _run(
     """Run the experiments and collect what collections ask for; the errors of those that did not succeed."""
     from fsvm_cli.commands.progress import progress_display
     from fsvm_cli.errors import FsvmError, TrialsFailedError
-    from fsvm_cli.experiment.folders import borrow
-    from fsvm_cli.experiment.quiet_children import quiet_children
-    from fsvm_cli.experiment.run import Job, run
-    from fsvm_cli.experiment.store import Store
+    from fsvm_cli.runner.folders import borrow
+    from fsvm_cli.runner.quiet_children import quiet_children
+    from fsvm_cli.runner.session import Job, run
+    from fsvm_cli.store.store import Store
 
     quiet_children()
     _announce_compilation()
@@ -224,10 +224,10 @@ def _collect(loaded: LoadedCollection, written: set[str], out: Path, workers: Wo
 def _explain(planned: Planned, workers: Workers, fresh: bool, neighbour: Path | None) -> None:
     """Say what a run would do, and why."""
     from fsvm_cli.commands.progress import duration
-    from fsvm_cli.experiment.explain import explain
-    from fsvm_cli.experiment.missing import missing_tasks
-    from fsvm_cli.experiment.run import estimate_seconds
-    from fsvm_cli.experiment.store import FILE_NAME, Store
+    from fsvm_cli.runner.explain import explain
+    from fsvm_cli.runner.missing import missing_tasks
+    from fsvm_cli.runner.session import estimate_seconds
+    from fsvm_cli.store.store import FILE_NAME, Store
 
     for loaded, experiment, folder in planned:
         with contextlib.ExitStack() as stack:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from fsvm_cli.experiment.plan import Experiment
-    from fsvm_cli.experiment.store import Store
+    from fsvm_cli.store.store import Store
 
 # Times differ from run to run; run.json is compared value by value.
 PARTICULAR_TO_A_RUN = frozenset({"timings.csv", "run.json"})
@@ -28,10 +28,10 @@ def command(results: Path, n_rerun: int) -> None:
     RESULTS is the folder of one experiment, or one that holds several. All tables and figures are made again from the
     stored trials and compared byte by byte; the trials are compared with the config and the data that they claim.
     """
-    from fsvm_cli.data.wording import shown
+    from fsvm_cli.data.phrases import shown
     from fsvm_cli.errors import DataError, FsvmError
-    from fsvm_cli.experiment.store import FILE_NAME
     from fsvm_cli.report.results import results_folders
+    from fsvm_cli.store.store import FILE_NAME
 
     folders = results_folders(results)
     if not folders:
@@ -77,9 +77,9 @@ def _verify(folder: Path, n_rerun: int) -> list[str]:
 
     from fsvm_cli.experiment.plan import plan
     from fsvm_cli.experiment.provenance import is_collection
-    from fsvm_cli.experiment.store import Store
-    from fsvm_cli.experiment.verify import changes_since_run, repeat, stored_config, stored_trials
     from fsvm_cli.report.results import write_tables
+    from fsvm_cli.runner.verify import changes_since_run, repeat, stored_config, stored_trials
+    from fsvm_cli.store.store import Store
 
     if is_collection(folder):
         return _verify_collection(folder)
@@ -114,8 +114,8 @@ def _verify(folder: Path, n_rerun: int) -> list[str]:
 
 
 def _what_is_missing(experiment: Experiment, store: Store) -> list[str]:
-    from fsvm_cli.experiment.explain import explain
-    from fsvm_cli.experiment.missing import missing_tasks
+    from fsvm_cli.runner.explain import explain
+    from fsvm_cli.runner.missing import missing_tasks
 
     explanations = explain(experiment, store, missing_tasks(experiment, store))
     return [f"{experiment.label(each.place)}: {'; '.join(each.reasons)}" for each in explanations]

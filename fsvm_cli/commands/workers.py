@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from fsvm_cli.experiment.plan import Experiment
-    from fsvm_cli.experiment.pools import Pool
+    from fsvm_cli.runner.pools import Pool
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Workers:
     number : int
         How many trials run at once; 1 where only the cluster knows.
     open_pool : callable
-        As `fsvm_cli.experiment.run.run` takes it.
+        As `fsvm_cli.runner.session.run` takes it.
     """
 
     words: str
@@ -42,7 +42,7 @@ def choose_workers(jobs: int | None, dask: str | None) -> Workers:
         If both are given, or Dask is not installed.
     """
     from fsvm_cli.errors import UsageError
-    from fsvm_cli.experiment.run import open_local_pool
+    from fsvm_cli.runner.session import open_local_pool
 
     if dask is None:
         n_jobs = jobs or _n_cores()
@@ -51,7 +51,7 @@ def choose_workers(jobs: int | None, dask: str | None) -> Workers:
     if jobs is not None:
         raise UsageError("--jobs is for processes of this machine, --dask for a cluster; give one of the two")
     try:
-        from fsvm_cli.experiment.dask_pool import DaskPool
+        from fsvm_cli.runner.dask_pool import DaskPool
     except ImportError as error:
         raise UsageError("--dask needs the extra packages of 'fsvm[dask]': pip install 'fsvm[dask]'") from error
     return Workers(f"Dask at {dask}", 1, lambda experiments, _: DaskPool(experiments, dask))

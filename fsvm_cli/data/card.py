@@ -6,7 +6,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from fsvm_cli.data.wording import nearest
+from fsvm_cli.data.phrases import nearest
 from fsvm_cli.documents import StrictModel, read_document, validate
 from fsvm_cli.errors import UsageError
 from fsvm_cli.shipped import shipped_folder, shipped_names

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
-from fsvm_cli.data.wording import shown
+from fsvm_cli.data.phrases import shown
 from fsvm_cli.errors import DataError
 
 if TYPE_CHECKING:

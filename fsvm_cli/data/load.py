@@ -13,13 +13,13 @@ from fsvm_cli.data import parsed
 from fsvm_cli.data.card import BundledCopy, ExpressionCopy, ReutersCopy, SequencesCopy, TextCopy
 from fsvm_cli.data.dataset import Dataset, hash_values
 from fsvm_cli.data.fetch import cache_folder, fetch_files, is_intact
+from fsvm_cli.data.phrases import numbered, shown
 from fsvm_cli.data.readers.bundled import read_bundled
 from fsvm_cli.data.readers.expression import read_expression
 from fsvm_cli.data.readers.libsvm import read_libsvm
 from fsvm_cli.data.readers.reuters import read_reuters
 from fsvm_cli.data.readers.sequences import read_sequences
 from fsvm_cli.data.readers.text import read_text
-from fsvm_cli.data.wording import numbered, shown
 from fsvm_cli.errors import DataError
 
 if TYPE_CHECKING:

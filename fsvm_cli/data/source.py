@@ -13,9 +13,9 @@ import numpy as np
 from fsvm_cli.data.card import FixedVersion, read_card
 from fsvm_cli.data.dataset import Dataset
 from fsvm_cli.data.load import load_version
+from fsvm_cli.data.phrases import nearest, numbered
 from fsvm_cli.data.spec import FileSpec, NamedSpec
 from fsvm_cli.data.synthetic import GENERATORS
-from fsvm_cli.data.wording import nearest, numbered
 from fsvm_cli.errors import UsageError
 
 if TYPE_CHECKING:
@@ -142,10 +142,14 @@ def open_source(spec: Spec, *, base_folder: Path, announce: Callable[[str], None
         If the data are missing, corrupt or out of reach.
     """
     if not isinstance(spec, NamedSpec):
-        from fsvm_cli.data import own  # noqa: PLC0415 - brings pyarrow, which is slow to import
+        from fsvm_cli.data import user_file  # noqa: PLC0415 - brings pyarrow, which is slow to import
 
-        dataset = own.load_file(spec, base_folder) if isinstance(spec, FileSpec) else own.load_openml(spec, announce)
-        return fixed_source(dataset, own.caveats(spec))
+        dataset = (
+            user_file.load_file(spec, base_folder)
+            if isinstance(spec, FileSpec)
+            else user_file.load_openml(spec, announce)
+        )
+        return fixed_source(dataset, user_file.caveats(spec))
     card, version_name, version = find_version(spec)
     name = spec.name if len(card.versions) == 1 else f"{spec.name} ({version_name})"
     if isinstance(version, FixedVersion):

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from fsvm_cli.data.dataset import Dataset, hash_values
-from fsvm_cli.data.wording import nearest, shown
+from fsvm_cli.data.phrases import nearest, shown
 from fsvm_cli.errors import DataError, UsageError
 from fsvm_cli.magnitudes import binary_exponents
 

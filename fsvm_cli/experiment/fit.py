@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 from fsvm_cli.data.outline import outline
 from fsvm_cli.errors import UsageError
 from fsvm_cli.evaluation.splits import count_rows
-from fsvm_cli.experiment.schema import GIVEN
-from fsvm_cli.experiment.tuning import LEAVE_ONE_OUT
+from fsvm_cli.spec.schema import GIVEN
+from fsvm_cli.spec.tuning import LEAVE_ONE_OUT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from fsvm_cli.data.outline import Outline
     from fsvm_cli.data.source import DataSource
-    from fsvm_cli.experiment.config import LoadedConfig
     from fsvm_cli.mistakes import Location
+    from fsvm_cli.spec.config import LoadedConfig
 
 RECORDED_METHODS = {"decision-field": "gradient-angle", "descent-path": "kpd"}
 """Whose ranking each record shows."""

@@ -9,25 +9,25 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fsvm_cli.data.outline import outline_of
+from fsvm_cli.data.phrases import shown
 from fsvm_cli.data.scaling import fit_scaling
 from fsvm_cli.data.source import DataSource, FixedSource, GeneratedSource, open_source
 from fsvm_cli.data.synthetic import GENERATORS
-from fsvm_cli.data.wording import shown
 from fsvm_cli.errors import UsageError
-from fsvm_cli.experiment.extraction import Extraction
 from fsvm_cli.experiment.fit import check_fit, drawn_rows
-from fsvm_cli.experiment.schema import ALL_FEATURES
 from fsvm_cli.experiment.sparse import check_sparse
 from fsvm_cli.extraction.registry import extraction_methods
 from fsvm_cli.magnitudes import check_magnitudes
 from fsvm_cli.ranking.registry import ranking_methods
 from fsvm_cli.sources import source_digests
+from fsvm_cli.spec.extractors import Extraction
+from fsvm_cli.spec.schema import ALL_FEATURES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from fsvm_cli.experiment.config import LoadedConfig
-    from fsvm_cli.experiment.schema import Config, Ranking
+    from fsvm_cli.spec.config import LoadedConfig
+    from fsvm_cli.spec.schema import Config, Ranking
 
 TRIAL = f"{__package__}.trial"
 """The module whose code, with all that it imports, leads from the data to an outcome."""

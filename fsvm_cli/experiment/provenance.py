@@ -21,15 +21,15 @@ from pydantic import ValidationError
 import fsvm_cli
 from fsvm_cli.documents import model_from_json
 from fsvm_cli.errors import DataError
-from fsvm_cli.experiment.collection import MEMBERS, Collection, LoadedCollection
-from fsvm_cli.experiment.schema import Config
 from fsvm_cli.files import write_atomically
+from fsvm_cli.spec.collection import MEMBERS, Collection, LoadedCollection
+from fsvm_cli.spec.schema import Config
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from fsvm_cli.experiment.config import LoadedConfig
     from fsvm_cli.experiment.plan import Experiment
+    from fsvm_cli.spec.config import LoadedConfig
 
 FILE_NAME = "run.json"
 ENVIRONMENT_NAME = "environment.json"

@@ -14,14 +14,14 @@ from fsvm_cli.data.vocabulary import seen_from
 from fsvm_cli.documents import Document, StrictModel, validate
 from fsvm_cli.errors import UsageError
 from fsvm_cli.evaluation.seeds import random_stream
-from fsvm_cli.experiment.classifiers import AnyClassifier, Classifier
-from fsvm_cli.experiment.kernel_spec import fields_in_configs
-from fsvm_cli.experiment.schema import AnyRanking
 from fsvm_cli.experiment.sparse import refusal
 from fsvm_cli.magnitudes import check_magnitudes
 from fsvm_cli.ranking.base import order_of
 from fsvm_cli.ranking.registry import ranking_methods
-from fsvm_cli.svm.kernels import KERNELS
+from fsvm_cli.spec.classifiers import AnyClassifier, Classifier
+from fsvm_cli.spec.kernels import fields_in_configs
+from fsvm_cli.spec.schema import AnyRanking
+from fsvm_cli.svm.kernels.families import KERNELS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,12 +10,12 @@ import pandas as pd
 import threadpoolctl
 
 from fsvm_cli.experiment.fit import RECORDED_METHODS
-from fsvm_cli.experiment.machine import Machine
 from fsvm_cli.experiment.plan import Experiment, Trial
 from fsvm_cli.experiment.trial import draw_parts, fitted_ranker, machine_for
 from fsvm_cli.ranking.gradient_angle import margin_region
 from fsvm_cli.ranking.kpd import KernelPenalisedDescent
 from fsvm_cli.sources import source_digests
+from fsvm_cli.spec.machine import Machine
 from fsvm_cli.svm import SVM
 
 if TYPE_CHECKING:
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fsvm_cli.experiment.schema import Ranking
     from fsvm_cli.experiment.trial import Parts
+    from fsvm_cli.spec.schema import Ranking
 
 GRID_POINTS = 49
 MARGIN_AROUND_DATA = 0.15

@@ -9,14 +9,14 @@ import scipy.sparse as sp
 from fsvm_cli.data.scaling import fit_scaling
 from fsvm_cli.data.source import FixedSource
 from fsvm_cli.errors import UsageError
-from fsvm_cli.experiment.classifiers import Classifier
 from fsvm_cli.ranking.registry import ranking_methods
+from fsvm_cli.spec.classifiers import Classifier
 from fsvm_cli.svm import KERNELS
 
 if TYPE_CHECKING:
     from fsvm_cli.data.dataset import Dataset
     from fsvm_cli.data.source import DataSource
-    from fsvm_cli.experiment.config import LoadedConfig
+    from fsvm_cli.spec.config import LoadedConfig
 
 
 def is_sparse(source: DataSource) -> bool:

@@ -14,7 +14,7 @@ from fsvm_cli.svm.one_vs_rest import TIE_TOLERANCES
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from fsvm_cli.svm.dual import Solver
+    from fsvm_cli.svm.solvers.dual import Solver
 
 
 class GradientAngle(Ranker):

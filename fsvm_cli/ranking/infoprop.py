@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fsvm_cli.svm.dual import Solver
+    from fsvm_cli.svm.solvers.dual import Solver
 
 
 class Infoprop(Ranker):

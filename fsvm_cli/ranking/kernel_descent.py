@@ -14,7 +14,7 @@ from fsvm_cli.svm import DualProblem, Gaussian, Kernel, Laplace, Polynomial, sol
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from fsvm_cli.svm.dual import Solver
+    from fsvm_cli.svm.solvers.dual import Solver
 
 Variant = Literal["saddle", "as-printed"]
 PenaltyName = Literal["l0", "l1", "l2"]

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fsvm_cli.svm.dual import Solver
-    from fsvm_cli.svm.folds import Fold
+    from fsvm_cli.svm.paths.folds import Fold
+    from fsvm_cli.svm.solvers.dual import Solver
 
 Strength = Annotated[float, Gt(0)]
 Step = Annotated[float, Gt(0)] | Literal["automatic"]

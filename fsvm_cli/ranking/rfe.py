@@ -15,7 +15,7 @@ from fsvm_cli.svm.one_vs_rest import machine_labels
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from fsvm_cli.svm.dual import Solver
+    from fsvm_cli.svm.solvers.dual import Solver
 
 
 class RecursiveFeatureElimination(Ranker):

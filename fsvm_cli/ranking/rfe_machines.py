@@ -10,13 +10,13 @@ import numpy as np
 
 from fsvm_cli.ranking.rfe_steps import decision_values, drop_feature, has_strays, make_chunk, normal_vector, train
 from fsvm_cli.svm import DualProblem, solve
-from fsvm_cli.svm.conclusion import compiled_bias
+from fsvm_cli.svm.solvers.conclusion import compiled_bias
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fsvm_cli.svm import Kernel
-    from fsvm_cli.svm.dual import Solver
+    from fsvm_cli.svm.solvers.dual import Solver
 
 NEAR = 1.0
 """Samples that lie this far outside the margin, in units of the decision value, or nearer, are watched."""

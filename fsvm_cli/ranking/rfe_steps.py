@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numba import njit
 
-from fsvm_cli.svm.engine import make_scratch
-from fsvm_cli.svm.pair_steps import ALLOCATING, COMPILED, Array, Box, add_scaled, inner_product
-from fsvm_cli.svm.shrinking_gram import settle, subtract_term
+from fsvm_cli.svm.paths.gram_downdate import settle, subtract_term
+from fsvm_cli.svm.solvers.engine import make_scratch
+from fsvm_cli.svm.vectors import ALLOCATING, COMPILED, Array, add_scaled, inner_product
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from fsvm_cli.svm.factor import Factor
+    from fsvm_cli.svm.solvers.factor import Factor
+    from fsvm_cli.svm.solvers.pair_steps import Box
 
 
 class Chunk(NamedTuple):

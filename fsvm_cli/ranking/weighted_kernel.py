@@ -8,8 +8,8 @@ import numpy as np
 from numba import njit
 
 from fsvm_cli.svm import Laplace, Polynomial
-from fsvm_cli.svm.compiled_kernels import Form, add_terms, fill_gram
-from fsvm_cli.svm.pair_steps import ALLOCATING, REASSOCIATE, Array
+from fsvm_cli.svm.kernels.compiled import Form, add_terms, fill_gram
+from fsvm_cli.svm.vectors import ALLOCATING, REASSOCIATE, Array
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

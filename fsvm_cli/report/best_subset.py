@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fsvm_cli.experiment.claims import CountClaim, SmallestSubsetClaim
+    from fsvm_cli.spec.claims import CountClaim, SmallestSubsetClaim
 
 BOOTSTRAP_SAMPLES = 1000
 SIZE_RULE = "smallest size within one standard error of the best (bootstrap)"

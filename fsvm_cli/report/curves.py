@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-    from fsvm_cli.experiment.schema import Config
+    from fsvm_cli.spec.schema import Config
 
 LINE_STYLES: dict[str, Literal["-", "--"]] = {"test": "-", "train": "--"}
 PART_NAMES = {"test": "test", "train": "training"}

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
-    from fsvm_cli.experiment.schema import Config
+    from fsvm_cli.spec.schema import Config
 
 ARROWS_PER_AXIS = 13
 CLASS_STYLE = {0: (COLOURS[1], "s"), 1: (COLOURS[0], "o")}

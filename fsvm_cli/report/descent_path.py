@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-    from fsvm_cli.experiment.schema import Config
+    from fsvm_cli.spec.schema import Config
 
 WEIGHT_OF = "weight of "
 N_NAMED = 5

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
-    from fsvm_cli.experiment.collection import LoadedCollection
+    from fsvm_cli.spec.collection import LoadedCollection
 
 OVERVIEW_NAME = "overview.csv"
 SPAN_OF_LOGARITHMS = 100.0

@@ -9,7 +9,7 @@ from fsvm_cli.experiment.provenance import FILE_NAME as RUN_NAME
 from fsvm_cli.experiment.provenance import describe_run, is_collection, read_run
 from fsvm_cli.experiment.record import record_key, tables_of
 from fsvm_cli.files import is_file, is_folder, write_atomically
-from fsvm_cli.report.chosen import summarise_chosen
+from fsvm_cli.report.choices import summarise_chosen
 from fsvm_cli.report.numbers import DIGITS_OF_MACHINES
 from fsvm_cli.report.samples import collect
 from fsvm_cli.report.selection import summarise_selection
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from fsvm_cli.experiment.config import LoadedConfig
     from fsvm_cli.experiment.plan import Experiment
-    from fsvm_cli.experiment.store import Store
+    from fsvm_cli.spec.config import LoadedConfig
+    from fsvm_cli.store.store import Store
 
 FORMATS = ("svg", "png")
 CURVES_NAME = "curves.csv"

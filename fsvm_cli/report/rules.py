@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fsvm_cli.evaluation.statistics import MeanInterval
-    from fsvm_cli.experiment.claims import NumberClaim, TolerantClaim
+    from fsvm_cli.spec.claims import NumberClaim, TolerantClaim
 
 Verdict = Literal["reproduced", "differs", "inconclusive", "not comparable"]
 

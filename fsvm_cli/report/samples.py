@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fsvm_cli.experiment.outcome import Outcome
     from fsvm_cli.experiment.plan import Experiment
-    from fsvm_cli.experiment.store import Store
+    from fsvm_cli.store.outcome import Outcome
+    from fsvm_cli.store.store import Store
 
 OUTCOMES_AT_ONCE = 500
 """An outcome as an object takes several times the bytes of the figures of merit that are computed from it."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-    from fsvm_cli.experiment.schema import Config, Ranking
+    from fsvm_cli.spec.schema import Config, Ranking
 
     Panels = list[tuple[Ranking, pd.DataFrame]]
 

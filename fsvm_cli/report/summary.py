@@ -9,12 +9,12 @@ from rich.table import Table
 
 from fsvm_cli.console import open_console
 from fsvm_cli.evaluation.metrics import METRIC_TITLES
-from fsvm_cli.experiment.classifiers import PlainClassifier
-from fsvm_cli.report.chosen import in_words
+from fsvm_cli.report.choices import in_words
 from fsvm_cli.report.comparison import comparison_table, read_comparison
 from fsvm_cli.report.overview import OVERVIEW_NAME
 from fsvm_cli.report.results import CHOSEN_NAME, CURVES_NAME, SCORES_NAME, SELECTION_NAME, VERDICTS_NAME
 from fsvm_cli.report.tables import read_table
+from fsvm_cli.spec.classifiers import PlainClassifier
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from fsvm_cli.experiment.collection import LoadedCollection
-    from fsvm_cli.experiment.config import LoadedConfig
-    from fsvm_cli.experiment.extraction import Extraction
-    from fsvm_cli.experiment.schema import Config, Protocol, Ranking
+    from fsvm_cli.spec.collection import LoadedCollection
+    from fsvm_cli.spec.config import LoadedConfig
+    from fsvm_cli.spec.extractors import Extraction
+    from fsvm_cli.spec.schema import Config, Protocol, Ranking
 
 MAX_ROWS = 16
 

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fsvm_cli.data.source import GeneratedSource
-from fsvm_cli.experiment.schema import ALL_FEATURES
+from fsvm_cli.spec.schema import ALL_FEATURES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
-    from fsvm_cli.experiment.claims import Claim, Fact, Place
     from fsvm_cli.experiment.plan import Experiment
     from fsvm_cli.report.samples import Samples
+    from fsvm_cli.spec.claims import Claim, Fact, Place
 
 
 class Trials:

@@ -18,7 +18,11 @@ from scipy.stats import spearmanr
 
 from fsvm_cli.evaluation.seeds import random_stream
 from fsvm_cli.evaluation.statistics import CONFIDENCE, MeanInterval, difference_interval, mean_interval
-from fsvm_cli.experiment.claims import (
+from fsvm_cli.report.best_subset import judge_excess, judge_size
+from fsvm_cli.report.rules import Judgement, Verdict, agreement, ordinariness
+from fsvm_cli.report.tables import ranks_of
+from fsvm_cli.report.trials import Trials
+from fsvm_cli.spec.claims import (
     AnyClaim,
     BestOfClaim,
     Claim,
@@ -35,10 +39,6 @@ from fsvm_cli.experiment.claims import (
     TopFeaturesClaim,
     ValueClaim,
 )
-from fsvm_cli.report.best_subset import judge_excess, judge_size
-from fsvm_cli.report.rules import Judgement, Verdict, agreement, ordinariness
-from fsvm_cli.report.tables import ranks_of
-from fsvm_cli.report.trials import Trials
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

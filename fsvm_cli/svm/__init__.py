@@ -11,11 +11,9 @@ from typing import TYPE_CHECKING, Any
 from fsvm_cli.compiled_cache import use_cache_of_these_sources
 
 if TYPE_CHECKING:
-    from fsvm_cli.svm.additive_kernel import Kernel
-    from fsvm_cli.svm.certificate import bias_of, duality_gap
-    from fsvm_cli.svm.dual import ConvergenceError, DualProblem, DualSolution, InfeasibleError, Solver
     from fsvm_cli.svm.estimator import SVM
-    from fsvm_cli.svm.kernels import (
+    from fsvm_cli.svm.kernels.additive import Kernel
+    from fsvm_cli.svm.kernels.families import (
         KERNELS,
         Anova,
         Gaussian,
@@ -25,19 +23,21 @@ if TYPE_CHECKING:
         Tanh,
         kernel_from_name,
     )
-    from fsvm_cli.svm.nested import NestedCurves, nested_curves
     from fsvm_cli.svm.one_vs_rest import OneVsRest, decision_values, fit_one_vs_rest, predict_codes
-    from fsvm_cli.svm.solver import solve
+    from fsvm_cli.svm.paths.nested import NestedCurves, nested_curves
+    from fsvm_cli.svm.solvers.certificate import bias_of, duality_gap
+    from fsvm_cli.svm.solvers.dual import ConvergenceError, DualProblem, DualSolution, InfeasibleError, Solver
+    from fsvm_cli.svm.solvers.solve import solve
     from fsvm_cli.svm.tuning import GridSearch, grid_search, leave_one_out
 
 use_cache_of_these_sources()
 
 _HOMES = {
-    "additive_kernel": ("Kernel",),
+    "kernels.additive": ("Kernel",),
     "certificate": ("bias_of", "duality_gap"),
-    "dual": ("ConvergenceError", "DualProblem", "DualSolution", "InfeasibleError", "Solver"),
+    "solvers.dual": ("ConvergenceError", "DualProblem", "DualSolution", "InfeasibleError", "Solver"),
     "estimator": ("SVM",),
-    "kernels": (
+    "kernels.families": (
         "KERNELS",
         "Anova",
         "Gaussian",
@@ -47,9 +47,9 @@ _HOMES = {
         "Tanh",
         "kernel_from_name",
     ),
-    "nested": ("NestedCurves", "nested_curves"),
+    "paths.nested": ("NestedCurves", "nested_curves"),
     "one_vs_rest": ("OneVsRest", "decision_values", "fit_one_vs_rest", "predict_codes"),
-    "solver": ("solve",),
+    "solvers.solve": ("solve",),
     "tuning": ("GridSearch", "grid_search", "leave_one_out"),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}

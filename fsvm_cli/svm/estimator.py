@@ -10,8 +10,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from fsvm_cli.svm.additive_kernel import Kernel
-from fsvm_cli.svm.kernels import kernel_from_name
+from fsvm_cli.svm.kernels.additive import Kernel
+from fsvm_cli.svm.kernels.families import kernel_from_name
 from fsvm_cli.svm.one_vs_rest import (
     TIE_TOLERANCES,
     Codes,
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from sklearn.utils import Tags
 
-    from fsvm_cli.svm.dual import Array, Solver
+    from fsvm_cli.svm.solvers.dual import Array, Solver
 
 
 class SVM(ClassifierMixin, BaseEstimator):

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import numpy.typing as npt
 
-from fsvm_cli.svm.dual import Array, DualProblem, DualSolution, Solver
-from fsvm_cli.svm.solver import solve
+from fsvm_cli.svm.solvers.dual import Array, DualProblem, DualSolution, Solver
+from fsvm_cli.svm.solvers.solve import solve
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from fsvm_cli.svm.dual import Array, DualProblem
-from fsvm_cli.svm.folds import Booleans, Fold, FoldMachines
-from fsvm_cli.svm.kernels import Anova, Gaussian, Laplace, Polynomial, Tanh
+from fsvm_cli.svm.kernels.families import Anova, Gaussian, Laplace, Polynomial, Tanh
 from fsvm_cli.svm.one_vs_rest import TIE_TOLERANCES, Codes, machine_labels, predict_codes
-from fsvm_cli.svm.solver import check_options, solve
+from fsvm_cli.svm.paths.folds import Booleans, Fold, FoldMachines
+from fsvm_cli.svm.solvers.dual import Array, DualProblem
+from fsvm_cli.svm.solvers.solve import check_options, solve
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from fsvm_cli.svm.additive_kernel import Kernel
-    from fsvm_cli.svm.pairwise import Samples
+    from fsvm_cli.svm.kernels.additive import Kernel
+    from fsvm_cli.svm.kernels.pairwise import Samples
 
 
 @dataclass(frozen=True, eq=False)

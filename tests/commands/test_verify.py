@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from calling import fsvm, write_config
 
-from fsvm_cli.experiment.store import Store
+from fsvm_cli.store.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable

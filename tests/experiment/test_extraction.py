@@ -13,13 +13,13 @@ from small import run_job
 
 from fsvm_cli.errors import UsageError
 from fsvm_cli.experiment.plan import Experiment, Trial
-from fsvm_cli.experiment.schema import Config
-from fsvm_cli.experiment.store import Store
 from fsvm_cli.experiment.trial import draw_parts, run_trial
 from fsvm_cli.extraction.registry import extraction_methods
 from fsvm_cli.report.samples import collect
 from fsvm_cli.report.tables import summarise
 from fsvm_cli.report.trials import Trials
+from fsvm_cli.spec.schema import Config
+from fsvm_cli.store.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -14,11 +14,11 @@ from fsvm_cli.data.source import fixed_source
 from fsvm_cli.errors import UsageError
 from fsvm_cli.experiment import plan as planning
 from fsvm_cli.experiment.plan import Experiment, Trial
-from fsvm_cli.experiment.store import Store
-from fsvm_cli.experiment.tasks import PackedExperiment
 from fsvm_cli.experiment.trial import draw_parts
 from fsvm_cli.report.samples import collect
 from fsvm_cli.report.tables import summarise
+from fsvm_cli.runner.tasks import PackedExperiment
+from fsvm_cli.store.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,9 +9,9 @@ import pytest
 
 from fsvm_cli.documents import model_from_json
 from fsvm_cli.experiment.plan import Experiment, Trial
-from fsvm_cli.experiment.schema import LEAK, Config
 from fsvm_cli.experiment.trial import draw_parts, run_trial
 from fsvm_cli.ranking.infoprop import Infoprop
+from fsvm_cli.spec.schema import LEAK, Config
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,8 +11,8 @@ import pytest
 import scipy.sparse as sp
 
 from fsvm_cli.data.dataset import Dataset
+from fsvm_cli.data.phrases import numbered
 from fsvm_cli.data.source import fixed_source
-from fsvm_cli.data.wording import numbered
 from fsvm_cli.evaluation.seeds import random_stream
 from fsvm_cli.evaluation.splits import random_split
 from fsvm_cli.experiment import plan as planning
@@ -96,7 +96,7 @@ def test_a_key_depends_on_the_parameters_of_its_own_method(planned: Planned) -> 
     ("module", "changed"),
     [
         ("fsvm_cli.ranking.random_order", {1}),
-        ("fsvm_cli.svm.solver", {0, 1}),
+        ("fsvm_cli.svm.solvers.solve", {0, 1}),
         ("fsvm_cli.evaluation.splits", {0, 1}),
         ("fsvm_cli.experiment.trial", {0, 1}),
         ("fsvm_cli.data.synthetic.hermes", {0, 1}),

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from small import run_job
 
-from fsvm_cli.experiment.store import Store
 from fsvm_cli.report import samples
 from fsvm_cli.report.samples import Samples, collect
+from fsvm_cli.store.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable

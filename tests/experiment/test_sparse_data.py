@@ -20,7 +20,7 @@ from fsvm_cli.ranking.registry import ranking_methods
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from fsvm_cli.experiment.config import LoadedConfig
+    from fsvm_cli.spec.config import LoadedConfig
 
 N_COLUMNS = 100_000
 

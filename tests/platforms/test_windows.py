@@ -14,11 +14,11 @@ from calling import CHECKOUT, hashes, write_config
 
 import fsvm_cli
 from fsvm_cli.errors import DataError, UsageError
-from fsvm_cli.experiment.config import load_config
-from fsvm_cli.experiment.load import load_all
-from fsvm_cli.experiment.outcome import Outcome
-from fsvm_cli.experiment.store import FILE_NAME, Store
 from fsvm_cli.files import names_a_folder_everywhere, write_atomically
+from fsvm_cli.spec.config import load_config
+from fsvm_cli.spec.load import load_all
+from fsvm_cli.store.outcome import Outcome
+from fsvm_cli.store.store import FILE_NAME, Store
 
 AS_ON_WINDOWS = Path(__file__).parent / "as_on_windows"
 IMPORT_EVERYTHING = """

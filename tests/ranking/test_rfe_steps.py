@@ -8,7 +8,7 @@ import pytest
 from fsvm_cli.ranking.rfe_machines import KernelMachines, LinearMachines, Task
 from fsvm_cli.ranking.rfe_steps import drop_feature, has_strays, make_chunk, normal_vector, train
 from fsvm_cli.svm import SVM, Gaussian, Kernel, Laplace, Linear, Polynomial
-from fsvm_cli.svm.conclusion import compiled_bias, compiled_gap
+from fsvm_cli.svm.solvers.conclusion import compiled_bias, compiled_gap
 
 RNG = np.random.default_rng(21)
 X = RNG.normal(size=(30, 50))

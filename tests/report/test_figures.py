@@ -14,14 +14,8 @@ import scipy.stats
 from sklearn.metrics import mutual_info_score
 
 from fsvm_cli.errors import DataError
-from fsvm_cli.experiment.config import load_config
-from fsvm_cli.experiment.missing import missing_tasks
 from fsvm_cli.experiment.plan import Trial, plan
 from fsvm_cli.experiment.record import PATH_POINTS
-from fsvm_cli.experiment.run import Job, open_local_pool, run
-from fsvm_cli.experiment.schema import ALL_FEATURES
-from fsvm_cli.experiment.store import Store
-from fsvm_cli.experiment.tasks import run_tasks
 from fsvm_cli.experiment.trial import draw_parts
 from fsvm_cli.ranking.kpd import KernelPenalisedDescent
 from fsvm_cli.report.overview import draw_overview
@@ -29,6 +23,12 @@ from fsvm_cli.report.results import draw_figures, results_folders, write_tables
 from fsvm_cli.report.samples import collect
 from fsvm_cli.report.scores import draw_scores
 from fsvm_cli.report.tables import read_table, write_table
+from fsvm_cli.runner.missing import missing_tasks
+from fsvm_cli.runner.session import Job, open_local_pool, run
+from fsvm_cli.runner.tasks import run_tasks
+from fsvm_cli.spec.config import load_config
+from fsvm_cli.spec.schema import ALL_FEATURES
+from fsvm_cli.store.store import Store
 from fsvm_cli.svm import Gaussian, Polynomial
 
 if TYPE_CHECKING:

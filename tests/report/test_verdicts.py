@@ -10,7 +10,12 @@ import pytest
 import scipy.stats
 
 from fsvm_cli.evaluation.statistics import difference_interval
-from fsvm_cli.experiment.claims import (
+from fsvm_cli.experiment.plan import Experiment, plan
+from fsvm_cli.report.best_subset import resampled_sizes, size_of_best_subset
+from fsvm_cli.report.samples import Samples
+from fsvm_cli.report.trials import Trials
+from fsvm_cli.report.verdicts import judge, table_of_verdicts
+from fsvm_cli.spec.claims import (
     AnyClaim,
     BestOfClaim,
     CountClaim,
@@ -27,12 +32,7 @@ from fsvm_cli.experiment.claims import (
     TopFeaturesClaim,
     ValueClaim,
 )
-from fsvm_cli.experiment.config import load_config
-from fsvm_cli.experiment.plan import Experiment, plan
-from fsvm_cli.report.best_subset import resampled_sizes, size_of_best_subset
-from fsvm_cli.report.samples import Samples
-from fsvm_cli.report.trials import Trials
-from fsvm_cli.report.verdicts import judge, table_of_verdicts
+from fsvm_cli.spec.config import load_config
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

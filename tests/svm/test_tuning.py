@@ -10,7 +10,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from fsvm_cli.svm import Anova, Gaussian, Laplace, Linear, Polynomial, Tanh, fit_one_vs_rest, predict_codes
-from fsvm_cli.svm.folds import restore_balance
+from fsvm_cli.svm.paths.folds import restore_balance
 from fsvm_cli.svm.tuning import grid_search, leave_one_out
 
 X, Y = load_breast_cancer(return_X_y=True)

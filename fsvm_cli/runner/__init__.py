@@ -1,0 +1,1 @@
+"""Runs experiments: what is missing is scheduled on workers and stored."""

@@ -1,0 +1,118 @@
+"""Which folder the results of a run go to, and what they may take the place of."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fsvm_cli.errors import DataError, UsageError
+from fsvm_cli.experiment.provenance import FILE_NAME as RUN_NAME
+from fsvm_cli.experiment.provenance import recorded_config_folder
+from fsvm_cli.runner.missing import Coverage, missing_tasks
+from fsvm_cli.shipped import shipped_folder
+from fsvm_cli.spec.collection import LoadedCollection
+from fsvm_cli.store.store import FILE_NAME as STORE_NAME
+from fsvm_cli.store.store import Store
+
+if TYPE_CHECKING:
+    from fsvm_cli.experiment.plan import Experiment
+    from fsvm_cli.spec.config import LoadedConfig
+
+    Loaded = LoadedConfig | LoadedCollection
+
+FULL = Path("results")
+"""Holds, where nothing else is asked for, the results of configs as they are written."""
+
+WITH_OVERRIDES = FULL / "with-overrides"
+"""Holds those of runs whose options change what a config says."""
+
+
+def check_replaceable(loaded: Loaded, folder: Path, *, overwrite: bool) -> None:
+    """Check that a run of a config takes the place of nothing but its own results, or lesser ones of the same config.
+
+    Parameters
+    ----------
+    loaded : LoadedConfig or LoadedCollection
+    folder : Path
+        Where the results will go.
+    overwrite : bool
+        Whether anything may be replaced.
+
+    Raises
+    ------
+    UsageError
+        If the folder holds results of another config, or those of the whole config where options override it.
+    """
+    run = _run_in(folder)
+    if run is None or overwrite:
+        return
+    if not _is_same_config(loaded, folder, run):
+        title = run["config"].get("title", "")
+        raise UsageError(
+            f"{folder}: holds the results of another config of this name ('{title}'); choose another folder by --out, "
+            "or replace them by --overwrite"
+        )
+    overrides = _overrides(loaded)
+    if overrides and not run.get("overrides"):
+        raise UsageError(
+            f"{folder}: holds the full results of {loaded.name}, and this run overrides {', '.join(overrides)}; choose "
+            f"another folder by --out (without it, {WITH_OVERRIDES / loaded.name} is taken), or replace them by "
+            "--overwrite"
+        )
+
+
+def _run_in(folder: Path) -> dict[str, Any] | None:
+    """Read what a folder says of its results; None where it has none, or none that anybody could read."""
+    try:
+        run = json.loads((folder / RUN_NAME).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return run if isinstance(run, dict) and isinstance(run.get("config"), dict) else None
+
+
+def _is_same_config(loaded: Loaded, folder: Path, run: dict[str, Any]) -> bool:
+    """Whether results come from a config, edited since or not.
+
+    Where it lay when it was run decides. Results that have been moved, or cloned with a repository, which does not
+    track that place, are known by their config's text; those of a config that comes with fsvm also if it was edited.
+    """
+    before, now = recorded_config_folder(folder), loaded.folder.resolve()
+    if before == now or run["config"] == _content(loaded):
+        return True
+    return (before is None or not before.exists()) and now == shipped_folder("configs").resolve()
+
+
+def _content(loaded: Loaded) -> Any:
+    model = loaded.collection if isinstance(loaded, LoadedCollection) else loaded.config
+    return json.loads(model.model_dump_json())
+
+
+def _overrides(loaded: Loaded) -> dict[str, Any]:
+    return loaded.overrides if isinstance(loaded, LoadedCollection) else loaded.document.overrides
+
+
+def borrow(experiment: Experiment, store: Store, folder: Path | None) -> None:
+    """Take over what the store of another folder holds of what is missing here; one that cannot be read is left alone.
+
+    A trial leads to the same outcome wherever its results are kept.
+    """
+    if folder is None or not (folder / STORE_NAME).exists():
+        return
+    try:
+        with Store(folder, writable=False) as other:
+            _copy_missing(experiment, store, other)
+    except DataError:
+        return
+    store.commit()
+
+
+def _copy_missing(experiment: Experiment, store: Store, other: Store) -> None:
+    coverage = Coverage(other.covered_sizes())
+    for task in missing_tasks(experiment, store):
+        for place in task.wanted:
+            key = experiment.key(place, task.trial)
+            if any(coverage.of([key])):
+                outcome = other.outcome(key)
+                if outcome is not None:
+                    store.add(key, outcome)

@@ -1,0 +1,120 @@
+"""What the store lacks of an experiment, in a few bytes a trial: there may be millions of trials."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fsvm_cli.runner.tasks import Task
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from fsvm_cli.experiment.plan import Experiment
+    from fsvm_cli.store.store import Store
+
+    Sizes = frozenset[int]
+    Wanted = dict[int, tuple[int, ...]]
+
+KEY_TYPE = np.dtype("S32")
+BLOCK = 1000
+NOTHING: Sizes = frozenset()
+
+
+class Coverage:
+    """Which subset sizes are stored under which keys.
+
+    Parameters
+    ----------
+    rows : iterable of (str, frozenset of int)
+        Keys, ascending, each with the sizes that are stored under it.
+    """
+
+    def __init__(self, rows: Iterable[tuple[str, Sizes]]) -> None:
+        numbers: dict[Sizes, int] = {}
+        keys, codes = [np.empty(0, KEY_TYPE)], [np.empty(0, np.int32)]
+        rows = iter(rows)
+        while block := list(itertools.islice(rows, BLOCK)):
+            keys.append(np.array([key for key, _ in block], KEY_TYPE))
+            codes.append(np.array([numbers.setdefault(sizes, len(numbers)) for _, sizes in block], np.int32))
+        # The last key is followed by one that is none, at which a search for a larger key ends.
+        self._keys = np.concatenate([*keys, np.zeros(1, KEY_TYPE)])
+        self._codes = np.concatenate([*codes, np.array([len(numbers)], np.int32)])
+        self._sizes = [*numbers, NOTHING]
+
+    def of(self, keys: Sequence[str]) -> list[Sizes]:
+        """List the sizes that are stored under each of `keys`."""
+        asked = np.array(keys, KEY_TYPE)
+        places = np.searchsorted(self._keys[:-1], asked)
+        codes = np.where(self._keys[places] == asked, self._codes[places], len(self._sizes) - 1)
+        return [self._sizes[code] for code in codes.tolist()]
+
+
+class MissingTasks:
+    """What is missing, in the order of the plan; each task is made when it is asked for.
+
+    Parameters
+    ----------
+    experiment : Experiment
+    place : int
+        Place of the experiment in the run.
+    wanted : sequence of dict
+        The different things that trials lack: subset sizes by place of the ranking, or nothing.
+    codes : ndarray of int, shape (n_trials,)
+        For each planned trial, what it lacks, by place in `wanted`.
+    """
+
+    def __init__(self, experiment: Experiment, place: int, wanted: Sequence[Wanted], codes: NDArray[np.int32]) -> None:
+        self._experiment, self._place = experiment, place
+        self._wanted, self._codes = wanted, codes
+        self._n_tasks = sum(
+            int(np.count_nonzero(codes == code)) for code, sizes_by_ranking in enumerate(wanted) if sizes_by_ranking
+        )
+
+    def __len__(self) -> int:
+        return self._n_tasks
+
+    def __iter__(self) -> Iterator[Task]:
+        for trial, code in zip(self._experiment.trials(), self._codes, strict=True):
+            if wanted := self._wanted[code]:
+                yield Task(self._place, trial, wanted)
+
+
+def missing_tasks(experiment: Experiment, store: Store | None, place: int = 0) -> MissingTasks:
+    """Find what the store does not hold yet.
+
+    Parameters
+    ----------
+    experiment : Experiment
+    store : Store or None
+    place : int
+        Place of the experiment in the run.
+    """
+    coverage = Coverage(() if store is None else store.covered_sizes())
+    numbers: dict[tuple[Sizes, ...], int] = {}
+    codes = np.empty(experiment.n_trials(), np.int32)
+    for begin, known in _known_sizes(experiment, coverage):
+        codes[begin : begin + len(known)] = [numbers.setdefault(each, len(numbers)) for each in known]
+    return MissingTasks(experiment, place, [_wanted(experiment, known) for known in numbers], codes)
+
+
+def _known_sizes(experiment: Experiment, coverage: Coverage) -> Iterator[tuple[int, list[tuple[Sizes, ...]]]]:
+    """Yield, block by block with its beginning, which sizes of each ranking each planned trial has."""
+    trials = experiment.trials()
+    for begin in itertools.count(step=BLOCK):
+        block = list(itertools.islice(trials, BLOCK))
+        if not block:
+            return
+        by_ranking = [coverage.of([experiment.key(each, trial) for trial in block]) for each in experiment.places()]
+        yield begin, list(zip(*by_ranking, strict=True))
+
+
+def _wanted(experiment: Experiment, known: tuple[Sizes, ...]) -> Wanted:
+    wanted = {
+        ranking: tuple(size for size in experiment.sizes if size not in sizes) for ranking, sizes in enumerate(known)
+    }
+    return {ranking: sizes for ranking, sizes in wanted.items() if sizes}

@@ -1,0 +1,174 @@
+"""A run: what is missing in the stores of its experiments is computed and stored."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+from fsvm_cli.errors import FsvmError
+from fsvm_cli.experiment.record import record_key, record_of
+from fsvm_cli.runner.missing import missing_tasks
+from fsvm_cli.runner.pools import ProcessPool, SerialPool
+from fsvm_cli.runner.schedule import Schedule
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Sequence
+
+    from fsvm_cli.experiment.plan import Experiment
+    from fsvm_cli.runner.missing import MissingTasks
+    from fsvm_cli.runner.pools import Pool
+    from fsvm_cli.runner.tasks import TaskResult
+    from fsvm_cli.store.store import Store
+
+
+class Progress(Protocol):
+    """Is told how far an experiment is."""
+
+    def start(self, n_trials: int, n_done: int) -> None:
+        """Say how many trials there are, and how many of them are stored already."""
+
+    def advance(self, n_done: int) -> None:
+        """Say how many trials are durable now."""
+
+
+@dataclass
+class Job:
+    """One experiment of a run.
+
+    Attributes
+    ----------
+    experiment : Experiment
+    store : Store
+        Open for writing.
+    progress : Progress
+    failures : dict of str to int
+        How many trials failed with each error; complete when the run hands the job back.
+    error : FsvmError or None
+        What ended the experiment early, if anything.
+    n_to_run : int
+        Trials that were missing when the run began.
+    """
+
+    experiment: Experiment
+    store: Store
+    progress: Progress
+    failures: Counter[str] = field(default_factory=Counter)
+    error: FsvmError | None = None
+    n_to_run: int = 0
+    _n_missing: int = 0
+    _n_durable: int = 0
+    _n_pending: int = 0
+
+    def begin(self, place: int) -> MissingTasks | None:
+        """Find what is missing, as the experiment at `place` of a run; None where the store cannot tell."""
+        try:
+            tasks = missing_tasks(self.experiment, self.store, place)
+            for ranking in self.experiment.places() if tasks else ():
+                self.store.add_group(json.dumps(self.experiment.ingredients(ranking), sort_keys=True))
+        except FsvmError as error:
+            self.error = error
+            return None
+        n_trials = self.experiment.n_trials()
+        self.n_to_run = self._n_missing = len(tasks)
+        self._n_durable = n_trials - len(tasks)
+        self.progress.start(n_trials, self._n_durable)
+        return tasks
+
+    def advance(self, results: Sequence[TaskResult]) -> bool:
+        """Store results, which count once they are committed; say whether that was the end of the job."""
+        if self.error is None:
+            try:
+                self._store(results)
+            except FsvmError as error:
+                self.error = error
+        return self.error is not None or self._n_missing == 0
+
+    def _store(self, results: Sequence[TaskResult]) -> None:
+        for result in results:
+            self._take(result)
+        if self._n_missing == 0:
+            for name in self.experiment.config.record:
+                self._record(name)
+            self.store.commit()
+            self._count()
+        elif self._n_pending and self.store.commit_if_due():
+            self._count()
+
+    def _take(self, result: TaskResult) -> None:
+        trial = result.task.trial
+        for place, outcome in result.outcomes.items():
+            self.store.add_packed(self.experiment.key(place, trial), outcome)
+        for place, error in result.errors.items():
+            self.store.add_failure(self.experiment.key(place, trial), error)
+        self.failures.update(set(result.errors.values()))
+        self.store.add_timing(trial.n_train, trial.split, result.seconds)
+        self._n_missing -= 1
+        self._n_pending += 1
+
+    def _count(self) -> None:
+        self._n_durable, self._n_pending = self._n_durable + self._n_pending, 0
+        self.progress.advance(self._n_durable)
+
+    def _record(self, name: str) -> None:
+        key = record_key(self.experiment, name)
+        if self.store.record(key) is not None:
+            return
+        try:
+            record = record_of(self.experiment, name)
+        except Exception as failure:  # noqa: BLE001 - as in a trial: it is the record's failure, not the run's
+            error = f"{name}: {type(failure).__name__}: {failure}".splitlines()[0]
+            self.store.add_failure(key, error)
+            self.failures[error] += 1
+        else:
+            self.store.add_record(key, record)
+
+
+def open_local_pool(n_processes: int, experiments: Sequence[Experiment], n_tasks: int) -> Pool:
+    """Open a pool of as many processes as `n_tasks` can use; one is this process itself."""
+    n_used = min(n_processes, n_tasks)
+    return SerialPool(experiments) if n_used == 1 else ProcessPool(experiments, n_used)
+
+
+def run(jobs: Sequence[Job], open_pool: Callable[[Sequence[Experiment], int], Pool]) -> Generator[int]:
+    """Compute and store what is missing, and yield the place of each job when it has ended.
+
+    An experiment whose store fails ends early with its error; the others go on.
+
+    Parameters
+    ----------
+    jobs : sequence of Job
+    open_pool : callable
+        Opens workers for experiments and a number of tasks; not called where nothing is missing.
+
+    Raises
+    ------
+    DataError
+        If workers keep dying or are gone; what was finished is kept.
+    """
+    begun = [job.begin(place) for place, job in enumerate(jobs)]
+    running = {place: job for place, job in enumerate(jobs) if not job.advance(())}
+    yield from (place for place in range(len(jobs)) if place not in running)
+    if not running:
+        return
+    tasks = {place: missing for place, missing in enumerate(begun) if missing and place in running}
+    with open_pool([job.experiment for job in jobs], sum(map(len, tasks.values()))) as pool:
+        schedule = Schedule(pool)
+        for place, missing in tasks.items():
+            schedule.add(place, missing, len(missing))
+        for results in schedule.results():
+            for place, job in list(running.items()):
+                if job.advance([result for result in results if result.task.experiment == place]):
+                    schedule.cancel(place)
+                    del running[place]
+                    yield place
+
+
+def estimate_seconds(experiment: Experiment, store: Store | None, tasks: MissingTasks, jobs: int) -> float:
+    """Estimate how long `tasks` will take, from the times of stored trials or else by running the first one."""
+    timings = [] if store is None else [seconds for _, _, seconds in store.timings()]
+    if not timings:
+        with SerialPool([experiment]) as pool:
+            timings = [pool.submit([next(iter(tasks))]).result()[0].seconds]
+    return len(tasks) * sum(timings) / len(timings) / min(jobs, len(tasks))

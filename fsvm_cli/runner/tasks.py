@@ -1,0 +1,91 @@
+"""Tasks: trials with what is wanted of them, and running a chunk of them wherever it has been sent."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from fsvm_cli.documents import model_from_json
+from fsvm_cli.experiment.plan import Experiment
+from fsvm_cli.experiment.trial import run_trial
+from fsvm_cli.spec.schema import Config
+from fsvm_cli.store.outcome import PackedOutcome
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from fsvm_cli.data.source import DataSource
+    from fsvm_cli.experiment.plan import Trial
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A trial of one of a run's experiments.
+
+    Attributes
+    ----------
+    experiment : int
+        Place of the experiment in the run.
+    trial : Trial
+    wanted : mapping of int to tuple of int
+        By place of the ranking, the subset sizes that are wanted.
+    """
+
+    experiment: int
+    trial: Trial
+    wanted: Mapping[int, tuple[int, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class TaskResult:
+    """What a task found; where and when it ran leaves no other trace.
+
+    Attributes
+    ----------
+    task : Task
+    outcomes : dict of int to PackedOutcome
+        By place of the ranking; packed by the worker, because the one process that stores them has the least time.
+    errors : dict of int to str
+        For the rankings that have no outcome, why, in one line.
+    seconds : float
+        Wall-clock time of the task.
+    """
+
+    task: Task
+    outcomes: dict[int, PackedOutcome]
+    errors: dict[int, str]
+    seconds: float
+
+
+@dataclass(frozen=True)
+class PackedExperiment:
+    """An experiment in the form in which it travels to a worker: its config's model is made anew there."""
+
+    config: str
+    source: DataSource
+    sizes: tuple[int, ...]
+    n_test: dict[int, int]
+
+    @classmethod
+    def of(cls, experiment: Experiment) -> PackedExperiment:
+        """Pack."""
+        return cls(experiment.config.model_dump_json(), experiment.source, experiment.sizes, experiment.n_test)
+
+    def unpacked(self) -> Experiment:
+        """Unpack."""
+        return Experiment(model_from_json(Config, self.config), self.source, self.sizes, self.n_test)
+
+
+def run_tasks(experiments: Sequence[Experiment], tasks: Sequence[Task]) -> list[TaskResult]:
+    """Run a chunk of tasks, one after the other.
+
+    The caller sees to it that BLAS has one thread, so that no number depends on how many there are.
+    """
+    results = []
+    for task in tasks:
+        begin = time.perf_counter()
+        found = run_trial(experiments[task.experiment], task.trial, task.wanted)
+        outcomes = {place: PackedOutcome.of(outcome) for place, outcome in found.outcomes.items()}
+        results.append(TaskResult(task, outcomes, found.errors, time.perf_counter() - begin))
+    return results

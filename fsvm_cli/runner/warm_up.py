@@ -1,0 +1,74 @@
+"""Compiling what the trials will call, once per host, before the first trial is timed."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import filelock
+import numba
+import numpy as np
+from scipy.sparse import csr_array
+
+from fsvm_cli.compiled_cache import VARIABLE
+from fsvm_cli.evaluation.seeds import random_stream
+from fsvm_cli.experiment.plan import Trial
+from fsvm_cli.experiment.sparse import is_sparse
+from fsvm_cli.experiment.trial import Parts, run_on_parts
+from fsvm_cli.runner.signals import insistent_signals
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from fsvm_cli.experiment.plan import Experiment
+
+ROWS_PER_CLASS = 12
+MAX_FEATURES = 3
+
+
+def warm_up(experiments: Iterable[Experiment]) -> None:
+    """Rank and evaluate a handful of random rows in the way of each experiment, unless that was done before.
+
+    Compiled code is cached on disk, where processes that compile at once get into each other's way: on one host they
+    do it one after the other, and all but the first find it done. What fails here fails again, and is told, in the
+    trials.
+    """
+    with insistent_signals(), filelock.FileLock(_lock_path()):
+        for experiment in experiments:
+            mark = _mark(experiment)
+            if mark.exists():
+                continue
+            parts = _random_parts(experiment)
+            sizes = tuple(range(1, parts.X_train.shape[1] + 1))
+            trial, wanted = Trial(len(parts.y_train), 0), dict.fromkeys(experiment.places(), sizes)
+            if not run_on_parts(experiment, parts, trial, wanted).errors:
+                mark.parent.mkdir(parents=True, exist_ok=True)
+                mark.touch()
+
+
+def _lock_path() -> Path:
+    # On Windows, where users have no number, the temporary folder is the user's own.
+    user = os.getuid() if hasattr(os, "getuid") else "user"
+    return Path(tempfile.gettempdir()) / f"fsvm-{user}-compile.lock"
+
+
+def _mark(experiment: Experiment) -> Path:
+    """Where it is noted, beside the compiled code, that all that an experiment calls is among it."""
+    called = experiment.config.model_dump_json(include={"classifier", "rankings", "extractors"})
+    text = (
+        f"{called} {experiment.source.n_classes} {is_sparse(experiment.source)} {numba.__version__} {platform.node()}"
+    )
+    return Path(os.environ[VARIABLE]) / f"warm-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
+
+
+def _random_parts(experiment: Experiment) -> Parts:
+    rng = random_stream(0, "warm-up")
+    y = np.arange(ROWS_PER_CLASS * experiment.source.n_classes) % experiment.source.n_classes
+    X = rng.standard_normal((len(y), min(experiment.source.n_features, MAX_FEATURES)))
+    if is_sparse(experiment.source):
+        X = csr_array(np.abs(X))  # numbers of words are not negative
+    return Parts(X_train=X, y_train=y, X_test=X, y_test=y)

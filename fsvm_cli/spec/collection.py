@@ -1,0 +1,70 @@
+"""A collection: one table of a document that several experiments fill."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pydantic import Field, field_validator
+
+from fsvm_cli.documents import StrictModel
+from fsvm_cli.spec.schema import Paper, Text
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from fsvm_cli.spec.config import LoadedConfig
+
+MEMBERS = "experiments"
+"""The key that tells a collection from an experiment."""
+
+
+class Collection(StrictModel):
+    """Claims of several experiments, side by side."""
+
+    title: Text = Field(description="What the table shows, for headings.")
+    paper: Paper | None = Field(default=None, description="What it reproduces, if anything.")
+    experiments: tuple[Text, ...] = Field(
+        json_schema_extra={"minItems": 1, "uniqueItems": True},
+        description="Names of the configs, beside this one or shipped, whose claims are collected, in this order.",
+    )
+    claims: Text = Field(
+        default="*", description="Pattern, as of file names, that the ids of the collected claims match."
+    )
+    deviations: tuple[Text, ...] = Field(
+        default=(), description="Where and why the collection departs from its source."
+    )
+
+    @field_validator("experiments")
+    @classmethod
+    def _experiments_are_distinct(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        if not names:
+            raise ValueError("list at least one experiment")
+        for name in names:
+            if names.count(name) > 1:
+                raise ValueError(f"the experiment '{name}' is listed twice; list it once")
+        return names
+
+
+@dataclass(frozen=True)
+class LoadedCollection:
+    """A collection, and its experiments.
+
+    Attributes
+    ----------
+    name : str
+        The file's name without ending; names the folder of the results.
+    folder : Path
+        Where the file lies.
+    collection : Collection
+    overrides : dict of str to value
+        What options have set over the texts of the experiments, by dotted path.
+    members : tuple of LoadedConfig
+        In the order of the collection; none where it is read from results.
+    """
+
+    name: str
+    folder: Path
+    collection: Collection
+    overrides: dict[str, Any]
+    members: tuple[LoadedConfig, ...]

@@ -1,0 +1,78 @@
+"""What a config says of a kernel; its models are made from the kernels' classes."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import operator
+import typing
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar
+
+from pydantic import Field, create_model
+
+from fsvm_cli.documents import StrictModel
+from fsvm_cli.svm.kernels.families import KERNELS
+
+if TYPE_CHECKING:
+    from fsvm_cli.svm.kernels.additive import Kernel
+
+# Parameters that a config cannot say.
+KERNEL_FIELDS_NOT_IN_CONFIGS = frozenset({"weights"})
+
+SYNONYMS = {
+    **dict.fromkeys(("rbf", "radial", "radial-basis", "radial-basis-function", "gauss"), "gaussian"),
+    **dict.fromkeys(("poly", "quadratic", "cubic"), "polynomial"),
+    **dict.fromkeys(("sigmoid", "mlp", "hyperbolic-tangent"), "tanh"),
+    **dict.fromkeys(("laplacian", "exponential"), "laplace"),
+    **dict.fromkeys(("dot", "vanilla"), "linear"),
+    **dict.fromkeys(("gamma", "sigma", "width", "bandwidth", "length-scale"), "theta"),
+    **dict.fromkeys(("coef0", "bias"), "offset"),
+    **dict.fromkeys(("d", "deg"), "degree"),
+    **dict.fromkeys(("tol", "eps", "epsilon", "gap"), "tolerance"),
+    **dict.fromkeys(("c", "cost", "penalty"), "C"),
+}
+"""What other programs call kernels and their parameters. Gaussian and laplace: theta is 1 over their gamma."""
+
+
+def fields_in_configs(kernel: type[Kernel]) -> dict[str, tuple[Any, Any]]:
+    """Type and default of what a config may say of a kernel, by name."""
+    hints = typing.get_type_hints(kernel, include_extras=True)
+    return {
+        field.name: (hints[field.name], field.default)
+        for field in dataclasses.fields(kernel)
+        if field.name not in KERNEL_FIELDS_NOT_IN_CONFIGS
+    }
+
+
+class KernelSpec(StrictModel):
+    """A kernel with its parameters."""
+
+    synonyms: ClassVar[Mapping[str, str]] = SYNONYMS
+
+    kernel: str
+
+    def kernel_object(self) -> Kernel:
+        """Build the kernel that the config describes."""
+        kernel = KERNELS[self.kernel]
+        return kernel(**{name: getattr(self, name) for name in fields_in_configs(kernel)})
+
+
+Model = TypeVar("Model", bound=KernelSpec)
+
+
+def models_of_kernels(base: type[Model], suffix: str) -> Any:
+    """Make the type of everything with a kernel, from a model that lacks the kernel's parameters only."""
+    models = [_model_of(kernel, base, suffix) for kernel in KERNELS.values()]
+    return Annotated[functools.reduce(operator.or_, models), Field(discriminator="kernel")]
+
+
+def _model_of(kernel: type[Kernel], base: type[Model], suffix: str) -> Any:
+    fields: dict[str, Any] = {**fields_in_configs(kernel), "kernel": (Literal[kernel.name], ...)}
+    return create_model(f"{kernel.__name__}{suffix}", __base__=base, **fields)
+
+
+if TYPE_CHECKING:
+    AnyKernel = KernelSpec
+else:
+    AnyKernel = models_of_kernels(KernelSpec, "Kernel")

@@ -1,0 +1,126 @@
+"""What a run is asked for: experiments, and collections of them."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from pydantic import TypeAdapter
+
+from fsvm_cli.documents import validate
+from fsvm_cli.errors import UsageError
+from fsvm_cli.files import is_file
+from fsvm_cli.spec.collection import MEMBERS, Collection, LoadedCollection
+from fsvm_cli.spec.config import load_config, read_config
+from fsvm_cli.spec.schema import Config
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from fsvm_cli.documents import Document
+    from fsvm_cli.spec.config import LoadedConfig
+
+
+def load_any(
+    name_or_path: str, overrides: Sequence[str] = (), n_splits: int | None = None
+) -> LoadedConfig | LoadedCollection:
+    """Load and validate one config, of an experiment or a collection.
+
+    Parameters
+    ----------
+    name_or_path : str
+        Path of a YAML file, or name of a shipped config.
+    overrides : sequence of str
+        ``KEY=VALUE`` with dotted keys, applied in order; in a collection, to each of its experiments.
+    n_splits : int, optional
+        Another number of random splits.
+
+    Raises
+    ------
+    UsageError
+        Listing all mistakes of the file with their positions.
+    """
+    path, document = read_config(name_or_path)
+    if MEMBERS not in document.content:
+        return load_config(name_or_path, overrides, n_splits)
+    collection = validate(document, Collection)
+    members = []
+    for place, name in enumerate(collection.experiments):
+        member = load_config(_member(document, place, path.parent / f"{name}.yaml"), overrides, n_splits)
+        if not any(fnmatch.fnmatchcase(claim.id, collection.claims) for claim in member.config.expected):
+            raise document.error((MEMBERS, place), f"no claim of {name} has an id like '{collection.claims}'")
+        members.append(member)
+    changed = {key: value for member in members for key, value in member.document.overrides.items()}
+    return LoadedCollection(path.stem, path.parent, collection, changed, tuple(members))
+
+
+def _member(document: Document, place: int, beside: Path) -> str:
+    """Find the config of one of a collection's experiments: beside the collection, or a shipped one."""
+    here = (MEMBERS, place)
+    try:
+        path, member = read_config(str(beside) if is_file(beside) else beside.stem)
+    except UsageError as error:
+        raise document.error(here, str(error)) from error
+    if MEMBERS in member.content:
+        raise document.error(here, f"{beside.stem} is a collection itself; list its experiments here")
+    return str(path)
+
+
+def load_all(
+    names_or_paths: Sequence[str], overrides: Sequence[str] = (), n_splits: int | None = None
+) -> tuple[list[LoadedConfig], list[LoadedCollection]]:
+    """Load several configs, each of which will have a folder of its own.
+
+    Returns
+    -------
+    experiments : list of LoadedConfig
+        Those that are named, then the further ones that collections need.
+    collections : list of LoadedCollection
+
+    Raises
+    ------
+    UsageError
+        Listing all mistakes of all of them; or if two have the same name.
+    """
+    loaded: list[LoadedConfig | LoadedCollection] = []
+    mistakes: list[str] = []
+    for name_or_path in names_or_paths:
+        try:
+            loaded.append(load_any(name_or_path, overrides, n_splits))
+        except UsageError as error:
+            mistakes.append(str(error))
+    if mistakes:
+        raise UsageError("\n".join(mistakes))
+    collections = [each for each in loaded if isinstance(each, LoadedCollection)]
+    experiments = [each for each in loaded if not isinstance(each, LoadedCollection)]
+    known = {_file(each) for each in experiments}
+    for member in (member for collection in collections for member in collection.members):
+        if _file(member) not in known:
+            known.add(_file(member))
+            experiments.append(member)
+    names = [*(each.name for each in experiments), *(each.name for each in collections)]
+    # File systems of Windows and macOS take no notice of capitals.
+    for name, count in Counter(map(str.casefold, names)).items():
+        if count > 1:
+            raise UsageError(f"{count} configs are called '{name}' and would share a folder; rename, or run them apart")
+    return experiments, collections
+
+
+def _file(loaded: LoadedConfig) -> Path:
+    return loaded.folder.resolve() / loaded.name
+
+
+def json_schema() -> dict[str, Any]:
+    """JSON Schema of a config, for editors: of a collection where it lists experiments."""
+    schema = TypeAdapter(Config | Collection).json_schema()
+    experiment, collection = schema.pop("anyOf")
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "fsvm experiment",
+        **schema,
+        "if": {"required": [MEMBERS]},
+        "then": collection,
+        "else": experiment,
+    }

@@ -1,0 +1,67 @@
+"""The support vector machine of a trial."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from fsvm_cli.svm import SVM
+
+if TYPE_CHECKING:
+    from fsvm_cli.svm.kernels.additive import Kernel
+    from fsvm_cli.svm.one_vs_rest import OutputScaling
+    from fsvm_cli.svm.solvers.dual import Solver
+
+
+@dataclass(frozen=True)
+class Machine:
+    """The support vector machine that a trial uses.
+
+    Attributes
+    ----------
+    kernel : Kernel
+    C : float
+    tolerance : float
+    solver : str
+    class_kernels : dict of int to Kernel, or None
+        Kernels of the machines of single classes, by class code, where they differ.
+    output_scaling : str
+        What the machines' outputs are multiplied or divided by before they are compared.
+    chosen : dict of str to value
+        What was chosen on the training part, by the name that configs give it; empty where nothing was.
+    converged : bool
+        Whether every machine of the search reached its duality gap.
+    """
+
+    kernel: Kernel
+    C: float
+    tolerance: float
+    solver: Solver
+    class_kernels: dict[int, Kernel] | None = None
+    output_scaling: OutputScaling = "none"
+    chosen: dict[str, float | int | str] = dataclasses.field(default_factory=dict)
+    converged: bool = True
+
+    def handed(self) -> dict[str, Any]:
+        """Hand the machine to ranking methods that train machines, or any classifier."""
+        return self._parameters() | {"estimator": self.estimator()}
+
+    def estimator(self) -> SVM:
+        """Build the machine; gaps that it misses are recorded, not raised."""
+        return SVM(**self._parameters(), on_failure="flag")
+
+    def _parameters(self) -> dict[str, Any]:
+        return {
+            "kernel": self.kernel,
+            "C": self.C,
+            "tolerance": self.tolerance,
+            "solver": self.solver,
+            "class_kernels": self.class_kernels,
+            "output_scaling": self.output_scaling,
+        }
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether all machines have one kernel, and outputs that are compared as they are."""
+        return not self.class_kernels and self.output_scaling == "none"

@@ -1,0 +1,1 @@
+"""Kernels: Gram matrices, and gradients by input and by feature weight."""

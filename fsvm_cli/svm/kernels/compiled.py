@@ -1,0 +1,200 @@
+"""The functions of kernels, compiled: for Gram matrices, and for those that grow feature by feature."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from fsvm_cli.svm.intrinsics import double_of
+from fsvm_cli.svm.vectors import COMPILED, Array
+
+INNER_PRODUCT, SQUARED_DISTANCE, L1_DISTANCE, ANOVA_SUM = 0, 1, 2, 3
+IDENTITY, POWER, EXPONENTIAL, TANH = 0, 1, 2, 3
+
+ROWS_MIRRORED = 32
+"""So many rows are mirrored while they are in the cache."""
+LOG2_E = 1.4426950408889634
+LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
+EXP_UNDERFLOW = -708.0
+"""Below it exp leaves the normal numbers; it is taken as 0 there."""
+
+
+class Form(NamedTuple):
+    """A kernel phi(s): codes of the statistic s and of the function phi, and the parameters of both.
+
+    Attributes
+    ----------
+    statistic : int
+    function : int
+    gamma : float
+        Of the Anova sum.
+    scale, offset : float
+        phi is applied to scale * s + offset.
+    degree : int
+        Of the power.
+    """
+
+    statistic: int
+    function: int
+    gamma: float = 0.0
+    scale: float = 1.0
+    offset: float = 0.0
+    degree: int = 1
+
+
+@njit(**COMPILED, fastmath={"contract"})
+def exponentials(values: Array) -> None:
+    """Replace values, at most 0, by their exponentials, to within 2 units in the last place.
+
+    exp(x) = 2^k exp(r) with |r| <= ln(2)/2 and a Taylor polynomial of degree 13 for exp(r). Written without branches,
+    so that it compiles to vector instructions; reassociation would undo the two-part reduction by ln 2.
+    """
+    for t in range(values.size):
+        x = values[t] if values[t] > EXP_UNDERFLOW else EXP_UNDERFLOW
+        k = np.floor(x * LOG2_E + 0.5)
+        r = (x - k * LN2_HIGH) - k * LN2_LOW
+        p = 1.0 / 6227020800.0
+        p = p * r + 1.0 / 479001600.0
+        p = p * r + 1.0 / 39916800.0
+        p = p * r + 1.0 / 3628800.0
+        p = p * r + 1.0 / 362880.0
+        p = p * r + 1.0 / 40320.0
+        p = p * r + 1.0 / 5040.0
+        p = p * r + 1.0 / 720.0
+        p = p * r + 1.0 / 120.0
+        p = p * r + 1.0 / 24.0
+        p = p * r + 1.0 / 6.0
+        p = p * r + 0.5
+        p = p * r + 1.0
+        p = p * r + 1.0
+        power = double_of((np.int64(k) + 1023) << 52)
+        values[t] = p * power if values[t] > EXP_UNDERFLOW else 0.0
+
+
+@njit(**COMPILED, fastmath={"contract"})
+def add_terms(  # noqa: PLR0917
+    form: Form, total: Array, value: float, others: Array, weight: float, scratch: Array
+) -> None:
+    """Add the statistic's terms of one feature between one sample and others."""
+    if form.statistic == INNER_PRODUCT:
+        scaled = weight * value
+        for t in range(total.size):
+            total[t] += scaled * others[t]
+    elif form.statistic == SQUARED_DISTANCE:
+        for t in range(total.size):
+            difference = value - others[t]
+            total[t] += weight * difference * difference
+    elif form.statistic == L1_DISTANCE:
+        for t in range(total.size):
+            total[t] += weight * abs(value - others[t])
+    else:
+        terms = scratch[: total.size]
+        for t in range(total.size):
+            difference = value - others[t]
+            terms[t] = -form.gamma * difference * difference
+        exponentials(terms)
+        for t in range(total.size):
+            total[t] += weight * terms[t]
+
+
+@njit(**COMPILED, fastmath={"contract"})
+def apply_function(form: Form, statistic: Array, out: Array) -> None:
+    """Write phi of a row of the statistic."""
+    if form.function == POWER and form.degree == 2:
+        for t in range(out.size):
+            base = form.scale * statistic[t] + form.offset
+            out[t] = base * base
+        return
+    for t in range(out.size):
+        out[t] = form.scale * statistic[t] + form.offset
+    if form.function == EXPONENTIAL:
+        exponentials(out)
+    elif form.function == TANH:
+        for t in range(out.size):
+            out[t] = np.tanh(out[t])
+    elif form.function == POWER:
+        for t in range(out.size):
+            base = out[t]
+            for _ in range(form.degree - 1):
+                out[t] *= base
+
+
+@njit(**COMPILED)
+def is_mirrored(form: Form) -> bool:
+    """Return whether phi is dear enough to be computed for one triangle only, and copied to the other."""
+    return bool(form.function >= EXPONENTIAL)
+
+
+@njit(**COMPILED)
+def add_feature(  # noqa: PLR0917
+    form: Form, square: Array, cross: Array, train: Array, test: Array, weight: float, scratch: Array
+) -> None:
+    """Add one feature to the statistic of training against training and against test samples.
+
+    Of the former only the upper triangle is kept where `fill_gram` reads no more than that.
+    """
+    mirrored = is_mirrored(form)
+    for i in range(train.size):
+        first = i if mirrored else 0
+        add_terms(form, square[i, first:], train[i], train[first:], weight, scratch)
+        add_terms(form, cross[i], train[i], test, weight, scratch)
+
+
+@njit(**COMPILED)
+def mirror_rows(K: Array, start: int, stop: int) -> None:
+    """Copy the upper triangle of rows from `start` to `stop` to the columns of the same numbers.
+
+    Four rows together, for the processor fetches as many entries of a row as it would for one.
+    """
+    n = K.shape[0]
+    for left in range(start, stop, 4):
+        right = min(left + 4, stop)
+        for i in range(left, right):
+            for k in range(i + 1, right):
+                K[k, i] = K[i, k]
+        if right - left == 4:
+            a, b, c, d = K[left], K[left + 1], K[left + 2], K[left + 3]
+            for k in range(right, n):
+                K[k, left], K[k, left + 1], K[k, left + 2], K[k, left + 3] = a[k], b[k], c[k], d[k]
+        else:
+            for i in range(left, right):
+                for k in range(right, n):
+                    K[k, i] = K[i, k]
+
+
+@njit(**COMPILED)
+def fill_gram(form: Form, square: Array, K: Array) -> None:
+    """Write the Gram matrix from the statistic of training samples."""
+    n = K.shape[0]
+    if not is_mirrored(form):
+        for i in range(n):
+            apply_function(form, square[i], K[i])
+        return
+    for start in range(0, n, ROWS_MIRRORED):
+        stop = min(start + ROWS_MIRRORED, n)
+        for i in range(start, stop):
+            apply_function(form, square[i, i:], K[i, i:])
+        mirror_rows(K, start, stop)
+
+
+@njit(**COMPILED)
+def apply_in_place(form: Form, statistic: Array) -> None:
+    """Replace a matrix of the statistic by phi of it."""
+    for i in range(statistic.shape[0]):
+        apply_function(form, statistic[i], statistic[i])
+
+
+@njit(**COMPILED, fastmath={"contract", "nnan"})
+def distances_in_row(inner: Array, square: float, squares: Array) -> None:
+    """Replace inner products a.b by |a|^2 + |b|^2 - 2 a.b, at least 0."""
+    for k in range(inner.size):
+        inner[k] = max(square + squares[k] - 2.0 * inner[k], 0.0)
+
+
+@njit(**COMPILED)
+def distances_in_place(inner: Array, squares_a: Array, squares_b: Array) -> None:
+    """Do as `distances_in_row` for a matrix: in numpy four passes over it."""
+    for i in range(inner.shape[0]):
+        distances_in_row(inner[i], squares_a[i], squares_b)

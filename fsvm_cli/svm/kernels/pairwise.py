@@ -1,0 +1,197 @@
+"""Pairwise statistics that are sums over features, and their contracted derivatives.
+
+Every kernel of the papers is a function of one such sum, so a feature enters or leaves a Gram matrix by adding or
+subtracting its term, and all derivatives follow from the few contractions below.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from scipy.spatial.distance import cdist
+
+from fsvm_cli.svm.kernels.compiled import distances_in_place
+from fsvm_cli.svm.kernels.sparse_products import sparse_inner_products
+
+Array = npt.NDArray[np.float64]
+Samples = Any  # a dense array or a CSR matrix (n, d); scipy ships no types
+
+
+class PairwiseStatistic(ABC):
+    """A sum over features s(u, v) = sum_j w_j t(u_j, v_j) with weights w_j >= 0.
+
+    Attributes
+    ----------
+    accepts_sparse : bool
+        Whether the samples may be CSR matrices.
+    """
+
+    accepts_sparse: ClassVar[bool] = False
+
+    @abstractmethod
+    def matrix(self, A: Samples, B: Samples, weights: Array | None) -> Array:
+        """Return s(a_i, b_k) for all pairs.
+
+        Parameters
+        ----------
+        A, B : (n_a, d) and (n_b, d)
+            Samples.
+        weights : (d,) or None
+            Non-negative weights of the features; None means ones.
+
+        Returns
+        -------
+        (n_a, n_b) array
+        """
+
+    def factors(self, A: Samples, weights: Array | None) -> tuple[Array, Array] | None:  # noqa: ARG002
+        """Return two matrices of rows whose inner products, in a dense matrix, lead to s(a_i, a_k); None: none do."""
+        return None
+
+    @abstractmethod
+    def input_contraction(self, A: Samples, B: Samples, weights: Array | None, G: Array) -> Array:
+        """Return sum_i G_ik ds(a_i, b_k)/db_k, shape (n_b, d), for coefficients G of shape (n_a, n_b)."""
+
+    @abstractmethod
+    def weight_contraction(self, A: Samples, B: Samples, G: Array) -> Array:
+        """Return sum_ik G_ik ds(a_i, b_k)/dw_j, shape (d,), for coefficients G of shape (n_a, n_b)."""
+
+
+def _weighted(A: Samples, weights: Array | None) -> Samples:
+    if weights is None:
+        return A
+    return A.multiply(weights).tocsr() if sparse.issparse(A) else A * weights
+
+
+def _about(centre: Array, A: Samples, weights: Array | None) -> Array:
+    """Return the samples about a centre, in units in which the weights are 1."""
+    shifted: Array = A - centre
+    return shifted if weights is None else shifted * np.sqrt(weights)
+
+
+def _centre(A: Array) -> Array:
+    """Return the mean of each column, and for a constant one its value, which rounding may keep the mean from."""
+    centre: Array = np.where(np.equal(A, A[0]).all(axis=0), A[0], A.mean(axis=0))
+    return centre
+
+
+def _dense(A: Samples) -> Array:
+    return np.asarray(A.toarray() if sparse.issparse(A) else A, dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class InnerProduct(PairwiseStatistic):
+    """t(u, v) = u v."""
+
+    accepts_sparse: ClassVar[bool] = True
+
+    def matrix(self, A: Samples, B: Samples, weights: Array | None) -> Array:  # noqa: D102
+        if sparse.issparse(A) and sparse.issparse(B):
+            return sparse_inner_products(_weighted(A, weights), B)
+        return _dense(_weighted(A, weights) @ B.T)
+
+    def factors(self, A: Samples, weights: Array | None) -> tuple[Array, Array] | None:  # noqa: D102
+        return None if sparse.issparse(A) else (_weighted(A, weights), A)
+
+    def input_contraction(self, A: Samples, B: Samples, weights: Array | None, G: Array) -> Array:  # noqa: ARG002, D102
+        contracted = _dense(A.T @ G).T
+        return contracted if weights is None else contracted * weights
+
+    def weight_contraction(self, A: Samples, B: Samples, G: Array) -> Array:  # noqa: D102
+        projected = _dense(B.T @ G.T).T
+        product = A.multiply(projected) if sparse.issparse(A) else A * projected
+        return np.asarray(product.sum(axis=0), dtype=np.float64).ravel()
+
+
+@dataclass(frozen=True)
+class SquaredDistance(PairwiseStatistic):
+    """t(u, v) = (u - v)^2, as |a|^2 + |b|^2 - 2 a.b about the mean of A, the fast form at the digits of that size."""
+
+    def matrix(self, A: Samples, B: Samples, weights: Array | None) -> Array:  # noqa: D102
+        a = _about(_centre(A), A, weights)
+        b = a if A is B else _about(_centre(A), B, weights)
+        result: Array = a @ b.T
+        distances_in_place(result, np.einsum("ij,ij->i", a, a), np.einsum("ij,ij->i", b, b))
+        if A is B:
+            np.fill_diagonal(result, 0.0)
+        return result
+
+    def factors(self, A: Samples, weights: Array | None) -> tuple[Array, Array] | None:  # noqa: D102
+        a = _about(_centre(A), A, weights)
+        return a, a
+
+    def input_contraction(self, A: Samples, B: Samples, weights: Array | None, G: Array) -> Array:  # noqa: D102
+        contracted: Array = 2.0 * (B * G.sum(axis=0)[:, None] - G.T @ A)
+        return contracted if weights is None else contracted * weights
+
+    def weight_contraction(self, A: Samples, B: Samples, G: Array) -> Array:  # noqa: D102
+        centre = _centre(A)  # keeps the expanded square accurate for features far from the origin
+        a, b = A - centre, B - centre
+        contracted: Array = G.sum(axis=1) @ a**2 + G.sum(axis=0) @ b**2 - 2.0 * np.sum(a * (G @ b), axis=0)
+        return contracted
+
+
+class _FeatureLoop(PairwiseStatistic):
+    """A statistic whose terms do not factorise: one feature after the other, never an (n_a, n_b, d) array."""
+
+    @abstractmethod
+    def _term(self, difference: Array) -> Array:
+        """Return t as a function of u - v."""
+
+    @abstractmethod
+    def _slope(self, difference: Array) -> Array:
+        """Return dt/dv as a function of u - v."""
+
+    def matrix(self, A: Samples, B: Samples, weights: Array | None) -> Array:
+        total = np.zeros((A.shape[0], B.shape[0]))
+        for j in range(A.shape[1]):
+            term = self._term(A[:, j, None] - B[None, :, j])
+            total += term if weights is None else weights[j] * term
+        return total
+
+    def input_contraction(self, A: Samples, B: Samples, weights: Array | None, G: Array) -> Array:
+        contracted = np.empty((B.shape[0], A.shape[1]))
+        for j in range(A.shape[1]):
+            contracted[:, j] = np.einsum("ik,ik->k", G, self._slope(A[:, j, None] - B[None, :, j]))
+        return contracted if weights is None else contracted * weights
+
+    def weight_contraction(self, A: Samples, B: Samples, G: Array) -> Array:
+        return np.array([np.vdot(G, self._term(A[:, j, None] - B[None, :, j])) for j in range(A.shape[1])])
+
+
+@dataclass(frozen=True)
+class L1Distance(_FeatureLoop):
+    """t(u, v) = |u - v|; where u = v the derivative with respect to v is taken as 0."""
+
+    def matrix(self, A: Samples, B: Samples, weights: Array | None) -> Array:  # noqa: D102
+        return np.asarray(cdist(_weighted(A, weights), _weighted(B, weights), "cityblock"), dtype=np.float64)
+
+    def _term(self, difference: Array) -> Array:
+        return np.abs(difference)
+
+    def _slope(self, difference: Array) -> Array:
+        return -np.sign(difference)
+
+
+@dataclass(frozen=True)
+class AnovaSum(_FeatureLoop):
+    """t(u, v) = exp(-gamma (u - v)^2).
+
+    Attributes
+    ----------
+    gamma : float
+        Inverse squared width, > 0, in units of one over the features' unit squared.
+    """
+
+    gamma: float
+
+    def _term(self, difference: Array) -> Array:
+        return np.exp(-self.gamma * difference**2)
+
+    def _slope(self, difference: Array) -> Array:
+        return 2.0 * self.gamma * difference * self._term(difference)

@@ -1,0 +1,51 @@
+"""The Gram matrix of samples with themselves, rows by rows while they are in the processor's cache."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from fsvm_cli.svm.kernels.compiled import (
+    SQUARED_DISTANCE,
+    Form,
+    apply_function,
+    distances_in_row,
+    mirror_rows,
+)
+from fsvm_cli.svm.vectors import COMPILED, ROWS_IN_CACHE, Array
+
+
+def symmetric_gram(form: Form, left: Array, right: Array) -> Array:
+    """Return phi(s(x_i, x_k)) for all pairs of samples, of which one triangle is computed.
+
+    Parameters
+    ----------
+    form : Form
+        Of a kernel whose statistic is computed from inner products.
+    left, right : (n, d) arrays
+        Their inner products are those of the samples, see `PairwiseStatistic.factors`.
+
+    Returns
+    -------
+    (n, n) array
+    """
+    n = len(left)
+    gram = np.empty((n, n))
+    squares = np.einsum("ij,ij->i", left, right)
+    for start in range(0, n, ROWS_IN_CACHE):
+        stop = min(start + ROWS_IN_CACHE, n)
+        np.matmul(left[start:stop], right[start:].T, out=gram[start:stop, start:])
+        finish_rows(form, gram, squares, start, stop)
+    return gram
+
+
+@njit(**COMPILED)
+def finish_rows(form: Form, gram: Array, squares: Array, start: int, stop: int) -> None:
+    """Turn the inner products in rows from `start` to `stop` into kernel values, and copy them to their columns."""
+    for i in range(start, stop):
+        row = gram[i, i:]
+        if form.statistic == SQUARED_DISTANCE:
+            distances_in_row(row, squares[i], squares[i:])
+            row[0] = 0.0
+        apply_function(form, row, row)
+    mirror_rows(gram, start, stop)

@@ -1,0 +1,1 @@
+"""Machines on sequences of related problems: nested subsets of features, folds."""

@@ -1,0 +1,214 @@
+"""One machine on all samples and without those of a fold, for ascending C on one Gram matrix."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from fsvm_cli.svm.solvers.active_set import CONVERGED
+from fsvm_cli.svm.solvers.block_pivoting import pivot, pivot_certified
+from fsvm_cli.svm.solvers.conclusion import compiled_bias, conclude
+from fsvm_cli.svm.solvers.engine import STEPS_PER_SAMPLE, VIOLATION, make_scratch, maximise_certified
+from fsvm_cli.svm.solvers.pair_steps import Box, count_inside, place, set_bounds
+from fsvm_cli.svm.solvers.residuals import refresh
+from fsvm_cli.svm.vectors import COMPILED, Array, add_scaled
+
+if TYPE_CHECKING:
+    from fsvm_cli.svm.solvers.factor import Factor
+
+Booleans = npt.NDArray[np.bool_]
+Fold = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
+
+MISSES = 2
+"""Folds in a row for which pivots led nowhere, as on kernels of low rank, before they are given up for this C."""
+
+
+def restore_balance(c: Array, lower: Array, upper: Array) -> Array:
+    """Return coefficients that sum to zero: moved are the free ones as far as that goes, then any."""
+    missing = -float(c.sum())
+    room = upper - c if missing > 0.0 else c - lower
+    free_first = np.argsort(~((c > lower) & (c < upper)), kind="stable")
+    before = np.concatenate([[0.0], np.cumsum(room[free_first])[:-1]])
+    moves = np.empty(len(c))
+    moves[free_first] = np.maximum(abs(missing) - before, 0.0)
+    bound = upper if missing > 0.0 else lower
+    # The difference of a bound and its distance may be off the bound by rounding: it is named, not computed.
+    return np.where(moves >= room, bound, np.clip(c + np.sign(missing) * moves, lower, upper))
+
+
+class FoldMachines:
+    """One machine on all samples for each C, and the ones without the samples that a fold leaves out.
+
+    Parameters
+    ----------
+    K : (n, n) array
+        Gram matrix.
+    y : (n,) array
+        Labels.
+    Cs : (n_C,) array
+        Ascending.
+    tolerance : float
+        Relative duality gap.
+
+    Attributes
+    ----------
+    coefficients, scores : (n_C, n) arrays
+        Of the machines on all samples.
+    converged : (n_C,) array of bool
+        Whether they reached the gap.
+    has_margin_vectors : (n_C,) array of bool
+        Whether a coefficient is strictly within its bounds, and so fixes the bias.
+    """
+
+    def __init__(self, K: Array, y: Array, Cs: Array, tolerance: float) -> None:
+        self.K, self.y, self.Cs, self.tolerance = K, y, Cs, tolerance
+        self.box, self.factor = make_scratch(len(y))
+        self.coefficients, self.scores = np.zeros((len(Cs), len(y))), np.empty((len(Cs), len(y)))
+        self.converged = np.zeros(len(Cs), dtype=bool)
+        self.has_margin_vectors = np.zeros(len(Cs), dtype=bool)
+        self.missed = np.zeros(len(Cs), dtype=np.int64)
+        self._fit_all()
+
+    def score(self, fold: Fold) -> tuple[Array, Booleans]:
+        """Score a fold's test rows by machines on its training rows.
+
+        A machine none of whose support vectors is left out is the machine on all samples, but for a bias that no
+        margin vector fixes. Others begin at that one.
+
+        Parameters
+        ----------
+        fold : pair of arrays of int
+            Training and test rows.
+
+        Returns
+        -------
+        scores : (n_C, n_test) array
+        converged : (n_C,) array of bool
+        """
+        train, test = fold
+        times = np.bincount(train, minlength=len(self.y))
+        left_out = np.flatnonzero(times == 0)
+        scores, converged = self.scores[:, test], self.converged.copy()
+        scores += self._bias_shifts(left_out)[:, None]
+        repeated = bool((times > 1).any())
+        changed = np.flatnonzero((self.coefficients[:, left_out] != 0.0).any(axis=1) | repeated)
+        for first, c in enumerate(changed):
+            done = False
+            if not repeated and self.missed[c] < MISSES:
+                found, all_scores = self.coefficients[c], self.scores[c]
+                done, bias = pivot_without(
+                    self.K, self.y, self.box, self.factor, self.Cs[c], found, all_scores, left_out, self.tolerance
+                )
+            if not done:
+                self.missed[c] += 1
+                scores[c], converged[c] = self._climb_without(c, fold)
+                continue
+            self.missed[c] = 0
+            # Where no alpha is at its bound, the machine is that of every larger C.
+            beyond = slice(first, first + 1) if _is_bounded(self.box) else slice(first, None)
+            scores[changed[beyond]] = (self.y - self.box.r + bias)[test]
+            converged[changed[beyond]] = True
+            if beyond.stop is None:
+                break
+        return scores, converged
+
+    def _fit_all(self) -> None:
+        """Fit the machines on all samples, each from the one before."""
+        K, y, box, factor = self.K, self.y, self.box, self.factor
+        for c, C in enumerate(self.Cs):
+            set_bounds(box, y, C)
+            done, bias = False, 0.0
+            if c > 0:
+                previous = self.coefficients[c - 1]
+                box.c[:] = np.where(np.abs(previous) == self.Cs[c - 1], C * y, previous)
+                refresh(K, y, box)
+                rounds, bias, _ = pivot_certified(K, y, box, factor, self.tolerance)
+                done = rounds > 0
+            if not done:
+                box.c[:] = np.clip(_grow(K, y, previous, C / self.Cs[c - 1]), box.lower, box.upper) if c > 0 else 0.0
+                done, bias = _climb(K, y, box, factor, self.tolerance)
+            self.coefficients[c:], self.scores[c:], self.converged[c:] = box.c, y - box.r + bias, done
+            self.has_margin_vectors[c:] = count_inside(box) > 0
+            if not _is_bounded(box):
+                break
+
+    def _bias_shifts(self, left_out: npt.NDArray[np.int64]) -> Array:
+        """Return by how much the biases change where samples are left out that may have bounded their intervals."""
+        shifts, box = np.zeros(len(self.Cs)), self.box
+        for c in np.flatnonzero(~self.has_margin_vectors):
+            set_bounds(box, self.y, self.Cs[c])
+            box.c[:], box.r[:] = self.coefficients[c], self.y - self.scores[c]
+            box.lower[left_out] = box.upper[left_out] = 0.0
+            shifts[c] = compiled_bias(box)
+        return shifts
+
+    def _climb_without(self, c: np.intp, fold: Fold) -> tuple[Array, bool]:
+        """Score a fold's test rows by steps that each raise the objective, on a Gram matrix of its own."""
+        train, test = fold
+        part, labels = self.K[np.ix_(train, train)], self.y[train]
+        box, factor = make_scratch(len(train))
+        set_bounds(box, labels, self.Cs[c])
+        box.c[:] = restore_balance(self.coefficients[c, train], box.lower, box.upper)
+        done, bias = _climb(part, labels, box, factor, self.tolerance)
+        return self.K[np.ix_(test, train)] @ box.c + bias, done
+
+
+@njit(**COMPILED)
+def pivot_without(  # noqa: PLR0917
+    K: Array,
+    y: Array,
+    box: Box,
+    factor: Factor,
+    C: float,
+    coefficients: Array,
+    scores: Array,
+    left_out: npt.NDArray[np.int64],
+    tolerance: float,
+) -> tuple[bool, float]:
+    """Look for the machine without some samples from the one with them; return whether it was found, and its bias.
+
+    Parameters
+    ----------
+    K, y, box, factor, tolerance
+        As in `pivot_certified`, the factor that of any members' block of `K`. On return of True the residuals are those
+        of all samples, for the ones that are left out just have no room.
+    C : float
+    coefficients, scores : (n,) arrays
+        Of the machine on all samples.
+    left_out : (n_left_out,) array of int
+    """
+    set_bounds(box, y, C)
+    for i in range(y.size):
+        place(box, i, coefficients[i])
+        box.r[i] = y[i] - scores[i]  # but for the bias, which pivots do not see
+    for i in left_out:
+        add_scaled(box.r, K[i], box.c[i])
+        box.lower[i], box.upper[i] = 0.0, 0.0
+        place(box, i, 0.0)
+    if not pivot(K, box, factor, VIOLATION * tolerance):
+        return False, 0.0
+    refresh(K, y, box)
+    bias, gap = conclude(K, y, box, tolerance)
+    return gap <= tolerance, bias
+
+
+def _climb(K: Array, y: Array, box: Box, factor: Factor, tolerance: float) -> tuple[bool, float]:
+    """Maximise from the point in the box; return whether the gap was reached, and the bias."""
+    refresh(K, y, box)
+    status, _, bias, _ = maximise_certified(K, y, box, factor, tolerance, STEPS_PER_SAMPLE * len(y))
+    return status == CONVERGED, bias
+
+
+def _is_bounded(box: Box) -> bool:
+    """Return whether an alpha is at its upper bound."""
+    return bool(((box.c == box.lower + box.upper) & (box.c != 0.0)).any())
+
+
+def _grow(K: Array, y: Array, previous: Array, ratio: float) -> Array:
+    """Return the better of a solution and its multiple by the ratio of two C, both feasible for the larger C."""
+    sum_alpha, curvature = float(previous @ y), float(previous @ (K @ previous))
+    multiple_is_better = ratio * sum_alpha - 0.5 * ratio**2 * curvature > sum_alpha - 0.5 * curvature
+    return previous * ratio if multiple_is_better else previous

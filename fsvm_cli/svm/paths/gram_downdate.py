@@ -1,0 +1,125 @@
+"""A machine that is kept at its optimum, with its Cholesky factor, while the Gram matrix loses rank-one terms."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from fsvm_cli.svm.solvers.active_set import CONVERGED, CURVATURE_FLOOR, newton_steps
+from fsvm_cli.svm.solvers.block_pivoting import pivot
+from fsvm_cli.svm.solvers.conclusion import conclude
+from fsvm_cli.svm.solvers.engine import STEPS_PER_SAMPLE, VIOLATION, maximise_certified
+from fsvm_cli.svm.solvers.factor import Factor, rebuild
+from fsvm_cli.svm.solvers.pair_steps import Box, extremes, pair_step, place
+from fsvm_cli.svm.solvers.residuals import refresh
+from fsvm_cli.svm.vectors import ALLOCATING, COMPILED, Array, add_scaled, inner_product, overwrite
+
+MANY = 64
+"""From so many members on, samples enter and leave together; fewer are found faster by steps that stay in the box."""
+ROUNDS = 10
+"""Newton steps, each after a few pair steps, before the solver starts over."""
+PAIR_STEPS = 5
+"""Pair steps between two Newton steps: one term moves few samples to or from their bounds."""
+LEAST_PIVOT = 1e-6
+"""The part of a squared pivot that must be left by a downdate of the factor, or too many digits are lost."""
+
+
+@njit(**ALLOCATING)
+def settle(K: Array, y: Array, box: Box, factor: Factor, tolerance: float) -> bool:
+    """Go to the optimum; return whether the relative duality gap is within the tolerance.
+
+    Parameters
+    ----------
+    K : (n, n) array
+        Gram matrix.
+    y : (n,) array
+        Labels.
+    box : Box
+        With finite bounds; where the factor has members, also with residuals.
+    factor : Factor
+        Without members: scratch. With members: of their block of `K`, and the point is taken to be nearly optimal.
+    tolerance : float
+    """
+    violation = VIOLATION * tolerance
+    if factor.size[0] >= MANY:
+        c, r = box.c.copy(), box.r.copy()
+        if pivot(K, box, factor, violation):
+            refresh(K, y, box)
+            return bool(conclude(K, y, box, tolerance)[1] <= tolerance)
+        overwrite(box.r, r)
+        for i in range(c.size):
+            place(box, i, c[i])
+    if factor.size[0] > 0 and alternate(K, box, factor, violation):
+        refresh(K, y, box)
+        if conclude(K, y, box, tolerance)[1] <= tolerance:
+            return True
+    if factor.size[0] == 0:
+        refresh(K, y, box)
+    return bool(maximise_certified(K, y, box, factor, tolerance, STEPS_PER_SAMPLE * y.size)[0] == CONVERGED)
+
+
+@njit(**COMPILED)
+def alternate(K: Array, box: Box, factor: Factor, violation: float) -> bool:
+    """Take Newton steps, each after a few pair steps; return whether the violation was reached."""
+    floor = CURVATURE_FLOOR * factor.tau[0]
+    for _ in range(ROUNDS):
+        newton_steps(K, box, factor)
+        highest, lowest = extremes(box.r, box.rise, box.fall)
+        if highest - lowest <= violation:
+            return True
+        for _ in range(PAIR_STEPS):
+            if highest > lowest:
+                highest, lowest = pair_step(K, box, highest, floor)
+    return False
+
+
+@njit(**ALLOCATING)
+def subtract_term(K: Array, box: Box, factor: Factor, x: Array) -> None:
+    """Subtract x x' from the Gram matrix; bring the residuals and the factor up to date; the coefficients stay.
+
+    Parameters
+    ----------
+    K : (n, n) array
+    box : Box
+    factor : Factor
+    x : (n,) array
+    """
+    add_scaled(box.r, x, inner_product(x, box.c))
+    for i in range(x.size):
+        add_scaled(K[i], x, -x[i])
+        box.diagonal[i] = K[i, i]
+    entries = np.empty(factor.size[0])
+    for a in range(entries.size):
+        entries[a] = x[factor.members[a]]
+    if not downdate(factor, entries):
+        rebuild(factor, K)
+
+
+@njit(**COMPILED)
+def downdate(factor: Factor, v: Array) -> bool:
+    """Make U'U of the factor U'U - vv' by hyperbolic rotations; return False where digits would be lost.
+
+    Parameters
+    ----------
+    factor : Factor
+        On return of False it is spoilt.
+    v : (size,) array
+        Overwritten.
+    """
+    U = factor.U
+    for k in range(v.size):
+        old, entry = U[k, k], v[k]
+        square = (old - entry) * (old + entry)
+        if square < LEAST_PIVOT * old * old:
+            return False
+        U[k, k] = np.sqrt(square)
+        rotate_away(U[k, k + 1 : v.size], v[k + 1 :], U[k, k] / old, entry / old)
+    return True
+
+
+@njit(**COMPILED)
+def rotate_away(row: Array, v: Array, cosine: float, sine: float) -> None:
+    """Rotate a row of the factor hyperbolically against the vector that is taken out."""
+    for t in range(row.size):
+        row[t] = (row[t] - sine * v[t]) / cosine
+        v[t] = cosine * v[t] - sine * row[t]

@@ -1,0 +1,247 @@
+"""Machines on nested subsets of features: the retained-feature curve of one or more orders."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from fsvm_cli.svm.one_vs_rest import TIE_TOLERANCES, Codes, machine_labels, predict_codes
+from fsvm_cli.svm.paths.follow import Records, follow, prepare, restart
+from fsvm_cli.svm.solvers.dual import DualProblem
+from fsvm_cli.svm.solvers.solve import check_options, solve
+
+if TYPE_CHECKING:
+    from fsvm_cli.svm.kernels.additive import Kernel
+    from fsvm_cli.svm.kernels.pairwise import Samples
+    from fsvm_cli.svm.solvers.dual import Array, Solver
+
+Features = npt.NDArray[np.intp]
+
+FEW = 16
+"""So many features enter one by one; more at once are a matrix product."""
+
+
+@dataclass(frozen=True, eq=False)
+class NestedCurves:
+    """What the machines on each prefix of each order say.
+
+    Machines of classes that the training part lacks have a decision value of -infinity, gap 0, no iterations, are
+    converged, and their solver is "".
+
+    Attributes
+    ----------
+    train_predicted : (n_orders, n_sizes, n_train) array of int
+        Class codes.
+    test_predicted : (n_orders, n_sizes, n_test) array of int
+        Class codes.
+    train_decision : (n_orders, n_sizes, n_machines, n_train) array
+        Scores.
+    test_decision : (n_orders, n_sizes, n_machines, n_test) array
+        Scores.
+    duality_gap : (n_orders, n_sizes, n_machines) array
+        Relative.
+    converged : (n_orders, n_sizes, n_machines) array of bool
+        Whether the gap is within the tolerance.
+    iterations : (n_orders, n_sizes, n_machines) array of int
+    solver : (n_orders, n_sizes, n_machines) array of str
+        The solver that finished each fit.
+    """
+
+    train_predicted: Codes
+    test_predicted: Codes
+    train_decision: Array
+    test_decision: Array
+    duality_gap: Array
+    converged: npt.NDArray[np.bool_]
+    iterations: npt.NDArray[np.int64]
+    solver: npt.NDArray[np.str_]
+
+
+def nested_curves(  # noqa: PLR0917
+    kernel: Kernel,
+    C: float,
+    X_train: Samples,
+    y_train: Codes,
+    X_test: Samples,
+    orders: npt.ArrayLike,
+    sizes: tuple[int, ...],
+    *,
+    n_classes: int,
+    tolerance: float = 1e-6,
+    solver: Solver = "auto",
+) -> NestedCurves:
+    """Fit and evaluate one-vs-rest machines on the first `sizes` features of each order.
+
+    The result of an order does not depend on which other orders are passed.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    C : float
+        Upper bound of alpha, > 0, infinity allowed.
+    X_train, X_test : (n_train, d) and (n_test, d)
+        Samples, dense or (inner-product kernels) CSR.
+    y_train : (n_train,) array of int
+        Class codes.
+    orders : (n_orders, d) array of int
+        Feature indices, best first; pass an order reversed for its worst-first curve.
+    sizes : tuple of int
+        Sizes of the subsets, each in 1 .. d.
+    n_classes : int
+        >= 2; classes may be absent from `y_train`.
+    tolerance : float
+        The relative duality gap of every fit.
+    solver : str
+        As in `solve`.
+
+    Raises
+    ------
+    ValueError
+        If an order is not a permutation of the features, a size or a parameter is out of range, fewer than two classes
+        are present, or kernel values are not finite.
+    """
+    check_options(tolerance, solver)
+    if not C > 0.0:
+        raise ValueError(f"C must be > 0 (infinity is allowed), not {C!r}")
+    checked = _check_orders(orders, sizes, X_train.shape[1])
+    labels, counts = machine_labels(y_train, n_classes)
+    task = _Task(kernel, float(C), X_train, X_test, labels, tolerance)
+    walked = solver in {"auto", "smo"}
+    records = _walk_all(task, checked, sizes) if walked else task.empty_records(len(checked), len(sizes))
+    solvers = np.full(records.converged.shape, "", dtype="<U16")
+    if walked:
+        solvers[..., task.present] = "smo"
+    if solver != "smo":
+        rest: Solver = "interior-point" if solver == "auto" else solver
+        for o, s in np.argwhere(~records.converged.all(axis=2)):
+            _refit(task, checked[o, : sizes[s]], rest, records.part((o, s)), solvers[o, s])
+    return NestedCurves(
+        train_predicted=_predict(records.train_decision, counts, tolerance),
+        test_predicted=_predict(records.test_decision, counts, tolerance),
+        train_decision=records.train_decision,
+        test_decision=records.test_decision,
+        duality_gap=records.duality_gap,
+        converged=records.converged,
+        iterations=records.iterations,
+        solver=solvers,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Task:
+    """What all orders share."""
+
+    kernel: Kernel
+    C: float
+    X_train: Samples
+    X_test: Samples
+    labels: Array
+    tolerance: float
+
+    @property
+    def present(self) -> npt.NDArray[np.bool_]:
+        """Whether the training part has samples of each machine's class."""
+        return np.asarray((self.labels > 0).any(axis=1))
+
+    def empty_records(self, *leading: int) -> Records:
+        shape = (*leading, len(self.labels))
+        return Records(
+            np.full((*shape, self.X_train.shape[0]), -np.inf),
+            np.full((*shape, self.X_test.shape[0]), -np.inf),
+            np.zeros(shape),
+            np.broadcast_to(~self.present, shape).copy(),
+            np.zeros(shape, dtype=np.int64),
+        )
+
+
+def _walk_all(task: _Task, orders: Features, sizes: tuple[int, ...]) -> Records:
+    """Walk along each order from small to large subsets, each fit beginning at the one before.
+
+    Larger subsets are easier, and sums that only grow lose no digits. The set of all features is the same for all
+    orders: it is fitted once, on its own, so that an order's result does not depend on its company.
+    """
+    ascending = sorted(set(sizes))
+    distinct, d = np.array(ascending), orders.shape[1]
+    n_partial = len(distinct) - (ascending[-1] == d)
+    parts = []
+    if n_partial:
+        parts.append(_walk(task, orders, distinct[:n_partial]))
+    if n_partial < len(distinct):
+        whole = _walk(task, np.sort(orders[:1]), distinct[n_partial:])
+        parts.append(whole.part(np.zeros(len(orders), dtype=np.intp)))
+    records = Records(*(np.concatenate(arrays, axis=1) for arrays in zip(*parts, strict=True)))
+    return records if ascending == list(sizes) else records.part((slice(None), np.searchsorted(distinct, sizes)))
+
+
+def _walk(task: _Task, orders: Features, sizes: npt.NDArray[np.intp]) -> Records:
+    """Fit and evaluate the machines on the first features of each order, for ascending sizes."""
+    records = task.empty_records(len(orders), len(sizes))
+    form = task.kernel.form
+    weights = task.kernel.feature_weights(orders.shape[1])
+    weights = np.ones(orders.shape[1]) if weights is None else weights
+    added = np.diff(sizes, prepend=0)
+    common = task.labels, task.C, task.tolerance
+    n, n_test = task.X_train.shape[0], task.X_test.shape[0]
+    by_features = added.max() <= FEW and not sparse.issparse(task.X_train)
+    walk, room = prepare(form, n, n_test, len(task.labels))
+    if by_features:
+        train, test = (np.ascontiguousarray(X.T, dtype=np.float64) for X in (task.X_train, task.X_test))
+        for o, order in enumerate(orders):
+            restart(walk, task.labels)
+            follow(form, walk, room, train, test, weights, order, added, *common, records.part(o))
+        return records
+    nothing = np.empty((0, n)), np.empty((0, n_test)), np.empty(0), np.empty(0, dtype=np.intp), np.zeros(1, np.intp)
+    by_normal_vectors = task.kernel.is_linear
+    for o, order in enumerate(orders):
+        for matrix in (walk.coefficients, walk.residuals):
+            matrix[:] = 0.0
+        for s, size in enumerate(sizes):
+            entering = order[size - added[s] : size]
+            _advance(walk.square, task.kernel.statistic_matrix(task.X_train, task.X_train, entering), is_first=s == 0)
+            if not by_normal_vectors:
+                _advance(walk.cross, task.kernel.statistic_matrix(task.X_train, task.X_test, entering), is_first=s == 0)
+            follow(form, walk, room, *nothing, *common, records.part((o, slice(s, s + 1))))
+            if by_normal_vectors:
+                normals = task.X_train, task.X_test, walk.coefficients, order[:size]
+                records.test_decision[o, s] += task.kernel.expansion(*normals)
+    return records
+
+
+def _advance(total: Array, term: Array, *, is_first: bool) -> None:
+    if is_first:
+        total[:] = term
+    else:
+        total += term
+
+
+def _refit(task: _Task, subset: Features, solver: Solver, records: Records, solvers: npt.NDArray[np.str_]) -> None:
+    """Give the machines of one subset that have not converged to another solver."""
+    gram = task.kernel.value(task.kernel.statistic_matrix(task.X_train, task.X_train, subset))
+    cross = task.kernel.value(task.kernel.statistic_matrix(task.X_train, task.X_test, subset))
+    for m in np.flatnonzero(~records.converged):
+        y = task.labels[m]
+        found = solve(DualProblem(gram, y, task.C), tolerance=task.tolerance, solver=solver, on_failure="flag")
+        records.train_decision[m] = (found.alpha * y) @ gram + found.bias
+        records.test_decision[m] = (found.alpha * y) @ cross + found.bias
+        records.duality_gap[m], records.converged[m] = found.duality_gap, found.converged
+        records.iterations[m] += found.iterations
+        solvers[m] = found.solver
+
+
+def _check_orders(orders: npt.ArrayLike, sizes: tuple[int, ...], n_features: int) -> Features:
+    checked = np.asarray(orders, dtype=np.intp)
+    if checked.ndim != 2 or checked.shape[1] != n_features:
+        raise ValueError(f"orders has shape {checked.shape}; it must be (n_orders, {n_features})")
+    if not (np.sort(checked, axis=1) == np.arange(n_features)).all():
+        raise ValueError(f"each order must be a permutation of 0 .. {n_features - 1}")
+    if not sizes or not all(1 <= size <= n_features for size in sizes):
+        raise ValueError(f"sizes must lie in 1 .. {n_features}, not {sizes!r}")
+    return checked
+
+
+def _predict(decision: Array, counts: Codes, tolerance: float) -> Codes:
+    return predict_codes(np.moveaxis(decision, 2, 0), counts, TIE_TOLERANCES * tolerance)

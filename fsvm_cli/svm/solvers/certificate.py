@@ -1,0 +1,238 @@
+"""What a point of a dual problem is worth: its bias, its duality gap, and which number keeps it from a better one."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from fsvm_cli.svm.solvers.conclusion import SLACK
+from fsvm_cli.svm.solvers.residuals import residuals_of, sharpen
+from fsvm_cli.svm.vectors import EPSILON
+
+if TYPE_CHECKING:
+    from fsvm_cli.svm.solvers.dual import Array, DualProblem
+
+IN_DOUBT = 1e-9
+"""A gap whose rounding may be more is taken in twice the precision."""
+TINY = float(np.finfo(np.float64).tiny)
+
+
+class Residuals(NamedTuple):
+    """y_i - f_i - ridge alpha_i y_i of a point, and a bound on the error of each, shape (n,)."""
+
+    values: Array
+    error: Array
+
+
+def on_bounds(problem: DualProblem, alpha: Array) -> Array:
+    """Return alpha with those that are off a bound by rounding on it; the rule of `conclusion.put_on_bounds`.
+
+    Parameters
+    ----------
+    problem : DualProblem
+    alpha : (n,) array
+
+    Returns
+    -------
+    (n,) array
+        In the box.
+    """
+    influence = np.abs(problem.gram.diagonal() + problem.ridge)
+    largest, farthest = np.max(np.abs(alpha)), np.max(np.abs(alpha * influence))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        unit = np.where(largest * influence <= farthest, largest, farthest / influence)
+    above = problem.C - alpha
+    near = np.minimum(alpha, above) <= SLACK * unit
+    return np.where(near, np.where(alpha <= above, 0.0, problem.C), alpha)
+
+
+def bias_of(problem: DualProblem, alpha: Array) -> float:
+    """Return the bias that belongs to `alpha`.
+
+    The mean over the margin vectors (0 < alpha_i < C_i) of the bias at which each lies on its margin. Where there is
+    none, every bias between the two bounds that the Karush-Kuhn-Tucker conditions leave is optimal, and the midpoint
+    is returned, so that two correct solvers agree. What is off a bound by no more than rounding is on it.
+
+    Parameters
+    ----------
+    problem : DualProblem
+    alpha : (n,) array
+
+    Returns
+    -------
+    float
+        In units of the decision value; 0 for a problem without equality constraint.
+    """
+    rounded = on_bounds(problem, alpha)
+    return _bias_of(problem, rounded, _residuals(problem, rounded))
+
+
+def _residuals(problem: DualProblem, alpha: Array, *, sharp: bool = False) -> Residuals:
+    """Return the residuals, of twice the precision but for the last digit where they are to be sharp."""
+    coefficients, n = alpha * problem.y, len(problem.y)
+    values, error = np.empty(n), np.empty(n)
+    residuals_of(problem.gram, problem.y, coefficients, values, error)
+    if sharp:
+        sharpen(problem.gram, problem.y, coefficients, values, error, np.empty(n))
+    shrinkage = problem.ridge * coefficients
+    return Residuals(values - shrinkage, error + EPSILON * (np.abs(values) + 2.0 * np.abs(shrinkage)))
+
+
+def _bias_of(problem: DualProblem, alpha: Array, residuals: Residuals) -> float:
+    if not problem.equality:
+        return 0.0
+    on_margin = (alpha > 0) & (alpha < problem.C)
+    if on_margin.any():
+        return float(residuals.values[on_margin].mean())
+    at_zero = alpha <= 0
+    positive = problem.y > 0
+    lower = residuals.values[at_zero == positive].max(initial=-np.inf)
+    upper = residuals.values[at_zero != positive].min(initial=np.inf)
+    return float(0.5 * (lower + upper))
+
+
+def duality_gap(problem: DualProblem, alpha: Array, bias: float) -> float:
+    """Return an upper bound of the relative duality gap of a dual point and a bias.
+
+    The primal point is w = sum_i alpha_i y_i phi(x_i) with `bias`. Where samples without upper bound (hard margin) are
+    within their margin, w and the bias are scaled up until they are not, which makes the point feasible.
+
+    Parameters
+    ----------
+    problem : DualProblem
+    alpha : (n,) array
+        Within the box. By what it violates the equality constraint counts times the bias.
+    bias : float
+
+    Returns
+    -------
+    float
+        primal - dual over the larger of the two, with the most that rounding can have done to it, so that the gap of
+        exact arithmetic is no larger; infinity where no scaling makes the point feasible. It is a sum of terms that
+        vanish where the Karush-Kuhn-Tucker conditions hold, so for an indefinite Gram matrix a gap of 0 says that the
+        point is stationary, not that it is the optimum.
+    """
+    gap, bound = _gaps(problem, alpha, bias, _residuals(problem, alpha))
+    if not bound - gap <= IN_DOUBT:
+        gap, bound = _gaps(problem, alpha, bias, _residuals(problem, alpha, sharp=True))
+    return bound
+
+
+def _gaps(problem: DualProblem, alpha: Array, bias: float, residuals: Residuals) -> tuple[float, float]:
+    """Return the relative duality gap as computed, and a bound that no rounding exceeds.
+
+    The numpy form of `conclusion.compiled_gaps`, with the smaller loss that a ridge allows.
+    """
+    y, n = problem.y, len(problem.y)
+    coefficients, ridge = alpha * y, problem.ridge * alpha
+    slack = y * (residuals.values - bias) + ridge
+    error = residuals.error + EPSILON * (np.abs(slack) + 2.0 * ridge)
+    scale, steepest = _scales(problem, slack, error)
+    if np.isinf(scale):
+        return float("inf"), float("inf")
+    gains, lengths = 0.5 * coefficients * (y + residuals.values), coefficients * (y - residuals.values - ridge * y)
+    dual, norm = float(gains.sum()), float(lengths.sum())
+    blur = 2.0 * EPSILON * n * float(np.abs(gains).sum()) + float(alpha @ error)
+    norm_error = EPSILON * (n + 4) * float(np.abs(lengths).sum()) + float(alpha @ error)
+
+    def terms(at: Array, by: float) -> Array:
+        # >= 0 each (Fenchel and Young): the difference of two large objectives would lose the digits.
+        return _loss(problem, by * at - (by - 1.0)) - alpha * at + 0.5 * ridge * alpha
+
+    gap = 0.5 * (scale**2 - 1.0) * norm + float(terms(slack, scale).sum())
+    with np.errstate(invalid="ignore"):
+        worst = float(np.maximum(terms(slack + error, steepest), terms(slack - error, steepest)).sum())
+        worst += 0.5 * (steepest**2 - 1.0) * (norm + norm_error)
+    sizes = _loss(problem, slack + error) + alpha * (np.abs(slack) + ridge)
+    worst += 4.0 * EPSILON * float(sizes.sum()) + blur
+    worst += abs(bias) * abs(math.fsum(coefficients))
+    size = max(abs(dual), abs(dual + gap))
+    if size == 0.0:
+        return 0.0, 0.0 if worst == 0.0 else float("inf")
+    sure = size - blur - abs(worst - gap)
+    return gap / size, worst / sure if sure > 0.0 else float("inf")
+
+
+def _scales(problem: DualProblem, slack: Array, error: Array) -> tuple[float, float]:
+    """Return what w and the bias are multiplied by until samples without upper bound are on their margin or beyond it.
+
+    First by the residuals as they are, then at the worst end of their errors; infinity where no factor does it.
+    """
+    hard = np.isinf(problem.C)
+    if problem.ridge > 0.0 or not hard.any():
+        return 1.0, 1.0
+    margins = 1.0 - slack[hard]
+    smallest, least = margins.min(), (margins - error[hard] - 4.0 * EPSILON * (1.0 + np.abs(slack[hard]))).min()
+    return _factor(float(smallest)), _factor(float(least))
+
+
+def _factor(margin: float) -> float:
+    """Return what a margin is multiplied by until it is 1 or more; infinity where nothing does it."""
+    return max(1.0, 1.0 / margin) if margin > 0.0 else float("inf")
+
+
+def certificate(problem: DualProblem, alpha: Array, tolerance: float) -> tuple[float, float, float]:
+    """Return the bias, the relative duality gap and the dual objective at `alpha`.
+
+    Parameters
+    ----------
+    problem : DualProblem
+    alpha : (n,) array
+        As from `on_bounds`.
+    tolerance : float
+        The gap that is wanted; where nothing but rounding is in doubt, it is taken in twice the precision.
+
+    Returns
+    -------
+    bias : float
+        See `bias_of`.
+    gap : float
+        See `duality_gap`.
+    objective : float
+    """
+    residuals = _residuals(problem, alpha)
+    bias = _bias_of(problem, alpha, residuals)
+    gap, bound = _gaps(problem, alpha, bias, residuals)
+    if gap <= tolerance and not bound <= tolerance:
+        residuals = _residuals(problem, alpha, sharp=True)
+        bias = _bias_of(problem, alpha, residuals)
+        gap, bound = _gaps(problem, alpha, bias, residuals)
+    return bias, bound, 0.5 * float((alpha * problem.y) @ (problem.y + residuals.values))
+
+
+def cause_of_failure(problem: DualProblem, alpha: Array, bias: float, tolerance: float) -> str:
+    """Return which number keeps doubles from the tolerance, or nothing where none does.
+
+    A residual is a sum of kernel values times coefficients, and a gap a sum of residuals times C. What rounding does to
+    the first, and then to the second, is compared with the gap that was asked for.
+
+    Parameters
+    ----------
+    problem : DualProblem
+    alpha : (n,) array
+    bias : float
+    tolerance : float
+    """
+    residuals = _residuals(problem, alpha)
+    near = np.abs(residuals.values - bias) <= residuals.error
+    size = max(abs(problem.objective(alpha)), TINY)
+    hinge = np.where(np.isinf(problem.C), alpha, problem.C)
+    by_kernel = float(alpha @ residuals.error) / size
+    by_C = float((hinge * residuals.error)[near].sum()) / size
+    largest = float(max(problem.gram.max(), -problem.gram.min()))
+    if not by_kernel <= tolerance:
+        return f"kernel values up to {largest:.1e} are too large for double precision; scale the features"
+    if not by_C <= tolerance:
+        return f"C = {float(hinge.max()):g} is too large for double precision with kernel values up to {largest:.1e}"
+    return ""
+
+
+def _loss(problem: DualProblem, slack: Array) -> Array:
+    """Return max over 0 <= a <= C of a slack - ridge/2 a^2: hinge, squared hinge, or the two joined."""
+    active = np.maximum(slack, 0.0)
+    if problem.ridge == 0.0:
+        return np.where(np.isinf(problem.C), 0.0, problem.C) * active
+    a = np.minimum(active / problem.ridge, problem.C)
+    return np.asarray(a * active - 0.5 * problem.ridge * a**2, dtype=np.float64)

@@ -1,0 +1,188 @@
+"""How every compiled fit ends: coefficients on their bounds, the rule of the bias, a gap with its own rounding."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from fsvm_cli.svm.solvers.pair_steps import Box, place
+from fsvm_cli.svm.solvers.residuals import refresh, sharpen
+from fsvm_cli.svm.vectors import COMPILED, EPSILON, Array
+
+SLACK = 2.0**-42
+"""A coefficient is on a bound from this distance on, about a thousand last digits. The unit is the largest coefficient,
+or the coefficient by which this sample would move itself as far as any sample does, if that is smaller: where kernel
+values span many orders of magnitude, so do the coefficients. Rounding stays far below it, and a margin vector whose
+coefficient is that close to a bound changes no decision value by more than rounding."""
+
+
+@njit(**COMPILED)
+def conclude(K: Array, y: Array, box: Box, tolerance: float) -> tuple[float, float]:
+    """End a fit.
+
+    Parameters
+    ----------
+    K : (n, n) array
+        Gram matrix with the ridge on its diagonal.
+    y : (n,) array
+        Labels.
+    box : Box
+        With residuals from `refresh`. Coefficients that are off a bound by rounding are put on it.
+    tolerance : float
+        The relative duality gap that is wanted; where nothing but rounding is in doubt, residuals are computed again
+        in twice the precision.
+
+    Returns
+    -------
+    bias : float
+        See `compiled_bias`.
+    gap : float
+        An upper bound; see `compiled_gaps`.
+    """
+    if put_on_bounds(box):
+        refresh(K, y, box)
+    bias = compiled_bias(box)
+    gap, bound = compiled_gaps(y, box, bias)
+    if gap <= tolerance and not bound <= tolerance:
+        sharpen(K, y, box.c, box.r, box.error, box.gains)
+        bias = compiled_bias(box)
+        gap, bound = compiled_gaps(y, box, bias)
+    return bias, bound
+
+
+@njit(**COMPILED)
+def put_on_bounds(box: Box) -> bool:
+    """Put coefficients that are off a bound by rounding on it, see `SLACK`; return whether any was.
+
+    Otherwise each would count as a margin vector, and so fix the bias.
+    """
+    largest, farthest = 0.0, 0.0
+    for i in range(box.c.size):
+        if not takes_up_the_rest(box, i):
+            largest = max(largest, abs(box.c[i]))
+            farthest = max(farthest, abs(box.c[i] * box.diagonal[i]))
+    moved = False
+    for i in range(box.c.size):
+        unit = largest if largest * abs(box.diagonal[i]) <= farthest else farthest / abs(box.diagonal[i])
+        below, above = box.c[i] - box.lower[i], box.upper[i] - box.c[i]
+        nearest = min(below, above)
+        if (nearest <= SLACK * unit) & (nearest != 0.0):
+            place(box, i, box.lower[i] if below <= above else box.upper[i])
+            moved = True
+    return moved
+
+
+@njit(**COMPILED)
+def takes_up_the_rest(box: Box, i: int) -> bool:
+    """Return whether this is the sample without bounds that stands in for the equality constraint; see `solve`."""
+    return bool((box.lower[i] == -np.inf) & (box.upper[i] == np.inf))
+
+
+@njit(**COMPILED)
+def compiled_bias(box: Box) -> float:
+    """Return the bias for residuals: the mean of the free ones, else the midpoint; the rule of `bias_of`.
+
+    Samples without room between their bounds are left out. Of a machine without bias it is 0: the residual of the
+    sample that stands in for the equality constraint.
+    """
+    total, free = 0.0, 0
+    lower, upper = -np.inf, np.inf
+    for i in range(box.c.size):
+        if box.lower[i] == box.upper[i]:
+            continue
+        if takes_up_the_rest(box, i):
+            return float(box.r[i])
+        if box.c[i] > box.lower[i]:
+            if box.c[i] < box.upper[i]:
+                total += box.r[i]
+                free += 1
+            else:
+                upper = min(upper, box.r[i])
+        else:
+            lower = max(lower, box.r[i])
+    return total / free if free > 0 else 0.5 * (lower + upper)
+
+
+@njit(**COMPILED)
+def compiled_gap(y: Array, box: Box, bias: float) -> float:
+    """Return the upper bound of `compiled_gaps`."""
+    _, bound = compiled_gaps(y, box, bias)
+    return float(bound)
+
+
+@njit(**COMPILED)
+def compiled_gaps(y: Array, box: Box, bias: float) -> tuple[float, float]:
+    """Return the relative duality gap as computed, and a bound that no rounding exceeds; the rule of `duality_gap`.
+
+    The ridge is part of the kernel. A term of the gap is convex in the residual, so that an end of the interval in
+    which the residual lies is the worst for it. What the coefficients lack to sum to zero counts times the bias.
+    """
+    scale, steepest = scales(y, box, bias)
+    if scale == np.inf:
+        return np.inf, np.inf
+    gap, worst, norm, norm_error, dual, blur, alphas = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    imbalance, rest = 0.0, 0.0
+    for i in range(y.size):
+        imbalance, taken = exact_sum(imbalance, box.c[i])
+        rest += taken
+        if y[i] == 0.0:
+            continue
+        alpha, slack = box.c[i] * y[i], y[i] * (box.r[i] - bias)
+        error = box.error[i] + EPSILON * abs(slack)
+        bound = box.upper[i] - box.lower[i]
+        bound = 0.0 if np.isinf(bound) else bound
+        gap += term(bound, alpha, slack, scale)
+        worst += max(term(bound, alpha, slack + error, steepest), term(bound, alpha, slack - error, steepest))
+        norm += box.c[i] * (y[i] - box.r[i])
+        norm_error += alpha * (error + EPSILON * y.size * abs(y[i] - box.r[i]))
+        dual += 0.5 * box.c[i] * (y[i] + box.r[i])
+        blur += alpha * (error + EPSILON * y.size * abs(y[i] + box.r[i]))
+        blur += 4.0 * EPSILON * (alpha + bound * (slack > -error)) * abs(slack)
+        alphas += alpha
+    gap += 0.5 * (scale * scale - 1.0) * norm
+    worst += 0.5 * (steepest * steepest - 1.0) * (norm + norm_error)
+    worst += 4.0 * EPSILON * (steepest * steepest - 1.0) * norm
+    worst += abs(bias) * (abs(imbalance + rest) + (EPSILON * y.size) ** 2 * alphas)
+    computed, sure = relative_gaps(gap, worst, dual, blur)
+    return computed, sure
+
+
+@njit(**COMPILED)
+def scales(y: Array, box: Box, bias: float) -> tuple[float, float]:
+    """Return what w and the bias are multiplied by until samples without upper bound are on their margin or beyond it.
+
+    First by the residuals as they are, then at the worst end of their errors; infinity where no factor does it.
+    """
+    smallest, least = np.inf, np.inf
+    for i in range(y.size):
+        if y[i] != 0.0 and np.isinf(box.upper[i] - box.lower[i]):
+            slack = y[i] * (box.r[i] - bias)
+            smallest = min(smallest, 1.0 - slack)
+            least = min(least, 1.0 - slack - box.error[i] - 4.0 * EPSILON * (1.0 + abs(slack)))
+    scale = max(1.0, 1.0 / smallest) if smallest > 0.0 else np.inf
+    return scale, max(1.0, 1.0 / least) if least > 0.0 else np.inf
+
+
+@njit(**COMPILED)
+def term(bound: float, alpha: float, slack: float, scale: float) -> float:
+    """Return a sample's part of the gap, its loss less alpha times its slack; the loss is that of the scaled w."""
+    return float(bound * max(0.0, scale * slack - (scale - 1.0)) - alpha * slack)
+
+
+@njit(**COMPILED)
+def exact_sum(a: float, b: float) -> tuple[float, float]:
+    """Return a + b as rounded, and what rounding took (Knuth)."""
+    result = a + b
+    added = result - a
+    return result, (a - (result - added)) + (b - added)
+
+
+@njit(**COMPILED)
+def relative_gaps(gap: float, worst: float, dual: float, blur: float) -> tuple[float, float]:
+    """Return a gap and its upper bound over the larger objective, which may be smaller by what is in doubt."""
+    size = max(abs(dual), abs(dual + gap))
+    if size == 0.0:
+        return 0.0, 0.0 if worst == 0.0 else np.inf
+    worst += blur
+    least = size - blur - abs(worst - gap)
+    return gap / size, worst / least if least > 0.0 or np.isnan(gap) else np.inf

@@ -1,0 +1,48 @@
+"""libsvm through scikit-learn, as a solver of the dual problem that users know."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.svm import SVC
+
+if TYPE_CHECKING:
+    from fsvm_cli.svm.solvers.dual import Array, DualProblem
+
+MAX_ITERATIONS = 10_000_000
+
+
+def solve_libsvm(problem: DualProblem, tolerance: float) -> tuple[Array, int]:
+    """Return libsvm's alpha and its number of iterations.
+
+    libsvm stores kernel values in single precision and stops on the violation of the optimality conditions, not on
+    the gap; on ill-conditioned problems it ends far from the optimum (the duality gap tells).
+
+    Parameters
+    ----------
+    problem : DualProblem
+        With equality constraint and without infinite bounds.
+    tolerance : float
+        libsvm's stopping tolerance.
+
+    Raises
+    ------
+    ValueError
+        If the problem has no equality constraint or an infinite bound: libsvm solves neither.
+    """
+    if not problem.equality:
+        raise ValueError("libsvm has no machine without bias; use solver='auto'")
+    if np.isinf(problem.C).any():
+        raise ValueError("libsvm has no infinite C; use solver='auto'")
+    gram = problem.gram + problem.ridge * np.eye(len(problem.y)) if problem.ridge else problem.gram
+    weights = problem.C / problem.C[0]
+    machine = SVC(C=problem.C[0], kernel="precomputed", tol=tolerance, shrinking=False, max_iter=MAX_ITERATIONS)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the duality gap tells, and the caller hears of it
+        machine.fit(gram, problem.y, sample_weight=weights)
+    alpha = np.zeros(len(problem.y))
+    alpha[machine.support_] = np.abs(machine.dual_coef_.ravel())
+    return np.minimum(alpha, problem.C), int(np.max(machine.n_iter_))

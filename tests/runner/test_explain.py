@@ -1,0 +1,109 @@
+"""Why trials must run."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from small import run_job
+
+from fsvm_cli.runner.explain import Explanation, explain
+from fsvm_cli.runner.missing import missing_tasks
+from fsvm_cli.store.store import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from fsvm_cli.experiment.plan import Experiment
+
+    Planned = Callable[..., Experiment]
+
+PROTOCOL = {"splits": 3, "train": "1/2", "seed": 7}
+CLASSIFIER = {"kernel": "linear", "C": 2, "tolerance": 0.01}
+
+
+def explained(experiment: Experiment, folder: Path) -> list[Explanation]:
+    with Store(folder, writable=False) as store:
+        return explain(experiment, store, missing_tasks(experiment, store))
+
+
+def test_without_a_store_everything_is_new(planned: Planned) -> None:
+    experiment = planned()
+    assert explain(experiment, None, missing_tasks(experiment, None)) == [
+        Explanation(place, 3, ("never run here",)) for place in (0, 1)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({}, []),
+        ({"subsets": [5]}, []),
+        (
+            {"protocol": PROTOCOL | {"splits": 5}},
+            [Explanation(place, 2, ("2 new, or not finished before",)) for place in (0, 1)],
+        ),
+        ({"subsets": [5, 7]}, [Explanation(place, 3, ("3 new subset sizes",)) for place in (0, 1)]),
+        (
+            {"classifier": CLASSIFIER},
+            [Explanation(place, 3, ("changed since it was run: classifier.C 1.0 -> 2.0",)) for place in (0, 1)],
+        ),
+        (
+            {"dataset": {"name": "noise20", "samples": 25}, "protocol": PROTOCOL | {"seed": 8}},
+            [Explanation(place, 3, ("changed since it was run: data, seed 7 -> 8",)) for place in (0, 1)],
+        ),
+        (
+            {"rankings": [{"method": "random"}, {"method": "gradient-angle", "epsilon": 0.1}]},
+            [Explanation(1, 3, ("never run here",))],
+        ),
+    ],
+)
+def test_what_is_missing_is_explained(
+    planned: Planned, tmp_path: Path, changes: dict[str, Any], expected: list[Explanation]
+) -> None:
+    run_job(planned(), tmp_path)
+    assert explained(planned(**changes), tmp_path) == expected
+
+
+def test_the_code_that_was_edited_is_named(planned: Planned, tmp_path: Path, edit_code: Callable[[str], None]) -> None:
+    run_job(planned(), tmp_path)
+    edit_code("fsvm_cli.ranking.random_order")
+    assert explained(planned(), tmp_path) == [
+        Explanation(1, 3, ("changed since it was run: the code of fsvm_cli.ranking.random_order",))
+    ]
+    run_job(planned(), tmp_path)
+    assert explained(planned(), tmp_path) == []
+    edit_code("fsvm_cli.svm.solvers.dual")
+    edit_code("fsvm_cli.svm.paths.folds")
+    assert explained(planned(classifier=CLASSIFIER), tmp_path)[1] == Explanation(
+        1,
+        3,
+        (
+            "changed since it was run: classifier.C 1.0 -> 2.0, "
+            "the code of fsvm_cli.svm.solvers.dual, fsvm_cli.svm.paths.folds",
+        ),
+    )
+
+
+def test_a_store_that_knows_no_code_is_told(planned: Planned, tmp_path: Path) -> None:
+    """As versions of fsvm wrote them in which every method had a number that a person raised."""
+    experiment = planned()
+    with Store(tmp_path, writable=True) as store:
+        for place in experiment.places():
+            ingredients = {name: value for name, value in experiment.ingredients(place).items() if name != "sources"}
+            ingredients["ranking"]["version"] = 1
+            store.add_group(json.dumps(ingredients | {"outcome_version": 1}, sort_keys=True))
+    assert explained(experiment, tmp_path) == [
+        Explanation(place, 3, ("run by an older fsvm, which did not note the code that it ran",)) for place in (0, 1)
+    ]
+
+
+def test_what_failed_before_is_told_with_its_error(planned: Planned, tmp_path: Path) -> None:
+    experiment = planned(protocol=PROTOCOL | {"train": 1}, rankings=[{"method": "average-separation"}])
+    run_job(experiment, tmp_path)
+    ((explanation),) = explained(experiment, tmp_path)
+    assert explanation.n_missing == 3
+    (reason,) = explanation.reasons
+    assert reason.startswith("3 failed before (ValueError: average-separation needs samples of at least two classes")

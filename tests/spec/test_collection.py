@@ -1,0 +1,97 @@
+"""Configs that collect the claims of several experiments: what is accepted, what is refused, what each one needs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from fsvm_cli.errors import UsageError
+from fsvm_cli.spec.collection import LoadedCollection
+from fsvm_cli.spec.load import load_all, load_any
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+EXPERIMENT = """\
+title: t
+dataset: plane
+scaling: none
+classifier: {kernel: linear, C: 1}
+protocol: {splits: 2, train: 1/2, seed: 0}
+expected:
+  - {id: doc.t5.size, kind: problem, where: T, claim: c, fact: n_features, published: 2, decimals: 0, tolerance: 1}
+"""
+COLLECTION = "title: t\nexperiments: [a, b]\nclaims: doc.t5.*\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.yaml").write_text(EXPERIMENT)
+    (tmp_path / "all.yaml").write_text(COLLECTION)
+    return tmp_path
+
+
+def test_its_experiments_are_those_beside_it_with_what_options_change(folder: Path) -> None:
+    loaded = load_any(str(folder / "all.yaml"), ["classifier.C=3"], n_splits=7)
+    assert isinstance(loaded, LoadedCollection)
+    assert [member.name for member in loaded.members] == ["a", "b"]
+    assert {member.config.classifier.C for member in loaded.members} == {3}
+    assert {member.config.protocol.splits for member in loaded.members} == {7}
+    assert loaded.overrides == {"classifier.C": 3, "protocol.splits": 7}
+
+
+def test_a_shipped_collection_finds_its_experiments_anywhere(tmp_path: Path) -> None:
+    (tmp_path / "mine.yaml").write_text("title: t\nexperiments: [infoprop-dna]\n")
+    loaded = load_any(str(tmp_path / "mine.yaml"))
+    assert isinstance(loaded, LoadedCollection)
+    assert [member.config.dataset.name for member in loaded.members] == ["dna"]
+
+
+def test_another_number_of_splits_leaves_a_given_split_alone(folder: Path) -> None:
+    given = EXPERIMENT.replace("{splits: 2, train: 1/2, seed: 0}", "{splits: 1, train: given, seed: 0}")
+    (folder / "a.yaml").write_text(given.replace("plane", "dna"))
+    (a, b), _ = load_all([str(folder / "all.yaml")], (), n_splits=9)
+    assert (a.config.protocol.splits, b.config.protocol.splits) == (1, 9)
+
+
+def test_an_experiment_that_is_named_and_collected_runs_once(folder: Path) -> None:
+    experiments, collections = load_all([str(folder / "all.yaml"), str(folder / "b.yaml")])
+    assert [loaded.name for loaded in experiments] == ["b", "a"]
+    assert [loaded.name for loaded in collections] == ["all"]
+
+
+def test_two_experiments_that_would_share_a_folder_are_refused(folder: Path) -> None:
+    (folder / "else").mkdir()
+    (folder / "else" / "b.yaml").write_text(EXPERIMENT)
+    with pytest.raises(UsageError, match="2 configs are called 'b'"):
+        load_all([str(folder / "all.yaml"), str(folder / "else" / "b.yaml")])
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("[a, b]", "[a, c]", "all.yaml:2:18: c: no such file, and no shipped config has this name"),
+        ("[a, b]", "[a, all]", "all.yaml:2:18: all is a collection itself; list its experiments here"),
+        ("[a, b]", "[a, a]", "the experiment 'a' is listed twice"),
+        ("[a, b]", "[]", "all.yaml:2:14: experiments: list at least one experiment"),
+        ("doc.t5", "doc.t6", "all.yaml:2:15: no claim of a has an id like 'doc.t6.*'"),
+        (
+            "claims",
+            "claim",
+            "all.yaml:3:1: unknown key 'claim'; allowed: claims, deviations, experiments, paper, title",
+        ),
+    ],
+)
+def test_a_mistake_is_told_with_its_place(folder: Path, old: str, new: str, message: str) -> None:
+    (folder / "all.yaml").write_text(COLLECTION.replace(old, new))
+    with pytest.raises(UsageError) as caught:
+        load_any(str(folder / "all.yaml"))
+    assert message in str(caught.value)
+
+
+def test_a_mistake_in_an_experiment_is_told_with_its_place_there(folder: Path) -> None:
+    (folder / "b.yaml").write_text(EXPERIMENT.replace("none", "standart"))
+    with pytest.raises(UsageError, match=r"b\.yaml:3:10: 'standart' is no scaling"):
+        load_any(str(folder / "all.yaml"))
