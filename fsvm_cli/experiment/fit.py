@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from fsvm_cli.data.outline import outline
 from fsvm_cli.errors import UsageError
 from fsvm_cli.evaluation.splits import count_rows
+from fsvm_cli.experiment.records.registry import record_kinds
 from fsvm_cli.spec.schema import GIVEN
 from fsvm_cli.spec.tuning import LEAVE_ONE_OUT
 
@@ -17,9 +18,6 @@ if TYPE_CHECKING:
     from fsvm_cli.data.source import DataSource
     from fsvm_cli.mistakes import Location
     from fsvm_cli.spec.config import LoadedConfig
-
-RECORDED_METHODS = {"decision-field": "gradient-angle", "descent-path": "kpd"}
-"""Whose ranking each record shows."""
 
 LEAST_ROWS = 2
 """A machine needs a row of each of two classes."""
@@ -63,7 +61,8 @@ def check_fit(loaded: LoadedConfig, data: Outline) -> None:
             ("subsets",), f"{config.subsets[-1]} features cannot be retained; {data.name} has {data.n_features}"
         )
     _check_class_kernels(loaded, data)
-    _check_record(loaded, data)
+    for name in config.record:
+        record_kinds()[name].check(loaded, data)
 
 
 def drawn_rows(loaded: LoadedConfig, data: Outline | DataSource) -> dict[int, int]:
@@ -125,16 +124,3 @@ def _check_class_kernels(loaded: LoadedConfig, data: Outline) -> None:
                 (*place, "class_kernels"),
                 f"the two classes of {data.name} share one machine; give it its kernel by 'kernel'",
             )
-
-
-def _check_record(loaded: LoadedConfig, data: Outline) -> None:
-    for name in loaded.config.record:
-        method, words = RECORDED_METHODS[name], name.replace("-", " ")
-        if name == "decision-field" and (data.n_features, len(data.class_names)) != (2, 2):
-            raise loaded.document.error(
-                ("record",),
-                f"a {words} needs 2 features and 2 classes; {data.name} has {data.n_features} and "
-                f"{len(data.class_names)}",
-            )
-        if all(ranking.method != method for ranking in loaded.config.rankings):
-            raise loaded.document.error(("record",), f"a {words} shows a {method} ranking; list one in 'rankings'")

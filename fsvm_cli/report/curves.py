@@ -8,7 +8,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from fsvm_cli.evaluation.metrics import METRIC_TITLES
-from fsvm_cli.report.style import COLOURS, COLUMN_WIDTH, LONGEST_TITLE, MARKERS, figure, legible, save
+from fsvm_cli.figures import COLOURS, COLUMN_WIDTH, LONGEST_TITLE, MARKERS, figure, legible, save
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

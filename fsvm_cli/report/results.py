@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from fsvm_cli.experiment.provenance import FILE_NAME as RUN_NAME
 from fsvm_cli.experiment.provenance import describe_run, is_collection, read_run
-from fsvm_cli.experiment.record import record_key, tables_of
+from fsvm_cli.experiment.recording import record_key, tables_of
+from fsvm_cli.experiment.records.registry import record_kinds
 from fsvm_cli.files import is_file, is_folder, write_atomically
 from fsvm_cli.report.choices import summarise_chosen
 from fsvm_cli.report.numbers import DIGITS_OF_MACHINES
@@ -16,6 +17,7 @@ from fsvm_cli.report.selection import summarise_selection
 from fsvm_cli.report.tables import read_table, summarise, write_table
 from fsvm_cli.report.trials import Trials
 from fsvm_cli.report.verdicts import table_of_verdicts
+from fsvm_cli.spec.records import RECORD_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -39,7 +41,7 @@ TABLE_NAMES = (
 )
 FIGURE_NAMES = tuple(
     f"{name}.{extension}"
-    for name in ("*-vs-features", "*-vs-features-n*", "scores", "decision-field", "descent-path", "overview")
+    for name in ("*-vs-features", "*-vs-features-n*", "scores", *RECORD_NAMES, "overview")
     for extension in (*FORMATS, "pdf")
 )
 
@@ -113,8 +115,6 @@ def draw_figures(folder: Path, formats: Sequence[str] = FORMATS) -> list[Path]:
     """
     # matplotlib takes most of a second to import; a command that draws nothing does not wait for it.
     from fsvm_cli.report.curves import draw_curves  # noqa: PLC0415
-    from fsvm_cli.report.decision_field import draw_decision_field  # noqa: PLC0415
-    from fsvm_cli.report.descent_path import draw_descent_paths  # noqa: PLC0415
     from fsvm_cli.report.overview import draw_overview  # noqa: PLC0415
     from fsvm_cli.report.scores import draw_scores  # noqa: PLC0415
 
@@ -125,11 +125,10 @@ def draw_figures(folder: Path, formats: Sequence[str] = FORMATS) -> list[Path]:
     if config.rankings:
         paths += draw_curves(read_table(folder / CURVES_NAME), config, folder, formats)
         paths += draw_scores(read_table(folder / SCORES_NAME), config, folder, formats)
-    if "decision-field" in config.record:
-        field, points = read_table(folder / "field.csv"), read_table(folder / "points.csv")
-        paths += draw_decision_field(field, points, config, run["data"], folder=folder, formats=formats)
-    if "descent-path" in config.record:
-        paths += draw_descent_paths(read_table(folder / "path.csv"), config, folder, formats)
+    for name in config.record:
+        record = record_kinds()[name]
+        tables = {table: read_table(folder / f"{table}.csv") for table in record.tables}
+        paths += record.draw(tables, config, run["data"], folder, formats)
     _remove_figures(folder, drawn=paths)
     return paths
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import matplotlib as mpl
 import numpy as np
 
+from fsvm_cli.figures import COLOURS, COLUMN_WIDTH, figure, legible, save
 from fsvm_cli.ranking.registry import ranking_methods
-from fsvm_cli.report.style import COLOURS, COLUMN_WIDTH, figure, legible, save
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from fsvm_cli.errors import FsvmError
-from fsvm_cli.experiment.record import record_key, record_of
+from fsvm_cli.experiment.recording import compute_record, record_key
 from fsvm_cli.runner.missing import missing_tasks
 from fsvm_cli.runner.pools import ProcessPool, SerialPool
 from fsvm_cli.runner.schedule import Schedule
@@ -116,7 +116,7 @@ class Job:
         if self.store.record(key) is not None:
             return
         try:
-            record = record_of(self.experiment, name)
+            record = compute_record(self.experiment, name)
         except Exception as failure:  # noqa: BLE001 - as in a trial: it is the record's failure, not the run's
             error = f"{name}: {type(failure).__name__}: {failure}".splitlines()[0]
             self.store.add_failure(key, error)

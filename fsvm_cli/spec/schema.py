@@ -31,6 +31,7 @@ from fsvm_cli.ranking.registry import SYNONYMS, ranking_methods
 from fsvm_cli.spec.claims import AnyClaim
 from fsvm_cli.spec.classifiers import Classifier, ExperimentClassifier, PlainClassifier, is_absent
 from fsvm_cli.spec.extractors import AnyExtraction, Extraction
+from fsvm_cli.spec.records import RECORD_NAMES
 from fsvm_cli.spec.tuning import one_or_more
 
 ALL_FEATURES = "all features"
@@ -229,7 +230,7 @@ class Config(StrictModel):
     parts: tuple[Literal["train", "test"], ...] = Field(
         default=("test",), min_length=1, description="Parts of the data whose curves the figures show."
     )
-    record: tuple[Literal["decision-field", "descent-path"], ...] = Field(
+    record: tuple[Literal[*RECORD_NAMES], ...] = Field(  # type: ignore[valid-type]
         default=(),
         description="What to keep of the first split beside figures of merit: the decision function of a "
         "gradient-angle ranking in the plane, or the feature weights of kpd rankings along their descents.",

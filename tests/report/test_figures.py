@@ -15,7 +15,7 @@ from sklearn.metrics import mutual_info_score
 
 from fsvm_cli.errors import DataError
 from fsvm_cli.experiment.plan import Trial, plan
-from fsvm_cli.experiment.record import PATH_POINTS
+from fsvm_cli.experiment.records.descent_path import PATH_POINTS
 from fsvm_cli.experiment.trial import draw_parts
 from fsvm_cli.ranking.kpd import KernelPenalisedDescent
 from fsvm_cli.report.overview import draw_overview

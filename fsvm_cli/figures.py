@@ -1,4 +1,7 @@
-"""How every figure looks: legible in one column of a paper, and to colour-blind readers; the same bytes each time."""
+"""How every figure looks: legible in one column of a paper, and to colour-blind readers; the same bytes each time.
+
+matplotlib takes most of a second to import: it is imported by the first figure, not by who may draw one.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +9,6 @@ import contextlib
 import io
 import warnings
 from typing import TYPE_CHECKING, Any
-
-import matplotlib as mpl
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter
 
 from fsvm_cli.files import write_atomically
 from fsvm_cli.terminal import visible
@@ -20,6 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 COLUMN_WIDTH = 3.5
 """Inches; a page is twice as wide."""
@@ -66,6 +65,8 @@ def legible(name: object, at_most: int = LONGEST_NAME) -> str:
 
 def use_logarithms(axes: Axes) -> None:
     """Make the horizontal axis logarithmic, with powers of ten that are no formulas."""
+    from matplotlib.ticker import FuncFormatter  # noqa: PLC0415
+
     axes.set_xscale("log")
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: _power_of_ten(value)))
 
@@ -79,6 +80,9 @@ def _power_of_ten(value: float) -> str:
 @contextlib.contextmanager
 def figure(width: float, height: float) -> Iterator[Figure]:
     """Open a figure of a size in inches, drawn in the house style whatever the user's settings are."""
+    import matplotlib as mpl  # noqa: PLC0415
+    from matplotlib.figure import Figure  # noqa: PLC0415
+
     with mpl.rc_context():
         mpl.rcdefaults()
         mpl.rcParams.update(STYLE)
@@ -93,6 +97,8 @@ def save(drawing: Figure, folder: Path, name: str, formats: Sequence[str]) -> li
     list of Path
         The files.
     """
+    from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415
+
     FigureCanvasAgg(drawing)
     # Dates and version numbers would make two equal figures two different files.
     nothing_that_varies = {

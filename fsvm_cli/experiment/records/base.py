@@ -1,0 +1,86 @@
+"""The contract of every record: which rankings it shows, what it asks of a config, its tables and its figure."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, ClassVar
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    import pandas as pd
+
+    from fsvm_cli.data.outline import Outline
+    from fsvm_cli.experiment.plan import Experiment, Trial
+    from fsvm_cli.experiment.trial import Parts
+    from fsvm_cli.spec.config import LoadedConfig
+    from fsvm_cli.spec.schema import Config, Ranking
+
+
+class Record(ABC):
+    """One kind of record.
+
+    Attributes
+    ----------
+    name : str
+        What configs call it, and the name of its figure.
+    method : str
+        The ranking method that it shows.
+    tables : tuple of str
+        Names of its tables, as of files without their ending.
+    """
+
+    name: ClassVar[str]
+    method: ClassVar[str]
+    tables: ClassVar[tuple[str, ...]]
+
+    def rankings(self, config: Config) -> list[Ranking]:
+        """List the rankings of a config that the record shows; all of its method."""
+        return [ranking for ranking in config.rankings if ranking.method == self.method]
+
+    def check(self, loaded: LoadedConfig, data: Outline) -> None:  # noqa: ARG002 - what a record asks of its data
+        """Check that an experiment has what the record shows.
+
+        Raises
+        ------
+        UsageError
+            With the place of the key.
+        """
+        if not self.rankings(loaded.config):
+            raise loaded.document.error(
+                ("record",),
+                f"a {self.name.replace('-', ' ')} shows a {self.method} ranking; list one in 'rankings'",
+            )
+
+    @abstractmethod
+    def compute(self, experiment: Experiment, trial: Trial, parts: Parts) -> dict[str, pd.DataFrame]:
+        """Make the tables, by name, from the parts of the recorded trial."""
+
+    @abstractmethod
+    def draw(
+        self,
+        tables: Mapping[str, pd.DataFrame],
+        config: Config,
+        data: Mapping[str, Any],
+        folder: Path,
+        formats: Sequence[str],
+    ) -> list[Path]:
+        """Draw the figure.
+
+        Parameters
+        ----------
+        tables : mapping of str to DataFrame
+            As read from their files.
+        config : Config
+        data : mapping of str to value
+            What `run.json` says of the data: ``feature_names``, ``class_names``.
+        folder : Path
+        formats : sequence of str
+            Of svg, png, pdf.
+
+        Returns
+        -------
+        list of Path
+            The files.
+        """

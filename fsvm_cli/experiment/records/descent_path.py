@@ -1,0 +1,122 @@
+"""Where a descent along the feature weights of a kernel went: weights, objective and active features, kpd2018."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import pandas as pd
+
+from fsvm_cli.experiment.records.base import Record
+from fsvm_cli.experiment.trial import fitted_ranker, machine_for
+from fsvm_cli.figures import COLOURS, COLUMN_WIDTH, LONGEST_TITLE, figure, legible, save
+from fsvm_cli.ranking.kpd import KernelPenalisedDescent
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from matplotlib.axes import Axes
+
+    from fsvm_cli.experiment.plan import Experiment, Trial
+    from fsvm_cli.experiment.trial import Parts
+    from fsvm_cli.spec.schema import Config
+
+PATH_POINTS = 101
+"""Of a longer descent so many points are kept, equally far apart: more than a figure can show."""
+WEIGHT_OF = "weight of "
+N_NAMED = 5
+MAX_NAME = 24
+
+
+class DescentPath(Record):
+    """The feature weights of every kpd ranking along its descents, section 3 of the paper.
+
+    Table `path`: ranking, machine, iteration, objective, number of active features, and a weight for each feature.
+    """
+
+    name: ClassVar[str] = "descent-path"
+    method: ClassVar[str] = "kpd"
+    tables: ClassVar[tuple[str, ...]] = ("path",)
+
+    def compute(self, experiment: Experiment, trial: Trial, parts: Parts) -> dict[str, pd.DataFrame]:
+        """Follow the feature weights of kernels along their descents."""
+        paths = []
+        weight_names = [f"{WEIGHT_OF}{name}" for name in experiment.source.feature_names]
+        for ranking in self.rankings(experiment.config):
+            machine = machine_for(experiment, trial, experiment.config.classifier_of(ranking), parts)
+            ranker = fitted_ranker(experiment, trial, ranking, parts, machine)
+            assert isinstance(ranker, KernelPenalisedDescent), "its rankings are those of kpd"
+            for place, path in enumerate(ranker.path_):
+                n_points = len(path.objective)
+                kept = np.unique(np.linspace(0, n_points - 1, min(n_points, PATH_POINTS)).round().astype(int))
+                steps = {
+                    "ranking": ranking.label,
+                    "machine": place,
+                    "iteration": kept,
+                    "objective": path.objective[kept],
+                    "n_active": path.n_active[kept],
+                }
+                paths.append(pd.DataFrame(steps).join(pd.DataFrame(path.weights[kept], columns=weight_names)))
+        return {"path": pd.concat(paths, ignore_index=True)}
+
+    def draw(
+        self,
+        tables: Mapping[str, pd.DataFrame],
+        config: Config,
+        data: Mapping[str, Any],  # noqa: ARG002 - the table names its features
+        folder: Path,
+        formats: Sequence[str],
+    ) -> list[Path]:
+        """Draw the path of each machine: the weights above, objective and number of active features below."""
+        path = tables["path"]
+        machines = list(path.groupby(["ranking", "machine"], sort=False))
+        several = path["machine"].max() > 0
+        with figure(max(COLUMN_WIDTH * 0.8 * len(machines), 1.2 * COLUMN_WIDTH), 4.2) as drawing:
+            all_axes = drawing.subplots(2, len(machines), sharex="col", squeeze=False, height_ratios=(3, 2))
+            for column, ((label, machine), rows) in enumerate(machines):
+                upper, lower = all_axes[:, column]
+                upper.set_title(f"{legible(label)}, machine {machine}" if several else legible(label), loc="left")
+                _draw_weights(upper, rows)
+                right = _draw_objective(lower, rows)
+                lower.set_xlabel("Iteration")
+                if column == 0:
+                    upper.set_ylabel("Weight (mean at the start: 1)")
+                    lower.set_ylabel("Objective (start: 1)", color=COLOURS[0])
+                if column == len(machines) - 1:
+                    right.set_ylabel("Active features", color=COLOURS[1])
+            drawing.suptitle(f"{legible(config.title, LONGEST_TITLE)}\nfirst split", fontsize=8, x=0.01, ha="left")
+            return save(drawing, folder, self.name, formats)
+
+
+def _draw_weights(axes: Axes, rows: pd.DataFrame) -> None:
+    """Draw all weights, and name the features that are the largest at the end."""
+    weights = rows[[name for name in rows if str(name).startswith(WEIGHT_OF)]]
+    weights = weights / weights.iloc[0].mean()
+    named = list(weights.iloc[-1].sort_values(ascending=False, kind="stable").index[:N_NAMED])
+    for name in weights:
+        if name not in named:
+            axes.plot(rows["iteration"], weights[name], color="#bbbbbb", linewidth=0.5, zorder=1)
+    for place, name in enumerate(named):
+        axes.plot(rows["iteration"], weights[name], color=COLOURS[place], zorder=2)
+    # What draws is imported where it is used: a run computes records, and draws nothing.
+    from matplotlib.lines import Line2D  # noqa: PLC0415
+
+    names = [name.removeprefix(WEIGHT_OF) for name in named]
+    handles = [Line2D([], [], color=COLOURS[place], label=legible(name, MAX_NAME)) for place, name in enumerate(names)]
+    axes.legend(handles=handles, loc="upper left", fontsize=6, handlelength=1.2)
+    # Room for the names above the curves.
+    axes.set_ylim(0, 1.6 * float(weights.to_numpy().max()))
+
+
+def _draw_objective(axes: Axes, rows: pd.DataFrame) -> Axes:
+    """Draw the objective, and the number of active features on an axis of its own, which is returned."""
+    start = rows["objective"].iloc[0]
+    axes.plot(rows["iteration"], rows["objective"] / start, color=COLOURS[0])
+    axes.set_ylim(0, 1.05)
+    right = axes.twinx()
+    right.spines["right"].set_visible(True)
+    right.grid(visible=False)
+    right.step(rows["iteration"], rows["n_active"], where="post", color=COLOURS[1], linestyle="--")
+    right.set_ylim(0, 1.05 * float(rows["n_active"].max()))
+    return right
