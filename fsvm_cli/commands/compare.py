@@ -31,7 +31,7 @@ def command(results: Path, style: str, claims: str) -> None:
     from fsvm_cli.console import open_console
     from fsvm_cli.errors import DataError, UsageError
     from fsvm_cli.report.comparison import comparison_table, format_comparison, read_comparison
-    from fsvm_cli.report.results import results_folders
+    from fsvm_cli.report.folder import results_folders
     from fsvm_cli.terminal import write_for_machines
 
     folders = results_folders(results)

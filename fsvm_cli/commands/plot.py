@@ -24,7 +24,8 @@ def command(results: Path, formats: tuple[str, ...]) -> None:
     RESULTS is the folder of one experiment, or one that holds several.
     """
     from fsvm_cli.errors import DataError
-    from fsvm_cli.report.results import draw_figures, results_folders
+    from fsvm_cli.report.drawing import draw_figures
+    from fsvm_cli.report.folder import results_folders
 
     folders = results_folders(results)
     if not folders:

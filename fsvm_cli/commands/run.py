@@ -186,7 +186,8 @@ def _run(
 def _write(loaded: LoadedConfig, folder: Path, job: Job, workers: Workers, begin: datetime) -> Callable[[], None]:
     """Write tables and figures of a job that has ended; what is left is to print its summary."""
     from fsvm_cli.experiment.provenance import write_environment
-    from fsvm_cli.report.results import draw_figures, write_tables
+    from fsvm_cli.report.drawing import draw_figures
+    from fsvm_cli.report.results import write_tables
     from fsvm_cli.report.summary import print_summary
 
     if job.error is not None:
@@ -208,8 +209,8 @@ def _collect(loaded: LoadedCollection, written: set[str], out: Path, workers: Wo
     """Write and print a collection whose experiments have been written."""
     from fsvm_cli.errors import DataError
     from fsvm_cli.experiment.provenance import write_environment
+    from fsvm_cli.report.drawing import draw_figures
     from fsvm_cli.report.overview import write_overview
-    from fsvm_cli.report.results import draw_figures
     from fsvm_cli.report.summary import print_overview
 
     missing = [member.name for member in loaded.members if member.name not in written]

@@ -30,7 +30,7 @@ def command(results: Path, n_rerun: int) -> None:
     """
     from fsvm_cli.data.phrases import shown
     from fsvm_cli.errors import DataError, FsvmError
-    from fsvm_cli.report.results import results_folders
+    from fsvm_cli.report.folder import results_folders
     from fsvm_cli.store.store import FILE_NAME
 
     folders = results_folders(results)
@@ -136,7 +136,7 @@ def _made_again(folder: Path, write: Callable[[Path], object]) -> list[str]:
     """Make all tables and figures again and say which differ."""
     import tempfile
 
-    from fsvm_cli.report.results import draw_figures
+    from fsvm_cli.report.drawing import draw_figures
 
     differing = []
     with tempfile.TemporaryDirectory() as name:

@@ -10,8 +10,8 @@ import pandas as pd
 from rich.table import Table
 from rich.text import Text
 
+from fsvm_cli.report.folder import VERDICTS_NAME
 from fsvm_cli.report.numbers import as_csv
-from fsvm_cli.report.results import VERDICTS_NAME
 from fsvm_cli.report.tables import read_table
 from fsvm_cli.terminal import json_text
 

@@ -15,7 +15,7 @@ from fsvm_cli.experiment.provenance import describe_collection
 from fsvm_cli.figures import COLOURS, COLUMN_WIDTH, figure, legible, save, use_logarithms
 from fsvm_cli.files import write_atomically
 from fsvm_cli.report.comparison import read_comparison
-from fsvm_cli.report.results import VERDICTS_NAME
+from fsvm_cli.report.folder import OVERVIEW_NAME, VERDICTS_NAME
 from fsvm_cli.report.tables import write_table
 
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     from fsvm_cli.spec.collection import LoadedCollection
 
-OVERVIEW_NAME = "overview.csv"
 SPAN_OF_LOGARITHMS = 100.0
 """A quantity whose values span more than this factor is drawn on a logarithmic axis."""
 TITLE_WIDTH = 16

@@ -9,7 +9,7 @@ import pytest
 from calling import fsvm
 
 from fsvm_cli.experiment.provenance import FILE_NAME
-from fsvm_cli.report.results import VERDICTS_NAME
+from fsvm_cli.report.folder import VERDICTS_NAME
 from fsvm_cli.report.tables import write_table
 from fsvm_cli.report.verdicts import COLUMNS
 

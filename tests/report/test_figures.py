@@ -18,8 +18,10 @@ from fsvm_cli.experiment.plan import Trial, plan
 from fsvm_cli.experiment.records.descent_path import PATH_POINTS
 from fsvm_cli.experiment.trial import draw_parts
 from fsvm_cli.ranking.kpd import KernelPenalisedDescent
+from fsvm_cli.report.drawing import draw_figures
+from fsvm_cli.report.folder import results_folders
 from fsvm_cli.report.overview import draw_overview
-from fsvm_cli.report.results import draw_figures, results_folders, write_tables
+from fsvm_cli.report.results import write_tables
 from fsvm_cli.report.samples import collect
 from fsvm_cli.report.scores import draw_scores
 from fsvm_cli.report.tables import read_table, write_table

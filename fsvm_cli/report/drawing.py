@@ -1,0 +1,52 @@
+"""Every figure of a folder of results, from its tables."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fsvm_cli.experiment.provenance import is_collection, read_run
+from fsvm_cli.experiment.records.registry import record_kinds
+from fsvm_cli.report.curves import draw_curves
+from fsvm_cli.report.folder import CURVES_NAME, FORMATS, SCORES_NAME, VERDICTS_NAME, remove_figures
+from fsvm_cli.report.overview import draw_overview
+from fsvm_cli.report.scores import draw_scores
+from fsvm_cli.report.tables import read_table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+
+def draw_figures(folder: Path, formats: Sequence[str] = FORMATS) -> list[Path]:
+    """Draw every figure of an experiment, or of a collection, from its tables; figures of what it no longer has go.
+
+    Parameters
+    ----------
+    folder : Path
+        Its results.
+    formats : sequence of str
+        Of svg, png, pdf.
+
+    Returns
+    -------
+    list of Path
+        The files.
+
+    Raises
+    ------
+    DataError
+        If `run.json` or a table is missing or damaged.
+    """
+    if is_collection(folder):
+        return draw_overview(read_table(folder / VERDICTS_NAME), folder, formats)
+    config, run = read_run(folder)
+    paths = []
+    if config.rankings:
+        paths += draw_curves(read_table(folder / CURVES_NAME), config, folder, formats)
+        paths += draw_scores(read_table(folder / SCORES_NAME), config, folder, formats)
+    for name in config.record:
+        record = record_kinds()[name]
+        tables = {table: read_table(folder / f"{table}.csv") for table in record.tables}
+        paths += record.draw(tables, config, run["data"], folder, formats)
+    remove_figures(folder, drawn=paths)
+    return paths

@@ -1,0 +1,49 @@
+"""What a folder of results holds, by the names of its files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fsvm_cli.experiment.provenance import FILE_NAME as RUN_NAME
+from fsvm_cli.experiment.records.registry import record_kinds
+from fsvm_cli.files import is_file, is_folder
+from fsvm_cli.spec.records import RECORD_NAMES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+FORMATS = ("svg", "png")
+CURVES_NAME = "curves.csv"
+SCORES_NAME = "scores.csv"
+SELECTION_NAME = "selection.csv"
+OVERVIEW_NAME = "overview.csv"
+VERDICTS_NAME = "published.csv"
+CHOSEN_NAME = "chosen.csv"
+TABLE_NAMES = (
+    *(CURVES_NAME, SCORES_NAME, SELECTION_NAME, CHOSEN_NAME, VERDICTS_NAME),
+    OVERVIEW_NAME,
+    *(f"{table}.csv" for kind in record_kinds().values() for table in kind.tables),
+)
+FIGURE_NAMES = tuple(
+    f"{name}.{extension}"
+    for name in ("*-vs-features", "*-vs-features-n*", "scores", *RECORD_NAMES, "overview")
+    for extension in (*FORMATS, "pdf")
+)
+
+
+def results_folders(root: Path) -> list[Path]:
+    """Find the results folders at or below `root`, sorted by name."""
+    if is_file(root / RUN_NAME):
+        return [root]
+    if not is_folder(root):
+        return []
+    return sorted(path.parent for path in root.glob(f"*/{RUN_NAME}"))
+
+
+def remove_figures(folder: Path, drawn: Iterable[Path]) -> None:
+    """Remove the figures of what no table shows any more; those of `drawn` stay, in every format."""
+    kept = {path.stem for path in drawn}
+    for path in {path for name in FIGURE_NAMES for path in folder.glob(name)}:
+        if path.stem not in kept:
+            path.unlink()
