@@ -14,11 +14,11 @@ from fsvm_cli.evaluation.metrics import confusion_matrix
 from fsvm_cli.evaluation.nested_predictions import nested_predictions
 from fsvm_cli.evaluation.seeds import random_stream
 from fsvm_cli.evaluation.splits import Split, random_split
+from fsvm_cli.experiment.tuning import tuned
 from fsvm_cli.magnitudes import check_magnitudes
 from fsvm_cli.ranking.base import order_of
 from fsvm_cli.spec.classifiers import Classifier, PlainClassifier
 from fsvm_cli.spec.extractors import Extraction
-from fsvm_cli.spec.tuning import tuned
 from fsvm_cli.store.outcome import Outcome, SubsetResult
 from fsvm_cli.svm import nested_curves
 

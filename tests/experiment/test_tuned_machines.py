@@ -17,12 +17,13 @@ from fsvm_cli.documents import model_from_json, parse_document, validate
 from fsvm_cli.errors import UsageError
 from fsvm_cli.experiment.plan import Experiment, Trial
 from fsvm_cli.experiment.trial import draw_parts, machine_for, run_trial
+from fsvm_cli.experiment.tuning import tuned
 from fsvm_cli.report.choices import in_words
 from fsvm_cli.report.results import write_tables
 from fsvm_cli.report.tables import read_table
 from fsvm_cli.spec.machine import Machine
 from fsvm_cli.spec.schema import Config
-from fsvm_cli.spec.tuning import TuneStep, tuned
+from fsvm_cli.spec.tuning import TuneStep
 from fsvm_cli.store.outcome import Outcome
 from fsvm_cli.store.store import Store
 from fsvm_cli.svm import Gaussian, Laplace, Linear, Polynomial

@@ -1,0 +1,103 @@
+"""The choice of a machine inside the training part, as the `tune` of a classifier asks for it."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from sklearn.model_selection import StratifiedKFold
+
+from fsvm_cli.spec.kernels import fields_in_configs
+from fsvm_cli.spec.tuning import LEAVE_ONE_OUT
+from fsvm_cli.svm import grid_search, leave_one_out
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from fsvm_cli.spec.machine import Machine
+    from fsvm_cli.spec.tuning import TuneStep
+    from fsvm_cli.svm.kernels.additive import Kernel
+    from fsvm_cli.svm.paths.folds import Fold
+
+
+def tuned(
+    machine: Machine,
+    steps: Sequence[TuneStep],
+    X: NDArray[np.float64],
+    y: NDArray[np.intp],
+    *,
+    n_classes: int,
+    rng: np.random.Generator,
+) -> Machine:
+    """Choose a machine by accuracy in cross-validation, step by step.
+
+    Of equally accurate candidates the smoothest is taken; see `fsvm_cli.svm.grid_search`.
+
+    Parameters
+    ----------
+    machine : Machine
+        Where the first step begins.
+    steps : sequence of TuneStep
+        Each begins with what the one before it chose.
+    X : ndarray, shape (n_samples, n_features)
+        The training part.
+    y : ndarray of int, shape (n_samples,)
+        Class codes.
+    n_classes : int
+    rng : numpy.random.Generator
+        Draws the folds.
+
+    Raises
+    ------
+    ValueError
+        If a class has too few samples for the folds.
+    """
+    for step in steps:
+        kernels = [kernel for candidates in step.kernels for kernel in candidates.objects()]
+        found = grid_search(
+            kernels or [machine.kernel],
+            step.C or [machine.C],
+            X,
+            y,
+            _folds(step.folds, y, rng),
+            n_classes=n_classes,
+            tolerance=machine.tolerance,
+        )
+        machine = dataclasses.replace(
+            machine,
+            kernel=found.kernel,
+            C=found.C,
+            chosen=machine.chosen | _chosen(step, found.kernel, found.C),
+            converged=machine.converged and bool(found.converged.all()),
+        )
+    return machine
+
+
+def _folds(folds: int | Literal["leave-one-out"], y: NDArray[np.intp], rng: np.random.Generator) -> list[Fold]:
+    counts = np.bincount(y)
+    smallest = int(counts[counts > 0].min())
+    needed = 2 if folds == LEAVE_ONE_OUT else folds
+    if smallest < needed:
+        raise ValueError(
+            f"tune: folds is {folds}; in the training part the smallest class has {smallest} samples, and "
+            f"{needed} are needed"
+        )
+    if folds == LEAVE_ONE_OUT:
+        return leave_one_out(len(y))
+    splitter = StratifiedKFold(folds, shuffle=True, random_state=int(rng.integers(2**31)))
+    return list(splitter.split(np.zeros(len(y)), y))
+
+
+def _chosen(step: TuneStep, kernel: Kernel, C: float) -> dict[str, float | int | str]:
+    """Name what the step chose among several values."""
+    chosen: dict[str, float | int | str] = {}
+    if len({candidates.kernel for candidates in step.kernels}) > 1:
+        chosen["kernel"] = kernel.name
+    of_kind = [candidates.values() for candidates in step.kernels if candidates.kernel == kernel.name]
+    for name in fields_in_configs(type(kernel)):
+        if len({value for values in of_kind for value in values[name]}) > 1:
+            chosen[name] = getattr(kernel, name)
+    return chosen | ({"C": C} if len(step.C) > 1 else {})
