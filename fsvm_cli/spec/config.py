@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fsvm_cli.documents import read_document, validate
+from fsvm_cli.documents import validate
 from fsvm_cli.errors import UsageError
 from fsvm_cli.files import is_file, is_folder, names_a_folder_everywhere
 from fsvm_cli.shipped import shipped_folder, shipped_names
+from fsvm_cli.spec.extends import read_with_bases
 from fsvm_cli.spec.schema import GIVEN, Config
 from fsvm_cli.terminal import brief
 
@@ -65,7 +66,7 @@ def find_config(name_or_path: str) -> Path:
 
 
 def read_config(name_or_path: str) -> tuple[Path, Document]:
-    """Read the text of one config, of an experiment or a collection of experiments.
+    """Read the text of one config, of an experiment or a collection, completed by those that it extends.
 
     Raises
     ------
@@ -79,7 +80,7 @@ def read_config(name_or_path: str) -> tuple[Path, Document]:
         )
     if not names_a_folder_everywhere(path.stem):
         raise UsageError(f"{path}: Windows has no folders called '{path.stem}', as the results' would be; rename it")
-    return path, read_document(path)
+    return path, read_with_bases(path, find_config)
 
 
 def load_config(name_or_path: str, overrides: Sequence[str] = (), n_splits: int | None = None) -> LoadedConfig:
@@ -99,7 +100,11 @@ def load_config(name_or_path: str, overrides: Sequence[str] = (), n_splits: int 
     UsageError
         Listing all mistakes of the file with their positions.
     """
-    path, document = read_config(name_or_path)
+    return config_in(*read_config(name_or_path), overrides, n_splits)
+
+
+def config_in(path: Path, document: Document, overrides: Sequence[str], n_splits: int | None) -> LoadedConfig:
+    """Do what `load_config` does with a text that has been read."""
     for assignment in overrides:
         document = document.override(assignment)
     if n_splits is not None and not _has_given_split(document):

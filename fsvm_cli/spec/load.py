@@ -12,7 +12,8 @@ from fsvm_cli.documents import validate
 from fsvm_cli.errors import UsageError
 from fsvm_cli.files import is_file
 from fsvm_cli.spec.collection import MEMBERS, Collection, LoadedCollection
-from fsvm_cli.spec.config import load_config, read_config
+from fsvm_cli.spec.config import config_in, read_config
+from fsvm_cli.spec.extends import EXTENDS
 from fsvm_cli.spec.schema import Config
 
 if TYPE_CHECKING:
@@ -44,11 +45,11 @@ def load_any(
     """
     path, document = read_config(name_or_path)
     if MEMBERS not in document.content:
-        return load_config(name_or_path, overrides, n_splits)
+        return config_in(path, document, overrides, n_splits)
     collection = validate(document, Collection)
     members = []
     for place, name in enumerate(collection.experiments):
-        member = load_config(_member(document, place, path.parent / f"{name}.yaml"), overrides, n_splits)
+        member = config_in(*_member(document, place, path.parent / f"{name}.yaml"), overrides, n_splits)
         if not any(fnmatch.fnmatchcase(claim.id, collection.claims) for claim in member.config.expected):
             raise document.error((MEMBERS, place), f"no claim of {name} has an id like '{collection.claims}'")
         members.append(member)
@@ -56,8 +57,8 @@ def load_any(
     return LoadedCollection(path.stem, path.parent, collection, changed, tuple(members))
 
 
-def _member(document: Document, place: int, beside: Path) -> str:
-    """Find the config of one of a collection's experiments: beside the collection, or a shipped one."""
+def _member(document: Document, place: int, beside: Path) -> tuple[Path, Document]:
+    """Read the config of one of a collection's experiments: beside the collection, or a shipped one."""
     here = (MEMBERS, place)
     try:
         path, member = read_config(str(beside) if is_file(beside) else beside.stem)
@@ -65,7 +66,7 @@ def _member(document: Document, place: int, beside: Path) -> str:
         raise document.error(here, str(error)) from error
     if MEMBERS in member.content:
         raise document.error(here, f"{beside.stem} is a collection itself; list its experiments here")
-    return str(path)
+    return path, member
 
 
 def load_all(
@@ -113,14 +114,34 @@ def _file(loaded: LoadedConfig) -> Path:
 
 
 def json_schema() -> dict[str, Any]:
-    """JSON Schema of a config, for editors: of a collection where it lists experiments."""
+    """JSON Schema of a config, for editors: a collection lists experiments, a variant extends another config."""
     schema = TypeAdapter(Config | Collection).json_schema()
     experiment, collection = schema.pop("anyOf")
+    schema["$defs"]["Variant"] = _variant_of(schema["$defs"]["Config"])
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "fsvm experiment",
         **schema,
         "if": {"required": [MEMBERS]},
         "then": collection,
-        "else": experiment,
+        "else": {"if": {"required": [EXTENDS]}, "then": {"$ref": "#/$defs/Variant"}, "else": experiment},
+    }
+
+
+def _variant_of(experiment: dict[str, Any]) -> dict[str, Any]:
+    """Make the schema of a config that extends one: any part of an experiment, in mappings too."""
+    part_of_it = {"type": ["object", "null"]}
+    properties = {key: {"anyOf": [value, part_of_it]} for key, value in experiment["properties"].items()}
+    return {
+        "type": "object",
+        "description": "An experiment that states only what differs from another one.",
+        "properties": {
+            EXTENDS: {
+                "type": "string",
+                "description": "The config that is extended: a file beside this one, or a name.",
+            }
+        }
+        | properties,
+        "required": [EXTENDS],
+        "additionalProperties": False,
     }
