@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 from typing import TYPE_CHECKING, Any
 
 from fsvm_cli.documents import Document, read_document
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 EXTENDS = "extends"
 """The key that names the config that a config begins with."""
+CLAIMS = "expected"
+"""The key of the list of claims."""
 MAX_CONFIGS = 3
 """So many configs may stand in a chain; a longer one could not be read by a person."""
 
@@ -24,7 +27,8 @@ def read_with_bases(path: Path, find: Callable[[str], Path]) -> Document:
     """Read a config and complete it with the configs that it extends.
 
     Mappings are merged key by key; any other value replaces the one that it extends; a key that is empty (or null)
-    takes it away. Every value keeps the position at which it is written.
+    takes it away. In the list of claims, a text stands for the claims of the base whose ids match it as a pattern.
+    Every value keeps the position at which it is written.
 
     Parameters
     ----------
@@ -88,7 +92,34 @@ def _completed(document: Document, base: Document) -> Document:
         for location, position in base.positions.items()
         if not any(location[:length] in replaced for length in range(1, len(location) + 1))
     }
-    return Document(document.name, content, {**inherited, **document.positions})
+    completed = Document(document.name, content, {**inherited, **document.positions})
+    return _with_named_claims(completed, base) if isinstance(own.get(CLAIMS), tuple) else completed
+
+
+def _with_named_claims(document: Document, base: Document) -> Document:
+    """Put the claims of the base in the places where a text names them by their ids."""
+    known = base.content.get(CLAIMS)
+    ids = [claim.get("id") if isinstance(claim, dict) else None for claim in known or ()]
+    claims: list[Any] = []
+    positions = {location: where for location, where in document.positions.items() if location[:1] != (CLAIMS,)}
+    positions[CLAIMS,] = document.where((CLAIMS,))
+
+    def take(source: Document, place: int) -> None:
+        for location, where in source.positions.items():
+            if location[:2] == (CLAIMS, place):
+                positions[CLAIMS, len(claims), *location[2:]] = where
+        claims.append(source.content[CLAIMS][place])
+
+    for place, claim in enumerate(document.content[CLAIMS]):
+        if not isinstance(claim, str):
+            take(document, place)
+            continue
+        named = [number for number, known_id in enumerate(ids) if known_id and fnmatch.fnmatchcase(known_id, claim)]
+        if not named:
+            raise document.error((CLAIMS, place), f"no claim of {base.name} has an id like '{claim}'")
+        for number in named:
+            take(base, number)
+    return Document(document.name, document.content | {CLAIMS: tuple(claims)}, positions)
 
 
 def _merged(own: dict[str, Any], base: dict[str, Any], location: Location, replaced: set[Location]) -> dict[str, Any]:

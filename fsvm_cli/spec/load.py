@@ -13,7 +13,7 @@ from fsvm_cli.errors import UsageError
 from fsvm_cli.files import is_file
 from fsvm_cli.spec.collection import MEMBERS, Collection, LoadedCollection
 from fsvm_cli.spec.config import config_in, read_config
-from fsvm_cli.spec.extends import EXTENDS
+from fsvm_cli.spec.extends import CLAIMS, EXTENDS
 from fsvm_cli.spec.schema import Config
 
 if TYPE_CHECKING:
@@ -132,6 +132,8 @@ def _variant_of(experiment: dict[str, Any]) -> dict[str, Any]:
     """Make the schema of a config that extends one: any part of an experiment, in mappings too."""
     part_of_it = {"type": ["object", "null"]}
     properties = {key: {"anyOf": [value, part_of_it]} for key, value in experiment["properties"].items()}
+    claims = experiment["properties"][CLAIMS]
+    properties[CLAIMS] = claims | {"items": {"anyOf": [claims["items"], {"type": "string"}]}}
     return {
         "type": "object",
         "description": "An experiment that states only what differs from another one.",

@@ -97,3 +97,27 @@ def test_a_file_of_data_beside_another_config_is_not_guessed(tmp_path: Path) -> 
     path = write(tmp_path, "variant", "extends: elsewhere/base.yaml\n")
     with pytest.raises(UsageError, match=r"the data of .*base\.yaml are a file beside it"):
         load_config(path)
+
+
+CLAIMS = """\
+expected:
+  - {id: a.one, kind: statement, where: here, claim: One, note: Why.}
+  - {id: b.one, kind: statement, where: here, claim: Two, note: Why.}
+  - {id: a.two, kind: statement, where: here, claim: Three, note: Why.}
+"""
+
+
+def test_claims_of_the_base_are_taken_over_by_their_ids(tmp_path: Path) -> None:
+    write(tmp_path, "base", BASE + CLAIMS)
+    own = "{id: c, kind: statement, where: here, claim: Mine, note: Why.}"
+    loaded = load_config(write(tmp_path, "variant", f'extends: base.yaml\nexpected: [{own}, "a.*"]\n'))
+    assert [claim.id for claim in loaded.config.expected] == ["c", "a.one", "a.two"]
+    places = [loaded.document.where(("expected", place, "id")).rsplit("/", 1)[-1] for place in range(3)]
+    assert places == ["variant.yaml:2:17", "base.yaml:10:10", "base.yaml:12:10"]
+
+
+def test_claims_that_the_base_lacks_are_named(tmp_path: Path) -> None:
+    write(tmp_path, "base", BASE + CLAIMS)
+    path = write(tmp_path, "variant", 'extends: base.yaml\nexpected: ["a.*", "z.*"]\n')
+    with pytest.raises(UsageError, match=r"variant\.yaml:2:19: no claim of .*base\.yaml has an id like 'z\.\*'"):
+        load_config(path)
