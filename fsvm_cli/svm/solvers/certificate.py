@@ -152,7 +152,7 @@ def _gaps(problem: DualProblem, alpha: Array, bias: float, residuals: Residuals)
     if size == 0.0:
         return 0.0, 0.0 if worst == 0.0 else float("inf")
     sure = size - blur - abs(worst - gap)
-    return gap / size, worst / sure if sure > 0.0 else float("inf")
+    return float(gap / size), float(worst / sure) if sure > 0.0 else float("inf")
 
 
 def _scales(problem: DualProblem, slack: Array, error: Array) -> tuple[float, float]:
