@@ -40,7 +40,7 @@ test-faults: setup-dev  ## kill runs at random times, FAULTS in each way of runn
 	@FSVM_FAULTS=$(FAULTS) $(BIN)/python -m pytest tests/faults -s
 
 test-processors: setup-dev  ## every solver test and some quick experiments under each instruction set that this machine can play
-	@PYTHONPATH=tests $(BIN)/python tests/processors/matrix.py
+	@$(BIN)/python -m tests.processors.matrix
 
 fuzz: setup-dev  ## FUZZ mutated inputs for all readers, methods and extractors; faults are kept in build/fuzz (SEED=n repeats)
 	@$(BIN)/python -m tests.fuzz --number $(FUZZ) --jobs $(JOBS) $(if $(SEED),--seed $(SEED))

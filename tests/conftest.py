@@ -7,16 +7,16 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 import pytest
-from calling import N_TRIALS, fsvm, hashes, write_config
 from hypothesis import settings
 
 from fsvm_cli.experiment import plan
+from tests.helpers.calling import N_TRIALS, fsvm, hashes, write_config
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-pytest_plugins = ["small_experiments"]
+pytest_plugins = ["tests.helpers.small_experiments"]
 
 # scikit-learn checks array-API input only where scipy was told of it before its first import.
 os.environ.setdefault("SCIPY_ARRAY_API", "1")

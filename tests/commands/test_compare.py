@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 import pytest
-from calling import fsvm
 
 from fsvm_cli.experiment.provenance import FILE_NAME
 from fsvm_cli.report.folder import VERDICTS_NAME
 from fsvm_cli.report.tables import write_table
 from fsvm_cli.report.verdicts import COLUMNS
+from tests.helpers.calling import fsvm
 
 if TYPE_CHECKING:
     from pathlib import Path

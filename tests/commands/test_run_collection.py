@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 import pytest
-from calling import fsvm, hashes, write_config
 
 from fsvm_cli.report.tables import read_table
+from tests.helpers.calling import fsvm, hashes, write_config
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from calling import Answer
+    from tests.helpers.calling import Answer
 
     Call = Callable[..., Answer]
 

@@ -10,7 +10,9 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
-from calling import (
+
+from fsvm_cli.report.tables import read_table
+from tests.helpers.calling import (
     CHECKOUT,
     N_TRIALS,
     Answer,
@@ -22,8 +24,6 @@ from calling import (
     wait_for_outcomes,
     write_config,
 )
-
-from fsvm_cli.report.tables import read_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,13 +7,14 @@ import shutil
 from typing import TYPE_CHECKING
 
 import pytest
-from calling import fsvm, hashes, write_config
+
+from tests.helpers.calling import fsvm, hashes, write_config
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from calling import Answer
+    from tests.helpers.calling import Answer
 
     Call = Callable[..., Answer]
 

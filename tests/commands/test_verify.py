@@ -8,15 +8,15 @@ import shutil
 from typing import TYPE_CHECKING
 
 import pytest
-from calling import fsvm, write_config
 
 from fsvm_cli.store.store import Store
+from tests.helpers.calling import fsvm, write_config
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from calling import Answer
+    from tests.helpers.calling import Answer
 
     Call = Callable[..., Answer]
 

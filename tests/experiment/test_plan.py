@@ -16,7 +16,7 @@ from fsvm_cli.data.source import fixed_source
 from fsvm_cli.evaluation.seeds import random_stream
 from fsvm_cli.evaluation.splits import random_split
 from fsvm_cli.experiment import plan as planning
-from fsvm_cli.experiment import record
+from fsvm_cli.experiment import recording
 from fsvm_cli.experiment.plan import Experiment, Trial
 from fsvm_cli.experiment.trial import draw_parts, run_trial
 from fsvm_cli.ranking.registry import ranking_methods
@@ -122,9 +122,9 @@ def test_the_code_of_extractors_counts_and_that_of_a_generator_only_where_it_dra
 
 def test_a_record_belongs_to_the_code_that_makes_it(planned: Planned, monkeypatch: pytest.MonkeyPatch) -> None:
     experiment = planned(dataset={"name": "plane", "samples": 24}, rankings=[ANGLE], subsets="all")
-    before = record.record_key(experiment, "decision-field")
-    monkeypatch.setattr(record, "source_digests", lambda name: {name: "edited"})
-    assert record.record_key(experiment, "decision-field") != before
+    before = recording.record_key(experiment, "decision-field")
+    monkeypatch.setattr(recording, "source_digests", lambda name: {name: "edited"})
+    assert recording.record_key(experiment, "decision-field") != before
 
 
 def test_the_machine_on_all_features_is_always_among_the_sizes(planned: Planned) -> None:

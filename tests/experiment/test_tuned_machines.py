@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from sklearn.model_selection import LeaveOneOut, StratifiedKFold, cross_val_score
 from sklearn.svm import SVC
-from small import run_job
 
 from fsvm_cli.documents import model_from_json, parse_document, validate
 from fsvm_cli.errors import UsageError
@@ -27,6 +26,7 @@ from fsvm_cli.spec.tuning import TuneStep
 from fsvm_cli.store.outcome import Outcome
 from fsvm_cli.store.store import Store
 from fsvm_cli.svm import Gaussian, Laplace, Linear, Polynomial
+from tests.helpers.small import run_job
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -16,8 +16,9 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 import pytest
-from calling import Answer, answer_of, hashes, n_stored, started
-from clusters import Cluster
+
+from tests.helpers.calling import Answer, answer_of, hashes, n_stored, started
+from tests.helpers.clusters import Cluster
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,8 +6,8 @@ import os
 import signal
 from typing import TYPE_CHECKING
 
-from calling import N_TRIALS, answer_of, fsvm, hashes, n_stored, started, wait_for_outcomes
-from clusters import Cluster
+from tests.helpers.calling import N_TRIALS, answer_of, fsvm, hashes, n_stored, started, wait_for_outcomes
+from tests.helpers.clusters import Cluster
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
-from calling import CHECKOUT, N_TRIALS, fsvm, hashes, n_stored
+from tests.helpers.calling import CHECKOUT, N_TRIALS, fsvm, hashes, n_stored
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-from calling import answer_of, fsvm, hashes, started, wait_for_outcomes
+
+from tests.helpers.calling import answer_of, fsvm, hashes, started, wait_for_outcomes
 
 if TYPE_CHECKING:
     from pathlib import Path

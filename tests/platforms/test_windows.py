@@ -10,7 +10,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from calling import CHECKOUT, hashes, write_config
 
 import fsvm_cli
 from fsvm_cli.errors import DataError, UsageError
@@ -19,6 +18,7 @@ from fsvm_cli.spec.config import load_config
 from fsvm_cli.spec.load import load_all
 from fsvm_cli.store.outcome import Outcome
 from fsvm_cli.store.store import FILE_NAME, Store
+from tests.helpers.calling import CHECKOUT, hashes, write_config
 
 AS_ON_WINDOWS = Path(__file__).parent / "as_on_windows"
 IMPORT_EVERYTHING = """

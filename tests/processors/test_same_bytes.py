@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from calling import fsvm, hashes
-from experiments import write_experiments
-from variations import VARIATIONS
+
+from tests.helpers.calling import fsvm, hashes
+from tests.processors.experiments import write_experiments
+from tests.processors.variations import VARIATIONS
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,11 +6,11 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from small import run_job
 
 from fsvm_cli.runner.explain import Explanation, explain
 from fsvm_cli.runner.missing import missing_tasks
 from fsvm_cli.store.store import Store
+from tests.helpers.small import run_job
 
 if TYPE_CHECKING:
     from collections.abc import Callable

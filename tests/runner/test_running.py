@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import distributed
 import pytest
 import threadpoolctl
-from small import Quiet, run_job, stored
 
 from fsvm_cli.errors import DataError
 from fsvm_cli.ranking.registry import ranking_methods
@@ -19,6 +18,7 @@ from fsvm_cli.runner.missing import missing_tasks
 from fsvm_cli.runner.pools import ProcessPool, SerialPool
 from fsvm_cli.runner.session import Job, open_local_pool, run
 from fsvm_cli.store.store import FILE_NAME, Store
+from tests.helpers.small import Quiet, run_job, stored
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

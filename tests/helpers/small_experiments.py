@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from ruamel.yaml import YAML
-from small import SMALL
 
 from fsvm_cli.experiment.plan import Experiment, plan
 from fsvm_cli.spec.config import LoadedConfig, load_config
+from tests.helpers.small import SMALL
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,10 +10,12 @@ import piqp
 from scipy import sparse
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from fsvm_cli.svm import DualProblem
 
 
-def solve_with_piqp(problem: DualProblem) -> np.ndarray | None:
+def solve_with_piqp(problem: DualProblem) -> NDArray[np.float64] | None:
     """Return alpha, or None where PIQP does not vouch for its answer."""
     n = len(problem.y)
     P = problem.gram * np.outer(problem.y, problem.y) + problem.ridge * np.eye(n)
@@ -24,11 +26,11 @@ def solve_with_piqp(problem: DualProblem) -> np.ndarray | None:
         solver.settings.max_iter = 500
         solver.setup(P, -np.ones(n), A, b, None, None, None, np.zeros(n), np.minimum(problem.C, 1e30))
         if solver.solve() == piqp.PIQP_SOLVED:
-            return np.clip(solver.result.x, 0.0, problem.C)
+            return np.clip(np.array(solver.result.x, dtype=np.float64), 0.0, problem.C)
     return None
 
 
-def solve_with_clarabel(problem: DualProblem) -> np.ndarray:
+def solve_with_clarabel(problem: DualProblem) -> NDArray[np.float64]:
     """Return alpha of a problem with finite bounds; slower than PIQP, and the second to be asked."""
     n = len(problem.y)
     P = problem.gram * np.outer(problem.y, problem.y) + problem.ridge * np.eye(n)
@@ -41,4 +43,4 @@ def solve_with_clarabel(problem: DualProblem) -> np.ndarray:
     settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-9
     solution = clarabel.DefaultSolver(sparse.triu(P, format="csc"), -np.ones(n), A, b, cones, settings).solve()
     assert solution.status == clarabel.SolverStatus.Solved
-    return np.clip(np.array(solution.x), 0.0, problem.C)
+    return np.clip(np.array(solution.x, dtype=np.float64), 0.0, problem.C)

@@ -9,7 +9,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Self
 
-from calling import CHECKOUT
+from tests.helpers.calling import CHECKOUT
 
 if TYPE_CHECKING:
     from pathlib import Path
