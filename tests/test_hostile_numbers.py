@@ -18,6 +18,8 @@ from tests.helpers.hostile import POOR_TABLES, TABLES, attempt
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+pytestmark = pytest.mark.slow
+
 METHODS = [*ranking_methods(), *extraction_methods()]
 BOUND = 300
 """Seconds for all tables of one method, which take about one: beyond it, the method hangs."""

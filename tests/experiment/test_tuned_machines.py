@@ -187,12 +187,16 @@ rankings:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("theta: [1, 2]", "theta: [1, 0]", "c.yaml:7:50: classifier.tune.kernels.0.theta.1 is 0; it should be greater"),
+        (
+            "theta: [1, 2]",
+            "theta: [1, 0]",
+            "c.yaml:7:50: classifier.tune.kernels.0.theta.1 is 0; it should be more than 0",
+        ),
         ("theta: [1, 2]", "degree: [1, 2]", "c.yaml:7:39: unknown key 'degree'; allowed: kernel, theta"),
         (
             "theta: [1, 2]",
             "theta: []",
-            "c.yaml:7:46: classifier.tune.kernels.0.theta is a list; it should have at least 1",
+            "c.yaml:7:46: classifier.tune.kernels.0.theta is empty; write at least one value",
         ),
         ("{kernel: gaussian,", "{kernel: gausian,", "c.yaml:7:29: 'gausian' is no kernel"),
         (

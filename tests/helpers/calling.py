@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import io
 import os
 import signal
 import subprocess
@@ -13,7 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
+
 import fsvm_cli
+from fsvm_cli.cli import main
 from fsvm_cli.errors import DataError
 from fsvm_cli.store.store import Store
 
@@ -32,6 +36,9 @@ CONFIG = {
 }
 N_TRIALS = 1000
 """Of a run that something is done to: so many that it is not over before, however busy the machine is."""
+
+N_TRIALS_UNTOUCHED = 200
+"""Of a run that only has to come to its end: some for each worker, and more than one chunk."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +86,18 @@ def fsvm(*arguments: object) -> Answer:
     """Run fsvm as a process."""
     with started(*arguments) as process:
         return answer_of(process)
+
+
+def fsvm_here(*arguments: object) -> Answer:
+    """Run fsvm in this process, where it is no matter that it is one of its own: that spares its imports."""
+    handler = signal.getsignal(signal.SIGTERM)
+    out, err = io.StringIO(), io.StringIO()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "argv", ["fsvm", *map(str, arguments)])
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), pytest.raises(SystemExit) as caught:
+            main()
+    signal.signal(signal.SIGTERM, handler)
+    return Answer(int(caught.value.code or 0), out.getvalue(), err.getvalue())
 
 
 def hashes(folder: Path) -> dict[str, str]:

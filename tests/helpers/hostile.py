@@ -32,9 +32,8 @@ class Table:
     refused: str = ""
 
 
-RNG = np.random.default_rng(12)
 CLASSES = np.arange(18) % 3
-X = RNG.normal(size=(18, 4))
+X = np.random.default_rng(12).normal(size=(18, 4))
 X[:, 0] += CLASSES
 LEAST = 5e-324
 
