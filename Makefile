@@ -7,8 +7,9 @@ JOBS ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu 2>/dev/null || echo 1)
 QUICK_SPLITS ?= 10
 FAULTS ?= 40
 FUZZ ?= 100000
-QUICK_TESTS := tests/evaluation tests/extraction tests/report tests/experiment/test_store.py tests/svm/test_kernels.py \
-  tests/svm/test_dual.py tests/svm/test_estimator.py tests/data/test_own.py tests/data/test_fetch.py tests/test_documents.py
+QUICK_TESTS := tests/evaluation tests/extraction tests/report/test_verdicts.py tests/report/test_numbers.py tests/store \
+  tests/svm/kernels tests/svm/solvers/test_dual.py tests/svm/test_estimator.py tests/data/test_user_file.py \
+  tests/data/test_fetch.py tests/data/test_synthetic.py tests/spec/test_extends.py tests/test_documents.py tests/test_house.py
 
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-dev run test test-quick test-faults test-processors fuzz lint audit bench reproduce-quick reproduce-all lock clean
@@ -33,14 +34,14 @@ run: setup  ## run the first experiment: wine, 500 splits (needs no network)
 test: setup-dev lint  ## ruff, mypy, import-linter, then every test
 	@$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 
-test-quick: setup-dev  ## a first try: the tests that take a moment each, without those that kill runs or check whole curves
+test-quick: setup-dev  ## a first try, within a minute and a half: tests that take a moment each
 	@$(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(QUICK_TESTS)
 
 test-faults: setup-dev  ## kill runs at random times, FAULTS in each way of running, and compare what they end with
 	@FSVM_FAULTS=$(FAULTS) $(BIN)/python -m pytest tests/faults -s
 
 test-processors: setup-dev  ## every solver test and some quick experiments under each instruction set that this machine can play
-	@PYTHONPATH=tests $(BIN)/python tests/processors/matrix.py
+	@$(BIN)/python -m tests.processors.matrix
 
 fuzz: setup-dev  ## FUZZ mutated inputs for all readers, methods and extractors; faults are kept in build/fuzz (SEED=n repeats)
 	@$(BIN)/python -m tests.fuzz --number $(FUZZ) --jobs $(JOBS) $(if $(SEED),--seed $(SEED))

@@ -64,7 +64,7 @@ def main() -> None:
     lock = LOCKS[wants_dev]
     packages = packages_of((ROOT / lock).read_text(encoding="utf-8"))
     purpose = "develop and test" if wants_dev else "run"
-    print(f"Setting up .venv to {purpose} fsvm, once: a minute or two, most of it downloads.", flush=True)
+    print(f"Setting up .venv to {purpose} fsvm, once. Most of the time goes into downloads.", flush=True)
     if not (ENVIRONMENT / "pyvenv.cfg").exists():
         print("[1/3] an empty environment (some seconds)", flush=True)
         venv.create(ENVIRONMENT, with_pip=True)

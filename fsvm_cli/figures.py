@@ -112,6 +112,8 @@ def save(drawing: Figure, folder: Path, name: str, formats: Sequence[str]) -> li
         with warnings.catch_warnings():
             # A box stands for a sign that the font lacks; the tables have the name.
             warnings.filterwarnings("ignore", "Glyph .* missing from font")
+            # Beside very long names no room is left for the axes: these then lie where they do by default.
+            warnings.filterwarnings("ignore", "constrained_layout not applied")
             drawing.savefig(stream, format=extension, metadata=nothing_that_varies[extension])
         path = folder / f"{name}.{extension}"
         write_atomically(path, stream.getvalue())

@@ -6,17 +6,19 @@ import os
 from collections import Counter
 from typing import TYPE_CHECKING
 
+import filelock
+import numpy as np
 import pytest
-from calling import N_TRIALS, fsvm, hashes, write_config
 from hypothesis import settings
 
 from fsvm_cli.experiment import plan
+from tests.helpers.calling import N_TRIALS, N_TRIALS_UNTOUCHED, fsvm_here, hashes, write_config
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-pytest_plugins = ["small_experiments"]
+pytest_plugins = ["tests.helpers.small_experiments"]
 
 # scikit-learn checks array-API input only where scipy was told of it before its first import.
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
@@ -35,8 +37,17 @@ NO_SKIPS = "FSVM_TEST_NO_SKIPS"
 """Set where a test that is skipped is a failure."""
 
 
+def longest_first(items: list[pytest.Item], n_workers: int) -> list[pytest.Item]:
+    """Sort tests by what their file says of them, and deal them to the workers, of which each takes a part in turn."""
+    ordered = sorted(items, key=lambda item: item.get_closest_marker("slow") is None)
+    return [item for worker in range(n_workers) for item in ordered[worker::n_workers]]
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip what needs files that nobody has named."""
+    """Begin with what takes long, and skip what needs files that nobody has named."""
+    n_workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    if n_workers > 1:
+        items[:] = longest_first(items, n_workers)
     missing = {fixture: words for fixture, words in NEEDED.items() if not os.environ.get(words[0])}
     for item in items:
         for fixture in missing.keys() & set(getattr(item, "fixturenames", ())):
@@ -60,14 +71,35 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
+@pytest.fixture
+def rng() -> np.random.Generator:
+    """Random numbers that are the same whichever tests ran before."""
+    return np.random.default_rng(0)
+
+
+def reference_run(tmp_path_factory: pytest.TempPathFactory, n_trials: int) -> tuple[Path, dict[str, str]]:
+    """Run a small config undisturbed; the processes of pytest-xdist share what the first of them has done."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / f"undisturbed-{n_trials}"
+    with filelock.FileLock(f"{folder}.lock"):
+        if not folder.exists():
+            folder.mkdir()
+            config = write_config(folder, protocol=f"{{splits: {n_trials}, train: 1/2, seed: 7}}", subsets="all")
+            answer = fsvm_here("run", config, "--jobs", "1", "--out", folder / "results")
+            assert answer.code == 0, answer.err
+    return folder / "small.yaml", hashes(folder / "results" / "small")
+
+
 @pytest.fixture(scope="session")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]]:
     """A config of `N_TRIALS` splits, and the hashes of what it leads to in one process that nothing disturbs."""
-    folder = tmp_path_factory.mktemp("undisturbed")
-    config = write_config(folder, protocol=f"{{splits: {N_TRIALS}, train: 1/2, seed: 7}}", subsets="all")
-    answer = fsvm("run", config, "--jobs", "1", "--out", folder / "results")
-    assert answer.code == 0, answer.err
-    return config, hashes(folder / "results" / "small")
+    return reference_run(tmp_path_factory, N_TRIALS)
+
+
+@pytest.fixture(scope="session")
+def undisturbed_short(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]]:
+    """The same with `N_TRIALS_UNTOUCHED` splits, for runs that have to come to their end only."""
+    return reference_run(tmp_path_factory, N_TRIALS_UNTOUCHED)
 
 
 @pytest.fixture

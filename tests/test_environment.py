@@ -6,7 +6,8 @@ import re
 import runpy
 
 import pytest
-from calling import CHECKOUT
+
+from tests.helpers.calling import CHECKOUT
 
 LOCKS = ("requirements.lock", "requirements-dev.lock")
 environment = runpy.run_path(str(CHECKOUT / ".ci" / "environment.py"))

@@ -13,10 +13,12 @@ import pytest
 from fsvm_cli.extraction.registry import extraction_methods
 from fsvm_cli.ranking.fisher import Fisher
 from fsvm_cli.ranking.registry import ranking_methods
-from tests.hostile import POOR_TABLES, TABLES, attempt
+from tests.helpers.hostile import POOR_TABLES, TABLES, attempt
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+pytestmark = pytest.mark.slow
 
 METHODS = [*ranking_methods(), *extraction_methods()]
 BOUND = 300

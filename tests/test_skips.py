@@ -7,8 +7,9 @@ import subprocess
 import sys
 
 import pytest
-from calling import CHECKOUT
-from conftest import NEEDED, NO_SKIPS
+
+from tests.conftest import NEEDED, NO_SKIPS
+from tests.helpers.calling import CHECKOUT
 
 NEEDS_ARCHIVE = "tests/data/test_dna_as_printed.py"
 

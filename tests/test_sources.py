@@ -9,13 +9,13 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
-from calling import CHECKOUT
 
 from fsvm_cli import sources
 from fsvm_cli.experiment.plan import TRIAL
 from fsvm_cli.extraction.registry import extraction_methods
 from fsvm_cli.ranking.registry import ranking_methods
 from fsvm_cli.sources import NOT_COUNTED, source_digests
+from tests.helpers.calling import CHECKOUT
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -1,1 +1,1 @@
-"""Floor 6: the click commands; each parses, calls one function and prints."""
+"""Floor 8: the click commands; each parses, calls one function and prints."""

@@ -1,1 +1,1 @@
-"""Floor 2: data sets, from their source to arrays."""
+"""Floor 3: data sets, from their source to arrays."""

@@ -1,1 +1,1 @@
-"""Floor 3: splits, metrics, retained-feature curves and the statistics of both."""
+"""Floor 2: splits, metrics, retained-feature curves and the statistics of both."""

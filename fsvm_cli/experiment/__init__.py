@@ -1,1 +1,1 @@
-"""Floor 4: from a config to stored outcomes."""
+"""Floor 6: the plan of an experiment, one trial, and what a run records."""

@@ -1,1 +1,1 @@
-"""Floor 2: feature extractors, which make few new features of all, one per file; baselines of infoprop2001."""
+"""Floor 4: feature extractors, which make few new features of all, one per file; baselines of infoprop2001."""

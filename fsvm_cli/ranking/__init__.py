@@ -1,4 +1,4 @@
-"""Floor 2: one ranking method of the papers per file, each a scikit-learn estimator."""
+"""Floor 4: one ranking method of the papers per file, each a scikit-learn estimator."""
 
 from fsvm_cli.compiled_cache import use_cache_of_these_sources
 

@@ -1,1 +1,1 @@
-"""Floor 5: from stored outcomes to tables and figures."""
+"""Floor 7: from stored outcomes to tables and figures."""

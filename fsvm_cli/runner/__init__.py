@@ -1,1 +1,1 @@
-"""Runs experiments: what is missing is scheduled on workers and stored."""
+"""Floor 7: runs experiments; what is missing is scheduled on workers and stored."""

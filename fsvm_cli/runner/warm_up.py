@@ -37,10 +37,13 @@ def warm_up(experiments: Iterable[Experiment]) -> None:
     do it one after the other, and all but the first find it done. What fails here fails again, and is told, in the
     trials.
     """
+    unmarked = [experiment for experiment in experiments if not _mark(experiment).exists()]
+    if not unmarked:
+        return
     with insistent_signals(), filelock.FileLock(_lock_path()):
-        for experiment in experiments:
+        for experiment in unmarked:
             mark = _mark(experiment)
-            if mark.exists():
+            if mark.exists():  # another process has done it meanwhile
                 continue
             parts = _random_parts(experiment)
             sizes = tuple(range(1, parts.X_train.shape[1] + 1))
@@ -51,9 +54,11 @@ def warm_up(experiments: Iterable[Experiment]) -> None:
 
 
 def _lock_path() -> Path:
-    # On Windows, where users have no number, the temporary folder is the user's own.
+    # One for each cache, so that nobody waits for the compilation of other sources; not in the cache, which may lie on
+    # a file system that several hosts share. On Windows, where users have no number, this folder is the user's own.
     user = os.getuid() if hasattr(os, "getuid") else "user"
-    return Path(tempfile.gettempdir()) / f"fsvm-{user}-compile.lock"
+    cache = hashlib.sha256(os.environ[VARIABLE].encode()).hexdigest()[:16]
+    return Path(tempfile.gettempdir()) / f"fsvm-{user}-compile-{cache}.lock"
 
 
 def _mark(experiment: Experiment) -> Path:

@@ -1,1 +1,1 @@
-"""Finished trials on disk."""
+"""Floor 5: finished trials on disk."""

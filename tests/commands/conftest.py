@@ -7,9 +7,9 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
-from calling import Answer
 
 from fsvm_cli.cli import main
+from tests.helpers.calling import Answer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -7,13 +7,14 @@ import sqlite3
 from typing import TYPE_CHECKING
 
 import pytest
-from calling import write_config
+
+from tests.helpers.calling import write_config
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from calling import Answer
+    from tests.helpers.calling import Answer
 
     Call = Callable[..., Answer]
 

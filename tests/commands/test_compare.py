@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 import pytest
-from calling import fsvm
 
 from fsvm_cli.experiment.provenance import FILE_NAME
 from fsvm_cli.report.folder import VERDICTS_NAME
 from fsvm_cli.report.tables import write_table
 from fsvm_cli.report.verdicts import COLUMNS
+from tests.helpers.calling import fsvm_here
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,11 +35,11 @@ def results(tmp_path: Path) -> Path:
     ],
 )
 def test_a_pattern_picks_claims_from_all_experiments(results: Path, options: list[str], expected: list[str]) -> None:
-    answer = fsvm("compare", results, "--format", "csv", *options)
+    answer = fsvm_here("compare", results, "--format", "csv", *options)
     assert [",".join(line.split(",")[:2]) for line in answer.out.splitlines()[1:]] == expected
 
 
 def test_a_pattern_of_no_claim_is_named(results: Path) -> None:
-    answer = fsvm("compare", results, "--claims", "paper.t6.*")
+    answer = fsvm_here("compare", results, "--claims", "paper.t6.*")
     assert answer.code == 2
     assert "--claims paper.t6.*: no claim in" in answer.err

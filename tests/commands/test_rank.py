@@ -17,6 +17,7 @@ from fsvm_cli.cli import cli
 from fsvm_cli.errors import DataError, FsvmError, UsageError
 from fsvm_cli.ranking.gradient_angle import GradientAngle
 from fsvm_cli.ranking.registry import ranking_methods
+from fsvm_cli.report.ranking_table import MOST_ROWS
 from fsvm_cli.svm import Gaussian
 
 if TYPE_CHECKING:
@@ -86,6 +87,10 @@ def test_of_many_constant_features_the_first_are_named(tmp_path: Path) -> None:
     path.write_text("".join(f"{row % 2} {1 + row % 2}:1 90000:1\n" for row in range(12)))
     result = rank(path, "--method", "infoprop", "--scaling", "none")
     assert "constant, and so without information: x3, x4, x5, x6, x7 and 89993 more\n" in result.stderr
+    assert result.stdout.splitlines()[-1] == f"and {90_000 - MOST_ROWS:,} features more; --format csv lists all"
+    assert sum("│" in line for line in result.stdout.splitlines()) == MOST_ROWS
+    everything = rank(path, "--method", "infoprop", "--scaling", "none", "--format", "csv").stdout
+    assert len(everything.splitlines()) == 90_001
 
 
 def test_a_data_set_with_a_card_can_be_named() -> None:
@@ -97,7 +102,7 @@ def test_mistakes_are_named_with_what_is_allowed(file: Path) -> None:
     assert "did you mean 'gradient-angle'?" in error_of(UsageError, *good[:-1], "gradient-angl")
     assert "did you mean 'standard'?" in error_of(UsageError, *good, "--scaling", "standart")
     assert "neither gradient-angle nor its machine has a 'epsilo'" in error_of(UsageError, *good, "--set", "epsilo=1")
-    assert "should be greater than or equal to 0" in error_of(UsageError, *good, "--set", "epsilon=-1")
+    assert "epsilon is -1; it should be 0 or more" in error_of(UsageError, *good, "--set", "epsilon=-1")
     assert "there is no column 'knd'" in error_of(UsageError, file, "--target", "knd", "--method", "fisher")
     assert "nothing.csv" in error_of(DataError, "nothing.csv", "--target", "kind", "--method", "fisher")
 

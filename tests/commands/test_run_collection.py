@@ -6,17 +6,19 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 import pytest
-from calling import fsvm, hashes, write_config
 
 from fsvm_cli.report.tables import read_table
+from tests.helpers.calling import fsvm, fsvm_here, hashes, write_config
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from calling import Answer
+    from tests.helpers.calling import Answer
 
     Call = Callable[..., Answer]
+
+pytestmark = pytest.mark.slow
 
 CLAIMS = """
   - {id: doc.t5.size, kind: problem, where: T, claim: c, fact: n_features, published: 20, decimals: 0, tolerance: 1}
@@ -36,7 +38,7 @@ def write_configs(folder: Path) -> Path:
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("finished")
-    answer = fsvm("run", write_configs(folder), "--jobs", "1", "--out", folder / "results")
+    answer = fsvm_here("run", write_configs(folder), "--jobs", "1", "--out", folder / "results")
     assert answer.code == 0, answer.err
     assert "All of them: published / here" in answer.out
     return folder

@@ -10,12 +10,16 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
-from calling import (
+
+from fsvm_cli.ranking.registry import ranking_methods
+from fsvm_cli.report.tables import read_table
+from tests.helpers.calling import (
     CHECKOUT,
     N_TRIALS,
     Answer,
     answer_of,
     fsvm,
+    fsvm_here,
     hashes,
     n_stored,
     started,
@@ -23,20 +27,20 @@ from calling import (
     write_config,
 )
 
-from fsvm_cli.report.tables import read_table
-
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
     Call = Callable[..., Answer]
 
+pytestmark = pytest.mark.slow
+
 TABLES_AND_FIGURES = {"curves.csv", "scores.csv", "selection.csv", "run.json", "accuracy-vs-features.svg", "scores.svg"}
 LONG = {"protocol": "{splits: 3000, train: 1/2, seed: 7}", "subsets": "all"}
 
 
-def test_two_processes_write_the_same_bytes(undisturbed: tuple[Path, dict[str, str]], tmp_path: Path) -> None:
-    config, expected = undisturbed
+def test_two_processes_write_the_same_bytes(undisturbed_short: tuple[Path, dict[str, str]], tmp_path: Path) -> None:
+    config, expected = undisturbed_short
     assert set(expected) >= TABLES_AND_FIGURES
     answer = fsvm("run", config, "--jobs", "2", "--out", tmp_path)
     assert answer.code == 0, answer.err
@@ -54,7 +58,7 @@ def test_a_run_that_was_killed_three_times_writes_the_same_bytes(
             process.kill()
         assert n_before < n_stored(tmp_path / "small") < 2 * N_TRIALS
         n_before = n_stored(tmp_path / "small")
-    answer = fsvm("run", config, "--jobs", "1", "--out", tmp_path)
+    answer = fsvm_here("run", config, "--jobs", "1", "--out", tmp_path)
     assert answer.code == 0, answer.err
     assert f"small: {N_TRIALS} trials, {n_before // 2} already done" in answer.err
     assert hashes(tmp_path / "small") == expected
@@ -118,15 +122,22 @@ def test_a_reader_that_goes_away_costs_no_result(tmp_path: Path) -> None:
     assert set(hashes(tmp_path / "small")) >= TABLES_AND_FIGURES
 
 
-def test_figures_of_trials_that_are_no_more_are_removed(call: Call, tmp_path: Path) -> None:
+def test_figures_of_trials_that_are_no_more_are_removed(
+    call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise ValueError("by design")
+
     config = write_config(tmp_path)
     assert call("run", config, "--jobs", "1").code == 0
     folder = tmp_path / "results" / "small"
     (folder / "notes.svg").write_text("of the user's own")
     assert {"accuracy-vs-features.svg", "scores.svg"} <= set(hashes(folder))
-    # One row holds one class: every trial fails.
-    write_config(tmp_path, protocol="{splits: 4, train: 1, seed: 7}")
-    assert call("run", config, "--jobs", "1").code == 4
+    write_config(tmp_path, protocol="{splits: 4, train: 1/3, seed: 7}")
+    with monkeypatch.context() as broken:
+        for method in ("average-separation", "random"):
+            broken.setattr(ranking_methods()[method], "_scores", refuse)
+        assert call("run", config, "--jobs", "1").code == 4
     assert [path.name for path in sorted(folder.iterdir()) if path.suffix in {".svg", ".png"}] == ["notes.svg"]
     assert read_table(folder / "curves.csv").empty
     write_config(tmp_path)

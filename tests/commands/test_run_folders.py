@@ -7,13 +7,14 @@ import shutil
 from typing import TYPE_CHECKING
 
 import pytest
-from calling import fsvm, hashes, write_config
+
+from tests.helpers.calling import fsvm_here, hashes, write_config
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from calling import Answer
+    from tests.helpers.calling import Answer
 
     Call = Callable[..., Answer]
 
@@ -24,7 +25,7 @@ CLAIM = "[{id: a.b, kind: problem, where: T, claim: c, fact: n_features, publish
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a small config and its full results."""
     folder = tmp_path_factory.mktemp("finished")
-    answer = fsvm("run", write_config(folder), "--jobs", "1", "--out", folder / "results")
+    answer = fsvm_here("run", write_config(folder), "--jobs", "1", "--out", folder / "results")
     assert answer.code == 0, answer.err
     return folder
 

@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING
 
 import click
 import pytest
-from calling import CONFIG, write_config
 from hypothesis import given
 from hypothesis import strategies as st
-from mutations import HOSTILE, mutated_table, mutated_values
 
 from fsvm_cli.commands.progress import progress_display
 from fsvm_cli.console import open_console
 from fsvm_cli.terminal import WITHOUT_SHAPE, gated, json_text, visible
+from tests.helpers.calling import CONFIG, write_config
+from tests.helpers.mutations import HOSTILE, mutated_table, mutated_values
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from calling import Answer
+    from tests.helpers.calling import Answer
 
     Call = Callable[..., Answer]
 

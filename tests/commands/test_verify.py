@@ -8,15 +8,15 @@ import shutil
 from typing import TYPE_CHECKING
 
 import pytest
-from calling import fsvm, write_config
 
 from fsvm_cli.store.store import Store
+from tests.helpers.calling import fsvm_here, write_config
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from calling import Answer
+    from tests.helpers.calling import Answer
 
     Call = Callable[..., Answer]
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("finished")
-    answer = fsvm("run", write_config(folder), "--jobs", "1", "--out", folder / "results")
+    answer = fsvm_here("run", write_config(folder), "--jobs", "1", "--out", folder / "results")
     assert answer.code == 0, answer.err
     return folder / "results" / "small"
 

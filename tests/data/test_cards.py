@@ -20,8 +20,8 @@ from fsvm_cli.data.load import load_version
 from fsvm_cli.data.source import open_source
 from fsvm_cli.data.spec import NamedSpec
 from fsvm_cli.shipped import shipped_folder, shipped_names
-from tests.data.server import Server, files_below, serving
 from tests.data.test_unix_compress import compress
+from tests.helpers.server import Server, files_below, serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

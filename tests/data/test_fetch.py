@@ -21,7 +21,7 @@ from fsvm_cli.data import deadline, download, fetch
 from fsvm_cli.data.card import CardFile
 from fsvm_cli.data.fetch import fetch_files
 from fsvm_cli.errors import DataError
-from tests.data.server import Handler, Server, serving
+from tests.helpers.server import Handler, Server, serving
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -9,7 +9,6 @@ import pytest
 import sklearn.metrics
 from sklearn.decomposition import PCA
 from sklearn.naive_bayes import GaussianNB
-from small import run_job
 
 from fsvm_cli.errors import UsageError
 from fsvm_cli.experiment.plan import Experiment, Trial
@@ -20,6 +19,7 @@ from fsvm_cli.report.tables import summarise
 from fsvm_cli.report.trials import Trials
 from fsvm_cli.spec.schema import Config
 from fsvm_cli.store.store import Store
+from tests.helpers.small import run_job
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 import scipy.stats
-from small import run_job
 
 from fsvm_cli.data.dataset import Dataset
 from fsvm_cli.data.source import fixed_source
@@ -19,6 +18,7 @@ from fsvm_cli.report.samples import collect
 from fsvm_cli.report.tables import summarise
 from fsvm_cli.runner.tasks import PackedExperiment
 from fsvm_cli.store.store import Store
+from tests.helpers.small import run_job
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -16,7 +16,7 @@ from fsvm_cli.data.source import fixed_source
 from fsvm_cli.evaluation.seeds import random_stream
 from fsvm_cli.evaluation.splits import random_split
 from fsvm_cli.experiment import plan as planning
-from fsvm_cli.experiment import record
+from fsvm_cli.experiment import recording
 from fsvm_cli.experiment.plan import Experiment, Trial
 from fsvm_cli.experiment.trial import draw_parts, run_trial
 from fsvm_cli.ranking.registry import ranking_methods
@@ -122,9 +122,9 @@ def test_the_code_of_extractors_counts_and_that_of_a_generator_only_where_it_dra
 
 def test_a_record_belongs_to_the_code_that_makes_it(planned: Planned, monkeypatch: pytest.MonkeyPatch) -> None:
     experiment = planned(dataset={"name": "plane", "samples": 24}, rankings=[ANGLE], subsets="all")
-    before = record.record_key(experiment, "decision-field")
-    monkeypatch.setattr(record, "source_digests", lambda name: {name: "edited"})
-    assert record.record_key(experiment, "decision-field") != before
+    before = recording.record_key(experiment, "decision-field")
+    monkeypatch.setattr(recording, "source_digests", lambda name: {name: "edited"})
+    assert recording.record_key(experiment, "decision-field") != before
 
 
 def test_the_machine_on_all_features_is_always_among_the_sizes(planned: Planned) -> None:
@@ -200,23 +200,29 @@ def test_scores_that_are_not_finite_fail_the_ranking(
     monkeypatch.setattr(ranking_methods()["random"], "_scores", functools.partial(_constant, bad))
     result = run_trial(experiment, FIRST, dict.fromkeys(experiment.places(), experiment.sizes))
     assert list(result.outcomes) == [0]
-    assert "not finite" in result.errors[1]
+    assert f"random: the score of feature 1 is {bad}" in result.errors[1]
 
 
 def _constant(value: float, X: np.ndarray, *args: object) -> np.ndarray:
     return np.full(X.shape[1], value)
 
 
+def trial_of_one_class(experiment: Experiment) -> Trial:
+    """Find a split whose two training rows are of one class."""
+    trials = (Trial(2, split) for split in range(100))
+    return next(trial for trial in trials if len(set(draw_parts(experiment, trial).y_train)) == 1)
+
+
 def test_a_training_part_of_one_class_fails_the_trial(planned: Planned) -> None:
-    experiment = planned(protocol=PROTOCOL | {"train": 1})
-    result = run_trial(experiment, Trial(1, 0), dict.fromkeys(experiment.places(), experiment.sizes))
+    experiment = planned(protocol=PROTOCOL | {"train": 2})
+    result = run_trial(experiment, trial_of_one_class(experiment), dict.fromkeys(experiment.places(), experiment.sizes))
     assert not result.outcomes
     assert set(result.errors) == {0, 1}
     assert all("only one class" in error for error in result.errors.values())
 
 
 def test_without_rankings_a_training_part_of_one_class_fails_too(planned: Planned) -> None:
-    experiment = planned(protocol=PROTOCOL | {"train": 1}, rankings=None)
-    result = run_trial(experiment, Trial(1, 0), {0: experiment.sizes})
+    experiment = planned(protocol=PROTOCOL | {"train": 2}, rankings=None)
+    result = run_trial(experiment, trial_of_one_class(experiment), {0: experiment.sizes})
     assert not result.outcomes
     assert list(result.errors) == [0]

@@ -6,11 +6,11 @@ from dataclasses import fields
 from typing import TYPE_CHECKING
 
 import numpy as np
-from small import run_job
 
 from fsvm_cli.report import samples
 from fsvm_cli.report.samples import Samples, collect
 from fsvm_cli.store.store import Store
+from tests.helpers.small import run_job
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from sklearn.model_selection import LeaveOneOut, StratifiedKFold, cross_val_score
 from sklearn.svm import SVC
-from small import run_job
 
 from fsvm_cli.documents import model_from_json, parse_document, validate
 from fsvm_cli.errors import UsageError
@@ -27,6 +26,7 @@ from fsvm_cli.spec.tuning import TuneStep
 from fsvm_cli.store.outcome import Outcome
 from fsvm_cli.store.store import Store
 from fsvm_cli.svm import Gaussian, Laplace, Linear, Polynomial
+from tests.helpers.small import run_job
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -187,12 +187,16 @@ rankings:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("theta: [1, 2]", "theta: [1, 0]", "c.yaml:7:50: classifier.tune.kernels.0.theta.1 is 0; it should be greater"),
+        (
+            "theta: [1, 2]",
+            "theta: [1, 0]",
+            "c.yaml:7:50: classifier.tune.kernels.0.theta.1 is 0; it should be more than 0",
+        ),
         ("theta: [1, 2]", "degree: [1, 2]", "c.yaml:7:39: unknown key 'degree'; allowed: kernel, theta"),
         (
             "theta: [1, 2]",
             "theta: []",
-            "c.yaml:7:46: classifier.tune.kernels.0.theta is a list; it should have at least 1",
+            "c.yaml:7:46: classifier.tune.kernels.0.theta is empty; write at least one value",
         ),
         ("{kernel: gaussian,", "{kernel: gausian,", "c.yaml:7:29: 'gausian' is no kernel"),
         (

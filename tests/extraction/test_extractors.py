@@ -30,10 +30,16 @@ if TYPE_CHECKING:
 METHODS = list(extraction_methods().values())
 every_method = pytest.mark.parametrize("method", METHODS, ids=lambda method: method.method)
 
-RNG = np.random.default_rng(3)
+
+def mixed_classes(y: np.ndarray) -> np.ndarray:
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(len(y), 5)) @ rng.normal(size=(5, 5))
+    X[:, :3] += np.eye(3)[y] @ rng.normal(size=(3, 3)) * 3
+    return X
+
+
 Y = np.arange(120) % 3
-X = RNG.normal(size=(120, 5)) @ RNG.normal(size=(5, 5))
-X[:, :3] += np.eye(3)[Y] @ RNG.normal(size=(3, 3)) * 3
+X = mixed_classes(Y)
 
 
 def information(values: np.ndarray, n_bins: int = 10) -> float:
@@ -162,9 +168,9 @@ def test_rounding_of_the_samples_does_not_change_the_projections_that_mmip_finds
         np.testing.assert_allclose(InformativeProjections().fit(lattice + noise, y).directions_, exact, atol=1e-12)
 
 
-def test_mmip_finds_a_direction_in_the_plane_that_brute_force_cannot_better() -> None:
+def test_mmip_finds_a_direction_in_the_plane_that_brute_force_cannot_better(rng: np.random.Generator) -> None:
     angle = 0.7
-    hidden = RNG.normal(size=(300, 2)) + np.column_stack([2.5 * (np.arange(300) % 3), np.zeros(300)])
+    hidden = rng.normal(size=(300, 2)) + np.column_stack([2.5 * (np.arange(300) % 3), np.zeros(300)])
     turned = hidden @ np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])
     y = np.arange(300) % 3
 

@@ -1,6 +1,6 @@
 """Runs that are killed at random times, resumed, and compared byte by byte with a run that nothing disturbed.
 
-The routine suite kills a few; ``FSVM_FAULTS=100`` (``make test-faults``) kills so many in each way of running.
+The routine suite kills one in each way of running, ``make test-faults`` as many as ``FSVM_FAULTS`` says.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 import pytest
-from calling import Answer, answer_of, hashes, n_stored, started
-from clusters import Cluster
+
+from tests.helpers.calling import Answer, answer_of, hashes, n_stored, started
+from tests.helpers.clusters import Cluster
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,7 +26,9 @@ if TYPE_CHECKING:
 
     Undisturbed = tuple[Path, dict[str, str]]
 
-N_KILLS = int(os.environ.get("FSVM_FAULTS", "2"))
+pytestmark = pytest.mark.slow
+
+N_KILLS = int(os.environ.get("FSVM_FAULTS", "1"))
 LONGEST_LIFE = 6.0
 """Seconds after its start within which a run is killed: before, while and after its trials run."""
 
@@ -91,18 +94,18 @@ def campaign(
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
-def test_runs_on_this_machine_that_are_killed(undisturbed: Undisturbed, tmp_path: Path, jobs: str) -> None:
-    campaign(undisturbed, tmp_path, int(jobs), lambda: ("--jobs", jobs), kill_one_of)
+def test_runs_on_this_machine_that_are_killed(undisturbed_short: Undisturbed, tmp_path: Path, jobs: str) -> None:
+    campaign(undisturbed_short, tmp_path, int(jobs), lambda: ("--jobs", jobs), kill_one_of)
 
 
 @pytest.mark.parametrize(("seed", "options"), [(4, ("--jobs", "2")), (5, ("--dask", "local:2"))])
 def test_runs_whose_children_are_killed(
-    undisturbed: Undisturbed, tmp_path: Path, seed: int, options: tuple[str, ...]
+    undisturbed_short: Undisturbed, tmp_path: Path, seed: int, options: tuple[str, ...]
 ) -> None:
-    campaign(undisturbed, tmp_path, seed, lambda: options, kill_a_child)
+    campaign(undisturbed_short, tmp_path, seed, lambda: options, kill_a_child)
 
 
-def test_runs_on_a_cluster_of_which_anything_is_killed(undisturbed: Undisturbed, tmp_path: Path) -> None:
+def test_runs_on_a_cluster_of_which_anything_is_killed(undisturbed_short: Undisturbed, tmp_path: Path) -> None:
     clusters = [Cluster(tmp_path)]
 
     def address() -> tuple[str, ...]:
@@ -124,6 +127,6 @@ def test_runs_on_a_cluster_of_which_anything_is_killed(undisturbed: Undisturbed,
             clusters[-1].scheduler.wait()
 
     try:
-        campaign(undisturbed, tmp_path, 3, address, strike)
+        campaign(undisturbed_short, tmp_path, 3, address, strike)
     finally:
         clusters[-1].__exit__()

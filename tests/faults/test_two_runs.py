@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-from calling import answer_of, fsvm, hashes, started, wait_for_outcomes
+import pytest
+
+from tests.helpers.calling import answer_of, fsvm, fsvm_here, hashes, started, wait_for_outcomes
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    import pytest
-
     Undisturbed = tuple[Path, dict[str, str]]
+
+pytestmark = pytest.mark.slow
 
 
 def test_a_second_run_on_the_folder_is_refused_and_the_first_is_not_disturbed(
@@ -26,7 +28,7 @@ def test_a_second_run_on_the_folder_is_refused_and_the_first_is_not_disturbed(
     with started("run", config, "--jobs", "1", "--out", tmp_path) as process:
         wait_for_outcomes(tmp_path / "small", process)
         process.send_signal(signal.SIGSTOP)  # or it might be done before the second begins
-        second = fsvm("run", config, "--jobs", "1", "--out", tmp_path)
+        second = fsvm_here("run", config, "--jobs", "1", "--out", tmp_path)
         process.send_signal(signal.SIGCONT)
         first = answer_of(process)
     assert second.code == 3
@@ -38,10 +40,10 @@ def test_a_second_run_on_the_folder_is_refused_and_the_first_is_not_disturbed(
 
 
 def test_another_blas_kernel_leads_to_the_same_numbers(
-    undisturbed: Undisturbed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    undisturbed_short: Undisturbed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Scores to a relative 1e-9, and every prediction; OpenBLAS chooses its kernels by the processor it finds."""
-    config, _ = undisturbed
+    config, _ = undisturbed_short
     monkeypatch.setenv("OPENBLAS_CORETYPE", {"x86_64": "Prescott"}.get(platform.machine(), "ARMV8"))
     assert fsvm("run", config, "--jobs", "1", "--out", tmp_path).code == 0
     usual = config.parent / "results" / "small"

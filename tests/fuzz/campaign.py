@@ -19,11 +19,25 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from multiprocessing.context import SpawnProcess
 
-    from tests.fuzz.subjects import Subject
-
 MAX_LINES = 2
 PROGRESS = 1000
 """Inputs between two lines of progress."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """Something that takes a file, and must take or refuse any.
+
+    Attributes
+    ----------
+    draw : callable
+        Makes the content of a file from a stream of random numbers, the same from the same stream.
+    take : callable
+        Takes the file at a path; raises an `FsvmError` or a ValueError where it refuses, anything else at a fault.
+    """
+
+    draw: Callable[[random.Random], bytes]
+    take: Callable[[Path], object]
 
 
 @dataclass(frozen=True)

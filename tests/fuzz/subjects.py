@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import json
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -16,27 +15,12 @@ from fsvm_cli.extraction.registry import extraction_methods
 from fsvm_cli.magnitudes import check_magnitudes
 from fsvm_cli.ranking.registry import ranking_methods
 from tests.data.test_fuzz import READERS, Reader, damaged
+from tests.fuzz.campaign import Subject
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
     from pathlib import Path
     from random import Random
-
-
-@dataclass(frozen=True)
-class Subject:
-    """Something that takes a file, and must take or refuse any.
-
-    Attributes
-    ----------
-    draw : callable
-        Makes the content of a file from a stream of random numbers, the same from the same stream.
-    take : callable
-        Takes the file at a path; raises an `FsvmError` or a ValueError where it refuses, anything else at a fault.
-    """
-
-    draw: Callable[[Random], bytes]
-    take: Callable[[Path], object]
 
 
 def reader_subject(reader: Reader) -> Subject:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import os
 import random
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.fuzz.campaign import Campaign, fault_of, run
-from tests.fuzz.subjects import Subject, subjects
+from tests.fuzz.faulty import faulty
+from tests.fuzz.subjects import subjects
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+pytestmark = pytest.mark.slow
 
 METHODS = [name for name in subjects() if name.startswith("method")]
 
@@ -24,21 +26,6 @@ def test_odd_tables_are_scored_or_refused(name: str, tmp_path: Path) -> None:
         path.write_bytes(subject.draw(random.Random(f"sample {seed}")))
         outcome, raised = fault_of(subject, path)
         assert outcome in {"taken", "refused"}, f"{raised}\n{path.read_text()}"
-
-
-def faulty() -> dict[str, Subject]:
-    def draw(rng: random.Random) -> bytes:
-        return rng.choice([b"sound", b"odd"])
-
-    def fails(path: Path) -> None:
-        if path.read_bytes() == b"odd":
-            raise KeyError("odd")
-
-    def dies(path: Path) -> None:
-        if path.read_bytes() == b"odd":
-            os._exit(3)
-
-    return {"fails": Subject(draw, fails), "dies": Subject(draw, dies)}
 
 
 def test_what_leads_to_faults_is_kept_and_the_rest_goes_on(tmp_path: Path) -> None:

@@ -10,7 +10,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from calling import CHECKOUT, hashes, write_config
 
 import fsvm_cli
 from fsvm_cli.errors import DataError, UsageError
@@ -19,6 +18,9 @@ from fsvm_cli.spec.config import load_config
 from fsvm_cli.spec.load import load_all
 from fsvm_cli.store.outcome import Outcome
 from fsvm_cli.store.store import FILE_NAME, Store
+from tests.helpers.calling import CHECKOUT, hashes, write_config
+
+pytestmark = pytest.mark.slow
 
 AS_ON_WINDOWS = Path(__file__).parent / "as_on_windows"
 IMPORT_EVERYTHING = """
@@ -94,7 +96,7 @@ def test_the_first_experiment_and_a_file_of_ones_own(tmp_path: Path) -> None:
     answer = fsvm_as_on_windows(
         ("run", "wine", "--splits", 20, "--jobs", 2, "--out", "out"),
         ("run", "wine", "--splits", 20, "--jobs", 2, "--out", "out"),
-        ("plot", "out"),
+        ("plot", "out", "--format", "svg"),
         ("verify", "out"),
         ("compare", "out"),
         ("rank", "mine.csv", "--target", "kind", "--method", "fisher"),
@@ -107,13 +109,12 @@ def test_the_first_experiment_and_a_file_of_ones_own(tmp_path: Path) -> None:
 
 
 def test_a_run_that_starts_over_replaces_the_store_that_is_there(tmp_path: Path) -> None:
-    config = write_config(tmp_path)
-    run = ("run", config, "--jobs", "1", "--out", "out")
-    fsvm_as_on_windows(run, (*run, "--fresh"), folder=tmp_path)
-    store = next((tmp_path / "out").rglob(FILE_NAME))
-    store.write_bytes(b"no database at all" * 100)
-    fsvm_as_on_windows((*run, "--fresh"), folder=tmp_path)
-    with Store(store.parent, writable=False) as again:
+    folder = tmp_path / "out" / "small"
+    folder.mkdir(parents=True)
+    (folder / FILE_NAME).write_bytes(b"no database at all" * 100)
+    run = ("run", write_config(tmp_path), "--jobs", "1", "--out", "out", "--fresh")
+    fsvm_as_on_windows(run, run, folder=tmp_path)
+    with Store(folder, writable=False) as again:
         assert list(again.covered_sizes())
 
 

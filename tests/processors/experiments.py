@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from calling import write_config
+
+from tests.helpers.calling import write_config
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,9 +12,9 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from calling import CHECKOUT, hashes
-from experiments import write_experiments
-from variations import VARIATIONS, why_not
+from tests.helpers.calling import CHECKOUT, hashes
+from tests.processors.experiments import write_experiments
+from tests.processors.variations import VARIATIONS, why_not
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -5,19 +5,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from calling import fsvm, hashes
-from experiments import write_experiments
-from variations import VARIATIONS
+
+from tests.helpers.calling import Answer, fsvm, fsvm_here, hashes
+from tests.processors.experiments import write_experiments
+from tests.processors.variations import VARIATIONS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
+
+pytestmark = pytest.mark.slow
 
 Runs = tuple[list["Path"], dict[str, dict[str, str]]]
 
 
-def run_all(configs: list[Path], folder: Path) -> dict[str, dict[str, str]]:
+def run_all(configs: list[Path], folder: Path, run: Callable[..., Answer] = fsvm) -> dict[str, dict[str, str]]:
     """Run experiments in one process; the hashes of what each leads to."""
-    answer = fsvm("run", *configs, "--jobs", "1", "--out", folder)
+    answer = run("run", *configs, "--jobs", "1", "--out", folder)
     assert answer.code == 0, answer.err
     return {config.stem: hashes(folder / config.stem) for config in configs}
 
@@ -27,7 +31,7 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Runs:
     """The configs, and what they lead to on this processor as it is."""
     folder = tmp_path_factory.mktemp("processors")
     configs = write_experiments(folder)
-    return configs, run_all(configs, folder / "here")
+    return configs, run_all(configs, folder / "here", fsvm_here)
 
 
 # Those that need no compilation anew; make test-processors runs all.

@@ -9,8 +9,7 @@ from scipy.stats import chisquare
 
 from fsvm_cli.ranking.eubafes import Eubafes, draw_pairs, drawn_contrast, pair_coefficients, similarity_contrast
 
-RNG = np.random.default_rng(13)
-X = RNG.normal(size=(40, 5))
+X = np.random.default_rng(13).normal(size=(40, 5))
 EXCLUSIVE_OR = (X[:, 1] * X[:, 3] > 0).astype(int)
 THREE = np.digitize(X[:, 0] + 0.3 * X[:, 2], [-0.4, 0.4])
 every_labelling = pytest.mark.parametrize("y", [EXCLUSIVE_OR, THREE], ids=["exclusive or", "three classes"])
@@ -21,8 +20,8 @@ def standardised(data: np.ndarray) -> np.ndarray:
 
 
 @every_labelling
-def test_the_criterion_is_the_difference_of_two_means(y: np.ndarray) -> None:
-    weights = RNG.uniform(0.1, 1, size=5)
+def test_the_criterion_is_the_difference_of_two_means(rng: np.random.Generator, y: np.ndarray) -> None:
+    weights = rng.uniform(0.1, 1, size=5)
     within, between = [], []
     for i in range(len(X)):
         for k in range(i):
@@ -33,12 +32,12 @@ def test_the_criterion_is_the_difference_of_two_means(y: np.ndarray) -> None:
 
 
 @every_labelling
-def test_the_gradient_agrees_with_finite_differences(y: np.ndarray) -> None:
+def test_the_gradient_agrees_with_finite_differences(rng: np.random.Generator, y: np.ndarray) -> None:
     coefficients = pair_coefficients(y)
     error = check_grad(
         lambda weights: similarity_contrast(X, coefficients, weights)[0],
         lambda weights: similarity_contrast(X, coefficients, weights)[1],
-        RNG.uniform(0.1, 1, size=5),
+        rng.uniform(0.1, 1, size=5),
     )
     assert error < 1e-6
 
@@ -68,10 +67,10 @@ def test_constant_features_only() -> None:
 
 
 @every_labelling
-def test_every_pair_once_gives_the_criterion_and_its_gradient(y: np.ndarray) -> None:
+def test_every_pair_once_gives_the_criterion_and_its_gradient(rng: np.random.Generator, y: np.ndarray) -> None:
     pairs = np.array(np.triu_indices(len(y), k=1))
     same = y[pairs[0]] == y[pairs[1]]
-    weights = RNG.uniform(0.1, 1, size=5)
+    weights = rng.uniform(0.1, 1, size=5)
     value, gradient = drawn_contrast(X, pairs[:, same], pairs[:, ~same], weights)
     expected_value, expected_gradient = similarity_contrast(X, pair_coefficients(y), weights)
     assert value == pytest.approx(expected_value, rel=1e-12)
@@ -79,8 +78,8 @@ def test_every_pair_once_gives_the_criterion_and_its_gradient(y: np.ndarray) -> 
 
 
 @pytest.mark.parametrize("sizes", [(2, 2), (1, 2, 5), (4, 1, 1)])
-def test_every_pair_of_a_kind_is_as_likely_as_any_other(sizes: tuple[int, ...]) -> None:
-    y = RNG.permutation(np.repeat(np.arange(len(sizes)), sizes))
+def test_every_pair_of_a_kind_is_as_likely_as_any_other(rng: np.random.Generator, sizes: tuple[int, ...]) -> None:
+    y = rng.permutation(np.repeat(np.arange(len(sizes)), sizes))
     drawn = draw_pairs(y, 20_000, np.random.RandomState(1))
     for pairs, wanted in zip(drawn, (y[:, None] == y[None, :], y[:, None] != y[None, :]), strict=True):
         counts = np.zeros(wanted.shape, dtype=int)

@@ -10,9 +10,14 @@ from hypothesis import strategies as st
 from fsvm_cli.ranking.gradient_angle import GradientAngle, margin_region
 from fsvm_cli.svm import SVM, Gaussian, Kernel, Linear, Polynomial, Tanh
 
-RNG = np.random.default_rng(3)
-X = RNG.normal(size=(60, 4)) * [1.0, 2.0, 0.5, 1.0]
-BINARY = (X[:, 0] + 0.5 * X[:, 1] ** 2 + 0.3 * RNG.normal(size=60) > 0.5).astype(int)
+
+def curved_classes() -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(60, 4)) * [1.0, 2.0, 0.5, 1.0]
+    return X, (X[:, 0] + 0.5 * X[:, 1] ** 2 + 0.3 * rng.normal(size=60) > 0.5).astype(int)
+
+
+X, BINARY = curved_classes()
 THREE = np.digitize(X[:, 0] + 0.4 * X[:, 1], [-0.5, 0.5])
 KERNELS = [Linear(), Polynomial(degree=2), Polynomial(degree=3, offset=0.5), Gaussian(theta=4.0), Tanh(scale=0.05)]
 every_kernel = pytest.mark.parametrize("kernel", KERNELS, ids=repr)

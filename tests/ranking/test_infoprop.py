@@ -13,10 +13,15 @@ from fsvm_cli.information import indicator_credits
 from fsvm_cli.ranking.infoprop import Infoprop, feature_influence
 from fsvm_cli.svm import SVM, Anova, Gaussian, Kernel, Linear, Polynomial
 
-RNG = np.random.default_rng(11)
-X = RNG.normal(size=(90, 4)) * [1.0, 2.0, 0.5, 1.0]
-BINARY = (X[:, 0] + 0.4 * X[:, 1] + 0.6 * RNG.normal(size=90) > 0.3).astype(int)
-THREE = np.where(X[:, 2] > 0.3, 2, (X[:, 0] + 0.5 * RNG.normal(size=90) > 0).astype(int))
+
+def noisy_classes() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(11)
+    X = rng.normal(size=(90, 4)) * [1.0, 2.0, 0.5, 1.0]
+    two = (X[:, 0] + 0.4 * X[:, 1] + 0.6 * rng.normal(size=90) > 0.3).astype(int)
+    return X, two, np.where(X[:, 2] > 0.3, 2, (X[:, 0] + 0.5 * rng.normal(size=90) > 0).astype(int))
+
+
+X, BINARY, THREE = noisy_classes()
 TRAIN, TEST = np.arange(60), np.arange(60, 90)
 KERNELS = [Linear(), Polynomial(degree=2), Polynomial(degree=3, offset=0.5), Anova(gamma=0.3), Gaussian(theta=4.0)]
 every_kernel = pytest.mark.parametrize("kernel", KERNELS, ids=repr)

@@ -22,9 +22,14 @@ from fsvm_cli.ranking.kernel_descent import (
 from fsvm_cli.ranking.kpd import KernelPenalisedDescent, survival
 from fsvm_cli.svm import SVM, Gaussian, Kernel, Laplace, Linear, Polynomial, predict_codes
 
-RNG = np.random.default_rng(31)
-X = RNG.normal(size=(50, 6))
-Y = np.where(X[:, 0] + X[:, 1] ** 2 + 0.5 * RNG.normal(size=50) > 0.8, 1.0, -1.0)
+
+def curved_classes() -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(31)
+    X = rng.normal(size=(50, 6))
+    return X, np.where(X[:, 0] + X[:, 1] ** 2 + 0.5 * rng.normal(size=50) > 0.8, 1.0, -1.0)
+
+
+X, Y = curved_classes()
 KERNELS = [Gaussian(theta=8.0), Laplace(theta=5.0), Polynomial(degree=2), Polynomial(degree=3, offset=4.0, scale=0.5)]
 PENALTIES = [Penalty("l0", 0.7, 3.0), Penalty("l1", 0.7, 3.0), Penalty("l2", 0.7, 3.0)]
 SCHEDULE = Schedule(
@@ -50,9 +55,11 @@ def central_differences(function, v: np.ndarray, step: float = 1e-5) -> np.ndarr
 
 @every_kernel
 @every_penalty
-def test_the_gradient_is_that_of_the_saddle_objective(kernel: Kernel, penalty: Penalty) -> None:
+def test_the_gradient_is_that_of_the_saddle_objective(
+    rng: np.random.Generator, kernel: Kernel, penalty: Penalty
+) -> None:
     objective = objective_of(kernel, penalty)
-    v = starting_weights(kernel, 6) * RNG.uniform(0.5, 1.5, size=6)
+    v = starting_weights(kernel, 6) * rng.uniform(0.5, 1.5, size=6)
     total = v.sum()
 
     def value(weights: np.ndarray) -> float:
@@ -65,9 +72,11 @@ def test_the_gradient_is_that_of_the_saddle_objective(kernel: Kernel, penalty: P
 
 @every_kernel
 @every_penalty
-def test_as_printed_the_gradient_is_that_of_equation_14_at_fixed_alpha(kernel: Kernel, penalty: Penalty) -> None:
+def test_as_printed_the_gradient_is_that_of_equation_14_at_fixed_alpha(
+    rng: np.random.Generator, kernel: Kernel, penalty: Penalty
+) -> None:
     objective = objective_of(kernel, penalty, "as-printed")
-    v = starting_weights(kernel, 6) * RNG.uniform(0.5, 1.5, size=6)
+    v = starting_weights(kernel, 6) * rng.uniform(0.5, 1.5, size=6)
     point = objective.at(v, np.zeros(50))
     signed = point.alpha * Y
 
@@ -151,8 +160,8 @@ def test_it_ends_when_no_feature_is_left() -> None:
     assert path.converged
 
 
-def test_the_printed_objective_gives_up_the_features_that_matter() -> None:
-    informative = np.column_stack([Y + 0.3 * RNG.normal(size=50), RNG.normal(size=(50, 5))])
+def test_the_printed_objective_gives_up_the_features_that_matter(rng: np.random.Generator) -> None:
+    informative = np.column_stack([Y + 0.3 * rng.normal(size=50), rng.normal(size=(50, 5))])
     for kernel in KERNELS:
         printed, saddle = (
             KernelPenalisedDescent(kernel, variant=variant).fit(informative, Y) for variant in ("as-printed", "saddle")

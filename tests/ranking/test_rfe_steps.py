@@ -10,9 +10,14 @@ from fsvm_cli.ranking.rfe_steps import drop_feature, has_strays, make_chunk, nor
 from fsvm_cli.svm import SVM, Gaussian, Kernel, Laplace, Linear, Polynomial
 from fsvm_cli.svm.solvers.conclusion import compiled_bias, compiled_gap
 
-RNG = np.random.default_rng(21)
-X = RNG.normal(size=(30, 50))
-Y = np.where(X[:, 0] + RNG.normal(size=30) > 0, 1.0, -1.0)
+
+def wide_samples() -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(21)
+    X = rng.normal(size=(30, 50))
+    return X, np.where(X[:, 0] + rng.normal(size=30) > 0, 1.0, -1.0)
+
+
+X, Y = wide_samples()
 FEATURES = np.arange(50)
 
 
@@ -40,11 +45,11 @@ def test_a_chunk_without_a_feature_is_consistent() -> None:
     np.testing.assert_allclose(U.T @ U, expected, atol=1e-10)
 
 
-def test_a_factor_that_would_lose_its_digits_is_made_anew() -> None:
+def test_a_factor_that_would_lose_its_digits_is_made_anew(rng: np.random.Generator) -> None:
     # Two features, one of them hundred million times the other: without it next to nothing of a pivot is left.
-    small = RNG.normal(size=20)
-    columns = np.ascontiguousarray(np.stack([1e8 * RNG.normal(size=20), small]))
-    y = np.where(RNG.random(20) > 0.5, 1.0, -1.0)
+    small = rng.normal(size=20)
+    columns = np.ascontiguousarray(np.stack([1e8 * rng.normal(size=20), small]))
+    y = np.where(rng.random(20) > 0.5, 1.0, -1.0)
     chunk = make_chunk(np.arange(20), columns, np.arange(2), y, np.zeros(20), 1.0)
     train(chunk, 1e-6)
     assert chunk.factor.size[0] > 0
@@ -87,9 +92,9 @@ def test_a_stray_is_a_sample_within_the_margin_that_is_not_watched() -> None:
 
 
 @pytest.mark.parametrize("C", [0.1, 10.0])
-def test_samples_that_are_not_watched_are_outside_the_margin(C: float) -> None:
-    data = RNG.normal(size=(300, 6))
-    y = np.where(data @ [3.0, 2.0, 1.0, 0.5, 0.2, 0.1] + RNG.normal(size=300) > 0, 1.0, -1.0)
+def test_samples_that_are_not_watched_are_outside_the_margin(rng: np.random.Generator, C: float) -> None:
+    data = rng.normal(size=(300, 6))
+    y = np.where(data @ [3.0, 2.0, 1.0, 0.5, 0.2, 0.1] + 0.1 * rng.normal(size=300) > 0, 1.0, -1.0)
     machines = LinearMachines(Task(Linear(), data, y[None], C, 1e-8, "auto"))
     watched = []
     for _ in range(5):

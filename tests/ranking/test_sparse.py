@@ -14,10 +14,15 @@ from fsvm_cli.ranking.mutual_information import MutualInformation, occurrence_in
 from fsvm_cli.ranking.registry import ranking_methods
 from fsvm_cli.svm import Gaussian, Polynomial
 
-RNG = np.random.default_rng(4)
+
+def words_and_counts(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    rng, word = np.random.default_rng(4), np.arange(12)
+    words = (rng.random((90, 12)) < np.where(word < 3, 0.2 + 0.3 * (y[:, None] == word % 3), 0.2)) * 1.0
+    return words, words * rng.integers(1, 5, size=words.shape)
+
+
 Y = np.arange(90) % 3
-WORDS = (RNG.random((90, 12)) < np.where(np.arange(12) < 3, 0.2 + 0.3 * (Y[:, None] == np.arange(12) % 3), 0.2)) * 1.0
-COUNTS = WORDS * RNG.integers(1, 5, size=WORDS.shape)
+WORDS, COUNTS = words_and_counts(Y)
 FORMATS = [sp.csr_array, sp.csr_matrix, sp.csc_array]
 
 

@@ -6,11 +6,12 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from small import run_job
 
+from fsvm_cli.ranking.registry import ranking_methods
 from fsvm_cli.runner.explain import Explanation, explain
 from fsvm_cli.runner.missing import missing_tasks
 from fsvm_cli.store.store import Store
+from tests.helpers.small import run_job
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -100,10 +101,16 @@ def test_a_store_that_knows_no_code_is_told(planned: Planned, tmp_path: Path) ->
     ]
 
 
-def test_what_failed_before_is_told_with_its_error(planned: Planned, tmp_path: Path) -> None:
-    experiment = planned(protocol=PROTOCOL | {"train": 1}, rankings=[{"method": "average-separation"}])
+def test_what_failed_before_is_told_with_its_error(
+    planned: Planned, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise ValueError("by design")
+
+    monkeypatch.setattr(ranking_methods()["average-separation"], "_scores", refuse)
+    experiment = planned(rankings=[{"method": "average-separation"}])
     run_job(experiment, tmp_path)
     ((explanation),) = explained(experiment, tmp_path)
     assert explanation.n_missing == 3
     (reason,) = explanation.reasons
-    assert reason.startswith("3 failed before (ValueError: average-separation needs samples of at least two classes")
+    assert reason.startswith("3 failed before (ValueError: by design")

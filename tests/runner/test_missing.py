@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from hypothesis import given
 from hypothesis import strategies as st
-from small import run_job
 
 from fsvm_cli.runner import missing
 from fsvm_cli.runner.missing import Coverage, missing_tasks
 from fsvm_cli.store.store import Store
+from tests.helpers.small import run_job
 
 if TYPE_CHECKING:
     from collections.abc import Callable

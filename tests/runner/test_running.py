@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING, Any
 import distributed
 import pytest
 import threadpoolctl
-from small import Quiet, run_job, stored
 
 from fsvm_cli.errors import DataError
+from fsvm_cli.experiment.records.registry import record_kinds
 from fsvm_cli.ranking.registry import ranking_methods
 from fsvm_cli.runner.dask_pool import DaskPool
 from fsvm_cli.runner.missing import missing_tasks
 from fsvm_cli.runner.pools import ProcessPool, SerialPool
 from fsvm_cli.runner.session import Job, open_local_pool, run
 from fsvm_cli.store.store import FILE_NAME, Store
+from tests.helpers.small import Quiet, run_job, stored
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from fsvm_cli.runner.pools import Pool
 
     Planned = Callable[..., Experiment]
+
+pytestmark = pytest.mark.slow
 
 PROTOCOL = {"splits": 3, "train": "1/2", "seed": 7}
 MANY = {"protocol": PROTOCOL | {"splits": 40}}
@@ -136,16 +139,18 @@ def _raise(*args: object) -> None:
     raise ZeroDivisionError("by design")
 
 
-def test_a_record_that_fails_is_a_failure_of_the_run_and_not_its_end(planned: Planned, tmp_path: Path) -> None:
+def test_a_record_that_fails_is_a_failure_of_the_run_and_not_its_end(
+    planned: Planned, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(type(record_kinds()["decision-field"]), "compute", _raise)
     experiment = planned(
         dataset={"name": "plane", "samples": 30},
-        protocol=PROTOCOL | {"train": 1},
         rankings=[{"method": "gradient-angle", "epsilon": 0.1}],
         subsets="all",
         record=["decision-field"],
     )
-    failures = run_job(experiment, tmp_path).failures
-    assert any(error.startswith("decision-field: ") for error in failures)
+    assert run_job(experiment, tmp_path).failures == {"decision-field: ZeroDivisionError: by design": 1}
+    assert len(stored(experiment, tmp_path)) == 3
 
 
 def test_a_damaged_store_ends_its_experiment_and_no_other(planned: Planned, tmp_path: Path) -> None:

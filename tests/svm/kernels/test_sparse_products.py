@@ -9,8 +9,7 @@ from scipy import sparse
 from fsvm_cli.svm import Gaussian, Linear, Polynomial
 from fsvm_cli.svm.kernels.sparse_products import add_products, fill_own_products, sparse_inner_products
 
-RNG = np.random.default_rng(5)
-WEIGHTS = tuple(RNG.uniform(0.0, 2.0, 40))
+WEIGHTS = tuple(np.random.default_rng(5).uniform(0.0, 2.0, 40))
 
 
 def random_rows(n: int, density: float = 0.2, seed: int = 0) -> sparse.csr_matrix:
@@ -62,11 +61,11 @@ def test_the_compiled_functions_do_what_their_python_does() -> None:
     "kernel", [Linear(), Linear(WEIGHTS), Polynomial(2, 1.0, WEIGHTS), Polynomial(3), Gaussian(4.0)], ids=repr
 )
 @pytest.mark.parametrize("is_sparse", [False, True])
-def test_scores_are_those_of_the_gram_matrix(kernel, features, is_sparse) -> None:
+def test_scores_are_those_of_the_gram_matrix(rng: np.random.Generator, kernel, features, is_sparse) -> None:
     A, B = random_rows(30), random_rows(11, seed=1)
     if not (is_sparse and kernel.statistic.accepts_sparse):
         A, B = A.toarray(), B.toarray()
-    coefficients = RNG.standard_normal((3, 30))
+    coefficients = rng.standard_normal((3, 30))
     found = kernel.expansion(A, B, coefficients, features)
     expected = coefficients @ kernel.value(kernel.statistic_matrix(A, B, features))
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from qp_oracle import solve_with_piqp
 
 from fsvm_cli.svm import DualProblem, duality_gap
 from fsvm_cli.svm.paths.gram_downdate import MANY, settle, subtract_term
 from fsvm_cli.svm.solvers.conclusion import compiled_bias
 from fsvm_cli.svm.solvers.engine import make_scratch
+from tests.helpers.qp_oracle import solve_with_piqp
 
 
 def start(X, y, C):

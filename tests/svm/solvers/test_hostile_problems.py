@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 
 import numpy as np
-from exact_gap import exact_gap
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -26,6 +25,7 @@ from fsvm_cli.svm import (
 from fsvm_cli.svm.solvers.block_pivoting import pivot_certified
 from fsvm_cli.svm.solvers.engine import make_scratch
 from fsvm_cli.svm.solvers.residuals import refresh
+from tests.helpers.exact_gap import exact_gap
 
 EXAMPLES = int(os.environ.get("FSVM_HOSTILE_EXAMPLES", "100"))
 TOLERANCE = 1e-6

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from qp_oracle import solve_with_piqp
 from sklearn.svm import SVC
 
 from fsvm_cli.svm import (
@@ -27,6 +26,7 @@ from fsvm_cli.svm import (
     bias_of,
     solve,
 )
+from tests.helpers.qp_oracle import solve_with_piqp
 
 EXAMPLES = int(os.environ.get("FSVM_AGREEMENT_EXAMPLES", "200"))
 AGREEMENT = settings(max_examples=EXAMPLES, deadline=None, derandomize=True)

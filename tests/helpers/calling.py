@@ -1,0 +1,123 @@
+"""The command line as a process, and small configs for it."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import fsvm_cli
+from fsvm_cli.cli import main
+from fsvm_cli.errors import DataError
+from fsvm_cli.store.store import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+CHECKOUT = Path(fsvm_cli.__file__).parents[1]
+CONFIG = {
+    "title": "A small experiment",
+    "dataset": "{name: noise20, samples: 60}",
+    "scaling": "standard",
+    "classifier": "{kernel: linear, C: 1, tolerance: 0.001}",
+    "protocol": "{splits: 4, train: 1/2, seed: 7}",
+    "rankings": "[{method: average-separation}, {method: random}]",
+    "subsets": "[1, 5]",
+}
+N_TRIALS = 1000
+"""Of a run that something is done to: so many that it is not over before, however busy the machine is."""
+
+N_TRIALS_UNTOUCHED = 200
+"""Of a run that only has to come to its end: some for each worker, and more than one chunk."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a process said at its end."""
+
+    code: int
+    out: str
+    err: str
+
+
+def write_config(folder: Path, name: str = "small", **changes: str) -> Path:
+    """Write the small config with the YAML of some of its keys replaced; the line of a key is its place from 1."""
+    path = folder / f"{name}.yaml"
+    path.write_text("".join(f"{key}: {value}\n" for key, value in (CONFIG | changes).items()))
+    return path
+
+
+@contextlib.contextmanager
+def started(*arguments: object) -> Iterator[subprocess.Popen[str]]:
+    """Start fsvm as the leader of a process group, of which nothing is left at the end."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "fsvm_cli", *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"PYTHONPATH": str(CHECKOUT)},
+        start_new_session=True,
+    )
+    with process:
+        try:
+            yield process
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+
+
+def answer_of(process: subprocess.Popen[str]) -> Answer:
+    """Wait for the end of a process."""
+    out, err = process.communicate(timeout=300)
+    return Answer(process.returncode, out, err)
+
+
+def fsvm(*arguments: object) -> Answer:
+    """Run fsvm as a process."""
+    with started(*arguments) as process:
+        return answer_of(process)
+
+
+def fsvm_here(*arguments: object) -> Answer:
+    """Run fsvm in this process, where it is no matter that it is one of its own: that spares its imports."""
+    handler = signal.getsignal(signal.SIGTERM)
+    out, err = io.StringIO(), io.StringIO()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "argv", ["fsvm", *map(str, arguments)])
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), pytest.raises(SystemExit) as caught:
+            main()
+    signal.signal(signal.SIGTERM, handler)
+    return Answer(int(caught.value.code or 0), out.getvalue(), err.getvalue())
+
+
+def hashes(folder: Path) -> dict[str, str]:
+    """SHA-256 of every table and figure of a results folder, and of what it says of itself."""
+    paths = [path for pattern in ("*.csv", "*.svg", "run.json") for path in sorted(folder.glob(pattern))]
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in paths if path.name != "timings.csv"}
+
+
+def n_stored(folder: Path) -> int:
+    """Count the outcomes that the store of a folder holds; 0 where there is none yet."""
+    try:
+        with Store(folder, writable=False) as store:
+            return sum(1 for _ in store.covered_sizes())
+    except DataError:
+        assert not (folder / "trials.sqlite").exists()
+        return 0
+
+
+def wait_for_outcomes(folder: Path, process: subprocess.Popen[str], more_than: int = 0) -> None:
+    """Wait until a run has made some outcomes durable."""
+    while n_stored(folder) <= more_than:
+        assert process.poll() is None, answer_of(process)
+        time.sleep(0.02)

@@ -1,0 +1,47 @@
+"""Small experiments."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from ruamel.yaml import YAML
+
+from fsvm_cli.experiment.plan import Experiment, plan
+from fsvm_cli.spec.config import LoadedConfig, load_config
+from tests.helpers.small import SMALL
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+PUBLISHED = "FSVM_TEST_PUBLISHED"
+
+
+@pytest.fixture
+def load(tmp_path: Path) -> Callable[..., LoadedConfig]:
+    """Load the small config with some of its keys replaced; None removes one."""
+
+    def load_with(**changes: Any) -> LoadedConfig:
+        path = tmp_path / "small.yaml"
+        content = {key: value for key, value in (SMALL | changes).items() if value is not None}
+        with path.open("w") as stream:
+            YAML().dump(content, stream)
+        return load_config(str(path))
+
+    return load_with
+
+
+@pytest.fixture
+def planned(load: Callable[..., LoadedConfig]) -> Callable[..., Experiment]:
+    """Plan the small config with some of its keys replaced."""
+    return lambda **changes: plan(load(**changes), print)
+
+
+@pytest.fixture(scope="session")
+def published_folder() -> Path:
+    """Find the folder of the documents' published values, one YAML file each."""
+    folder = Path(os.environ[PUBLISHED])
+    assert folder.is_dir(), f"{PUBLISHED} names {folder}, which is no folder"
+    return folder
