@@ -67,22 +67,25 @@ class AdditiveKernel(Kernel):
         return self.form.statistic == INNER_PRODUCT and self.form.function == IDENTITY
 
     def value(self, s: Array) -> Array:
-        """Return phi(s), elementwise, for an array of at most two axes."""
+        """Return phi(s), elementwise, for an array of one or two axes."""
         values = np.array(s, dtype=np.float64, order="C")
         apply_in_place(self.form, np.atleast_2d(values))
         return values
 
     def slope(self, s: Array) -> Array:
-        """Return the derivative of phi at s, elementwise."""
+        """Return the derivative of phi at s, elementwise, for an array of one or two axes."""
         form = self.form
         if form.function == IDENTITY:
             return np.ones_like(s)
-        argument = form.scale * s + form.offset
+        argument: Array = form.scale * s
+        argument += form.offset
         if form.function == POWER:
             powers: Array = form.degree * form.scale * argument ** (form.degree - 1)
             return powers
         if form.function == EXPONENTIAL:
-            return form.scale * np.exp(argument)
+            np.exp(argument, out=argument)
+            argument *= form.scale
+            return argument
         return form.scale * (1.0 - np.tanh(argument) ** 2)
 
     def with_weights(self, weights: npt.ArrayLike) -> Self:  # noqa: D102 - as in Kernel

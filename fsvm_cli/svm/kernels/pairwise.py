@@ -99,8 +99,8 @@ def _weighted(A: Samples, weights: Array | None) -> Samples:
     return A.multiply(weights).tocsr() if sparse.issparse(A) else A * weights
 
 
-def _about(centre: Array, A: Samples, weights: Array | None) -> Array:
-    """Return the samples about a centre, in units in which the weights are 1."""
+def _centred(centre: Array, A: Samples, weights: Array | None) -> Array:
+    """Return the samples relative to a centre, in units in which the weights are 1."""
     shifted: Array = A - centre
     return shifted if weights is None else shifted * np.sqrt(weights)
 
@@ -142,13 +142,16 @@ class InnerProduct(PairwiseStatistic):
 
 @dataclass(frozen=True)
 class SquaredDistance(PairwiseStatistic):
-    """t(u, v) = (u - v)^2, as |a|^2 + |b|^2 - 2 a.b about the mean of A, the fast form at the digits of that size."""
+    """t(u, v) = (u - v)^2, as |a|^2 + |b|^2 - 2 a.b.
+
+    That is the fast form; relative to the mean of A it is precise, too, where features are far from the origin.
+    """
 
     code: ClassVar[int] = SQUARED_DISTANCE
 
     def matrix(self, A: Samples, B: Samples, weights: Array | None) -> Array:  # noqa: D102
-        a = _about(_centre(A), A, weights)
-        b = a if A is B else _about(_centre(A), B, weights)
+        a = _centred(_centre(A), A, weights)
+        b = a if A is B else _centred(_centre(A), B, weights)
         result: Array = a @ b.T
         distances_in_place(result, np.einsum("ij,ij->i", a, a), np.einsum("ij,ij->i", b, b))
         if A is B:
@@ -159,7 +162,7 @@ class SquaredDistance(PairwiseStatistic):
         return weighted_statistic(Form(self.code, IDENTITY), X, weights)
 
     def factors(self, A: Samples, weights: Array | None) -> tuple[Array, Array] | None:  # noqa: D102
-        a = _about(_centre(A), A, weights)
+        a = _centred(_centre(A), A, weights)
         return a, a
 
     def input_contraction(self, A: Samples, B: Samples, weights: Array | None, G: Array) -> Array:  # noqa: D102
