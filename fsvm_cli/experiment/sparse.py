@@ -44,8 +44,8 @@ def check_sparse(loaded: LoadedConfig, source: DataSource) -> None:
     for where, classifier in [(("classifier",), config.classifier), *own]:
         if isinstance(classifier, Classifier):
             specs = (classifier, *classifier.class_kernels.values())
-            if dense := [spec.kernel for spec in specs if not spec.kernel_object().statistic.accepts_sparse]:
-                able = ", ".join(name for name, kernel in KERNELS.items() if kernel().statistic.accepts_sparse)
+            if dense := [spec.kernel for spec in specs if not spec.kernel_object().accepts_sparse]:
+                able = ", ".join(name for name, kernel in KERNELS.items() if kernel().accepts_sparse)
                 reason = f"{_filled(dataset, f'the {dense[0]} kernel takes')}; kernels that take a sparse one: {able}"
                 raise document.error(where, reason)
     try:

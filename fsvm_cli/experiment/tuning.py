@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from fsvm_cli.spec.machine import Machine
     from fsvm_cli.spec.tuning import TuneStep
-    from fsvm_cli.svm.kernels.additive import Kernel
+    from fsvm_cli.svm.kernels.base import Kernel
     from fsvm_cli.svm.paths.folds import Fold
 
 

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from fsvm_cli.ranking.weighted_kernel import WeightedKernel
-from fsvm_cli.svm import DualProblem, Gaussian, Kernel, Laplace, Polynomial, solve
+from fsvm_cli.svm import KERNELS, DualProblem, solve
+from fsvm_cli.svm.kernels.additive import ScaledKernel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from fsvm_cli.svm import Kernel
     from fsvm_cli.svm.solvers.dual import Solver
 
 Variant = Literal["saddle", "as-printed"]
@@ -86,7 +88,7 @@ class Objective:
     X : ndarray, shape (n_samples, n_features)
     y : ndarray, shape (n_samples,)
         -1 or +1.
-    kernel : Gaussian, Laplace or Polynomial
+    kernel : ScaledKernel
         Where the descent begins; see `starting_weights`.
     C : float
         Upper bound of alpha.
@@ -100,7 +102,7 @@ class Objective:
 
     X: NDArray[np.float64]
     y: NDArray[np.float64]
-    kernel: Kernel
+    kernel: ScaledKernel
     C: float
     penalty: Penalty
     variant: Variant
@@ -109,8 +111,8 @@ class Objective:
 
     @property
     def keeps_total(self) -> bool:
-        """Whether the sum of the weights is held: a polynomial kernel would gain without end by growing."""
-        return self.variant == "saddle" and isinstance(self.kernel, Polynomial)
+        """Whether the sum of the weights is held: an unbounded kernel would gain without end by growing."""
+        return self.variant == "saddle" and not self.kernel.is_bounded
 
     @cached_property
     def _weighted(self) -> WeightedKernel:
@@ -118,7 +120,7 @@ class Objective:
 
     def at(self, v: NDArray[np.float64], alpha0: NDArray[np.float64]) -> Point:
         """Train the machine at some weights, beginning at `alpha0`."""
-        statistic = self._weighted.statistic(class_weights(self.kernel, v))
+        statistic = self._weighted.statistic(feature_weights(self.kernel, v))
         found = solve(
             DualProblem(self._weighted.gram(statistic), self.y, self.C),
             tolerance=self.tolerance,
@@ -143,15 +145,29 @@ class Objective:
 
     def moved(self, point: Point, v: NDArray[np.float64]) -> Point:
         """Return a point with other weights and the same machine."""
-        return replace(point, v=v, statistic=self._weighted.statistic(class_weights(self.kernel, v)))
+        return replace(point, v=v, statistic=self._weighted.statistic(feature_weights(self.kernel, v)))
 
 
-def starting_weights(kernel: Kernel, n_features: int) -> NDArray[np.float64]:
+def descent_kernel(kernel: Kernel) -> ScaledKernel:
+    """Return the kernel if the method is defined for it.
+
+    Raises
+    ------
+    ValueError
+        If it is not.
+    """
+    if isinstance(kernel, ScaledKernel):
+        return kernel
+    *names, last = [name for name, each in KERNELS.items() if issubclass(each, ScaledKernel)]
+    raise ValueError(f"kpd is defined for the {', '.join(names)} and {last} kernels, not for the {kernel.name} one")
+
+
+def starting_weights(kernel: ScaledKernel, n_features: int) -> NDArray[np.float64]:
     """Return the weights v at which the paper's form of a kernel is that kernel.
 
     Parameters
     ----------
-    kernel : Kernel
+    kernel : ScaledKernel
     n_features : int
 
     Returns
@@ -159,46 +175,31 @@ def starting_weights(kernel: Kernel, n_features: int) -> NDArray[np.float64]:
     ndarray, shape (n_features,)
         Gaussian: v_j = 1/σ_j, so that K = exp(-½ Σ_j v_j² Δ_j²). Laplace: γ_j, so that K = exp(-Σ_j γ_j |Δ_j|).
         Polynomial: a_j, so that K = (offset + Σ_j a_j x_j x'_j)^degree; `scale` is where they begin.
-
-    Raises
-    ------
-    ValueError
-        If the method is not defined for the kernel.
     """
-    own = kernel.feature_weights(n_features)
-    weights = np.ones(n_features) if own is None else own
-    if isinstance(kernel, Gaussian):
-        return np.sqrt(2 * weights / kernel.theta)
-    if isinstance(kernel, Laplace):
-        return weights / kernel.theta
-    if isinstance(kernel, Polynomial):
-        return kernel.scale * weights
-    raise ValueError(f"kpd is defined for the gaussian, laplace and polynomial kernels, not for the {kernel.name} one")
+    weights = kernel.at_unit_scale(n_features).feature_weights(n_features)
+    assert weights is not None, "at unit scale the weights hold the scale"
+    return np.sqrt(weights) if kernel.weight_exponent == 2 else weights
 
 
-def kernel_at(kernel: Kernel, v: NDArray[np.float64]) -> Kernel:
+def kernel_at(kernel: ScaledKernel, v: NDArray[np.float64]) -> ScaledKernel:
     """Return the kernel with other weights; see `starting_weights`."""
-    weights = tuple(class_weights(kernel, v).tolist())
-    if isinstance(kernel, Gaussian):
-        return Gaussian(theta=2.0, weights=weights)
-    if isinstance(kernel, Laplace):
-        return Laplace(theta=1.0, weights=weights)
-    assert isinstance(kernel, Polynomial)
-    return replace(kernel, scale=1.0, weights=weights)
+    return kernel.at_unit_scale(len(v)).with_weights(feature_weights(kernel, v))
 
 
-def class_weights(kernel: Kernel, v: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the weights that the class of the kernel in `kernel_at` takes for those of the paper."""
-    return v**2 if isinstance(kernel, Gaussian) else v
+def feature_weights(kernel: ScaledKernel, v: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the weights w of the kernel in `kernel_at` for those of the paper."""
+    weights: NDArray[np.float64] = v**kernel.weight_exponent
+    return weights
 
 
-def weight_slope(kernel: Kernel, v: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the derivative of `class_weights`."""
-    return 2 * v if isinstance(kernel, Gaussian) else np.ones_like(v)
+def weight_slope(kernel: ScaledKernel, v: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the derivative of `feature_weights`."""
+    slope: NDArray[np.float64] = kernel.weight_exponent * v ** (kernel.weight_exponent - 1)
+    return slope
 
 
 @dataclass(frozen=True)
-class Schedule:
+class DescentSettings:
     """How the descent steps and when it ends.
 
     Attributes
@@ -243,7 +244,7 @@ class DescentPath:
     converged: bool
 
 
-def descend(objective: Objective, v: NDArray[np.float64], schedule: Schedule) -> DescentPath:
+def descend(objective: Objective, v: NDArray[np.float64], settings: DescentSettings) -> DescentPath:
     """Follow the gradient from some weights until a stopping rule holds or no feature is left.
 
     The step is that of kpd2018, section 3.4: the median of the active weights moves by ε, but none by more than θ times
@@ -254,7 +255,7 @@ def descend(objective: Objective, v: NDArray[np.float64], schedule: Schedule) ->
     objective : Objective
     v : ndarray, shape (n_features,)
         The start.
-    schedule : Schedule
+    settings : DescentSettings
 
     Returns
     -------
@@ -263,20 +264,20 @@ def descend(objective: Objective, v: NDArray[np.float64], schedule: Schedule) ->
     here = objective.at(v, np.zeros(len(objective.y)))
     weights, objectives, certified = [here.v], [here.objective], here.converged
     stopped, step, longest = False, np.inf, np.inf
-    while not stopped and len(weights) <= schedule.max_iterations:
+    while not stopped and len(weights) <= settings.max_iterations:
         gradient = objective.gradient(here)
         if not (np.isfinite(here.objective) and np.isfinite(gradient).all()):
             raise FloatingPointError("the objective of the descent or its derivative is not a number")
-        automatic = schedule.threshold / max(np.median(np.abs(gradient[here.v > 0])), np.finfo(float).tiny)
+        automatic = settings.threshold / max(np.median(np.abs(gradient[here.v > 0])), np.finfo(float).tiny)
         if len(weights) == 1:
-            longest = schedule.max_step * automatic
+            longest = settings.max_step * automatic
         # Twice the last step, so that a step that had to be halved is not halved again each time.
         step = min(longest, 2 * step, automatic)
         while True:
-            there = objective.at(_stepped(objective, here, gradient, step, schedule), here.alpha)
+            there = objective.at(_stepped(objective, here, gradient, step, settings), here.alpha)
             change = float(np.abs(there.v - here.v).sum())
             # A step that has been halved until it moves nothing ends the descent, whatever the bounds.
-            stopped = change == 0 or change < max(schedule.relative_change * here.v.sum(), schedule.absolute_change)
+            stopped = change == 0 or change < max(settings.relative_change * here.v.sum(), settings.absolute_change)
             descends = objective.variant == "as-printed" or there.objective <= here.objective
             if descends or stopped:
                 break
@@ -296,14 +297,14 @@ def descend(objective: Objective, v: NDArray[np.float64], schedule: Schedule) ->
 
 
 def _stepped(
-    objective: Objective, here: Point, gradient: NDArray[np.float64], step: float, schedule: Schedule
+    objective: Objective, here: Point, gradient: NDArray[np.float64], step: float, settings: DescentSettings
 ) -> NDArray[np.float64]:
     """Return the weights after the inner iterations at fixed alpha, the first of them along `gradient`."""
     v = here.v
-    for iteration in range(schedule.inner_iterations):
+    for iteration in range(settings.inner_iterations):
         slope = gradient if iteration == 0 else objective.gradient(objective.moved(here, v))
         moved = np.where(v > 0, v - step * slope, 0.0)
-        moved[moved < schedule.threshold] = 0.0
+        moved[moved < settings.threshold] = 0.0
         if not moved.any():
             return moved
         v = moved * (v.sum() / moved.sum()) if objective.keeps_total else moved

@@ -12,12 +12,13 @@ from sklearn.model_selection import StratifiedKFold
 from fsvm_cli.ranking.base import Ranker
 from fsvm_cli.ranking.kernel_descent import (
     DescentPath,
+    DescentSettings,
     Objective,
     Penalty,
     PenaltyName,
-    Schedule,
     Variant,
     descend,
+    descent_kernel,
     kernel_at,
     starting_weights,
 )
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from fsvm_cli.svm.kernels.additive import ScaledKernel
     from fsvm_cli.svm.paths.folds import Fold
     from fsvm_cli.svm.solvers.dual import Solver
 
@@ -164,7 +166,7 @@ class KernelPenalisedDescent(Ranker):
         self.n_features_to_select = n_features_to_select
 
     def _scores(self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:
-        kernel = self.kernel if isinstance(self.kernel, Kernel) else kernel_from_name(self.kernel)
+        kernel = descent_kernel(self.kernel if isinstance(self.kernel, Kernel) else kernel_from_name(self.kernel))
         strengths, steps = self._candidates()
         chosen = Choice(strengths[0], steps[0])
         if len(strengths) + len(steps) > 2:
@@ -179,7 +181,7 @@ class KernelPenalisedDescent(Ranker):
         return scores
 
     def _descent(
-        self, kernel: Kernel, X: NDArray[np.float64], labels: NDArray[np.float64], choice: Choice
+        self, kernel: ScaledKernel, X: NDArray[np.float64], labels: NDArray[np.float64], choice: Choice
     ) -> DescentPath:
         start = starting_weights(kernel, X.shape[1])
         unit = float(np.median(start))
@@ -195,7 +197,7 @@ class KernelPenalisedDescent(Ranker):
         )
         unit_strength = free.at(start, np.zeros(len(X))).objective / len(start)
         penalty = replace(free.penalty, strength=choice.strength * unit_strength)
-        schedule = Schedule(
+        settings = DescentSettings(
             threshold=self.threshold * unit,
             max_step=longest(choice.max_step),
             inner_iterations=self.inner_iterations,
@@ -203,7 +205,7 @@ class KernelPenalisedDescent(Ranker):
             absolute_change=self.absolute_change,
             max_iterations=self.max_iterations,
         )
-        return descend(replace(free, penalty=penalty, variant=self.variant), start, schedule)
+        return descend(replace(free, penalty=penalty, variant=self.variant), start, settings)
 
     def _candidates(self) -> tuple[list[float], list[float | Literal["automatic"]]]:
         """Return the values of `strength` and `max_step`, each the largest first."""
@@ -213,7 +215,7 @@ class KernelPenalisedDescent(Ranker):
 
     def _best_choice(
         self,
-        kernel: Kernel,
+        kernel: ScaledKernel,
         X: NDArray[np.float64],
         y: NDArray[np.intp],
         strengths: Sequence[float],
@@ -235,7 +237,7 @@ class KernelPenalisedDescent(Ranker):
         return max(n_right, key=n_right.__getitem__)
 
     def _n_right(
-        self, kernel: Kernel, X: NDArray[np.float64], y: NDArray[np.intp], choice: Choice, folds: Sequence[Fold]
+        self, kernel: ScaledKernel, X: NDArray[np.float64], y: NDArray[np.intp], choice: Choice, folds: Sequence[Fold]
     ) -> int:
         """Count the left-out samples that the machines of a choice predict."""
         n_right = 0
@@ -248,7 +250,7 @@ class KernelPenalisedDescent(Ranker):
 
     def _decision(
         self,
-        kernel: Kernel,
+        kernel: ScaledKernel,
         X: NDArray[np.float64],
         labels: NDArray[np.float64],
         X_left_out: NDArray[np.float64],

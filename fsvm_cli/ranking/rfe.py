@@ -9,7 +9,8 @@ from annotated_types import Ge, Gt, Lt
 
 from fsvm_cli.ranking.base import Ranker, first_largest, order_of
 from fsvm_cli.ranking.rfe_machines import KernelMachines, LinearMachines, Task
-from fsvm_cli.svm import Kernel, Linear, kernel_from_name
+from fsvm_cli.svm import Kernel, kernel_from_name
+from fsvm_cli.svm.kernels.additive import require_additive
 from fsvm_cli.svm.one_vs_rest import machine_labels
 
 if TYPE_CHECKING:
@@ -79,7 +80,8 @@ class RecursiveFeatureElimination(Ranker):
     def _scores(self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:
         kernel = self.kernel if isinstance(self.kernel, Kernel) else kernel_from_name(self.kernel)
         labels, _ = machine_labels(y, n_classes)
-        fast = isinstance(kernel, Linear) and self.solver in {"auto", "smo"}
+        kernel = require_additive(kernel, self.method)
+        fast = kernel.is_linear and self.solver in {"auto", "smo"}
         task = Task(kernel, X, labels, self.C, self.tolerance, self.solver)
         machines = LinearMachines(task) if fast else KernelMachines(task)
         order: list[int] = []

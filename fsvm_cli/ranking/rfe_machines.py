@@ -15,7 +15,7 @@ from fsvm_cli.svm.solvers.conclusion import compiled_bias
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from fsvm_cli.svm import Kernel
+    from fsvm_cli.svm.kernels.additive import AdditiveKernel
     from fsvm_cli.svm.solvers.dual import Solver
 
 NEAR = 1.0
@@ -36,7 +36,7 @@ class Task:
 
     Attributes
     ----------
-    kernel : Kernel
+    kernel : AdditiveKernel
     X : ndarray, shape (n_samples, n_features)
     labels : ndarray, shape (n_machines, n_samples)
         -1 or +1.
@@ -44,7 +44,7 @@ class Task:
         As in `fsvm_cli.svm.solve`.
     """
 
-    kernel: Kernel
+    kernel: AdditiveKernel
     X: NDArray[np.float64]
     labels: NDArray[np.float64]
     C: float

@@ -15,7 +15,7 @@ from fsvm_cli.documents import StrictModel
 from fsvm_cli.svm.kernels.families import KERNELS
 
 if TYPE_CHECKING:
-    from fsvm_cli.svm.kernels.additive import Kernel
+    from fsvm_cli.svm.kernels.base import Kernel
 
 # Parameters that a config cannot say.
 KERNEL_FIELDS_NOT_IN_CONFIGS = frozenset({"weights"})

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from fsvm_cli.svm import SVM
 
 if TYPE_CHECKING:
-    from fsvm_cli.svm.kernels.additive import Kernel
+    from fsvm_cli.svm.kernels.base import Kernel
     from fsvm_cli.svm.one_vs_rest import OutputScaling
     from fsvm_cli.svm.solvers.dual import Solver
 

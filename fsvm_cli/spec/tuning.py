@@ -16,7 +16,7 @@ from fsvm_cli.spec.kernels import SYNONYMS, fields_in_configs
 from fsvm_cli.svm.kernels.families import KERNELS
 
 if TYPE_CHECKING:
-    from fsvm_cli.svm.kernels.additive import Kernel
+    from fsvm_cli.svm.kernels.base import Kernel
 
 LEAVE_ONE_OUT: Literal["leave-one-out"] = "leave-one-out"
 

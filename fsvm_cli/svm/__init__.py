@@ -12,7 +12,7 @@ from fsvm_cli.compiled_cache import use_cache_of_these_sources
 
 if TYPE_CHECKING:
     from fsvm_cli.svm.estimator import SVM
-    from fsvm_cli.svm.kernels.additive import Kernel
+    from fsvm_cli.svm.kernels.base import Kernel
     from fsvm_cli.svm.kernels.families import (
         KERNELS,
         Anova,
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         Tanh,
         kernel_from_name,
     )
+    from fsvm_cli.svm.kernels.weighted_sum import WeightedSum
     from fsvm_cli.svm.one_vs_rest import OneVsRest, decision_values, fit_one_vs_rest, predict_codes
     from fsvm_cli.svm.paths.nested import NestedCurves, nested_curves
     from fsvm_cli.svm.solvers.certificate import bias_of, duality_gap
@@ -33,7 +34,8 @@ if TYPE_CHECKING:
 use_cache_of_these_sources()
 
 _HOMES = {
-    "kernels.additive": ("Kernel",),
+    "kernels.base": ("Kernel",),
+    "kernels.weighted_sum": ("WeightedSum",),
     "solvers.certificate": ("bias_of", "duality_gap"),
     "solvers.dual": ("ConvergenceError", "DualProblem", "DualSolution", "InfeasibleError", "Solver"),
     "estimator": ("SVM",),
@@ -72,6 +74,7 @@ __all__ = [
     "Polynomial",
     "Solver",
     "Tanh",
+    "WeightedSum",
     "bias_of",
     "decision_values",
     "duality_gap",

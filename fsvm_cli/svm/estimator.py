@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from fsvm_cli.svm.kernels.additive import Kernel
+from fsvm_cli.svm.kernels.base import Kernel
 from fsvm_cli.svm.kernels.families import kernel_from_name
 from fsvm_cli.svm.one_vs_rest import (
     TIE_TOLERANCES,
@@ -206,7 +206,7 @@ class SVM(ClassifierMixin, BaseEstimator):
 
     def _sparse_formats(self) -> str | bool:
         kernels = [self._kernel(), *map(_as_kernel, (self.class_kernels or {}).values())]
-        return "csr" if all(kernel.statistic.accepts_sparse for kernel in kernels) else False
+        return "csr" if all(kernel.accepts_sparse for kernel in kernels) else False
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

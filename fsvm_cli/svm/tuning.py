@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from fsvm_cli.svm.kernels.families import Anova, Gaussian, Laplace, Polynomial, Tanh
+from fsvm_cli.svm.kernels.additive import AdditiveKernel
 from fsvm_cli.svm.one_vs_rest import TIE_TOLERANCES, Codes, machine_labels, predict_codes
 from fsvm_cli.svm.paths.folds import Booleans, Fold, FoldMachines
 from fsvm_cli.svm.solvers.dual import Array, DualProblem
@@ -18,7 +18,7 @@ from fsvm_cli.svm.solvers.solve import check_options, solve
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from fsvm_cli.svm.kernels.additive import Kernel
+    from fsvm_cli.svm.kernels.base import Kernel
     from fsvm_cli.svm.kernels.pairwise import Samples
 
 
@@ -65,8 +65,8 @@ def grid_search(
 
     Kernels of one statistic share its matrix, folds share the Gram matrix. Machines on all samples are fitted along
     ascending C, and the machines of a fold begin at them; where no support vector is left out they are the same.
-    Of equally accurate candidates the smoothest is taken: smallest C, then the kernel that varies least (largest theta,
-    smallest degree, gamma or scale).
+    Of equally accurate candidates the smoothest is taken: smallest C, then the kernel of least `roughness` (largest
+    theta, smallest degree, gamma or scale).
 
     Parameters
     ----------
@@ -102,23 +102,26 @@ def grid_search(
     checked = [(np.asarray(train, dtype=np.int64), np.asarray(test, dtype=np.int64)) for train, test in folds]
     for train, _ in checked:
         machine_labels(y[train], n_classes)
-    matrices = {_shared(kernel): kernel.statistic_matrix(X, X) for kernel in kernels}
+    additive = [kernel for kernel in kernels if isinstance(kernel, AdditiveKernel)]
+    statistics = {_shared(kernel): kernel.statistic_matrix(X, X) for kernel in additive}
+
+    def gram_of(kernel: Kernel) -> Array:
+        return kernel.value(statistics[_shared(kernel)]) if isinstance(kernel, AdditiveKernel) else kernel.gram(X, X)
 
     def evaluate(kernel: Kernel) -> tuple[Array, Booleans]:
-        gram = np.ascontiguousarray(kernel.value(matrices[_shared(kernel)]))
-        return _cross_validate(gram, y, ascending, checked, n_classes, tolerance)
+        return _cross_validate(gram_of(kernel), y, ascending, checked, n_classes, tolerance)
 
     with ThreadPoolExecutor(max_workers=jobs) as pool:
         results = list(pool.map(evaluate, kernels))
     accuracy, converged = (np.stack(part) for part in zip(*results, strict=True))
-    smoothest = sorted(range(len(kernels)), key=lambda k: _roughness(kernels[k]))
+    smoothest = sorted(range(len(kernels)), key=lambda k: kernels[k].roughness)
     best = accuracy.max()
     c, k = next((c, k) for c in range(len(ascending)) for k in smoothest if accuracy[k, c] == best)
     place = np.searchsorted(ascending, np.asarray(Cs, dtype=np.float64))
     return GridSearch(kernels[k], float(ascending[c]), accuracy[:, place], converged[:, place])
 
 
-def _shared(kernel: Kernel) -> tuple[object, object]:
+def _shared(kernel: AdditiveKernel) -> tuple[object, object]:
     return kernel.statistic, getattr(kernel, "weights", None)
 
 
@@ -150,16 +153,3 @@ def _solve_fold(gram: Array, y: Array, C: float, fold: Fold, tolerance: float) -
     problem = DualProblem(gram[np.ix_(train, train)], y[train], C)
     found = solve(problem, tolerance=tolerance, solver="interior-point", on_failure="flag")
     return gram[np.ix_(test, train)] @ (found.alpha * y[train]) + found.bias, found.converged
-
-
-def _roughness(kernel: Kernel) -> tuple[float, ...]:
-    match kernel:
-        case Gaussian(theta=theta) | Laplace(theta=theta):
-            return (1.0 / theta, 0.0)
-        case Polynomial(degree=degree, offset=offset, scale=scale):
-            return (degree, scale, -offset)
-        case Anova(gamma=gamma, degree=degree):
-            return (degree, gamma)
-        case Tanh(scale=scale, offset=offset):
-            return (scale, -offset)
-    return (0.0, 0.0)

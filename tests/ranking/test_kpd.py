@@ -11,10 +11,10 @@ from sklearn.model_selection import StratifiedKFold
 
 from fsvm_cli.ranking.kernel_descent import (
     DescentPath,
+    DescentSettings,
     Objective,
     Penalty,
     Point,
-    Schedule,
     descend,
     kernel_at,
     starting_weights,
@@ -32,7 +32,7 @@ def curved_classes() -> tuple[np.ndarray, np.ndarray]:
 X, Y = curved_classes()
 KERNELS = [Gaussian(theta=8.0), Laplace(theta=5.0), Polynomial(degree=2), Polynomial(degree=3, offset=4.0, scale=0.5)]
 PENALTIES = [Penalty("l0", 0.7, 3.0), Penalty("l1", 0.7, 3.0), Penalty("l2", 0.7, 3.0)]
-SCHEDULE = Schedule(
+SETTINGS = DescentSettings(
     threshold=0.01,
     max_step=np.inf,
     inner_iterations=1,
@@ -110,8 +110,8 @@ def test_the_descent_begins_at_the_given_kernel(kernel: Kernel, weights: tuple[f
 @pytest.mark.parametrize("inner_iterations", [1, 4])
 def test_the_saddle_objective_falls_along_the_path(kernel: Kernel, penalty: Penalty, inner_iterations: int) -> None:
     start = starting_weights(kernel, 6)
-    schedule = replace(SCHEDULE, threshold=0.01 * start[0], inner_iterations=inner_iterations)
-    path = descend(objective_of(kernel, penalty), start, schedule)
+    settings = replace(SETTINGS, threshold=0.01 * start[0], inner_iterations=inner_iterations)
+    path = descend(objective_of(kernel, penalty), start, settings)
     assert path.converged
     assert len(path.objective) > 3
     assert (np.diff(path.objective) <= 0).all()
@@ -119,27 +119,27 @@ def test_the_saddle_objective_falls_along_the_path(kernel: Kernel, penalty: Pena
     np.testing.assert_array_equal(path.weights[0], start)
     np.testing.assert_array_equal(path.n_active, np.count_nonzero(path.weights, axis=1))
     assert (np.diff(path.weights != 0, axis=0).astype(int) * (path.weights[1:] != 0) == 0).all(), "one came back"
-    assert (path.weights[path.weights > 0] >= min(schedule.threshold, start[0])).all()
+    assert (path.weights[path.weights > 0] >= min(settings.threshold, start[0])).all()
     if isinstance(kernel, Polynomial):
         np.testing.assert_allclose(path.weights.sum(axis=1), start.sum(), rtol=1e-12)
 
 
 def test_the_first_step_moves_the_median_weight_by_the_threshold() -> None:
     start = starting_weights(KERNELS[0], 6)
-    path = descend(objective_of(KERNELS[0], PENALTIES[0]), start, replace(SCHEDULE, threshold=0.002))
+    path = descend(objective_of(KERNELS[0], PENALTIES[0]), start, replace(SETTINGS, threshold=0.002))
     assert np.median(np.abs(path.weights[1] - path.weights[0])) == pytest.approx(0.002)
 
 
 def test_no_step_is_longer_than_the_largest() -> None:
     objective, start = objective_of(KERNELS[0], PENALTIES[0]), starting_weights(KERNELS[0], 6)
     gradient = objective.gradient(objective.at(start, np.zeros(50)))
-    largest = 0.5 * SCHEDULE.threshold / np.median(np.abs(gradient))
-    path = descend(objective, start, replace(SCHEDULE, max_step=0.5, relative_change=0.0, max_iterations=40))
+    largest = 0.5 * SETTINGS.threshold / np.median(np.abs(gradient))
+    path = descend(objective, start, replace(SETTINGS, max_step=0.5, relative_change=0.0, max_iterations=40))
     np.testing.assert_allclose(path.weights[1], start - largest * gradient, rtol=1e-9)
     for before, after in itertools.pairwise(path.weights):
         gradient = objective.gradient(objective.at(before, np.zeros(50)))
         assert np.linalg.norm(after - before) <= largest * np.linalg.norm(gradient[before > 0]) * (1 + 1e-6)
-    free = descend(objective, start, replace(SCHEDULE, relative_change=0.0, max_iterations=40))
+    free = descend(objective, start, replace(SETTINGS, relative_change=0.0, max_iterations=40))
     steps = [np.median(np.abs(np.diff(found.weights, axis=0)[-1])) for found in (path, free)]
     assert steps[0] < 0.5 * steps[1], "the automatic step grows as the slopes fall, the bound does not"
 
@@ -147,7 +147,7 @@ def test_no_step_is_longer_than_the_largest() -> None:
 @pytest.mark.parametrize("rule", [{"relative_change": 0.05}, {"absolute_change": 0.1}])
 def test_either_rule_ends_the_descent(rule: dict[str, float]) -> None:
     objective, start = objective_of(KERNELS[0], PENALTIES[0]), starting_weights(KERNELS[0], 6)
-    none = replace(SCHEDULE, relative_change=0.0, absolute_change=0.0, max_iterations=3)
+    none = replace(SETTINGS, relative_change=0.0, absolute_change=0.0, max_iterations=3)
     assert not descend(objective, start, none).converged
     path = descend(objective, start, replace(none, **rule))
     assert path.converged
@@ -155,7 +155,7 @@ def test_either_rule_ends_the_descent(rule: dict[str, float]) -> None:
 
 
 def test_it_ends_when_no_feature_is_left() -> None:
-    path = descend(objective_of(KERNELS[0], Penalty("l1", 1e4, 1.0)), starting_weights(KERNELS[0], 6), SCHEDULE)
+    path = descend(objective_of(KERNELS[0], Penalty("l1", 1e4, 1.0)), starting_weights(KERNELS[0], 6), SETTINGS)
     assert path.n_active[-1] == 0
     assert path.converged
 
@@ -264,11 +264,11 @@ class Uphill:
 
 
 def test_a_descent_without_stopping_rules_ends_where_steps_move_nothing() -> None:
-    endless = replace(SCHEDULE, relative_change=0.0, absolute_change=0.0)
+    endless = replace(SETTINGS, relative_change=0.0, absolute_change=0.0)
     path = descend(Uphill(1.0), np.ones(6), endless)
     np.testing.assert_array_equal(path.weights, np.ones((1, 6)))
 
 
 def test_a_derivative_that_is_not_a_number_ends_the_descent() -> None:
     with pytest.raises(FloatingPointError, match="not a number"):
-        descend(Uphill(np.nan), np.ones(6), SCHEDULE)
+        descend(Uphill(np.nan), np.ones(6), SETTINGS)

@@ -85,7 +85,7 @@ def test_importing_the_floor_loads_neither_numba_nor_scikit_learn():
 
 
 def test_public_names_are_all_there():
-    homes = {home.split(".")[-1] for home in sys.modules if home.startswith("fsvm_cli.svm.")}
+    homes = {home.removeprefix("fsvm_cli.svm.") for home in sys.modules if home.startswith("fsvm_cli.svm.")}
     assert not homes & set(floor.__all__)  # a module would hide the function of its name once it is imported
     for name in floor.__all__:
         assert not isinstance(getattr(floor, name), ModuleType)

@@ -1,39 +1,37 @@
-"""A kernel as a function of a sum over features."""
+"""Kernels that are a function of a sum over features."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from dataclasses import dataclass, fields
-from functools import cache
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, get_type_hints
+from abc import abstractmethod
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 import annotated_types
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from fsvm_cli.svm.kernels.compiled import IDENTITY, INNER_PRODUCT, apply_in_place
+from fsvm_cli.svm.kernels.base import Kernel
+from fsvm_cli.svm.kernels.compiled import EXPONENTIAL, IDENTITY, INNER_PRODUCT, POWER, apply_in_place
+from fsvm_cli.svm.kernels.pairwise import statistic_of
+from fsvm_cli.svm.kernels.parameters import check_parameters
 from fsvm_cli.svm.kernels.symmetric_gram import symmetric_gram
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
+    from fsvm_cli.svm.kernels.base import Features
     from fsvm_cli.svm.kernels.compiled import Form
-    from fsvm_cli.svm.kernels.pairwise import Array, PairwiseStatistic, Samples
+    from fsvm_cli.svm.kernels.pairwise import PairwiseStatistic, Samples
+    from fsvm_cli.svm.vectors import Array
 
 Weights = Annotated[tuple[Annotated[float, annotated_types.Ge(0.0)], ...] | None, "one per feature"]
 
 
 @dataclass(frozen=True)
-class Kernel(ABC):
-    """A kernel K(u, v) = phi(s(u, v)).
+class AdditiveKernel(Kernel):
+    """A kernel K(u, v) = phi(s(u, v)) with s(u, v) = sum_j w_j t(u_j, v_j).
 
-    Attributes
-    ----------
-    name : str
-        What configs call the kernel.
-    positive_semidefinite : bool
-        Whether every Gram matrix of the kernel is positive semidefinite, so that the SVM dual is concave.
+    A feature enters or leaves its Gram matrix by one term of the sum: this is what nested subsets of features and
+    recursive elimination walk along. A subclass states its parameters and its `form`.
 
     Raises
     ------
@@ -43,49 +41,59 @@ class Kernel(ABC):
         On construction, if weights are not a tuple (a kernel is hashable).
     """
 
-    name: ClassVar[str]
-    positive_semidefinite: ClassVar[bool] = True
-
     def __post_init__(self) -> None:
-        hints = _parameter_hints(type(self))
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if field.name == "weights":
-                _check_weights(value)
-            else:
-                _check_number(f"{type(self).__name__}: {field.name}", value, hints[field.name])
-
-    @property
-    @abstractmethod
-    def statistic(self) -> PairwiseStatistic:
-        """The sum over features that the kernel is a function of."""
+        check_parameters(self)
 
     @property
     @abstractmethod
     def form(self) -> Form:
-        """The statistic and phi in the words of the compiled functions."""
+        """The statistic s and the function phi in the words of the compiled functions."""
 
     @property
-    def is_linear(self) -> bool:
-        """Whether K(u, v) is linear in each of its arguments, so that a machine has a normal vector of features."""
+    def statistic(self) -> PairwiseStatistic:
+        """The sum over features that the kernel is a function of."""
+        return statistic_of(self.form)
+
+    @property
+    def accepts_sparse(self) -> bool:  # noqa: D102 - as in Kernel
+        return self.statistic.accepts_sparse
+
+    @property
+    def accepts_weights(self) -> bool:  # noqa: D102 - as in Kernel
+        return any(field.name == "weights" for field in fields(self))
+
+    @property
+    def is_linear(self) -> bool:  # noqa: D102 - as in Kernel
         return self.form.statistic == INNER_PRODUCT and self.form.function == IDENTITY
 
-    @abstractmethod
     def value(self, s: Array) -> Array:
-        """Return phi(s), elementwise."""
+        """Return phi(s), elementwise, for an array of one or two axes."""
+        values = np.array(s, dtype=np.float64, order="C")
+        apply_in_place(self.form, np.atleast_2d(values))
+        return values
 
-    @abstractmethod
     def slope(self, s: Array) -> Array:
-        """Return the derivative of phi at s, elementwise."""
+        """Return the derivative of phi at s, elementwise, for an array of one or two axes."""
+        form = self.form
+        if form.function == IDENTITY:
+            return np.ones_like(s)
+        argument: Array = form.scale * s
+        argument += form.offset
+        if form.function == POWER:
+            powers: Array = form.degree * form.scale * argument ** (form.degree - 1)
+            return powers
+        if form.function == EXPONENTIAL:
+            np.exp(argument, out=argument)
+            argument *= form.scale
+            return argument
+        return form.scale * (1.0 - np.tanh(argument) ** 2)
 
-    def feature_weights(self, n_features: int) -> Array | None:
-        """Return the weights as an array, None where the kernel has none.
+    def with_weights(self, weights: npt.ArrayLike) -> Self:  # noqa: D102 - as in Kernel
+        self._refuse_without_weights()
+        changed: dict[str, Any] = {"weights": tuple(np.asarray(weights, dtype=np.float64).tolist())}
+        return replace(self, **changed)
 
-        Raises
-        ------
-        ValueError
-            If there are weights, but not one for each of `n_features`.
-        """
+    def feature_weights(self, n_features: int) -> Array | None:  # noqa: D102 - as in Kernel
         weights = getattr(self, "weights", None)
         if weights is None:
             return None
@@ -93,15 +101,13 @@ class Kernel(ABC):
             raise ValueError(f"{type(self).__name__}: weights has {len(weights)} entries for {n_features} features")
         return np.asarray(weights, dtype=np.float64)
 
-    def statistic_matrix(
-        self, A: Samples, B: Samples, features: Sequence[int] | npt.NDArray[np.intp] | None = None
-    ) -> Array:
+    def statistic_matrix(self, A: Samples, B: Samples, features: Features | None = None) -> Array:
         """Return s(a_i, b_k); over disjoint sets of features the results add up to that of their union.
 
         Parameters
         ----------
         A, B : (n_a, d) and (n_b, d)
-            Samples, dense or (inner-product kernels) CSR.
+            Samples, as in `gram`.
         features : sequence or array of int, optional
             The columns to sum over; all where it is None.
 
@@ -111,100 +117,39 @@ class Kernel(ABC):
         """
         return self.statistic.matrix(*self._parts(A, B, features))
 
-    def gram(self, A: Samples, B: Samples) -> Array:
-        """Return the Gram matrix K(a_i, b_k), shape (n_a, n_b), of samples (n_a, d) and (n_b, d)."""
-        if A is B:
-            samples = self._samples(A)
-            if factors := self.statistic.factors(samples, self.feature_weights(samples.shape[1])):
-                return symmetric_gram(self.form, *factors)
-        result = self.statistic_matrix(A, B)
+    def gram(self, A: Samples, B: Samples, features: Features | None = None) -> Array:  # noqa: D102 - as in Kernel
+        A, B, weights = self._parts(A, B, features)
+        if A is B and (factors := self.statistic.factors(A, weights)):
+            return symmetric_gram(self.form, *factors)
+        result = self.statistic.matrix(A, B, weights)
         if self.form.function != IDENTITY:
             apply_in_place(self.form, result)
         return result
 
-    def expansion(
-        self,
-        A: Samples,
-        B: Samples,
-        coefficients: Array,
-        features: Sequence[int] | npt.NDArray[np.intp] | None = None,
+    def expansion(  # noqa: D102 - as in Kernel
+        self, A: Samples, B: Samples, coefficients: Array, features: Features | None = None
     ) -> Array:
-        """Return sum_i coefficients_mi K(a_i, b_k): what machines say of samples, but for their biases.
-
-        Parameters
-        ----------
-        A, B : (n_a, d) and (n_b, d)
-            Samples, dense or (inner-product kernels) CSR.
-        coefficients : (n_machines, n_a) array
-            For an SVM alpha_i y_i.
-        features : sequence or array of int, optional
-            The columns that the kernel sums over; all where it is None.
-
-        Returns
-        -------
-        (n_machines, n_b) array
-            Of a linear kernel by normal vectors, without a Gram matrix.
-        """
         A, B, weights = self._parts(A, B, features)
         if not self.is_linear:
             values = self.statistic.matrix(A, B, weights)
             apply_in_place(self.form, values)
             return np.asarray(coefficients @ values, dtype=np.float64)
+        # By normal vectors, without a Gram matrix.
         normals = coefficients @ A if weights is None else (coefficients @ A) * weights
         return np.asarray((B @ normals.T).T, dtype=np.float64)
 
-    def input_gradient(self, A: Samples, B: Samples, coefficients: Array) -> Array:
-        """Return the gradient of x -> sum_i coefficients_i K(a_i, x) at each row of B.
-
-        Parameters
-        ----------
-        A : (n_a, d)
-            Expansion points, for an SVM its training samples.
-        B : (n_b, d)
-            Evaluation points; the derivative is with respect to these.
-        coefficients : (n_a,)
-            For an SVM alpha_i y_i.
-
-        Returns
-        -------
-        (n_b, d) array
-            In units of the kernel per unit of each feature. Hermes and Buhmann (2000), Table 1.
-        """
-        A, B = self._samples(A), self._samples(B)
-        weights = self.feature_weights(A.shape[1])
+    def input_gradient(self, A: Samples, B: Samples, coefficients: Array) -> Array:  # noqa: D102 - as in Kernel
+        A, B, weights = self._parts(A, B, None)
         G = np.asarray(coefficients, dtype=np.float64)[:, None] * self.slope(self.statistic.matrix(A, B, weights))
         return self.statistic.input_contraction(A, B, weights, G)
 
-    def weight_gradient(self, A: Samples, B: Samples, coefficients: Array) -> Array:
-        """Return the derivative of sum_ik coefficients_ik K(a_i, b_k) with respect to each feature weight.
-
-        Parameters
-        ----------
-        A, B : (n_a, d) and (n_b, d)
-            Samples.
-        coefficients : (n_a, n_b)
-            For the dual objective of an SVM -1/2 alpha_i alpha_k y_i y_k.
-
-        Returns
-        -------
-        (d,) array
-            At the kernel's weights, which are ones where it states none. A parametrisation w = f(v) of the weights
-            multiplies this by f'(v).
-
-        Raises
-        ------
-        ValueError
-            If the papers give this kernel no feature weights.
-        """
-        if not any(field.name == "weights" for field in fields(self)):
-            raise ValueError(f"the {self.name} kernel has no feature weights")
-        A, B = self._samples(A), self._samples(B)
-        G = coefficients * self.slope(self.statistic.matrix(A, B, self.feature_weights(A.shape[1])))
+    def weight_gradient(self, A: Samples, B: Samples, coefficients: Array) -> Array:  # noqa: D102 - as in Kernel
+        self._refuse_without_weights()
+        A, B, weights = self._parts(A, B, None)
+        G = coefficients * self.slope(self.statistic.matrix(A, B, weights))
         return self.statistic.weight_contraction(A, B, G)
 
-    def _parts(
-        self, A: Samples, B: Samples, features: Sequence[int] | npt.NDArray[np.intp] | None
-    ) -> tuple[Samples, Samples, Array | None]:
+    def _parts(self, A: Samples, B: Samples, features: Features | None) -> tuple[Samples, Samples, Array | None]:
         """Give the samples' columns with their weights; samples that are one object stay one."""
         a = self._samples(A)
         b = a if B is A else self._samples(B)
@@ -218,33 +163,58 @@ class Kernel(ABC):
     def _samples(self, X: Samples) -> Samples:
         if not sparse.issparse(X):
             return np.asarray(X, dtype=np.float64)
-        if not self.statistic.accepts_sparse:
+        if not self.accepts_sparse:
             raise ValueError(f"the {self.name} kernel takes dense samples only; convert them with X.toarray()")
         return X.tocsr()
 
-
-@cache
-def _parameter_hints(kernel: type[Kernel]) -> dict[str, Any]:
-    return get_type_hints(kernel, include_extras=True)
-
-
-def _check_number(label: str, value: Any, hint: Any) -> None:
-    bare = getattr(hint, "__origin__", hint)
-    kinds = (int, np.integer) if bare is int else (int, float, np.integer, np.floating)
-    if isinstance(value, bool) or not isinstance(value, kinds) or not np.isfinite(value):
-        raise ValueError(f"{label} must be {'an integer' if bare is int else 'a finite number'}, not {value!r}")
-    number: Any = value  # annotated_types compares what supports it; the type checker cannot know that numbers do
-    for bounds in getattr(hint, "__metadata__", ()):
-        if isinstance(bounds, annotated_types.Gt) and not number > bounds.gt:
-            raise ValueError(f"{label} must be > {bounds.gt}, not {value!r}")
-        if isinstance(bounds, annotated_types.Ge) and not number >= bounds.ge:
-            raise ValueError(f"{label} must be >= {bounds.ge}, not {value!r}")
+    def _refuse_without_weights(self) -> None:
+        if not self.accepts_weights:
+            raise ValueError(f"the {self.name} kernel has no feature weights")
 
 
-def _check_weights(weights: Any) -> None:
-    if weights is None:
-        return
-    if not isinstance(weights, tuple):
-        raise TypeError(f"weights must be a tuple of numbers, not {type(weights).__name__}")
-    for j, weight in enumerate(weights):
-        _check_number(f"weights[{j}]", weight, Annotated[float, annotated_types.Ge(0.0)])
+@dataclass(frozen=True)
+class ScaledKernel(AdditiveKernel):
+    """An additive kernel whose scale parameter the weights of its features can take over.
+
+    What is left is a kernel with one parameter v_j >= 0 for each feature, in which it can be optimised: its weights
+    are w_j = v_j ** `weight_exponent`.
+
+    Attributes
+    ----------
+    weight_exponent : int
+        2 where v_j scales the feature itself and differences are squared, else 1.
+    is_bounded : bool
+        Whether kernel values stay within bounds however large the weights are.
+    """
+
+    weight_exponent: ClassVar[int]
+    is_bounded: ClassVar[bool]
+
+    @abstractmethod
+    def at_unit_scale(self, n_features: int) -> Self:
+        """Return the same kernel with its scale in its weights.
+
+        Raises
+        ------
+        ValueError
+            If there are weights, but not one for each of `n_features`.
+        """
+
+    def _weights_or_ones(self, n_features: int) -> Array:
+        weights = self.feature_weights(n_features)
+        return np.ones(n_features) if weights is None else weights
+
+
+def require_additive(kernel: Kernel, method: str) -> AdditiveKernel:
+    """Return the kernel if it is a function of a sum over features, which `method` needs.
+
+    Raises
+    ------
+    ValueError
+        If it is none; the message names the method and the kernel.
+    """
+    if isinstance(kernel, AdditiveKernel):
+        return kernel
+    raise ValueError(
+        f"{method} needs a kernel that is a function of a sum over features, which the {kernel.name} kernel is not"
+    )

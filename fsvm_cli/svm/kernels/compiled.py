@@ -123,7 +123,7 @@ def apply_function(form: Form, statistic: Array, out: Array) -> None:
 
 @njit(**COMPILED)
 def is_mirrored(form: Form) -> bool:
-    """Return whether phi is dear enough to be computed for one triangle only, and copied to the other."""
+    """Return whether phi is costly enough to be computed for one triangle only, and copied to the other."""
     return bool(form.function >= EXPONENTIAL)
 
 

@@ -8,17 +8,27 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
-from fsvm_cli.svm.kernels.compiled import distances_in_place
+from fsvm_cli.svm.kernels.compiled import (
+    ANOVA_SUM,
+    IDENTITY,
+    INNER_PRODUCT,
+    L1_DISTANCE,
+    SQUARED_DISTANCE,
+    Form,
+    distances_in_place,
+)
 from fsvm_cli.svm.kernels.sparse_products import sparse_inner_products
+from fsvm_cli.svm.kernels.weighted_statistic import contract_differences, weighted_statistic
 
-Array = npt.NDArray[np.float64]
+if TYPE_CHECKING:
+    from fsvm_cli.svm.vectors import Array
+
 Samples = Any  # a dense array or a CSR matrix (n, d); scipy ships no types
 
 
@@ -27,10 +37,13 @@ class PairwiseStatistic(ABC):
 
     Attributes
     ----------
+    code : int
+        What the compiled functions call the statistic.
     accepts_sparse : bool
         Whether the samples may be CSR matrices.
     """
 
+    code: ClassVar[int]
     accepts_sparse: ClassVar[bool] = False
 
     @abstractmethod
@@ -49,6 +62,20 @@ class PairwiseStatistic(ABC):
         (n_a, n_b) array
         """
 
+    def symmetric_matrix(self, X: Array, weights: Array) -> Array:
+        """Return s(x_i, x_k) for all pairs of dense samples, at weights of which many may be 0.
+
+        Parameters
+        ----------
+        X : (n, d) array
+        weights : (d,) array
+
+        Returns
+        -------
+        (n, n) array
+        """
+        return self.matrix(X, X, weights)
+
     def factors(self, A: Samples, weights: Array | None) -> tuple[Array, Array] | None:  # noqa: ARG002
         """Return two matrices of rows whose inner products, in a dense matrix, lead to s(a_i, a_k); None: none do."""
         return None
@@ -61,6 +88,10 @@ class PairwiseStatistic(ABC):
     def weight_contraction(self, A: Samples, B: Samples, G: Array) -> Array:
         """Return sum_ik G_ik ds(a_i, b_k)/dw_j, shape (d,), for coefficients G of shape (n_a, n_b)."""
 
+    def symmetric_weight_contraction(self, X: Array, G: Array) -> Array:
+        """Return `weight_contraction` of dense samples (n, d) with themselves, for symmetric coefficients G (n, n)."""
+        return self.weight_contraction(X, X, G)
+
 
 def _weighted(A: Samples, weights: Array | None) -> Samples:
     if weights is None:
@@ -68,8 +99,8 @@ def _weighted(A: Samples, weights: Array | None) -> Samples:
     return A.multiply(weights).tocsr() if sparse.issparse(A) else A * weights
 
 
-def _about(centre: Array, A: Samples, weights: Array | None) -> Array:
-    """Return the samples about a centre, in units in which the weights are 1."""
+def _centred(centre: Array, A: Samples, weights: Array | None) -> Array:
+    """Return the samples relative to a centre, in units in which the weights are 1."""
     shifted: Array = A - centre
     return shifted if weights is None else shifted * np.sqrt(weights)
 
@@ -88,6 +119,7 @@ def _dense(A: Samples) -> Array:
 class InnerProduct(PairwiseStatistic):
     """t(u, v) = u v."""
 
+    code: ClassVar[int] = INNER_PRODUCT
     accepts_sparse: ClassVar[bool] = True
 
     def matrix(self, A: Samples, B: Samples, weights: Array | None) -> Array:  # noqa: D102
@@ -110,19 +142,27 @@ class InnerProduct(PairwiseStatistic):
 
 @dataclass(frozen=True)
 class SquaredDistance(PairwiseStatistic):
-    """t(u, v) = (u - v)^2, as |a|^2 + |b|^2 - 2 a.b about the mean of A, the fast form at the digits of that size."""
+    """t(u, v) = (u - v)^2, as |a|^2 + |b|^2 - 2 a.b.
+
+    That is the fast form; relative to the mean of A it is precise, too, where features are far from the origin.
+    """
+
+    code: ClassVar[int] = SQUARED_DISTANCE
 
     def matrix(self, A: Samples, B: Samples, weights: Array | None) -> Array:  # noqa: D102
-        a = _about(_centre(A), A, weights)
-        b = a if A is B else _about(_centre(A), B, weights)
+        a = _centred(_centre(A), A, weights)
+        b = a if A is B else _centred(_centre(A), B, weights)
         result: Array = a @ b.T
         distances_in_place(result, np.einsum("ij,ij->i", a, a), np.einsum("ij,ij->i", b, b))
         if A is B:
             np.fill_diagonal(result, 0.0)
         return result
 
+    def symmetric_matrix(self, X: Array, weights: Array) -> Array:  # noqa: D102
+        return weighted_statistic(Form(self.code, IDENTITY), X, weights)
+
     def factors(self, A: Samples, weights: Array | None) -> tuple[Array, Array] | None:  # noqa: D102
-        a = _about(_centre(A), A, weights)
+        a = _centred(_centre(A), A, weights)
         return a, a
 
     def input_contraction(self, A: Samples, B: Samples, weights: Array | None, G: Array) -> Array:  # noqa: D102
@@ -168,8 +208,16 @@ class _FeatureLoop(PairwiseStatistic):
 class L1Distance(_FeatureLoop):
     """t(u, v) = |u - v|; where u = v the derivative with respect to v is taken as 0."""
 
+    code: ClassVar[int] = L1_DISTANCE
+
     def matrix(self, A: Samples, B: Samples, weights: Array | None) -> Array:  # noqa: D102
         return np.asarray(cdist(_weighted(A, weights), _weighted(B, weights), "cityblock"), dtype=np.float64)
+
+    def symmetric_matrix(self, X: Array, weights: Array) -> Array:  # noqa: D102
+        return weighted_statistic(Form(self.code, IDENTITY), X, weights)
+
+    def symmetric_weight_contraction(self, X: Array, G: Array) -> Array:  # noqa: D102
+        return contract_differences(X, G)
 
     def _term(self, difference: Array) -> Array:
         return np.abs(difference)
@@ -188,6 +236,7 @@ class AnovaSum(_FeatureLoop):
         Inverse squared width, > 0, in units of one over the features' unit squared.
     """
 
+    code: ClassVar[int] = ANOVA_SUM
     gamma: float
 
     def _term(self, difference: Array) -> Array:
@@ -195,3 +244,13 @@ class AnovaSum(_FeatureLoop):
 
     def _slope(self, difference: Array) -> Array:
         return 2.0 * self.gamma * difference * self._term(difference)
+
+
+def statistic_of(form: Form) -> PairwiseStatistic:
+    """Return the statistic that a kernel's form names."""
+    if form.statistic == ANOVA_SUM:
+        return AnovaSum(form.gamma)
+    return _WITHOUT_PARAMETERS[form.statistic]
+
+
+_WITHOUT_PARAMETERS = {each.code: each for each in (InnerProduct(), SquaredDistance(), L1Distance())}

@@ -1,7 +1,8 @@
 """Inner products between the rows of sparse matrices, as a dense matrix.
 
 scipy's product of two sparse matrices counts the entries of the result, writes them as a sparse matrix and lets it be
-filled; where nearly all of them are there, as between texts, two of the three passes and half of the third are in vain.
+filled; where nearly all of them are there, as between texts, two of the three passes and half of the third are not
+needed.
 """
 
 from __future__ import annotations

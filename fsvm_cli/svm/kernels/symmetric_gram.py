@@ -10,9 +10,10 @@ from fsvm_cli.svm.kernels.compiled import (
     Form,
     apply_function,
     distances_in_row,
+    fill_gram,
     mirror_rows,
 )
-from fsvm_cli.svm.vectors import COMPILED, ROWS_IN_CACHE, Array
+from fsvm_cli.svm.vectors import ALLOCATING, COMPILED, ROWS_IN_CACHE, Array
 
 
 def symmetric_gram(form: Form, left: Array, right: Array) -> Array:
@@ -49,3 +50,12 @@ def finish_rows(form: Form, gram: Array, squares: Array, start: int, stop: int) 
             row[0] = 0.0
         apply_function(form, row, row)
     mirror_rows(gram, start, stop)
+
+
+@njit(**ALLOCATING)
+def gram_of_statistic(form: Form, statistic: Array) -> Array:
+    """Return phi of the statistic (n, n) of samples with themselves; where phi is costly, of one triangle."""
+    n = len(statistic)
+    gram = np.empty((n, n))
+    fill_gram(form, statistic, gram)
+    return gram

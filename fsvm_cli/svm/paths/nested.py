@@ -9,13 +9,14 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from fsvm_cli.svm.kernels.additive import AdditiveKernel
 from fsvm_cli.svm.one_vs_rest import TIE_TOLERANCES, Codes, machine_labels, predict_codes
 from fsvm_cli.svm.paths.follow import Records, follow, prepare, restart
 from fsvm_cli.svm.solvers.dual import DualProblem
 from fsvm_cli.svm.solvers.solve import check_options, solve
 
 if TYPE_CHECKING:
-    from fsvm_cli.svm.kernels.additive import Kernel
+    from fsvm_cli.svm.kernels.base import Kernel
     from fsvm_cli.svm.kernels.pairwise import Samples
     from fsvm_cli.svm.solvers.dual import Array, Solver
 
@@ -76,7 +77,8 @@ def nested_curves(  # noqa: PLR0917
 ) -> NestedCurves:
     """Fit and evaluate one-vs-rest machines on the first `sizes` features of each order.
 
-    The result of an order does not depend on which other orders are passed.
+    The result of an order does not depend on which other orders are passed. Machines with a kernel that is no function
+    of a sum over features, such as a `WeightedSum`, begin anew on each subset, with a Gram matrix of its own.
 
     Parameters
     ----------
@@ -110,13 +112,13 @@ def nested_curves(  # noqa: PLR0917
     checked = _check_orders(orders, sizes, X_train.shape[1])
     labels, counts = machine_labels(y_train, n_classes)
     task = _Task(kernel, float(C), X_train, X_test, labels, tolerance)
-    walked = solver in {"auto", "smo"}
+    walked = solver in {"auto", "smo"} and isinstance(kernel, AdditiveKernel)
     records = _walk_all(task, checked, sizes) if walked else task.empty_records(len(checked), len(sizes))
     solvers = np.full(records.converged.shape, "", dtype="<U16")
     if walked:
         solvers[..., task.present] = "smo"
-    if solver != "smo":
-        rest: Solver = "interior-point" if solver == "auto" else solver
+    if not walked or solver != "smo":
+        rest: Solver = "interior-point" if walked and solver == "auto" else solver
         for o, s in np.argwhere(~records.converged.all(axis=2)):
             _refit(task, checked[o, : sizes[s]], rest, records.part((o, s)), solvers[o, s])
     return NestedCurves(
@@ -180,6 +182,7 @@ def _walk_all(task: _Task, orders: Features, sizes: tuple[int, ...]) -> Records:
 def _walk(task: _Task, orders: Features, sizes: npt.NDArray[np.intp]) -> Records:
     """Fit and evaluate the machines on the first features of each order, for ascending sizes."""
     records = task.empty_records(len(orders), len(sizes))
+    assert isinstance(task.kernel, AdditiveKernel), "others are not walked"
     form = task.kernel.form
     weights = task.kernel.feature_weights(orders.shape[1])
     weights = np.ones(orders.shape[1]) if weights is None else weights
@@ -220,8 +223,8 @@ def _advance(total: Array, term: Array, *, is_first: bool) -> None:
 
 def _refit(task: _Task, subset: Features, solver: Solver, records: Records, solvers: npt.NDArray[np.str_]) -> None:
     """Give the machines of one subset that have not converged to another solver."""
-    gram = task.kernel.value(task.kernel.statistic_matrix(task.X_train, task.X_train, subset))
-    cross = task.kernel.value(task.kernel.statistic_matrix(task.X_train, task.X_test, subset))
+    gram = task.kernel.gram(task.X_train, task.X_train, subset)
+    cross = task.kernel.gram(task.X_train, task.X_test, subset)
     for m in np.flatnonzero(~records.converged):
         y = task.labels[m]
         found = solve(DualProblem(gram, y, task.C), tolerance=task.tolerance, solver=solver, on_failure="flag")

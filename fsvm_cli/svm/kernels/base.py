@@ -1,0 +1,172 @@
+"""What every kernel can do."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fsvm_cli.svm.kernels.pairwise import Samples
+    from fsvm_cli.svm.vectors import Array
+
+    Features = Sequence[int] | npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Kernel(ABC):
+    """A kernel K(u, v): its Gram matrices, and its derivatives by inputs and by feature weights.
+
+    Kernels are values: frozen dataclasses, equal where their parameters are, hashable, and free of any data.
+
+    Attributes
+    ----------
+    name : str
+        What configs and messages call the kernel.
+
+    See Also
+    --------
+    fsvm_cli.svm.kernels.additive.AdditiveKernel : A function of a sum over features.
+    WeightedSum : A weighted sum of kernels.
+    """
+
+    name: ClassVar[str]
+
+    @property
+    def positive_semidefinite(self) -> bool:
+        """Whether every Gram matrix of the kernel is positive semidefinite, so that the SVM dual is concave."""
+        return True
+
+    @property
+    @abstractmethod
+    def accepts_sparse(self) -> bool:
+        """Whether the samples may be CSR matrices."""
+
+    @property
+    @abstractmethod
+    def accepts_weights(self) -> bool:
+        """Whether the kernel may have a weight for each feature."""
+
+    @property
+    def is_linear(self) -> bool:
+        """Whether a machine with the kernel has a normal vector of features: its gradient is the same everywhere."""
+        return False
+
+    @property
+    def roughness(self) -> tuple[float, ...]:
+        """How much the kernel varies with its arguments: of kernels of one class the larger tuple is the rougher.
+
+        Among candidates of equal accuracy a search takes the smallest.
+        """
+        return (0.0, 0.0)
+
+    @abstractmethod
+    def gram(self, A: Samples, B: Samples, features: Features | None = None) -> Array:
+        """Return the Gram matrix K(a_i, b_k).
+
+        Parameters
+        ----------
+        A, B : (n_a, d) and (n_b, d)
+            Samples, dense or (where the kernel accepts them) CSR. Where they are one object, half is computed.
+        features : sequence or array of int, optional
+            The columns that the kernel is restricted to; all where it is None.
+
+        Returns
+        -------
+        (n_a, n_b) array
+
+        Raises
+        ------
+        ValueError
+            If samples are sparse and the kernel takes dense ones only, or there is not one weight for each feature.
+        """
+
+    def expansion(self, A: Samples, B: Samples, coefficients: Array, features: Features | None = None) -> Array:
+        """Return sum_i coefficients_mi K(a_i, b_k): the outputs of machines, without their biases.
+
+        Parameters
+        ----------
+        A, B : (n_a, d) and (n_b, d)
+            Samples, as in `gram`.
+        coefficients : (n_machines, n_a) array
+            For an SVM alpha_i y_i.
+        features : sequence or array of int, optional
+            As in `gram`.
+
+        Returns
+        -------
+        (n_machines, n_b) array
+        """
+        return np.asarray(coefficients @ self.gram(A, B, features), dtype=np.float64)
+
+    @abstractmethod
+    def input_gradient(self, A: Samples, B: Samples, coefficients: Array) -> Array:
+        """Return the gradient of x -> sum_i coefficients_i K(a_i, x) at each row of B.
+
+        Parameters
+        ----------
+        A : (n_a, d)
+            Expansion points, for an SVM its training samples.
+        B : (n_b, d)
+            Evaluation points; the derivative is with respect to these.
+        coefficients : (n_a,)
+            For an SVM alpha_i y_i.
+
+        Returns
+        -------
+        (n_b, d) array
+            In units of the kernel per unit of each feature. Hermes and Buhmann (2000), Table 1.
+        """
+
+    @abstractmethod
+    def weight_gradient(self, A: Samples, B: Samples, coefficients: Array) -> Array:
+        """Return the derivative of sum_ik coefficients_ik K(a_i, b_k) with respect to each feature weight.
+
+        Parameters
+        ----------
+        A, B : (n_a, d) and (n_b, d)
+            Samples.
+        coefficients : (n_a, n_b)
+            For the dual objective of an SVM -1/2 alpha_i alpha_k y_i y_k.
+
+        Returns
+        -------
+        (d,) array
+            At the kernel's weights, which are ones where it states none. A parametrisation w = f(v) of the weights
+            multiplies this by f'(v).
+
+        Raises
+        ------
+        ValueError
+            If the kernel has no feature weights.
+        """
+
+    @abstractmethod
+    def with_weights(self, weights: npt.ArrayLike) -> Self:
+        """Return the kernel with other feature weights.
+
+        Parameters
+        ----------
+        weights : (d,) array-like
+            One per feature, >= 0.
+
+        Raises
+        ------
+        ValueError
+            If the kernel has no feature weights, or one is negative or not finite.
+        """
+
+    @abstractmethod
+    def feature_weights(self, n_features: int) -> Array | None:
+        """Return the weights as an array, None where the kernel states none.
+
+        Raises
+        ------
+        ValueError
+            If there are weights, but not one for each of `n_features`.
+        """
