@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fsvm_cli.ranking.rfe_steps import decision_values, drop_feature, has_strays, make_chunk, normal_vector, train
+from fsvm_cli.ranking.rfe_steps import (
+    decision_values,
+    drop_feature,
+    has_strays,
+    make_chunk,
+    normal_vector,
+    restart_at,
+    train,
+)
 from fsvm_cli.svm import DualProblem, solve
 from fsvm_cli.svm.solvers.conclusion import compiled_bias
 
@@ -176,8 +184,7 @@ class LinearMachines(Machines):
                 problem = DualProblem(chunk.K, chunk.y, task.C)
                 found = solve(problem, tolerance=task.tolerance, solver="interior-point", on_failure="flag")
                 converged = found.converged
-                # The factor belongs to another point: the next training starts over from this one.
-                chunk.box.c[:], chunk.factor.size[0] = found.alpha * chunk.y, 0
+                restart_at(chunk, found.alpha * chunk.y)
             w = self.w[machine]
             normal_vector(chunk, self.features, w)
             if len(chunk.rows) == len(task.X):

@@ -9,6 +9,7 @@ from numba import njit
 
 from fsvm_cli.svm.paths.gram_downdate import settle, subtract_term
 from fsvm_cli.svm.solvers.engine import make_scratch
+from fsvm_cli.svm.solvers.residuals import refresh
 from fsvm_cli.svm.vectors import ALLOCATING, COMPILED, Array, add_scaled, inner_product
 
 if TYPE_CHECKING:
@@ -75,6 +76,13 @@ def drop_feature(chunk: Chunk, feature: int) -> None:
 def train(chunk: Chunk, tolerance: float) -> bool:
     """Train from where the chunk stands; return whether the relative duality gap is within the tolerance."""
     return bool(settle(chunk.K, chunk.y, chunk.box, chunk.factor, tolerance))
+
+
+def restart_at(chunk: Chunk, coefficients: Array) -> None:
+    """Put the chunk at a solution that was found without its factor, from where the next training starts afresh."""
+    chunk.box.c[:] = coefficients
+    refresh(chunk.K, chunk.y, chunk.box)
+    chunk.factor.size[0] = 0
 
 
 @njit(**COMPILED)

@@ -34,7 +34,7 @@ use_cache_of_these_sources()
 
 _HOMES = {
     "kernels.additive": ("Kernel",),
-    "certificate": ("bias_of", "duality_gap"),
+    "solvers.certificate": ("bias_of", "duality_gap"),
     "solvers.dual": ("ConvergenceError", "DualProblem", "DualSolution", "InfeasibleError", "Solver"),
     "estimator": ("SVM",),
     "kernels.families": (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from fsvm_cli.ranking import rfe_machines
 from fsvm_cli.ranking.rfe_machines import KernelMachines, LinearMachines, Task
 from fsvm_cli.ranking.rfe_steps import drop_feature, has_strays, make_chunk, normal_vector, train
 from fsvm_cli.svm import SVM, Gaussian, Kernel, Laplace, Linear, Polynomial
@@ -99,3 +100,17 @@ def test_samples_that_are_not_watched_are_outside_the_margin(C: float) -> None:
         watched.append(len(machines.chunks[0].rows))
         machines.drop(np.array([len(machines.features) - 1]))
     assert min(watched) < 300
+
+
+@pytest.mark.parametrize("C", [0.1, 10.0])
+def test_after_the_interior_point_method_a_machine_has_the_bias_of_its_coefficients(
+    C: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = RNG.normal(size=(300, 4)) + 3.0
+    y = np.where(data[:, 0] + RNG.normal(size=300) > 3.0, 1.0, -1.0)
+    monkeypatch.setattr(rfe_machines, "train", lambda *_: False)
+    machines = LinearMachines(Task(Linear(), data, y[None], C, 1e-8, "auto"))
+    assert machines.train()
+    svm = SVM(Linear(), C, 1e-9).fit(data, y)
+    np.testing.assert_allclose(machines.w, svm.dual_coef_ @ svm.support_vectors_, atol=1e-5)
+    assert compiled_bias(machines.chunks[0].box) == pytest.approx(svm.intercept_[0], abs=1e-5)

@@ -13,7 +13,7 @@ from fsvm_cli.svm.solvers.block_pivoting import pivot, pivot_certified
 from fsvm_cli.svm.solvers.conclusion import compiled_bias, conclude
 from fsvm_cli.svm.solvers.engine import STEPS_PER_SAMPLE, VIOLATION, make_scratch, maximise_certified
 from fsvm_cli.svm.solvers.pair_steps import Box, count_inside, place, set_bounds
-from fsvm_cli.svm.solvers.residuals import refresh
+from fsvm_cli.svm.solvers.residuals import refresh, refresh_bounded
 from fsvm_cli.svm.vectors import COMPILED, Array, add_scaled
 
 if TYPE_CHECKING:
@@ -190,7 +190,7 @@ def pivot_without(  # noqa: PLR0917
         place(box, i, 0.0)
     if not pivot(K, box, factor, VIOLATION * tolerance):
         return False, 0.0
-    refresh(K, y, box)
+    refresh_bounded(K, y, box)
     bias, gap = conclude(K, y, box, tolerance)
     return gap <= tolerance, bias
 

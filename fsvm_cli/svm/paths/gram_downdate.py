@@ -11,7 +11,7 @@ from fsvm_cli.svm.solvers.conclusion import conclude
 from fsvm_cli.svm.solvers.engine import STEPS_PER_SAMPLE, VIOLATION, maximise_certified
 from fsvm_cli.svm.solvers.factor import Factor, rebuild
 from fsvm_cli.svm.solvers.pair_steps import Box, extremes, pair_step, place
-from fsvm_cli.svm.solvers.residuals import refresh
+from fsvm_cli.svm.solvers.residuals import refresh, refresh_bounded
 from fsvm_cli.svm.vectors import ALLOCATING, COMPILED, Array, add_scaled, inner_product, overwrite
 
 MANY = 64
@@ -44,13 +44,13 @@ def settle(K: Array, y: Array, box: Box, factor: Factor, tolerance: float) -> bo
     if factor.size[0] >= MANY:
         c, r = box.c.copy(), box.r.copy()
         if pivot(K, box, factor, violation):
-            refresh(K, y, box)
+            refresh_bounded(K, y, box)
             return bool(conclude(K, y, box, tolerance)[1] <= tolerance)
         overwrite(box.r, r)
         for i in range(c.size):
             place(box, i, c[i])
     if factor.size[0] > 0 and alternate(K, box, factor, violation):
-        refresh(K, y, box)
+        refresh_bounded(K, y, box)
         if conclude(K, y, box, tolerance)[1] <= tolerance:
             return True
     if factor.size[0] == 0:

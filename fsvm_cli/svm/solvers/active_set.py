@@ -7,7 +7,7 @@ from numba import njit
 
 from fsvm_cli.svm.solvers.factor import Factor, append, rebuild, remove, solve_two
 from fsvm_cli.svm.solvers.pair_steps import Box, extremes, move, pair_step, place
-from fsvm_cli.svm.solvers.residuals import refresh
+from fsvm_cli.svm.solvers.residuals import refresh_bounded
 from fsvm_cli.svm.vectors import COMPILED, EPSILON, INLINED, REASSOCIATE, Array, add_scaled, total
 
 CURVATURE_FLOOR = 1e-12
@@ -226,7 +226,7 @@ def maximise(  # noqa: PLR0917
     y : (n,) array
         Labels.
     box : Box
-        On entry c, its bounds and the residuals; on return the residuals are computed from c.
+        On entry c, its bounds and the residuals; on return the residuals are those of `refresh_bounded`.
     factor : Factor
         Scratch.
     tolerance : float
@@ -251,7 +251,7 @@ def maximise(  # noqa: PLR0917
         if highest - lowest <= tolerance:
             if fresh:
                 return CONVERGED, steps
-            refresh(K, y, box)
+            refresh_bounded(K, y, box)
             fresh = True
             highest, lowest = extremes(box.r, box.rise, box.fall)
             continue
@@ -267,12 +267,13 @@ def maximise(  # noqa: PLR0917
         since, fresh, due, patience = 0, False, False, PATIENCE
         sum_alpha, objective = magnitude(y, box)
         if unbounded and objective * largest > UNBOUNDED:
+            refresh_bounded(K, y, box)
             return INFEASIBLE, steps
         near = highest - lowest <= max(1e3 * tolerance, ROUNDING * largest * sum_alpha)
         strikes = strikes + 1 if near and highest - lowest > 0.5 * previous else 0
         previous = highest - lowest
         if strikes == STRIKES:
-            refresh(K, y, box)
+            refresh_bounded(K, y, box)
             return STALLED, steps
-    refresh(K, y, box)
+    refresh_bounded(K, y, box)
     return OUT_OF_BUDGET, steps

@@ -15,7 +15,7 @@ from fsvm_cli.svm.solvers.conclusion import conclude
 from fsvm_cli.svm.solvers.engine import VIOLATION
 from fsvm_cli.svm.solvers.factor import SHIFT, Factor
 from fsvm_cli.svm.solvers.pair_steps import Box, extremes, place
-from fsvm_cli.svm.solvers.residuals import refresh
+from fsvm_cli.svm.solvers.residuals import refresh_bounded
 from fsvm_cli.svm.vectors import COMPILED, EPSILON, INLINED, Array, add_scaled, total
 
 ROUNDS = 30
@@ -58,7 +58,7 @@ def pivot_certified(K: Array, y: Array, box: Box, factor: Factor, tolerance: flo
     rounds = pivot(K, box, factor, VIOLATION * tolerance)
     if rounds == 0:
         return 0, 0.0, np.inf
-    refresh(K, y, box)
+    refresh_bounded(K, y, box)
     bias, gap = conclude(K, y, box, tolerance)
     return rounds if gap <= tolerance else 0, bias, gap
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fsvm_cli.svm import DualProblem, bias_of, duality_gap
-from fsvm_cli.svm import factor as f
+from fsvm_cli.svm.solvers import factor as f
 from fsvm_cli.svm.solvers.active_set import (
     CONVERGED,
     FIRST_PATIENCE,
