@@ -103,7 +103,7 @@ def subtract_bounded(r: Array, sizes: Array, row: Array, factor: float) -> None:
 
 @njit(**COMPILED)
 def sharpen(K: Array, y: Array, c: Array, r: Array, error: Array, low: Array) -> None:  # noqa: PLR0917
-    """Replace residuals and their error bounds by those of twice the precision, rounded once.
+    """Replace residuals and their error bounds by those of twice the precision, rounded once at the end.
 
     The compensated product of Ogita, Rump and Oishi (2005), Dot2, whose error is eps |r| + gamma_m^2 (|y| + |K| |c|).
 
