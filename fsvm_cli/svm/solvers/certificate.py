@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 IN_DOUBT = 1e-9
 """Where rounding may change a gap by more, it is computed in twice the precision."""
+LARGE = 1e5
+"""Where neither a kernel value nor C is so large, it is the tolerance that is too small."""
 TINY = float(np.finfo(np.float64).tiny)
 
 
@@ -152,7 +154,7 @@ def _gaps(problem: DualProblem, alpha: Array, bias: float, residuals: Residuals)
     if size == 0.0:
         return 0.0, 0.0 if worst == 0.0 else float("inf")
     sure = size - blur - abs(worst - gap)
-    return gap / size, worst / sure if sure > 0.0 else float("inf")
+    return float(gap / size), float(worst / sure) if sure > 0.0 else float("inf")
 
 
 def _scales(problem: DualProblem, slack: Array, error: Array) -> tuple[float, float]:
@@ -207,7 +209,8 @@ def cause_of_failure(problem: DualProblem, alpha: Array, bias: float, tolerance:
     """Return which number is too large for the tolerance in double precision; empty where none is.
 
     A residual is a sum of kernel values times coefficients, and a gap a sum of residuals times C. What rounding does to
-    the first, and then to the second, is compared with the gap that was asked for.
+    both is computed where the solver ended, and estimated for coefficients near C, which the solver may not have
+    reached. Of the largest kernel value and C the larger is named.
 
     Parameters
     ----------
@@ -219,15 +222,16 @@ def cause_of_failure(problem: DualProblem, alpha: Array, bias: float, tolerance:
     residuals = _residuals(problem, alpha)
     near = np.abs(residuals.values - bias) <= residuals.error
     size = max(abs(problem.objective(alpha)), TINY)
-    hinge = np.where(np.isinf(problem.C), alpha, problem.C)
-    by_kernel = float(alpha @ residuals.error) / size
-    by_C = float((hinge * residuals.error)[near].sum()) / size
-    largest = float(max(problem.gram.max(), -problem.gram.min()))
-    if not by_kernel <= tolerance:
+    C = np.where(np.isinf(problem.C), alpha, problem.C)
+    here = float(alpha @ residuals.error + (C * residuals.error)[near].sum()) / size
+    largest, largest_C = float(np.abs(problem.gram).max()), float(C.max())
+    if here <= tolerance and largest * largest_C * EPSILON <= tolerance:
+        return ""
+    if max(largest, largest_C) < LARGE:
+        return "so small a gap is beyond double precision"
+    if largest >= largest_C:
         return f"kernel values up to {largest:.1e} are too large for double precision; scale the features"
-    if not by_C <= tolerance:
-        return f"C = {float(hinge.max()):g} is too large for double precision with kernel values up to {largest:.1e}"
-    return ""
+    return f"C = {largest_C:g} is too large for double precision with kernel values up to {largest:.1e}"
 
 
 def _loss(problem: DualProblem, slack: Array) -> Array:

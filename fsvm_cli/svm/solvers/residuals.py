@@ -27,11 +27,14 @@ def refresh(K: Array, y: Array, box: Box) -> None:
     i = next_nonzero(c, 0)
     while i < c.size:
         j = next_nonzero(c, i + 1)
-        if j < c.size:
-            subtract_two(r, K[i], K[j], c[i], c[j])
+        k = next_nonzero(c, j + 1)
+        m = next_nonzero(c, k + 1)
+        if m < c.size:
+            subtract_four(r, K, c, i, j, k, m)
+            i = next_nonzero(c, m + 1)
         else:
             add_scaled(r, K[i], -c[i])
-        i = next_nonzero(c, j + 1)
+            i = j
 
 
 @njit(**COMPILED)
@@ -44,10 +47,15 @@ def next_nonzero(values: Array, start: int) -> int:
 
 
 @njit(**COMPILED, fastmath=IN_ORDER)
-def subtract_two(r: Array, row_i: Array, row_j: Array, c_i: float, c_j: float) -> None:
-    """Subtract c_i * row_i, then c_j * row_j: two rows a pass, since reading and writing r takes most of the time."""
+def subtract_four(r: Array, K: Array, c: Array, i: int, j: int, k: int, m: int) -> None:  # noqa: PLR0917
+    """Subtract the rows i, j, k, m times their coefficients, in this order.
+
+    Four rows a pass, since reading and writing r takes most of the time.
+    """
+    row_i, row_j, row_k, row_m = K[i], K[j], K[k], K[m]
+    c_i, c_j, c_k, c_m = c[i], c[j], c[k], c[m]
     for t in range(r.size):
-        r[t] = (r[t] - c_i * row_i[t]) - c_j * row_j[t]
+        r[t] = (((r[t] - c_i * row_i[t]) - c_j * row_j[t]) - c_k * row_k[t]) - c_m * row_m[t]
 
 
 @njit(**COMPILED)
@@ -70,26 +78,32 @@ def residuals_of(K: Array, y: Array, c: Array, r: Array, error: Array) -> None:
     i = next_nonzero(c, 0)
     while i < c.size:
         j = next_nonzero(c, i + 1)
-        if j < c.size:
-            subtract_two_bounded(r, error, K[i], K[j], c[i], c[j])
-            terms += 2
+        k = next_nonzero(c, j + 1)
+        m = next_nonzero(c, k + 1)
+        if m < c.size:
+            subtract_four_bounded(r, error, K, c, i, j, k, m)
+            terms += 4
+            i = next_nonzero(c, m + 1)
         else:
             subtract_bounded(r, error, K[i], c[i])
             terms += 1
-        i = next_nonzero(c, j + 1)
+            i = j
     for t in range(y.size):
         error[t] *= terms * EPSILON
 
 
 @njit(**COMPILED, fastmath=IN_ORDER)
-def subtract_two_bounded(  # noqa: PLR0917
-    r: Array, sizes: Array, row_i: Array, row_j: Array, c_i: float, c_j: float
+def subtract_four_bounded(  # noqa: PLR0917
+    r: Array, sizes: Array, K: Array, c: Array, i: int, j: int, k: int, m: int
 ) -> None:
-    """Do as `subtract_two`, and add the absolute values of the terms to the sizes."""
-    size_i, size_j = abs(c_i), abs(c_j)
+    """Do as `subtract_four`, and add the absolute values of the terms to the sizes."""
+    row_i, row_j, row_k, row_m = K[i], K[j], K[k], K[m]
+    c_i, c_j, c_k, c_m = c[i], c[j], c[k], c[m]
+    size_i, size_j, size_k, size_m = abs(c_i), abs(c_j), abs(c_k), abs(c_m)
     for t in range(r.size):
-        r[t] = (r[t] - c_i * row_i[t]) - c_j * row_j[t]
-        sizes[t] = (sizes[t] + size_i * abs(row_i[t])) + size_j * abs(row_j[t])
+        a_i, a_j, a_k, a_m = row_i[t], row_j[t], row_k[t], row_m[t]
+        r[t] = (((r[t] - c_i * a_i) - c_j * a_j) - c_k * a_k) - c_m * a_m
+        sizes[t] = (((sizes[t] + size_i * abs(a_i)) + size_j * abs(a_j)) + size_k * abs(a_k)) + size_m * abs(a_m)
 
 
 @njit(**COMPILED, fastmath=IN_ORDER)

@@ -17,10 +17,10 @@ from fsvm_cli.svm import (
     Polynomial,
     Tanh,
     fit_one_vs_rest,
-    nested,
     nested_curves,
     predict_codes,
 )
+from fsvm_cli.svm.paths import nested
 
 FIELDS = tuple(NestedCurves.__dataclass_fields__)
 RNG = np.random.default_rng(3)
