@@ -1,4 +1,4 @@
-"""Machines on a set of features that shrinks, for recursive feature elimination."""
+"""Machines on ever fewer features, for recursive feature elimination."""
 
 from __future__ import annotations
 
@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fsvm_cli.ranking.rfe_steps import decision_values, drop_feature, has_strays, make_chunk, normal_vector, train
+from fsvm_cli.ranking.rfe_steps import (
+    decision_values,
+    drop_feature,
+    has_margin_violators,
+    make_chunk,
+    normal_vector,
+    restart_at,
+    train,
+)
 from fsvm_cli.svm import DualProblem, solve
 from fsvm_cli.svm.solvers.conclusion import compiled_bias
 
@@ -19,15 +27,15 @@ if TYPE_CHECKING:
     from fsvm_cli.svm.solvers.dual import Solver
 
 NEAR = 1.0
-"""Samples that lie this far outside the margin, in units of the decision value, or nearer, are watched."""
+"""Samples up to this far outside the margin, in units of the decision value, are in the working set."""
 NEARLY_ALL = 0.8
-"""Where so large a part of the samples is to be watched, all are: then none needs to be looked for."""
+"""Where so large a part of the samples is in the working set, all are: then no violator needs to be looked for."""
 FIRST_SAMPLES = 200
-"""A linear machine begins with about so many samples: which others lie near its margin, it then knows."""
+"""A linear machine begins with about so many samples, which tell what others lie near its margin."""
 ROUNDS = 50
-"""Trainings of one machine at most, the last of them on all samples: one that misses its gap need not settle."""
-SHRUNK = 0.25
-"""A sum over features that has shrunk to this part of itself is made anew: what is subtracted leaves its rounding."""
+"""Trainings of one machine at most, the last of them on all samples: one that misses its gap may go on for ever."""
+RECOMPUTE_BELOW = 0.25
+"""A sum over features that has fallen to this part of itself is computed afresh: subtractions leave their rounding."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,15 +76,15 @@ class Machines(ABC):
 
     @abstractmethod
     def train(self) -> bool:
-        """Train all machines from where they stand; return whether all reached their duality gap."""
+        """Train all machines from their coefficients; return whether all reached their duality gap."""
 
     @abstractmethod
     def costs(self) -> NDArray[np.float64]:
         """Return what each feature that is left adds to the squared norms at fixed coefficients, shape (n_left,)."""
 
     @abstractmethod
-    def drop(self, places: NDArray[np.intp]) -> None:
-        """Let the features at these places of `features` go."""
+    def drop(self, positions: NDArray[np.intp]) -> None:
+        """Drop the features at these positions of `features`."""
 
 
 class KernelMachines(Machines):
@@ -103,20 +111,20 @@ class KernelMachines(Machines):
         support = np.flatnonzero((self.alphas != 0).any(axis=0))
         X, coefficients = self.task.X[support], (self.alphas * self.task.labels)[:, support]
         statistic = self.statistic[np.ix_(support, support)]
-        # One coefficient for each pair: the sum over the machines of their products.
+        # For each pair of samples, the sum over the machines of the products of coefficients.
         pairs = coefficients.T @ coefficients
         whole = kernel.value(statistic)
         costs = np.empty(len(self.features))
-        for place, feature in enumerate(self.features.tolist()):
+        for j, feature in enumerate(self.features.tolist()):
             without = kernel.value(statistic - kernel.statistic_matrix(X, X, [feature]))
-            costs[place] = np.sum(pairs * (whole - without))
+            costs[j] = np.sum(pairs * (whole - without))
         return costs
 
-    def drop(self, places: NDArray[np.intp]) -> None:  # noqa: D102
-        dropped = self.features[places]
-        self.features = np.delete(self.features, places)
+    def drop(self, positions: NDArray[np.intp]) -> None:  # noqa: D102
+        dropped = self.features[positions]
+        self.features = np.delete(self.features, positions)
         self.statistic -= self.task.kernel.statistic_matrix(self.task.X, self.task.X, dropped)
-        if np.abs(self.statistic).max() < SHRUNK * self.size:
+        if np.abs(self.statistic).max() < RECOMPUTE_BELOW * self.size:
             self._sum_up()
 
     def _sum_up(self) -> None:
@@ -127,7 +135,8 @@ class KernelMachines(Machines):
 class LinearMachines(Machines):
     """Machines with the linear kernel, each on the samples near its margin.
 
-    A sample far outside the margin has alpha = 0 and stays out of the Gram matrix until it comes near.
+    A sample far outside the margin has alpha = 0, and stays out of the working set, whose Gram matrix is kept, until it
+    comes near.
     """
 
     def __init__(self, task: Task) -> None:
@@ -139,14 +148,14 @@ class LinearMachines(Machines):
         none = np.zeros(len(task.X))
         self.chunks = [make_chunk(_every_few(y), self.columns, self.features, y, none, task.C) for y in task.labels]
         self.w = np.zeros((len(task.labels), len(self.features)))
-        self.shrunk = False
+        self.outdated = False
 
     def train(self) -> bool:  # noqa: D102
-        if self.shrunk:
-            # By now each machine may do with fewer samples, too.
+        if self.outdated:
+            # Fewer samples may do by now, too.
             for machine in range(len(self.chunks)):
-                self._watch(machine)
-            self.shrunk = False
+                self._rebuild(machine)
+            self.outdated = False
         converged = [self._train(machine) for machine in range(len(self.chunks))]
         return all(converged)
 
@@ -154,14 +163,14 @@ class LinearMachines(Machines):
         costs: NDArray[np.float64] = (self.w**2).sum(axis=0)
         return costs
 
-    def drop(self, places: NDArray[np.intp]) -> None:  # noqa: D102
-        dropped = self.features[places]
-        self.features = np.delete(self.features, places)
-        self.w = np.delete(self.w, places, axis=1)
+    def drop(self, positions: NDArray[np.intp]) -> None:  # noqa: D102
+        dropped = self.features[positions]
+        self.features = np.delete(self.features, positions)
+        self.w = np.delete(self.w, positions, axis=1)
         trace = self.squares[self.features].sum()
-        if trace < SHRUNK * self.trace:
-            self.trace, self.shrunk = trace, True
-        if self.shrunk:
+        if trace < RECOMPUTE_BELOW * self.trace:
+            self.trace, self.outdated = trace, True
+        if self.outdated:
             return
         for chunk in self.chunks:
             for feature in dropped:
@@ -176,20 +185,19 @@ class LinearMachines(Machines):
                 problem = DualProblem(chunk.K, chunk.y, task.C)
                 found = solve(problem, tolerance=task.tolerance, solver="interior-point", on_failure="flag")
                 converged = found.converged
-                # The factor belongs to another point: the next training starts over from this one.
-                chunk.box.c[:], chunk.factor.size[0] = found.alpha * chunk.y, 0
+                restart_at(chunk, found.alpha * chunk.y)
             w = self.w[machine]
             normal_vector(chunk, self.features, w)
             if len(chunk.rows) == len(task.X):
                 return converged
             bias = compiled_bias(chunk.box)
-            if not has_strays(chunk.rows, self.columns, self.features, w, bias, task.labels[machine]):
+            if not has_margin_violators(chunk.rows, self.columns, self.features, w, bias, task.labels[machine]):
                 return converged
-            self._watch(machine, every=rounds_left == 1)
+            self._rebuild(machine, every=rounds_left == 1)
         raise AssertionError("the last round is on all samples")
 
-    def _watch(self, machine: int, *, every: bool = False) -> None:
-        """Rebuild a machine on the samples near its margin and those with alpha > 0, or on `every` sample."""
+    def _rebuild(self, machine: int, *, every: bool = False) -> None:
+        """Make the samples near the margin and those with alpha > 0, or `every` one, a machine's working set."""
         chunk, y = self.chunks[machine], self.task.labels[machine]
         margins = np.empty(len(y))
         decision_values(self.columns, self.features, self.w[machine], compiled_bias(chunk.box), margins)

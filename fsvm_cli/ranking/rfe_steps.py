@@ -1,4 +1,4 @@
-"""Compiled steps of recursive feature elimination: a feature leaves a linear machine, and the machine settles again."""
+"""Compiled steps of recursive feature elimination: a feature leaves a linear machine, which is then optimised again."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numba import njit
 
-from fsvm_cli.svm.paths.gram_downdate import settle, subtract_term
+from fsvm_cli.svm.paths.gram_downdate import downdate_gram, reoptimise
 from fsvm_cli.svm.solvers.engine import make_scratch
+from fsvm_cli.svm.solvers.residuals import refresh
 from fsvm_cli.svm.vectors import ALLOCATING, COMPILED, Array, add_scaled, inner_product
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Chunk(NamedTuple):
-    """A machine on some of the samples.
+    """A machine on some of the samples, its working set (Vapnik's chunking).
 
     Attributes
     ----------
@@ -69,19 +70,26 @@ def make_chunk(  # noqa: PLR0917
 
 def drop_feature(chunk: Chunk, feature: int) -> None:
     """Take one feature out of the Gram matrix; the coefficients stay."""
-    subtract_term(chunk.K, chunk.box, chunk.factor, chunk.columns[feature])
+    downdate_gram(chunk.K, chunk.box, chunk.factor, chunk.columns[feature])
 
 
 def train(chunk: Chunk, tolerance: float) -> bool:
-    """Train from where the chunk stands; return whether the relative duality gap is within the tolerance."""
-    return bool(settle(chunk.K, chunk.y, chunk.box, chunk.factor, tolerance))
+    """Train from the chunk's coefficients; return whether the relative duality gap is within the tolerance."""
+    return bool(reoptimise(chunk.K, chunk.y, chunk.box, chunk.factor, tolerance))
+
+
+def restart_at(chunk: Chunk, coefficients: Array) -> None:
+    """Put the chunk at a solution that was found without its factor, from where the next training starts afresh."""
+    chunk.box.c[:] = coefficients
+    refresh(chunk.K, chunk.y, chunk.box)
+    chunk.factor.size[0] = 0
 
 
 @njit(**COMPILED)
 def normal_vector(chunk: Chunk, features: npt.NDArray[np.intp], w: Array) -> None:
     """Fill in the weight of each feature that is left, shape (n_left,)."""
-    for place in range(features.size):
-        w[place] = inner_product(chunk.columns[features[place]], chunk.box.c)
+    for j in range(features.size):
+        w[j] = inner_product(chunk.columns[features[j]], chunk.box.c)
 
 
 @njit(**COMPILED)
@@ -89,21 +97,21 @@ def decision_values(columns: Array, features: npt.NDArray[np.intp], w: Array, bi
     """Fill in the machine's scores of all samples, shape (n_samples,)."""
     for i in range(values.size):
         values[i] = bias
-    for place in range(features.size):
-        add_scaled(values, columns[features[place]], w[place])
+    for j in range(features.size):
+        add_scaled(values, columns[features[j]], w[j])
 
 
 @njit(**ALLOCATING)
-def has_strays(  # noqa: PLR0917
+def has_margin_violators(  # noqa: PLR0917
     rows: npt.NDArray[np.intp], columns: Array, features: npt.NDArray[np.intp], w: Array, bias: float, y: Array
 ) -> bool:
     """Return whether a sample that is not among the rows, in ascending order, lies within the margin."""
     values = np.empty(y.size)
     decision_values(columns, features, w, bias, values)
-    place = 0
+    following = 0
     for i in range(y.size):
-        if place < rows.size and rows[place] == i:
-            place += 1
+        if following < rows.size and rows[following] == i:
+            following += 1
         elif y[i] * values[i] < 1.0:
             return True
     return False

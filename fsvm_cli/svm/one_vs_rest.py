@@ -175,6 +175,6 @@ def predict_codes(values: Array, class_counts: Codes, tie_width: float) -> Codes
         return codes
     least = values.max(axis=0) - tie_width
     winners = np.zeros(least.shape, dtype=np.int64)
-    for code in np.lexsort((np.arange(len(counts)), -counts))[::-1]:  # the last word has who takes precedence
+    for code in np.lexsort((np.arange(len(counts)), -counts))[::-1]:  # who takes precedence comes last
         np.copyto(winners, code, where=values[code] >= least)
     return winners

@@ -117,8 +117,8 @@ def grid_search(
     smoothest = sorted(range(len(kernels)), key=lambda k: kernels[k].roughness)
     best = accuracy.max()
     c, k = next((c, k) for c in range(len(ascending)) for k in smoothest if accuracy[k, c] == best)
-    place = np.searchsorted(ascending, np.asarray(Cs, dtype=np.float64))
-    return GridSearch(kernels[k], float(ascending[c]), accuracy[:, place], converged[:, place])
+    columns = np.searchsorted(ascending, np.asarray(Cs, dtype=np.float64))
+    return GridSearch(kernels[k], float(ascending[c]), accuracy[:, columns], converged[:, columns])
 
 
 def _shared(kernel: AdditiveKernel) -> tuple[object, object]:

@@ -20,6 +20,8 @@ INLINED: dict[str, Any] = {**COMPILED, "inline": "always"}
 with each of its callers again; one that is inlined before, once. A tenth of a first run."""
 REASSOCIATE = {"nnan", "nsz", "arcp", "contract", "reassoc"}
 """What lets reductions use vector instructions; without "ninf", for closed sides of the box are infinite."""
+IN_ORDER = REASSOCIATE - {"reassoc", "arcp"}
+"""What lets elementwise loops use vector instructions, and leaves every sum in the order in which it is written."""
 EPSILON = np.finfo(np.float64).eps
 ROWS_IN_CACHE = 128
 """How many rows of a matrix are looked at together."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from fsvm_cli.ranking import rfe_machines
 from fsvm_cli.ranking.rfe_machines import KernelMachines, LinearMachines, Task
-from fsvm_cli.ranking.rfe_steps import drop_feature, has_strays, make_chunk, normal_vector, train
+from fsvm_cli.ranking.rfe_steps import drop_feature, has_margin_violators, make_chunk, normal_vector, train
 from fsvm_cli.svm import SVM, Gaussian, Kernel, Laplace, Linear, Polynomial
 from fsvm_cli.svm.solvers.conclusion import compiled_bias, compiled_gap
 
@@ -57,7 +58,7 @@ def test_a_factor_that_would_lose_its_digits_is_made_anew(rng: np.random.Generat
     assert np.isfinite(np.triu(chunk.factor.U[: chunk.factor.size[0], : chunk.factor.size[0]])).all()
 
 
-def test_settling_reaches_the_optimum_with_its_certificate() -> None:
+def test_training_again_reaches_the_optimum_with_its_certificate() -> None:
     chunk = trained_chunk()
     drop_feature(chunk, 3)
     assert train(chunk, 1e-8)
@@ -83,24 +84,38 @@ def test_a_feature_that_is_far_larger_than_the_others_leaves_no_rounding_behind(
     np.testing.assert_allclose(linear.chunks[0].K, left @ left.T, atol=1e-12)
 
 
-def test_a_stray_is_a_sample_within_the_margin_that_is_not_watched() -> None:
+def test_a_margin_violator_is_a_sample_within_the_margin_outside_the_working_set() -> None:
     columns, y = np.array([[3.0, -3.0, 0.5, -2.0]]), np.array([1.0, -1.0, 1.0, -1.0])
     features, w = np.array([0]), np.array([1.0])
-    assert has_strays(np.array([0, 1]), columns, features, w, 0.0, y)
-    assert not has_strays(np.array([0, 2]), columns, features, w, 0.0, y)
-    assert has_strays(np.array([0, 2]), columns, features, w, 1.5, y)
+    assert has_margin_violators(np.array([0, 1]), columns, features, w, 0.0, y)
+    assert not has_margin_violators(np.array([0, 2]), columns, features, w, 0.0, y)
+    assert has_margin_violators(np.array([0, 2]), columns, features, w, 1.5, y)
 
 
 @pytest.mark.parametrize("C", [0.1, 10.0])
-def test_samples_that_are_not_watched_are_outside_the_margin(rng: np.random.Generator, C: float) -> None:
+def test_samples_outside_the_working_set_are_outside_the_margin(rng: np.random.Generator, C: float) -> None:
     data = rng.normal(size=(300, 6))
     y = np.where(data @ [3.0, 2.0, 1.0, 0.5, 0.2, 0.1] + 0.1 * rng.normal(size=300) > 0, 1.0, -1.0)
     machines = LinearMachines(Task(Linear(), data, y[None], C, 1e-8, "auto"))
-    watched = []
+    sizes = []
     for _ in range(5):
         assert machines.train()
         svm = SVM(Linear(), C, 1e-9).fit(data[:, machines.features], y)
         np.testing.assert_allclose(machines.w, svm.dual_coef_ @ svm.support_vectors_, atol=1e-6)
-        watched.append(len(machines.chunks[0].rows))
+        sizes.append(len(machines.chunks[0].rows))
         machines.drop(np.array([len(machines.features) - 1]))
-    assert min(watched) < 300
+    assert min(sizes) < 300
+
+
+@pytest.mark.parametrize("C", [0.1, 10.0])
+def test_after_the_interior_point_method_a_machine_has_the_bias_of_its_coefficients(
+    rng: np.random.Generator, C: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = rng.normal(size=(300, 4)) + 3.0
+    y = np.where(data[:, 0] + rng.normal(size=300) > 3.0, 1.0, -1.0)
+    monkeypatch.setattr(rfe_machines, "train", lambda *_: False)
+    machines = LinearMachines(Task(Linear(), data, y[None], C, 1e-8, "auto"))
+    assert machines.train()
+    svm = SVM(Linear(), C, 1e-9).fit(data, y)
+    np.testing.assert_allclose(machines.w, svm.dual_coef_ @ svm.support_vectors_, atol=1e-5)
+    assert compiled_bias(machines.chunks[0].box) == pytest.approx(svm.intercept_[0], abs=1e-5)

@@ -1,4 +1,4 @@
-"""One machine on all samples and without those of a fold, for ascending C on one Gram matrix."""
+"""Machines on all samples and on the training parts of folds, for ascending C, on one Gram matrix."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from fsvm_cli.svm.solvers.active_set import CONVERGED
 from fsvm_cli.svm.solvers.block_pivoting import pivot, pivot_certified
 from fsvm_cli.svm.solvers.conclusion import compiled_bias, conclude
 from fsvm_cli.svm.solvers.engine import STEPS_PER_SAMPLE, VIOLATION, make_scratch, maximise_certified
-from fsvm_cli.svm.solvers.pair_steps import Box, count_inside, place, set_bounds
-from fsvm_cli.svm.solvers.residuals import refresh
+from fsvm_cli.svm.solvers.pair_steps import Box, count_inside, set_bounds, set_coefficient
+from fsvm_cli.svm.solvers.residuals import refresh, refresh_bounded
 from fsvm_cli.svm.vectors import COMPILED, Array, add_scaled
 
 if TYPE_CHECKING:
@@ -23,20 +23,20 @@ Booleans = npt.NDArray[np.bool_]
 Fold = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
 
 MISSES = 2
-"""Folds in a row for which pivots led nowhere, as on kernels of low rank, before they are given up for this C."""
+"""After so many folds in a row on which block pivoting failed, as on kernels of low rank, it is given up for this C."""
 
 
 def restore_balance(c: Array, lower: Array, upper: Array) -> Array:
-    """Return coefficients that sum to zero: moved are the free ones as far as that goes, then any."""
+    """Return coefficients that sum to zero: the free ones are moved as far as that goes, then others."""
     missing = -float(c.sum())
-    room = upper - c if missing > 0.0 else c - lower
+    distance = upper - c if missing > 0.0 else c - lower
     free_first = np.argsort(~((c > lower) & (c < upper)), kind="stable")
-    before = np.concatenate([[0.0], np.cumsum(room[free_first])[:-1]])
+    before = np.concatenate([[0.0], np.cumsum(distance[free_first])[:-1]])
     moves = np.empty(len(c))
     moves[free_first] = np.maximum(abs(missing) - before, 0.0)
     bound = upper if missing > 0.0 else lower
-    # The difference of a bound and its distance may be off the bound by rounding: it is named, not computed.
-    return np.where(moves >= room, bound, np.clip(c + np.sign(missing) * moves, lower, upper))
+    # A bound is assigned, not computed: coefficient plus distance may miss it by rounding.
+    return np.where(moves >= distance, bound, np.clip(c + np.sign(missing) * moves, lower, upper))
 
 
 class FoldMachines:
@@ -104,7 +104,7 @@ class FoldMachines:
                 )
             if not done:
                 self.missed[c] += 1
-                scores[c], converged[c] = self._climb_without(c, fold)
+                scores[c], converged[c] = self._ascend_without(c, fold)
                 continue
             self.missed[c] = 0
             # Where no alpha is at its bound, the machine is that of every larger C.
@@ -129,7 +129,7 @@ class FoldMachines:
                 done = rounds > 0
             if not done:
                 box.c[:] = np.clip(_grow(K, y, previous, C / self.Cs[c - 1]), box.lower, box.upper) if c > 0 else 0.0
-                done, bias = _climb(K, y, box, factor, self.tolerance)
+                done, bias = _ascend(K, y, box, factor, self.tolerance)
             self.coefficients[c:], self.scores[c:], self.converged[c:] = box.c, y - box.r + bias, done
             self.has_margin_vectors[c:] = count_inside(box) > 0
             if not _is_bounded(box):
@@ -145,14 +145,14 @@ class FoldMachines:
             shifts[c] = compiled_bias(box)
         return shifts
 
-    def _climb_without(self, c: np.intp, fold: Fold) -> tuple[Array, bool]:
-        """Score a fold's test rows by steps that each raise the objective, on a Gram matrix of its own."""
+    def _ascend_without(self, c: np.intp, fold: Fold) -> tuple[Array, bool]:
+        """Score a fold's test rows by a machine that is fitted by ascent, on a Gram matrix of its own."""
         train, test = fold
         part, labels = self.K[np.ix_(train, train)], self.y[train]
         box, factor = make_scratch(len(train))
         set_bounds(box, labels, self.Cs[c])
         box.c[:] = restore_balance(self.coefficients[c, train], box.lower, box.upper)
-        done, bias = _climb(part, labels, box, factor, self.tolerance)
+        done, bias = _ascend(part, labels, box, factor, self.tolerance)
         return self.K[np.ix_(test, train)] @ box.c + bias, done
 
 
@@ -174,7 +174,7 @@ def pivot_without(  # noqa: PLR0917
     ----------
     K, y, box, factor, tolerance
         As in `pivot_certified`, the factor that of any members' block of `K`. On return of True the residuals are those
-        of all samples, for the ones that are left out just have no room.
+        of all samples, those that are left out having both bounds at 0.
     C : float
     coefficients, scores : (n,) arrays
         Of the machine on all samples.
@@ -182,21 +182,21 @@ def pivot_without(  # noqa: PLR0917
     """
     set_bounds(box, y, C)
     for i in range(y.size):
-        place(box, i, coefficients[i])
-        box.r[i] = y[i] - scores[i]  # but for the bias, which pivots do not see
+        set_coefficient(box, i, coefficients[i])
+        box.r[i] = y[i] - scores[i]  # but for the bias, which pivots do not depend on
     for i in left_out:
         add_scaled(box.r, K[i], box.c[i])
         box.lower[i], box.upper[i] = 0.0, 0.0
-        place(box, i, 0.0)
+        set_coefficient(box, i, 0.0)
     if not pivot(K, box, factor, VIOLATION * tolerance):
         return False, 0.0
-    refresh(K, y, box)
+    refresh_bounded(K, y, box)
     bias, gap = conclude(K, y, box, tolerance)
     return gap <= tolerance, bias
 
 
-def _climb(K: Array, y: Array, box: Box, factor: Factor, tolerance: float) -> tuple[bool, float]:
-    """Maximise from the point in the box; return whether the gap was reached, and the bias."""
+def _ascend(K: Array, y: Array, box: Box, factor: Factor, tolerance: float) -> tuple[bool, float]:
+    """Maximise by steps that each raise the objective; return whether the gap was reached, and the bias."""
     refresh(K, y, box)
     status, _, bias, _ = maximise_certified(K, y, box, factor, tolerance, STEPS_PER_SAMPLE * len(y))
     return status == CONVERGED, bias

@@ -1,4 +1,8 @@
-"""One order of features from subset to subset, compiled: the inner loop of nested subsets."""
+"""Machines on growing sets of features, compiled: the inner loop of nested subsets.
+
+There are two entry points. `follow_order` lets features enter one by one, for dense samples; `fit_subset` fits one
+subset whose matrices the caller has made, for sparse samples and for many features at once.
+"""
 
 from __future__ import annotations
 
@@ -26,61 +30,86 @@ PIVOT_FROM = 128
 """From so many free samples on, many of which change with a feature, it pays to exchange all of them at once."""
 
 
-class Walk(NamedTuple):
-    """Where the walk along an order stands; shared by all its machines.
+class Path(NamedTuple):
+    """The machines on the last subset, from which those on the next begin, and the matrices that they share.
 
     Attributes
     ----------
+    form : Form
+        The kernel: a function of the statistic, which is a sum over features.
     square : (n, n) array
         Statistic between training samples; of some kernels the upper triangle only.
     cross : (n, n_test) array
         Statistic between training and test samples; without columns where scores come from normal vectors.
     coefficients, residuals : (n_machines, n) arrays
-        Solutions on the last subset, where the next begins; the residuals only where the kernel is its statistic, and
-        follow each feature that enters.
+        Solutions on the last subset. `follow_order` keeps the residuals up to date where the kernel is its statistic.
+    bias : (n_machines,) array
     """
 
+    form: Form
     square: Array
     cross: Array
     coefficients: Array
     residuals: Array
+    bias: Array
 
 
-class Room(NamedTuple):
-    """Scratch of a walk, reusable from one to the next.
+class Scratch(NamedTuple):
+    """Memory to work in, reusable from one path to the next.
 
     Attributes
     ----------
     K : (n, n) array
-        The Gram matrix; the walk's own `square` where the kernel is its statistic.
+        The Gram matrix; the path's own `square` where the kernel is its statistic.
     box : Box
     factor : Factor
-    row : (widest,) array
-        Scratch.
-    bias : (n_machines,) array
+    row : (max(n, n_test),) array
     """
 
     K: Array
     box: Box
     factor: Factor
     row: Array
-    bias: Array
 
 
-def restart(walk: Walk, labels: Array) -> None:
-    """Put a walk back to its beginning."""
-    for matrix in walk:
-        matrix[:] = 0.0
-    walk.residuals[:] = labels
+class Problems(NamedTuple):
+    """The dual problems but for their Gram matrix.
+
+    Attributes
+    ----------
+    labels : (n_machines, n) array
+        -1 or +1; a machine without +1 has no fit and a score of -infinity.
+    C : float
+        Upper bound of alpha.
+    tolerance : float
+        Relative duality gap.
+    """
+
+    labels: Array
+    C: float
+    tolerance: float
 
 
-def prepare(form: Form, n: int, n_test: int, n_machines: int) -> tuple[Walk, Room]:
-    """Return a walk, to be put to its beginning, and its room; linear machines need no `cross`."""
-    n_cross = 0 if form.function == IDENTITY else n_test
-    walk = Walk(np.empty((n, n)), np.empty((n, n_cross)), np.empty((n_machines, n)), np.empty((n_machines, n)))
-    K = walk.square if form.function == IDENTITY else np.empty((n, n))
-    widest = max(n, n_test)
-    return walk, Room(K, *make_scratch(n), np.empty(widest), np.empty(n_machines))
+class Entering(NamedTuple):
+    """The features that enter along an order, and when.
+
+    Attributes
+    ----------
+    train, test : (n_features, n) and (n_features, n_test) arrays
+        Samples, one row for each feature.
+    weights : (n_features,) array
+        Of the features in the kernel.
+    order : (n_entering,) array of int
+        Rows of `train`.
+    added : (n_sizes,) array of int
+        How many features enter before each subset.
+    """
+
+    train: Array
+    test: Array
+    weights: Array
+    order: Integers
+    added: Integers
 
 
 class Records(NamedTuple):
@@ -97,47 +126,120 @@ class Records(NamedTuple):
         return Records(*(array[index] for array in self))
 
 
-@njit(**COMPILED)
-def evaluate(form: Form, walk: Walk, bias: Array, test_decision: Array, scratch: Array) -> None:
-    """Write the machines' scores of the test samples; kernel values are computed for support vectors only.
+def make_path(form: Form, n: int, n_test: int, n_machines: int) -> tuple[Path, Scratch]:
+    """Return a path, which `restart` is to begin, and its scratch; linear machines need no `cross`."""
+    path = Path(
+        form=form,
+        square=np.empty((n, n)),
+        cross=np.empty((n, 0 if form.function == IDENTITY else n_test)),
+        coefficients=np.empty((n_machines, n)),
+        residuals=np.empty((n_machines, n)),
+        bias=np.empty(n_machines),
+    )
+    box, factor = make_scratch(n)
+    K = path.square if form.function == IDENTITY else np.empty((n, n))
+    return path, Scratch(K=K, box=box, factor=factor, row=np.empty(max(n, n_test)))
 
-    Of a walk without `cross`, the biases alone: normal vectors give the rest.
+
+def restart(path: Path, labels: Array) -> None:
+    """Begin without features: matrices of zeros, and machines whose coefficients are 0."""
+    path.square[:], path.cross[:], path.coefficients[:] = 0.0, 0.0, 0.0
+    path.residuals[:] = labels
+
+
+def follow_order(path: Path, scratch: Scratch, problems: Problems, entering: Entering, records: Records) -> None:
+    """Fit and evaluate the machines on subset after subset of an order.
+
+    Parameters
+    ----------
+    path : Path
+        From `restart`; advanced by the features that enter.
+    scratch : Scratch
+    problems : Problems
+    entering : Entering
+    records : Records
+        Written, one row per subset.
     """
-    row = scratch[: walk.cross.shape[1]]
-    for m in range(bias.size):
-        for t in range(test_decision.shape[1]):
-            test_decision[m, t] = bias[m]
-    if row.size == 0:
-        return
-    for i in range(walk.cross.shape[0]):
-        computed = False
-        for m in range(bias.size):
-            if walk.coefficients[m, i] != 0.0:
-                if not computed:
-                    apply_function(form, walk.cross[i], row)
-                    computed = True
-                add_scaled(test_decision[m], row, walk.coefficients[m, i])
+    _fit_subsets(path, scratch, problems, entering, path.form.function == IDENTITY, records)
+
+
+def fit_subset(path: Path, scratch: Scratch, problems: Problems, records: Records) -> None:
+    """Fit and evaluate the machines on one subset.
+
+    Parameters
+    ----------
+    path : Path
+        With the matrices of this subset, and the coefficients of the one before. Where `cross` has no columns, the
+        scores of test samples are the biases alone: the caller adds what the normal vectors give.
+    scratch : Scratch
+    problems : Problems
+    records : Records
+        Written, of this subset.
+    """
+    n, none = len(path.square), np.empty(0, dtype=np.intp)
+    nothing = Entering(
+        train=np.empty((0, n)), test=np.empty((0, 0)), weights=np.empty(0), order=none, added=np.zeros(1, dtype=np.intp)
+    )
+    _fit_subsets(path, scratch, problems, nothing, False, records.part(None))
 
 
 @njit(**COMPILED)
-def evaluate_linear(  # noqa: PLR0917
-    train: Array, test: Array, weights: Array, entered: Integers, walk: Walk, bias: Array, test_decision: Array
+def _fit_subsets(  # noqa: PLR0917
+    path: Path, scratch: Scratch, problems: Problems, entering: Entering, by_normal_vectors: bool, records: Records
 ) -> None:
-    """Write the scores of linear machines by their normal vectors; the matrix `cross` is not read."""
-    for m in range(bias.size):
-        for t in range(test.shape[1]):
-            test_decision[m, t] = bias[m]
-        for j in entered:
-            add_scaled(test_decision[m], test[j], weights[j] * inner_product(walk.coefficients[m], train[j]))
+    """Let features enter, fit and evaluate, once per subset; one function, for it takes long to compile.
+
+    By normal vectors, residuals and test scores follow the features that enter; else kernel values give them.
+    """
+    entered = 0
+    for s in range(entering.added.size):
+        for _ in range(entering.added[s]):
+            advance(path, entering, entering.order[entered], scratch.row)
+            entered += 1
+        subset = Records(
+            records.train_decision[s],
+            records.test_decision[s],
+            records.duality_gap[s],
+            records.converged[s],
+            records.iterations[s],
+        )
+        fit_machines(path, scratch, problems, by_normal_vectors, subset)
+        if by_normal_vectors:
+            evaluate_linear(path, entering, entering.order[:entered], subset.test_decision)
+        else:
+            evaluate(path, subset.test_decision, scratch.row)
 
 
-@njit(**COMPILED)
-def advance(form: Form, walk: Walk, train: Array, test: Array, weight: float, scratch: Array) -> None:  # noqa: PLR0917
-    """Let a feature enter the walk's matrices and, where the kernel is their entry, the residuals."""
-    add_feature(form, walk.square, walk.cross, train, test, weight, scratch)
-    if form.function == IDENTITY:
-        for m in range(len(walk.residuals)):
-            add_scaled(walk.residuals[m], train, -weight * inner_product(walk.coefficients[m], train))
+@njit(**INLINED)
+def fit_machines(path: Path, scratch: Scratch, problems: Problems, has_residuals: bool, records: Records) -> None:
+    """Fit the machines of one subset, each from its coefficients on the one before, and note what they are.
+
+    The path `has_residuals` where those of its coefficients are at hand; else they are computed.
+    """
+    labels, C, tolerance = problems
+    K, box, factor, _ = scratch
+    n = labels.shape[1]
+    if path.form.function != IDENTITY:
+        fill_gram(path.form, path.square, K)
+    for m in range(len(labels)):
+        y = labels[m]
+        if total(y) == -n:
+            path.bias[m] = -np.inf
+            continue
+        set_bounds(box, y, C)
+        overwrite(box.r, path.residuals[m])
+        if not has_residuals:
+            overwrite(box.c, path.coefficients[m])
+            refresh(K, y, box)
+        converged, steps, bias, gap = fit_from(path.coefficients[m], K, y, box, factor, tolerance)
+        path.bias[m] = bias
+        overwrite(path.coefficients[m], box.c)
+        overwrite(path.residuals[m], box.r)
+        for i in range(n):
+            records.train_decision[m, i] = y[i] - box.r[i] + bias
+        records.duality_gap[m] = gap
+        records.converged[m] = converged
+        records.iterations[m] = steps
 
 
 @njit(**INLINED)
@@ -157,73 +259,45 @@ def fit_from(  # noqa: PLR0917
 
 
 @njit(**COMPILED)
-def follow(  # noqa: PLR0917
-    form: Form,
-    walk: Walk,
-    room: Room,
-    train: Array,
-    test: Array,
-    weights: Array,
-    order: Integers,
-    added: Integers,
-    labels: Array,
-    C: float,
-    tolerance: float,
-    records: Records,
-) -> None:
-    """Fit and evaluate the machines on subset after subset.
+def advance(path: Path, entering: Entering, j: int, row: Array) -> None:
+    """Let feature j enter the matrices and, where the kernel is its statistic, the residuals; the row is scratch."""
+    train, weight = entering.train[j], entering.weights[j]
+    add_feature(path.form, path.square, path.cross, train, entering.test[j], weight, row)
+    if path.form.function == IDENTITY:
+        for m in range(len(path.residuals)):
+            add_scaled(path.residuals[m], train, -weight * inner_product(path.coefficients[m], train))
 
-    Parameters
-    ----------
-    form : Form
-    walk : Walk
-        Advanced.
-    room : Room
-    train, test : (n_features, n) and (n_features, n_test) arrays
-    weights : (n_features,) array
-    order : (n_entering,) array of int
-        The features that enter, as rows of `train`; empty where the walk's matrices have been advanced already.
-    added : (n_sizes,) array of int
-        How many features enter before each subset.
-    labels : (n_machines, n) array
-        -1 or +1; a machine without +1 has no fit and a score of -infinity.
-    C : float
-        Upper bound of alpha.
-    tolerance : float
-        Relative duality gap.
-    records : Records
-        Written, one row per subset.
-    """
-    n = labels.shape[1]
-    K, box, factor, scratch, bias = room
-    by_normal_vector = form.function == IDENTITY and order.size > 0
-    entered = 0
-    for s in range(added.size):
-        for _ in range(added[s]):
-            j = order[entered]
-            advance(form, walk, train[j], test[j], weights[j], scratch)
-            entered += 1
-        if form.function != IDENTITY:
-            fill_gram(form, walk.square, K)
-        for m in range(len(labels)):
-            y = labels[m]
-            if total(y) == -n:
-                bias[m] = -np.inf
-                continue
-            set_bounds(box, y, C)
-            overwrite(box.r, walk.residuals[m])
-            if not by_normal_vector:
-                overwrite(box.c, walk.coefficients[m])
-                refresh(K, y, box)
-            converged, steps, bias[m], gap = fit_from(walk.coefficients[m], K, y, box, factor, tolerance)
-            overwrite(walk.coefficients[m], box.c)
-            overwrite(walk.residuals[m], box.r)
-            for i in range(n):
-                records.train_decision[s, m, i] = y[i] - box.r[i] + bias[m]
-            records.duality_gap[s, m] = gap
-            records.converged[s, m] = converged
-            records.iterations[s, m] = steps
-        if by_normal_vector:
-            evaluate_linear(train, test, weights, order[:entered], walk, bias, records.test_decision[s])
-        else:
-            evaluate(form, walk, bias, records.test_decision[s], scratch)
+
+@njit(**COMPILED)
+def evaluate(path: Path, test_decision: Array, scratch: Array) -> None:
+    """Write the machines' scores of the test samples; kernel values are computed for support vectors only."""
+    row = scratch[: path.cross.shape[1]]
+    start_at_bias(path, test_decision)
+    if row.size == 0:
+        return
+    for i in range(path.cross.shape[0]):
+        computed = False
+        for m in range(path.bias.size):
+            if path.coefficients[m, i] != 0.0:
+                if not computed:
+                    apply_function(path.form, path.cross[i], row)
+                    computed = True
+                add_scaled(test_decision[m], row, path.coefficients[m, i])
+
+
+@njit(**COMPILED)
+def evaluate_linear(path: Path, entering: Entering, entered: Integers, test_decision: Array) -> None:
+    """Write the scores of linear machines by their normal vectors; the matrix `cross` is not read."""
+    start_at_bias(path, test_decision)
+    for m in range(path.bias.size):
+        for j in entered:
+            weight = entering.weights[j] * inner_product(path.coefficients[m], entering.train[j])
+            add_scaled(test_decision[m], entering.test[j], weight)
+
+
+@njit(**COMPILED)
+def start_at_bias(path: Path, test_decision: Array) -> None:
+    """Write the bias of each machine as its scores."""
+    for m in range(path.bias.size):
+        for t in range(test_decision.shape[1]):
+            test_decision[m, t] = path.bias[m]

@@ -1,4 +1,4 @@
-"""A machine that is kept at its optimum, with its Cholesky factor, while the Gram matrix loses rank-one terms."""
+"""A machine that is kept at its optimum, with its Cholesky factor, through rank-one downdates of the Gram matrix."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from fsvm_cli.svm.solvers.block_pivoting import pivot
 from fsvm_cli.svm.solvers.conclusion import conclude
 from fsvm_cli.svm.solvers.engine import STEPS_PER_SAMPLE, VIOLATION, maximise_certified
 from fsvm_cli.svm.solvers.factor import Factor, rebuild
-from fsvm_cli.svm.solvers.pair_steps import Box, extremes, pair_step, place
-from fsvm_cli.svm.solvers.residuals import refresh
+from fsvm_cli.svm.solvers.pair_steps import Box, pair_step, set_coefficient, violating_extremes
+from fsvm_cli.svm.solvers.residuals import refresh, refresh_bounded
 from fsvm_cli.svm.vectors import ALLOCATING, COMPILED, Array, add_scaled, inner_product, overwrite
 
 MANY = 64
-"""From so many members on, samples enter and leave together; fewer are found faster by steps that stay in the box."""
+"""With so many free samples or more, block pivoting is faster than steps that stay in the box."""
 ROUNDS = 10
-"""Newton steps, each after a few pair steps, before the solver starts over."""
+"""So many Newton steps are tried, with a few pair steps between, before the solver starts afresh."""
 PAIR_STEPS = 5
-"""Pair steps between two Newton steps: one term moves few samples to or from their bounds."""
+"""Pair steps between two Newton steps; few, for one term moves few samples to or from their bounds."""
 LEAST_PIVOT = 1e-6
-"""The part of a squared pivot that must be left by a downdate of the factor, or too many digits are lost."""
+"""A downdate must leave this part of every squared pivot, or too many digits are lost."""
 
 
 @njit(**ALLOCATING)
-def settle(K: Array, y: Array, box: Box, factor: Factor, tolerance: float) -> bool:
+def reoptimise(K: Array, y: Array, box: Box, factor: Factor, tolerance: float) -> bool:
     """Go to the optimum; return whether the relative duality gap is within the tolerance.
 
     Parameters
@@ -35,22 +35,23 @@ def settle(K: Array, y: Array, box: Box, factor: Factor, tolerance: float) -> bo
     y : (n,) array
         Labels.
     box : Box
-        With finite bounds; where the factor has members, also with residuals.
+        With bounds that are finite; with residuals, too, where the factor has members.
     factor : Factor
-        Without members: scratch. With members: of their block of `K`, and the point is taken to be nearly optimal.
+        Without members, scratch. With members, the factor of their block of `K`: the point is then taken to be nearly
+        optimal.
     tolerance : float
     """
     violation = VIOLATION * tolerance
     if factor.size[0] >= MANY:
         c, r = box.c.copy(), box.r.copy()
         if pivot(K, box, factor, violation):
-            refresh(K, y, box)
+            refresh_bounded(K, y, box)
             return bool(conclude(K, y, box, tolerance)[1] <= tolerance)
         overwrite(box.r, r)
         for i in range(c.size):
-            place(box, i, c[i])
+            set_coefficient(box, i, c[i])
     if factor.size[0] > 0 and alternate(K, box, factor, violation):
-        refresh(K, y, box)
+        refresh_bounded(K, y, box)
         if conclude(K, y, box, tolerance)[1] <= tolerance:
             return True
     if factor.size[0] == 0:
@@ -59,13 +60,13 @@ def settle(K: Array, y: Array, box: Box, factor: Factor, tolerance: float) -> bo
 
 
 @njit(**COMPILED)
-def alternate(K: Array, box: Box, factor: Factor, violation: float) -> bool:
-    """Take Newton steps, each after a few pair steps; return whether the violation was reached."""
+def alternate(K: Array, box: Box, factor: Factor, max_violation: float) -> bool:
+    """Take Newton steps, each after a few pair steps; return whether the violation is small enough."""
     floor = CURVATURE_FLOOR * factor.tau[0]
     for _ in range(ROUNDS):
         newton_steps(K, box, factor)
-        highest, lowest = extremes(box.r, box.rise, box.fall)
-        if highest - lowest <= violation:
+        highest, lowest = violating_extremes(box.r, box.up, box.low)
+        if highest - lowest <= max_violation:
             return True
         for _ in range(PAIR_STEPS):
             if highest > lowest:
@@ -74,8 +75,8 @@ def alternate(K: Array, box: Box, factor: Factor, violation: float) -> bool:
 
 
 @njit(**ALLOCATING)
-def subtract_term(K: Array, box: Box, factor: Factor, x: Array) -> None:
-    """Subtract x x' from the Gram matrix; bring the residuals and the factor up to date; the coefficients stay.
+def downdate_gram(K: Array, box: Box, factor: Factor, x: Array) -> None:
+    """Subtract x x' from the Gram matrix, and update residuals and factor; the coefficients stay.
 
     Parameters
     ----------
@@ -91,18 +92,18 @@ def subtract_term(K: Array, box: Box, factor: Factor, x: Array) -> None:
     entries = np.empty(factor.size[0])
     for a in range(entries.size):
         entries[a] = x[factor.members[a]]
-    if not downdate(factor, entries):
+    if not downdate_factor(factor, entries):
         rebuild(factor, K)
 
 
 @njit(**COMPILED)
-def downdate(factor: Factor, v: Array) -> bool:
+def downdate_factor(factor: Factor, v: Array) -> bool:
     """Make U'U of the factor U'U - vv' by hyperbolic rotations; return False where digits would be lost.
 
     Parameters
     ----------
     factor : Factor
-        On return of False it is spoilt.
+        Of no use where False is returned.
     v : (size,) array
         Overwritten.
     """
@@ -113,12 +114,12 @@ def downdate(factor: Factor, v: Array) -> bool:
         if square < LEAST_PIVOT * old * old:
             return False
         U[k, k] = np.sqrt(square)
-        rotate_away(U[k, k + 1 : v.size], v[k + 1 :], U[k, k] / old, entry / old)
+        hyperbolic_rotation(U[k, k + 1 : v.size], v[k + 1 :], U[k, k] / old, entry / old)
     return True
 
 
 @njit(**COMPILED)
-def rotate_away(row: Array, v: Array, cosine: float, sine: float) -> None:
+def hyperbolic_rotation(row: Array, v: Array, cosine: float, sine: float) -> None:
     """Rotate a row of the factor hyperbolically against the vector that is taken out."""
     for t in range(row.size):
         row[t] = (row[t] - sine * v[t]) / cosine

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,7 +12,7 @@ from scipy import sparse
 
 from fsvm_cli.svm.kernels.additive import AdditiveKernel
 from fsvm_cli.svm.one_vs_rest import TIE_TOLERANCES, Codes, machine_labels, predict_codes
-from fsvm_cli.svm.paths.follow import Records, follow, prepare, restart
+from fsvm_cli.svm.paths.follow import Entering, Problems, Records, fit_subset, follow_order, make_path, restart
 from fsvm_cli.svm.solvers.dual import DualProblem
 from fsvm_cli.svm.solvers.solve import check_options, solve
 
@@ -111,16 +112,18 @@ def nested_curves(  # noqa: PLR0917
         raise ValueError(f"C must be > 0 (infinity is allowed), not {C!r}")
     checked = _check_orders(orders, sizes, X_train.shape[1])
     labels, counts = machine_labels(y_train, n_classes)
-    task = _Task(kernel, float(C), X_train, X_test, labels, tolerance)
-    walked = solver in {"auto", "smo"} and isinstance(kernel, AdditiveKernel)
-    records = _walk_all(task, checked, sizes) if walked else task.empty_records(len(checked), len(sizes))
-    solvers = np.full(records.converged.shape, "", dtype="<U16")
-    if walked:
-        solvers[..., task.present] = "smo"
-    if not walked or solver != "smo":
-        rest: Solver = "interior-point" if walked and solver == "auto" else solver
+    setting = _Setting(kernel, float(C), X_train, X_test, labels, tolerance)
+    solvers = np.full((len(checked), len(sizes), len(labels)), "", dtype="<U16")
+    followed = solver in {"auto", "smo"} and isinstance(kernel, AdditiveKernel)
+    if followed:
+        records = _follow_all(setting, checked, sizes)
+        solvers[..., setting.present] = "smo"
+    else:
+        records = setting.empty_records(len(checked), len(sizes))
+    if not followed or solver != "smo":
+        rest: Solver = "interior-point" if followed and solver == "auto" else solver
         for o, s in np.argwhere(~records.converged.all(axis=2)):
-            _refit(task, checked[o, : sizes[s]], rest, records.part((o, s)), solvers[o, s])
+            _refit(setting, checked[o, : sizes[s]], rest, records.part((o, s)), solvers[o, s])
     return NestedCurves(
         train_predicted=_predict(records.train_decision, counts, tolerance),
         test_predicted=_predict(records.test_decision, counts, tolerance),
@@ -134,7 +137,7 @@ def nested_curves(  # noqa: PLR0917
 
 
 @dataclass(frozen=True, eq=False)
-class _Task:
+class _Setting:
     """What all orders share."""
 
     kernel: Kernel
@@ -149,6 +152,16 @@ class _Task:
         """Whether the training part has samples of each machine's class."""
         return np.asarray((self.labels > 0).any(axis=1))
 
+    @property
+    def additive_kernel(self) -> AdditiveKernel:
+        """The kernel as one that an order of features can be followed with."""
+        assert isinstance(self.kernel, AdditiveKernel), "machines with other kernels are fitted one by one"
+        return self.kernel
+
+    @property
+    def problems(self) -> Problems:
+        return Problems(labels=self.labels, C=self.C, tolerance=self.tolerance)
+
     def empty_records(self, *leading: int) -> Records:
         shape = (*leading, len(self.labels))
         return Records(
@@ -160,8 +173,8 @@ class _Task:
         )
 
 
-def _walk_all(task: _Task, orders: Features, sizes: tuple[int, ...]) -> Records:
-    """Walk along each order from small to large subsets, each fit beginning at the one before.
+def _follow_all(setting: _Setting, orders: Features, sizes: tuple[int, ...]) -> Records:
+    """Follow each order from small to large subsets, each fit beginning at the one before.
 
     Larger subsets are easier, and sums that only grow lose no digits. The set of all features is the same for all
     orders: it is fitted once, on its own, so that an order's result does not depend on its company.
@@ -171,63 +184,70 @@ def _walk_all(task: _Task, orders: Features, sizes: tuple[int, ...]) -> Records:
     n_partial = len(distinct) - (ascending[-1] == d)
     parts = []
     if n_partial:
-        parts.append(_walk(task, orders, distinct[:n_partial]))
+        parts.append(_follow(setting, orders, distinct[:n_partial]))
     if n_partial < len(distinct):
-        whole = _walk(task, np.sort(orders[:1]), distinct[n_partial:])
+        whole = _follow(setting, np.sort(orders[:1]), distinct[n_partial:])
         parts.append(whole.part(np.zeros(len(orders), dtype=np.intp)))
     records = Records(*(np.concatenate(arrays, axis=1) for arrays in zip(*parts, strict=True)))
     return records if ascending == list(sizes) else records.part((slice(None), np.searchsorted(distinct, sizes)))
 
 
-def _walk(task: _Task, orders: Features, sizes: npt.NDArray[np.intp]) -> Records:
+def _follow(setting: _Setting, orders: Features, sizes: npt.NDArray[np.intp]) -> Records:
     """Fit and evaluate the machines on the first features of each order, for ascending sizes."""
-    records = task.empty_records(len(orders), len(sizes))
-    assert isinstance(task.kernel, AdditiveKernel), "others are not walked"
-    form = task.kernel.form
-    weights = task.kernel.feature_weights(orders.shape[1])
-    weights = np.ones(orders.shape[1]) if weights is None else weights
     added = np.diff(sizes, prepend=0)
-    common = task.labels, task.C, task.tolerance
-    n, n_test = task.X_train.shape[0], task.X_test.shape[0]
-    by_features = added.max() <= FEW and not sparse.issparse(task.X_train)
-    walk, room = prepare(form, n, n_test, len(task.labels))
-    if by_features:
-        train, test = (np.ascontiguousarray(X.T, dtype=np.float64) for X in (task.X_train, task.X_test))
-        for o, order in enumerate(orders):
-            restart(walk, task.labels)
-            follow(form, walk, room, train, test, weights, order, added, *common, records.part(o))
-        return records
-    nothing = np.empty((0, n)), np.empty((0, n_test)), np.empty(0), np.empty(0, dtype=np.intp), np.zeros(1, np.intp)
-    by_normal_vectors = task.kernel.is_linear
+    one_by_one = added.max() <= FEW and not sparse.issparse(setting.X_train)
+    return _follow_by_features(setting, orders, added) if one_by_one else _follow_by_matrices(setting, orders, sizes)
+
+
+def _follow_by_features(setting: _Setting, orders: Features, added: npt.NDArray[np.intp]) -> Records:
+    """Let features enter one by one, in compiled code."""
+    kernel, d = setting.additive_kernel, orders.shape[1]
+    records = setting.empty_records(len(orders), len(added))
+    weights = kernel.feature_weights(d)
+    weights = np.ones(d) if weights is None else weights
+    train, test = (np.ascontiguousarray(X.T, dtype=np.float64) for X in (setting.X_train, setting.X_test))
+    path, scratch = make_path(kernel.form, train.shape[1], test.shape[1], len(setting.labels))
     for o, order in enumerate(orders):
-        for matrix in (walk.coefficients, walk.residuals):
-            matrix[:] = 0.0
-        for s, size in enumerate(sizes):
-            entering = order[size - added[s] : size]
-            _advance(walk.square, task.kernel.statistic_matrix(task.X_train, task.X_train, entering), is_first=s == 0)
-            if not by_normal_vectors:
-                _advance(walk.cross, task.kernel.statistic_matrix(task.X_train, task.X_test, entering), is_first=s == 0)
-            follow(form, walk, room, *nothing, *common, records.part((o, slice(s, s + 1))))
-            if by_normal_vectors:
-                normals = task.X_train, task.X_test, walk.coefficients, order[:size]
-                records.test_decision[o, s] += task.kernel.expansion(*normals)
+        restart(path, setting.labels)
+        entering = Entering(train=train, test=test, weights=weights, order=order, added=added)
+        follow_order(path, scratch, setting.problems, entering, records.part(o))
     return records
 
 
-def _advance(total: Array, term: Array, *, is_first: bool) -> None:
+def _follow_by_matrices(setting: _Setting, orders: Features, sizes: npt.NDArray[np.intp]) -> Records:
+    """Let the features between two sizes enter together: a matrix product, which sparse samples have, too."""
+    kernel, X_train, X_test = setting.additive_kernel, setting.X_train, setting.X_test
+    records = setting.empty_records(len(orders), len(sizes))
+    path, scratch = make_path(kernel.form, X_train.shape[0], X_test.shape[0], len(setting.labels))
+    for o, order in enumerate(orders):
+        path.coefficients[:] = 0.0
+        for s, (entered, size) in enumerate(pairwise([0, *sizes.tolist()])):
+            entering = order[entered:size]
+            _add_term(path.square, kernel.statistic_matrix(X_train, X_train, entering), is_first=s == 0)
+            if not kernel.is_linear:
+                _add_term(path.cross, kernel.statistic_matrix(X_train, X_test, entering), is_first=s == 0)
+            fit_subset(path, scratch, setting.problems, records.part((o, s)))
+            if kernel.is_linear:
+                records.test_decision[o, s] += kernel.expansion(X_train, X_test, path.coefficients, order[:size])
+    return records
+
+
+def _add_term(total: Array, term: Array, *, is_first: bool) -> None:
     if is_first:
         total[:] = term
     else:
         total += term
 
 
-def _refit(task: _Task, subset: Features, solver: Solver, records: Records, solvers: npt.NDArray[np.str_]) -> None:
+def _refit(
+    setting: _Setting, subset: Features, solver: Solver, records: Records, solvers: npt.NDArray[np.str_]
+) -> None:
     """Give the machines of one subset that have not converged to another solver."""
-    gram = task.kernel.gram(task.X_train, task.X_train, subset)
-    cross = task.kernel.gram(task.X_train, task.X_test, subset)
+    gram = setting.kernel.gram(setting.X_train, setting.X_train, subset)
+    cross = setting.kernel.gram(setting.X_train, setting.X_test, subset)
     for m in np.flatnonzero(~records.converged):
-        y = task.labels[m]
-        found = solve(DualProblem(gram, y, task.C), tolerance=task.tolerance, solver=solver, on_failure="flag")
+        y = setting.labels[m]
+        found = solve(DualProblem(gram, y, setting.C), tolerance=setting.tolerance, solver=solver, on_failure="flag")
         records.train_decision[m] = (found.alpha * y) @ gram + found.bias
         records.test_decision[m] = (found.alpha * y) @ cross + found.bias
         records.duality_gap[m], records.converged[m] = found.duality_gap, found.converged

@@ -1,4 +1,4 @@
-"""Newton steps on the free samples, and the loop that alternates them with pair steps."""
+"""The active-set method: Newton steps on the free samples, alternated with pair steps, which find who is free."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import numpy as np
 from numba import njit
 
 from fsvm_cli.svm.solvers.factor import Factor, append, rebuild, remove, solve_two
-from fsvm_cli.svm.solvers.pair_steps import Box, extremes, move, pair_step, place
-from fsvm_cli.svm.solvers.residuals import refresh
+from fsvm_cli.svm.solvers.pair_steps import Box, move, pair_step, set_coefficient, violating_extremes
+from fsvm_cli.svm.solvers.residuals import refresh_bounded
 from fsvm_cli.svm.vectors import COMPILED, EPSILON, INLINED, REASSOCIATE, Array, add_scaled, total
 
 CURVATURE_FLOOR = 1e-12
@@ -18,9 +18,9 @@ FIRST_PATIENCE, PATIENCE = 20, 3
 """Pair steps before the first Newton step and, at least, between two."""
 CHARGED_ROWS, CHARGED_ENTRIES = 10, 10
 """How many rows added to the residuals, and how many times n entries of the factor, count as one pair step. They take
-longer, but a Newton step leads farther: of several values these were the best on machines of 100 to 2,000 samples."""
-STRIKES = 6
-"""So many Newton steps in a row that do not halve a violation near the tolerance: rounding has the last word."""
+longer, but a Newton step makes more progress: of several values these were the fastest on 100 to 2,000 samples."""
+STALLED_STEPS = 6
+"""After so many Newton steps in a row that do not halve a violation near its goal, rounding stands in the way."""
 UNBOUNDED = 1e13
 """A dual objective beyond this (in units of one over the kernel) means a margin that doubles cannot resolve."""
 
@@ -30,21 +30,21 @@ CONVERGED, STALLED, OUT_OF_BUDGET, INFEASIBLE = 0, 1, 2, 3
 @njit(**COMPILED)
 def is_free(box: Box, i: int) -> bool:
     """Return whether c_i is strictly between its bounds."""
-    return bool(box.rise[i] == 0.0) & bool(box.fall[i] == 0.0)
+    return bool(box.up[i] == 0.0) & bool(box.low[i] == 0.0)
 
 
 @njit(**COMPILED)
 def count_free(box: Box) -> int:
     """Return how many samples are strictly between their bounds."""
-    rise, fall = box.rise, box.fall
+    up, low = box.up, box.low
     free = 0
-    for i in range(rise.size):
-        free += (rise[i] == 0.0) & (fall[i] == 0.0)
+    for i in range(up.size):
+        free += (up[i] == 0.0) & (low[i] == 0.0)
     return free
 
 
 @njit(**COMPILED)
-def enrol(factor: Factor, box: Box) -> None:
+def set_members(factor: Factor, box: Box) -> None:
     """Make all free samples members, in their order, without a factorisation."""
     size = 0
     for i in range(box.c.size):
@@ -57,7 +57,7 @@ def enrol(factor: Factor, box: Box) -> None:
 
 @njit(**COMPILED)
 def count_changes(factor: Factor, box: Box) -> tuple[int, int, int]:
-    """Return how many samples are free, how many of the factor's members are not, and how many free ones are none."""
+    """Return how many samples are free, how many of the members are not free, and how many free ones are no members."""
     leaving = 0
     for a in range(factor.size[0]):
         leaving += not is_free(box, factor.members[a])
@@ -67,14 +67,14 @@ def count_changes(factor: Factor, box: Box) -> tuple[int, int, int]:
 
 @njit(**COMPILED)
 def updates_of(free: int, leaving: int, entering: int) -> tuple[int, bool]:
-    """Return what bringing the factor up to date costs, in samples that enter, and whether by factoring anew."""
+    """Return the cost of updating the factor, in samples that enter, and whether to factor the block anew instead."""
     updates, anew = 3 * leaving + entering, 8 + free // 16
     return min(updates, anew), updates > anew
 
 
 @njit(**COMPILED)
-def newton_cost(factor: Factor, box: Box) -> int:
-    """Return how many pair steps are to come before the next Newton step, by what it costs."""
+def pair_steps_before_newton(factor: Factor, box: Box) -> int:
+    """Return how many pair steps to take before the next Newton step, in proportion to its cost."""
     free, leaving, entering = count_changes(factor, box)
     if free < 2:
         return FIRST_PATIENCE
@@ -84,10 +84,10 @@ def newton_cost(factor: Factor, box: Box) -> int:
 
 @njit(**COMPILED)
 def synchronise(factor: Factor, K: Array, box: Box) -> None:
-    """Make the factor's members the free samples; many changes at once are a new factorisation."""
+    """Make the free samples the factor's members; where many change at once, the block is factored anew."""
     free, leaving, entering = count_changes(factor, box)
     if updates_of(free, leaving, entering)[1]:
-        enrol(factor, box)
+        set_members(factor, box)
         rebuild(factor, K)
         return
     if leaving > 0:
@@ -104,9 +104,9 @@ def synchronise(factor: Factor, K: Array, box: Box) -> None:
 
 @njit(**COMPILED)
 def newton_direction(factor: Factor, imbalance: float) -> float:
-    """Write the step to the optimum of the free block and return the residual that all free samples then share.
+    """Write the step to the optimum of the free block, and return the residual that all free samples then share.
 
-    The step sums to -imbalance, which repairs what rounding did to the equality constraint.
+    The step sums to -imbalance, so that the coefficients sum to zero again where rounding has moved them off.
     """
     m = factor.size[0]
     residuals, direction, ones = factor.residuals, factor.direction, factor.ones
@@ -130,13 +130,13 @@ def newton_direction(factor: Factor, imbalance: float) -> float:
 
 @njit(**COMPILED)
 def longest_step(box: Box, factor: Factor) -> tuple[float, int]:
-    """Return the part of the step, at most 1, that stays in the box, and the row that blocks it (-1: none)."""
+    """Return the part of the step, at most 1, that stays in the box, and the row whose bound ends it (-1: none)."""
     length, blocking = 1.0, -1
     for a in range(factor.size[0]):
         i, direction = factor.members[a], factor.direction[a]
-        room = (box.upper[i] if direction > 0.0 else box.lower[i]) - box.c[i]
-        if abs(room) < length * abs(direction):
-            length, blocking = room / direction, a
+        distance = (box.upper[i] if direction > 0.0 else box.lower[i]) - box.c[i]
+        if abs(distance) < length * abs(direction):
+            length, blocking = distance / direction, a
     return length, blocking
 
 
@@ -147,7 +147,7 @@ def take_step(box: Box, factor: Factor, level: float) -> tuple[float, int]:
     for a in range(factor.size[0]):
         i, direction = factor.members[a], factor.direction[a]
         if a == blocking:
-            place(box, i, box.upper[i] if direction > 0.0 else box.lower[i])
+            set_coefficient(box, i, box.upper[i] if direction > 0.0 else box.lower[i])
         else:
             move(box, i, length * direction)
         factor.residuals[a] += length * (level - factor.residuals[a] + factor.shift[a] * direction)
@@ -156,7 +156,7 @@ def take_step(box: Box, factor: Factor, level: float) -> tuple[float, int]:
 
 @njit(**COMPILED)
 def newton_steps(K: Array, box: Box, factor: Factor) -> int:
-    """Go to the optimum of the free samples, dropping each that meets a bound on the way; return the steps taken."""
+    """Step to the optimum of the free samples; one that meets a bound on the way is free no more. Return the steps."""
     synchronise(factor, K, box)
     m = factor.size[0]
     started, before = factor.started, factor.before
@@ -192,7 +192,7 @@ def magnitude(y: Array, box: Box) -> tuple[float, float]:
 
 @njit(**COMPILED)
 def has_open_side(y: Array, box: Box) -> bool:
-    """Return whether a sample has no upper bound on alpha (a sample with label 0 is not one)."""
+    """Return whether a sample has no upper bound on alpha; the artificial sample of label 0 does not count."""
     open_sides = 0
     for i in range(y.size):
         open_sides += (y[i] != 0.0) & np.isinf(box.upper[i] - box.lower[i])
@@ -201,12 +201,12 @@ def has_open_side(y: Array, box: Box) -> bool:
 
 @njit(**COMPILED)
 def begin(K: Array, box: Box, factor: Factor) -> tuple[float, bool]:
-    """Make ready for a run; return the largest diagonal entry and whether any coefficient is set."""
+    """Prepare box and factor for a run; return the largest diagonal entry and whether any coefficient is not 0."""
     largest, started = 0.0, False
     for i in range(box.c.size):
         box.diagonal[i] = K[i, i]
         largest = max(largest, abs(K[i, i]))
-        place(box, i, box.c[i])
+        set_coefficient(box, i, box.c[i])
         started |= box.c[i] != 0.0
         factor.inside[i] = False
     factor.size[0], factor.tau[0] = 0, largest
@@ -215,7 +215,7 @@ def begin(K: Array, box: Box, factor: Factor) -> tuple[float, bool]:
 
 @njit(**INLINED)
 def maximise(  # noqa: PLR0917
-    K: Array, y: Array, box: Box, factor: Factor, tolerance: float, budget: int
+    K: Array, y: Array, box: Box, factor: Factor, max_violation: float, budget: int
 ) -> tuple[int, int]:
     """Maximise the dual objective from the point in the box.
 
@@ -226,11 +226,11 @@ def maximise(  # noqa: PLR0917
     y : (n,) array
         Labels.
     box : Box
-        On entry c, its bounds and the residuals; on return the residuals are computed from c.
+        On entry c, its bounds and the residuals; on return the residuals are those of `refresh_bounded`.
     factor : Factor
         Scratch.
-    tolerance : float
-        The largest violation r_i - r_j of a pair that may rise and fall.
+    max_violation : float
+        The largest violation r_i - r_j, i in I_up and j in I_low, that is allowed at the end.
     budget : int
         The largest number of pair and Newton steps.
 
@@ -243,36 +243,37 @@ def maximise(  # noqa: PLR0917
     largest, started = begin(K, box, factor)
     unbounded = has_open_side(y, box)
     floor = max(CURVATURE_FLOOR * largest, 1e-300)
-    highest, lowest = extremes(box.r, box.rise, box.fall)
+    highest, lowest = violating_extremes(box.r, box.up, box.low)
     steps, since, fresh = 0, 0, False
     due, patience = started, FIRST_PATIENCE
-    strikes, previous = 0, np.inf
+    slow_steps, previous = 0, np.inf
     while steps < budget:
-        if highest - lowest <= tolerance:
+        if highest - lowest <= max_violation:
             if fresh:
                 return CONVERGED, steps
-            refresh(K, y, box)
+            refresh_bounded(K, y, box)
             fresh = True
-            highest, lowest = extremes(box.r, box.rise, box.fall)
+            highest, lowest = violating_extremes(box.r, box.up, box.low)
             continue
         if since >= patience:
-            patience = newton_cost(factor, box)
+            patience = pair_steps_before_newton(factor, box)
             due = since >= patience
         if not due:
             highest, lowest = pair_step(K, box, highest, floor)
             steps, since, fresh = steps + 1, since + 1, False
             continue
         steps += 1 + newton_steps(K, box, factor)
-        highest, lowest = extremes(box.r, box.rise, box.fall)
+        highest, lowest = violating_extremes(box.r, box.up, box.low)
         since, fresh, due, patience = 0, False, False, PATIENCE
         sum_alpha, objective = magnitude(y, box)
         if unbounded and objective * largest > UNBOUNDED:
+            refresh_bounded(K, y, box)
             return INFEASIBLE, steps
-        near = highest - lowest <= max(1e3 * tolerance, ROUNDING * largest * sum_alpha)
-        strikes = strikes + 1 if near and highest - lowest > 0.5 * previous else 0
+        near = highest - lowest <= max(1e3 * max_violation, ROUNDING * largest * sum_alpha)
+        slow_steps = slow_steps + 1 if near and highest - lowest > 0.5 * previous else 0
         previous = highest - lowest
-        if strikes == STRIKES:
-            refresh(K, y, box)
+        if slow_steps == STALLED_STEPS:
+            refresh_bounded(K, y, box)
             return STALLED, steps
-    refresh(K, y, box)
+    refresh_bounded(K, y, box)
     return OUT_OF_BUDGET, steps

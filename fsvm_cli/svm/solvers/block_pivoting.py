@@ -1,8 +1,8 @@
-"""Block principal pivoting: from a guess of who is free, all samples that are on the wrong side change it at once.
+"""Block principal pivoting: from a guess of who is free, all samples whose side is wrong change it at once.
 
-Where a good guess is at hand (the machine on all samples, for one that leaves out a few), some three to ten Cholesky
-factors of the free block replace hundreds of steps that each keep to the box. Nothing makes every round an ascent: the
-caller goes on with `maximise_certified` where the rounds do not lead to the optimum.
+Where a good guess is at hand (the machine on all samples, for one that leaves out a few), three to ten Cholesky
+factorisations of the free block replace hundreds of steps that each stay in the box. The objective need not rise from
+round to round: where the rounds do not reach the optimum, the caller goes on with `maximise_certified`.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from fsvm_cli.svm.solvers.active_set import begin, newton_direction, synchronise
 from fsvm_cli.svm.solvers.conclusion import conclude
 from fsvm_cli.svm.solvers.engine import VIOLATION
 from fsvm_cli.svm.solvers.factor import SHIFT, Factor
-from fsvm_cli.svm.solvers.pair_steps import Box, extremes, place
-from fsvm_cli.svm.solvers.residuals import refresh
+from fsvm_cli.svm.solvers.pair_steps import Box, set_coefficient, violating_extremes
+from fsvm_cli.svm.solvers.residuals import refresh_bounded
 from fsvm_cli.svm.vectors import COMPILED, EPSILON, INLINED, Array, add_scaled, total
 
 ROUNDS = 30
 PATIENCE = 3
-"""Rounds in a row that do not lower the number of samples on the wrong side before giving up: it may go in circles."""
+"""So many rounds in a row may leave the number of infeasibilities as it is; then it is given up, for it may cycle."""
 INDEFINITE = 10.0
-"""A shift of the factor beyond so many least ones says that the block has a negative eigenvalue."""
+"""A shift of the factor beyond so many times the least one means that the block has a negative eigenvalue."""
 
 
 @njit(**INLINED)
@@ -30,7 +30,7 @@ def pivot_certified(K: Array, y: Array, box: Box, factor: Factor, tolerance: flo
     """Look for the optimum from a guess of which samples are free.
 
     The block principal pivoting of Judice and Pires (1994) for strictly convex quadratic programs with bounds, here
-    with the equality constraint; where it does not get on it is given up, in place of their single exchanges.
+    with the equality constraint; where it makes no progress it is given up, in place of their single exchanges.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def pivot_certified(K: Array, y: Array, box: Box, factor: Factor, tolerance: flo
         Labels.
     box : Box
         On entry c, within bounds that are finite, and the residuals; only who is free and who is on which bound
-        matters, so that c need not sum to zero. On success also the residuals; else the point is spoilt.
+        matters, so that c need not sum to zero. On success the optimum and its residuals; else of no use.
     factor : Factor
         Scratch; on success that of the free block.
     tolerance : float
@@ -58,14 +58,14 @@ def pivot_certified(K: Array, y: Array, box: Box, factor: Factor, tolerance: flo
     rounds = pivot(K, box, factor, VIOLATION * tolerance)
     if rounds == 0:
         return 0, 0.0, np.inf
-    refresh(K, y, box)
+    refresh_bounded(K, y, box)
     bias, gap = conclude(K, y, box, tolerance)
     return rounds if gap <= tolerance else 0, bias, gap
 
 
 @njit(**INLINED)
-def pivot(K: Array, box: Box, factor: Factor, violation: float) -> int:
-    """Pivot until no pair that may rise and fall violates the conditions by more.
+def pivot(K: Array, box: Box, factor: Factor, max_violation: float) -> int:
+    """Pivot until the Karush-Kuhn-Tucker conditions hold but for a violation.
 
     Parameters
     ----------
@@ -73,12 +73,13 @@ def pivot(K: Array, box: Box, factor: Factor, violation: float) -> int:
         As in `pivot_certified`, the box with residuals.
     factor : Factor
         Of some members' block of `K`; the fewer of them have to change, the cheaper.
-    violation : float
+    max_violation : float
+        As in `maximise`.
 
     Returns
     -------
     int
-        Rounds that it took; 0 where they do not lead there.
+        Rounds that it took; 0 where they fail.
     """
     fewest, patience = box.c.size + 1, PATIENCE
     for done in range(ROUNDS):
@@ -86,16 +87,16 @@ def pivot(K: Array, box: Box, factor: Factor, violation: float) -> int:
         if factor.size[0] == 0 or is_indefinite(factor, box.diagonal):
             break
         level = solve_free(K, box, factor)
-        misplaced = count_misplaced(box, level, 0.5 * violation)
-        if misplaced == 0:
-            highest, lowest = extremes(box.r, box.rise, box.fall)
-            if highest - lowest <= violation:
+        infeasibilities = count_infeasibilities(box, level, 0.5 * max_violation)
+        if infeasibilities == 0:
+            highest, lowest = violating_extremes(box.r, box.up, box.low)
+            if highest - lowest <= max_violation:
                 return done + 1
-        patience = PATIENCE if misplaced < fewest else patience - 1
+        patience = PATIENCE if infeasibilities < fewest else patience - 1
         if patience < 0:
             break
-        fewest = min(fewest, misplaced)
-        exchange(K, box, level, 0.5 * violation)
+        fewest = min(fewest, infeasibilities)
+        exchange(K, box, level, 0.5 * max_violation)
     return 0
 
 
@@ -111,7 +112,7 @@ def is_indefinite(factor: Factor, diagonal: Array) -> bool:
 
 @njit(**COMPILED)
 def solve_free(K: Array, box: Box, factor: Factor) -> float:
-    """Put the free samples where they would be without bounds; return the residual that they then share."""
+    """Set the free samples to where they would be without bounds; return the residual that they then share."""
     m = factor.size[0]
     for a in range(m):
         factor.residuals[a] = box.r[factor.members[a]]
@@ -120,48 +121,48 @@ def solve_free(K: Array, box: Box, factor: Factor) -> float:
     level = newton_direction(factor, imbalance) - factor.tau[0] * imbalance
     for a in range(m):
         i, delta = factor.members[a], factor.direction[a]
-        blur = 4.0 * EPSILON * (abs(box.c[i]) + abs(delta))
+        rounding = 4.0 * EPSILON * (abs(box.c[i]) + abs(delta))
         box.c[i] += delta
         add_scaled(box.r, K[i], -delta)
-        # As in `move`: off its bound by rounding is on it.
-        if abs(box.c[i] - box.lower[i]) <= blur:
+        # As in `move`: what only rounding separates from a bound is set to the bound.
+        if abs(box.c[i] - box.lower[i]) <= rounding:
             box.c[i] = box.lower[i]
-        elif abs(box.c[i] - box.upper[i]) <= blur:
+        elif abs(box.c[i] - box.upper[i]) <= rounding:
             box.c[i] = box.upper[i]
     return float(level)
 
 
 @njit(**COMPILED)
-def wants_in(box: Box, i: int, level: float, slack: float) -> bool:
-    """Return whether a sample on a bound gains by leaving it."""
-    may_rise = (box.rise[i] == 0.0) & (box.r[i] > level + slack)
-    may_fall = (box.fall[i] == 0.0) & (box.r[i] < level - slack)
-    return bool(may_rise | may_fall)
+def violates_kkt(box: Box, i: int, level: float, slack: float) -> bool:
+    """Return whether a sample on a bound would gain by leaving it, against the Karush-Kuhn-Tucker conditions."""
+    should_rise = (box.up[i] == 0.0) & (box.r[i] > level + slack)
+    should_fall = (box.low[i] == 0.0) & (box.r[i] < level - slack)
+    return bool(should_rise | should_fall)
 
 
 @njit(**COMPILED)
-def count_misplaced(box: Box, level: float, slack: float) -> int:
-    """Return how many free samples are not strictly within the box, and how many others gain by leaving their bound."""
+def count_infeasibilities(box: Box, level: float, slack: float) -> int:
+    """Return how many free samples are not strictly within the box, plus how many others violate their condition."""
     count = 0
     for i in range(box.c.size):
-        if (box.rise[i] == 0.0) & (box.fall[i] == 0.0):
+        if (box.up[i] == 0.0) & (box.low[i] == 0.0):
             count += (box.c[i] <= box.lower[i]) | (box.c[i] >= box.upper[i])
         else:
-            count += wants_in(box, i, level, slack)
+            count += violates_kkt(box, i, level, slack)
     return count
 
 
 @njit(**COMPILED)
 def exchange(K: Array, box: Box, level: float, slack: float) -> None:
-    """Make free who gains by it, and put on its bound who is beyond it; all by the residuals at hand."""
+    """Free the samples that violate their condition, and set those beyond a bound to it; all by the same residuals."""
     for i in range(box.c.size):
-        if (box.rise[i] != 0.0) | (box.fall[i] != 0.0):
-            if wants_in(box, i, level, slack):
-                box.rise[i], box.fall[i] = 0.0, 0.0
+        if (box.up[i] != 0.0) | (box.low[i] != 0.0):
+            if violates_kkt(box, i, level, slack):
+                box.up[i], box.low[i] = 0.0, 0.0
         elif box.c[i] <= box.lower[i] or box.c[i] >= box.upper[i]:
-            box.rise[i] = np.inf  # marked only: to put it there changes residuals
+            box.up[i] = np.inf  # only marked here: to set it changes the residuals
     for i in range(box.c.size):
-        if box.rise[i] == np.inf:
+        if box.up[i] == np.inf:
             bound = box.lower[i] if box.c[i] <= box.lower[i] else box.upper[i]
             add_scaled(box.r, K[i], box.c[i] - bound)
-            place(box, i, bound)
+            set_coefficient(box, i, bound)

@@ -1,4 +1,4 @@
-"""What a point of a dual problem is worth: its bias, its duality gap, and which number keeps it from a better one."""
+"""The certificate of a dual point: its bias, its duality gap, and what keeps the gap from being smaller."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from fsvm_cli.svm.solvers.dual import Array, DualProblem
 
 IN_DOUBT = 1e-9
-"""A gap whose rounding may be more is taken in twice the precision."""
+"""Where rounding may change a gap by more, it is computed in twice the precision."""
+LARGE = 1e5
+"""Where neither a kernel value nor C is so large, it is the tolerance that is too small."""
 TINY = float(np.finfo(np.float64).tiny)
 
 
@@ -27,7 +29,7 @@ class Residuals(NamedTuple):
 
 
 def on_bounds(problem: DualProblem, alpha: Array) -> Array:
-    """Return alpha with those that are off a bound by rounding on it; the rule of `conclusion.put_on_bounds`.
+    """Return alpha with entries that only rounding separates from a bound set to it; see `conclusion.put_on_bounds`.
 
     Parameters
     ----------
@@ -53,7 +55,7 @@ def bias_of(problem: DualProblem, alpha: Array) -> float:
 
     The mean over the margin vectors (0 < alpha_i < C_i) of the bias at which each lies on its margin. Where there is
     none, every bias between the two bounds that the Karush-Kuhn-Tucker conditions leave is optimal, and the midpoint
-    is returned, so that two correct solvers agree. What is off a bound by no more than rounding is on it.
+    is returned, so that two correct solvers agree. What only rounding separates from a bound is on it.
 
     Parameters
     ----------
@@ -103,13 +105,13 @@ def duality_gap(problem: DualProblem, alpha: Array, bias: float) -> float:
     ----------
     problem : DualProblem
     alpha : (n,) array
-        Within the box. By what it violates the equality constraint counts times the bias.
+        Within the box. By what it violates the equality constraint, times the bias, the bound is larger.
     bias : float
 
     Returns
     -------
     float
-        primal - dual over the larger of the two, with the most that rounding can have done to it, so that the gap of
+        primal - dual over the larger of the two, plus the most that rounding can have taken from it, so that the gap in
         exact arithmetic is no larger; infinity where no scaling makes the point feasible. It is a sum of terms that
         vanish where the Karush-Kuhn-Tucker conditions hold, so for an indefinite Gram matrix a gap of 0 says that the
         point is stationary, not that it is the optimum.
@@ -121,7 +123,7 @@ def duality_gap(problem: DualProblem, alpha: Array, bias: float) -> float:
 
 
 def _gaps(problem: DualProblem, alpha: Array, bias: float, residuals: Residuals) -> tuple[float, float]:
-    """Return the relative duality gap as computed, and a bound that no rounding exceeds.
+    """Return the relative duality gap as computed, and an upper bound whatever the rounding.
 
     The numpy form of `conclusion.compiled_gaps`, with the smaller loss that a ridge allows.
     """
@@ -156,9 +158,9 @@ def _gaps(problem: DualProblem, alpha: Array, bias: float, residuals: Residuals)
 
 
 def _scales(problem: DualProblem, slack: Array, error: Array) -> tuple[float, float]:
-    """Return what w and the bias are multiplied by until samples without upper bound are on their margin or beyond it.
+    """Return the factors of w and the bias that bring samples without upper bound to their margin or beyond it.
 
-    First by the residuals as they are, then at the worst end of their errors; infinity where no factor does it.
+    One for the residuals as they are, one for the worst end of their errors; infinity where no factor does it.
     """
     hard = np.isinf(problem.C)
     if problem.ridge > 0.0 or not hard.any():
@@ -182,7 +184,8 @@ def certificate(problem: DualProblem, alpha: Array, tolerance: float) -> tuple[f
     alpha : (n,) array
         As from `on_bounds`.
     tolerance : float
-        The gap that is wanted; where nothing but rounding is in doubt, it is taken in twice the precision.
+        The gap to reach. Where the gap is within it and its upper bound is not, both are computed again in twice the
+        precision.
 
     Returns
     -------
@@ -203,10 +206,11 @@ def certificate(problem: DualProblem, alpha: Array, tolerance: float) -> tuple[f
 
 
 def cause_of_failure(problem: DualProblem, alpha: Array, bias: float, tolerance: float) -> str:
-    """Return which number keeps doubles from the tolerance, or nothing where none does.
+    """Return which number is too large for the tolerance in double precision; empty where none is.
 
     A residual is a sum of kernel values times coefficients, and a gap a sum of residuals times C. What rounding does to
-    the first, and then to the second, is compared with the gap that was asked for.
+    both is computed where the solver ended, and estimated for coefficients near C, which the solver may not have
+    reached. Of the largest kernel value and C the larger is named.
 
     Parameters
     ----------
@@ -218,15 +222,16 @@ def cause_of_failure(problem: DualProblem, alpha: Array, bias: float, tolerance:
     residuals = _residuals(problem, alpha)
     near = np.abs(residuals.values - bias) <= residuals.error
     size = max(abs(problem.objective(alpha)), TINY)
-    hinge = np.where(np.isinf(problem.C), alpha, problem.C)
-    by_kernel = float(alpha @ residuals.error) / size
-    by_C = float((hinge * residuals.error)[near].sum()) / size
-    largest = float(max(problem.gram.max(), -problem.gram.min()))
-    if not by_kernel <= tolerance:
+    C = np.where(np.isinf(problem.C), alpha, problem.C)
+    here = float(alpha @ residuals.error + (C * residuals.error)[near].sum()) / size
+    largest, largest_C = float(np.abs(problem.gram).max()), float(C.max())
+    if here <= tolerance and largest * largest_C * EPSILON <= tolerance:
+        return ""
+    if max(largest, largest_C) < LARGE:
+        return "so small a gap is beyond double precision"
+    if largest >= largest_C:
         return f"kernel values up to {largest:.1e} are too large for double precision; scale the features"
-    if not by_C <= tolerance:
-        return f"C = {float(hinge.max()):g} is too large for double precision with kernel values up to {largest:.1e}"
-    return ""
+    return f"C = {largest_C:g} is too large for double precision with kernel values up to {largest:.1e}"
 
 
 def _loss(problem: DualProblem, slack: Array) -> Array:

@@ -1,19 +1,19 @@
-"""How every compiled fit ends: coefficients on their bounds, the rule of the bias, a gap with its own rounding."""
+"""How every compiled fit ends: coefficients on their bounds, the bias, a duality gap that covers its own rounding."""
 
 from __future__ import annotations
 
 import numpy as np
 from numba import njit
 
-from fsvm_cli.svm.solvers.pair_steps import Box, place
-from fsvm_cli.svm.solvers.residuals import refresh, sharpen
-from fsvm_cli.svm.vectors import COMPILED, EPSILON, Array
+from fsvm_cli.svm.solvers.pair_steps import Box, set_coefficient
+from fsvm_cli.svm.solvers.residuals import refresh_bounded, sharpen
+from fsvm_cli.svm.vectors import COMPILED, EPSILON, REASSOCIATE, Array
 
 SLACK = 2.0**-42
-"""A coefficient is on a bound from this distance on, about a thousand last digits. The unit is the largest coefficient,
-or the coefficient by which this sample would move itself as far as any sample does, if that is smaller: where kernel
-values span many orders of magnitude, so do the coefficients. Rounding stays far below it, and a margin vector whose
-coefficient is that close to a bound changes no decision value by more than rounding."""
+"""A coefficient this close to a bound is set to it: about a thousand units in the last place. The unit is the largest
+coefficient, or, if smaller, the coefficient by which this sample would change its own decision value as much as any
+sample does: where kernel values span many orders of magnitude, so do the coefficients. Rounding stays far below this
+distance, and a margin vector that close to a bound changes no decision value by more than rounding."""
 
 
 @njit(**COMPILED)
@@ -27,10 +27,10 @@ def conclude(K: Array, y: Array, box: Box, tolerance: float) -> tuple[float, flo
     y : (n,) array
         Labels.
     box : Box
-        With residuals from `refresh`. Coefficients that are off a bound by rounding are put on it.
+        With residuals from `refresh_bounded`. Coefficients that only rounding separates from a bound are set to it.
     tolerance : float
-        The relative duality gap that is wanted; where nothing but rounding is in doubt, residuals are computed again
-        in twice the precision.
+        The relative duality gap to reach. Where the gap is within it and its upper bound is not, the residuals are
+        computed again in twice the precision.
 
     Returns
     -------
@@ -40,7 +40,7 @@ def conclude(K: Array, y: Array, box: Box, tolerance: float) -> tuple[float, flo
         An upper bound; see `compiled_gaps`.
     """
     if put_on_bounds(box):
-        refresh(K, y, box)
+        refresh_bounded(K, y, box)
     bias = compiled_bias(box)
     gap, bound = compiled_gaps(y, box, bias)
     if gap <= tolerance and not bound <= tolerance:
@@ -52,13 +52,13 @@ def conclude(K: Array, y: Array, box: Box, tolerance: float) -> tuple[float, flo
 
 @njit(**COMPILED)
 def put_on_bounds(box: Box) -> bool:
-    """Put coefficients that are off a bound by rounding on it, see `SLACK`; return whether any was.
+    """Set coefficients that only rounding separates from a bound to it, see `SLACK`; return whether any was.
 
     Otherwise each would count as a margin vector, and so fix the bias.
     """
     largest, farthest = 0.0, 0.0
     for i in range(box.c.size):
-        if not takes_up_the_rest(box, i):
+        if not is_artificial(box, i):
             largest = max(largest, abs(box.c[i]))
             farthest = max(farthest, abs(box.c[i] * box.diagonal[i]))
     moved = False
@@ -67,30 +67,30 @@ def put_on_bounds(box: Box) -> bool:
         below, above = box.c[i] - box.lower[i], box.upper[i] - box.c[i]
         nearest = min(below, above)
         if (nearest <= SLACK * unit) & (nearest != 0.0):
-            place(box, i, box.lower[i] if below <= above else box.upper[i])
+            set_coefficient(box, i, box.lower[i] if below <= above else box.upper[i])
             moved = True
     return moved
 
 
 @njit(**COMPILED)
-def takes_up_the_rest(box: Box, i: int) -> bool:
-    """Return whether this is the sample without bounds that stands in for the equality constraint; see `solve`."""
+def is_artificial(box: Box, i: int) -> bool:
+    """Return whether this is the sample without bounds that makes up for the equality constraint; see `solve`."""
     return bool((box.lower[i] == -np.inf) & (box.upper[i] == np.inf))
 
 
 @njit(**COMPILED)
 def compiled_bias(box: Box) -> float:
-    """Return the bias for residuals: the mean of the free ones, else the midpoint; the rule of `bias_of`.
+    """Return the bias: the mean residual of the free samples, else the midpoint of the interval; as `bias_of` does.
 
-    Samples without room between their bounds are left out. Of a machine without bias it is 0: the residual of the
-    sample that stands in for the equality constraint.
+    Samples whose bounds are equal are left out. Of a machine without bias it is 0, the residual of the artificial
+    sample.
     """
     total, free = 0.0, 0
     lower, upper = -np.inf, np.inf
     for i in range(box.c.size):
         if box.lower[i] == box.upper[i]:
             continue
-        if takes_up_the_rest(box, i):
+        if is_artificial(box, i):
             return float(box.r[i])
         if box.c[i] > box.lower[i]:
             if box.c[i] < box.upper[i]:
@@ -112,46 +112,61 @@ def compiled_gap(y: Array, box: Box, bias: float) -> float:
 
 @njit(**COMPILED)
 def compiled_gaps(y: Array, box: Box, bias: float) -> tuple[float, float]:
-    """Return the relative duality gap as computed, and a bound that no rounding exceeds; the rule of `duality_gap`.
+    """Return the relative duality gap as computed, and an upper bound whatever the rounding; as `duality_gap` does.
 
     The ridge is part of the kernel. A term of the gap is convex in the residual, so that an end of the interval in
-    which the residual lies is the worst for it. What the coefficients lack to sum to zero counts times the bias.
+    which the residual lies is the worst for it. What the coefficients sum to, which should be 0, counts times
+    the bias.
     """
     scale, steepest = scales(y, box, bias)
     if scale == np.inf:
         return np.inf, np.inf
-    gap, worst, norm, norm_error, dual, blur, alphas = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-    imbalance, rest = 0.0, 0.0
-    for i in range(y.size):
-        imbalance, taken = exact_sum(imbalance, box.c[i])
-        rest += taken
-        if y[i] == 0.0:
-            continue
-        alpha, slack = box.c[i] * y[i], y[i] * (box.r[i] - bias)
-        error = box.error[i] + EPSILON * abs(slack)
-        bound = box.upper[i] - box.lower[i]
-        bound = 0.0 if np.isinf(bound) else bound
-        gap += term(bound, alpha, slack, scale)
-        worst += max(term(bound, alpha, slack + error, steepest), term(bound, alpha, slack - error, steepest))
-        norm += box.c[i] * (y[i] - box.r[i])
-        norm_error += alpha * (error + EPSILON * y.size * abs(y[i] - box.r[i]))
-        dual += 0.5 * box.c[i] * (y[i] + box.r[i])
-        blur += alpha * (error + EPSILON * y.size * abs(y[i] + box.r[i]))
-        blur += 4.0 * EPSILON * (alpha + bound * (slack > -error)) * abs(slack)
-        alphas += alpha
+    gap, worst, norm, norm_error, dual, blur, sum_alpha = gap_sums(y, box, bias, scale, steepest)
+    if np.isnan(norm):
+        return np.nan, np.nan
     gap += 0.5 * (scale * scale - 1.0) * norm
     worst += 0.5 * (steepest * steepest - 1.0) * (norm + norm_error)
     worst += 4.0 * EPSILON * (steepest * steepest - 1.0) * norm
-    worst += abs(bias) * (abs(imbalance + rest) + (EPSILON * y.size) ** 2 * alphas)
+    worst += abs(bias) * (abs(accurate_sum(box.c)) + (EPSILON * y.size) ** 2 * sum_alpha)
     computed, sure = relative_gaps(gap, worst, dual, blur)
     return computed, sure
 
 
+@njit(**COMPILED, fastmath=REASSOCIATE - {"nnan"})
+def gap_sums(
+    y: Array, box: Box, bias: float, scale: float, steepest: float
+) -> tuple[float, float, float, float, float, float, float]:
+    """Return the sums over the samples of which `compiled_gaps` is made.
+
+    The gap as computed and at worst, the squared norm of w with a bound on its error, the dual objective with one, and
+    sum alpha. The artificial sample and those whose bounds are equal add 0, so that no branch prevents vector
+    instructions.
+    """
+    c, r, errors, lower, upper = box.c, box.r, box.error, box.lower, box.upper
+    gap, worst, norm, norm_error, dual, blur, sum_alpha = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    unit = EPSILON * y.size
+    for i in range(y.size):
+        alpha, slack = c[i] * y[i], y[i] * (r[i] - bias)
+        error = errors[i] + EPSILON * abs(slack)
+        bound = upper[i] - lower[i]
+        bound = 0.0 if bound == np.inf else bound
+        gap += term(bound, alpha, slack, scale)
+        above, below = term(bound, alpha, slack + error, steepest), term(bound, alpha, slack - error, steepest)
+        worst += above if above > below else below
+        norm += c[i] * (y[i] - r[i])
+        norm_error += alpha * (error + unit * abs(y[i] - r[i]))
+        dual += 0.5 * c[i] * (y[i] + r[i])
+        blur += alpha * (error + unit * abs(y[i] + r[i]))
+        blur += 4.0 * EPSILON * (alpha + (bound if slack > -error else 0.0)) * abs(slack)
+        sum_alpha += alpha
+    return gap, worst, norm, norm_error, dual, blur, sum_alpha
+
+
 @njit(**COMPILED)
 def scales(y: Array, box: Box, bias: float) -> tuple[float, float]:
-    """Return what w and the bias are multiplied by until samples without upper bound are on their margin or beyond it.
+    """Return the factors of w and the bias that bring samples without upper bound to their margin or beyond it.
 
-    First by the residuals as they are, then at the worst end of their errors; infinity where no factor does it.
+    One for the residuals as they are, one for the worst end of their errors; infinity where no factor does it.
     """
     smallest, least = np.inf, np.inf
     for i in range(y.size):
@@ -163,18 +178,24 @@ def scales(y: Array, box: Box, bias: float) -> tuple[float, float]:
     return scale, max(1.0, 1.0 / least) if least > 0.0 else np.inf
 
 
-@njit(**COMPILED)
+@njit(**COMPILED, fastmath=REASSOCIATE - {"nnan"})
 def term(bound: float, alpha: float, slack: float, scale: float) -> float:
     """Return a sample's part of the gap, its loss less alpha times its slack; the loss is that of the scaled w."""
-    return float(bound * max(0.0, scale * slack - (scale - 1.0)) - alpha * slack)
+    scaled = scale * slack - (scale - 1.0)
+    return bound * (scaled if scaled > 0.0 else 0.0) - alpha * slack
 
 
 @njit(**COMPILED)
-def exact_sum(a: float, b: float) -> tuple[float, float]:
-    """Return a + b as rounded, and what rounding took (Knuth)."""
-    result = a + b
-    added = result - a
-    return result, (a - (result - added)) + (b - added)
+def accurate_sum(values: Array) -> float:
+    """Return the sum as if computed in twice the precision (Ogita, Rump and Oishi 2005, Sum2)."""
+    result, rest = 0.0, 0.0
+    for t in range(values.size):
+        value = values[t]
+        following = result + value
+        added = following - result
+        rest += (result - (following - added)) + (value - added)
+        result = following
+    return result + rest
 
 
 @njit(**COMPILED)

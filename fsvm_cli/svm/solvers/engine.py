@@ -7,8 +7,8 @@ from numba import njit
 
 from fsvm_cli.svm.solvers.active_set import CONVERGED, INFEASIBLE, OUT_OF_BUDGET, STALLED, maximise
 from fsvm_cli.svm.solvers.conclusion import conclude
-from fsvm_cli.svm.solvers.factor import Factor
-from fsvm_cli.svm.solvers.pair_steps import Box
+from fsvm_cli.svm.solvers.factor import Factor, make_factor
+from fsvm_cli.svm.solvers.pair_steps import Box, make_box
 from fsvm_cli.svm.vectors import COMPILED, Array
 
 VIOLATION = 1e-3
@@ -21,31 +21,12 @@ STEPS_PER_SAMPLE = 100
 
 
 def make_scratch(n: int) -> tuple[Box, Factor]:
-    """Return room for problems of n samples, reusable from one to the next.
+    """Return the memory that problems of n samples need, reusable from one to the next.
 
     Not compiled: numpy asks for large pages, numba's allocator does not, and on small ones the first use of a matrix
     of some megabytes costs as much as a fit.
     """
-    vectors = np.zeros((15, n))
-    indices = np.zeros((2, n), np.int64)
-    box = Box(
-        vectors[0], vectors[1], vectors[2], vectors[3], vectors[4], vectors[5], vectors[6], vectors[13], vectors[14]
-    )
-    factor = Factor(
-        np.empty((n, n)),
-        indices[0],
-        np.zeros(n, np.bool_),
-        vectors[7],
-        np.zeros(1, np.int64),
-        np.zeros(1),
-        vectors[8],
-        vectors[9],
-        vectors[10],
-        vectors[11],
-        indices[1],
-        vectors[12],
-    )
-    return box, factor
+    return make_box(n), make_factor(n)
 
 
 @njit(**COMPILED)

@@ -66,6 +66,26 @@ class Factor(NamedTuple):
     before: Array
 
 
+def make_factor(n: int) -> Factor:
+    """Return a factor without members, for up to n samples."""
+    shift, residuals, direction, ones, work, before = np.zeros((6, n))
+    members, started = np.zeros((2, n), np.int64)
+    return Factor(
+        U=np.empty((n, n)),
+        members=members,
+        inside=np.zeros(n, np.bool_),
+        shift=shift,
+        size=np.zeros(1, np.int64),
+        tau=np.zeros(1),
+        residuals=residuals,
+        direction=direction,
+        ones=ones,
+        work=work,
+        started=started,
+        before=before,
+    )
+
+
 @njit(**COMPILED, fastmath=REASSOCIATE)
 def subtract_scaled_tail(target: Array, row: Array, factor: float, start: int, stop: int) -> None:
     """Subtract factor * row from target between two columns."""

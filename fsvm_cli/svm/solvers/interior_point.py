@@ -1,4 +1,4 @@
-"""Mehrotra's predictor-corrector method for the dual problem: few, dear steps whatever the conditioning."""
+"""Mehrotra's predictor-corrector method for the dual problem: few, costly steps whatever the conditioning."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ TO_BOUNDARY = 0.995
 ACCURACY = 1e-12
 """Relative complementarity gap and residuals to stop at; most problems stall at about this point."""
 NEAR_BOUND = 1e-6
-"""What is left within this part of the box of a bound is on it, if its multiplier says so as well."""
+"""At the end, what is within this part of the box of a bound is set to it, if its multiplier agrees."""
 
 
 @dataclass
 class _Iterate:
     """A point of the method.
 
-    alpha, its room C - alpha (1 where there is no upper bound; kept apart, for the subtraction would lose its digits),
+    alpha, its slack C - alpha (1 where there is no upper bound; kept apart, for the subtraction would lose its digits),
     the multipliers of the lower and upper bounds, and of the equality constraint.
     """
 
     alpha: Array
-    room: Array
+    slack: Array
     z: Array
     w: Array
     nu: float
@@ -37,7 +37,7 @@ class _Iterate:
     def moved(self, step: _Iterate, primal: float, dual: float) -> _Iterate:
         return _Iterate(
             self.alpha + primal * step.alpha,
-            self.room + primal * step.room,
+            self.slack + primal * step.slack,
             self.z + dual * step.z,
             self.w + dual * step.w,
             self.nu + dual * step.nu,
@@ -59,13 +59,13 @@ class _Barrier:
         alpha = np.minimum(0.5 * self.C, typical)
         gradient = self.Q @ alpha - 1.0
         z = np.maximum(gradient, 1.0)
-        room = np.where(self.bounded, self.C - alpha, 1.0)
-        return _Iterate(alpha, room, z, np.where(self.bounded, np.maximum(-gradient, 1.0), 0.0), 0.0)
+        slack = np.where(self.bounded, self.C - alpha, 1.0)
+        return _Iterate(alpha, slack, z, np.where(self.bounded, np.maximum(-gradient, 1.0), 0.0), 0.0)
 
     def mu(self, at: _Iterate) -> float:
-        return float(at.alpha @ at.z + at.room @ at.w) / self.n_barriers
+        return float(at.alpha @ at.z + at.slack @ at.w) / self.n_barriers
 
-    def unsettled(self, at: _Iterate) -> float:
+    def undecided(self, at: _Iterate) -> float:
         """Return by how much of a decision value it is open whether a sample is on a bound or on its margin.
 
         z is how far a sample lies beyond its margin, alpha_i Q_ii how far its own alpha has moved it: at the optimum
@@ -73,14 +73,14 @@ class _Barrier:
         may be 1e17 times that of others, and whose alpha as much smaller.
         """
         influence = self.Q.diagonal()
-        lower, upper = np.minimum(at.alpha * influence, at.z), np.minimum(at.room * influence, at.w)
+        lower, upper = np.minimum(at.alpha * influence, at.z), np.minimum(at.slack * influence, at.w)
         return float(max(lower.max(), upper.max()))
 
     def on_bounds(self, at: _Iterate) -> Array:
-        """Return alpha, on a bound where it is near it and `unsettled` leaves no doubt."""
+        """Return alpha, on a bound where it is near it and `undecided` leaves no doubt."""
         influence = self.Q.diagonal()
         low = (at.alpha < NEAR_BOUND * np.minimum(self.C, at.alpha.max())) & (at.alpha * influence < at.z)
-        high = (at.room < NEAR_BOUND * self.C) & (at.room * influence < at.w)
+        high = (at.slack < NEAR_BOUND * self.C) & (at.slack * influence < at.w)
         return np.where(low, 0.0, np.where(high & self.bounded, self.C, at.alpha))
 
 
@@ -104,7 +104,7 @@ def solve_interior_point(problem: DualProblem) -> tuple[Array, int]:
         mu = barrier.mu(at)
         objective = 0.5 * abs(float(at.alpha @ (barrier.Q @ at.alpha))) + float(at.alpha.sum())
         violation = float(np.abs(residual_dual).max()) + abs(residual_primal) / (1.0 + float(at.alpha.sum()))
-        violation += barrier.unsettled(at)
+        violation += barrier.undecided(at)
         if mu < best_mu:
             best, best_mu = at, mu
         if mu * barrier.n_barriers <= ACCURACY * objective and violation <= 1e-9:
@@ -121,25 +121,25 @@ def solve_interior_point(problem: DualProblem) -> tuple[Array, int]:
 
 def _step(barrier: _Barrier, at: _Iterate, residual_dual: Array, residual_primal: float, mu: float) -> _Iterate:
     matrix = barrier.Q.copy()
-    matrix.flat[:: len(at.alpha) + 1] += at.z / at.alpha + at.w / at.room
+    matrix.flat[:: len(at.alpha) + 1] += at.z / at.alpha + at.w / at.slack
     factor = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
     along_y = cho_solve(factor, barrier.y, check_finite=False)
 
     def direction(lower: Array, upper: Array) -> _Iterate:
-        """Solve for the complementarity targets alpha z + lower = 0 and room w + upper = 0."""
-        right = -residual_dual - lower / at.alpha + upper / at.room
+        """Solve for the complementarity targets alpha z + lower = 0 and slack w + upper = 0."""
+        right = -residual_dual - lower / at.alpha + upper / at.slack
         alpha = cho_solve(factor, right, check_finite=False)
         nu = (barrier.y @ alpha + residual_primal) / (barrier.y @ along_y) if barrier.equality else 0.0
         alpha -= nu * along_y
-        w = np.where(barrier.bounded, (-upper + at.w * alpha) / at.room, 0.0)
+        w = np.where(barrier.bounded, (-upper + at.w * alpha) / at.slack, 0.0)
         return _Iterate(alpha, -alpha * barrier.bounded, (-lower - at.z * alpha) / at.alpha, w, nu)
 
-    predictor = direction(at.alpha * at.z, at.room * at.w)
+    predictor = direction(at.alpha * at.z, at.slack * at.w)
     affine = at.moved(predictor, *_lengths(at, predictor))
     target = mu * (max(barrier.mu(affine), 0.0) / mu) ** 3
     corrector = direction(
         at.alpha * at.z + predictor.alpha * predictor.z - target,
-        at.room * at.w - predictor.alpha * predictor.w - target,
+        at.slack * at.w - predictor.alpha * predictor.w - target,
     )
     primal, dual = _lengths(at, corrector)
     return at.moved(corrector, TO_BOUNDARY * primal, TO_BOUNDARY * dual)
@@ -147,14 +147,14 @@ def _step(barrier: _Barrier, at: _Iterate, residual_dual: Array, residual_primal
 
 def _lengths(at: _Iterate, step: _Iterate) -> tuple[float, float]:
     """Return how far the primal and the dual part of a step may go, at most 1."""
-    return min(_longest(at.alpha, step.alpha), _longest(at.room, step.room)), min(
+    return min(_longest(at.alpha, step.alpha), _longest(at.slack, step.slack)), min(
         _longest(at.z, step.z), _longest(at.w, step.w)
     )
 
 
 def _longest(values: Array, step: Array) -> float:
     """Return the longest step, at most 1, that keeps all values >= 0."""
-    shrinking = step < 0.0
-    if not shrinking.any():
+    decreasing = step < 0.0
+    if not decreasing.any():
         return 1.0
-    return min(1.0, float((values[shrinking] / -step[shrinking]).min()))
+    return min(1.0, float((values[decreasing] / -step[decreasing]).min()))

@@ -1,4 +1,4 @@
-"""libsvm through scikit-learn, as a solver of the dual problem that users know."""
+"""libsvm, through scikit-learn: the solver that most users know, as another solver of the dual problem."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def solve_libsvm(problem: DualProblem, tolerance: float) -> tuple[Array, int]:
     weights = problem.C / problem.C[0]
     machine = SVC(C=problem.C[0], kernel="precomputed", tol=tolerance, shrinking=False, max_iter=MAX_ITERATIONS)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # the duality gap tells, and the caller hears of it
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the duality gap tells, and is reported
         machine.fit(gram, problem.y, sample_weight=weights)
     alpha = np.zeros(len(problem.y))
     alpha[machine.support_] = np.abs(machine.dual_coef_.ravel())

@@ -1,9 +1,10 @@
 """Steps of sequential minimal optimisation: the compiled kernels that touch every sample.
 
 All is written in the signed coefficients c_i = alpha_i y_i with lower_i <= c_i <= upper_i and the residuals
-r_i = y_i - sum_j K_ij c_j, the gradient of the dual objective. Where c_i lies on its upper bound, `rise` is -infinity,
-where it lies on its lower bound, `fall` is +infinity, else both are 0: the largest residual that may rise is
-max(r + rise).
+r_i = y_i - sum_j K_ij c_j, the gradient of the dual objective. I_up holds the samples whose c_i may rise, I_low those
+whose c_i may fall (Keerthi et al. 2001). `up` is 0 in I_up and -infinity elsewhere, `low` is 0 in I_low and +infinity
+elsewhere, so that the largest residual in I_up is max(r + up). A point is optimal where it is at most min(r + low); by
+what it exceeds that, the violation, the point misses the Karush-Kuhn-Tucker conditions.
 """
 
 from __future__ import annotations
@@ -20,18 +21,37 @@ from fsvm_cli.svm.vectors import COMPILED, EPSILON, REASSOCIATE, Array
 class Box(NamedTuple):
     """A point of the dual problem, its gradient and the box around it; all arrays have shape (n,).
 
-    `error` bounds what rounding did to the residuals r when they were last computed from c; gains is scratch.
+    Attributes
+    ----------
+    c, lower, upper
+        Coefficients alpha_i y_i and their bounds.
+    r
+        Residuals.
+    up, low
+        Index sets, see above.
+    diagonal
+        Of the Gram matrix.
+    gains
+        Scratch.
+    error
+        Bounds on what rounding did to the residuals when `refresh_bounded` computed them from c.
     """
 
     c: Array
     lower: Array
     upper: Array
     r: Array
-    rise: Array
-    fall: Array
+    up: Array
+    low: Array
     diagonal: Array
     gains: Array
     error: Array
+
+
+def make_box(n: int) -> Box:
+    """Return a box of n samples, filled with zeros."""
+    vectors = np.zeros((len(Box._fields), n))
+    return Box(**dict(zip(Box._fields, vectors, strict=True)))
 
 
 @njit(**COMPILED)
@@ -42,11 +62,11 @@ def set_bounds(box: Box, y: Array, C: float) -> None:
 
 
 @njit(**COMPILED)
-def place(box: Box, i: int, value: float) -> None:
-    """Put c_i at a value within its bounds and note which sides are open to it."""
+def set_coefficient(box: Box, i: int, value: float) -> None:
+    """Set c_i to a value within its bounds, and note in which index sets it is then."""
     box.c[i] = value
-    box.rise[i] = 0.0 if value < box.upper[i] else -np.inf
-    box.fall[i] = 0.0 if value > box.lower[i] else np.inf
+    box.up[i] = 0.0 if value < box.upper[i] else -np.inf
+    box.low[i] = 0.0 if value > box.lower[i] else np.inf
 
 
 @njit(**COMPILED)
@@ -61,56 +81,56 @@ def count_inside(box: Box) -> int:
 
 @njit(**COMPILED)
 def move(box: Box, i: int, delta: float) -> None:
-    """Add delta to c_i within its bounds; a distance to a bound that may be rounding is none.
+    """Add delta to c_i within its bounds; where only rounding separates it from a bound, it is set to the bound.
 
-    A coefficient that is off its bound by rounding would count as free, and so fix the bias.
+    It would else count as free, and so fix the bias.
     """
     value = box.c[i] + delta
-    blur = 4.0 * EPSILON * (abs(box.c[i]) + abs(delta))
-    if value - box.lower[i] <= blur:
+    rounding = 4.0 * EPSILON * (abs(box.c[i]) + abs(delta))
+    if value - box.lower[i] <= rounding:
         value = box.lower[i]
-    elif box.upper[i] - value <= blur:
+    elif box.upper[i] - value <= rounding:
         value = box.upper[i]
-    place(box, i, value)
+    set_coefficient(box, i, value)
 
 
 @njit(**COMPILED, fastmath=REASSOCIATE)
-def extremes(r: Array, rise: Array, fall: Array) -> tuple[float, float]:
-    """Return the largest residual that may rise and the smallest that may fall."""
+def violating_extremes(r: Array, up: Array, low: Array) -> tuple[float, float]:
+    """Return the largest residual in I_up and the smallest in I_low; the violation is their difference."""
     highest, lowest = -np.inf, np.inf
     for t in range(r.size):
-        highest = larger(highest, r[t] + rise[t])
-        lowest = smaller(lowest, r[t] + fall[t])
+        highest = larger(highest, r[t] + up[t])
+        lowest = smaller(lowest, r[t] + low[t])
     return highest, lowest
 
 
 @njit(**COMPILED, fastmath=REASSOCIATE)
 def shift_residuals(box: Box, row_i: Array, row_j: Array, delta: float) -> tuple[float, float]:
-    """Update the residuals for c_i + delta, c_j - delta, and return their `extremes` from the same pass."""
-    r, rise, fall = box.r, box.rise, box.fall
+    """Update the residuals for c_i + delta, c_j - delta, and return their `violating_extremes` from the same pass."""
+    r, up, low = box.r, box.up, box.low
     highest, lowest = -np.inf, np.inf
     for t in range(r.size):
         value = r[t] - delta * (row_i[t] - row_j[t])
         r[t] = value
-        highest = larger(highest, value + rise[t])
-        lowest = smaller(lowest, value + fall[t])
+        highest = larger(highest, value + up[t])
+        lowest = smaller(lowest, value + low[t])
     return highest, lowest
 
 
 @njit(**COMPILED, fastmath=REASSOCIATE)
 def pair_gains(box: Box, row_i: Array, i: int, floor: float) -> float:
-    """Write twice the unclipped gain of each pair (i, j), -1 where c_j may not fall or would not; return the best.
+    """Write twice the unclipped gain of each pair (i, j), -1 where j is not in I_low or r_j >= r_i; return the best.
 
     The second-order working set of Fan, Chen and Lin (2005), eq. (16).
     """
     best = 0.0
-    r, fall, diagonal, gains = box.r, box.fall, box.diagonal, box.gains
+    r, low, diagonal, gains = box.r, box.low, box.diagonal, box.gains
     top, own = r[i], diagonal[i]
     for t in range(gains.size):
         difference = top - r[t]
         curvature = max(diagonal[t] + own - 2.0 * row_i[t], floor)
         gain = difference * difference / curvature
-        gain = gain if (difference > 0.0) & (fall[t] == 0.0) else -1.0
+        gain = gain if (difference > 0.0) & (low[t] == 0.0) else -1.0
         gains[t] = gain
         best = larger(best, gain)
     return best
@@ -129,22 +149,22 @@ def first_equal(values: Array, target: float) -> int:
 
 
 @njit(**COMPILED)
-def first_rising(r: Array, rise: Array, target: float) -> int:
-    """Return the first index whose residual may rise and is the target, as `first_equal` does."""
+def first_in_up(r: Array, up: Array, target: float) -> int:
+    """Return the first index in I_up whose residual is the target, as `first_equal` does."""
     found = r.size - 1
     for t in range(r.size):
-        found = min(found, t if r[t] + rise[t] == target else r.size)
+        found = min(found, t if r[t] + up[t] == target else r.size)
     return found
 
 
 @njit(**COMPILED)
 def pair_step(K: Array, box: Box, highest: float, floor: float) -> tuple[float, float]:
-    """Move the most violating pair to its optimum within the box; return the new `extremes`."""
-    i = first_rising(box.r, box.rise, highest)
+    """Move the most violating pair to its optimum within the box; return the new `violating_extremes`."""
+    i = first_in_up(box.r, box.up, highest)
     j = first_equal(box.gains, pair_gains(box, K[i], i, floor))
-    room = min(box.upper[i] - box.c[i], box.c[j] - box.lower[j])
+    longest = min(box.upper[i] - box.c[i], box.c[j] - box.lower[j])
     curvature = max(box.diagonal[i] + box.diagonal[j] - 2.0 * K[i, j], floor)
-    delta = min((highest - box.r[j]) / curvature, room)
+    delta = min((highest - box.r[j]) / curvature, longest)
     move(box, i, delta)
     move(box, j, -delta)
     highest, lowest = shift_residuals(box, K[i], K[j], delta)

@@ -1,4 +1,4 @@
-"""One entrance to all solvers; what leaves it carries its certificate."""
+"""One function for all solvers; every solution that it returns carries its certificate."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def solve(
         The relative duality gap to reach, > 0.
     solver : {"auto", "smo", "interior-point", "libsvm"}
         "smo" is sequential minimal optimisation with Newton steps on the free samples; "interior-point" ends with the
-        same Newton steps; "auto" begins with "smo" and changes over where its budget of steps is spent. "libsvm" stops
+        same Newton steps; "auto" begins with "smo" and changes to it where the budget of steps is spent. "libsvm" stops
         where a violation of the optimality conditions is within the tolerance, as libsvm does for its users, and goes
         on, to a hundredth of it, only where the gap is not.
     alpha0 : (n,) array, optional
@@ -117,14 +117,14 @@ def _candidates(problem: DualProblem, tolerance: float, solver: Solver, start: A
 
 
 def _balanced(problem: DualProblem, alpha: Array) -> Array:
-    """Restore the equality constraint with what is farthest from any bound."""
+    """Restore the equality constraint by moving the coefficients that are farthest from any bound."""
     rounded = alpha.copy()
     missing = -float(problem.y @ rounded) if problem.equality else 0.0
     for i in np.argsort(-np.minimum(rounded, problem.C - rounded)):
-        if abs(missing) <= 1e-15 * rounded.sum():  # a coefficient that is off its bound by rounding would fix the bias
+        if abs(missing) <= 1e-15 * rounded.sum():  # a coefficient off its bound by rounding only would fix the bias
             break
-        room = problem.C[i] - rounded[i] if problem.y[i] * missing > 0.0 else rounded[i]
-        moved = min(abs(missing), room) * np.sign(missing)
+        distance = problem.C[i] - rounded[i] if problem.y[i] * missing > 0.0 else rounded[i]
+        moved = min(abs(missing), distance) * np.sign(missing)
         rounded[i] += moved * problem.y[i]
         missing -= moved
     return np.clip(rounded, 0.0, problem.C)
@@ -133,8 +133,8 @@ def _balanced(problem: DualProblem, alpha: Array) -> Array:
 def _run_engine(problem: DualProblem, start: Array, tolerance: float, name: str) -> _Candidate:
     """Run the compiled solver.
 
-    A machine without bias has one sample more, with a zero row in the Gram matrix, label 0 and no bounds: it takes up
-    whatever the equality constraint asks for, and its residual, 0, is the bias.
+    A machine without bias gets an artificial sample, with a zero row in the Gram matrix, label 0 and no bounds: its
+    coefficient makes the sum zero whatever the others are, and its residual, 0, is the bias.
     """
     n = len(problem.y)
     size = n if problem.equality else n + 1

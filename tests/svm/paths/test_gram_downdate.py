@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fsvm_cli.svm import DualProblem, duality_gap
-from fsvm_cli.svm.paths.gram_downdate import MANY, settle, subtract_term
+from fsvm_cli.svm.paths.gram_downdate import MANY, downdate_gram, reoptimise
 from fsvm_cli.svm.solvers.conclusion import compiled_bias
 from fsvm_cli.svm.solvers.engine import make_scratch
 from tests.helpers.qp_oracle import solve_with_piqp
@@ -26,11 +26,11 @@ def test_the_machine_is_the_one_that_is_solved_afresh(n_samples, n_features, C):
     X = rng.normal(size=(n_samples, n_features))
     y = np.where(X[:, 0] + rng.normal(size=n_samples) > 0, 1.0, -1.0)
     K, box, factor = start(X, y, C)
-    assert settle(K, y, box, factor, 1e-6)
+    assert reoptimise(K, y, box, factor, 1e-6)
     assert (factor.size[0] >= MANY) == (n_samples == 120)
     for j in range(5):
-        subtract_term(K, box, factor, np.ascontiguousarray(X[:, j]))
-        assert settle(K, y, box, factor, 1e-6)
+        downdate_gram(K, box, factor, np.ascontiguousarray(X[:, j]))
+        assert reoptimise(K, y, box, factor, 1e-6)
         problem = DualProblem(X[:, j + 1 :] @ X[:, j + 1 :].T, y, C)
         alpha = box.c * y
         assert ((alpha >= 0.0) & (alpha <= C)).all()
@@ -45,10 +45,10 @@ def test_a_large_term_that_goes_makes_many_samples_change_sides():
     y = np.where(X[:, 0] + rng.normal(size=150) > 0, 1.0, -1.0)
     X[:, 7] = 10.0 * y + rng.normal(size=150)
     K, box, factor = start(X, y, 0.005)
-    assert settle(K, y, box, factor, 1e-6)
+    assert reoptimise(K, y, box, factor, 1e-6)
     free = (box.c != 0.0) & (np.abs(box.c) != 0.005)
-    subtract_term(K, box, factor, np.ascontiguousarray(X[:, 7]))
-    assert settle(K, y, box, factor, 1e-6)
+    downdate_gram(K, box, factor, np.ascontiguousarray(X[:, 7]))
+    assert reoptimise(K, y, box, factor, 1e-6)
     assert np.count_nonzero(free != ((box.c != 0.0) & (np.abs(box.c) != 0.005))) > 20
     left = np.delete(X, 7, axis=1)
     problem = DualProblem(left @ left.T, y, 0.005)

@@ -119,14 +119,14 @@ def test_other_solvers_are_noted_and_agree(solver):
 
 
 def test_what_the_fast_solver_leaves_goes_to_the_interior_point(monkeypatch):
-    compiled = nested.follow
+    compiled = nested.follow_order
 
     def leave_one(*arguments):
         compiled(*arguments)
         records = arguments[-1]
         records.converged[0, 1], records.test_decision[0, 1] = False, np.nan
 
-    monkeypatch.setattr(nested, "follow", leave_one)
+    monkeypatch.setattr(nested, "follow_order", leave_one)
     found = curves(Gaussian(8.0))
     assert (found.solver[:, 0, 1] == "interior-point").all()
     assert (found.solver[:, 1] == "smo").all()

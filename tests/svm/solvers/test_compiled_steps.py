@@ -15,14 +15,14 @@ from fsvm_cli.svm.solvers.active_set import (
     begin,
     count_changes,
     maximise,
-    newton_cost,
     newton_steps,
+    pair_steps_before_newton,
     synchronise,
 )
 from fsvm_cli.svm.solvers.conclusion import compiled_bias, compiled_gap
 from fsvm_cli.svm.solvers.engine import make_scratch
-from fsvm_cli.svm.solvers.pair_steps import extremes, move, pair_gains, pair_step, place
-from fsvm_cli.svm.solvers.residuals import refresh
+from fsvm_cli.svm.solvers.pair_steps import move, pair_gains, pair_step, set_coefficient, violating_extremes
+from fsvm_cli.svm.solvers.residuals import refresh, refresh_bounded
 
 
 def task(n: int, seed: int, C: float = 2.0):
@@ -39,7 +39,7 @@ def task(n: int, seed: int, C: float = 2.0):
 def some_point(K, y, box, factor, rng):
     """Half of the samples free, the others on either bound."""
     box.c[:] = box.lower + rng.choice([0.0, 0.3, 0.7, 1.0], len(y)) * (box.upper - box.lower)
-    refresh(K, y, box)
+    refresh_bounded(K, y, box)
     begin(K, box, factor)
 
 
@@ -47,12 +47,32 @@ def test_refresh_and_begin_compute_residuals_and_open_sides():
     K, y, box, factor, rng = task(30, 0)
     some_point(K, y, box, factor, rng)
     np.testing.assert_allclose(box.r, y - K @ box.c, atol=1e-13)
-    assert ((box.rise == 0.0) == (box.c < box.upper)).all()
-    assert ((box.fall == 0.0) == (box.c > box.lower)).all()
-    assert (np.isneginf(box.rise) | (box.rise == 0.0)).all()
-    highest, lowest = extremes(box.r, box.rise, box.fall)
+    assert ((box.up == 0.0) == (box.c < box.upper)).all()
+    assert ((box.low == 0.0) == (box.c > box.lower)).all()
+    assert (np.isneginf(box.up) | (box.up == 0.0)).all()
+    highest, lowest = violating_extremes(box.r, box.up, box.low)
     assert highest == box.r[box.c < box.upper].max()
     assert lowest == box.r[box.c > box.lower].min()
+
+
+@pytest.mark.parametrize("n_support", [0, 1, 2, 7, 30])
+def test_plain_and_bounded_residuals_are_the_same_to_the_last_digit(n_support):
+    K, y, box, _, rng = task(30, 13)
+    box.c[rng.permutation(30)[:n_support]] = rng.standard_normal(n_support)
+    refresh(K, y, box)
+    plain = box.r.copy()
+    refresh_bounded(K, y, box)
+    np.testing.assert_array_equal(plain, box.r)
+    terms = np.abs(y) + np.abs(K) @ np.abs(box.c)
+    np.testing.assert_allclose(box.error, (n_support + 2) * np.finfo(float).eps * terms, rtol=1e-12)
+
+
+def test_a_residual_that_is_not_a_number_leaves_no_gap():
+    K, y, box, factor, rng = task(30, 14)
+    some_point(K, y, box, factor, rng)
+    for value in (np.nan, np.inf):
+        box.r[3], box.c[3] = value, 0.5 * (box.lower[3] + box.upper[3])
+        assert not compiled_gap(y, box, 0.1) < np.inf
 
 
 def test_pair_gains_are_those_of_the_quadratic():
@@ -70,7 +90,7 @@ def test_pair_gains_are_those_of_the_quadratic():
 def test_a_pair_step_ascends_keeps_the_constraints_and_the_residuals():
     K, y, box, factor, _ = task(30, 2)
     begin(K, box, factor)
-    highest, lowest = extremes(box.r, box.rise, box.fall)
+    highest, lowest = violating_extremes(box.r, box.up, box.low)
     objective = 0.0
     for _ in range(60):
         highest, lowest = pair_step(K, box, highest, 1e-12)
@@ -80,7 +100,7 @@ def test_a_pair_step_ascends_keeps_the_constraints_and_the_residuals():
         assert abs(box.c.sum()) < 1e-13
         assert ((box.lower <= box.c) & (box.c <= box.upper)).all()
         np.testing.assert_allclose(box.r, y - K @ box.c, atol=1e-12)
-        assert (highest, lowest) == extremes(box.r, box.rise, box.fall)
+        assert (highest, lowest) == violating_extremes(box.r, box.up, box.low)
 
 
 def test_move_takes_a_distance_of_rounding_for_none():
@@ -93,7 +113,7 @@ def test_move_takes_a_distance_of_rounding_for_none():
     move(box, 0, -0.2)
     move(box, 0, -0.1)
     assert box.c[0] == 0.0
-    assert np.isposinf(box.fall[0])
+    assert np.isposinf(box.low[0])
 
 
 def assert_factor_is_right(factor, K):
@@ -179,24 +199,24 @@ def test_newton_steps_end_at_the_optimum_of_what_stays_free():
 def test_the_cost_of_a_newton_step_grows_with_the_free_samples_and_with_what_changed_among_them():
     K, y, box, factor, rng = task(400, 6)
     begin(K, box, factor)
-    place(box, 0, 0.5 * box.upper[0])
-    assert newton_cost(factor, box) == FIRST_PATIENCE
+    set_coefficient(box, 0, 0.5 * box.upper[0])
+    assert pair_steps_before_newton(factor, box) == FIRST_PATIENCE
     some_point(K, y, box, factor, rng)
     free = np.flatnonzero((box.lower < box.c) & (box.c < box.upper))
     assert count_changes(factor, box) == (len(free), 0, len(free))
-    anew = newton_cost(factor, box)
+    anew = pair_steps_before_newton(factor, box)
     synchronise(factor, K, box)
     assert list(factor.members[: factor.size[0]]) == list(free)
-    unchanged = newton_cost(factor, box)
-    place(box, free[0], box.upper[free[0]])
+    unchanged = pair_steps_before_newton(factor, box)
+    set_coefficient(box, free[0], box.upper[free[0]])
     assert count_changes(factor, box) == (len(free) - 1, 1, 0)
-    assert unchanged < newton_cost(factor, box) < anew
+    assert unchanged < pair_steps_before_newton(factor, box) < anew
 
 
 def test_newton_steps_restore_the_equality_constraint():
     K, y, box, factor, _ = task(12, 9)
     for i in range(12):
-        place(box, i, 0.5 * (box.lower[i] + box.upper[i]))
+        set_coefficient(box, i, 0.5 * (box.lower[i] + box.upper[i]))
     refresh(K, y, box)
     begin(K, box, factor)
     assert abs(box.c.sum()) > 1.0
@@ -209,7 +229,7 @@ def test_maximise_reaches_the_violation_and_says_so():
     K, y, box, factor, _ = task(60, 10)
     status, steps = maximise(K, y, box, factor, 1e-10, 10_000)
     assert (status, steps > 0) == (CONVERGED, True)
-    highest, lowest = extremes(box.r, box.rise, box.fall)
+    highest, lowest = violating_extremes(box.r, box.up, box.low)
     assert highest - lowest <= 1e-10
     np.testing.assert_allclose(box.r, y - K @ box.c, atol=1e-13)
 

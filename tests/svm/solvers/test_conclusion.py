@@ -1,4 +1,4 @@
-"""How fits end: no rule that a last digit breaks, on any path."""
+"""How fits end: the same bias on every path, whatever a last digit is."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from fsvm_cli.svm import DualProblem, Gaussian, Linear, bias_of, duality_gap, nested_curves, solve
 from fsvm_cli.svm.paths.folds import FoldMachines
-from fsvm_cli.svm.paths.gram_downdate import settle
+from fsvm_cli.svm.paths.gram_downdate import reoptimise
 from fsvm_cli.svm.solvers.active_set import begin
 from fsvm_cli.svm.solvers.block_pivoting import pivot_certified
 from fsvm_cli.svm.solvers.conclusion import SLACK, compiled_bias, compiled_gap, conclude
 from fsvm_cli.svm.solvers.engine import make_scratch, maximise_certified
-from fsvm_cli.svm.solvers.residuals import refresh, residuals_of, sharpen
+from fsvm_cli.svm.solvers.residuals import refresh_bounded, residuals_of, sharpen
 
 if TYPE_CHECKING:
     from fsvm_cli.svm.solvers.pair_steps import Box
@@ -52,7 +52,7 @@ def box_at(problem: DualProblem, alpha: np.ndarray, out: np.ndarray | None = Non
     box.c[:] = alpha * problem.y
     if out is not None:
         box.lower[out] = box.upper[out] = 0.0
-    refresh(problem.gram, problem.y, box)
+    refresh_bounded(problem.gram, problem.y, box)
     begin(problem.gram, box, factor)
     return box
 
@@ -83,14 +83,14 @@ def test_every_path_ends_at_the_same_bias_from_a_start_that_is_off_by_last_digit
     biases["libsvm"] = solve(problem, solver="libsvm", tolerance=1e-9, on_failure="flag").bias
     biases["warm start"] = solve(problem, alpha0=start).bias
     box, factor = box_at(problem, start), make_scratch(len(y))[1]
-    biases["climb"] = maximise_certified(K, y, box, factor, 1e-6, 1000)[2]
+    biases["ascent"] = maximise_certified(K, y, box, factor, 1e-6, 1000)[2]
     box = box_at(problem, start)
     rounds, bias, _ = pivot_certified(K, y, box, factor, 1e-6)
     if rounds:
         biases["pivots"] = bias
     box, factor = box_at(problem, start), make_scratch(len(y))[1]
-    assert settle(K, y, box, factor, 1e-6)
-    biases["shrinking"] = compiled_bias(box)
+    assert reoptimise(K, y, box, factor, 1e-6)
+    biases["downdates"] = compiled_bias(box)
     for name, bias in biases.items():
         assert bias == pytest.approx(expected.bias, abs=1e-5), name
 

@@ -8,11 +8,13 @@ from __future__ import annotations
 import os
 
 import numpy as np
+import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from fsvm_cli.svm import (
     Anova,
+    ConvergenceError,
     DualProblem,
     DualSolution,
     Gaussian,
@@ -106,3 +108,38 @@ def test_a_gap_is_never_above_what_is_stated_whatever_the_point(seed, log_bias):
     alpha = np.random.default_rng(seed).choice([0.0, 1e-9, 0.5, 1.0], len(problem.y)) * problem.C
     stated = duality_gap(problem, alpha, 10.0**log_bias)
     assert exact_gap(problem, alpha, 10.0**log_bias) <= stated * (1 + 1e-12)
+
+
+@pytest.mark.parametrize(
+    ("size", "C", "tolerance", "cause"),
+    [
+        (1e6, 1.0, 1e-6, r"kernel values up to 7\.0e\+12 are too large for double precision; scale the features"),
+        (1.0, 1e12, 1e-6, r"C = 1e\+12 is too large for double precision with kernel values up to 7\.0e\+00"),
+        (1.0, 1.0, 1e-15, "so small a gap is beyond double precision"),
+    ],
+)
+def test_a_fit_that_doubles_do_not_allow_names_the_number_that_is_too_large(size, C, tolerance, cause):
+    rng = np.random.default_rng(0)
+    X = size * rng.standard_normal((40, 3))
+    y = np.where(rng.random(40) < 0.5, 1.0, -1.0)
+    with pytest.raises(ConvergenceError, match=f": {cause}$"):
+        solve(DualProblem(X @ X.T, y, C), tolerance=tolerance)
+
+
+def test_a_fit_that_lacks_steps_only_blames_no_number(monkeypatch):
+    monkeypatch.setattr("fsvm_cli.svm.solvers.solve.STEPS_PER_SAMPLE", 0)
+    problem = DualProblem(np.eye(4), [1.0, -1.0, 1.0, -1.0], 1.0)
+    with pytest.raises(ConvergenceError, match=r"above the tolerance of 1\.0e-06$"):
+        solve(problem, solver="smo")
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_degree_fourteen_at_a_large_C_is_vouched_for_or_names_the_cause(seed):
+    rng = np.random.default_rng(seed)
+    y = np.where(np.arange(8) % 2 == 0, 1.0, -1.0)
+    problem = DualProblem(Polynomial(14).gram(*[rng.standard_normal((8, 2))] * 2), y, 3e9)
+    best = solve(problem, on_failure="flag")
+    assert_vouched_for(problem, best)
+    if not best.converged:
+        with pytest.raises(ConvergenceError, match="too large for double precision"):
+            solve(problem)
