@@ -49,9 +49,7 @@ class ReliefF(Ranker):
 
     method = "relief-f"
 
-    def __init__(self, n_neighbors: Annotated[int, Ge(1)] = 10, n_features_to_select: int | None = None) -> None:
-        self.n_neighbors = n_neighbors
-        self.n_features_to_select = n_features_to_select
+    n_neighbors: Annotated[int, Ge(1)] = 10
 
     def _scores(self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:
         lowest, spread = X.min(axis=0), np.ptp(X, axis=0)
