@@ -170,7 +170,7 @@ def order_of(scores: NDArray[np.float64]) -> NDArray[np.intp]:
 
     Scores that agree to within rounding are a tie: where they differ by no more than `RELATIVE_ROUNDING` of their size,
     or than `ROUNDING_OF_ZERO`. Processors and libraries of linear algebra round differently, and copies of a feature
-    must not change places for it. Ties are passed on: in a chain of scores each of which ties with the next, all do.
+    must not change their order. Ties are passed on: in a chain of scores each of which ties with the next, all do.
     """
     order = np.argsort(-scores, kind="stable")
     falling = scores[order]
@@ -183,7 +183,7 @@ def order_of(scores: NDArray[np.float64]) -> NDArray[np.intp]:
 
 
 def first_largest(values: NDArray[np.float64]) -> int:
-    """Place of the largest value; of those that agree with it to within rounding, as in `order_of`, the first."""
+    """Index of the largest value; of those that agree with it to within rounding, as in `order_of`, the first."""
     largest = values.max()
     return int((values >= largest - max(RELATIVE_ROUNDING * abs(largest), _rounding_of_zero(values))).argmax())
 

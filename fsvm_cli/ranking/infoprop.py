@@ -189,10 +189,10 @@ def feature_influence(
     ndarray, shape (n_features,)
         Σ_i alpha_i |∂f(x_i) / ∂x_k|, at least 0.
     """
-    alpha, places = np.abs(coefficients), support_vectors
+    alpha, points = np.abs(coefficients), support_vectors
     if kernel.is_linear:  # the gradient is the same everywhere
-        alpha, places = alpha.sum(keepdims=True), support_vectors[:1]
-    steepness = np.abs(kernel.input_gradient(support_vectors, places, coefficients))
+        alpha, points = alpha.sum(keepdims=True), support_vectors[:1]
+    steepness = np.abs(kernel.input_gradient(support_vectors, points, coefficients))
     counts = steepness @ ranges > noise
     influence: NDArray[np.float64] = alpha[counts] @ steepness[counts]
     return influence

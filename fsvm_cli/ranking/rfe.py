@@ -82,7 +82,7 @@ class RecursiveFeatureElimination(MachineRanker):
 
 
 def _cheapest(costs: NDArray[np.float64], number: int) -> NDArray[np.intp]:
-    """Return the places of the smallest costs, ascending; of equal costs the higher place comes first."""
+    """Return the indices of the smallest costs, ascending; of equal costs the higher index comes first."""
     savings = -costs[::-1]
     # A whole sort in each round would cost as much as the machine.
     first = [first_largest(savings)] if number == 1 else order_of(savings)[:number]

@@ -36,7 +36,7 @@ every_supervised_method = pytest.mark.parametrize(
 
 def build(method: type[Ranker], **parameters: Any) -> Ranker:
     """Build an estimator whose random numbers, if it draws any, are fixed."""
-    fixed = {"random_state": 0} if "random_state" in method._get_param_names() else {}
+    fixed = {"random_state": 0} if "random_state" in method.handed_down else {}
     return method(**fixed, **parameters)
 
 
