@@ -206,4 +206,4 @@ def test_a_copy_has_the_same_parameters(method: type[Ranker]) -> None:
     assert copy is not ranker
     assert copy != ranker, "estimators are compared by identity"
     assert repr(copy.get_params()) == repr(ranker.get_params())
-    assert list(inspect.signature(method).parameters)[-1] == "n_features_to_select"
+    assert inspect.signature(method).parameters["n_features_to_select"].kind is inspect.Parameter.KEYWORD_ONLY
