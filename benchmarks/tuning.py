@@ -11,7 +11,8 @@ from sklearn.svm import SVC
 
 from benchmarks.harness import JOBS, Comparison, compare, svc_gap
 from benchmarks.real_data import standardised
-from fsvm_cli.svm import SVM, Gaussian, Linear, grid_search, leave_one_out
+from fsvm_cli.evaluation.folds import leave_one_out
+from fsvm_cli.svm import SVM, Gaussian, Linear, grid_search
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -80,7 +81,7 @@ def ten_fold() -> Comparison:
 def one_out() -> Comparison:
     at_hand = standardised("sonar", "uci")
     X, y = at_hand or sonar_like()
-    folds, Cs = leave_one_out(len(y)), [float(10.0**k) for k in np.linspace(-3, 1, 10)]
+    folds, Cs = leave_one_out(y), [float(10.0**k) for k in np.linspace(-3, 1, 10)]
 
     def theirs() -> GridSearchCV:
         return GridSearchCV(SVC(kernel="linear"), {"C": Cs}, cv=folds, n_jobs=JOBS).fit(X, y)

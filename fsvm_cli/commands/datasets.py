@@ -18,14 +18,14 @@ def list_all() -> None:
     from rich.table import Table
 
     from fsvm_cli.console import open_console
+    from fsvm_cli.data.catalogue import data_cards
     from fsvm_cli.data.inventory import summarize
-    from fsvm_cli.shipped import shipped_names
 
     table = Table("name", "version", box=None, pad_edge=False)
     for column in ("rows", "features", "classes"):
         table.add_column(column, justify="right")
     table.add_column("at hand")
-    for name in shipped_names("datasets"):
+    for name in data_cards():
         for place, version in enumerate(summarize(name)):
             sizes = (f"{size:,}" for size in (version.n_samples, version.n_features, version.n_classes))
             table.add_row("" if place else name, version.version, *sizes, version.availability)

@@ -59,6 +59,7 @@ def command(  # noqa: PLR0917 - click passes every option
 
     FILE is a CSV, Parquet, ARFF or LIBSVM file, or the name of a data set that fsvm knows.
     """
+    from fsvm_cli.data.catalogue import data_cards
     from fsvm_cli.data.phrases import nearest, shown
     from fsvm_cli.data.source import open_source
     from fsvm_cli.data.spec import FileSpec, NamedSpec
@@ -67,11 +68,10 @@ def command(  # noqa: PLR0917 - click passes every option
     from fsvm_cli.experiment.rank import SEED, rank_features, ranking_request
     from fsvm_cli.files import is_file
     from fsvm_cli.report.ranking_table import print_ranking
-    from fsvm_cli.shipped import shipped_names
     from fsvm_cli.terminal import brief
 
     request = ranking_request(method, scaling, assignments)
-    exists, names = is_file(Path(file)), shipped_names("datasets")
+    exists, names = is_file(Path(file)), [*data_cards()]
     is_known = file in names and not exists
     if not (exists or is_known or Path(file).suffix):
         raise UsageError(f"{brief(file)}: there is no such file, nor a data set of this name; {nearest(file, names)}")

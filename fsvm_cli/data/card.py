@@ -6,10 +6,10 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
+from fsvm_cli.data.catalogue import data_cards
 from fsvm_cli.data.phrases import nearest
 from fsvm_cli.documents import StrictModel, read_document, validate
 from fsvm_cli.errors import UsageError
-from fsvm_cli.shipped import shipped_folder, shipped_names
 from fsvm_cli.terminal import brief
 
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
@@ -238,9 +238,9 @@ def read_card(name: str) -> Card:
     UsageError
         If there is none, with the names that come nearest; or if the card is wrong, with the places.
     """
-    names = shipped_names("datasets")
-    if name not in names:
+    cards = data_cards()
+    if name not in cards:
         raise UsageError(
-            f"there is no data set '{brief(name)}'; {nearest(name, names)} ('fsvm datasets list' shows all)"
+            f"there is no data set '{brief(name)}'; {nearest(name, [*cards])} ('fsvm datasets list' shows all)"
         )
-    return validate(read_document(shipped_folder("datasets") / f"{name}.yaml"), Card)
+    return validate(read_document(cards[name]), Card)

@@ -6,15 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from fsvm_cli.data.card import BundledCopy, Files, FixedVersion, read_card
+from fsvm_cli.data.catalogue import data_cards
 from fsvm_cli.data.fetch import addresses_of, is_intact, local_paths
 from fsvm_cli.data.synthetic import GENERATORS
-from fsvm_cli.shipped import shipped_names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
-
-    from fsvm_cli.data.card import Card, CardFile, GeneratedVersion
+from fsvm_cli.data.card import Card, CardFile, GeneratedVersion
 
 FileState = Literal["intact", "absent", "altered"]
 Availability = Literal["drawn", "bundled", "cached", "mirror", "to fetch", "by hand"]
@@ -156,5 +155,5 @@ def stored_files(names: Sequence[str] = ()) -> list[StoredFile]:
     UsageError
         If there is no such card.
     """
-    files = {file.path: file for name in names or shipped_names("datasets") for file in read_card(name).files}
+    files = {file.path: file for name in names or data_cards() for file in read_card(name).files}
     return list(map(_stored, files.values()))

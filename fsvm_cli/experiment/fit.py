@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from fsvm_cli.data.outline import outline
 from fsvm_cli.errors import UsageError
+from fsvm_cli.evaluation.folds import LEAVE_ONE_OUT
 from fsvm_cli.evaluation.splits import count_rows
 from fsvm_cli.experiment.records.registry import record_kinds
 from fsvm_cli.spec.schema import GIVEN
-from fsvm_cli.spec.tuning import LEAVE_ONE_OUT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -22,6 +22,7 @@ import fsvm_cli
 from fsvm_cli.documents import model_from_json
 from fsvm_cli.errors import DataError
 from fsvm_cli.files import write_atomically
+from fsvm_cli.plugins import packages_of
 from fsvm_cli.spec.collection import MEMBERS, Collection, LoadedCollection
 from fsvm_cli.spec.schema import Config
 
@@ -53,6 +54,8 @@ def describe_run(loaded: LoadedConfig, experiment: Experiment) -> dict[str, Any]
             "fsvm": fsvm_cli.__version__,
             "python": ".".join(platform.python_version_tuple()[:2]),
             **{package: importlib.metadata.version(package) for package in PACKAGES},
+            **packages_of("fsvm.rankings", {ranking.method for ranking in experiment.config.rankings}),
+            **packages_of("fsvm.extractors", {extraction.method for extraction in experiment.config.extractors}),
         },
     }
 

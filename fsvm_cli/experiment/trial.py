@@ -17,7 +17,8 @@ from fsvm_cli.evaluation.splits import Split, random_split
 from fsvm_cli.experiment.tuning import tuned
 from fsvm_cli.magnitudes import check_magnitudes
 from fsvm_cli.ranking.base import order_of
-from fsvm_cli.spec.classifiers import Classifier, PlainClassifier
+from fsvm_cli.ranking.leaking_ranker import LeakingRanker
+from fsvm_cli.spec.classifiers import Classifier, SklearnClassifier
 from fsvm_cli.spec.extractors import Extraction
 from fsvm_cli.store.outcome import Outcome, SubsetResult
 from fsvm_cli.svm import nested_curves
@@ -113,8 +114,8 @@ def run_on_parts(
     outcomes: dict[int, Outcome] = {}
     errors: dict[int, str] = {}
     orders: dict[int, _Order] = {}
-    machines: dict[int, Machine | PlainClassifier] = {}
-    made: list[tuple[Classifier | PlainClassifier, Machine | PlainClassifier]] = []
+    machines: dict[int, Machine | SklearnClassifier] = {}
+    made: list[tuple[Classifier | SklearnClassifier, Machine | SklearnClassifier]] = []
     fitted: list[tuple[Ranking, Ranker]] = []
     for place in wanted:
         with _failing(errors, [place]):
@@ -142,10 +143,10 @@ def run_on_parts(
 
 
 def machine_for(
-    experiment: Experiment, trial: Trial, classifier: Classifier | PlainClassifier, parts: Parts
-) -> Machine | PlainClassifier:
+    experiment: Experiment, trial: Trial, classifier: Classifier | SklearnClassifier, parts: Parts
+) -> Machine | SklearnClassifier:
     """Build the machine of a classifier, tuned on the training part where the config says so."""
-    if isinstance(classifier, PlainClassifier):
+    if isinstance(classifier, SklearnClassifier):
         return classifier
     machine = classifier.machine(experiment.source.class_names)
     if classifier.tune is None:
@@ -185,11 +186,11 @@ def _order(  # noqa: PLR0917
     trial: Trial,
     ranking: Ranking | None,
     parts: Parts,
-    machine: Machine | PlainClassifier,
+    machine: Machine | SklearnClassifier,
     fitted: list[tuple[Ranking, Ranker]],
 ) -> _Order:
     """Rank the features; `fitted` holds what the rankings before led to, for those that only keep its other end."""
-    chosen, converged = ({}, True) if isinstance(machine, PlainClassifier) else (machine.chosen, machine.converged)
+    chosen, converged = ({}, True) if isinstance(machine, SklearnClassifier) else (machine.chosen, machine.converged)
     if ranking is None:
         return _Order(np.arange(parts.X_train.shape[1]), (), converged, chosen)
     ranker = next((ranker for other, ranker in fitted if ranking.scores_as(other)), None)
@@ -204,13 +205,14 @@ def _order(  # noqa: PLR0917
 
 
 def fitted_ranker(
-    experiment: Experiment, trial: Trial, ranking: Ranking, parts: Parts, machine: Machine | PlainClassifier
+    experiment: Experiment, trial: Trial, ranking: Ranking, parts: Parts, machine: Machine | SklearnClassifier
 ) -> Ranker:
     """Fit the method of a ranking on the training part of a trial."""
     stream = random_stream(experiment.config.protocol.seed, "ranking", ranking.method, trial.split)
     ranker = ranking.estimator(**machine.handed(), random_state=int(stream.integers(2**31)))
-    leak = {"X_test": parts.X_test, "y_test": parts.y_test} if ranking.sees_test_part() else {}
-    return ranker.fit(parts.X_train, parts.y_train, **leak)
+    if isinstance(ranker, LeakingRanker) and ranking.sees_test_part():
+        return ranker.fit(parts.X_train, parts.y_train, X_test=parts.X_test, y_test=parts.y_test)
+    return ranker.fit(parts.X_train, parts.y_train)
 
 
 def _evaluate_components(  # noqa: PLR0917
@@ -218,7 +220,7 @@ def _evaluate_components(  # noqa: PLR0917
     trial: Trial,
     extraction: Extraction,
     parts: Parts,
-    machine: Machine | PlainClassifier,
+    machine: Machine | SklearnClassifier,
     sizes: tuple[int, ...],
 ) -> Outcome:
     """Train a fresh machine on the first components, for each size; where there are fewer, on all of them."""
@@ -227,7 +229,7 @@ def _evaluate_components(  # noqa: PLR0917
     n_components = extractor.n_components_
     at_hand = tuple(sorted({min(size, n_components) for size in sizes}))
     (curve,) = _evaluate(experiment, trial, components, machine, [np.arange(n_components)], at_hand)
-    chosen = {} if isinstance(machine, PlainClassifier) else machine.chosen
+    chosen = {} if isinstance(machine, SklearnClassifier) else machine.chosen
     return Outcome((), True, {size: curve[min(size, n_components)] for size in sizes}, chosen)
 
 
@@ -235,13 +237,13 @@ def _evaluate(  # noqa: PLR0917
     experiment: Experiment,
     trial: Trial,
     parts: Parts,
-    machine: Machine | PlainClassifier,
+    machine: Machine | SklearnClassifier,
     orders: list[NDArray[np.intp]],
     sizes: tuple[int, ...],
 ) -> list[dict[int, SubsetResult]]:
     """Train a fresh machine on the first features of each order, for each size."""
     n_classes = experiment.source.n_classes
-    if isinstance(machine, PlainClassifier):
+    if isinstance(machine, SklearnClassifier):
         stream = random_stream(experiment.config.protocol.seed, "classifier", trial.split)
         estimator = machine.estimator(int(stream.integers(2**31)))
         return [_evaluate_estimator(estimator, parts, order, sizes, n_classes) for order in orders]

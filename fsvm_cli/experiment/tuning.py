@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
-import numpy as np
-from sklearn.model_selection import StratifiedKFold
-
+from fsvm_cli.evaluation.folds import LEAVE_ONE_OUT, leave_one_out, stratified_folds
 from fsvm_cli.spec.kernels import fields_in_configs
-from fsvm_cli.spec.tuning import LEAVE_ONE_OUT
-from fsvm_cli.svm import grid_search, leave_one_out
+from fsvm_cli.svm import grid_search
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import numpy as np
     from numpy.typing import NDArray
 
+    from fsvm_cli.evaluation.folds import Fold
     from fsvm_cli.spec.machine import Machine
     from fsvm_cli.spec.tuning import TuneStep
     from fsvm_cli.svm.kernels.base import Kernel
-    from fsvm_cli.svm.paths.folds import Fold
 
 
 def tuned(
@@ -62,7 +60,7 @@ def tuned(
             step.C or [machine.C],
             X,
             y,
-            _folds(step.folds, y, rng),
+            _folds(step, y, rng),
             n_classes=n_classes,
             tolerance=machine.tolerance,
         )
@@ -76,19 +74,10 @@ def tuned(
     return machine
 
 
-def _folds(folds: int | Literal["leave-one-out"], y: NDArray[np.intp], rng: np.random.Generator) -> list[Fold]:
-    counts = np.bincount(y)
-    smallest = int(counts[counts > 0].min())
-    needed = 2 if folds == LEAVE_ONE_OUT else folds
-    if smallest < needed:
-        raise ValueError(
-            f"tune: folds is {folds}; in the training part the smallest class has {smallest} samples, and "
-            f"{needed} are needed"
-        )
-    if folds == LEAVE_ONE_OUT:
-        return leave_one_out(len(y))
-    splitter = StratifiedKFold(folds, shuffle=True, random_state=int(rng.integers(2**31)))
-    return list(splitter.split(np.zeros(len(y)), y))
+def _folds(step: TuneStep, y: NDArray[np.intp], rng: np.random.Generator) -> list[Fold]:
+    if step.folds == LEAVE_ONE_OUT:
+        return leave_one_out(y, asker="tune")
+    return stratified_folds(y, step.folds, int(rng.integers(2**31)), asker="tune")
 
 
 def _chosen(step: TuneStep, kernel: Kernel, C: float) -> dict[str, float | int | str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -21,8 +22,13 @@ class Extractor(NamedMethod, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     """A scikit-learn transformer that projects the samples on directions, the best first.
 
     It selects nothing: every component needs all features. A curve over the number of components stands beside one over
-    the number of features. A subclass names itself in `method`, annotates its constructor's parameters with their
-    ranges, and finds the directions in `_directions`.
+    the number of features. A subclass names itself in `method`, lists its parameters with their ranges as a dataclass
+    does (see `NamedMethod`), and finds the directions in `_directions`.
+
+    Parameters
+    ----------
+    n_components : int or None, default=None
+        Components to keep; as many as there are where None.
 
     Attributes
     ----------
@@ -37,7 +43,9 @@ class Extractor(NamedMethod, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     n_features_in_ : int
     """
 
-    n_components: int | None
+    outside_configs = frozenset({"n_components"})
+
+    n_components: int | None = field(default=None, kw_only=True)
 
     @abstractmethod
     def _directions(

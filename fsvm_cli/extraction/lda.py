@@ -31,9 +31,6 @@ class LinearDiscriminants(Extractor):
 
     method = "lda"
 
-    def __init__(self, n_components: int | None = None) -> None:
-        self.n_components = n_components
-
     def _directions(
         self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int, n_components: int
     ) -> NDArray[np.float64]:

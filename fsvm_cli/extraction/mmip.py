@@ -44,15 +44,8 @@ class InformativeProjections(Extractor):
 
     method = "mmip"
 
-    def __init__(
-        self,
-        n_bins: Annotated[int, Ge(2)] = 10,
-        n_sweeps: Annotated[int, Ge(1)] = 3,
-        n_components: int | None = None,
-    ) -> None:
-        self.n_bins = n_bins
-        self.n_sweeps = n_sweeps
-        self.n_components = n_components
+    n_bins: Annotated[int, Ge(2)] = 10
+    n_sweeps: Annotated[int, Ge(1)] = 3
 
     def _directions(
         self,

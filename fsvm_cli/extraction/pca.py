@@ -29,9 +29,6 @@ class PrincipalComponents(Extractor):
 
     method = "pca"
 
-    def __init__(self, n_components: int | None = None) -> None:
-        self.n_components = n_components
-
     def _directions(
         self,
         X: NDArray[np.float64],

@@ -40,9 +40,7 @@ class SeparatedInformation(Extractor):
 
     method = "smife"
 
-    def __init__(self, n_bins: Annotated[int, Ge(2)] = 10, n_components: int | None = None) -> None:
-        self.n_bins = n_bins
-        self.n_components = n_components
+    n_bins: Annotated[int, Ge(2)] = 10
 
     def _directions(
         self,

@@ -37,9 +37,6 @@ class AverageSeparation(Ranker):
 
     method = "average-separation"
 
-    def __init__(self, n_features_to_select: int | None = None) -> None:
-        self.n_features_to_select = n_features_to_select
-
     def _scores(self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:
         one_against_rest = [1] if n_classes == 2 else range(n_classes)
         total = _sum_of_distances(X)

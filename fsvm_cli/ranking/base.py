@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -16,7 +17,7 @@ from fsvm_cli.ranking.parameters import NamedMethod
 from fsvm_cli.svm.threads import one_blas_thread
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -31,8 +32,13 @@ ROUNDING_OF_ZERO = 1e-12
 class Ranker(NamedMethod, SelectorMixin, BaseEstimator):
     """A scikit-learn feature selector that gives every feature a score.
 
-    A subclass names itself in `method`, annotates its constructor's parameters with their ranges, and computes the
-    scores in `_scores`.
+    A subclass names itself in `method`, lists its parameters with their ranges as a dataclass does (see
+    `NamedMethod`), and computes the scores in `_scores`.
+
+    Parameters
+    ----------
+    n_features_to_select : int or None, default=None
+        Size of the selected subset; half of the features where None.
 
     Attributes
     ----------
@@ -48,14 +54,23 @@ class Ranker(NamedMethod, SelectorMixin, BaseEstimator):
         Whether every machine that the method trained reached its duality gap.
     chosen_ : dict of str to value
         Parameters that the method chose on the data, by their names; empty where it chose none.
+    diagnostics_ : dict of str to dict of str to ndarray
+        Tables that show how the method came to its scores, by their names: columns of one length by their names, which
+        ``pandas.DataFrame`` takes as they are. A column about a feature ends in the feature's name. Empty for most
+        methods.
     n_features_in_ : int
     """
 
-    looks_at_data: ClassVar[bool] = True
-    """Whether the scores say anything about the features; a control's do not, and no figure shows them."""
+    outside_configs = frozenset({"n_features_to_select"})
 
-    looks_at_classes: ClassVar[bool] = True
-    """Whether the scores say how relevant a feature is to the classes."""
+    is_supervised: ClassVar[bool] = True
+    """Whether the scores depend on the classes."""
+
+    is_control: ClassVar[bool] = False
+    """Whether the scores say nothing about the features: a control, which no figure of scores shows."""
+
+    trains_machines: ClassVar[bool] = False
+    """Whether the method trains support vector machines; see `MachineRanker`."""
 
     scores_are_shares: ClassVar[bool] = False
     """Whether the scores divide an amount among the features; figures show them as bars."""
@@ -63,21 +78,20 @@ class Ranker(NamedMethod, SelectorMixin, BaseEstimator):
     accepts_sparse: ClassVar[bool] = False
     """Whether `_scores` takes a CSR matrix as it is; other methods refuse one, because most would fill it."""
 
-    n_features_to_select: int | None
+    n_features_to_select: int | None = field(default=None, kw_only=True)
 
     @classmethod
-    def sees_test_part(cls, parameters: Mapping[str, Any]) -> bool:  # noqa: ARG003 - for methods that have a choice
-        """Whether the method, with these parameters, is handed the test part: a leak that its label must tell.
-
-        ``fit`` of such a method takes ``X_test`` and ``y_test`` beside the training part.
-        """
+    def sees_test_part(cls, parameters: Mapping[str, Any]) -> bool:  # noqa: ARG003 - for those that may be shown it
+        """Whether the method, with these parameters, needs the test part; see `LeakingRanker`."""
         return False
 
     @abstractmethod
     def _scores(self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:
-        """Score the features of `X` for class codes `y`; may set `converged_` to False and fill `chosen_`."""
+        """Score the features of `X` for class codes `y`.
 
-    @one_blas_thread()
+        May set `converged_` to False, and fill `chosen_` and `diagnostics_`.
+        """
+
     def fit(self, X: Any, y: Any) -> Self:
         """Score and rank the features.
 
@@ -93,6 +107,11 @@ class Ranker(NamedMethod, SelectorMixin, BaseEstimator):
             If a parameter is out of its range, the data are not what the method is defined for, or a feature's values
             are too large or too small to compute with.
         """
+        return self._fit(X, y, self._scores)
+
+    @one_blas_thread()
+    def _fit(self, X: Any, y: Any, scores: Callable[..., NDArray[np.float64]]) -> Self:
+        """Score the features by `scores`, which takes what `_scores` takes, and rank them."""
         self.check_parameters()
         # scikit-learn's check for infinities adds up all values, of both signs.
         with np.errstate(invalid="ignore"):
@@ -108,8 +127,9 @@ class Ranker(NamedMethod, SelectorMixin, BaseEstimator):
         check_magnitudes(X, self._given_names())
         self.converged_ = True
         self.chosen_: dict[str, float | int | str] = {}
+        self.diagnostics_: dict[str, dict[str, NDArray[Any]]] = {}
         with refusing_overflow(self.method):
-            self.scores_ = self._scores(X, codes, len(self.classes_))
+            self.scores_ = scores(X, codes, len(self.classes_))
         self._check_scores()
         self.ranking_ = np.empty(n_features, dtype=np.intp)
         self.ranking_[order_of(self.scores_)] = np.arange(1, n_features + 1)
@@ -118,6 +138,11 @@ class Ranker(NamedMethod, SelectorMixin, BaseEstimator):
 
     def _given_names(self) -> Sequence[str] | None:
         return getattr(self, "feature_names_in_", None)
+
+    def _feature_names(self) -> Sequence[str]:
+        """Name the features; those of data without names as scikit-learn does."""
+        given = self._given_names()
+        return [f"x{feature}" for feature in range(self.n_features_in_)] if given is None else given
 
     def _check_scores(self) -> None:
         for feature in np.flatnonzero(~np.isfinite(self.scores_))[:1].tolist():
@@ -145,7 +170,7 @@ def order_of(scores: NDArray[np.float64]) -> NDArray[np.intp]:
 
     Scores that agree to within rounding are a tie: where they differ by no more than `RELATIVE_ROUNDING` of their size,
     or than `ROUNDING_OF_ZERO`. Processors and libraries of linear algebra round differently, and copies of a feature
-    must not change places for it. Ties are passed on: in a chain of scores each of which ties with the next, all do.
+    must not change their order. Ties are passed on: in a chain of scores each of which ties with the next, all do.
     """
     order = np.argsort(-scores, kind="stable")
     falling = scores[order]
@@ -158,7 +183,7 @@ def order_of(scores: NDArray[np.float64]) -> NDArray[np.intp]:
 
 
 def first_largest(values: NDArray[np.float64]) -> int:
-    """Place of the largest value; of those that agree with it to within rounding, as in `order_of`, the first."""
+    """Index of the largest value; of those that agree with it to within rounding, as in `order_of`, the first."""
     largest = values.max()
     return int((values >= largest - max(RELATIVE_ROUNDING * abs(largest), _rounding_of_zero(values))).argmax())
 

@@ -63,16 +63,10 @@ class Eubafes(Ranker):
     """
 
     method = "eubafes"
+    handed_down = frozenset({"random_state"})
 
-    def __init__(
-        self,
-        max_pairs: Annotated[int, Ge(2)] = 1_000_000,
-        random_state: int | np.random.RandomState | None = None,
-        n_features_to_select: int | None = None,
-    ) -> None:
-        self.max_pairs = max_pairs
-        self.random_state = random_state
-        self.n_features_to_select = n_features_to_select
+    max_pairs: Annotated[int, Ge(2)] = 1_000_000
+    random_state: int | np.random.RandomState | None = None
 
     def _scores(self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:  # noqa: ARG002
         deviation = (X - X[0]).std(axis=0)

@@ -47,11 +47,7 @@ class Fisher(Ranker):
 
     method = "fisher"
 
-    def __init__(
-        self, variant: Literal["corrected", "as-printed"] = "corrected", n_features_to_select: int | None = None
-    ) -> None:
-        self.variant = variant
-        self.n_features_to_select = n_features_to_select
+    variant: Literal["corrected", "as-printed"] = "corrected"
 
     def _scores(self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:
         spread = np.ptp(X, axis=0)

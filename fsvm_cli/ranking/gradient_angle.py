@@ -7,17 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 from annotated_types import Ge
 
-from fsvm_cli.ranking.base import Ranker
-from fsvm_cli.svm import Kernel, fit_one_vs_rest, kernel_from_name
+from fsvm_cli.ranking.machine_ranker import MachineRanker
+from fsvm_cli.svm import fit_one_vs_rest
 from fsvm_cli.svm.one_vs_rest import TIE_TOLERANCES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from fsvm_cli.svm.solvers.dual import Solver
 
-
-class GradientAngle(Ranker):
+class GradientAngle(MachineRanker):
     """How closely the decision function's gradient follows each axis, near the decision boundary.
 
     With g the decision function of a machine, and the mean taken over the points x_i near its margin,
@@ -59,24 +57,10 @@ class GradientAngle(Ranker):
 
     method = "gradient-angle"
 
-    def __init__(  # noqa: PLR0917 - scikit-learn's estimators take their parameters in place or by name
-        self,
-        kernel: str | Kernel = "linear",
-        C: float = 1.0,
-        epsilon: Annotated[float, Ge(0)] = 0.1,
-        tolerance: float = 1e-6,
-        solver: Solver = "auto",
-        n_features_to_select: int | None = None,
-    ) -> None:
-        self.kernel = kernel
-        self.C = C
-        self.epsilon = epsilon
-        self.tolerance = tolerance
-        self.solver = solver
-        self.n_features_to_select = n_features_to_select
+    epsilon: Annotated[float, Ge(0)] = 0.1
 
     def _scores(self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:
-        kernel = self.kernel if isinstance(self.kernel, Kernel) else kernel_from_name(self.kernel)
+        kernel = self.kernel_object()
         gram = kernel.gram(X, X)
         machines = fit_one_vs_rest(
             gram, y, self.C, n_classes, tolerance=self.tolerance, solver=self.solver, on_failure="flag"

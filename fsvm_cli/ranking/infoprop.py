@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from annotated_types import Ge, Gt, Lt
@@ -10,9 +10,11 @@ from sklearn.metrics import confusion_matrix
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_consistent_length, validate_data
 
+from fsvm_cli.evaluation.folds import stratified_folds
 from fsvm_cli.information import indicator_credits
 from fsvm_cli.magnitudes import value_ranges
-from fsvm_cli.ranking.base import Ranker
+from fsvm_cli.ranking.leaking_ranker import LeakingRanker
+from fsvm_cli.ranking.machine_ranker import MachineRanker
 from fsvm_cli.svm import SVM, Kernel
 from fsvm_cli.svm.one_vs_rest import TIE_TOLERANCES, OutputScaling
 
@@ -21,10 +23,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fsvm_cli.svm.solvers.dual import Solver
+    from fsvm_cli.evaluation.folds import Fold
 
 
-class Infoprop(Ranker):
+class Infoprop(MachineRanker, LeakingRanker):
     """How much of what a classifier says about the class is owed to each feature, in bits.
 
     The confusion matrix of the machines, one against the rest, has the information H, of which class indicator r
@@ -53,8 +55,8 @@ class Infoprop(Ranker):
         infoprop2001. The last is a leak: test labels decide about the ranking, and its test accuracy is optimistic.
     validation_fraction : float, default=0.3
         Part of each class, between 0 and 1, that `credit_on` "validation" holds out.
-    n_folds : int, default=5
-        Folds of `credit_on` "cross-validation", at least 2.
+    folds : int, default=5
+        Folds of `credit_on` "cross-validation", at least 2, and no more than samples in the smallest class.
     tolerance : float, default=1e-6
         Relative duality gap of the machines.
     solver : str, default="auto"
@@ -82,69 +84,39 @@ class Infoprop(Ranker):
     method = "infoprop"
     scores_are_shares = True
     accepts_sparse = True
+    leaks_where: ClassVar[Mapping[str, Any]] = {"credit_on": "test"}
+    handed_down = MachineRanker.handed_down | {"class_kernels", "output_scaling", "random_state"}
 
-    def __init__(  # noqa: PLR0917 - scikit-learn's estimators take their parameters in place or by name
-        self,
-        kernel: str | Kernel = "linear",
-        C: float = 1.0,
-        credit_on: Literal["validation", "cross-validation", "test"] = "validation",
-        validation_fraction: Annotated[float, Gt(0), Lt(1)] = 0.3,
-        n_folds: Annotated[int, Ge(2)] = 5,
-        tolerance: float = 1e-6,
-        solver: Solver = "auto",
-        class_kernels: Mapping[Any, str | Kernel] | None = None,
-        output_scaling: OutputScaling = "none",
-        random_state: int | np.random.RandomState | None = None,
-        n_features_to_select: int | None = None,
-    ) -> None:
-        self.kernel = kernel
-        self.C = C
-        self.credit_on = credit_on
-        self.validation_fraction = validation_fraction
-        self.n_folds = n_folds
-        self.tolerance = tolerance
-        self.solver = solver
-        self.class_kernels = class_kernels
-        self.output_scaling = output_scaling
-        self.random_state = random_state
-        self.n_features_to_select = n_features_to_select
-
-    @classmethod
-    def sees_test_part(cls, parameters: Mapping[str, Any]) -> bool:
-        """Whether test labels decide about the ranking."""
-        return parameters.get("credit_on") == "test"
-
-    def fit(self, X: Any, y: Any, X_test: Any = None, y_test: Any = None) -> Self:
-        """Credit and rank the features.
-
-        Parameters
-        ----------
-        X : array-like, shape (n_samples, n_features)
-        y : array-like, shape (n_samples,)
-            Class labels, at least two classes.
-        X_test, y_test : array-like, shapes (n_test, n_features) and (n_test,)
-            For `credit_on` "test", and only for it.
-
-        Raises
-        ------
-        ValueError
-            If a parameter is out of its range, there is a test part where none is credited, or none where one is, or
-            too few samples to hold any out.
-        """
-        needed = self.sees_test_part(self.get_params())
-        if needed != (X_test is not None) or needed != (y_test is not None):
-            what = "needs X_test and y_test" if needed else "must not see a test part"
-            raise ValueError(f"{self.method} with credit_on={self.credit_on!r} {what}")
-        self._test_part = X_test, y_test
-        try:
-            return super().fit(X, y)
-        finally:
-            # An estimator keeps what it has learnt, not the data.
-            del self._test_part
+    credit_on: Literal["validation", "cross-validation", "test"] = "validation"
+    validation_fraction: Annotated[float, Gt(0), Lt(1)] = 0.3
+    folds: Annotated[int, Ge(2)] = 5
+    class_kernels: Mapping[Any, str | Kernel] | None = None
+    output_scaling: OutputScaling = "none"
+    random_state: int | np.random.RandomState | None = None
 
     def _scores(self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:
         svm = self._machines(X, y)
-        earned = indicator_credits(self._confusion(svm, X, y, n_classes))
+        confusion = np.zeros((n_classes, n_classes), dtype=np.intp)
+        for train, asked in self._parts_to_ask(y):
+            blind = self._machines(X[train], y[train])
+            confusion += confusion_matrix(y[asked], blind.predict(X[asked]), labels=np.arange(n_classes))
+        return self._credited(svm, X, confusion, n_classes)
+
+    def _scores_with_test_part(
+        self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int, *, X_test: Any, y_test: Any
+    ) -> NDArray[np.float64]:
+        svm = self._machines(X, y)
+        X_test = validate_data(self, X_test, dtype=np.float64, accept_sparse=self._sparse_format(), reset=False)
+        codes = self._codes_of(y_test)
+        check_consistent_length(X_test, codes)
+        labels = np.arange(max(n_classes, int(codes.max()) + 1))
+        return self._credited(svm, X, confusion_matrix(codes, svm.predict(X_test), labels=labels), n_classes)
+
+    def _credited(
+        self, svm: SVM, X: NDArray[np.float64], confusion: NDArray[np.intp], n_classes: int
+    ) -> NDArray[np.float64]:
+        """Hand the credit that the machines earned on to the features."""
+        earned = indicator_credits(confusion)
         # Both indicators of two classes are the sign of one machine.
         of_machine = [earned.sum()] if n_classes == 2 else earned[:n_classes]
         noise = TIE_TOLERANCES * self.tolerance
@@ -169,38 +141,18 @@ class Infoprop(Ranker):
         self.converged_ = self.converged_ and bool(svm.converged_.all())
         return svm
 
-    def _confusion(self, svm: SVM, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int) -> NDArray[np.intp]:
-        """Count what the machines say of samples that they have not been trained on."""
-        if self.credit_on == "test":
-            X_test, codes = self._coded_test_part()
-            n_classes = max(n_classes, int(codes.max()) + 1)
-            tested: NDArray[np.intp] = confusion_matrix(codes, svm.predict(X_test), labels=np.arange(n_classes))
-            return tested
-        rng = check_random_state(self.random_state)
-        confusion = np.zeros((n_classes, n_classes), dtype=np.intp)
-        for asked in self._parts_to_ask(y, rng):
-            blind = self._machines(X[~asked], y[~asked])
-            confusion += confusion_matrix(y[asked], blind.predict(X[asked]), labels=np.arange(n_classes))
-        return confusion
+    def _codes_of(self, labels: Any) -> NDArray[np.intp]:
+        """Code the classes of the test part; those that are not in the training part come after."""
+        listed, known = np.asarray(labels).tolist(), self.classes_.tolist()
+        code_of = {label: code for code, label in enumerate([*known, *sorted(set(listed) - set(known))])}
+        return np.array([code_of[label] for label in listed], dtype=np.intp)
 
-    def _coded_test_part(self) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-        """Test part with the codes of the training part; classes that are not in it come after."""
-        X_test, y_test = self._test_part
-        X_test = validate_data(self, X_test, dtype=np.float64, accept_sparse=self._sparse_format(), reset=False)
-        labels = np.asarray(y_test).tolist()
-        check_consistent_length(X_test, labels)
-        known = self.classes_.tolist()
-        code_of = {label: code for code, label in enumerate([*known, *sorted(set(labels) - set(known))])}
-        return X_test, np.array([code_of[label] for label in labels], dtype=np.intp)
-
-    def _parts_to_ask(self, y: NDArray[np.intp], rng: np.random.RandomState) -> list[NDArray[np.bool_]]:
+    def _parts_to_ask(self, y: NDArray[np.intp]) -> list[Fold]:
         """Choose the samples whose classes are asked for, the same share of each class in every part."""
-        order = rng.permutation(len(y))
-        order = order[np.argsort(y[order], kind="stable")]
         if self.credit_on == "cross-validation":
-            fold = np.empty(len(y), dtype=np.intp)
-            fold[order] = np.arange(len(y)) % self.n_folds
-            return [fold == each for each in range(self.n_folds) if (fold == each).any()]
+            return stratified_folds(y, self.folds, self.random_state, asker=self.method)
+        order = check_random_state(self.random_state).permutation(len(y))
+        order = order[np.argsort(y[order], kind="stable")]
         held_out = np.zeros(len(y), dtype=bool)
         for members in np.split(order, np.flatnonzero(np.diff(y[order])) + 1):
             held_out[members[: min(round(self.validation_fraction * len(members)), len(members) - 1)]] = True
@@ -209,7 +161,7 @@ class Infoprop(Ranker):
                 f"{self.method}: no class has so many samples that a fraction of {self.validation_fraction:g} of them "
                 f"can be held out of n_samples={len(y)}; use more samples or a larger validation_fraction"
             )
-        return [held_out]
+        return [(np.flatnonzero(~held_out), np.flatnonzero(held_out))]
 
 
 def feature_influence(
@@ -237,10 +189,10 @@ def feature_influence(
     ndarray, shape (n_features,)
         Σ_i alpha_i |∂f(x_i) / ∂x_k|, at least 0.
     """
-    alpha, places = np.abs(coefficients), support_vectors
+    alpha, points = np.abs(coefficients), support_vectors
     if kernel.is_linear:  # the gradient is the same everywhere
-        alpha, places = alpha.sum(keepdims=True), support_vectors[:1]
-    steepness = np.abs(kernel.input_gradient(support_vectors, places, coefficients))
+        alpha, points = alpha.sum(keepdims=True), support_vectors[:1]
+    steepness = np.abs(kernel.input_gradient(support_vectors, points, coefficients))
     counts = steepness @ ranges > noise
     influence: NDArray[np.float64] = alpha[counts] @ steepness[counts]
     return influence

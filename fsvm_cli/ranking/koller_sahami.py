@@ -45,15 +45,8 @@ class KollerSahami(Ranker):
 
     method = "koller-sahami"
 
-    def __init__(
-        self,
-        blanket_size: Annotated[int, Ge(0)] = 2,
-        n_bins: Annotated[int, Ge(2)] = 4,
-        n_features_to_select: int | None = None,
-    ) -> None:
-        self.blanket_size = blanket_size
-        self.n_bins = n_bins
-        self.n_features_to_select = n_features_to_select
+    blanket_size: Annotated[int, Ge(0)] = 2
+    n_bins: Annotated[int, Ge(2)] = 4
 
     def _scores(self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:  # noqa: ARG002
         codes = quantise(X, self.n_bins)

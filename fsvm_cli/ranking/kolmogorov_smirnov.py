@@ -43,11 +43,7 @@ class KolmogorovSmirnov(Ranker):
 
     method = "kolmogorov-smirnov"
 
-    def __init__(
-        self, variant: Literal["two-sided", "as-printed"] = "two-sided", n_features_to_select: int | None = None
-    ) -> None:
-        self.variant = variant
-        self.n_features_to_select = n_features_to_select
+    variant: Literal["two-sided", "as-printed"] = "two-sided"
 
     def _scores(self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:
         n_samples = len(X)

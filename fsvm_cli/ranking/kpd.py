@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 from annotated_types import Ge, Gt, Lt, MinLen
-from sklearn.model_selection import StratifiedKFold
 
-from fsvm_cli.ranking.base import Ranker
+from fsvm_cli.evaluation.folds import stratified_folds
 from fsvm_cli.ranking.kernel_descent import (
     DescentPath,
     DescentSettings,
@@ -22,7 +21,8 @@ from fsvm_cli.ranking.kernel_descent import (
     kernel_at,
     starting_weights,
 )
-from fsvm_cli.svm import SVM, Kernel, kernel_from_name
+from fsvm_cli.ranking.machine_ranker import MachineRanker
+from fsvm_cli.svm import SVM, Kernel
 from fsvm_cli.svm.one_vs_rest import TIE_TOLERANCES, machine_labels, predict_codes
 
 if TYPE_CHECKING:
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
     from fsvm_cli.svm.kernels.additive import ScaledKernel
     from fsvm_cli.svm.paths.folds import Fold
-    from fsvm_cli.svm.solvers.dual import Solver
 
 Strength = Annotated[float, Gt(0)]
 Step = Annotated[float, Gt(0)] | Literal["automatic"]
@@ -45,7 +44,7 @@ class Choice(NamedTuple):
     max_step: float | Literal["automatic"]
 
 
-class KernelPenalisedDescent(Ranker):
+class KernelPenalisedDescent(MachineRanker):
     """Descend along the feature weights of a kernel, and drop each feature whose weight comes near zero.
 
     With v ≥ 0 the weights of the features in the kernel and H_ik = y_i y_k K_v(x_i, x_k), the descent makes small
@@ -109,6 +108,8 @@ class KernelPenalisedDescent(Ranker):
         The `strength` of these descents.
     max_step_ : float or "automatic"
         Their `max_step`.
+    diagnostics_ : dict
+        Table `path`: the same descents below each other, see `path_table`.
     converged_ : bool
         Whether all machines reached their duality gap, and all descents a stopping rule.
 
@@ -126,47 +127,24 @@ class KernelPenalisedDescent(Ranker):
     """
 
     method = "kpd"
+    handed_down = MachineRanker.handed_down | {"random_state"}
 
-    def __init__(  # noqa: PLR0917 - scikit-learn's estimators take their parameters in place or by name
-        self,
-        kernel: str | Kernel = "gaussian",
-        C: float = 1.0,
-        penalty: PenaltyName = "l0",
-        strength: Strength | Annotated[tuple[Strength, ...], MinLen(1)] = 1.0,
-        folds: Annotated[int, Ge(2)] = 3,
-        sharpness: Annotated[float, Gt(0)] = 5.0,
-        threshold: Annotated[float, Gt(0), Lt(1)] = 0.01,
-        max_step: Step | Annotated[tuple[Step, ...], MinLen(1)] = "automatic",
-        inner_iterations: Annotated[int, Ge(1)] = 1,
-        relative_change: Annotated[float, Ge(0)] = 1e-3,
-        absolute_change: Annotated[float, Ge(0)] = 1e-6,
-        max_iterations: Annotated[int, Ge(1)] = 2000,
-        variant: Variant = "saddle",
-        tolerance: float = 1e-6,
-        solver: Solver = "auto",
-        random_state: int | np.random.RandomState | None = None,
-        n_features_to_select: int | None = None,
-    ) -> None:
-        self.kernel = kernel
-        self.C = C
-        self.penalty = penalty
-        self.strength = strength
-        self.folds = folds
-        self.sharpness = sharpness
-        self.threshold = threshold
-        self.max_step = max_step
-        self.inner_iterations = inner_iterations
-        self.relative_change = relative_change
-        self.absolute_change = absolute_change
-        self.max_iterations = max_iterations
-        self.variant = variant
-        self.tolerance = tolerance
-        self.solver = solver
-        self.random_state = random_state
-        self.n_features_to_select = n_features_to_select
+    kernel: str | Kernel = "gaussian"
+    penalty: PenaltyName = "l0"
+    strength: Strength | Annotated[tuple[Strength, ...], MinLen(1)] = 1.0
+    folds: Annotated[int, Ge(2)] = 3
+    sharpness: Annotated[float, Gt(0)] = 5.0
+    threshold: Annotated[float, Gt(0), Lt(1)] = 0.01
+    max_step: Step | Annotated[tuple[Step, ...], MinLen(1)] = "automatic"
+    inner_iterations: Annotated[int, Ge(1)] = 1
+    relative_change: Annotated[float, Ge(0)] = 1e-3
+    absolute_change: Annotated[float, Ge(0)] = 1e-6
+    max_iterations: Annotated[int, Ge(1)] = 2000
+    variant: Variant = "saddle"
+    random_state: int | np.random.RandomState | None = None
 
     def _scores(self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:
-        kernel = descent_kernel(self.kernel if isinstance(self.kernel, Kernel) else kernel_from_name(self.kernel))
+        kernel = descent_kernel(self.kernel_object())
         strengths, steps = self._candidates()
         chosen = Choice(strengths[0], steps[0])
         if len(strengths) + len(steps) > 2:
@@ -177,6 +155,7 @@ class KernelPenalisedDescent(Ranker):
         labels, _ = machine_labels(y, n_classes)
         self.path_ = tuple(self._descent(kernel, X, signs, chosen) for signs in labels)
         self.converged_ = all(path.converged for path in self.path_)
+        self.diagnostics_["path"] = path_table(self.path_, self._feature_names())
         scores: NDArray[np.float64] = np.mean([survival(path) for path in self.path_], axis=0)
         return scores
 
@@ -222,10 +201,7 @@ class KernelPenalisedDescent(Ranker):
         steps: Sequence[float | Literal["automatic"]],
     ) -> Choice:
         """Choose the strength at the first of the steps, then the step; of equals the first."""
-        smallest = int(np.bincount(y).min())
-        if smallest < self.folds:
-            raise ValueError(f"kpd: folds is {self.folds}; the smallest class has {smallest} samples")
-        folds = list(StratifiedKFold(self.folds, shuffle=True, random_state=self.random_state).split(X, y))
+        folds = stratified_folds(y, self.folds, self.random_state, asker=self.method)
         n_right: dict[Choice, int] = {}
         for strength in strengths:
             choice = Choice(strength, steps[0])
@@ -266,6 +242,31 @@ class KernelPenalisedDescent(Ranker):
 def longest(max_step: float | Literal["automatic"]) -> float:
     """Return the bound on the step, infinity for the automatic one alone."""
     return np.inf if max_step == "automatic" else max_step
+
+
+def path_table(paths: Sequence[DescentPath], feature_names: Sequence[str]) -> dict[str, NDArray[Any]]:
+    """Write descents as a table.
+
+    Parameters
+    ----------
+    paths : sequence of DescentPath
+        Of each machine.
+    feature_names : sequence of str
+
+    Returns
+    -------
+    dict of str to ndarray
+        Columns `machine` (from 0), `iteration` (from 0), `objective`, `n_active` (features), and "weight of NAME" for
+        each feature, below each other for all machines.
+    """
+    lengths = [len(path.objective) for path in paths]
+    weights = np.concatenate([path.weights for path in paths])
+    return {
+        "machine": np.repeat(np.arange(len(paths)), lengths),
+        "iteration": np.concatenate([np.arange(length) for length in lengths]),
+        "objective": np.concatenate([path.objective for path in paths]),
+        "n_active": np.concatenate([path.n_active for path in paths]),
+    } | {f"weight of {name}": column for name, column in zip(feature_names, weights.T, strict=True)}
 
 
 def survival(path: DescentPath) -> NDArray[np.float64]:

@@ -46,15 +46,8 @@ class Mifs(Ranker):
 
     method = "mifs"
 
-    def __init__(
-        self,
-        beta: Annotated[float, Ge(0)] = 0.5,
-        n_bins: Annotated[int, Ge(2)] = 10,
-        n_features_to_select: int | None = None,
-    ) -> None:
-        self.beta = beta
-        self.n_bins = n_bins
-        self.n_features_to_select = n_features_to_select
+    beta: Annotated[float, Ge(0)] = 0.5
+    n_bins: Annotated[int, Ge(2)] = 10
 
     def _scores(self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:  # noqa: ARG002
         codes = quantise(X, self.n_bins)

@@ -50,16 +50,10 @@ class MutualInformation(Ranker):
 
     method = "mutual-information"
     accepts_sparse = True
+    handed_down = frozenset({"random_state"})
 
-    def __init__(
-        self,
-        n_neighbors: Annotated[int, Ge(1)] = 3,
-        random_state: int | np.random.RandomState | None = None,
-        n_features_to_select: int | None = None,
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.random_state = random_state
-        self.n_features_to_select = n_features_to_select
+    n_neighbors: Annotated[int, Ge(1)] = 3
+    random_state: int | np.random.RandomState | None = None
 
     def _scores(self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:
         binary = holds_zeros_and_ones(X)

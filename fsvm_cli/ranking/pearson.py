@@ -40,9 +40,6 @@ class Pearson(Ranker):
 
     method = "pearson"
 
-    def __init__(self, n_features_to_select: int | None = None) -> None:
-        self.n_features_to_select = n_features_to_select
-
     def _scores(self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:
         labels = unit_columns(machine_labels(y, n_classes)[0].T)
         scores: NDArray[np.float64] = np.minimum(np.abs(labels.T @ unit_columns(X)), 1).mean(axis=0)

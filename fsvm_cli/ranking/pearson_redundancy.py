@@ -37,10 +37,7 @@ class PearsonRedundancy(Ranker):
     """
 
     method = "pearson-redundancy"
-    looks_at_classes = False
-
-    def __init__(self, n_features_to_select: int | None = None) -> None:
-        self.n_features_to_select = n_features_to_select
+    is_supervised = False
 
     def _scores(self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:  # noqa: ARG002
         columns = unit_columns(X)

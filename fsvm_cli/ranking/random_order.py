@@ -28,13 +28,11 @@ class RandomOrder(Ranker):
     """
 
     method = "random"
-    looks_at_data = False
+    is_supervised = False
+    is_control = True
+    handed_down = frozenset({"random_state"})
 
-    def __init__(
-        self, random_state: int | np.random.RandomState | None = None, n_features_to_select: int | None = None
-    ) -> None:
-        self.random_state = random_state
-        self.n_features_to_select = n_features_to_select
+    random_state: int | np.random.RandomState | None = None
 
     def _scores(self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:  # noqa: ARG002
         scores: NDArray[np.float64] = check_random_state(self.random_state).random_sample(X.shape[1])

@@ -49,9 +49,7 @@ class ReliefF(Ranker):
 
     method = "relief-f"
 
-    def __init__(self, n_neighbors: Annotated[int, Ge(1)] = 10, n_features_to_select: int | None = None) -> None:
-        self.n_neighbors = n_neighbors
-        self.n_features_to_select = n_features_to_select
+    n_neighbors: Annotated[int, Ge(1)] = 10
 
     def _scores(self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:
         lowest, spread = X.min(axis=0), np.ptp(X, axis=0)
@@ -132,12 +130,12 @@ def _distances_to_later(columns: NDArray[np.float64], sample: int, distance: NDA
 
 @njit(cache=True, nogil=True)
 def _insert(row: int, away: float, nearest: NDArray[np.intp], radius: NDArray[np.float64]) -> None:
-    """Put a row at its place in a list in ascending distance, whose last entry falls out."""
-    place = radius.size - 1
-    while place > 0 and radius[place - 1] > away:
-        nearest[place], radius[place] = nearest[place - 1], radius[place - 1]
-        place -= 1
-    nearest[place], radius[place] = row, away
+    """Put a row where it belongs in a list in ascending distance, whose last entry falls out."""
+    rank = radius.size - 1
+    while rank > 0 and radius[rank - 1] > away:
+        nearest[rank], radius[rank] = nearest[rank - 1], radius[rank - 1]
+        rank -= 1
+    nearest[rank], radius[rank] = row, away
 
 
 @njit(cache=True, nogil=True)
@@ -168,7 +166,7 @@ def _mean_differences(
         for sample in range(n_samples):
             for code in range(len(weights)):
                 total = 0.0
-                for place in range(found[code, sample]):
-                    total += abs(column[nearest[code, sample, place]] - column[sample])
+                for rank in range(found[code, sample]):
+                    total += abs(column[nearest[code, sample, rank]] - column[sample])
                 scores[j] += weights[y[sample], code] * total / max(found[code, sample], 1)
     return scores

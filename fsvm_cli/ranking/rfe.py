@@ -7,19 +7,17 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 from annotated_types import Ge, Gt, Lt
 
-from fsvm_cli.ranking.base import Ranker, first_largest, order_of
+from fsvm_cli.ranking.base import first_largest, order_of
+from fsvm_cli.ranking.machine_ranker import MachineRanker
 from fsvm_cli.ranking.rfe_machines import KernelMachines, LinearMachines, Task
-from fsvm_cli.svm import Kernel, kernel_from_name
 from fsvm_cli.svm.kernels.additive import require_additive
 from fsvm_cli.svm.one_vs_rest import machine_labels
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from fsvm_cli.svm.solvers.dual import Solver
 
-
-class RecursiveFeatureElimination(Ranker):
+class RecursiveFeatureElimination(MachineRanker):
     """Train, drop the feature that the machine misses least, train again, until one is left.
 
     What dropping feature j costs is the change of ‖w‖² at fixed coefficients c_i = alpha_i y_i,
@@ -61,24 +59,10 @@ class RecursiveFeatureElimination(Ranker):
 
     method = "rfe"
 
-    def __init__(  # noqa: PLR0917 - scikit-learn's estimators take their parameters in place or by name
-        self,
-        kernel: str | Kernel = "linear",
-        C: float = 1.0,
-        step: Annotated[int, Ge(1)] | Annotated[float, Gt(0), Lt(1)] = 1,
-        tolerance: float = 1e-6,
-        solver: Solver = "auto",
-        n_features_to_select: int | None = None,
-    ) -> None:
-        self.kernel = kernel
-        self.C = C
-        self.step = step
-        self.tolerance = tolerance
-        self.solver = solver
-        self.n_features_to_select = n_features_to_select
+    step: Annotated[int, Ge(1)] | Annotated[float, Gt(0), Lt(1)] = 1
 
     def _scores(self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:
-        kernel = self.kernel if isinstance(self.kernel, Kernel) else kernel_from_name(self.kernel)
+        kernel = self.kernel_object()
         labels, _ = machine_labels(y, n_classes)
         kernel = require_additive(kernel, self.method)
         fast = kernel.is_linear and self.solver in {"auto", "smo"}
@@ -99,7 +83,7 @@ class RecursiveFeatureElimination(Ranker):
 
 
 def _cheapest(costs: NDArray[np.float64], number: int) -> NDArray[np.intp]:
-    """Return the places of the smallest costs, ascending; of equal costs the higher place comes first."""
+    """Return the indices of the smallest costs, ascending; of equal costs the higher index comes first."""
     savings = -costs[::-1]
     # A whole sort in each round would cost as much as the machine.
     first = [first_largest(savings)] if number == 1 else order_of(savings)[:number]

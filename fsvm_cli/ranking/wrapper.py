@@ -9,13 +9,17 @@ import numpy as np
 from annotated_types import Ge
 from sklearn.base import clone
 from sklearn.naive_bayes import GaussianNB
-from sklearn.utils import check_random_state
 
+from fsvm_cli.evaluation.folds import stratified_folds
 from fsvm_cli.magnitudes import value_ranges
 from fsvm_cli.ranking.base import Ranker
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
+
+    from fsvm_cli.evaluation.folds import Fold
 
     Subset = frozenset[int]
 
@@ -42,8 +46,9 @@ class Wrapper(Ranker):
 
     Parameters
     ----------
-    n_folds : int, default=5
-        Folds of the cross-validation, at least 2, the same for all subsets.
+    folds : int, default=5
+        Folds of the cross-validation, at least 2, and no more than samples in the smallest class; the same for all
+        subsets.
     max_evaluations : int, default=2000
         Budget: subsets that are evaluated, at least 1. The first expansion takes as many as there are features.
     estimator : classifier, optional
@@ -72,25 +77,15 @@ class Wrapper(Ranker):
     """
 
     method = "wrapper"
+    handed_down = frozenset({"estimator", "random_state"})
 
-    def __init__(
-        self,
-        n_folds: Annotated[int, Ge(2)] = 5,
-        max_evaluations: Annotated[int, Ge(1)] = 2000,
-        estimator: Any = None,
-        random_state: int | np.random.RandomState | None = None,
-        n_features_to_select: int | None = None,
-    ) -> None:
-        self.n_folds = n_folds
-        self.max_evaluations = max_evaluations
-        self.estimator = estimator
-        self.random_state = random_state
-        self.n_features_to_select = n_features_to_select
+    folds: Annotated[int, Ge(2)] = 5
+    max_evaluations: Annotated[int, Ge(1)] = 2000
+    estimator: Any = None
+    random_state: int | np.random.RandomState | None = None
 
     def _scores(self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:  # noqa: ARG002
-        order = check_random_state(self.random_state).permutation(len(y))
-        folds = np.empty(len(y), dtype=np.intp)
-        folds[order[np.argsort(y[order], kind="stable")]] = np.arange(len(y)) % self.n_folds
+        folds = stratified_folds(y, self.folds, self.random_state, asker=self.method)
         estimator = GaussianNB() if self.estimator is None else self.estimator
         candidates = np.flatnonzero(value_ranges(X) > 0).tolist()
         search = _Search(_CrossValidation(estimator, X, y, folds), candidates, self.max_evaluations)
@@ -111,17 +106,16 @@ class _CrossValidation:
     estimator: Any
     X: NDArray[np.float64]
     y: NDArray[np.intp]
-    folds: NDArray[np.intp]
+    folds: Sequence[Fold]
 
     def accuracy(self, subset: Subset) -> float:
         """Share of the samples that a classifier recognises which has not seen their fold."""
         columns = self.X[:, sorted(subset)]
         n_right = 0
-        for fold in np.unique(self.folds):
-            asked = self.folds == fold
+        for train, asked in self.folds:
             # In the other folds a feature may be constant, which leaves a likelihood without a spread.
             with np.errstate(all="ignore"):
-                fitted = clone(self.estimator).fit(columns[~asked], self.y[~asked])
+                fitted = clone(self.estimator).fit(columns[train], self.y[train])
                 n_right += int(np.count_nonzero(fitted.predict(columns[asked]) == self.y[asked]))
         return n_right / len(self.y)
 

@@ -115,6 +115,6 @@ def _title(ranking: Ranking) -> str:
 def _rankings_shown(config: Config) -> list[Ranking]:
     shown: dict[tuple[object, ...], Ranking] = {}
     for ranking in config.rankings:
-        if ranking_methods()[ranking.method].looks_at_data:
+        if not ranking_methods()[ranking.method].is_control:
             shown.setdefault((ranking.method, repr(ranking.classifier), *sorted(ranking.parameters().items())), ranking)
     return list(shown.values())

@@ -13,7 +13,7 @@ from fsvm_cli.report.choices import in_words
 from fsvm_cli.report.comparison import comparison_table, read_comparison
 from fsvm_cli.report.folder import CHOSEN_NAME, CURVES_NAME, OVERVIEW_NAME, SCORES_NAME, SELECTION_NAME, VERDICTS_NAME
 from fsvm_cli.report.tables import read_table
-from fsvm_cli.spec.classifiers import PlainClassifier
+from fsvm_cli.spec.classifiers import SklearnClassifier
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -140,5 +140,5 @@ def _certificate(rows: pd.DataFrame, config: Config) -> str:
     if n_unconverged:
         return f"; in {n_unconverged} of {int(rows['n_trials'].sum())} points a machine missed its duality gap"
     ranked: tuple[Ranking | Extraction | None, ...] = (*config.rankings, *config.extractors) or (None,)
-    has_machines = not all(isinstance(config.classifier_of(each), PlainClassifier) for each in ranked)
+    has_machines = not all(isinstance(config.classifier_of(each), SklearnClassifier) for each in ranked)
     return "; every machine reached its duality gap" if has_machines else ""

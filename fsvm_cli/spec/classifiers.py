@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 NO_SCALING: Literal["none"] = "none"
 
 
-class PlainClassifier(StrictModel):
+class SklearnClassifier(StrictModel):
     """A classifier of scikit-learn; several classes are its own affair, and it has no duality gap to reach."""
 
     type: str
@@ -36,7 +36,7 @@ class PlainClassifier(StrictModel):
         """Build the estimator; `random_state` decides what it draws, if it draws anything."""
 
 
-class NaiveBayes(PlainClassifier):
+class NaiveBayes(SklearnClassifier):
     """Features that are independent within each class, with Laplace's correction for features of 0 and 1."""
 
     type: Literal["naive-bayes"]
@@ -49,7 +49,7 @@ class NaiveBayes(PlainClassifier):
         return BernoulliNB() if self.likelihood == "bernoulli" else GaussianNB()
 
 
-class DecisionTree(PlainClassifier):
+class DecisionTree(SklearnClassifier):
     """A decision tree that splits by entropy.
 
     It is not C4.5: it divides every feature in two, takes the gain of information, not its ratio, and prunes nothing.
@@ -116,7 +116,7 @@ def _names_a_type(value: Any) -> str:
 
 if TYPE_CHECKING:
     AnyClassifier = Classifier
-    ExperimentClassifier = Classifier | PlainClassifier
+    ExperimentClassifier = Classifier | SklearnClassifier
 else:
     AnyClassifier = models_of_kernels(Classifier, "Classifier")
     ExperimentClassifier = Annotated[

@@ -27,9 +27,10 @@ from fsvm_cli.data.spec import DatasetSpec
 from fsvm_cli.documents import StrictModel
 from fsvm_cli.evaluation.metrics import METRICS
 from fsvm_cli.ranking.base import Ranker  # noqa: TC001 - pydantic's fields are made from what stands here
+from fsvm_cli.ranking.parameters import KEYS_OF_CONFIGS
 from fsvm_cli.ranking.registry import SYNONYMS, ranking_methods
 from fsvm_cli.spec.claims import AnyClaim
-from fsvm_cli.spec.classifiers import Classifier, ExperimentClassifier, PlainClassifier, is_absent
+from fsvm_cli.spec.classifiers import Classifier, ExperimentClassifier, SklearnClassifier, is_absent
 from fsvm_cli.spec.extractors import AnyExtraction, Extraction
 from fsvm_cli.spec.records import RECORD_NAMES
 from fsvm_cli.spec.tuning import one_or_more
@@ -179,14 +180,13 @@ class Ranking(StrictModel):
     def estimator(self, **handed: Any) -> Ranker:
         """Build the method's estimator with its parameters and those of `handed` that it takes."""
         method = ranking_methods()[self.method]
-        known = method._get_param_names()
-        taken = {name: value for name, value in handed.items() if name in known}
+        taken = {name: handed[name] for name in handed.keys() & method.handed_down}
         return method(**self.parameters(), **taken)
 
 
 def _ranking_model(name: str, method: type[Ranker]) -> type[Ranking]:
     parameters = method.parameters_model().model_fields
-    assert not set(parameters) & set(Ranking.model_fields), f"{name}: a parameter has the name of a config's key"
+    assert set(Ranking.model_fields) == KEYS_OF_CONFIGS, "no parameter may be called like any of them"
     fields: dict[str, Any] = {key: (info.rebuild_annotation(), info.default) for key, info in parameters.items()}
     fields["method"] = (Literal[name], ...)
     return create_model(f"{method.__name__}Ranking", __base__=Ranking, **fields)
@@ -250,7 +250,7 @@ class Config(StrictModel):
         """Whether all rankings have the same machine when they keep all features."""
         return all(ranking.classifier is None for ranking in self.rankings)
 
-    def classifier_of(self, ranking: Ranking | Extraction | None) -> Classifier | PlainClassifier:
+    def classifier_of(self, ranking: Ranking | Extraction | None) -> Classifier | SklearnClassifier:
         """Give the classifier of a ranking; that of the experiment where there is none of its own."""
         own = ranking.classifier if isinstance(ranking, Ranking) else None
         return self.classifier if own is None else own
@@ -273,8 +273,7 @@ class Config(StrictModel):
     def _methods_that_train_machines_have_one(self) -> Config:
         for ranking in self.rankings:
             classifier = self.classifier_of(ranking)
-            trains_machines = "kernel" in ranking_methods()[ranking.method]._get_param_names()
-            if isinstance(classifier, PlainClassifier) and trains_machines:
+            if isinstance(classifier, SklearnClassifier) and ranking_methods()[ranking.method].trains_machines:
                 raise ValueError(
                     f"{ranking.method} ranks with the experiment's support vector machine, and the classifier is a "
                     f"{classifier.type}; rank by another method, or give the classifier a kernel"
@@ -286,8 +285,8 @@ class Config(StrictModel):
         for ranking in self.rankings:
             classifier = self.classifier_of(ranking)
             if isinstance(classifier, Classifier) and classifier.class_kernels:
-                taken = ranking_methods()[ranking.method]._get_param_names()
-                if "kernel" in taken and "class_kernels" not in taken:
+                method = ranking_methods()[ranking.method]
+                if method.trains_machines and "class_kernels" not in method.handed_down:
                     raise ValueError(
                         f"{ranking.method} trains all machines with one kernel, and the classifier has "
                         "'class_kernels'; rank by another method, or leave them out"

@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 from pydantic import BeforeValidator, Field, PlainValidator, WithJsonSchema, create_model, model_validator
 
 from fsvm_cli.documents import StrictModel
+from fsvm_cli.evaluation.folds import LEAVE_ONE_OUT
 from fsvm_cli.spec.kernels import SYNONYMS, fields_in_configs
 from fsvm_cli.svm.kernels.families import KERNELS
 
 if TYPE_CHECKING:
     from fsvm_cli.svm.kernels.base import Kernel
-
-LEAVE_ONE_OUT: Literal["leave-one-out"] = "leave-one-out"
 
 
 def one_or_more(value: Any) -> Any:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from fsvm_cli.svm.solvers.certificate import bias_of, duality_gap
     from fsvm_cli.svm.solvers.dual import ConvergenceError, DualProblem, DualSolution, InfeasibleError, Solver
     from fsvm_cli.svm.solvers.solve import solve
-    from fsvm_cli.svm.tuning import GridSearch, grid_search, leave_one_out
+    from fsvm_cli.svm.tuning import GridSearch, grid_search
 
 use_cache_of_these_sources()
 
@@ -52,7 +52,7 @@ _HOMES = {
     "paths.nested": ("NestedCurves", "nested_curves"),
     "one_vs_rest": ("OneVsRest", "decision_values", "fit_one_vs_rest", "predict_codes"),
     "solvers.solve": ("solve",),
-    "tuning": ("GridSearch", "grid_search", "leave_one_out"),
+    "tuning": ("GridSearch", "grid_search"),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
@@ -81,7 +81,6 @@ __all__ = [
     "fit_one_vs_rest",
     "grid_search",
     "kernel_from_name",
-    "leave_one_out",
     "nested_curves",
     "predict_codes",
     "solve",

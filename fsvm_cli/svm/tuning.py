@@ -44,12 +44,6 @@ class GridSearch:
     converged: npt.NDArray[np.bool_]
 
 
-def leave_one_out(n_samples: int) -> list[Fold]:
-    """Return the folds that leave out one sample each, as pairs of training and test rows."""
-    rows = np.arange(n_samples)
-    return [(np.delete(rows, i), rows[i : i + 1]) for i in rows]
-
-
 def grid_search(
     kernels: Sequence[Kernel],
     Cs: Sequence[float],
@@ -79,8 +73,8 @@ def grid_search(
     y : (n,) array of int
         Class codes.
     folds : sequence of (train, test)
-        Rows of each fold; every training part must hold at least two classes. See `leave_one_out` and scikit-learn's
-        splitters.
+        Rows of each fold; every training part must hold at least two classes. See
+        `fsvm_cli.evaluation.folds`.
     n_classes : int
         >= 2.
     tolerance : float

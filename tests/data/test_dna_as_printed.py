@@ -39,7 +39,7 @@ def test_table_1_of_infoprop2001(
     source = open_source(NamedSpec(name="dna"), base_folder=Path(), announce=lambda _: None)
     dna, (train, test) = source.draw(np.random.default_rng(0)), source.given_split
     X, y, X_test, y_test = dna.X[train], dna.y[train], dna.X[test], dna.y[test]
-    ranker = Infoprop(credit_on="test", tolerance=tolerance, solver=solver).fit(X, y, X_test, y_test)
+    ranker = Infoprop(credit_on="test", tolerance=tolerance, solver=solver).fit(X, y, X_test=X_test, y_test=y_test)
     sizes = tuple(expected)
     curves = nested_curves(
         Linear(), 1.0, X, y, X_test, [order_of(ranker.scores_)], sizes, n_classes=3, tolerance=tolerance, solver=solver

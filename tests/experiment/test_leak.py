@@ -28,7 +28,7 @@ def test_the_test_part_reaches_the_method_that_credits_on_it(planned: Planned) -
     parts = draw_parts(experiment, FIRST)
     tolerance = experiment.config.classifier.tolerance
     direct = Infoprop(C=1, credit_on="test", tolerance=tolerance).fit(
-        parts.X_train, parts.y_train, parts.X_test, parts.y_test
+        parts.X_train, parts.y_train, X_test=parts.X_test, y_test=parts.y_test
     )
     assert not found.errors
     np.testing.assert_array_equal(found.outcomes[0].scores, direct.scores_)
@@ -45,7 +45,10 @@ def test_test_labels_do_not_reach_the_others(planned: Planned, monkeypatch: pyte
 
     monkeypatch.setattr(Infoprop, "fit", watched)
     experiment = planned(
-        rankings=[{"method": "infoprop"}, {"method": "infoprop", "credit_on": "cross-validation", "label": "folds"}]
+        rankings=[
+            {"method": "infoprop"},
+            {"method": "infoprop", "credit_on": "cross-validation", "folds": 2, "label": "by folds"},
+        ]
     )
     assert not run_trial(experiment, FIRST, dict.fromkeys(experiment.places(), experiment.sizes)).errors
     assert seen == [(0, 0), (0, 0)]

@@ -20,7 +20,6 @@ from fsvm_cli.extraction.mmip import InformativeProjections, complement
 from fsvm_cli.extraction.pca import PrincipalComponents
 from fsvm_cli.extraction.registry import extraction_methods
 from fsvm_cli.extraction.smife import SeparatedInformation, joint_information
-from fsvm_cli.ranking.parameters import HANDED_PARAMETERS
 from fsvm_cli.ranking.quantise import quantise
 from fsvm_cli.ranking.registry import ranking_methods
 
@@ -104,7 +103,7 @@ def test_parameters_are_checked_and_documented(method: type[Extractor]) -> None:
     for name in method._get_param_names():
         assert f"{name} : " in (method.__doc__ or "")
     for name in method.parameters_model().model_fields:
-        assert name not in HANDED_PARAMETERS
+        assert name not in method.handed_down | method.outside_configs
         with pytest.raises(ValueError, match=f"{method.method}: {name} is 'nonsense'"):
             method(**{name: "nonsense"}).fit(X, Y)
 

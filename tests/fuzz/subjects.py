@@ -110,7 +110,7 @@ def method_subject(method: str) -> Subject:
     def draw(rng: Random) -> bytes:
         X, y = odd_table(rng)
         assignments = []
-        if "kernel" in ranking_methods().get(method, Dataset).__init__.__annotations__ and rng.random() < 0.6:
+        if getattr(ranking_methods().get(method), "trains_machines", False) and rng.random() < 0.6:
             assignments = [*rng.choice(KERNELS), rng.choice(COSTS)]
         scaling = rng.choice([*SCALINGS, "none"])
         return json.dumps({"scaling": scaling, "set": assignments, "y": y, "X": X}).encode()

@@ -65,6 +65,9 @@ TABLES = {
 }
 """By what is odd about them."""
 
+REFUSALS = {("wrapper", "one class of one row"): "wrapper: folds is 5; "}
+"""By method and table: what only this method must refuse, and the beginning of what it says."""
+
 POOR_TABLES = {
     "all constant": Table(np.full_like(X, 0.1), CLASSES),
     "all zero": Table(np.zeros_like(X), CLASSES),
@@ -84,7 +87,7 @@ def attempt(method: str, table: str) -> str | list[float]:
     """
     chosen = (TABLES | POOR_TABLES)[table]
     kinds: dict[str, type[Any]] = {**ranking_methods(), **extraction_methods()}
-    fixed = {"random_state": 0} if "random_state" in kinds[method]._get_param_names() else {}
+    fixed = {"random_state": 0} if "random_state" in kinds[method].handed_down else {}
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         try:

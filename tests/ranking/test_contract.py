@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,8 +15,10 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from fsvm_cli.ranking.base import Ranker, first_largest, order_of
-from fsvm_cli.ranking.parameters import HANDED_PARAMETERS
+from fsvm_cli.ranking.machine_ranker import MachineRanker
 from fsvm_cli.ranking.registry import ranking_methods
+from fsvm_cli.spec.machine import Machine
+from fsvm_cli.svm import Linear
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,19 +26,17 @@ if TYPE_CHECKING:
 METHODS = list(ranking_methods().values())
 every_method = pytest.mark.parametrize("method", METHODS, ids=lambda method: method.method)
 every_informed_method = pytest.mark.parametrize(
-    "method", [method for method in METHODS if method.looks_at_data], ids=lambda method: method.method
+    "method", [method for method in METHODS if not method.is_control], ids=lambda method: method.method
 )
 
-every_method_that_looks_at_classes = pytest.mark.parametrize(
-    "method",
-    [method for method in METHODS if method.looks_at_data and method.looks_at_classes],
-    ids=lambda method: method.method,
+every_supervised_method = pytest.mark.parametrize(
+    "method", [method for method in METHODS if method.is_supervised], ids=lambda method: method.method
 )
 
 
 def build(method: type[Ranker], **parameters: Any) -> Ranker:
     """Build an estimator whose random numbers, if it draws any, are fixed."""
-    fixed = {"random_state": 0} if "random_state" in method._get_param_names() else {}
+    fixed = {"random_state": 0} if "random_state" in method.handed_down else {}
     return method(**fixed, **parameters)
 
 
@@ -49,7 +50,11 @@ def separable(n_classes: int, n_features: int = 6) -> tuple[NDArray[np.float64],
     return X, y
 
 
-@parametrize_with_checks([build(method) for method in METHODS])
+# Some checks have classes of three samples, which have no more than three folds.
+FEW_FOLDS = {"wrapper": {"folds": 2}}
+
+
+@parametrize_with_checks([build(method, **FEW_FOLDS.get(method.method, {})) for method in METHODS])
 def test_it_is_a_scikit_learn_estimator(estimator: Any, check: Any) -> None:
     check(estimator)
 
@@ -98,7 +103,7 @@ def test_only_what_may_be_chosen_is_the_first_largest() -> None:
     assert first_largest(np.array([-np.inf, -2.0, -np.inf, -2.0 + 4e-16])) == 1
 
 
-@every_method_that_looks_at_classes
+@every_supervised_method
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_the_feature_that_separates_comes_first(method: type[Ranker], n_classes: int) -> None:
     X, y = separable(n_classes)
@@ -165,4 +170,40 @@ def test_documentation_names_every_parameter(method: type[Ranker]) -> None:
     for name in method._get_param_names():
         assert f"{name} : " in (method.__doc__ or ""), f"{method.method}: {name} is not documented"
     for name in method.parameters_model().model_fields:
-        assert name not in HANDED_PARAMETERS
+        assert name not in method.handed_down | method.outside_configs
+
+
+@every_method
+def test_what_the_experiment_hands_down_is_declared(method: type[Ranker]) -> None:
+    machine = Machine(Linear(), 2.0, 1e-3, "auto", None, "none")
+    handed = machine.handed() | {"random_state": 5}
+    assert method.handed_down <= set(handed)
+    assert method.handed_down | method.outside_configs <= set(method._get_param_names())
+    built = ranking_methods()[method.method](**{name: handed[name] for name in method.handed_down})
+    assert {name: getattr(built, name) for name in method.handed_down} == {
+        name: handed[name] for name in method.handed_down
+    }
+    assert method.trains_machines == issubclass(method, MachineRanker)
+    assert not (set(handed) - method.handed_down) & set(method._get_param_names()), "taken, but not declared"
+
+
+@every_method
+def test_diagnostics_are_tables(method: type[Ranker]) -> None:
+    X, y = separable(3)
+    names = [f"feature {place}" for place in range(6)]
+    ranker = build(method).fit(pd.DataFrame(X, columns=names), y)
+    for table in ranker.diagnostics_.values():
+        assert len({len(column) for column in table.values()}) == 1
+        assert len(pd.DataFrame(table).columns) == len(table)
+    assert isinstance(ranker.chosen_, dict)
+    assert isinstance(ranker.converged_, bool)
+
+
+@every_method
+def test_a_copy_has_the_same_parameters(method: type[Ranker]) -> None:
+    ranker = build(method, n_features_to_select=3)
+    copy = clone(ranker)
+    assert copy is not ranker
+    assert copy != ranker, "estimators are compared by identity"
+    assert repr(copy.get_params()) == repr(ranker.get_params())
+    assert inspect.signature(method).parameters["n_features_to_select"].kind is inspect.Parameter.KEYWORD_ONLY

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 from sklearn.metrics import mutual_info_score
+from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 from fsvm_cli.information import indicator_credits
 from fsvm_cli.ranking.infoprop import Infoprop, feature_influence
@@ -29,7 +30,7 @@ every_problem = pytest.mark.parametrize("y", [BINARY, THREE], ids=["two classes"
 
 
 def fit_on_test(y: np.ndarray, **parameters: Any) -> Infoprop:
-    return Infoprop(credit_on="test", **parameters).fit(X[TRAIN], y[TRAIN], X[TEST], y[TEST])
+    return Infoprop(credit_on="test", **parameters).fit(X[TRAIN], y[TRAIN], X_test=X[TEST], y_test=y[TEST])
 
 
 def counted(y: np.ndarray, predicted: np.ndarray, n_classes: int) -> np.ndarray:
@@ -97,7 +98,10 @@ def test_samples_are_asked_of_machines_that_have_not_seen_them(credit_on: Any) -
 def test_the_samples_that_are_asked_are_a_like_share_of_each_class(
     y: np.ndarray, credit_on: Any, lowest: float
 ) -> None:
-    parts = Infoprop(credit_on=credit_on, n_folds=4)._parts_to_ask(y, np.random.RandomState(0))
+    divided = Infoprop(credit_on=credit_on, folds=4, random_state=0)._parts_to_ask(y)
+    for train, held_out in divided:
+        assert sorted([*train, *held_out]) == list(range(len(y)))
+    parts = [np.isin(np.arange(len(y)), held_out) for _, held_out in divided]
     asked = np.sum(parts, axis=0)
     assert asked.max() == 1
     assert asked.mean() >= lowest
@@ -110,9 +114,9 @@ def test_the_samples_that_are_asked_are_a_like_share_of_each_class(
 def test_every_class_keeps_a_sample_to_learn_from() -> None:
     y = np.array([0, 0, 1])
     for fraction in (0.4, 0.99):
-        (held_out,) = Infoprop(validation_fraction=fraction)._parts_to_ask(y, np.random.RandomState(0))
-        assert held_out.tolist().count(True) == 1
-        assert not held_out[2]
+        ((train, held_out),) = Infoprop(validation_fraction=fraction, random_state=0)._parts_to_ask(y)
+        assert len(held_out) == 1
+        assert 2 in train
 
 
 def test_where_nothing_can_be_held_out_it_says_so() -> None:
@@ -155,14 +159,16 @@ def test_names_of_the_test_part_s_classes_are_those_of_the_training_part() -> No
 def test_a_class_that_only_the_test_part_has_is_never_recognised() -> None:
     y_test = THREE[TEST].copy()
     y_test[:5] = 7
-    ranker = Infoprop(credit_on="test").fit(X[TRAIN], THREE[TRAIN], X[TEST], y_test)
+    ranker = Infoprop(credit_on="test").fit(X[TRAIN], THREE[TRAIN], X_test=X[TEST], y_test=y_test)
     predicted = SVM().fit(X[TRAIN], THREE[TRAIN]).predict(X[TEST])
     assert ranker.scores_.sum() == pytest.approx(mutual_info_score(y_test, predicted) / np.log(2))
 
 
 def test_a_class_that_the_test_part_lacks_earns_what_its_indicator_says() -> None:
     present = THREE[TEST] != 2
-    ranker = Infoprop(credit_on="test").fit(X[TRAIN], THREE[TRAIN], X[TEST][present], THREE[TEST][present])
+    ranker = Infoprop(credit_on="test").fit(
+        X[TRAIN], THREE[TRAIN], X_test=X[TEST][present], y_test=THREE[TEST][present]
+    )
     assert np.isfinite(ranker.scores_).all()
 
 
@@ -192,7 +198,7 @@ def test_where_all_features_are_zero_all_scores_are() -> None:
 @pytest.mark.parametrize("credit_on", ["validation", "cross-validation"])
 def test_a_test_part_is_refused_where_none_is_credited(credit_on: Any) -> None:
     with pytest.raises(ValueError, match=f"credit_on='{credit_on}' must not see a test part"):
-        Infoprop(credit_on=credit_on).fit(X, THREE, X, THREE)
+        Infoprop(credit_on=credit_on).fit(X, THREE, X_test=X, y_test=THREE)
 
 
 def test_the_leak_needs_its_test_part() -> None:
@@ -201,7 +207,8 @@ def test_the_leak_needs_its_test_part() -> None:
 
 
 def test_the_test_part_is_not_kept() -> None:
-    assert not hasattr(fit_on_test(THREE), "_test_part")
+    kept = vars(fit_on_test(THREE))
+    assert not [name for name, value in kept.items() if np.shape(value)[:1] == TEST.shape]
 
 
 def test_machines_that_miss_their_gap_are_told_of() -> None:
@@ -209,3 +216,15 @@ def test_machines_that_miss_their_gap_are_told_of() -> None:
     # No machine of single-precision kernel values has so small a gap.
     few = Infoprop("linear", tolerance=1e-14, solver="libsvm", random_state=0).fit(X[:12], BINARY[:12])
     assert not few.converged_
+
+
+def test_folds_are_scikit_learns() -> None:
+    ranker = Infoprop(credit_on="cross-validation", folds=3, random_state=4).fit(X, THREE)
+    predicted = cross_val_predict(SVM(), X, THREE, cv=StratifiedKFold(3, shuffle=True, random_state=4))
+    assert ranker.scores_.sum() == pytest.approx(mutual_info_score(THREE, predicted) / np.log(2))
+
+
+def test_more_folds_than_samples_of_a_class_are_refused() -> None:
+    y = np.r_[np.zeros(20, dtype=int), np.ones(4, dtype=int)]
+    with pytest.raises(ValueError, match=r"infoprop: folds is 5; .* the smallest class has 4 samples"):
+        Infoprop(credit_on="cross-validation").fit(X[:24], y)

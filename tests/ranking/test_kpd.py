@@ -6,6 +6,7 @@ import itertools
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.model_selection import StratifiedKFold
 
@@ -235,7 +236,7 @@ def test_the_strength_is_free_of_the_scale_of_the_kernel(kernel: Kernel) -> None
 
 def test_more_folds_than_samples_of_a_class_are_refused() -> None:
     y = np.arange(50) < 3
-    with pytest.raises(ValueError, match="folds is 4; the smallest class has 3 samples"):
+    with pytest.raises(ValueError, match=r"kpd: folds is 4; .* the smallest class has 3 samples"):
         KernelPenalisedDescent(strength=(1.0, 2.0), folds=4).fit(X, y)
 
 
@@ -272,3 +273,19 @@ def test_a_descent_without_stopping_rules_ends_where_steps_move_nothing() -> Non
 def test_a_derivative_that_is_not_a_number_ends_the_descent() -> None:
     with pytest.raises(FloatingPointError, match="not a number"):
         descend(Uphill(np.nan), np.ones(6), SETTINGS)
+
+
+@pytest.mark.parametrize("names", [None, ["a", "b", "c"]])
+def test_diagnostics_hold_the_descents_of_all_machines(names: list[str] | None) -> None:
+    data = X[:40, :3]
+    y = np.digitize(data[:, 0], [-0.5, 0.5])
+    ranker = KernelPenalisedDescent(Gaussian(theta=8.0)).fit(pd.DataFrame(data, columns=names) if names else data, y)
+    table = pd.DataFrame(ranker.diagnostics_["path"])
+    weights = [f"weight of {name}" for name in names or ["x0", "x1", "x2"]]
+    assert list(table) == ["machine", "iteration", "objective", "n_active", *weights]
+    for machine, path in enumerate(ranker.path_):
+        rows = table[table["machine"] == machine]
+        assert rows["iteration"].tolist() == list(range(len(path.objective)))
+        np.testing.assert_array_equal(rows["objective"], path.objective)
+        np.testing.assert_array_equal(rows["n_active"], path.n_active)
+        np.testing.assert_array_equal(rows[weights], path.weights)

@@ -10,7 +10,6 @@ import pandas as pd
 from fsvm_cli.experiment.records.base import Record
 from fsvm_cli.experiment.trial import fitted_ranker, machine_for
 from fsvm_cli.figures import COLOURS, COLUMN_WIDTH, LONGEST_TITLE, figure, legible, save
-from fsvm_cli.ranking.kpd import KernelPenalisedDescent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -46,18 +45,10 @@ class DescentPath(Record):
         for ranking in self.rankings(experiment.config):
             machine = machine_for(experiment, trial, experiment.config.classifier_of(ranking), parts)
             ranker = fitted_ranker(experiment, trial, ranking, parts, machine)
-            assert isinstance(ranker, KernelPenalisedDescent), "its rankings are those of kpd"
-            for place, path in enumerate(ranker.path_):
-                n_points = len(path.objective)
-                kept = np.unique(np.linspace(0, n_points - 1, min(n_points, PATH_POINTS)).round().astype(int))
-                steps = {
-                    "ranking": ranking.label,
-                    "machine": place,
-                    "iteration": kept,
-                    "objective": path.objective[kept],
-                    "n_active": path.n_active[kept],
-                }
-                paths.append(pd.DataFrame(steps).join(pd.DataFrame(path.weights[kept], columns=weight_names)))
+            path = pd.DataFrame(ranker.diagnostics_["path"])
+            path.columns = [*path.columns[: -len(weight_names)], *weight_names]
+            path.insert(0, "ranking", ranking.label)
+            paths += [_thinned(descent) for _, descent in path.groupby("machine")]
         return {"path": pd.concat(paths, ignore_index=True)}
 
     def draw(
@@ -87,6 +78,11 @@ class DescentPath(Record):
                     right.set_ylabel("Active features", color=COLOURS[1])
             drawing.suptitle(f"{legible(config.title, LONGEST_TITLE)}\nfirst split", fontsize=8, x=0.01, ha="left")
             return save(drawing, folder, self.name, formats)
+
+
+def _thinned(descent: pd.DataFrame) -> pd.DataFrame:
+    kept = np.linspace(0, len(descent) - 1, min(len(descent), PATH_POINTS)).round().astype(int)
+    return descent.iloc[np.unique(kept)]
 
 
 def _draw_weights(axes: Axes, rows: pd.DataFrame) -> None:

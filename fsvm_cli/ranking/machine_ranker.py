@@ -1,0 +1,38 @@
+"""What the ranking methods that train support vector machines have in common: the machine."""
+
+from __future__ import annotations
+
+from dataclasses import field
+from typing import TYPE_CHECKING
+
+from fsvm_cli.ranking.base import Ranker
+from fsvm_cli.svm import Kernel, kernel_from_name
+
+if TYPE_CHECKING:
+    from fsvm_cli.svm.solvers.dual import Solver
+
+
+class MachineRanker(Ranker):
+    """A ranking method that trains machines: in an experiment those that classify.
+
+    Parameters
+    ----------
+    kernel : str or Kernel, default="linear"
+    C : float, default=1.0
+        Upper bound of alpha.
+    tolerance : float, default=1e-6
+        Relative duality gap of the machines.
+    solver : str, default="auto"
+    """
+
+    trains_machines = True
+    handed_down = frozenset({"kernel", "C", "tolerance", "solver"})
+
+    kernel: str | Kernel = "linear"
+    C: float = 1.0
+    tolerance: float = field(default=1e-6, kw_only=True)
+    solver: Solver = field(default="auto", kw_only=True)
+
+    def kernel_object(self) -> Kernel:
+        """Return the kernel, which may be given by its name."""
+        return self.kernel if isinstance(self.kernel, Kernel) else kernel_from_name(self.kernel)
