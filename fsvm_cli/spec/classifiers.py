@@ -11,6 +11,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from fsvm_cli.documents import StrictModel
 from fsvm_cli.spec.kernels import AnyKernel, KernelSpec, models_of_kernels
+from fsvm_cli.spec.learner import EstimatorLearner
 from fsvm_cli.spec.machine import Machine
 from fsvm_cli.spec.tuning import TuneSteps  # noqa: TC001 - pydantic's fields are made from what stands here
 from fsvm_cli.svm.one_vs_rest import OutputScaling  # noqa: TC001 - as above
@@ -19,24 +20,26 @@ from fsvm_cli.svm.solvers.dual import Solver  # noqa: TC001 - as above
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from fsvm_cli.spec.learner import Learner
+
 NO_SCALING: Literal["none"] = "none"
 
 
-class PlainClassifier(StrictModel):
+class SklearnClassifier(StrictModel):
     """A classifier of scikit-learn; several classes are its own affair, and it has no duality gap to reach."""
 
     type: str
 
-    def handed(self) -> dict[str, Any]:
-        """Hand itself to ranking methods that take any classifier; methods that train machines cannot be listed."""
-        return {"estimator": self.estimator(random_state=0)}
+    def learner(self, class_names: Sequence[str], random_state: int) -> Learner:  # noqa: ARG002 - as in Classifier
+        """Build what a trial trains; ranking methods that take any classifier get one of their own stream."""
+        return EstimatorLearner(self.estimator(random_state), self.estimator(random_state=0))
 
     @abstractmethod
     def estimator(self, random_state: int) -> Any:
         """Build the estimator; `random_state` decides what it draws, if it draws anything."""
 
 
-class NaiveBayes(PlainClassifier):
+class NaiveBayes(SklearnClassifier):
     """Features that are independent within each class, with Laplace's correction for features of 0 and 1."""
 
     type: Literal["naive-bayes"]
@@ -49,7 +52,7 @@ class NaiveBayes(PlainClassifier):
         return BernoulliNB() if self.likelihood == "bernoulli" else GaussianNB()
 
 
-class DecisionTree(PlainClassifier):
+class DecisionTree(SklearnClassifier):
     """A decision tree that splits by entropy.
 
     It is not C4.5: it divides every feature in two, takes the gain of information, not its ratio, and prunes nothing.
@@ -99,6 +102,10 @@ class Classifier(KernelSpec):
         own = {class_names.index(name): spec.kernel_object() for name, spec in self.class_kernels.items()}
         return Machine(self.kernel_object(), self.C, self.tolerance, self.solver, own or None, self.output_scaling)
 
+    def learner(self, class_names: Sequence[str], random_state: int) -> Learner:  # noqa: ARG002 - nothing is drawn
+        """Build what a trial trains, before anything is tuned."""
+        return self.machine(class_names)
+
     @model_validator(mode="after")
     def _tunes_plain_machines(self) -> Classifier:
         if self.tune is not None and (self.class_kernels or self.output_scaling != NO_SCALING):
@@ -116,7 +123,7 @@ def _names_a_type(value: Any) -> str:
 
 if TYPE_CHECKING:
     AnyClassifier = Classifier
-    ExperimentClassifier = Classifier | PlainClassifier
+    ExperimentClassifier = Classifier | SklearnClassifier
 else:
     AnyClassifier = models_of_kernels(Classifier, "Classifier")
     ExperimentClassifier = Annotated[

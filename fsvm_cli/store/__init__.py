@@ -1,1 +1,1 @@
-"""Finished trials on disk."""
+"""Texts by key, on disk."""

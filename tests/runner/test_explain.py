@@ -91,7 +91,7 @@ def test_a_store_that_knows_no_code_is_told(planned: Planned, tmp_path: Path) ->
     """As versions of fsvm wrote them in which every method had a number that a person raised."""
     experiment = planned()
     with Store(tmp_path, writable=True) as store:
-        for place in experiment.places():
+        for place in experiment.numbers():
             ingredients = {name: value for name, value in experiment.ingredients(place).items() if name != "sources"}
             ingredients["ranking"]["version"] = 1
             store.add_group(json.dumps(ingredients | {"outcome_version": 1}, sort_keys=True))

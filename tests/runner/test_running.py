@@ -46,7 +46,7 @@ def missing(experiment: Experiment, folder: Path) -> set[tuple[int, int, tuple[i
 def verdicts(experiment: Experiment, folder: Path) -> dict[Any, Any]:
     """Scores and confusion matrices of every outcome, without the certificates."""
     return {
-        where: (outcome.scores, {size: (result.train, result.test) for size, result in outcome.subsets.items()})
+        where: (outcome.scores, outcome.sizes, outcome.train.tolist(), outcome.test.tolist())
         for where, outcome in stored(experiment, folder).items()
     }
 
