@@ -64,12 +64,12 @@ def summarise(
 
 
 def _curve_rows(trials: CompleteTrials) -> Iterator[tuple[object, ...]]:
-    for place, size in enumerate(trials.sizes):
-        n_unconverged = int(np.count_nonzero(~trials.converged[:, place]))
+    for column, size in enumerate(trials.sizes):
+        n_unconverged = int(np.count_nonzero(~trials.converged[:, column]))
         for (metric, part), values in trials.values.items():
-            found = mean_interval(values[:, place])
+            found = mean_interval(values[:, column])
             intervals = trials.intervals.get((metric, part))
-            low, high = intervals[place] if intervals else (found.low, found.high)
+            low, high = intervals[column] if intervals else (found.low, found.high)
             yield size, metric, part, found.mean, found.std, low, high, found.n, n_unconverged
 
 

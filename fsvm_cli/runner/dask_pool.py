@@ -48,7 +48,7 @@ class DaskPool(Pool):
     experiments : sequence of Experiment
         Sent to each worker once, when the run begins or the worker joins.
     address : str
-        Of a scheduler, as in ``tcp://host:8786``; or ``local:N`` for N worker processes on this machine.
+        Of a scheduler, as in ``tcp://host:8786``; or ``local:N`` for N worker processes on this computer.
 
     Raises
     ------

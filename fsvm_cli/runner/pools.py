@@ -1,4 +1,4 @@
-"""Pools of workers: where chunks of tasks run. This process, or several on this machine."""
+"""Pools of workers: where chunks of tasks run. This process, or several on this computer."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ class SerialPool(Pool):
 
 
 class ProcessPool(Pool):
-    """Processes of this machine.
+    """Processes of this computer.
 
     Parameters
     ----------

@@ -114,7 +114,7 @@ class Store:
         return None
 
     def put(self, key: str, entry: Entry) -> None:
-        """Store an entry in the place of what the key has; a failure of the key is forgotten."""
+        """Store an entry instead of what the key has; a failure of the key is forgotten."""
         row = (key, entry.sizes, entry.text)
         self._write("INSERT OR REPLACE INTO outcomes VALUES (?, ?, ?, ?)", *row, _seal(*row))
         self._write("DELETE FROM failures WHERE key = ?", key)

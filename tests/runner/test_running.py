@@ -13,6 +13,7 @@ import threadpoolctl
 from small import Quiet, run_job, stored
 
 from fsvm_cli.errors import DataError
+from fsvm_cli.experiment.records.decision_field import DecisionField
 from fsvm_cli.ranking.registry import ranking_methods
 from fsvm_cli.runner.dask_pool import DaskPool
 from fsvm_cli.runner.missing import missing_tasks
@@ -136,16 +137,17 @@ def _raise(*args: object) -> None:
     raise ZeroDivisionError("by design")
 
 
-def test_a_record_that_fails_is_a_failure_of_the_run_and_not_its_end(planned: Planned, tmp_path: Path) -> None:
+def test_a_record_that_fails_is_a_failure_of_the_run_and_not_its_end(
+    planned: Planned, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(DecisionField, "compute", _raise)
     experiment = planned(
         dataset={"name": "plane", "samples": 30},
-        protocol=PROTOCOL | {"train": 1},
         rankings=[{"method": "gradient-angle", "epsilon": 0.1}],
         subsets="all",
         record=["decision-field"],
     )
-    failures = run_job(experiment, tmp_path).failures
-    assert any(error.startswith("decision-field: ") for error in failures)
+    assert run_job(experiment, tmp_path).failures == {"decision-field: ZeroDivisionError: by design": 1}
 
 
 def test_a_damaged_store_ends_its_experiment_and_no_other(planned: Planned, tmp_path: Path) -> None:

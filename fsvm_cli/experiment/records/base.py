@@ -45,7 +45,7 @@ class Record(ABC):
         Raises
         ------
         UsageError
-            With the place of the key.
+            With the position of the key.
         """
         if not self.rankings(loaded.config):
             raise loaded.document.error(
