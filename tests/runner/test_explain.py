@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from small import run_job
 
+from fsvm_cli.ranking.registry import ranking_methods
 from fsvm_cli.runner.explain import Explanation, explain
 from fsvm_cli.runner.missing import missing_tasks
 from fsvm_cli.store.store import Store
@@ -82,7 +83,7 @@ def test_the_code_that_was_edited_is_named(planned: Planned, tmp_path: Path, edi
         3,
         (
             "changed since it was run: classifier.C 1.0 -> 2.0, "
-            "the code of fsvm_cli.svm.solvers.dual, fsvm_cli.svm.paths.folds",
+            "the code of fsvm_cli.svm.paths.folds, fsvm_cli.svm.solvers.dual",
         ),
     )
 
@@ -100,10 +101,17 @@ def test_a_store_that_knows_no_code_is_told(planned: Planned, tmp_path: Path) ->
     ]
 
 
-def test_what_failed_before_is_told_with_its_error(planned: Planned, tmp_path: Path) -> None:
-    experiment = planned(protocol=PROTOCOL | {"train": 1}, rankings=[{"method": "average-separation"}])
-    run_job(experiment, tmp_path)
-    ((explanation),) = explained(experiment, tmp_path)
+def test_what_failed_before_is_told_with_its_error(
+    planned: Planned, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    experiment = planned(rankings=[{"method": "average-separation"}])
+    with monkeypatch.context() as broken:
+        broken.setattr(ranking_methods()["average-separation"], "_scores", _raise)
+        run_job(experiment, tmp_path)
+    (explanation,) = explained(experiment, tmp_path)
     assert explanation.n_missing == 3
-    (reason,) = explanation.reasons
-    assert reason.startswith("3 failed before (ValueError: average-separation needs samples of at least two classes")
+    assert explanation.reasons == ("3 failed before (ZeroDivisionError: by design)",)
+
+
+def _raise(*args: object) -> None:
+    raise ZeroDivisionError("by design")
