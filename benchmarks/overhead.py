@@ -16,16 +16,19 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from fsvm_cli.documents import parse_document, validate
+from fsvm_cli.experiment.outcome import Outcome
 from fsvm_cli.experiment.plan import plan
+from fsvm_cli.experiment.trial import TrialResult
 from fsvm_cli.runner.dask_pool import DaskPool
 from fsvm_cli.runner.missing import missing_tasks
 from fsvm_cli.runner.pools import ProcessPool, SerialPool
 from fsvm_cli.runner.session import Job, run
-from fsvm_cli.runner.tasks import Task, TaskResult
+from fsvm_cli.runner.tasks import Task
 from fsvm_cli.spec.config import LoadedConfig
 from fsvm_cli.spec.schema import Config
-from fsvm_cli.store.outcome import Outcome, PackedOutcome, SubsetResult
 from fsvm_cli.store.store import Store
 
 if TYPE_CHECKING:
@@ -33,8 +36,9 @@ if TYPE_CHECKING:
 
     from fsvm_cli.experiment.plan import Experiment
     from fsvm_cli.runner.pools import Pool
+    from fsvm_cli.store.entry import Entry
 
-    Work = Callable[[Sequence[Task]], list[TaskResult]]
+    Work = Callable[[Sequence[Task]], list[TrialResult]]
 
 SIZES = (10**3, 10**4, 10**5)
 POOLS = ("serial", "processes", "dask")
@@ -51,7 +55,7 @@ protocol: {{splits: {n_trials}, train: 2/3, seed: 2000}}
 rankings: [{{method: average-separation}}]
 subsets: all
 """
-CONFUSION = ((20, 1, 0), (0, 23, 1), (0, 0, 14))
+CONFUSION = np.array([[20, 1, 0], [0, 23, 1], [0, 0, 14]])
 
 
 def experiment_of(n_trials: int) -> Experiment:
@@ -60,20 +64,18 @@ def experiment_of(n_trials: int) -> Experiment:
     return plan(LoadedConfig("overhead", Path(), validate(document, Config), document), print)
 
 
-def do_nothing(tasks: Sequence[Task]) -> list[TaskResult]:
+def do_nothing(tasks: Sequence[Task]) -> list[TrialResult]:
     """Answer with outcomes of the size that real ones have."""
-    result = SubsetResult(CONFUSION, CONFUSION, 0, 1e-7)
-    results = []
-    for task in tasks:
-        outcomes = {
-            place: PackedOutcome.of(Outcome((0.123456789,) * 13, True, dict.fromkeys(sizes, result)))
-            for place, sizes in task.wanted.items()
-        }
-        results.append(TaskResult(task, outcomes, {}, 1e-5))
-    return results
+    return [TrialResult({number: _entry(sizes) for number, sizes in task.wanted.items()}, {}, 1e-5) for task in tasks]
 
 
-def wait_a_second(tasks: Sequence[Task]) -> list[TaskResult]:
+def _entry(sizes: tuple[int, ...]) -> Entry:
+    confusions = np.array([CONFUSION] * len(sizes))
+    certificates = np.zeros(len(sizes), np.intp), np.full(len(sizes), 1e-7)
+    return Outcome((0.123456789,) * 13, True, sizes, confusions, confusions, *certificates).packed()
+
+
+def wait_a_second(tasks: Sequence[Task]) -> list[TrialResult]:
     """Take a second for each task without using a core, so that other load on the machine does not blur the ratio."""
     results = []
     for task in tasks:
@@ -82,9 +84,9 @@ def wait_a_second(tasks: Sequence[Task]) -> list[TaskResult]:
     return results
 
 
-def run_here(work: Work, tasks: Sequence[Task]) -> Future[list[TaskResult]]:
+def run_here(work: Work, tasks: Sequence[Task]) -> Future[list[TrialResult]]:
     """Answer as a pool does whose only worker is this process."""
-    future: Future[list[TaskResult]] = Future()
+    future: Future[list[TrialResult]] = Future()
     future.set_result(work(tasks))
     return future
 

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 import hatchling.build
 import pytest
-from calling import CHECKOUT
 from sklearn.utils.estimator_checks import check_estimator
 
 from fsvm_cli import plugins
@@ -22,6 +21,7 @@ from fsvm_cli.errors import UsageError
 from fsvm_cli.extraction.registry import extraction_methods
 from fsvm_cli.ranking.registry import ranking_methods
 from fsvm_cli.sources import source_digests
+from tests.helpers.calling import CHECKOUT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ast
+import importlib
 import itertools
 import os
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -19,7 +22,6 @@ from tests.helpers.calling import CHECKOUT
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
 METHOD = '''"""Of a person's own."""
 
@@ -137,7 +139,13 @@ def test_every_module_that_a_trial_loads_is_hashed() -> None:
     of_trials = {name for name in loaded if any(f"{name}.".startswith(f"fsvm_cli.{floor}.") for floor in floors)}
     hashed = source_digests(TRIAL)
     assert "fsvm_cli.svm.paths.nested" in of_trials
-    assert of_trials - {"fsvm_cli.evaluation"} <= set(hashed)
+    assert {name for name in of_trials if not _says_nothing(name)} <= set(hashed)
+
+
+def _says_nothing(name: str) -> bool:
+    """Whether a package is a folder with a docstring."""
+    body = ast.parse(Path(importlib.import_module(name).__file__ or "").read_text(encoding="utf-8")).body
+    return len(body) == 1 and isinstance(body[0], ast.Expr)
 
 
 @pytest.mark.parametrize("method", [*ranking_methods().values(), *extraction_methods().values()])

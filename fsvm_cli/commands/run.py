@@ -245,5 +245,5 @@ def _explain(planned: Planned, workers: Workers, fresh: bool, neighbour: Path | 
             f"do{estimate} with {workers.words}; results in {folder}"
         )
         for explanation in explanations:
-            label = experiment.label(explanation.place)
+            label = experiment.competitors[explanation.competitor].label
             click.echo(f"  {label}: {explanation.n_missing} to do: {'; '.join(explanation.reasons)}")

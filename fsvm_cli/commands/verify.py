@@ -118,7 +118,7 @@ def _what_is_missing(experiment: Experiment, store: Store) -> list[str]:
     from fsvm_cli.runner.missing import missing_tasks
 
     explanations = explain(experiment, store, missing_tasks(experiment, store))
-    return [f"{experiment.label(each.place)}: {'; '.join(each.reasons)}" for each in explanations]
+    return [f"{experiment.competitors[each.competitor].label}: {'; '.join(each.reasons)}" for each in explanations]
 
 
 def _verify_collection(folder: Path) -> list[str]:

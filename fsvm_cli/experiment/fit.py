@@ -47,7 +47,7 @@ def check_fit(loaded: LoadedConfig, data: Outline) -> None:
     Raises
     ------
     UsageError
-        With the place of the key.
+        With the position of the key.
     """
     config, document = loaded.config, loaded.document
     if not config.protocol.is_given:
@@ -79,48 +79,48 @@ def drawn_rows(loaded: LoadedConfig, data: Outline | DataSource) -> dict[int, in
         n_train = count_rows(part, data.n_samples)
         rest = data.n_samples - n_train
         wanted = rest if protocol.test is None else count_rows(protocol.test, data.n_samples)
-        place: Location = ("protocol", "train")
+        train: Location = ("protocol", "train")
         if n_train < 1 or wanted < 1 or wanted > rest:
             raise loaded.document.error(
-                place,
+                train,
                 f"{n_train} training and {max(wanted, 0)} test rows cannot be drawn from the {data.n_samples} rows "
                 f"of {data.name}; both parts need at least 1 row",
             )
         if n_train < LEAST_ROWS:
-            raise loaded.document.error(place, "1 training row is of one class; a machine needs rows of two")
+            raise loaded.document.error(train, "1 training row is of one class; a machine needs rows of two")
         n_test[n_train] = wanted
     return n_test
 
 
 def _classifiers(loaded: LoadedConfig) -> Iterator[tuple[Location, Any]]:
-    """Yield the classifiers of a config and their places."""
+    """Yield the classifiers of a config and their locations."""
     yield ("classifier",), loaded.config.classifier
-    for place, ranking in enumerate(loaded.config.rankings):
-        yield ("rankings", place, "classifier"), ranking.classifier
+    for index, ranking in enumerate(loaded.config.rankings):
+        yield ("rankings", index, "classifier"), ranking.classifier
 
 
 def _check_folds(loaded: LoadedConfig, n_train: int) -> None:
-    for place, classifier in _classifiers(loaded):
+    for location, classifier in _classifiers(loaded):
         for step in getattr(classifier, "tune", None) or ():
             needed = LEAST_ROWS * (LEAST_ROWS if step.folds == LEAVE_ONE_OUT else step.folds)
             if n_train < needed:
                 raise loaded.document.error(
-                    (*place, "tune"),
+                    (*location, "tune"),
                     f"folds is {step.folds}, which needs {needed} training rows of two classes; there are {n_train}",
                 )
 
 
 def _check_class_kernels(loaded: LoadedConfig, data: Outline) -> None:
-    for place, classifier in _classifiers(loaded):
+    for location, classifier in _classifiers(loaded):
         named = getattr(classifier, "class_kernels", {})
         for name in named:
             if name not in data.class_names:
                 raise loaded.document.error(
-                    (*place, "class_kernels", name),
+                    (*location, "class_kernels", name),
                     f"{data.name} has no class '{name}'; it has {', '.join(data.class_names)}",
                 )
         if named and len(data.class_names) == 2:
             raise loaded.document.error(
-                (*place, "class_kernels"),
+                (*location, "class_kernels"),
                 f"the two classes of {data.name} share one machine; give it its kernel by 'kernel'",
             )

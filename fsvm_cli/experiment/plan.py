@@ -14,20 +14,18 @@ from fsvm_cli.data.scaling import fit_scaling
 from fsvm_cli.data.source import DataSource, FixedSource, GeneratedSource, open_source
 from fsvm_cli.data.synthetic import GENERATORS
 from fsvm_cli.errors import UsageError
+from fsvm_cli.experiment.competitors import competitors_of
 from fsvm_cli.experiment.fit import check_fit, drawn_rows
 from fsvm_cli.experiment.sparse import check_sparse
-from fsvm_cli.extraction.registry import extraction_methods
 from fsvm_cli.magnitudes import check_magnitudes
-from fsvm_cli.ranking.registry import ranking_methods
 from fsvm_cli.sources import source_digests
-from fsvm_cli.spec.extractors import Extraction
-from fsvm_cli.spec.schema import ALL_FEATURES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from fsvm_cli.experiment.competitors import Competitor
     from fsvm_cli.spec.config import LoadedConfig
-    from fsvm_cli.spec.schema import Config, Ranking
+    from fsvm_cli.spec.schema import Config
 
 TRIAL = f"{__package__}.trial"
 """The module whose code, with all that it imports, leads from the data to an outcome."""
@@ -77,75 +75,60 @@ class Experiment:
             for n_train in self.n_test:
                 yield Trial(n_train, split)
 
-    def rankings(self) -> tuple[Ranking | Extraction | None, ...]:
-        """List what has a curve: rankings, then extractors; a lone None stands for the machine on all features."""
-        return (*self.config.rankings, *self.config.extractors) or (None,)
+    @functools.cached_property
+    def competitors(self) -> tuple[Competitor, ...]:
+        """What has a curve; outcomes are told apart by their numbers here."""
+        return competitors_of(self.config)
 
-    def places(self) -> range:
-        """Places of the rankings, by which outcomes are told apart."""
-        return range(len(self.rankings()))
-
-    def label(self, place: int) -> str:
-        """Name the ranking at `place` as tables do."""
-        ranking = self.rankings()[place]
-        return ALL_FEATURES if ranking is None else ranking.label
+    def numbers(self) -> range:
+        """Numbers of the competitors."""
+        return range(len(self.competitors))
 
     def n_trials(self) -> int:
         """Count the planned trials."""
         return self.config.protocol.splits * len(self.n_test)
 
-    def key(self, place: int, trial: Trial) -> str:
-        """Give the key of a trial's outcome with the ranking at `place`.
+    def key(self, competitor: int, trial: Trial) -> str:
+        """Give the key of a trial's outcome with the competitor of a number.
 
-        A key is the hash of what the outcome depends on: data, scaling, machine, seed and place of the split, rows of
-        its parts, method with parameters and order, and the code that computes it. Names, numbers of splits and the
-        other rankings are not part of it.
+        A key is the hash of what the outcome depends on: data, scaling, classifier, seed and number of the split, rows
+        of its parts, method with parameters and order, and the code that computes it. Names, numbers of splits and the
+        other competitors are not part of it.
         """
-        text = f"{self._prefixes[place]}/{trial.n_train}/{self.n_test[trial.n_train]}/{trial.split}"
+        text = f"{self._prefixes[competitor]}/{trial.n_train}/{self.n_test[trial.n_train]}/{trial.split}"
         return hashlib.sha256(text.encode()).hexdigest()[:32]
 
     @functools.cached_property
     def _prefixes(self) -> list[str]:
         return [
-            hashlib.sha256(json.dumps(self.ingredients(place), sort_keys=True).encode()).hexdigest()
-            for place in self.places()
+            hashlib.sha256(json.dumps(self.ingredients(number), sort_keys=True).encode()).hexdigest()
+            for number in self.numbers()
         ]
 
-    def ingredients(self, place: int) -> dict[str, Any]:
-        """List what the outcomes of the ranking at `place` depend on, beside the split."""
-        ranking = self.rankings()[place]
+    def ingredients(self, competitor: int) -> dict[str, Any]:
+        """List what the outcomes of a competitor depend on, beside the split."""
+        compared = self.competitors[competitor]
         # A random split says so by saying nothing: stored outcomes are older than given splits.
         given = {"split": "given"} if self.config.protocol.is_given else {}
         return given | {
             "data": self.source.identity,
             "scaling": self.config.scaling,
-            "classifier": self.config.classifier_of(ranking).model_dump(mode="json"),
+            "classifier": compared.classifier.model_dump(mode="json"),
             "control": self.config.control,
             "seed": self.config.protocol.seed,
-            "ranking": None if ranking is None else _what_matters(ranking),
-            SOURCES: self.sources(place),
+            "ranking": compared.identity(),
+            SOURCES: self.sources(competitor),
         }
 
-    def sources(self, place: int) -> dict[str, str]:
-        """Hash the code that the outcomes of the ranking at `place` come from, by the names of its modules."""
-        ranking = self.rankings()[place]
-        modules = [TRIAL]
-        if isinstance(self.source, GeneratedSource):
-            modules.append(GENERATORS[self.source.generator].draw.__module__)
-        if ranking is not None:
-            methods = extraction_methods() if isinstance(ranking, Extraction) else ranking_methods()
-            modules.append(methods[ranking.method].__module__)
-        return source_digests(*modules)
+    def sources(self, competitor: int) -> dict[str, str]:
+        """Hash the code that the outcomes of a competitor come from, by the names of its modules."""
+        generators = (self.source.generator,) if isinstance(self.source, GeneratedSource) else ()
+        drawn_by = [GENERATORS[generator].draw.__module__ for generator in generators]
+        return source_digests(TRIAL, *drawn_by, *self.competitors[competitor].modules())
 
     def all_sources(self) -> dict[str, str]:
         """Hash the code that any outcome comes from, by the names of its modules."""
-        return {module: digest for place in self.places() for module, digest in self.sources(place).items()}
-
-
-def _what_matters(ranking: Ranking | Extraction) -> dict[str, Any]:
-    parameters = ranking.model_dump(mode="json", include=set(ranking.parameters()))
-    order = {} if isinstance(ranking, Extraction) else {"order": ranking.order}
-    return {"method": ranking.method, "parameters": parameters} | order
+        return {module: digest for number in self.numbers() for module, digest in self.sources(number).items()}
 
 
 def plan(loaded: LoadedConfig, announce: Callable[[str], None]) -> Experiment:

@@ -20,7 +20,7 @@ from fsvm_cli.ranking.base import order_of
 from fsvm_cli.ranking.registry import ranking_methods
 from fsvm_cli.spec.classifiers import AnyClassifier, Classifier
 from fsvm_cli.spec.kernels import fields_in_configs
-from fsvm_cli.spec.schema import AnyRanking
+from fsvm_cli.spec.rankings import AnyRanking
 from fsvm_cli.svm.kernels.families import KERNELS
 
 if TYPE_CHECKING:

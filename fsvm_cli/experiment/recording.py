@@ -9,7 +9,7 @@ import threadpoolctl
 
 from fsvm_cli.experiment.plan import Experiment, Trial
 from fsvm_cli.experiment.records.registry import record_kinds
-from fsvm_cli.experiment.trial import draw_parts
+from fsvm_cli.experiment.trial import DrawnTrial, draw_parts
 from fsvm_cli.sources import source_digests
 
 
@@ -17,12 +17,14 @@ def record_key(experiment: Experiment, name: str) -> str:
     """Key of a record in the store: its name, the code that makes it, the keys of the outcomes on its split."""
     kind = record_kinds()[name]
     module = type(kind).__module__
-    places = [experiment.rankings().index(ranking) for ranking in kind.rankings(experiment.config)]
+    shown = kind.rankings(experiment.config)
+    # Rankings are the first competitors, in the order of the config.
+    numbers = [number for number, ranking in enumerate(experiment.config.rankings) if ranking in shown]
     return "/".join(
         [
             name,
             source_digests(module)[module],
-            *(experiment.key(place, _recorded_trial(experiment)) for place in places),
+            *(experiment.key(number, _recorded_trial(experiment)) for number in numbers),
         ]
     )
 
@@ -31,7 +33,8 @@ def compute_record(experiment: Experiment, name: str) -> str:
     """Compute a record, as JSON of tables by name, each a list of columns."""
     trial = _recorded_trial(experiment)
     with threadpoolctl.threadpool_limits(limits=1):
-        tables = record_kinds()[name].compute(experiment, trial, draw_parts(experiment, trial))
+        drawn = DrawnTrial(experiment, trial, draw_parts(experiment, trial))
+        tables = record_kinds()[name].compute(drawn)
     return json.dumps({table: frame.to_dict(orient="list") for table, frame in tables.items()})
 
 

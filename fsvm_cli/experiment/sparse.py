@@ -30,17 +30,17 @@ def check_sparse(loaded: LoadedConfig, source: DataSource) -> None:
     Raises
     ------
     UsageError
-        With the place of the key and what to use instead.
+        With the position of the key and what to use instead.
     """
     if not isinstance(source, FixedSource) or not is_sparse(source):
         return
     config, document, dataset = loaded.config, loaded.document, source.dataset
-    for place, ranking in enumerate(config.rankings):
+    for index, ranking in enumerate(config.rankings):
         if reason := refusal(dataset, ranking.method):
-            raise document.error(("rankings", place, "method"), reason)
-    for place, extraction in enumerate(config.extractors):
-        raise document.error(("extractors", place, "method"), _filled(dataset, f"{extraction.method} takes"))
-    own = [(("rankings", place, "classifier"), ranking.classifier) for place, ranking in enumerate(config.rankings)]
+            raise document.error(("rankings", index, "method"), reason)
+    for index, extraction in enumerate(config.extractors):
+        raise document.error(("extractors", index, "method"), _filled(dataset, f"{extraction.method} takes"))
+    own = [(("rankings", index, "classifier"), ranking.classifier) for index, ranking in enumerate(config.rankings)]
     for where, classifier in [(("classifier",), config.classifier), *own]:
         if isinstance(classifier, Classifier):
             specs = (classifier, *classifier.class_kernels.values())

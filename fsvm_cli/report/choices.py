@@ -12,12 +12,12 @@ from fsvm_cli.report.numbers import FLOAT_FORMAT
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from fsvm_cli.report.samples import Samples
+    from fsvm_cli.report.complete_trials import CompleteTrials
 
 COLUMNS = ["ranking", "train_size", "parameter", "value", "n_chosen", "n_trials"]
 
 
-def summarise_chosen(collected: Mapping[tuple[str, int], Samples]) -> pd.DataFrame:
+def summarise_chosen(collected: Mapping[tuple[str, int], CompleteTrials]) -> pd.DataFrame:
     """Count how often each value was chosen on the training part.
 
     Returns
@@ -27,11 +27,11 @@ def summarise_chosen(collected: Mapping[tuple[str, int], Samples]) -> pd.DataFra
         without rows where nothing is chosen.
     """
     rows = []
-    for (label, n_train), samples in collected.items():
-        parameters = dict.fromkeys(name for chosen in samples.chosen for name in chosen)
+    for (label, n_train), trials in collected.items():
+        parameters = dict.fromkeys(name for chosen in trials.chosen for name in chosen)
         for parameter in parameters:
-            counts = Counter(chosen[parameter] for chosen in samples.chosen if parameter in chosen)
-            n_trials = len(samples.chosen)
+            counts = Counter(chosen[parameter] for chosen in trials.chosen if parameter in chosen)
+            n_trials = len(trials.chosen)
             # A parameter may be a number or a word, as the step of a descent is.
             ascending = sorted(counts, key=lambda value: (isinstance(value, str), value))
             rows += [(label, n_train, parameter, _written(value), counts[value], n_trials) for value in ascending]

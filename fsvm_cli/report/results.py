@@ -10,6 +10,7 @@ from fsvm_cli.experiment.provenance import describe_run
 from fsvm_cli.experiment.recording import record_key, tables_of
 from fsvm_cli.files import write_atomically
 from fsvm_cli.report.choices import summarise_chosen
+from fsvm_cli.report.complete_trials import collect
 from fsvm_cli.report.folder import (
     CHOSEN_NAME,
     CURVES_NAME,
@@ -20,7 +21,6 @@ from fsvm_cli.report.folder import (
     remove_figures,
 )
 from fsvm_cli.report.numbers import DIGITS_OF_MACHINES
-from fsvm_cli.report.samples import collect
 from fsvm_cli.report.selection import summarise_selection
 from fsvm_cli.report.tables import summarise, write_table
 from fsvm_cli.report.trials import Trials

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-    from fsvm_cli.spec.schema import Config, Ranking
+    from fsvm_cli.spec.rankings import Ranking
+    from fsvm_cli.spec.schema import Config
 
     Panels = list[tuple[Ranking, pd.DataFrame]]
 

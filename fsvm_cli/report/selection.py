@@ -8,7 +8,7 @@ import pandas as pd
 
 from fsvm_cli.evaluation.stability import selection_stability
 from fsvm_cli.evaluation.statistics import mean_interval
-from fsvm_cli.report.tables import ranks_of
+from fsvm_cli.ranking.ranks import ranks_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fsvm_cli.experiment.plan import Experiment
-    from fsvm_cli.report.samples import Samples
+    from fsvm_cli.report.complete_trials import CompleteTrials
 
 COLUMNS = [
     "ranking",
@@ -33,7 +33,7 @@ COLUMNS = [
 ]
 
 
-def summarise_selection(experiment: Experiment, collected: Mapping[tuple[str, int], Samples]) -> pd.DataFrame:
+def summarise_selection(experiment: Experiment, collected: Mapping[tuple[str, int], CompleteTrials]) -> pd.DataFrame:
     """Summarise what the rankings keep, for each number of features but all.
 
     Returns
@@ -45,20 +45,20 @@ def summarise_selection(experiment: Experiment, collected: Mapping[tuple[str, in
     worst_first = {ranking.label for ranking in experiment.config.rankings if ranking.order == "worst-first"}
     rows = [
         (label, n_train, *row)
-        for (label, n_train), samples in collected.items()
-        if samples.scores.shape[1]
-        for row in _rows(experiment, samples, reverse=label in worst_first)
+        for (label, n_train), trials in collected.items()
+        if trials.scores.shape[1]
+        for row in _rows(experiment, trials, reverse=label in worst_first)
     ]
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def _rows(experiment: Experiment, samples: Samples, *, reverse: bool) -> Iterator[tuple[object, ...]]:
-    n_features = samples.scores.shape[1]
-    ranks = ranks_of(samples.scores)
+def _rows(experiment: Experiment, trials: CompleteTrials, *, reverse: bool) -> Iterator[tuple[object, ...]]:
+    n_features = trials.scores.shape[1]
+    ranks = ranks_of(trials.scores)
     if reverse:
         ranks = n_features + 1 - ranks
     relevant = experiment.source.relevant_features
-    for size in samples.sizes[:-1]:
+    for size in trials.sizes[:-1]:
         kept = ranks <= size
         stability = selection_stability(kept) if len(kept) > 1 else None
         yield (

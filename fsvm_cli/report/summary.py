@@ -13,7 +13,7 @@ from fsvm_cli.report.choices import in_words
 from fsvm_cli.report.comparison import comparison_table, read_comparison
 from fsvm_cli.report.folder import CHOSEN_NAME, CURVES_NAME, OVERVIEW_NAME, SCORES_NAME, SELECTION_NAME, VERDICTS_NAME
 from fsvm_cli.report.tables import read_table
-from fsvm_cli.spec.classifiers import SklearnClassifier
+from fsvm_cli.spec.classifiers import Classifier
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 
     from fsvm_cli.spec.collection import LoadedCollection
     from fsvm_cli.spec.config import LoadedConfig
-    from fsvm_cli.spec.extractors import Extraction
-    from fsvm_cli.spec.schema import Config, Protocol, Ranking
+    from fsvm_cli.spec.schema import Config, Protocol
 
 MAX_ROWS = 16
 
@@ -139,6 +138,5 @@ def _certificate(rows: pd.DataFrame, config: Config) -> str:
     n_unconverged = int(rows["n_unconverged"].sum())
     if n_unconverged:
         return f"; in {n_unconverged} of {int(rows['n_trials'].sum())} points a machine missed its duality gap"
-    ranked: tuple[Ranking | Extraction | None, ...] = (*config.rankings, *config.extractors) or (None,)
-    has_machines = not all(isinstance(config.classifier_of(each), SklearnClassifier) for each in ranked)
+    has_machines = any(isinstance(classifier, Classifier) for classifier in config.classifiers())
     return "; every machine reached its duality gap" if has_machines else ""

@@ -10,7 +10,7 @@ import pandas as pd
 from fsvm_cli.errors import DataError
 from fsvm_cli.evaluation.statistics import mean_interval
 from fsvm_cli.files import write_atomically
-from fsvm_cli.ranking.base import order_of
+from fsvm_cli.ranking.ranks import ranks_of
 from fsvm_cli.report.numbers import DIGITS_OF_COUNTS, DIGITS_OF_MACHINES, as_csv, settled
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fsvm_cli.experiment.plan import Experiment
-    from fsvm_cli.report.samples import Samples
+    from fsvm_cli.report.complete_trials import CompleteTrials
 
 CURVES = [
     "ranking",
@@ -39,7 +39,7 @@ SCORES = ["ranking", "feature", "mean", "std", "mean_rank", "n_trials"]
 
 
 def summarise(
-    experiment: Experiment, collected: Mapping[tuple[str, int], Samples]
+    experiment: Experiment, collected: Mapping[tuple[str, int], CompleteTrials]
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Summarise what the trials of an experiment found.
 
@@ -53,23 +53,23 @@ def summarise(
         One row per ranking and feature: mean score and rank over all trials of all training sizes. The scores of a
         ranking have the digits that the largest has.
     """
-    curves = [(label, n_train, *row) for (label, n_train), samples in collected.items() for row in _curve_rows(samples)]
+    curves = [(label, n_train, *row) for (label, n_train), trials in collected.items() for row in _curve_rows(trials)]
     scores_of: dict[str, list[NDArray[np.float64]]] = {}
-    for (label, _), samples in collected.items():
-        if samples.scores.shape[1]:
-            scores_of.setdefault(label, []).append(samples.scores)
+    for (label, _), trials in collected.items():
+        if trials.scores.shape[1]:
+            scores_of.setdefault(label, []).append(trials.scores)
     names = experiment.source.feature_names
     scores = [row for label, found in scores_of.items() for row in _score_rows(label, names, np.concatenate(found))]
     return pd.DataFrame(curves, columns=CURVES), pd.DataFrame(scores, columns=SCORES)
 
 
-def _curve_rows(samples: Samples) -> Iterator[tuple[object, ...]]:
-    for place, size in enumerate(samples.sizes):
-        n_unconverged = int(np.count_nonzero(~samples.converged[:, place]))
-        for (metric, part), values in samples.values.items():
-            found = mean_interval(values[:, place])
-            intervals = samples.intervals.get((metric, part))
-            low, high = intervals[place] if intervals else (found.low, found.high)
+def _curve_rows(trials: CompleteTrials) -> Iterator[tuple[object, ...]]:
+    for column, size in enumerate(trials.sizes):
+        n_unconverged = int(np.count_nonzero(~trials.converged[:, column]))
+        for (metric, part), values in trials.values.items():
+            found = mean_interval(values[:, column])
+            intervals = trials.intervals.get((metric, part))
+            low, high = intervals[column] if intervals else (found.low, found.high)
             yield size, metric, part, found.mean, found.std, low, high, found.n, n_unconverged
 
 
@@ -79,19 +79,6 @@ def _score_rows(label: str, names: Sequence[str], scores: NDArray[np.float64]) -
     mean_ranks = ranks_of(scores).mean(axis=0)
     for name, (mean, std), mean_rank in zip(names, spreads, mean_ranks, strict=True):
         yield label, name, mean, std, mean_rank, len(scores)
-
-
-def ranks_of(scores: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Rank the features of each trial, 1 is best.
-
-    Parameters
-    ----------
-    scores : ndarray, shape (n_trials, n_features)
-    """
-    ranks = np.empty(scores.shape, dtype=np.intp)
-    for row, of_one_trial in zip(ranks, scores, strict=True):
-        row[order_of(of_one_trial)] = np.arange(1, len(of_one_trial) + 1)
-    return ranks
 
 
 def write_table(frame: pd.DataFrame, path: Path, digits: int = DIGITS_OF_COUNTS) -> None:

@@ -7,32 +7,35 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fsvm_cli.data.source import GeneratedSource
-from fsvm_cli.spec.schema import ALL_FEATURES
+from fsvm_cli.evaluation.seeds import random_stream
+from fsvm_cli.spec.claims.findings import Curve
+from fsvm_cli.spec.rankings import ALL_FEATURES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from fsvm_cli.experiment.plan import Experiment
-    from fsvm_cli.report.samples import Samples
-    from fsvm_cli.spec.claims import Claim, Fact, Place
+    from fsvm_cli.report.complete_trials import CompleteTrials
+    from fsvm_cli.spec.claims.base import Claim, Place
+    from fsvm_cli.spec.claims.findings import Fact
 
 
 class Trials:
-    """The trials that claims are judged by.
+    """The trials that claims are judged by: the `Findings` of an experiment that was run.
 
     Parameters
     ----------
     experiment : Experiment
-    collected : mapping of (label, n_train) to Samples
+    collected : mapping of (label, n_train) to CompleteTrials
     """
 
-    def __init__(self, experiment: Experiment, collected: Mapping[tuple[str, int], Samples]) -> None:
+    def __init__(self, experiment: Experiment, collected: Mapping[tuple[str, int], CompleteTrials]) -> None:
         self.experiment = experiment
         self._collected = collected
 
-    def samples(self, ranking: str, train_size: int | None = None) -> Samples:
+    def _of(self, ranking: str, train_size: int | None = None) -> CompleteTrials:
         """Find the trials of a ranking; of the largest training part where no size is named."""
         return self._collected[self._key(ranking, train_size)]
 
@@ -45,14 +48,32 @@ class Trials:
             ranking = next(found, ALL_FEATURES)
         return ranking, n_train
 
+    @property
+    def feature_names(self) -> Sequence[str]:
+        """Names of the features."""
+        return self.experiment.source.feature_names
+
     def at(self, place: Place) -> NDArray[np.float64]:
         """Value at a place in each trial, in per cent; the mean over a stretch."""
-        samples = self.samples(place.ranking, place.train_size)
-        features = samples.sizes[-1] if place.features == "all" else place.features
+        found = self._of(place.ranking, place.train_size)
+        features = found.sizes[-1] if place.features == "all" else place.features
         low, high = features if isinstance(features, tuple) else (features, features)
-        chosen = [low <= size <= high for size in samples.sizes]
-        values: NDArray[np.float64] = 100 * samples.values[place.metric, place.part][:, chosen].mean(axis=1)
+        chosen = [low <= size <= high for size in found.sizes]
+        values: NDArray[np.float64] = 100 * found.values[place.metric, place.part][:, chosen].mean(axis=1)
         return values
+
+    def curve(self, ranking: str, metric: str, part: str) -> Curve:
+        """Curve of a ranking in each trial, as fractions."""
+        found = self._of(ranking)
+        return Curve(found.sizes, found.values[metric, part])
+
+    def scores(self, ranking: str) -> NDArray[np.float64]:
+        """Scores of the features in each trial."""
+        return self._of(ranking).scores
+
+    def stream(self, *purpose: str) -> np.random.Generator:
+        """Random stream of the experiment for a purpose."""
+        return random_stream(self.experiment.config.protocol.seed, *purpose)
 
     def fact(self, fact: Fact) -> NDArray[np.float64]:
         """Value of a fact of the problem: one, or one of each trial."""
@@ -63,7 +84,7 @@ class Trials:
             "n_train": n_train,
             "n_test": self.experiment.n_test[n_train],
         }
-        return np.array([float(known[fact])]) if fact in known else self.samples(ALL_FEATURES).facts[fact]
+        return np.array([float(known[fact])]) if fact in known else self._of(ALL_FEATURES).facts[fact]
 
     def test_to_train(self, place: Place) -> float:
         """Rows of the test part over rows of the training part; 0 where every trial draws new data."""
@@ -83,11 +104,11 @@ class Trials:
     def why_not_comparable(self, claim: Claim) -> str | None:
         """Say why no statement about the document can be made, None where one can."""
         for key in sorted(self._keys_of(claim)):
-            samples = self._collected[key]
-            n_trials, planned = len(samples.splits), self.experiment.config.protocol.splits
+            found = self._collected[key]
+            n_trials, planned = len(found.splits), self.experiment.config.protocol.splits
             if n_trials < planned:
                 return f"only {n_trials} of {planned} trials are complete"
-            n_missed = int(np.count_nonzero(~samples.converged.all(axis=1)))
+            n_missed = int(np.count_nonzero(~found.converged.all(axis=1)))
             if n_missed:
                 return f"in {n_missed} of {n_trials} trials a machine missed its duality gap"
         return None

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from fsvm_cli.experiment.plan import Experiment
-    from fsvm_cli.runner.tasks import Task, TaskResult
+    from fsvm_cli.experiment.trial import TrialResult
+    from fsvm_cli.runner.tasks import Task
 
 Closable = TypeVar("Closable", distributed.Client, distributed.LocalCluster)
 
@@ -47,7 +48,7 @@ class DaskPool(Pool):
     experiments : sequence of Experiment
         Sent to each worker once, when the run begins or the worker joins.
     address : str
-        Of a scheduler, as in ``tcp://host:8786``; or ``local:N`` for N worker processes on this machine.
+        Of a scheduler, as in ``tcp://host:8786``; or ``local:N`` for N worker processes on this computer.
 
     Raises
     ------
@@ -117,11 +118,11 @@ class DaskPool(Pool):
         if self.n_workers:
             self._last_seen = self._counted
 
-    def submit(self, tasks: Sequence[Task]) -> Future[list[TaskResult]]:
+    def submit(self, tasks: Sequence[Task]) -> Future[list[TrialResult]]:
         """Send a chunk to the cluster."""
         self._raise_if_gone()
         with self._that_may_be_gone():
-            future: Future[list[TaskResult]] = self._executor.submit(_run_chunk, self._plugin.name, list(tasks))
+            future: Future[list[TrialResult]] = self._executor.submit(_run_chunk, self._plugin.name, list(tasks))
         return future
 
     def check(self) -> None:
@@ -254,7 +255,7 @@ _runs: dict[str, _Run] = {}
 """What this worker process works on, by name of the run."""
 
 
-def _run_chunk(run: str, tasks: list[Task]) -> list[TaskResult]:
+def _run_chunk(run: str, tasks: list[Task]) -> list[TrialResult]:
     # Not taken back: a limit that another thread of this worker restored would lift this one's.
     threadpoolctl.threadpool_limits(limits=1)
     return run_tasks(_runs[run].experiments(), tasks)

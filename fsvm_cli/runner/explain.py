@@ -1,4 +1,4 @@
-"""Why trials must run: what the store lacks of each ranking, and since when."""
+"""Why trials must run: what the store lacks of each competitor, and since when."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ CODE = f"{SOURCES}."
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why trials of one ranking must run.
+    """Why trials of one competitor must run.
 
     Attributes
     ----------
-    place : int
-        Place of the ranking.
+    competitor : int
+        Its number.
     n_missing : int
         Trials that must run.
     reasons : tuple of str
         In words.
     """
 
-    place: int
+    competitor: int
     n_missing: int
     reasons: tuple[str, ...]
 
 
 def explain(experiment: Experiment, store: Store | None, tasks: Iterable[Task]) -> list[Explanation]:
-    """Explain, for each ranking of which something is missing, why its trials must run.
+    """Explain, for each competitor of which something is missing, why its trials must run.
 
     Parameters
     ----------
@@ -52,29 +52,31 @@ def explain(experiment: Experiment, store: Store | None, tasks: Iterable[Task]) 
     known = [] if store is None else [json.loads(group) for group in store.groups()]
     failures = {} if store is None else store.failures()
     explanations = []
-    for place in experiment.places():
-        counts = _what_is_new(experiment, place, tasks, failures)
+    for number in experiment.numbers():
+        counts = _what_is_new(experiment, number, tasks, failures)
         if not counts:
             continue
-        ingredients = experiment.ingredients(place)
+        ingredients = experiment.ingredients(number)
         if ingredients in known:
             reasons = tuple(f"{count} {reason}" for reason, count in counts.items())
         else:
             reasons = (_what_changed(ingredients, known),)
-        explanations.append(Explanation(place, counts.total(), reasons))
+        explanations.append(Explanation(number, counts.total(), reasons))
     return explanations
 
 
-def _what_is_new(experiment: Experiment, place: int, tasks: Iterable[Task], failures: dict[str, str]) -> Counter[str]:
+def _what_is_new(
+    experiment: Experiment, competitor: int, tasks: Iterable[Task], failures: dict[str, str]
+) -> Counter[str]:
     """Count failed trials, trials without some sizes, and trials that never ran."""
     counts: Counter[str] = Counter()
     for task in tasks:
-        if place not in task.wanted:
+        if competitor not in task.wanted:
             continue
-        error = failures.get(experiment.key(place, task.trial))
+        error = failures.get(experiment.key(competitor, task.trial))
         if error is not None:
             counts[f"failed before ({error})"] += 1
-        elif task.wanted[place] != experiment.sizes:
+        elif task.wanted[competitor] != experiment.sizes:
             counts["new subset sizes"] += 1
         else:
             counts["new, or not finished before"] += 1

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from fsvm_cli.errors import DataError, UsageError
 from fsvm_cli.experiment.provenance import FILE_NAME as RUN_NAME
 from fsvm_cli.experiment.provenance import recorded_config_folder
+from fsvm_cli.experiment.stored import keep_outcome
 from fsvm_cli.runner.missing import Coverage, missing_tasks
 from fsvm_cli.shipped import shipped_folder
 from fsvm_cli.spec.collection import LoadedCollection
@@ -110,9 +111,8 @@ def borrow(experiment: Experiment, store: Store, folder: Path | None) -> None:
 def _copy_missing(experiment: Experiment, store: Store, other: Store) -> None:
     coverage = Coverage(other.covered_sizes())
     for task in missing_tasks(experiment, store):
-        for place in task.wanted:
-            key = experiment.key(place, task.trial)
-            if any(coverage.of([key])):
-                outcome = other.outcome(key)
-                if outcome is not None:
-                    store.add(key, outcome)
+        for competitor in task.wanted:
+            key = experiment.key(competitor, task.trial)
+            entry = other.entry(key) if any(coverage.of([key])) else None
+            if entry is not None:
+                keep_outcome(store, key, entry)

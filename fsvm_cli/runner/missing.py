@@ -49,8 +49,8 @@ class Coverage:
     def of(self, keys: Sequence[str]) -> list[Sizes]:
         """List the sizes that are stored under each of `keys`."""
         asked = np.array(keys, KEY_TYPE)
-        places = np.searchsorted(self._keys[:-1], asked)
-        codes = np.where(self._keys[places] == asked, self._codes[places], len(self._sizes) - 1)
+        nearest = np.searchsorted(self._keys[:-1], asked)
+        codes = np.where(self._keys[nearest] == asked, self._codes[nearest], len(self._sizes) - 1)
         return [self._sizes[code] for code in codes.tolist()]
 
 
@@ -60,20 +60,18 @@ class MissingTasks:
     Parameters
     ----------
     experiment : Experiment
-    place : int
-        Place of the experiment in the run.
+    number : int
+        Number of the experiment in the run.
     wanted : sequence of dict
-        The different things that trials lack: subset sizes by place of the ranking, or nothing.
+        The different things that trials lack: subset sizes by number of the competitor, or nothing.
     codes : ndarray of int, shape (n_trials,)
-        For each planned trial, what it lacks, by place in `wanted`.
+        For each planned trial, what it lacks, by index into `wanted`.
     """
 
-    def __init__(self, experiment: Experiment, place: int, wanted: Sequence[Wanted], codes: NDArray[np.int32]) -> None:
-        self._experiment, self._place = experiment, place
+    def __init__(self, experiment: Experiment, number: int, wanted: Sequence[Wanted], codes: NDArray[np.int32]) -> None:
+        self._experiment, self._number = experiment, number
         self._wanted, self._codes = wanted, codes
-        self._n_tasks = sum(
-            int(np.count_nonzero(codes == code)) for code, sizes_by_ranking in enumerate(wanted) if sizes_by_ranking
-        )
+        self._n_tasks = sum(int(np.count_nonzero(codes == code)) for code, lacked in enumerate(wanted) if lacked)
 
     def __len__(self) -> int:
         return self._n_tasks
@@ -81,40 +79,41 @@ class MissingTasks:
     def __iter__(self) -> Iterator[Task]:
         for trial, code in zip(self._experiment.trials(), self._codes, strict=True):
             if wanted := self._wanted[code]:
-                yield Task(self._place, trial, wanted)
+                yield Task(self._number, trial, wanted)
 
 
-def missing_tasks(experiment: Experiment, store: Store | None, place: int = 0) -> MissingTasks:
+def missing_tasks(experiment: Experiment, store: Store | None, number: int = 0) -> MissingTasks:
     """Find what the store does not hold yet.
 
     Parameters
     ----------
     experiment : Experiment
     store : Store or None
-    place : int
-        Place of the experiment in the run.
+    number : int
+        Number of the experiment in the run.
     """
     coverage = Coverage(() if store is None else store.covered_sizes())
-    numbers: dict[tuple[Sizes, ...], int] = {}
+    codes_of: dict[tuple[Sizes, ...], int] = {}
     codes = np.empty(experiment.n_trials(), np.int32)
     for begin, known in _known_sizes(experiment, coverage):
-        codes[begin : begin + len(known)] = [numbers.setdefault(each, len(numbers)) for each in known]
-    return MissingTasks(experiment, place, [_wanted(experiment, known) for known in numbers], codes)
+        codes[begin : begin + len(known)] = [codes_of.setdefault(each, len(codes_of)) for each in known]
+    return MissingTasks(experiment, number, [_wanted(experiment, known) for known in codes_of], codes)
 
 
 def _known_sizes(experiment: Experiment, coverage: Coverage) -> Iterator[tuple[int, list[tuple[Sizes, ...]]]]:
-    """Yield, block by block with its beginning, which sizes of each ranking each planned trial has."""
+    """Yield, block by block with its beginning, which sizes of each competitor each planned trial has."""
     trials = experiment.trials()
     for begin in itertools.count(step=BLOCK):
         block = list(itertools.islice(trials, BLOCK))
         if not block:
             return
-        by_ranking = [coverage.of([experiment.key(each, trial) for trial in block]) for each in experiment.places()]
-        yield begin, list(zip(*by_ranking, strict=True))
+        known = [coverage.of([experiment.key(each, trial) for trial in block]) for each in experiment.numbers()]
+        yield begin, list(zip(*known, strict=True))
 
 
 def _wanted(experiment: Experiment, known: tuple[Sizes, ...]) -> Wanted:
     wanted = {
-        ranking: tuple(size for size in experiment.sizes if size not in sizes) for ranking, sizes in enumerate(known)
+        competitor: tuple(size for size in experiment.sizes if size not in sizes)
+        for competitor, sizes in enumerate(known)
     }
-    return {ranking: sizes for ranking, sizes in wanted.items() if sizes}
+    return {competitor: sizes for competitor, sizes in wanted.items() if sizes}

@@ -1,4 +1,4 @@
-"""Pools of workers: where chunks of tasks run. This process, or several on this machine."""
+"""Pools of workers: where chunks of tasks run. This process, or several on this computer."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ import loky.process_executor
 import threadpoolctl
 
 from fsvm_cli.errors import DataError
-from fsvm_cli.runner.tasks import PackedExperiment, TaskResult, run_tasks
+from fsvm_cli.runner.tasks import PackedExperiment, run_tasks
 from fsvm_cli.runner.warm_up import warm_up
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from fsvm_cli.experiment.plan import Experiment
+    from fsvm_cli.experiment.trial import TrialResult
     from fsvm_cli.runner.tasks import Task
 
 ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
@@ -65,7 +66,7 @@ class Pool(ABC):
     """What a chunk's future raises where the worker died."""
 
     @abstractmethod
-    def submit(self, tasks: Sequence[Task]) -> Future[list[TaskResult]]:
+    def submit(self, tasks: Sequence[Task]) -> Future[list[TrialResult]]:
         """Begin a chunk."""
 
     @abstractmethod
@@ -105,9 +106,9 @@ class SerialPool(Pool):
         warm_up(experiments)
         self._limits = threadpoolctl.threadpool_limits(limits=1)
 
-    def submit(self, tasks: Sequence[Task]) -> Future[list[TaskResult]]:
+    def submit(self, tasks: Sequence[Task]) -> Future[list[TrialResult]]:
         """Run a chunk."""
-        future: Future[list[TaskResult]] = Future()
+        future: Future[list[TrialResult]] = Future()
         future.set_result(run_tasks(self._experiments, tasks))
         return future
 
@@ -123,7 +124,7 @@ class SerialPool(Pool):
 
 
 class ProcessPool(Pool):
-    """Processes of this machine.
+    """Processes of this computer.
 
     Parameters
     ----------
@@ -168,9 +169,9 @@ class ProcessPool(Pool):
         executor.submit(os.getpid)  # the first task starts the processes, which then load while this one goes on
         return executor
 
-    def submit(self, tasks: Sequence[Task]) -> Future[list[TaskResult]]:
+    def submit(self, tasks: Sequence[Task]) -> Future[list[TrialResult]]:
         """Send a chunk to the next free process."""
-        future: Future[list[TaskResult]] = self._executor.submit(_run_chunk, tasks)
+        future: Future[list[TrialResult]] = self._executor.submit(_run_chunk, tasks)
         return future
 
     def check(self) -> None:
@@ -211,7 +212,7 @@ def _die_with(parent: int) -> None:
     os._exit(1)
 
 
-def _run_chunk(tasks: Sequence[Task]) -> list[TaskResult]:
+def _run_chunk(tasks: Sequence[Task]) -> list[TrialResult]:
     # Not taken back: a limit that another thread of this worker restored would lift this one's.
     threadpoolctl.threadpool_limits(limits=1)
     return run_tasks(_experiments, tasks)

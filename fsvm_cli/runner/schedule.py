@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from fsvm_cli.errors import DataError
+from fsvm_cli.experiment.trial import TrialResult
 from fsvm_cli.runner.pools import named
-from fsvm_cli.runner.tasks import Task, TaskResult
+from fsvm_cli.runner.tasks import Task
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -24,6 +25,10 @@ MAX_DEATHS_OF_A_TRIAL_ALONE = 3
 MAX_DEATHS_IN_A_ROW = 12
 DIED = "the worker process died on this trial, also when it ran alone (out of memory?)"
 FAILED = "the worker could not do this trial, also when it ran alone"
+
+
+Done = tuple[Task, TrialResult]
+"""A task, and what it led to."""
 
 
 @dataclass
@@ -56,7 +61,7 @@ class Schedule:
 
     pool: Pool
     _lines: dict[int, _Line] = field(default_factory=dict)
-    _running: dict[Future[list[TaskResult]], list[Task]] = field(default_factory=dict)
+    _running: dict[Future[list[TrialResult]], list[Task]] = field(default_factory=dict)
     _suspects: deque[Task] = field(default_factory=deque)
     _n_deaths: Counter[tuple[int, object]] = field(default_factory=Counter)
     _n_deaths_in_a_row: int = 0
@@ -70,7 +75,7 @@ class Schedule:
         self._lines[experiment].n_waiting = 0
         self._suspects = deque(task for task in self._suspects if task.experiment != experiment)
 
-    def results(self) -> Iterator[list[TaskResult]]:
+    def results(self) -> Iterator[list[Done]]:
         """Run everything; yield results as they come, and an empty list now and then while none comes.
 
         Raises
@@ -113,15 +118,15 @@ class Schedule:
             future.set_exception(error)
         self._running[future] = chunk
 
-    def _collect(self, done: set[Future[list[TaskResult]]]) -> list[TaskResult]:
+    def _collect(self, done: set[Future[list[TrialResult]]]) -> list[Done]:
         was_alone = sum(map(len, self._running.values())) == 1
-        results: list[TaskResult] = []
+        results: list[Done] = []
         lost: list[Task] = []
         cause: BaseException | None = None
         for future in done:
             chunk = self._running.pop(future)
             try:
-                results += future.result()
+                results += zip(chunk, future.result(), strict=True)
             except self.pool.lost_worker_errors as error:
                 lost += chunk
                 cause = error
@@ -134,13 +139,13 @@ class Schedule:
             self._n_deaths_in_a_row = 0
         if cause is not None:
             results += self._recover(lost, was_alone, cause)
-        for result in results:
-            line = self._lines[result.task.experiment]
+        for task, result in results:
+            line = self._lines[task.experiment]
             line.n_measured += 1
             line.seconds += result.seconds
         return results
 
-    def _recover(self, lost: list[Task], was_alone: bool, cause: BaseException) -> list[TaskResult]:
+    def _recover(self, lost: list[Task], was_alone: bool, cause: BaseException) -> list[Done]:
         """Make suspects of the tasks that were lost with a worker; one that has died alone too often fails."""
         if self.pool.loses_all_at_once:
             lost += [task for chunk in self._running.values() for task in chunk]
@@ -157,6 +162,6 @@ class Schedule:
             self._n_deaths[task.experiment, task.trial] += 1
             if self._n_deaths[task.experiment, task.trial] >= MAX_DEATHS_OF_A_TRIAL_ALONE:
                 reason = f"{FAILED} ({named(cause)})" if isinstance(cause, OSError) else DIED
-                return [TaskResult(task, {}, dict.fromkeys(task.wanted, reason), 0.0)]
+                return [(task, TrialResult({}, dict.fromkeys(task.wanted, reason), seconds=0.0))]
         self._suspects.extend(lost)
         return []

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from fsvm_cli.errors import FsvmError
 from fsvm_cli.experiment.recording import compute_record, record_key
+from fsvm_cli.experiment.stored import keep_outcome
 from fsvm_cli.runner.missing import missing_tasks
 from fsvm_cli.runner.pools import ProcessPool, SerialPool
 from fsvm_cli.runner.schedule import Schedule
@@ -16,10 +17,11 @@ from fsvm_cli.runner.schedule import Schedule
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
 
-    from fsvm_cli.experiment.plan import Experiment
+    from fsvm_cli.experiment.plan import Experiment, Trial
+    from fsvm_cli.experiment.trial import TrialResult
     from fsvm_cli.runner.missing import MissingTasks
     from fsvm_cli.runner.pools import Pool
-    from fsvm_cli.runner.tasks import TaskResult
+    from fsvm_cli.runner.schedule import Done
     from fsvm_cli.store.store import Store
 
 
@@ -61,12 +63,12 @@ class Job:
     _n_durable: int = 0
     _n_pending: int = 0
 
-    def begin(self, place: int) -> MissingTasks | None:
-        """Find what is missing, as the experiment at `place` of a run; None where the store cannot tell."""
+    def begin(self, number: int) -> MissingTasks | None:
+        """Find what is missing, as the experiment of that number in a run; None where the store cannot tell."""
         try:
-            tasks = missing_tasks(self.experiment, self.store, place)
-            for ranking in self.experiment.places() if tasks else ():
-                self.store.add_group(json.dumps(self.experiment.ingredients(ranking), sort_keys=True))
+            tasks = missing_tasks(self.experiment, self.store, number)
+            for competitor in self.experiment.numbers() if tasks else ():
+                self.store.add_group(json.dumps(self.experiment.ingredients(competitor), sort_keys=True))
         except FsvmError as error:
             self.error = error
             return None
@@ -76,7 +78,7 @@ class Job:
         self.progress.start(n_trials, self._n_durable)
         return tasks
 
-    def advance(self, results: Sequence[TaskResult]) -> bool:
+    def advance(self, results: Sequence[Done]) -> bool:
         """Store results, which count once they are committed; say whether that was the end of the job."""
         if self.error is None:
             try:
@@ -85,9 +87,9 @@ class Job:
                 self.error = error
         return self.error is not None or self._n_missing == 0
 
-    def _store(self, results: Sequence[TaskResult]) -> None:
-        for result in results:
-            self._take(result)
+    def _store(self, results: Sequence[Done]) -> None:
+        for task, result in results:
+            self._take(task.trial, result)
         if self._n_missing == 0:
             for name in self.experiment.config.record:
                 self._record(name)
@@ -96,12 +98,11 @@ class Job:
         elif self._n_pending and self.store.commit_if_due():
             self._count()
 
-    def _take(self, result: TaskResult) -> None:
-        trial = result.task.trial
-        for place, outcome in result.outcomes.items():
-            self.store.add_packed(self.experiment.key(place, trial), outcome)
-        for place, error in result.errors.items():
-            self.store.add_failure(self.experiment.key(place, trial), error)
+    def _take(self, trial: Trial, result: TrialResult) -> None:
+        for competitor, entry in result.entries.items():
+            keep_outcome(self.store, self.experiment.key(competitor, trial), entry)
+        for competitor, error in result.errors.items():
+            self.store.add_failure(self.experiment.key(competitor, trial), error)
         self.failures.update(set(result.errors.values()))
         self.store.add_timing(trial.n_train, trial.split, result.seconds)
         self._n_missing -= 1
@@ -132,7 +133,7 @@ def open_local_pool(n_processes: int, experiments: Sequence[Experiment], n_tasks
 
 
 def run(jobs: Sequence[Job], open_pool: Callable[[Sequence[Experiment], int], Pool]) -> Generator[int]:
-    """Compute and store what is missing, and yield the place of each job when it has ended.
+    """Compute and store what is missing, and yield the number of each job when it has ended.
 
     An experiment whose store fails ends early with its error; the others go on.
 
@@ -147,22 +148,22 @@ def run(jobs: Sequence[Job], open_pool: Callable[[Sequence[Experiment], int], Po
     DataError
         If workers keep dying or are gone; what was finished is kept.
     """
-    begun = [job.begin(place) for place, job in enumerate(jobs)]
-    running = {place: job for place, job in enumerate(jobs) if not job.advance(())}
-    yield from (place for place in range(len(jobs)) if place not in running)
+    begun = [job.begin(number) for number, job in enumerate(jobs)]
+    running = {number: job for number, job in enumerate(jobs) if not job.advance(())}
+    yield from (number for number in range(len(jobs)) if number not in running)
     if not running:
         return
-    tasks = {place: missing for place, missing in enumerate(begun) if missing and place in running}
+    tasks = {number: missing for number, missing in enumerate(begun) if missing and number in running}
     with open_pool([job.experiment for job in jobs], sum(map(len, tasks.values()))) as pool:
         schedule = Schedule(pool)
-        for place, missing in tasks.items():
-            schedule.add(place, missing, len(missing))
+        for number, missing in tasks.items():
+            schedule.add(number, missing, len(missing))
         for results in schedule.results():
-            for place, job in list(running.items()):
-                if job.advance([result for result in results if result.task.experiment == place]):
-                    schedule.cancel(place)
-                    del running[place]
-                    yield place
+            for number, job in list(running.items()):
+                if job.advance([(task, result) for task, result in results if task.experiment == number]):
+                    schedule.cancel(number)
+                    del running[number]
+                    yield number
 
 
 def estimate_seconds(experiment: Experiment, store: Store | None, tasks: MissingTasks, jobs: int) -> float:

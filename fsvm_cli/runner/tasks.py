@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fsvm_cli.documents import model_from_json
 from fsvm_cli.experiment.plan import Experiment
-from fsvm_cli.experiment.trial import run_trial
+from fsvm_cli.experiment.trial import TrialResult, run_trial
 from fsvm_cli.spec.schema import Config
-from fsvm_cli.store.outcome import PackedOutcome
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,36 +24,15 @@ class Task:
     Attributes
     ----------
     experiment : int
-        Place of the experiment in the run.
+        Number of the experiment in the run.
     trial : Trial
     wanted : mapping of int to tuple of int
-        By place of the ranking, the subset sizes that are wanted.
+        By number of the competitor, the subset sizes that are wanted.
     """
 
     experiment: int
     trial: Trial
     wanted: Mapping[int, tuple[int, ...]]
-
-
-@dataclass(frozen=True, slots=True)
-class TaskResult:
-    """What a task found; where and when it ran leaves no other trace.
-
-    Attributes
-    ----------
-    task : Task
-    outcomes : dict of int to PackedOutcome
-        By place of the ranking; packed by the worker, because the one process that stores them has the least time.
-    errors : dict of int to str
-        For the rankings that have no outcome, why, in one line.
-    seconds : float
-        Wall-clock time of the task.
-    """
-
-    task: Task
-    outcomes: dict[int, PackedOutcome]
-    errors: dict[int, str]
-    seconds: float
 
 
 @dataclass(frozen=True)
@@ -77,15 +54,9 @@ class PackedExperiment:
         return Experiment(model_from_json(Config, self.config), self.source, self.sizes, self.n_test)
 
 
-def run_tasks(experiments: Sequence[Experiment], tasks: Sequence[Task]) -> list[TaskResult]:
+def run_tasks(experiments: Sequence[Experiment], tasks: Sequence[Task]) -> list[TrialResult]:
     """Run a chunk of tasks, one after the other.
 
     The caller sees to it that BLAS has one thread, so that no number depends on how many there are.
     """
-    results = []
-    for task in tasks:
-        begin = time.perf_counter()
-        found = run_trial(experiments[task.experiment], task.trial, task.wanted)
-        outcomes = {place: PackedOutcome.of(outcome) for place, outcome in found.outcomes.items()}
-        results.append(TaskResult(task, outcomes, found.errors, time.perf_counter() - begin))
-    return results
+    return [run_trial(experiments[task.experiment], task.trial, task.wanted) for task in tasks]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from fsvm_cli.documents import Document
 from fsvm_cli.experiment.provenance import config_folder, describe_run, read_run
+from fsvm_cli.experiment.stored import stored_outcome
 from fsvm_cli.runner.explain import flattened
 from fsvm_cli.runner.missing import missing_tasks
 from fsvm_cli.runner.pools import SerialPool
@@ -18,10 +19,11 @@ from fsvm_cli.spec.config import LoadedConfig
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from fsvm_cli.experiment.outcome import Outcome
     from fsvm_cli.experiment.plan import Experiment, Trial
-    from fsvm_cli.store.outcome import Outcome
     from fsvm_cli.store.store import Store
 
+PARTS: tuple[Literal["train", "test"], ...] = ("train", "test")
 SCORE_TOLERANCE = 1e-6
 """Relative to the largest score: what another BLAS or processor may change."""
 
@@ -88,15 +90,15 @@ def repeat(experiment: Experiment, store: Store, n_trials: int, rng: np.random.G
         Chooses the trials.
     """
     trials = stored_trials(experiment, store)
-    chosen = [trials[place] for place in rng.permutation(len(trials))[:n_trials]]
-    wanted = dict.fromkeys(experiment.places(), experiment.sizes)
+    chosen = [trials[number] for number in rng.permutation(len(trials))[:n_trials]]
+    wanted = dict.fromkeys(experiment.numbers(), experiment.sizes)
     counts = {"identical": 0, "close": 0}
     differing = []
     with SerialPool([experiment]) as pool:
         for trial in chosen:
             (result,) = pool.submit([Task(0, trial, wanted)]).result()
-            again = {place: packed.unpacked() for place, packed in result.outcomes.items()}
-            pairs = [(store.outcome(experiment.key(place, trial)), again.get(place)) for place in wanted]
+            again = result.outcomes
+            pairs = [(stored_outcome(store, experiment.key(number, trial)), again.get(number)) for number in wanted]
             if all(_is_repeated(stored, found, experiment.sizes, 0.0) for stored, found in pairs):
                 counts["identical"] += 1
             elif all(_is_repeated(stored, found, experiment.sizes, SCORE_TOLERANCE) for stored, found in pairs):
@@ -112,6 +114,5 @@ def _is_repeated(stored: Outcome | None, found: Outcome | None, sizes: tuple[int
     scores, again = np.array(stored.scores), np.array(found.scores)
     largest = np.abs(scores).max(initial=0.0)
     return np.allclose(again, scores, rtol=0.0, atol=tolerance * largest) and all(
-        (stored.subsets[size].train, stored.subsets[size].test) == (found.subsets[size].train, found.subsets[size].test)
-        for size in sizes
+        np.array_equal(stored.confusions(part, sizes), found.confusions(part, sizes)) for part in PARTS
     )

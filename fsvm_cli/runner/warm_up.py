@@ -18,7 +18,7 @@ from fsvm_cli.compiled_cache import VARIABLE
 from fsvm_cli.evaluation.seeds import random_stream
 from fsvm_cli.experiment.plan import Trial
 from fsvm_cli.experiment.sparse import is_sparse
-from fsvm_cli.experiment.trial import Parts, run_on_parts
+from fsvm_cli.experiment.trial import DrawnTrial, Parts, compete
 from fsvm_cli.runner.signals import insistent_signals
 
 if TYPE_CHECKING:
@@ -47,8 +47,10 @@ def warm_up(experiments: Iterable[Experiment]) -> None:
                 continue
             parts = _random_parts(experiment)
             sizes = tuple(range(1, parts.X_train.shape[1] + 1))
-            trial, wanted = Trial(len(parts.y_train), 0), dict.fromkeys(experiment.places(), sizes)
-            if not run_on_parts(experiment, parts, trial, wanted).errors:
+            errors: dict[int, str] = {}
+            trial = DrawnTrial(experiment, Trial(len(parts.y_train), 0), parts)
+            compete(trial, dict.fromkeys(experiment.numbers(), sizes), errors)
+            if not errors:
                 mark.parent.mkdir(parents=True, exist_ok=True)
                 mark.touch()
 

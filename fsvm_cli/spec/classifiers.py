@@ -11,6 +11,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from fsvm_cli.documents import StrictModel
 from fsvm_cli.spec.kernels import AnyKernel, KernelSpec, models_of_kernels
+from fsvm_cli.spec.learner import EstimatorLearner
 from fsvm_cli.spec.machine import Machine
 from fsvm_cli.spec.tuning import TuneSteps  # noqa: TC001 - pydantic's fields are made from what stands here
 from fsvm_cli.svm.one_vs_rest import OutputScaling  # noqa: TC001 - as above
@@ -18,6 +19,8 @@ from fsvm_cli.svm.solvers.dual import Solver  # noqa: TC001 - as above
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from fsvm_cli.spec.learner import Learner
 
 NO_SCALING: Literal["none"] = "none"
 
@@ -27,9 +30,9 @@ class SklearnClassifier(StrictModel):
 
     type: str
 
-    def handed(self) -> dict[str, Any]:
-        """Hand itself to ranking methods that take any classifier; methods that train machines cannot be listed."""
-        return {"estimator": self.estimator(random_state=0)}
+    def learner(self, class_names: Sequence[str], random_state: int) -> Learner:  # noqa: ARG002 - as in Classifier
+        """Build what a trial trains; ranking methods that take any classifier get one of their own stream."""
+        return EstimatorLearner(self.estimator(random_state), self.estimator(random_state=0))
 
     @abstractmethod
     def estimator(self, random_state: int) -> Any:
@@ -98,6 +101,10 @@ class Classifier(KernelSpec):
         """Build the machine that the config describes, before anything is tuned."""
         own = {class_names.index(name): spec.kernel_object() for name, spec in self.class_kernels.items()}
         return Machine(self.kernel_object(), self.C, self.tolerance, self.solver, own or None, self.output_scaling)
+
+    def learner(self, class_names: Sequence[str], random_state: int) -> Learner:  # noqa: ARG002 - nothing is drawn
+        """Build what a trial trains, before anything is tuned."""
+        return self.machine(class_names)
 
     @model_validator(mode="after")
     def _tunes_plain_machines(self) -> Classifier:

@@ -121,8 +121,8 @@ def _has_given_split(document: Document) -> bool:
 
 def _refuse_claims_that_share_an_id(config: Config, document: Document) -> None:
     first: dict[str, str] = {}
-    for place, claim in enumerate(config.expected):
-        here = ("expected", place, "id")
+    for index, claim in enumerate(config.expected):
+        here = ("expected", index, "id")
         if claim.id in first:
             before = first[claim.id].removeprefix(f"{document.name}:")
             raise document.error(here, f"two claims have the id '{claim.id}' (first at {before}); rename one")

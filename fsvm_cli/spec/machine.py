@@ -6,9 +6,16 @@ import dataclasses
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from fsvm_cli.svm import SVM
+from fsvm_cli.spec.learner import curves_of_estimator
+from fsvm_cli.svm import SVM, nested_curves
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from fsvm_cli.spec.learner import Curves
     from fsvm_cli.svm.kernels.base import Kernel
     from fsvm_cli.svm.one_vs_rest import OutputScaling
     from fsvm_cli.svm.solvers.dual import Solver
@@ -16,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Machine:
-    """The support vector machine that a trial uses.
+    """The support vector machine that a trial trains: the `Learner` of most experiments.
 
     Attributes
     ----------
@@ -50,6 +57,31 @@ class Machine:
     def estimator(self) -> SVM:
         """Build the machine; gaps that it misses are recorded, not raised."""
         return SVM(**self._parameters(), on_failure="flag")
+
+    def curves(  # noqa: PLR0917
+        self,
+        X_train: NDArray[np.float64],
+        y_train: NDArray[np.intp],
+        X_test: NDArray[np.float64],
+        orders: Sequence[NDArray[np.intp]],
+        sizes: tuple[int, ...],
+        n_classes: int,
+    ) -> Curves:
+        """Train a fresh machine on the first features of each order, for each size."""
+        if not self.is_plain:
+            return curves_of_estimator(self.estimator(), X_train, y_train, X_test, orders, sizes)
+        return nested_curves(
+            self.kernel,
+            self.C,
+            X_train,
+            y_train,
+            X_test,
+            orders,
+            sizes,
+            n_classes=n_classes,
+            tolerance=self.tolerance,
+            solver=self.solver,
+        )
 
     def _parameters(self) -> dict[str, Any]:
         return {

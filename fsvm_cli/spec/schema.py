@@ -6,11 +6,8 @@ classes themselves, so that a new one needs no line here.
 
 from __future__ import annotations
 
-import functools
-import operator
-from collections.abc import Mapping
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import (
     BeforeValidator,
@@ -18,7 +15,6 @@ from pydantic import (
     PlainSerializer,
     PlainValidator,
     WithJsonSchema,
-    create_model,
     model_validator,
 )
 
@@ -26,20 +22,13 @@ from fsvm_cli.data.scaling import ScalingName
 from fsvm_cli.data.spec import DatasetSpec
 from fsvm_cli.documents import StrictModel
 from fsvm_cli.evaluation.metrics import METRICS
-from fsvm_cli.ranking.base import Ranker  # noqa: TC001 - pydantic's fields are made from what stands here
-from fsvm_cli.ranking.parameters import KEYS_OF_CONFIGS
-from fsvm_cli.ranking.registry import SYNONYMS, ranking_methods
-from fsvm_cli.spec.claims import AnyClaim
-from fsvm_cli.spec.classifiers import Classifier, ExperimentClassifier, SklearnClassifier, is_absent
-from fsvm_cli.spec.extractors import AnyExtraction, Extraction
+from fsvm_cli.ranking.registry import ranking_methods
+from fsvm_cli.spec.claims.registry import AnyClaim
+from fsvm_cli.spec.classifiers import Classifier, ExperimentClassifier, SklearnClassifier
+from fsvm_cli.spec.extractors import AnyExtraction
+from fsvm_cli.spec.rankings import ALL_FEATURES, AnyRanking, Ranking
 from fsvm_cli.spec.records import RECORD_NAMES
 from fsvm_cli.spec.tuning import one_or_more
-
-ALL_FEATURES = "all features"
-"""Label of the machine on all features, where no ranking is listed; claims may name it in any case."""
-
-LEAK = " (test leak)"
-"""Ends the label of a ranking that sees the test part, wherever it is shown: in tables, figures and verdicts."""
 
 GIVEN: Literal["given"] = "given"
 """The training part that the source of the data fixes, and with it the test part."""
@@ -131,76 +120,6 @@ class Protocol(StrictModel):
         return self
 
 
-class Ranking(StrictModel):
-    """A method that orders the features, and the end of its order that the curve keeps."""
-
-    synonyms: ClassVar[Mapping[str, str]] = SYNONYMS
-
-    method: str
-    order: Literal["best-first", "worst-first"] = Field(
-        default="best-first", description="Whether a subset keeps the best features or, as a control, the worst."
-    )
-    label: Text = Field(default="", description="Name in tables and figures; made from method and order if left out.")
-    classifier: ExperimentClassifier | None = Field(
-        default=None,
-        exclude_if=is_absent,
-        description="The machine of this ranking and its subsets; that of the experiment if left out.",
-    )
-    score_threshold: float | None = Field(
-        default=None,
-        exclude_if=is_absent,
-        description="Score from which on the source selects features: a line in the figure of the scores.",
-    )
-
-    @model_validator(mode="before")
-    @classmethod
-    def _fill_in_label(cls, value: Any) -> Any:
-        if not isinstance(value, dict) or "method" not in value:
-            return value
-        suffix = ", worst first" if value.get("order") == "worst-first" else ""
-        label = value.get("label", f"{value['method']}{suffix}")
-        leaks = ranking_methods()[value["method"]].sees_test_part(value)
-        if leaks and isinstance(label, str) and not label.endswith(LEAK):
-            label += LEAK
-        return value | {"label": label}
-
-    def sees_test_part(self) -> bool:
-        """Whether test labels decide about the ranking."""
-        return ranking_methods()[self.method].sees_test_part(self.parameters())
-
-    def parameters(self) -> dict[str, Any]:
-        """Parameters of the method, by the name that its estimator gives them."""
-        return self.model_dump(exclude=set(Ranking.model_fields))
-
-    def scores_as(self, other: Ranking) -> bool:
-        """Whether another ranking gives the features the same scores."""
-        alike = self.method == other.method and self.parameters() == other.parameters()
-        return alike and self.classifier == other.classifier
-
-    def estimator(self, **handed: Any) -> Ranker:
-        """Build the method's estimator with its parameters and those of `handed` that it takes."""
-        method = ranking_methods()[self.method]
-        taken = {name: handed[name] for name in handed.keys() & method.handed_down}
-        return method(**self.parameters(), **taken)
-
-
-def _ranking_model(name: str, method: type[Ranker]) -> type[Ranking]:
-    parameters = method.parameters_model().model_fields
-    assert set(Ranking.model_fields) == KEYS_OF_CONFIGS, "no parameter may be called like any of them"
-    fields: dict[str, Any] = {key: (info.rebuild_annotation(), info.default) for key, info in parameters.items()}
-    fields["method"] = (Literal[name], ...)
-    return create_model(f"{method.__name__}Ranking", __base__=Ranking, **fields)
-
-
-if TYPE_CHECKING:
-    AnyRanking = Ranking
-else:
-    AnyRanking = Annotated[
-        functools.reduce(operator.or_, [_ranking_model(name, method) for name, method in ranking_methods().items()]),
-        Field(discriminator="method"),
-    ]
-
-
 def _sorted_sizes(value: Any) -> Any:
     is_sizes = isinstance(value, tuple | list) and all(isinstance(size, int) for size in value)
     return tuple(sorted(set(value))) if is_sizes else value
@@ -250,10 +169,15 @@ class Config(StrictModel):
         """Whether all rankings have the same machine when they keep all features."""
         return all(ranking.classifier is None for ranking in self.rankings)
 
-    def classifier_of(self, ranking: Ranking | Extraction | None) -> Classifier | SklearnClassifier:
-        """Give the classifier of a ranking; that of the experiment where there is none of its own."""
-        own = ranking.classifier if isinstance(ranking, Ranking) else None
-        return self.classifier if own is None else own
+    def classifier_of(self, ranking: Ranking) -> Classifier | SklearnClassifier:
+        """Give the classifier of a ranking; that of the experiment where it has none of its own."""
+        return self.classifier if ranking.classifier is None else ranking.classifier
+
+    def classifiers(self) -> list[Classifier | SklearnClassifier]:
+        """List the classifiers whose curves are shown, one for each curve."""
+        # Components, and all features where nothing is ranked, have the classifier of the experiment.
+        others = self.extractors if self.rankings else (None,)
+        return [*map(self.classifier_of, self.rankings), *(self.classifier for _ in others)]
 
     @model_validator(mode="after")
     def _labels_are_distinct(self) -> Config:

@@ -1,1 +1,1 @@
-"""Floor 5: finished trials on disk."""
+"""Floor 1: texts by key, on disk."""

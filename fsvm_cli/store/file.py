@@ -28,12 +28,12 @@ PRAGMA application_id = {APPLICATION_ID};
 PRAGMA user_version = {STORE_VERSION};
 CREATE TABLE outcomes (
     key TEXT PRIMARY KEY,
-    sizes TEXT NOT NULL,     -- numbers of retained features that the outcome covers
+    sizes TEXT NOT NULL,     -- what the outcome covers: whole numbers, ascending
     outcome TEXT NOT NULL,
     seal TEXT NOT NULL       -- hash of the row, because SQLite does not notice a changed digit
 ) WITHOUT ROWID;
 CREATE TABLE groups (
-    ingredients TEXT PRIMARY KEY    -- what the keys of a ranking's outcomes were made of, as JSON
+    ingredients TEXT PRIMARY KEY    -- what keys were made of, as JSON
 ) WITHOUT ROWID;
 CREATE TABLE failures (
     key TEXT PRIMARY KEY,

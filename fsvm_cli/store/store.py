@@ -1,4 +1,4 @@
-"""The store: every finished outcome, durable before it counts as done, in one SQLite file with one writer."""
+"""The store: texts by key, durable before they count as done, in one SQLite file with one writer."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import time
 from typing import TYPE_CHECKING, Any, Self
 
 from fsvm_cli.errors import DataError
+from fsvm_cli.store.entry import Entry
 from fsvm_cli.store.file import (
     DATABASE_ERRORS,
     claim_folder,
@@ -15,7 +16,6 @@ from fsvm_cli.store.file import (
     prepare_replacement,
     remove_database,
 )
-from fsvm_cli.store.outcome import Outcome, PackedOutcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,9 +28,9 @@ SHARE_OF_TIME_FOR_COMMITS = 0.05
 
 
 class Store:
-    """Outcomes of one experiment, by key.
+    """Entries of one experiment, by key.
 
-    Use it as a context manager. While it is open for writing, no other process can open it so. What `add` was given is
+    Use it as a context manager. While it is open for writing, no other process can open it so. What `put` was given is
     durable after the next `commit`; leaving the context commits, also when an exception or a signal ends it.
 
     Parameters
@@ -40,7 +40,7 @@ class Store:
     writable : bool
         Whether to create what is missing and take the lock.
     fresh : bool
-        Whether to start over. The old store stays until the new one holds its first outcome.
+        Whether to start over. The old store stays until the new one holds its first entry.
 
     Raises
     ------
@@ -57,7 +57,7 @@ class Store:
         self._last_commit, self._seconds_per_commit = time.monotonic(), 0.0
         try:
             if writable:
-                # That of a fresh run that was killed before its first outcome.
+                # That of a fresh run that was killed before its first entry.
                 remove_database(folder / FRESH_NAME)
             if fresh:
                 prepare_replacement(folder / FILE_NAME)
@@ -87,20 +87,20 @@ class Store:
             self._lock.release()
 
     def covered_sizes(self) -> Iterator[tuple[str, frozenset[int]]]:
-        """Yield each key that has an outcome with the sizes that it covers, by ascending keys."""
+        """Yield each key that has an entry with the sizes that it covers, by ascending keys."""
         shared: dict[str, frozenset[int]] = {}
         for key, sizes in self._each_row("SELECT key, sizes FROM outcomes ORDER BY key"):
             if not (isinstance(key, str) and key.isascii()):
-                raise self._damaged(key)
+                raise self.damaged(key)
             if sizes not in shared:
                 try:
                     shared[sizes] = frozenset(map(int, sizes.split()))
                 except ValueError as error:
-                    raise self._damaged(key) from error
+                    raise self.damaged(key) from error
             yield key, shared[sizes]
 
-    def outcome(self, key: str) -> Outcome | None:
-        """Read one outcome, None where there is none.
+    def entry(self, key: str) -> Entry | None:
+        """Read one entry, None where there is none.
 
         Raises
         ------
@@ -109,27 +109,18 @@ class Store:
         """
         for sizes, text, seal in self._rows("SELECT sizes, outcome, seal FROM outcomes WHERE key = ?", key):
             if seal != _seal(key, sizes, text):
-                raise self._damaged(key)
-            try:
-                return Outcome.from_json(text)
-            except ValueError as error:
-                raise self._damaged(key) from error
+                raise self.damaged(key)
+            return Entry(sizes, text)
         return None
 
-    def add(self, key: str, outcome: Outcome) -> None:
-        """Store an outcome, together with what the key already has; a failure of the key is forgotten."""
-        self.add_packed(key, PackedOutcome.of(outcome))
-
-    def add_packed(self, key: str, packed: PackedOutcome) -> None:
-        """Do what `add` does with an outcome that a worker has packed."""
-        known = self.outcome(key)
-        whole = packed if known is None else PackedOutcome.of(known.merged_with(packed.unpacked()))
-        row = (key, whole.sizes, whole.text)
+    def put(self, key: str, entry: Entry) -> None:
+        """Store an entry instead of what the key has; a failure of the key is forgotten."""
+        row = (key, entry.sizes, entry.text)
         self._write("INSERT OR REPLACE INTO outcomes VALUES (?, ?, ?, ?)", *row, _seal(*row))
         self._write("DELETE FROM failures WHERE key = ?", key)
 
     def add_group(self, ingredients: str) -> None:
-        """Remember, as JSON, what the keys of a ranking's outcomes are made of."""
+        """Remember, as JSON, what keys are made of."""
         self._write("INSERT OR IGNORE INTO groups VALUES (?)", ingredients)
 
     def groups(self) -> list[str]:
@@ -137,7 +128,7 @@ class Store:
         return [ingredients for (ingredients,) in self._rows("SELECT ingredients FROM groups")]
 
     def add_failure(self, key: str, error: str) -> None:
-        """Store why there is no outcome for a key."""
+        """Store why there is no entry for a key."""
         self._write("INSERT OR REPLACE INTO failures VALUES (?, ?)", key, error)
 
     def failures(self) -> dict[str, str]:
@@ -145,7 +136,7 @@ class Store:
         return dict(self._rows("SELECT key, error FROM failures"))
 
     def add_record(self, key: str, record: str) -> None:
-        """Store what the config's `record` asks for, as JSON; a failure of the key is forgotten."""
+        """Store a text without sizes, apart from the entries; a failure of the key is forgotten."""
         self._write("INSERT OR REPLACE INTO records VALUES (?, ?, ?)", key, record, _seal(key, record))
         self._write("DELETE FROM failures WHERE key = ?", key)
 
@@ -159,7 +150,7 @@ class Store:
         """
         for record, seal in self._rows("SELECT record, seal FROM records WHERE key = ?", key):
             if seal != _seal(key, record):
-                raise self._damaged(key)
+                raise self.damaged(key)
             return str(record)
         return None
 
@@ -180,7 +171,8 @@ class Store:
         except DATABASE_ERRORS as error:
             raise DataError(f"{self.path}: cannot be read ({error}); move it away, or use --fresh") from error
 
-    def _damaged(self, key: object) -> DataError:
+    def damaged(self, key: object) -> DataError:
+        """Say that what lies under a key is not what was put there."""
         return DataError(f"{self.path}: the entry {key} is damaged; start over with --fresh")
 
     def _write(self, statement: str, *values: Any) -> None:

@@ -7,8 +7,10 @@ import json
 import shutil
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
+from fsvm_cli.experiment.stored import keep_outcome, stored_outcome
 from fsvm_cli.store.store import Store
 from tests.helpers.calling import fsvm_here, write_config
 
@@ -58,10 +60,10 @@ def test_a_table_that_was_edited_and_a_figure_that_is_missing(call: Call, result
 def test_a_stored_outcome_that_does_not_repeat(call: Call, results: Path) -> None:
     with Store(results, writable=True) as store:
         (key, _), *_ = store.covered_sizes()
-        outcome = store.outcome(key)
+        outcome = stored_outcome(store, key)
         assert outcome is not None
-        changed = dataclasses.replace(outcome.subsets[5], test=((15, 15), (0, 0)))
-        store.add(key, dataclasses.replace(outcome, subsets={5: changed}))
+        changed = np.full_like(outcome.test, outcome.test.sum() // outcome.test.size)
+        keep_outcome(store, key, dataclasses.replace(outcome, test=changed).packed())
     answer = call("verify", results, "--rerun", "4")
     assert answer.code == 3
     assert "with 30 training rows leads to other numbers when it is repeated" in answer.err

@@ -23,9 +23,9 @@ def mean_accuracies(experiment: Experiment) -> np.ndarray:
     """Mean test accuracy of each ranking at each size."""
     accuracies = []
     for trial in experiment.trials():
-        outcomes = run_trial(experiment, trial, dict.fromkeys(experiment.places(), experiment.sizes)).outcomes
+        outcomes = run_trial(experiment, trial, dict.fromkeys(experiment.numbers(), experiment.sizes)).outcomes
         confusions = np.array(
-            [[outcomes[place].subsets[size].test for size in experiment.sizes] for place in experiment.places()]
+            [outcomes[number].confusions("test", experiment.sizes) for number in experiment.numbers()]
         )
         accuracies.append(np.trace(confusions, axis1=2, axis2=3) / confusions.sum(axis=(2, 3)))
     return np.mean(accuracies, axis=0)

@@ -14,7 +14,7 @@ from fsvm_cli.errors import UsageError
 from fsvm_cli.experiment.plan import Experiment, Trial
 from fsvm_cli.experiment.trial import draw_parts, run_trial
 from fsvm_cli.extraction.registry import extraction_methods
-from fsvm_cli.report.samples import collect
+from fsvm_cli.report.complete_trials import collect
 from fsvm_cli.report.tables import summarise
 from fsvm_cli.report.trials import Trials
 from fsvm_cli.spec.schema import Config
@@ -37,20 +37,21 @@ def test_a_curve_keeps_the_first_components_of_the_training_part(planned: Planne
     outcome = run_trial(experiment, FIRST, {1: (1, 5, 20)}).outcomes[1]
     parts = draw_parts(experiment, FIRST)
     pca = PCA().fit(parts.X_train)
-    for size, found in outcome.subsets.items():
+    for size, found in zip(outcome.sizes, outcome.test, strict=True):
         # Twelve centred rows have eleven directions, and a twelfth of rounding.
         train, test = (pca.transform(X)[:, :size] for X in (parts.X_train, parts.X_test))
         expected = GaussianNB().fit(train, parts.y_train).predict(test)
         if size < 12:
-            np.testing.assert_array_equal(found.test, sklearn.metrics.confusion_matrix(parts.y_test, expected))
-    assert outcome.subsets.keys() == {1, 5, 20}
+            np.testing.assert_array_equal(found, sklearn.metrics.confusion_matrix(parts.y_test, expected))
+    assert outcome.sizes == (1, 5, 20)
     assert outcome.scores == ()
 
 
 def test_a_curve_is_level_where_there_are_no_more_components(planned: Planned) -> None:
     experiment = planned(extractors=[{"method": "lda"}])
-    subsets = run_trial(experiment, FIRST, {2: experiment.sizes}).outcomes[2].subsets
-    assert subsets[1] == subsets[5] == subsets[20]
+    outcome = run_trial(experiment, FIRST, {2: experiment.sizes}).outcomes[2]
+    for values in (outcome.train, outcome.test, outcome.n_unconverged, outcome.duality_gap):
+        np.testing.assert_array_equal(values, np.broadcast_to(values[:1], values.shape))
 
 
 def test_a_test_label_changes_no_component(planned: Planned, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -59,7 +60,7 @@ def test_a_test_label_changes_no_component(planned: Planned, monkeypatch: pytest
         fit = method.fit
         monkeypatch.setattr(method, "fit", lambda self, X, y, fit=fit: (seen.append(len(X)), fit(self, X, y))[1])
     experiment = planned(extractors=EVERY)
-    run_trial(experiment, FIRST, dict.fromkeys(experiment.places(), (5,)))
+    run_trial(experiment, FIRST, dict.fromkeys(experiment.numbers(), (5,)))
     assert seen == [12] * len(EVERY)
 
 
@@ -72,7 +73,7 @@ def test_all_features_are_those_of_a_ranking_and_scores_those_of_rankings(planne
     curves, scores = summarise(experiment, collected)
     assert set(curves["ranking"]) == {"average-separation", "random", *extraction_methods()}
     assert set(scores["ranking"]) == {"average-separation", "random"}
-    lda = {key: samples for key, samples in collected.items() if key[0] == "lda"}
+    lda = {key: trials for key, trials in collected.items() if key[0] == "lda"}
     assert not Trials(experiment, lda).cover(experiment.config.expected[0])
 
 

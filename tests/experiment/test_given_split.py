@@ -14,7 +14,7 @@ from fsvm_cli.errors import UsageError
 from fsvm_cli.experiment import plan as planning
 from fsvm_cli.experiment.plan import Experiment, Trial
 from fsvm_cli.experiment.trial import draw_parts
-from fsvm_cli.report.samples import collect
+from fsvm_cli.report.complete_trials import collect
 from fsvm_cli.report.tables import summarise
 from fsvm_cli.runner.tasks import PackedExperiment
 from fsvm_cli.store.store import Store

@@ -11,7 +11,8 @@ from fsvm_cli.documents import model_from_json
 from fsvm_cli.experiment.plan import Experiment, Trial
 from fsvm_cli.experiment.trial import draw_parts, run_trial
 from fsvm_cli.ranking.infoprop import Infoprop
-from fsvm_cli.spec.schema import LEAK, Config
+from fsvm_cli.spec.rankings import LEAK
+from fsvm_cli.spec.schema import Config
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,7 +25,7 @@ LEAKING = {"method": "infoprop", "credit_on": "test"}
 
 def test_the_test_part_reaches_the_method_that_credits_on_it(planned: Planned) -> None:
     experiment = planned(rankings=[LEAKING, {"method": "infoprop"}])
-    found = run_trial(experiment, FIRST, dict.fromkeys(experiment.places(), experiment.sizes))
+    found = run_trial(experiment, FIRST, dict.fromkeys(experiment.numbers(), experiment.sizes))
     parts = draw_parts(experiment, FIRST)
     tolerance = experiment.config.classifier.tolerance
     direct = Infoprop(C=1, credit_on="test", tolerance=tolerance).fit(
@@ -50,7 +51,7 @@ def test_test_labels_do_not_reach_the_others(planned: Planned, monkeypatch: pyte
             {"method": "infoprop", "credit_on": "cross-validation", "folds": 2, "label": "by folds"},
         ]
     )
-    assert not run_trial(experiment, FIRST, dict.fromkeys(experiment.places(), experiment.sizes)).errors
+    assert not run_trial(experiment, FIRST, dict.fromkeys(experiment.numbers(), experiment.sizes)).errors
     assert seen == [(0, 0), (0, 0)]
 
 

@@ -37,7 +37,7 @@ def keys_of(experiment: Experiment, place: int = 0) -> set[str]:
 
 def test_every_trial_of_every_ranking_has_its_own_key(planned: Planned) -> None:
     experiment = planned(protocol=PROTOCOL | {"train": [6, 12]})
-    keys = [experiment.key(place, trial) for place in experiment.places() for trial in experiment.trials()]
+    keys = [experiment.key(place, trial) for place in experiment.numbers() for trial in experiment.trials()]
     assert len(keys) == 2 * 2 * 3
     assert len(set(keys)) == len(keys)
     assert experiment.n_trials() == len(list(experiment.trials())) == 6
@@ -99,6 +99,12 @@ def test_a_key_depends_on_the_parameters_of_its_own_method(planned: Planned) -> 
         ("fsvm_cli.svm.solvers.solve", {0, 1}),
         ("fsvm_cli.evaluation.splits", {0, 1}),
         ("fsvm_cli.experiment.trial", {0, 1}),
+        ("fsvm_cli.experiment.competitors", {0, 1}),
+        ("fsvm_cli.experiment.outcome", {0, 1}),
+        ("fsvm_cli.spec.rankings", {0, 1}),
+        ("fsvm_cli.spec.schema", set()),
+        ("fsvm_cli.spec.claims.rules", set()),
+        ("fsvm_cli.store.store", set()),
         ("fsvm_cli.data.synthetic.hermes", {0, 1}),
         ("fsvm_cli.data.synthetic.weston", set()),
         ("fsvm_cli.ranking.fisher", set()),
@@ -109,9 +115,9 @@ def test_a_key_depends_on_the_code_that_leads_to_the_outcome(
     planned: Planned, edit_code: Callable[[str], None], module: str, changed: set[int]
 ) -> None:
     before, after = planned(), planned()
-    old = [keys_of(before, place) for place in before.places()]
+    old = [keys_of(before, place) for place in before.numbers()]
     edit_code(module)
-    assert {place for place in after.places() if keys_of(after, place) != old[place]} == changed
+    assert {place for place in after.numbers() if keys_of(after, place) != old[place]} == changed
     assert all(not keys_of(after, place) & old[place] for place in changed)
 
 
@@ -145,7 +151,7 @@ def test_splits_do_not_depend_on_the_methods_or_on_how_many_there_are(planned: P
 def test_an_outcome_does_not_depend_on_the_other_rankings(planned: Planned) -> None:
     both = planned(rankings=[{"method": "random"}, ANGLE])
     alone = planned(rankings=[ANGLE])
-    wanted = dict.fromkeys(both.places(), both.sizes)
+    wanted = dict.fromkeys(both.numbers(), both.sizes)
     assert run_trial(both, FIRST, wanted).outcomes[1] == run_trial(alone, FIRST, {0: alone.sizes}).outcomes[0]
 
 
@@ -183,7 +189,7 @@ def test_a_ranking_that_raises_leaves_the_others_their_outcomes(
 ) -> None:
     experiment = planned()
     monkeypatch.setattr(ranking_methods()["random"], "_scores", _raise)
-    result = run_trial(experiment, FIRST, dict.fromkeys(experiment.places(), experiment.sizes))
+    result = run_trial(experiment, FIRST, dict.fromkeys(experiment.numbers(), experiment.sizes))
     assert list(result.outcomes) == [0]
     assert result.errors == {1: "ZeroDivisionError: by design"}
 
@@ -198,31 +204,24 @@ def test_scores_that_are_not_finite_fail_the_ranking(
 ) -> None:
     experiment = planned()
     monkeypatch.setattr(ranking_methods()["random"], "_scores", functools.partial(_constant, bad))
-    result = run_trial(experiment, FIRST, dict.fromkeys(experiment.places(), experiment.sizes))
+    result = run_trial(experiment, FIRST, dict.fromkeys(experiment.numbers(), experiment.sizes))
     assert list(result.outcomes) == [0]
-    assert f"random: the score of feature 1 is {bad}" in result.errors[1]
+    assert f"the score of feature 1 is {bad}" in result.errors[1]
 
 
 def _constant(value: float, X: np.ndarray, *args: object) -> np.ndarray:
     return np.full(X.shape[1], value)
 
 
-def trial_of_one_class(experiment: Experiment) -> Trial:
-    """Find a split whose two training rows are of one class."""
-    trials = (Trial(2, split) for split in range(100))
-    return next(trial for trial in trials if len(set(draw_parts(experiment, trial).y_train)) == 1)
+def first_of_one_class(experiment: Experiment) -> Trial:
+    return next(trial for trial in experiment.trials() if len(set(draw_parts(experiment, trial).y_train)) == 1)
 
 
-def test_a_training_part_of_one_class_fails_the_trial(planned: Planned) -> None:
-    experiment = planned(protocol=PROTOCOL | {"train": 2})
-    result = run_trial(experiment, trial_of_one_class(experiment), dict.fromkeys(experiment.places(), experiment.sizes))
-    assert not result.outcomes
-    assert set(result.errors) == {0, 1}
-    assert all("only one class" in error for error in result.errors.values())
-
-
-def test_without_rankings_a_training_part_of_one_class_fails_too(planned: Planned) -> None:
-    experiment = planned(protocol=PROTOCOL | {"train": 2}, rankings=None)
-    result = run_trial(experiment, trial_of_one_class(experiment), {0: experiment.sizes})
-    assert not result.outcomes
-    assert list(result.errors) == [0]
+@pytest.mark.parametrize("rankings", [[{"method": "average-separation"}, {"method": "random"}], None])
+def test_a_training_part_of_one_class_fails_the_trial(planned: Planned, rankings: Any) -> None:
+    experiment = planned(protocol=PROTOCOL | {"train": 2, "splits": 30}, rankings=rankings)
+    wanted = dict.fromkeys(experiment.numbers(), experiment.sizes)
+    result = run_trial(experiment, first_of_one_class(experiment), wanted)
+    assert not result.entries
+    assert set(result.errors) == set(experiment.numbers())
+    assert all("class" in error for error in result.errors.values())

@@ -61,7 +61,7 @@ def test_what_stays_sparse_is_done(planned_on_words: Callable[..., Experiment]) 
     experiment = planned_on_words(rankings=[{"method": "infoprop"}, {"method": "mutual-information"}])
     found = run_trial(experiment, Trial(60, 0), dict.fromkeys((0, 1), (2,)))
     assert not found.errors
-    assert all(outcome.subsets[2].n_unconverged == 0 for outcome in found.outcomes.values())
+    assert all(outcome.n_unconverged[outcome.rows([2])] == 0 for outcome in found.outcomes.values())
 
 
 FILLED = r"small\.yaml:\d+:\d+: {} no sparse matrix, and words, 120 x 100,000, would take 0\.1 GB as a full one"

@@ -15,7 +15,8 @@ from sklearn.svm import SVC
 from fsvm_cli.documents import model_from_json, parse_document, validate
 from fsvm_cli.errors import UsageError
 from fsvm_cli.experiment.plan import Experiment, Trial
-from fsvm_cli.experiment.trial import draw_parts, machine_for, run_trial
+from fsvm_cli.experiment.stored import stored_outcome
+from fsvm_cli.experiment.trial import DrawnTrial, draw_parts, run_trial
 from fsvm_cli.experiment.tuning import tuned
 from fsvm_cli.report.choices import in_words
 from fsvm_cli.report.results import write_tables
@@ -23,7 +24,6 @@ from fsvm_cli.report.tables import read_table
 from fsvm_cli.spec.machine import Machine
 from fsvm_cli.spec.schema import Config
 from fsvm_cli.spec.tuning import TuneStep
-from fsvm_cli.store.outcome import Outcome
 from fsvm_cli.store.store import Store
 from fsvm_cli.svm import Gaussian, Laplace, Linear, Polynomial
 from tests.helpers.small import run_job
@@ -108,8 +108,8 @@ def test_only_the_training_part_decides(planned: Planned) -> None:
     parts = draw_parts(experiment, FIRST)
     blind = replace(parts, X_test=np.full_like(parts.X_test, np.nan), y_test=1 - parts.y_test)
     classifier = experiment.config.classifier
-    machine = machine_for(experiment, FIRST, classifier, parts)
-    assert machine_for(experiment, FIRST, classifier, blind) == machine
+    machine = DrawnTrial(experiment, FIRST, parts).learner(classifier)
+    assert DrawnTrial(experiment, FIRST, blind).learner(classifier) == machine
     outcome = run_trial(experiment, FIRST, {0: experiment.sizes}).outcomes[0]
     assert outcome.chosen == machine.chosen
 
@@ -118,12 +118,14 @@ def test_rankings_and_subsets_use_the_machine_that_was_chosen(planned: Planned) 
     angle = [{"method": "gradient-angle", "epsilon": 0.1}]
     experiment = planned(classifier=LINEAR | {"tune": TUNE}, rankings=angle)
     outcome = run_trial(experiment, FIRST, {0: experiment.sizes}).outcomes[0]
-    machine = machine_for(experiment, FIRST, experiment.config.classifier, draw_parts(experiment, FIRST))
+    trial = DrawnTrial(experiment, FIRST, draw_parts(experiment, FIRST))
+    machine = trial.learner(experiment.config.classifier)
+    assert isinstance(machine, Machine)
     fixed = {"kernel": machine.kernel.name, "C": machine.C, "tolerance": 0.01}
     fixed |= {name: value for name, value in machine.chosen.items() if name not in {"kernel", "C"}}
     expected = planned(classifier=fixed, rankings=angle)
     same = run_trial(expected, FIRST, {0: expected.sizes}).outcomes[0]
-    assert (outcome.scores, outcome.subsets) == (same.scores, same.subsets)
+    assert replace(outcome, chosen={}) == same
 
 
 def test_a_ranking_with_a_classifier_of_its_own_is_as_in_an_experiment_with_that_classifier(planned: Planned) -> None:
@@ -132,17 +134,11 @@ def test_a_ranking_with_a_classifier_of_its_own_is_as_in_an_experiment_with_that
     mixed = planned(
         rankings=[fisher, *(fisher | {"label": str(i), "classifier": c} for i, c in enumerate((own, tree)))]
     )
-    outcomes = run_trial(mixed, FIRST, dict.fromkeys(mixed.places(), mixed.sizes)).outcomes
+    outcomes = run_trial(mixed, FIRST, dict.fromkeys(mixed.numbers(), mixed.sizes)).outcomes
     for place, classifier in enumerate([LINEAR, own, tree]):
         alone = planned(classifier=classifier, rankings=[fisher])
         assert run_trial(alone, FIRST, {0: alone.sizes}).outcomes[0] == outcomes[place]
         assert mixed.key(place, FIRST) == alone.key(0, FIRST)
-
-
-def test_an_outcome_remembers_what_was_chosen() -> None:
-    outcome = Outcome((1.0,), True, {}, {"kernel": "gaussian", "theta": 0.5, "C": 10.0})
-    assert Outcome.from_json(outcome.to_json()) == outcome
-    assert outcome.merged_with(outcome) == outcome
 
 
 def test_a_table_counts_what_was_chosen(load: Callable[..., LoadedConfig], planned: Planned, tmp_path: Path) -> None:
@@ -152,7 +148,7 @@ def test_a_table_counts_what_was_chosen(load: Callable[..., LoadedConfig], plann
     experiment = planned(**changes)
     run_job(experiment, tmp_path)
     with Store(tmp_path, writable=False) as store:
-        outcomes = [store.outcome(experiment.key(0, trial)) for trial in experiment.trials()]
+        outcomes = [stored_outcome(store, experiment.key(0, trial)) for trial in experiment.trials()]
         write_tables(load(**changes), experiment, store, tmp_path)
     table = read_table(tmp_path / "chosen.csv")
     assert list(dict.fromkeys(zip(table["ranking"], table["parameter"], strict=True))) == [

@@ -5,14 +5,15 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from fsvm_cli.experiment.stored import stored_outcome
 from fsvm_cli.runner.session import Job, open_local_pool, run
 from fsvm_cli.store.store import Store
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from fsvm_cli.experiment.outcome import Outcome
     from fsvm_cli.experiment.plan import Experiment
-    from fsvm_cli.store.outcome import Outcome
 
 SMALL: dict[str, Any] = {
     "title": "A small experiment",
@@ -47,11 +48,11 @@ def run_job(experiment: Experiment, folder: Path, *, n_processes: int = 1, fresh
 
 
 def stored(experiment: Experiment, folder: Path) -> dict[tuple[int, int, int], Outcome]:
-    """Every planned outcome that a folder's store holds, by place of the ranking, training rows and split."""
+    """Every planned outcome that a folder's store holds, by number of the competitor, training rows and split."""
     with Store(folder, writable=False) as store:
         found = {
-            (place, trial.n_train, trial.split): store.outcome(experiment.key(place, trial))
-            for place in experiment.places()
+            (place, trial.n_train, trial.split): stored_outcome(store, experiment.key(place, trial))
+            for place in experiment.numbers()
             for trial in experiment.trials()
         }
     return {where: outcome for where, outcome in found.items() if outcome is not None}

@@ -16,7 +16,7 @@ from fsvm_cli.errors import DataError, UsageError
 from fsvm_cli.files import names_a_folder_everywhere, write_atomically
 from fsvm_cli.spec.config import load_config
 from fsvm_cli.spec.load import load_all
-from fsvm_cli.store.outcome import Outcome
+from fsvm_cli.store.entry import Entry
 from fsvm_cli.store.store import FILE_NAME, Store
 from tests.helpers.calling import CHECKOUT, hashes, write_config
 
@@ -129,7 +129,7 @@ def test_a_file_that_another_program_holds_open_is_named_with_what_to_do(
         write_atomically(tmp_path / "curves.csv", b"new")
     assert not list(tmp_path.iterdir())
     with Store(tmp_path, writable=True, fresh=True) as store:
-        store.add("key", Outcome((0.0,), True, {}))
+        store.put("key", Entry("1", "{}"))
         with pytest.raises(DataError, match=r"trials\.sqlite: cannot be replaced .*close what reads it"):
             store.commit()
         monkeypatch.undo()

@@ -18,18 +18,18 @@ from fsvm_cli.experiment.plan import Trial, plan
 from fsvm_cli.experiment.records.descent_path import PATH_POINTS
 from fsvm_cli.experiment.trial import draw_parts
 from fsvm_cli.ranking.kpd import KernelPenalisedDescent
+from fsvm_cli.report.complete_trials import collect
 from fsvm_cli.report.drawing import draw_figures
 from fsvm_cli.report.folder import results_folders
 from fsvm_cli.report.overview import draw_overview
 from fsvm_cli.report.results import write_tables
-from fsvm_cli.report.samples import collect
 from fsvm_cli.report.scores import draw_scores
 from fsvm_cli.report.tables import read_table, write_table
 from fsvm_cli.runner.missing import missing_tasks
 from fsvm_cli.runner.session import Job, open_local_pool, run
 from fsvm_cli.runner.tasks import run_tasks
 from fsvm_cli.spec.config import load_config
-from fsvm_cli.spec.schema import ALL_FEATURES
+from fsvm_cli.spec.rankings import ALL_FEATURES
 from fsvm_cli.store.store import Store
 from fsvm_cli.svm import Gaussian, Polynomial
 
@@ -73,9 +73,9 @@ def test_a_figure_drawn_again_is_the_same_bytes(plane: Path) -> None:
 def test_tables_agree_with_the_trials_that_they_summarise(plane: Path) -> None:
     curves, scores = read_table(plane / "curves.csv"), read_table(plane / "scores.csv")
     experiment = plan(load_config("plane", ["protocol.splits=3"]), lambda _: None)
-    outcomes = [result.outcomes[0].unpacked() for result in run_tasks([experiment], missing_tasks(experiment, None))]
+    outcomes = [result.outcomes[0] for result in run_tasks([experiment], missing_tasks(experiment, None))]
     for row in curves.itertuples():
-        confusions = [getattr(outcome.subsets[row.n_features], row.part) for outcome in outcomes]
+        confusions = [outcome.confusions(row.part, [row.n_features])[0] for outcome in outcomes]
         accuracies = pd.Series([(matrix[0][0] + matrix[1][1]) / sum(map(sum, matrix)) for matrix in confusions])
         assert row.mean == pytest.approx(accuracies.mean())
         assert row.std == pytest.approx(accuracies.std())
@@ -110,13 +110,13 @@ def test_without_rankings_there_is_a_table_and_no_curve(tmp_path: Path) -> None:
 def test_facts_of_the_problem_are_those_of_the_test_part(plane: Path) -> None:
     experiment = plan(load_config("plane", ["protocol.splits=3"]), lambda _: None)
     with Store(plane, writable=False) as store:
-        (samples,) = collect(experiment, store).values()
-    outcomes = [result.outcomes[0].unpacked() for result in run_tasks([experiment], missing_tasks(experiment, None))]
+        (trials,) = collect(experiment, store).values()
+    outcomes = [result.outcomes[0] for result in run_tasks([experiment], missing_tasks(experiment, None))]
     for split, outcome in enumerate(outcomes):
-        confusion = np.array(outcome.subsets[2].test)
+        confusion = outcome.confusions("test", [2])[0]
         shares = confusion.sum(axis=1) / confusion.sum()
         true, said = (np.repeat(codes.ravel(), confusion.ravel()) for codes in np.indices(confusion.shape))
-        facts = {fact: values[split] for fact, values in samples.facts.items()}
+        facts = {fact: values[split] for fact, values in trials.facts.items()}
         assert facts["major-class"] == pytest.approx(100 * shares.max())
         assert facts["class-uncertainty"] == pytest.approx(scipy.stats.entropy(shares, base=2))
         assert facts["classifier-information"] == pytest.approx(mutual_info_score(true, said) / np.log(2))

@@ -11,27 +11,24 @@ import scipy.stats
 
 from fsvm_cli.evaluation.statistics import difference_interval
 from fsvm_cli.experiment.plan import Experiment, plan
-from fsvm_cli.report.best_subset import resampled_sizes, size_of_best_subset
-from fsvm_cli.report.samples import Samples
+from fsvm_cli.report.complete_trials import CompleteTrials
 from fsvm_cli.report.trials import Trials
 from fsvm_cli.report.verdicts import judge, table_of_verdicts
-from fsvm_cli.spec.claims import (
-    AnyClaim,
-    BestOfClaim,
-    CountClaim,
-    DifferenceClaim,
-    MonotoneClaim,
-    Place,
-    ProblemClaim,
-    ScoreOrderClaim,
-    SelectedCountClaim,
-    SelectedFeaturesClaim,
-    SingleRunClaim,
-    SmallestSubsetClaim,
-    StatementClaim,
-    TopFeaturesClaim,
-    ValueClaim,
-)
+from fsvm_cli.spec.claims.base import Claim, Place
+from fsvm_cli.spec.claims.best_subset import resampled_sizes, size_of_best_subset
+from fsvm_cli.spec.claims.kinds.best_of import BestOfClaim
+from fsvm_cli.spec.claims.kinds.count import CountClaim
+from fsvm_cli.spec.claims.kinds.difference import DifferenceClaim
+from fsvm_cli.spec.claims.kinds.monotone import MonotoneClaim
+from fsvm_cli.spec.claims.kinds.problem import ProblemClaim
+from fsvm_cli.spec.claims.kinds.score_order import ScoreOrderClaim
+from fsvm_cli.spec.claims.kinds.selected_count import SelectedCountClaim
+from fsvm_cli.spec.claims.kinds.selected_features import SelectedFeaturesClaim
+from fsvm_cli.spec.claims.kinds.single_run import SingleRunClaim
+from fsvm_cli.spec.claims.kinds.smallest_subset import SmallestSubsetClaim
+from fsvm_cli.spec.claims.kinds.statement import StatementClaim
+from fsvm_cli.spec.claims.kinds.top_features import TopFeaturesClaim
+from fsvm_cli.spec.claims.kinds.value import ValueClaim
 from fsvm_cli.spec.config import load_config
 
 if TYPE_CHECKING:
@@ -51,9 +48,9 @@ def fresh() -> Experiment:
     return plan(load_config("noise20", [f"protocol.splits={N_TRIALS}"]), lambda _: None)
 
 
-def samples_of(test: NDArray[np.float64], scores: NDArray[np.float64] | None = None, **changes: Any) -> Samples:
+def samples_of(test: NDArray[np.float64], scores: NDArray[np.float64] | None = None, **changes: Any) -> CompleteTrials:
     n_trials, n_sizes = test.shape
-    samples = Samples(
+    samples = CompleteTrials(
         splits=np.arange(n_trials),
         sizes=tuple(range(1, n_sizes + 1)),
         values={("accuracy", "test"): test, ("accuracy", "train"): test},
@@ -70,12 +67,12 @@ def noisy(means: list[float], sd: float = 0.01, n_trials: int = N_TRIALS) -> NDA
     return np.array(means) + sd * noise
 
 
-def trials_of(experiment: Experiment, **samples: Samples) -> Trials:
+def trials_of(experiment: Experiment, **samples: CompleteTrials) -> Trials:
     n_train = max(experiment.n_test)
     return Trials(experiment, {(label, n_train): each for label, each in samples.items()})
 
 
-def verdict(claim: AnyClaim, trials: Trials) -> str:
+def verdict(claim: Claim, trials: Trials) -> str:
     return judge(claim, trials, overridden=False).verdict
 
 

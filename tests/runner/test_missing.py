@@ -41,7 +41,7 @@ def test_trials_beyond_one_block_are_told_apart(
     protocol = {"train": ["1/2", "1/3"], "seed": 7}
     run_job(planned(protocol=protocol | {"splits": 3}), tmp_path)
     with Store(tmp_path, writable=False) as store:
-        tasks = missing_tasks(planned(protocol=protocol | {"splits": 5}), store, place=4)
+        tasks = missing_tasks(planned(protocol=protocol | {"splits": 5}), store, number=4)
     assert [(task.trial.n_train, task.trial.split) for task in tasks] == [(12, 3), (8, 3), (12, 4), (8, 4)]
     assert len(tasks) == 4
     assert {task.experiment for task in tasks} == {4}

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 from fsvm_cli.errors import DataError
 from fsvm_cli.experiment.plan import Trial
+from fsvm_cli.experiment.trial import TrialResult
 from fsvm_cli.runner.pools import Pool
-from fsvm_cli.runner.schedule import MAX_DEATHS_OF_A_TRIAL_ALONE, Schedule
-from fsvm_cli.runner.tasks import Task, TaskResult
+from fsvm_cli.runner.schedule import MAX_DEATHS_OF_A_TRIAL_ALONE, Done, Schedule
+from fsvm_cli.runner.tasks import Task
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -36,15 +37,15 @@ class ScriptedPool(Pool):
         self.chunks: list[list[Task]] = []
         self.n_runs: Counter[Task] = Counter()
 
-    def submit(self, tasks: Sequence[Task]) -> Future[list[TaskResult]]:
+    def submit(self, tasks: Sequence[Task]) -> Future[list[TrialResult]]:
         self.chunks.append(list(tasks))
-        future: Future[list[TaskResult]] = Future()
+        future: Future[list[TrialResult]] = Future()
         for task in tasks:
             self.n_runs[task.experiment, task.trial] += 1
         if any(self.dies(task, self.n_runs[task.experiment, task.trial]) for task in tasks):
             future.set_exception(WorkerDiedError())
         else:
-            future.set_result([TaskResult(task, {}, {}, self.seconds[task.experiment]) for task in tasks])
+            future.set_result([TrialResult({}, {}, self.seconds[task.experiment]) for task in tasks])
         return future
 
     def check(self) -> None:
@@ -65,15 +66,15 @@ def tasks_of(experiment: int, n_trials: int) -> list[Task]:
     return [Task(experiment, Trial(10, split), {0: (1,), 1: (1,)}) for split in range(n_trials)]
 
 
-def run_all(pool: ScriptedPool, *n_trials: int) -> list[TaskResult]:
+def run_all(pool: ScriptedPool, *n_trials: int) -> list[Done]:
     schedule = Schedule(pool)
     for experiment, n in enumerate(n_trials):
         schedule.add(experiment, tasks_of(experiment, n), n)
     return [result for results in schedule.results() for result in results]
 
 
-def names(results: Sequence[TaskResult]) -> Counter[tuple[int, int]]:
-    return Counter((result.task.experiment, result.task.trial.split) for result in results)
+def names(results: Sequence[Done]) -> Counter[tuple[int, int]]:
+    return Counter((task.experiment, task.trial.split) for task, _ in results)
 
 
 @given(
@@ -90,7 +91,7 @@ def test_every_task_ends_once_whatever_dies(
     results = run_all(pool, *n_trials)
     everything = {(experiment, split) for experiment, n in enumerate(n_trials) for split in range(n)}
     assert names(results) == dict.fromkeys(everything, 1)
-    failed = {(result.task.experiment, result.task.trial.split) for result in results if result.errors}
+    failed = {(task.experiment, task.trial.split) for task, result in results if result.errors}
     assert failed == everything & mortal
 
 
@@ -99,12 +100,12 @@ def test_a_death_that_was_not_the_trials_fault_fails_nothing(n_trials: int, unlu
     pool = ScriptedPool(lambda task, n_runs: task.trial.split == unlucky and n_runs == 1, {0: 0.1}, all_at_once)
     results = run_all(pool, n_trials)
     assert names(results) == {(0, split): 1 for split in range(n_trials)}
-    assert not any(result.errors for result in results)
+    assert not any(result.errors for _, result in results)
 
 
 def test_a_trial_that_kills_its_worker_is_tried_alone_and_fails_with_a_reason() -> None:
     pool = ScriptedPool(lambda task, n_runs: task.trial.split == 5, {0: 0.1})
-    (failed,) = [result for result in run_all(pool, 20) if result.errors]
+    (failed,) = [result for _, result in run_all(pool, 20) if result.errors]
     assert set(failed.errors) == {0, 1}
     assert "worker process died" in failed.errors[0]
     alone = [chunk for chunk in pool.chunks if [task.trial.split for task in chunk] == [5]]
@@ -120,7 +121,7 @@ def test_deaths_with_results_in_between_end_nothing() -> None:
     pool = ScriptedPool(lambda task, n_runs: task.trial.split % 2 == 0 and n_runs == 1, {0: 5.0}, all_at_once=False)
     results = run_all(pool, 100)
     assert names(results) == {(0, split): 1 for split in range(100)}
-    assert not any(result.errors for result in results)
+    assert not any(result.errors for _, result in results)
 
 
 class TroubledPool(ScriptedPool):
@@ -132,13 +133,13 @@ class TroubledPool(ScriptedPool):
         super().__init__(never, {0: 0.1})
         self.error, self.n_times, self.at_submit = error, n_times, at_submit
 
-    def submit(self, tasks: Sequence[Task]) -> Future[list[TaskResult]]:
+    def submit(self, tasks: Sequence[Task]) -> Future[list[TrialResult]]:
         if self.n_times == 0:
             return super().submit(tasks)
         self.n_times -= 1
         if self.at_submit:
             raise self.error
-        future: Future[list[TaskResult]] = Future()
+        future: Future[list[TrialResult]] = Future()
         future.set_exception(self.error)
         return future
 
@@ -148,11 +149,11 @@ class TroubledPool(ScriptedPool):
 def test_a_connection_that_breaks_is_a_worker_that_died(error: BaseException, at_submit: bool) -> None:
     results = run_all(TroubledPool(error, 2, at_submit=at_submit), 20)
     assert names(results) == {(0, split): 1 for split in range(20)}
-    assert not any(result.errors for result in results)
+    assert not any(result.errors for _, result in results)
 
 
 def test_a_trial_whose_worker_names_a_cause_fails_with_it() -> None:
-    (result,) = run_all(TroubledPool(OSError(28, "No space left on device"), 9, at_submit=False), 1)
+    ((_, result),) = run_all(TroubledPool(OSError(28, "No space left on device"), 9, at_submit=False), 1)
     assert set(result.errors.values()) == {
         "the worker could not do this trial, also when it ran alone (OSError: [Errno 28] No space left on device)"
     }
@@ -208,6 +209,6 @@ def test_a_cancelled_experiment_begins_nothing_more() -> None:
     for batch in schedule.results():
         results += batch
         schedule.cancel(0)
-    counts = Counter(result.task.experiment for result in results)
+    counts = Counter(task.experiment for task, _ in results)
     assert counts[0] <= pool.n_workers * pool.chunks_ahead
     assert counts[1] == 10

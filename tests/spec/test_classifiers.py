@@ -35,9 +35,9 @@ def test_naive_bayes_is_scikit_learns_on_the_best_features(planned: Planned, lik
     outcome = run_trial(experiment, FIRST, {0: experiment.sizes}).outcomes[0]
     parts = draw_parts(experiment, FIRST)
     order = order_of(AverageSeparation().fit(parts.X_train, parts.y_train).scores_)
-    for size, found in outcome.subsets.items():
+    for size, train, test in zip(outcome.sizes, outcome.train, outcome.test, strict=True):
         fitted = oracle.fit(parts.X_train[:, order[:size]], parts.y_train)
-        for X, y, matrix in ((parts.X_train, parts.y_train, found.train), (parts.X_test, parts.y_test, found.test)):
+        for X, y, matrix in ((parts.X_train, parts.y_train, train), (parts.X_test, parts.y_test, test)):
             expected = sklearn.metrics.confusion_matrix(y, fitted.predict(X[:, order[:size]]), labels=[0, 1])
             np.testing.assert_array_equal(matrix, expected)
 
@@ -45,14 +45,14 @@ def test_naive_bayes_is_scikit_learns_on_the_best_features(planned: Planned, lik
 def test_a_tree_knows_its_training_rows_down_to_its_smallest_leaf(planned: Planned) -> None:
     fine = planned(classifier=TREE | {"min_samples_leaf": 1})
     coarse = planned(classifier=TREE | {"min_samples_leaf": 6})
-    by_leaf = [run_trial(each, FIRST, {0: (20,)}).outcomes[0].subsets[20].train for each in (fine, coarse)]
+    by_leaf = [run_trial(each, FIRST, {0: (20,)}).outcomes[0].train.tolist() for each in (fine, coarse)]
     assert np.trace(by_leaf[0]) == 12
     assert np.trace(by_leaf[1]) <= 12
 
 
 def test_a_trial_grows_the_same_tree_each_time(planned: Planned) -> None:
     experiment = planned(classifier=TREE, rankings=[{"method": "random"}])
-    wanted = dict.fromkeys(experiment.places(), experiment.sizes)
+    wanted = dict.fromkeys(experiment.numbers(), experiment.sizes)
     assert run_trial(experiment, FIRST, wanted) == run_trial(experiment, FIRST, wanted)
 
 
@@ -95,15 +95,15 @@ MIXED = {"kernel": "polynomial", "C": 2, "class_kernels": {"2": {"kernel": "anov
 def test_machines_of_several_kernels_are_those_of_the_estimator(planned: Planned) -> None:
     experiment = three_classes(planned, classifier=MIXED | {"output_scaling": "divided-by-margin"})
     trial = FIRST_OF_30
-    found = run_trial(experiment, trial, {0: (9,)}).outcomes[0].subsets[9]
+    found = run_trial(experiment, trial, {0: (9,)}).outcomes[0]
     parts = draw_parts(experiment, trial)
     machine = SVM(
         Polynomial(degree=2), C=2, class_kernels={1: Anova(gamma=0.5, degree=1)}, output_scaling="divided-by-margin"
     ).fit(parts.X_train, parts.y_train)
     expected = sklearn.metrics.confusion_matrix(parts.y_test, machine.predict(parts.X_test), labels=range(3))
-    np.testing.assert_array_equal(found.test, expected)
-    assert found.n_unconverged == 0
-    assert found.duality_gap == machine.duality_gap_.max() > 0
+    np.testing.assert_array_equal(found.test[0], expected)
+    assert found.n_unconverged.tolist() == [0]
+    assert found.duality_gap[0] == machine.duality_gap_.max() > 0
 
 
 def test_machines_that_are_alike_keep_the_key_that_they_had(planned: Planned) -> None:

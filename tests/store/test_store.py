@@ -16,52 +16,56 @@ from typing import TYPE_CHECKING
 import pytest
 
 from fsvm_cli.errors import DataError
+from fsvm_cli.store.entry import Entry
 from fsvm_cli.store.file import TABLES, open_database
-from fsvm_cli.store.outcome import Outcome, SubsetResult
 from fsvm_cli.store.store import FILE_NAME, FRESH_NAME, Store
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
-def outcome(*sizes: int, correct: int = 3) -> Outcome:
-    result = SubsetResult(((correct, 1), (0, 4)), ((2, 2), (1, 3)), 0, 1e-7)
-    return Outcome((0.5, -1.25), True, dict.fromkeys(sizes, result))
+def entry(*sizes: int, correct: int = 3) -> Entry:
+    """Make an entry about as long as an outcome."""
+    text = {
+        "scores": [0.5, -1.25],
+        "subsets": {size: [[[correct, 1], [0, 4]], [[2, 2], [1, 3]], 0, 1e-7] for size in sizes},
+    }
+    return Entry(" ".join(map(str, sizes)), json.dumps(text, separators=(",", ":")))
 
 
-def fill(folder: Path, **outcomes: Outcome) -> None:
+def fill(folder: Path, **entries: Entry) -> None:
     with Store(folder, writable=True) as store:
-        for key, each in outcomes.items():
-            store.add(key, each)
+        for key, each in entries.items():
+            store.put(key, each)
 
 
-def read(folder: Path, key: str) -> Outcome | None:
+def read(folder: Path, key: str) -> Entry | None:
     with Store(folder, writable=False) as store:
-        return store.outcome(key)
+        return store.entry(key)
 
 
 def test_what_was_added_is_read_again(tmp_path: Path) -> None:
-    fill(tmp_path, a=outcome(1, 2), b=outcome(2))
+    fill(tmp_path, a=entry(1, 2), b=entry(2))
     with Store(tmp_path, writable=False) as store:
         assert dict(store.covered_sizes()) == {"a": {1, 2}, "b": {2}}
-        assert [store.outcome(key) for key in ("b", "missing", "a")] == [outcome(2), None, outcome(1, 2)]
-        assert store.outcome("missing") is None
+        assert [store.entry(key) for key in ("b", "missing", "a")] == [entry(2), None, entry(1, 2)]
+        assert store.entry("missing") is None
 
 
-def test_sizes_that_come_later_join_those_that_are_there(tmp_path: Path) -> None:
-    fill(tmp_path, a=outcome(2))
-    fill(tmp_path, a=outcome(1, 3))
+def test_an_entry_takes_the_place_of_what_the_key_had(tmp_path: Path) -> None:
+    fill(tmp_path, a=entry(2))
+    fill(tmp_path, a=entry(1, 3))
     with Store(tmp_path, writable=False) as store:
-        assert dict(store.covered_sizes()) == {"a": {1, 2, 3}}
-        assert store.outcome("a") == outcome(1, 2, 3)
+        assert dict(store.covered_sizes()) == {"a": {1, 3}}
+        assert store.entry("a") == entry(1, 3)
 
 
-def test_a_failure_is_no_outcome_and_is_forgotten_when_one_comes(tmp_path: Path) -> None:
+def test_a_failure_is_no_entry_and_is_forgotten_when_one_comes(tmp_path: Path) -> None:
     with Store(tmp_path, writable=True) as store:
         store.add_failure("a", "ValueError: no")
         store.add_failure("b", "ValueError: no")
         assert dict(store.covered_sizes()) == {}
-        store.add("a", outcome(1))
+        store.put("a", entry(1))
         assert store.failures() == {"b": "ValueError: no"}
 
 
@@ -88,8 +92,8 @@ def test_what_a_run_that_was_killed_at_once_leaves_is_an_empty_store(tmp_path: P
     with Store(tmp_path, writable=False) as store:
         assert dict(store.covered_sizes()) == {}
     assert (tmp_path / FILE_NAME).read_bytes() == b""
-    fill(tmp_path, a=outcome(1))
-    assert read(tmp_path, "a") == outcome(1)
+    fill(tmp_path, a=entry(1))
+    assert read(tmp_path, "a") == entry(1)
 
 
 @pytest.mark.parametrize("place", range(4))
@@ -116,7 +120,7 @@ def test_a_store_that_is_created_while_it_is_opened_is_seen_whole_or_not_at_all(
 
 
 def test_a_store_of_another_version_is_refused(tmp_path: Path) -> None:
-    fill(tmp_path, a=outcome(1))
+    fill(tmp_path, a=entry(1))
     connection = sqlite3.connect(tmp_path / FILE_NAME)
     connection.execute("PRAGMA user_version = 999")
     connection.close()
@@ -124,8 +128,8 @@ def test_a_store_of_another_version_is_refused(tmp_path: Path) -> None:
         with pytest.raises(DataError, match=r"another version of fsvm \(store format 999.*--fresh"):
             Store(tmp_path, writable=writable)
     with Store(tmp_path, writable=True, fresh=True) as store:
-        store.add("b", outcome(1))
-    assert read(tmp_path, "b") == outcome(1)
+        store.put("b", entry(1))
+    assert read(tmp_path, "b") == entry(1)
 
 
 @pytest.mark.parametrize("fresh", [False, True])
@@ -144,13 +148,13 @@ def test_a_file_that_is_no_database_is_refused_and_may_be_replaced(tmp_path: Pat
     with pytest.raises(DataError, match=r"cannot be read as a store.*--fresh"):
         Store(tmp_path, writable=True)
     with Store(tmp_path, writable=True, fresh=True) as store:
-        store.add("a", outcome(1))
-    assert read(tmp_path, "a") == outcome(1)
+        store.put("a", entry(1))
+    assert read(tmp_path, "a") == entry(1)
 
 
 def test_a_torn_store_is_told_never_read_as_less(tmp_path: Path) -> None:
-    """Whatever bytes are lost or changed, an outcome is read as it was, or the damage is told."""
-    original = {f"k{number}": outcome(*range(1, 40), correct=number) for number in range(60)}
+    """Whatever bytes are lost or changed, an entry is read as it was, or the damage is told."""
+    original = {f"k{number}": entry(*range(1, 40), correct=number) for number in range(60)}
     fill(tmp_path / "whole", **original)
     whole = (tmp_path / "whole" / FILE_NAME).read_bytes()
     rng = random.Random(1)
@@ -166,7 +170,7 @@ def test_a_torn_store_is_told_never_read_as_less(tmp_path: Path) -> None:
         try:
             with Store(tmp_path / "torn", writable=False) as store:
                 for key, _ in store.covered_sizes():
-                    found = store.outcome(key)
+                    found = store.entry(key)
                     assert found is None or original.get(key) == found
         except DataError as error:
             told.append(str(error))
@@ -175,7 +179,7 @@ def test_a_torn_store_is_told_never_read_as_less(tmp_path: Path) -> None:
 
 
 def test_a_changed_digit_is_noticed(tmp_path: Path) -> None:
-    fill(tmp_path, a=outcome(1, correct=31))
+    fill(tmp_path, a=entry(1, correct=31))
     with Store(tmp_path, writable=True) as store:
         store.add_record("r", "[31]")
     content = (tmp_path / FILE_NAME).read_bytes()
@@ -183,7 +187,7 @@ def test_a_changed_digit_is_noticed(tmp_path: Path) -> None:
     (tmp_path / FILE_NAME).write_bytes(content.replace(b"[31", b"[37"))
     with Store(tmp_path, writable=False) as store:
         with pytest.raises(DataError, match="the entry a is damaged"):
-            store.outcome("a")
+            store.entry("a")
         with pytest.raises(DataError, match="the entry r is damaged"):
             store.record("r")
 
@@ -191,7 +195,7 @@ def test_a_changed_digit_is_noticed(tmp_path: Path) -> None:
 @pytest.mark.parametrize("key", ["schlüssel", b"key"])
 def test_a_key_that_is_none_is_named(tmp_path: Path, key: str | bytes) -> None:
     with Store(tmp_path, writable=True) as store:
-        store.add("a", outcome(1))
+        store.put("a", entry(1))
     connection = sqlite3.connect(tmp_path / FILE_NAME)
     with connection:
         connection.execute("UPDATE outcomes SET key = ?", (key,))
@@ -206,18 +210,17 @@ def test_a_second_writer_is_refused_while_the_first_lives(tmp_path: Path) -> Non
             Store(tmp_path, writable=True)
         with Store(tmp_path, writable=False) as reader:
             assert dict(reader.covered_sizes()) == {}
-        first.add("a", outcome(1))
-    fill(tmp_path, b=outcome(1))
+        first.put("a", entry(1))
+    fill(tmp_path, b=entry(1))
 
 
 WRITER = """
 import json, sys, pathlib
-from fsvm_cli.store.outcome import Outcome, SubsetResult
+from fsvm_cli.store.entry import Entry
 from fsvm_cli.store.store import Store
 store = Store(pathlib.Path(sys.argv[1]), writable=True, fresh=sys.argv[2] == "fresh")
-result = SubsetResult(((1,),), ((1,),), 0, 0.0)
 for number in range(10**9):
-    store.add(f"w{number}", Outcome(tuple([0.1] * 300), True, {1: result}))
+    store.put(f"w{number}", Entry("1", "0.1," * 300))
     if number % 7 == 0:
         store.commit()
         print(number, flush=True)
@@ -259,69 +262,60 @@ def test_another_process_is_refused_while_one_writes(tmp_path: Path) -> None:
         kill_after(process, 0)
 
 
-def test_starting_over_keeps_the_old_store_until_the_new_one_has_an_outcome(tmp_path: Path) -> None:
-    fill(tmp_path, old=outcome(1))
+def test_starting_over_keeps_the_old_store_until_the_new_one_has_an_entry(tmp_path: Path) -> None:
+    fill(tmp_path, old=entry(1))
     with Store(tmp_path, writable=True, fresh=True) as store:
         assert dict(store.covered_sizes()) == {}
         store.add_failure("new", "ValueError: no")
         store.commit()
-        assert read(tmp_path, "old") == outcome(1)
-    assert read(tmp_path, "old") == outcome(1)
+        assert read(tmp_path, "old") == entry(1)
+    assert read(tmp_path, "old") == entry(1)
     with Store(tmp_path, writable=True, fresh=True) as store:
-        store.add("new", outcome(2))
+        store.put("new", entry(2))
         store.commit()
         assert read(tmp_path, "old") is None
-        assert read(tmp_path, "new") == outcome(2)
-        store.add("later", outcome(3))
-    assert read(tmp_path, "later") == outcome(3)
+        assert read(tmp_path, "new") == entry(2)
+        store.put("later", entry(3))
+    assert read(tmp_path, "later") == entry(3)
     assert not (tmp_path / FRESH_NAME).exists()
 
 
 def test_what_a_killed_fresh_run_left_is_cleared_away(tmp_path: Path) -> None:
-    fill(tmp_path, old=outcome(1))
+    fill(tmp_path, old=entry(1))
     (tmp_path / FRESH_NAME).write_text("half a store")
-    fill(tmp_path, more=outcome(1))
+    fill(tmp_path, more=entry(1))
     assert not (tmp_path / FRESH_NAME).exists()
-    assert read(tmp_path, "old") == outcome(1)
+    assert read(tmp_path, "old") == entry(1)
 
 
 def test_starting_over_after_a_kill_is_not_haunted_by_the_old_journal(tmp_path: Path) -> None:
     """A journal that is played back into the new store would bring back pages of the old one."""
-    fill(tmp_path, **{f"old{number}": outcome(*range(1, 30)) for number in range(50)})
+    fill(tmp_path, **{f"old{number}": entry(*range(1, 30)) for number in range(50)})
     with Store(tmp_path, writable=True) as store:
         store._connection.execute("PRAGMA cache_size = 1")
         for number in range(400):
-            store.add(f"late{number}", outcome(*range(1, 30)))
+            store.put(f"late{number}", entry(*range(1, 30)))
         journal = tmp_path / f"{FILE_NAME}-journal"
         hot, database = journal.read_bytes(), (tmp_path / FILE_NAME).read_bytes()
         assert any(hot)
     (tmp_path / FILE_NAME).write_bytes(database)
     journal.write_bytes(hot)
     with Store(tmp_path, writable=True, fresh=True) as store:
-        store.add("new", outcome(7))
+        store.put("new", entry(7))
     with Store(tmp_path, writable=False) as store:
         assert dict(store.covered_sizes()) == {"new": {7}}
 
 
 def test_a_reader_that_holds_on_delays_a_commit_and_does_not_break_it(tmp_path: Path) -> None:
-    fill(tmp_path, a=outcome(1))
+    fill(tmp_path, a=entry(1))
     reader = sqlite3.connect(tmp_path / FILE_NAME, isolation_level=None)
     reader.execute("BEGIN")
     reader.execute("SELECT count(*) FROM outcomes").fetchall()
-    late = threading.Thread(target=fill, args=(tmp_path,), kwargs={"b": outcome(2)})
+    late = threading.Thread(target=fill, args=(tmp_path,), kwargs={"b": entry(2)})
     late.start()
     late.join(timeout=0.3)
     assert late.is_alive()
     reader.execute("COMMIT")
     reader.close()
     late.join()
-    assert read(tmp_path, "b") == outcome(2)
-
-
-def test_the_file_holds_plain_json(tmp_path: Path) -> None:
-    """Nothing in a results folder is ever unpickled."""
-    fill(tmp_path, a=outcome(1))
-    connection = sqlite3.connect(tmp_path / FILE_NAME)
-    ((text,),) = connection.execute("SELECT outcome FROM outcomes").fetchall()
-    connection.close()
-    assert set(json.loads(text)) == {"scores", "ranking_converged", "subsets"}
+    assert read(tmp_path, "b") == entry(2)

@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from fsvm_cli.data.outline import Outline
-    from fsvm_cli.experiment.plan import Experiment, Trial
-    from fsvm_cli.experiment.trial import Parts
+    from fsvm_cli.experiment.trial import DrawnTrial
     from fsvm_cli.spec.config import LoadedConfig
-    from fsvm_cli.spec.schema import Config, Ranking
+    from fsvm_cli.spec.rankings import Ranking
+    from fsvm_cli.spec.schema import Config
 
 
 class Record(ABC):
@@ -45,7 +45,7 @@ class Record(ABC):
         Raises
         ------
         UsageError
-            With the place of the key.
+            With the position of the key.
         """
         if not self.rankings(loaded.config):
             raise loaded.document.error(
@@ -54,8 +54,8 @@ class Record(ABC):
             )
 
     @abstractmethod
-    def compute(self, experiment: Experiment, trial: Trial, parts: Parts) -> dict[str, pd.DataFrame]:
-        """Make the tables, by name, from the parts of the recorded trial."""
+    def compute(self, trial: DrawnTrial) -> dict[str, pd.DataFrame]:
+        """Make the tables, by name, from the data of the recorded trial."""
 
     @abstractmethod
     def draw(

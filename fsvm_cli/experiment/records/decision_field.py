@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 
 from fsvm_cli.experiment.records.base import Record
-from fsvm_cli.experiment.trial import machine_for
 from fsvm_cli.figures import COLOURS, COLUMN_WIDTH, LONGEST_TITLE, figure, legible, save
 from fsvm_cli.ranking.gradient_angle import margin_region
 from fsvm_cli.spec.machine import Machine
@@ -22,10 +21,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fsvm_cli.data.outline import Outline
-    from fsvm_cli.experiment.plan import Experiment, Trial
-    from fsvm_cli.experiment.trial import Parts
+    from fsvm_cli.experiment.trial import DrawnTrial
     from fsvm_cli.spec.config import LoadedConfig
-    from fsvm_cli.spec.schema import Config, Ranking
+    from fsvm_cli.spec.rankings import Ranking
+    from fsvm_cli.spec.schema import Config
 
 GRID_POINTS = 49
 MARGIN_AROUND_DATA = 0.15
@@ -58,10 +57,11 @@ class DecisionField(Record):
             )
         super().check(loaded, data)
 
-    def compute(self, experiment: Experiment, trial: Trial, parts: Parts) -> dict[str, pd.DataFrame]:
+    def compute(self, trial: DrawnTrial) -> dict[str, pd.DataFrame]:
         """Evaluate the decision function and its gradient on a grid and at the training points."""
-        (ranking,) = self.rankings(experiment.config)
-        machine = machine_for(experiment, trial, experiment.config.classifier_of(ranking), parts)
+        config, parts = trial.experiment.config, trial.parts
+        (ranking,) = self.rankings(config)
+        machine = trial.learner(config.classifier_of(ranking))
         assert isinstance(machine, Machine), "a gradient-angle ranking has a machine"
         X, y = parts.X_train, np.where(parts.y_train == 1, 1.0, -1.0)
         svm = SVM(machine.kernel, machine.C, machine.tolerance, machine.solver).fit(X, parts.y_train)

@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 
 from fsvm_cli.experiment.records.base import Record
-from fsvm_cli.experiment.trial import fitted_ranker, machine_for
 from fsvm_cli.figures import COLOURS, COLUMN_WIDTH, LONGEST_TITLE, figure, legible, save
 
 if TYPE_CHECKING:
@@ -17,8 +16,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from fsvm_cli.experiment.plan import Experiment, Trial
-    from fsvm_cli.experiment.trial import Parts
+    from fsvm_cli.experiment.trial import DrawnTrial
     from fsvm_cli.spec.schema import Config
 
 PATH_POINTS = 101
@@ -38,13 +36,13 @@ class DescentPath(Record):
     method: ClassVar[str] = "kpd"
     tables: ClassVar[tuple[str, ...]] = ("path",)
 
-    def compute(self, experiment: Experiment, trial: Trial, parts: Parts) -> dict[str, pd.DataFrame]:
+    def compute(self, trial: DrawnTrial) -> dict[str, pd.DataFrame]:
         """Follow the feature weights of kernels along their descents."""
         paths = []
-        weight_names = [f"{WEIGHT_OF}{name}" for name in experiment.source.feature_names]
-        for ranking in self.rankings(experiment.config):
-            machine = machine_for(experiment, trial, experiment.config.classifier_of(ranking), parts)
-            ranker = fitted_ranker(experiment, trial, ranking, parts, machine)
+        config = trial.experiment.config
+        weight_names = [f"{WEIGHT_OF}{name}" for name in trial.experiment.source.feature_names]
+        for ranking in self.rankings(config):
+            ranker = trial.ranker(ranking, config.classifier_of(ranking))
             path = pd.DataFrame(ranker.diagnostics_["path"])
             path.columns = [*path.columns[: -len(weight_names)], *weight_names]
             path.insert(0, "ranking", ranking.label)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from fsvm_cli.evaluation.bootstrap import bootstrap_interval
 from fsvm_cli.evaluation.metrics import METRICS
 from fsvm_cli.evaluation.seeds import random_stream
+from fsvm_cli.experiment.stored import stored_outcome
 from fsvm_cli.information import class_uncertainty, classifier_information
 
 if TYPE_CHECKING:
@@ -18,17 +19,19 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from fsvm_cli.experiment.outcome import Outcome
     from fsvm_cli.experiment.plan import Experiment
-    from fsvm_cli.store.outcome import Outcome
     from fsvm_cli.store.store import Store
+
+PARTS: tuple[Literal["train", "test"], ...] = ("train", "test")
 
 OUTCOMES_AT_ONCE = 500
 """An outcome as an object takes several times the bytes of the figures of merit that are computed from it."""
 
 
 @dataclass(frozen=True)
-class Samples:
-    """The complete trials of one ranking at one training size.
+class CompleteTrials:
+    """The complete trials of one competitor at one training size.
 
     Attributes
     ----------
@@ -62,38 +65,37 @@ class Samples:
     chosen: tuple[dict[str, float | int | str], ...] = ()
 
 
-def collect(experiment: Experiment, store: Store) -> dict[tuple[str, int], Samples]:
+def collect(experiment: Experiment, store: Store) -> dict[tuple[str, int], CompleteTrials]:
     """Read from the store what an experiment's trials found.
 
     Returns
     -------
-    dict of (label, n_train) to Samples
-        In the order of the config; a ranking of which no trial is complete is left out.
+    dict of (label, n_train) to CompleteTrials
+        In the order of the config; a competitor of which no trial is complete is left out.
     """
     collected = {}
-    for place in experiment.places():
-        label = experiment.label(place)
+    for number, competitor in enumerate(experiment.competitors):
         for n_train in experiment.n_test:
-            complete = _complete(experiment, store, place, n_train)
+            complete = _complete(experiment, store, number, n_train)
             blocks = []
             while block := dict(itertools.islice(complete, OUTCOMES_AT_ONCE)):
-                blocks.append(_samples(experiment, block))
+                blocks.append(_summarised(experiment, block))
             if blocks:
-                collected[label, n_train] = _joined(blocks)
+                collected[competitor.label, n_train] = _joined(blocks)
     return collected
 
 
-def _complete(experiment: Experiment, store: Store, place: int, n_train: int) -> Iterator[tuple[int, Outcome]]:
-    """Yield the complete outcomes of a ranking at a training size, with the numbers of their splits."""
+def _complete(experiment: Experiment, store: Store, competitor: int, n_train: int) -> Iterator[tuple[int, Outcome]]:
+    """Yield the complete outcomes of a competitor at a training size, with the numbers of their splits."""
     for trial in experiment.trials():
-        outcome = store.outcome(experiment.key(place, trial)) if trial.n_train == n_train else None
-        if outcome is not None and outcome.subsets.keys() >= set(experiment.sizes):
+        outcome = stored_outcome(store, experiment.key(competitor, trial)) if trial.n_train == n_train else None
+        if outcome is not None and outcome.covers(experiment.sizes):
             yield trial.split, outcome
 
 
-def _joined(blocks: Sequence[Samples]) -> Samples:
+def _joined(blocks: Sequence[CompleteTrials]) -> CompleteTrials:
     first = blocks[0]
-    return Samples(
+    return CompleteTrials(
         splits=np.concatenate([block.splits for block in blocks]),
         sizes=first.sizes,
         values={which: np.concatenate([block.values[which] for block in blocks]) for which in first.values},
@@ -105,13 +107,12 @@ def _joined(blocks: Sequence[Samples]) -> Samples:
     )
 
 
-def _samples(experiment: Experiment, complete: dict[int, Outcome]) -> Samples:
+def _summarised(experiment: Experiment, complete: dict[int, Outcome]) -> CompleteTrials:
     outcomes = list(complete.values())
     confusions = {
-        part: np.array([[getattr(outcome.subsets[size], part) for size in experiment.sizes] for outcome in outcomes])
-        for part in ("train", "test")
+        part: np.array([outcome.confusions(part, experiment.sizes) for outcome in outcomes]) for part in PARTS
     }
-    return Samples(
+    return CompleteTrials(
         splits=np.array(list(complete)),
         sizes=experiment.sizes,
         values={
@@ -152,8 +153,5 @@ def _intervals(
 
 def _converged(outcomes: Sequence[Outcome], sizes: tuple[int, ...]) -> NDArray[np.bool_]:
     return np.array(
-        [
-            [outcome.ranking_converged and outcome.subsets[size].n_unconverged == 0 for size in sizes]
-            for outcome in outcomes
-        ]
+        [outcome.ranking_converged & (outcome.n_unconverged[outcome.rows(sizes)] == 0) for outcome in outcomes]
     )

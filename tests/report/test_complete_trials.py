@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fsvm_cli.report import samples
-from fsvm_cli.report.samples import Samples, collect
+from fsvm_cli.report import complete_trials
+from fsvm_cli.report.complete_trials import CompleteTrials, collect
 from fsvm_cli.store.store import Store
 from tests.helpers.small import run_job
 
@@ -29,11 +29,11 @@ def test_the_size_of_the_blocks_makes_no_difference(
     run_job(experiment, tmp_path)
     with Store(tmp_path, writable=False) as store:
         at_once = collect(experiment, store)
-        monkeypatch.setattr(samples, "OUTCOMES_AT_ONCE", 2)
+        monkeypatch.setattr(complete_trials, "OUTCOMES_AT_ONCE", 2)
         in_blocks = collect(experiment, store)
     assert at_once.keys() == in_blocks.keys()
     for which, expected in at_once.items():
-        for field in fields(Samples):
+        for field in fields(CompleteTrials):
             one, other = getattr(expected, field.name), getattr(in_blocks[which], field.name)
             np.testing.assert_equal(other, one, err_msg=field.name)
         assert len(expected.chosen) == len(expected.facts["major-class"]) == 3

@@ -1,52 +1,21 @@
-"""When a printed number and what the trials found agree."""
+"""Rules that several kinds of claims share: when a printed number and what was found agree, and signs of means."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import ndtri
 
 from fsvm_cli.evaluation.statistics import CONFIDENCE
+from fsvm_cli.spec.claims.verdict import verdict_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fsvm_cli.evaluation.statistics import MeanInterval
-    from fsvm_cli.spec.claims import NumberClaim, TolerantClaim
-
-Verdict = Literal["reproduced", "differs", "inconclusive", "not comparable"]
-
-
-@dataclass(frozen=True)
-class Judgement:
-    """A row of `published.csv`, but for what the claim itself says.
-
-    Attributes
-    ----------
-    verdict : str
-        reproduced, differs, inconclusive, or not comparable.
-    rule : str
-        By which it came about.
-    what : str
-        The quantity that was compared.
-    reproduced : float
-        What the trials give, in per cent, percentage points, features or rank correlation as `what` says.
-    sd, ci_low, ci_high : float
-        Its standard deviation between trials and its 95 % interval.
-    n : int
-        Trials.
-    """
-
-    verdict: Verdict
-    rule: str
-    what: str
-    reproduced: float = np.nan
-    sd: float = np.nan
-    n: int = 0
-    ci_low: float = np.nan
-    ci_high: float = np.nan
+    from fsvm_cli.spec.claims.base import NumberClaim, TolerantClaim
+    from fsvm_cli.spec.claims.verdict import Verdict
 
 
 def agreement(
@@ -75,11 +44,9 @@ def agreement(
     standard_error = np.sqrt(np.nan_to_num(found.std) ** 2 / found.n + np.nan_to_num(spread) ** 2 / n_published)
     half_width = float(ndtri((1 + CONFIDENCE) / 2) * standard_error + 0.5 * step)
     difference, tolerance = found.mean - (claim.published + offset), claim.tolerance
-    verdict: Verdict = "inconclusive"
-    if abs(difference) + half_width <= tolerance:
-        verdict = "reproduced"
-    elif abs(difference) - half_width > tolerance:
-        verdict = "differs"
+    verdict = verdict_of(
+        holds=abs(difference) + half_width <= tolerance, fails=abs(difference) - half_width > tolerance
+    )
     return verdict, f"difference {difference:+.2f} ± {half_width:.2f} against a tolerance of {tolerance:g} {unit}"
 
 
@@ -103,12 +70,19 @@ def ordinariness(claim: NumberClaim, values: NDArray[np.float64]) -> tuple[Verdi
     n_at_least, n_at_most = np.count_nonzero(values >= low), np.count_nonzero(values <= low + step)
     # The printed run is one more draw from the same distribution, as in a permutation test.
     tail = (min(n_at_least, n_at_most) + 1) / (len(values) + 1)
-    verdict: Verdict = "reproduced"
-    if tail <= (1 - CONFIDENCE) / 2:
-        verdict = "differs"
-    elif 1 / (len(values) + 1) > (1 - CONFIDENCE) / 2:
-        verdict = "inconclusive"
+    extreme = (1 - CONFIDENCE) / 2
+    verdict = verdict_of(holds=1 / (len(values) + 1) <= extreme, fails=bool(tail <= extreme))
     position = 100 * np.mean(values < claim.published)
     return verdict, (
         f"{position:.0f} % of our runs lie below the printed one; ordinary is what at least 2.5 % reach on each side"
     )
+
+
+def is_positive(found: MeanInterval) -> bool:
+    """Whether a mean is above 0 by its interval, or by its sign where nothing varies."""
+    return found.low > 0 or found.low == found.mean == found.high > 0
+
+
+def is_negative(found: MeanInterval) -> bool:
+    """Whether a mean is below 0 by its interval."""
+    return found.high < 0

@@ -1,0 +1,163 @@
+"""What an experiment compares: rankings and extractors, or where there are none the classifier on all features."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fsvm_cli.extraction.registry import extraction_methods
+from fsvm_cli.ranking.base import order_of
+from fsvm_cli.ranking.registry import ranking_methods
+from fsvm_cli.spec.extractors import Extraction
+from fsvm_cli.spec.rankings import ALL_FEATURES, Ranking
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from fsvm_cli.experiment.outcome import Chosen
+    from fsvm_cli.experiment.trial import DrawnTrial, Parts
+    from fsvm_cli.spec.classifiers import Classifier, SklearnClassifier
+    from fsvm_cli.spec.schema import Config
+
+
+@dataclass(frozen=True, eq=False)
+class Ordering:
+    """Columns in the order in which subsets keep them, and how it came about.
+
+    Attributes
+    ----------
+    parts : Parts
+        Whose columns these are: features, or components made of them.
+    columns : ndarray of int, shape (n_columns,)
+        The first to be kept comes first.
+    scores : tuple of float
+        Score of each feature; empty where nothing was ranked.
+    converged : bool
+        Whether every machine that the method trained reached its duality gap.
+    chosen : dict of str to value
+        What the method chose on the training part, by the name that configs give it.
+    """
+
+    parts: Parts
+    columns: NDArray[np.intp]
+    scores: tuple[float, ...]
+    converged: bool
+    chosen: Chosen
+
+
+class Competitor(ABC):
+    """One of the things that an experiment compares; each has a curve."""
+
+    classifier: Classifier | SklearnClassifier
+    """What is trained on its subsets."""
+
+    @property
+    @abstractmethod
+    def label(self) -> str:
+        """Its name in tables and figures."""
+
+    @abstractmethod
+    def order(self, trial: DrawnTrial) -> Ordering:
+        """Order the columns by what the training part of a trial shows."""
+
+    @abstractmethod
+    def identity(self) -> dict[str, Any] | None:
+        """Say, for the keys of outcomes, what `order` depends on beside the data and the classifier."""
+
+    @abstractmethod
+    def modules(self) -> tuple[str, ...]:
+        """Name the modules whose code, with all that they import, decides about `order`."""
+
+
+@dataclass(frozen=True)
+class AllFeatures(Competitor):
+    """The classifier on all features, which nothing has ordered."""
+
+    classifier: Classifier | SklearnClassifier
+
+    @property
+    def label(self) -> str:
+        """Say that these are all."""
+        return ALL_FEATURES
+
+    def order(self, trial: DrawnTrial) -> Ordering:
+        """Leave the features as they are."""
+        return Ordering(trial.parts, np.arange(trial.parts.X_train.shape[1]), scores=(), converged=True, chosen={})
+
+    def identity(self) -> None:
+        """Say nothing: there is no method."""
+
+    def modules(self) -> tuple[str, ...]:
+        """Name this module."""
+        return (__name__,)
+
+
+@dataclass(frozen=True)
+class Ranked(Competitor):
+    """The best features of a ranking, or the worst."""
+
+    ranking: Ranking
+    classifier: Classifier | SklearnClassifier
+
+    @property
+    def label(self) -> str:
+        """Name the ranking."""
+        return self.ranking.label
+
+    def order(self, trial: DrawnTrial) -> Ordering:
+        """Rank the features, and begin at the end that the ranking keeps."""
+        ranker = trial.ranker(self.ranking, self.classifier)
+        best_first = order_of(ranker.scores_)
+        columns = best_first[::-1] if self.ranking.order == "worst-first" else best_first
+        scores = tuple(map(float, ranker.scores_))
+        return Ordering(trial.parts, columns, scores, converged=ranker.converged_, chosen=ranker.chosen_)
+
+    def identity(self) -> dict[str, Any]:
+        """Name the method, its parameters, and the end of its order that is kept."""
+        parameters = self.ranking.model_dump(mode="json", include=set(self.ranking.parameters()))
+        return {"method": self.ranking.method, "parameters": parameters, "order": self.ranking.order}
+
+    def modules(self) -> tuple[str, ...]:
+        """Name the method's module, and how a config's ranking becomes its estimator."""
+        return __name__, Ranking.__module__, ranking_methods()[self.ranking.method].__module__
+
+
+@dataclass(frozen=True)
+class Extracted(Competitor):
+    """The first components of a feature extractor."""
+
+    extraction: Extraction
+    classifier: Classifier | SklearnClassifier
+
+    @property
+    def label(self) -> str:
+        """Name the extractor."""
+        return self.extraction.label
+
+    def order(self, trial: DrawnTrial) -> Ordering:
+        """Make components of the features; their order is that of the extractor."""
+        parts = trial.parts
+        extractor = self.extraction.estimator().fit(parts.X_train, parts.y_train)
+        components = replace(
+            parts, X_train=extractor.transform(parts.X_train), X_test=extractor.transform(parts.X_test)
+        )
+        return Ordering(components, np.arange(extractor.n_components_), scores=(), converged=True, chosen={})
+
+    def identity(self) -> dict[str, Any]:
+        """Name the method and its parameters."""
+        parameters = self.extraction.model_dump(mode="json", include=set(self.extraction.parameters()))
+        return {"method": self.extraction.method, "parameters": parameters}
+
+    def modules(self) -> tuple[str, ...]:
+        """Name the extractor's module, and how a config's extraction becomes its estimator."""
+        return __name__, Extraction.__module__, extraction_methods()[self.extraction.method].__module__
+
+
+def competitors_of(config: Config) -> tuple[Competitor, ...]:
+    """List what has a curve: rankings, then extractors; without any, the classifier on all features."""
+    rankings = [Ranked(ranking, config.classifier_of(ranking)) for ranking in config.rankings]
+    extractions = [Extracted(extraction, config.classifier) for extraction in config.extractors]
+    return (*rankings, *extractions) or (AllFeatures(config.classifier),)

@@ -1,0 +1,1 @@
+"""What documents claim, and the rules, fixed before a run, by which the claims are judged."""

@@ -1,0 +1,51 @@
+"""A printed fact of the problem."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from fsvm_cli.evaluation.statistics import mean_interval
+from fsvm_cli.spec.claims.base import Place, TolerantClaim
+from fsvm_cli.spec.claims.findings import Fact
+from fsvm_cli.spec.claims.rules import agreement, ordinariness
+from fsvm_cli.spec.claims.verdict import Judgement
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fsvm_cli.spec.claims.findings import Findings
+
+FACT_UNITS: dict[Fact, str] = {
+    "n_features": "features",
+    "n_classes": "classes",
+    "n_train": "rows",
+    "n_test": "rows",
+    "major-class": "%",
+    "class-uncertainty": "bits",
+    "classifier-information": "bits",
+}
+
+
+class ProblemClaim(TolerantClaim):
+    """A printed fact of the problem: how large it is, how difficult, and how much of it the machine resolves.
+
+    Of the test part: the major class in per cent, the uncertainty of the class and the information of the machine on
+    all features in bits. Where there are many runs, the printed one should be an ordinary one among them.
+    """
+
+    kind: Literal["problem"]
+    fact: Fact
+
+    def places(self) -> Iterator[Place]:
+        """Yield the machine on all features."""
+        yield Place()
+
+    def judge(self, findings: Findings) -> Judgement:
+        """Compare a fact that varies with the run as one run among ours, and any other as a number."""
+        values, unit = findings.fact(self.fact), FACT_UNITS[self.fact]
+        found = mean_interval(values)
+        varies = found.n > 1 and np.ptp(values) > 0
+        verdict, rule = ordinariness(self, values) if varies else agreement(self, found, (0.0, 1), unit)
+        return Judgement.of_mean(verdict, rule, f"{self.fact} ({unit})", found)

@@ -1,0 +1,74 @@
+"""The verdict on a claim, and what it rests on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from fsvm_cli.evaluation.statistics import MeanInterval
+
+Verdict = Literal["reproduced", "differs", "inconclusive", "not comparable"]
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """A row of `published.csv`, but for what the claim itself says.
+
+    Attributes
+    ----------
+    verdict : str
+        reproduced, differs, inconclusive, or not comparable.
+    rule : str
+        By which it came about.
+    what : str
+        The quantity that was compared.
+    reproduced : float
+        What the trials give, in per cent, percentage points, features or rank correlation as `what` says.
+    sd, ci_low, ci_high : float
+        Its standard deviation between trials and its 95 % interval.
+    n : int
+        Trials.
+    """
+
+    verdict: Verdict
+    rule: str
+    what: str
+    reproduced: float = np.nan
+    sd: float = np.nan
+    n: int = 0
+    ci_low: float = np.nan
+    ci_high: float = np.nan
+
+    @classmethod
+    def of_mean(cls, verdict: Verdict, rule: str, what: str, found: MeanInterval) -> Judgement:
+        """Judge by a mean over trials."""
+        return cls(verdict, rule, what, found.mean, found.std, found.n, found.low, found.high)
+
+    @classmethod
+    def withheld(cls, reason: str, what: str) -> Judgement:
+        """Say nothing of the document, for want of numbers."""
+        return cls("not comparable", reason, what)
+
+    def held_against(self, obstacle: str | None) -> Judgement:
+        """Keep the numbers, and say nothing of the document where there is an obstacle."""
+        if obstacle is None or self.verdict == "not comparable":
+            return self
+        return replace(self, verdict="not comparable", rule=obstacle)
+
+
+def verdict_of(*, holds: bool, fails: bool) -> Verdict:
+    """Find the verdict on a claim that the numbers may show to hold or to fail; where neither, they leave it open.
+
+    Comparisons with a number that is not known (NaN) are false, so that what is not known decides nothing.
+    """
+    if fails:
+        return "differs"
+    return "reproduced" if holds else "inconclusive"
+
+
+def verdict_on_bounds(low: float, high: float, *, at_least: float) -> Verdict:
+    """Find the verdict on a claim that a quantity is at least so large, by the bounds of its interval."""
+    return verdict_of(holds=low >= at_least, fails=high < at_least)

@@ -1,0 +1,131 @@
+"""What an experiment trains on subsets of the features: a support vector machine, or a classifier of scikit-learn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from fsvm_cli.evaluation.nested_predictions import nested_predictions
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+
+class Curves(Protocol):
+    """What a fresh classifier on each prefix of each order predicts, with its certificates."""
+
+    @property
+    def train_predicted(self) -> NDArray[np.intp]:
+        """Class codes of the training part, shape (n_orders, n_sizes, n_train)."""
+
+    @property
+    def test_predicted(self) -> NDArray[np.intp]:
+        """Class codes of the test part, shape (n_orders, n_sizes, n_test)."""
+
+    @property
+    def converged(self) -> NDArray[np.bool_]:
+        """Whether each binary machine reached its gap, shape (n_orders, n_sizes, n_machines)."""
+
+    @property
+    def duality_gap(self) -> NDArray[np.float64]:
+        """Relative gap of each binary machine, shape (n_orders, n_sizes, n_machines)."""
+
+
+class Learner(Protocol):
+    """A classifier before it is trained, with what was chosen for it on the training part."""
+
+    @property
+    def chosen(self) -> Mapping[str, float | int | str]:
+        """What was chosen on the training part, by the name that configs give it; empty where nothing was."""
+
+    @property
+    def converged(self) -> bool:
+        """Whether every machine of the search that chose reached its duality gap."""
+
+    def handed(self) -> dict[str, Any]:
+        """Name what ranking methods may ask for: the parameters of a machine, and the estimator."""
+
+    def curves(  # noqa: PLR0917
+        self,
+        X_train: NDArray[np.float64],
+        y_train: NDArray[np.intp],
+        X_test: NDArray[np.float64],
+        orders: Sequence[NDArray[np.intp]],
+        sizes: tuple[int, ...],
+        n_classes: int,
+    ) -> Curves:
+        """Train a fresh classifier on the first features of each order, for each size."""
+
+
+@dataclass(frozen=True, eq=False)
+class EstimatorCurves:
+    """`Curves` of any classifier; one without a duality gap has no gap to miss."""
+
+    train_predicted: NDArray[np.intp]
+    test_predicted: NDArray[np.intp]
+    converged: NDArray[np.bool_]
+    duality_gap: NDArray[np.float64]
+
+
+def curves_of_estimator(  # noqa: PLR0917 - the arguments of Learner.curves, in its order
+    estimator: Any,
+    X_train: NDArray[np.float64],
+    y_train: NDArray[np.intp],
+    X_test: NDArray[np.float64],
+    orders: Sequence[NDArray[np.intp]],
+    sizes: tuple[int, ...],
+) -> EstimatorCurves:
+    """Train clones of an estimator in scikit-learn's manner on the first features of each order, for each size."""
+    found = [nested_predictions(estimator, X_train, y_train, X_test, order, sizes) for order in orders]
+    return EstimatorCurves(
+        np.array([[on.train for on in curve] for curve in found]),
+        np.array([[on.test for on in curve] for curve in found]),
+        np.array([[np.atleast_1d(getattr(on.fitted, "converged_", True)) for on in curve] for curve in found]),
+        np.array([[np.atleast_1d(getattr(on.fitted, "duality_gap_", 0.0)) for on in curve] for curve in found]),
+    )
+
+
+@dataclass(frozen=True)
+class EstimatorLearner:
+    """A classifier of scikit-learn; nothing is chosen for it, and it has no duality gap.
+
+    Attributes
+    ----------
+    estimator : object
+        Trained, as clones, on the subsets.
+    handed_estimator : object
+        What ranking methods that take any classifier train.
+    """
+
+    estimator: Any
+    handed_estimator: Any
+
+    @property
+    def chosen(self) -> Mapping[str, float | int | str]:
+        """Say that nothing was chosen."""
+        return {}
+
+    @property
+    def converged(self) -> bool:
+        """Say that no gap was missed."""
+        return True
+
+    def handed(self) -> dict[str, Any]:
+        """Hand over the estimator; methods that train machines cannot be listed."""
+        return {"estimator": self.handed_estimator}
+
+    def curves(  # noqa: PLR0917
+        self,
+        X_train: NDArray[np.float64],
+        y_train: NDArray[np.intp],
+        X_test: NDArray[np.float64],
+        orders: Sequence[NDArray[np.intp]],
+        sizes: tuple[int, ...],
+        n_classes: int,  # noqa: ARG002 - the contract of Learner
+    ) -> EstimatorCurves:
+        """Train a fresh classifier on the first features of each order, for each size."""
+        return curves_of_estimator(self.estimator, X_train, y_train, X_test, orders, sizes)

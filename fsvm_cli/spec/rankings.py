@@ -1,0 +1,94 @@
+"""What a config says of a ranking method; its model is made from the method's class."""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+
+from pydantic import Field, create_model, model_validator
+
+from fsvm_cli.documents import StrictModel
+from fsvm_cli.ranking.base import Ranker  # noqa: TC001 - pydantic's fields are made from what stands here
+from fsvm_cli.ranking.parameters import KEYS_OF_CONFIGS
+from fsvm_cli.ranking.registry import SYNONYMS, ranking_methods
+from fsvm_cli.spec.classifiers import ExperimentClassifier, is_absent
+
+Text = Annotated[str, Field(min_length=1)]
+
+ALL_FEATURES = "all features"
+"""Label of the classifier on all features, where no ranking is listed; claims may name it in any case."""
+
+LEAK = " (test leak)"
+"""Ends the label of a ranking that sees the test part, wherever it is shown: in tables, figures and verdicts."""
+
+
+class Ranking(StrictModel):
+    """A method that orders the features, and the end of its order that the curve keeps."""
+
+    synonyms: ClassVar[Mapping[str, str]] = SYNONYMS
+
+    method: str
+    order: Literal["best-first", "worst-first"] = Field(
+        default="best-first", description="Whether a subset keeps the best features or, as a control, the worst."
+    )
+    label: Text = Field(default="", description="Name in tables and figures; made from method and order if left out.")
+    classifier: ExperimentClassifier | None = Field(
+        default=None,
+        exclude_if=is_absent,
+        description="The machine of this ranking and its subsets; that of the experiment if left out.",
+    )
+    score_threshold: float | None = Field(
+        default=None,
+        exclude_if=is_absent,
+        description="Score from which on the source selects features: a line in the figure of the scores.",
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _fill_in_label(cls, value: Any) -> Any:
+        if not isinstance(value, dict) or "method" not in value:
+            return value
+        suffix = ", worst first" if value.get("order") == "worst-first" else ""
+        label = value.get("label", f"{value['method']}{suffix}")
+        leaks = ranking_methods()[value["method"]].sees_test_part(value)
+        if leaks and isinstance(label, str) and not label.endswith(LEAK):
+            label += LEAK
+        return value | {"label": label}
+
+    def sees_test_part(self) -> bool:
+        """Whether test labels decide about the ranking."""
+        return ranking_methods()[self.method].sees_test_part(self.parameters())
+
+    def parameters(self) -> dict[str, Any]:
+        """Parameters of the method, by the name that its estimator gives them."""
+        return self.model_dump(exclude=set(Ranking.model_fields))
+
+    def scores_as(self, other: Ranking) -> bool:
+        """Whether another ranking gives the features the same scores."""
+        alike = self.method == other.method and self.parameters() == other.parameters()
+        return alike and self.classifier == other.classifier
+
+    def estimator(self, **handed: Any) -> Ranker:
+        """Build the method's estimator with its parameters and those of `handed` that it takes."""
+        method = ranking_methods()[self.method]
+        taken = {name: handed[name] for name in handed.keys() & method.handed_down}
+        return method(**self.parameters(), **taken)
+
+
+def _ranking_model(name: str, method: type[Ranker]) -> type[Ranking]:
+    parameters = method.parameters_model().model_fields
+    assert set(Ranking.model_fields) == KEYS_OF_CONFIGS, "no parameter may be called like any of them"
+    fields: dict[str, Any] = {key: (info.rebuild_annotation(), info.default) for key, info in parameters.items()}
+    fields["method"] = (Literal[name], ...)
+    return create_model(f"{method.__name__}Ranking", __base__=Ranking, **fields)
+
+
+if TYPE_CHECKING:
+    AnyRanking = Ranking
+else:
+    AnyRanking = Annotated[
+        functools.reduce(operator.or_, [_ranking_model(name, method) for name, method in ranking_methods().items()]),
+        Field(discriminator="method"),
+    ]
