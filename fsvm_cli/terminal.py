@@ -126,6 +126,14 @@ def behind_gate(stream: TextIO) -> TextIO:
     return stream
 
 
+def put_behind_gate(stream: TextIO) -> None:
+    """Let what is written to standard error go to another stream, through the gate where there is one."""
+    if isinstance(sys.stderr, _Gate):
+        sys.stderr = _Gate(stream)
+    else:
+        sys.stderr = stream
+
+
 def json_text(content: Any) -> str:
     """Write JSON in visible characters: what has no shape, or no sign on this console, is escaped by JSON."""
     is_unicode = (getattr(sys.stdout, "encoding", None) or "utf-8").lower().startswith("utf")

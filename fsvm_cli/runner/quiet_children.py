@@ -7,6 +7,8 @@ import sys
 import warnings
 from pathlib import Path
 
+from fsvm_cli.terminal import behind_gate, put_behind_gate
+
 STDERR = 2
 
 
@@ -22,10 +24,10 @@ def quiet_children() -> None:
     for beginning in ("resource_tracker:", "A worker stopped while", "A worker was restarted while"):
         warnings.filterwarnings("ignore", message=beginning)
     usual = sys.__stderr__
-    if usual is None or sys.stderr is not usual or usual.fileno() != STDERR:
+    if usual is None or behind_gate(sys.stderr) is not usual or usual.fileno() != STDERR:
         return
     usual.flush()
     copy = os.dup(STDERR)
     with Path(os.devnull).open("wb") as nowhere:
         os.dup2(nowhere.fileno(), STDERR)
-    sys.stderr = os.fdopen(copy, "w", buffering=1, encoding=usual.encoding, errors=usual.errors)
+    put_behind_gate(os.fdopen(copy, "w", buffering=1, encoding=usual.encoding, errors=usual.errors))

@@ -164,11 +164,16 @@ def test_a_worker_that_dies_while_it_is_told_of_the_run_is_told_again() -> None:
         dask_pool(register_plugin=Troubled(error, 99, a_future), status="closed")._install()
 
 
-def test_children_that_are_killed_leave_no_word_on_standard_error() -> None:
+@pytest.mark.parametrize("gate", ["gated()", "contextlib.nullcontext()"])
+def test_children_that_are_killed_leave_no_word_on_standard_error(gate: str) -> None:
     program = textwrap.dedent("""
+        import contextlib
         import multiprocessing, os, signal, subprocess, sys
         from multiprocessing import resource_tracker
         from fsvm_cli.runner.quiet_children import quiet_children
+        from fsvm_cli.terminal import gated
+        stack = contextlib.ExitStack()
+        stack.enter_context(GATE)
         quiet_children()
         print("begin", file=sys.stderr)
         lock = multiprocessing.get_context("spawn").Lock()
@@ -177,5 +182,6 @@ def test_children_that_are_killed_leave_no_word_on_standard_error() -> None:
         subprocess.run([sys.executable, "-c", "1 / 0"])
         sys.stderr.write("end")
     """)
+    program = program.replace("GATE", gate)
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert ended.stderr == "begin\nend"
