@@ -14,6 +14,7 @@ import click
 
 from fsvm_cli import __version__
 from fsvm_cli.errors import DataError, FsvmError
+from fsvm_cli.postponed import postpone_what_few_use
 from fsvm_cli.terminal import brief, gated
 
 if TYPE_CHECKING:
@@ -79,6 +80,7 @@ def main() -> None:
     """
     signal.signal(signal.SIGTERM, _terminate)
     gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
+    postpone_what_few_use()
     with gated():
         sys.exit(_run())
 

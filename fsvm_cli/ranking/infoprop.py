@@ -77,6 +77,22 @@ class Infoprop(Ranker):
     `credit_on` is. A derivative that cannot move f_r by more than the width of a tie over the range of the data is what
     the solver left over, and does not count; an indicator whose machine is constant has no features to hand its credit
     to, and the scores then add up to less than H.
+
+    See Also
+    --------
+    GradientAngle : Angles of the gradient near the margin.
+
+    References
+    ----------
+    - V. Sindhwani, P. Bhattacharya and S. Rakshit, "Information Theoretic Feature Crediting in Multiclass Support
+      Vector Machines", SIAM International Conference on Data Mining, 2001; here infoprop2001.
+
+    Examples
+    --------
+    >>> from fsvm_cli import Infoprop
+    >>> X = [[0, 3], [1, 1], [0, 2], [1, 4], [5, 3], [6, 1], [5, 2], [6, 4]]
+    >>> Infoprop().fit(X, [0, 0, 0, 0, 1, 1, 1, 1]).ranking_.tolist()
+    [1, 2]
     """
 
     method = "infoprop"

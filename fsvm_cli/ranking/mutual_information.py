@@ -46,6 +46,22 @@ class MutualInformation(Ranker):
     -----
     Source: infoprop2001, section on Reuters, which ranks words by their average mutual information with the class. A
     feature that is constant scores 0.
+
+    See Also
+    --------
+    Mifs : Also looks at redundancy.
+
+    References
+    ----------
+    - V. Sindhwani, P. Bhattacharya and S. Rakshit, "Information Theoretic Feature Crediting in Multiclass Support
+      Vector Machines", SIAM International Conference on Data Mining, 2001; here infoprop2001.
+
+    Examples
+    --------
+    >>> from fsvm_cli import MutualInformation
+    >>> X = [[0, 3], [1, 1], [0, 2], [1, 4], [5, 3], [6, 1], [5, 2], [6, 4]]
+    >>> MutualInformation().fit(X, [0, 0, 0, 0, 1, 1, 1, 1]).ranking_.tolist()
+    [1, 2]
     """
 
     method = "mutual-information"

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from calling import fsvm, hashes, write_config
 
-from fsvm_cli.report.tables import read_table
+from fsvm_cli.report.table_files import read_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable

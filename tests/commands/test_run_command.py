@@ -23,7 +23,7 @@ from calling import (
     write_config,
 )
 
-from fsvm_cli.report.tables import read_table
+from fsvm_cli.report.table_files import read_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable

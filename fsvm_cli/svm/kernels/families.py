@@ -40,6 +40,22 @@ class Linear(Kernel):
     ----------
     weights : tuple of float or None
         One per feature, >= 0. The scaling k(x s, x' s) of Weston et al. (2000) is w_j = s_j^2.
+
+    See Also
+    --------
+    Polynomial : Powers of the same inner product.
+
+    References
+    ----------
+    - J. Weston, S. Mukherjee, O. Chapelle, M. Pontil, T. Poggio and V. Vapnik, "Feature Selection for SVMs",
+      Advances in Neural Information Processing Systems 13, 2000.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fsvm_cli import Linear
+    >>> Linear().gram(np.array([[1.0, 2.0]]), np.array([[3.0, 4.0]])).tolist()
+    [[11.0]]
     """
 
     name: ClassVar[str] = "linear"
@@ -74,6 +90,21 @@ class Polynomial(Kernel):
         One per feature, >= 0: the a_j of KPD-SVM (2018), eq. (8).
     scale : float
         > 0, in units of one over the inner product.
+
+    See Also
+    --------
+    Linear : Of degree 1, without offset.
+
+    References
+    ----------
+    - "KPD-SVM: Kernel Parameter Descent", 2018; here kpd2018.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fsvm_cli import Polynomial
+    >>> Polynomial(degree=2, offset=1.0).gram(np.array([[1.0, 2.0]]), np.array([[3.0, 4.0]])).tolist()
+    [[144.0]]
     """
 
     name: ClassVar[str] = "polynomial"
@@ -108,6 +139,27 @@ class Gaussian(Kernel):
     weights : tuple of float or None
         One per feature, >= 0. With theta = 2, KPD-SVM (2018) has w_j = v_j^2, Gold et al. (2005) w_j = 1 / l_j^2 and
         the scaling of Weston et al. (2000) w_j = s_j^2.
+
+    See Also
+    --------
+    Laplace : By absolute differences.
+
+    References
+    ----------
+    - L. Hermes and J. M. Buhmann, "Feature Selection for Support Vector Machines", International Conference on
+      Pattern Recognition (ICPR), 2000; here hermes2000.
+    - "KPD-SVM: Kernel Parameter Descent", 2018; here kpd2018.
+    - C. Gold, A. Holub and P. Sollich, "Bayesian Approach to Feature Selection and Parameter Tuning for Support
+      Vector Machine Classifiers", Neural Networks 18, 2005.
+    - J. Weston, S. Mukherjee, O. Chapelle, M. Pontil, T. Poggio and V. Vapnik, "Feature Selection for SVMs",
+      Advances in Neural Information Processing Systems 13, 2000.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fsvm_cli import Gaussian
+    >>> Gaussian(theta=2.0).gram(np.array([[1.0, 2.0]]), np.array([[1.0, 4.0]])).round(4).tolist()
+    [[0.1353]]
     """
 
     name: ClassVar[str] = "gaussian"
@@ -140,6 +192,21 @@ class Laplace(Kernel):
     weights : tuple of float or None
         One per feature, >= 0: with theta = 1 the gamma_j of KPD-SVM (2018), eq. (9) with the absolute value that its
         print lacks.
+
+    See Also
+    --------
+    Gaussian : By squared differences.
+
+    References
+    ----------
+    - "KPD-SVM: Kernel Parameter Descent", 2018; here kpd2018.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fsvm_cli import Laplace
+    >>> Laplace(theta=2.0).gram(np.array([[1.0, 2.0]]), np.array([[1.0, 4.0]])).round(4).tolist()
+    [[0.3679]]
     """
 
     name: ClassVar[str] = "laplace"
@@ -171,6 +238,22 @@ class Anova(Kernel):
         > 0, in units of one over the features' unit squared.
     degree : int
         >= 1.
+
+    See Also
+    --------
+    Gaussian : The product over the features, not the sum.
+
+    References
+    ----------
+    - V. Sindhwani, P. Bhattacharya and S. Rakshit, "Information Theoretic Feature Crediting in Multiclass Support
+      Vector Machines", SIAM International Conference on Data Mining, 2001; here infoprop2001.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fsvm_cli import Anova
+    >>> Anova(gamma=0.5, degree=1).gram(np.array([[1.0, 2.0]]), np.array([[1.0, 4.0]])).round(4).tolist()
+    [[1.1353]]
     """
 
     name: ClassVar[str] = "anova"
@@ -204,6 +287,17 @@ class Tanh(Kernel):
         > 0, in units of one over the inner product.
     offset : float
         Any finite number.
+
+    See Also
+    --------
+    Polynomial : A kernel of the inner product that is positive definite.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fsvm_cli import Tanh
+    >>> Tanh(scale=0.1, offset=0.0).gram(np.array([[1.0, 2.0]]), np.array([[3.0, 4.0]])).round(4).tolist()
+    [[0.8005]]
     """
 
     name: ClassVar[str] = "tanh"

@@ -9,7 +9,7 @@ from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.preprocessing import StandardScaler
 
 from fsvm_cli.svm import DualProblem, Gaussian, Linear, Polynomial, bias_of, nested_curves, predict_codes
-from fsvm_cli.svm.one_vs_rest import machine_labels
+from fsvm_cli.svm.labels import machine_labels
 
 N_SPLITS = int(os.environ.get("FSVM_CURVE_SPLITS", "1"))
 C = 10.0
