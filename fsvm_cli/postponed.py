@@ -78,6 +78,9 @@ def postpone(package: str, **homes: str) -> None:
 def postpone_what_few_use() -> None:
     """Postpone what the libraries here import for functions that hardly a command calls."""
     postpone("scipy.stats")
-    postpone("sklearn.feature_selection", SelectorMixin="_base", mutual_info_classif="_mutual_info")
-    scalers = dict.fromkeys(("MinMaxScaler", "Normalizer", "StandardScaler"), "_data")
-    postpone("sklearn.preprocessing", FunctionTransformer="_function_transformer", **scalers)
+    postpone("sklearn.decomposition", PCA="_pca")
+    postpone("sklearn.feature_selection", SelectorMixin="_base")
+    postpone("sklearn.model_selection", StratifiedKFold="_split")
+    scalers = dict.fromkeys(("MinMaxScaler", "Normalizer", "StandardScaler", "binarize"), "_data")
+    labels = dict.fromkeys(("LabelBinarizer", "label_binarize"), "_label")
+    postpone("sklearn.preprocessing", FunctionTransformer="_function_transformer", **scalers, **labels)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from fsvm_cli.extraction.base import Extractor
 
@@ -55,6 +54,8 @@ class LinearDiscriminants(Extractor):
     def _directions(
         self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int, n_components: int
     ) -> NDArray[np.float64]:
+        from sklearn.discriminant_analysis import LinearDiscriminantAnalysis  # noqa: PLC0415 - slow to import, and seldom needed
+
         # Shares of the variance, which are not used, are 0/0 where the classes have the same mean.
         with np.errstate(invalid="ignore"):
             discriminants = LinearDiscriminantAnalysis(n_components=min(n_components, n_classes - 1, X.shape[1]))

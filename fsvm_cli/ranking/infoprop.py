@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 import numpy as np
 from annotated_types import Ge, Gt, Lt
-from sklearn.metrics import confusion_matrix
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_consistent_length, validate_data
 
+from fsvm_cli.evaluation.metrics import confusion_matrix
 from fsvm_cli.information import indicator_credits
 from fsvm_cli.magnitudes import value_ranges
 from fsvm_cli.ranking.base import Ranker
@@ -190,13 +190,13 @@ class Infoprop(Ranker):
         if self.credit_on == "test":
             X_test, codes = self._coded_test_part()
             n_classes = max(n_classes, int(codes.max()) + 1)
-            tested: NDArray[np.intp] = confusion_matrix(codes, svm.predict(X_test), labels=np.arange(n_classes))
+            tested: NDArray[np.intp] = confusion_matrix(codes, svm.predict(X_test), n_classes)
             return tested
         rng = check_random_state(self.random_state)
         confusion = np.zeros((n_classes, n_classes), dtype=np.intp)
         for asked in self._parts_to_ask(y, rng):
             blind = self._machines(X[~asked], y[~asked])
-            confusion += confusion_matrix(y[asked], blind.predict(X[asked]), labels=np.arange(n_classes))
+            confusion += confusion_matrix(y[asked], blind.predict(X[asked]), n_classes)
         return confusion
 
     def _coded_test_part(self) -> tuple[NDArray[np.float64], NDArray[np.intp]]:

@@ -8,7 +8,6 @@ import numpy as np
 import scipy.sparse as sp
 from annotated_types import Ge
 from scipy.special import xlogy
-from sklearn.feature_selection import mutual_info_classif
 from sklearn.utils import check_random_state
 
 from fsvm_cli.magnitudes import binary_exponents, value_ranges
@@ -86,6 +85,8 @@ class MutualInformation(Ranker):
         scores[binary] = occurrence_information(X[:, binary], y, n_classes)
         if continuous.size and np.bincount(y).max() < 2:
             raise ValueError(f"{self.method} needs a class of two samples or more, to find neighbours in it")
+        from sklearn.feature_selection import mutual_info_classif  # noqa: PLC0415 - slow to import, and seldom needed
+
         # One feature at a time, with noise from the same seed: a score must not depend on the other features.
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         for feature in continuous:

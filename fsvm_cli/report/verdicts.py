@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 from scipy.special import ndtri
-from scipy.stats import spearmanr
 
 from fsvm_cli.evaluation.seeds import random_stream
 from fsvm_cli.evaluation.statistics import CONFIDENCE, MeanInterval, difference_interval, mean_interval
@@ -176,6 +175,8 @@ def _judge_monotone(claim: MonotoneClaim, trials: Trials) -> Judgement:
 
 @_judge.register
 def _judge_score_order(claim: ScoreOrderClaim, trials: Trials) -> Judgement:
+    from scipy.stats import spearmanr  # noqa: PLC0415 - slow to import, and seldom needed
+
     scores = trials.samples(claim.ranking).scores
     places = np.arange(scores.shape[1])
     found = mean_interval(np.array([-spearmanr(places, row).statistic for row in scores]))
