@@ -1,3 +1,132 @@
-"""The workbench for feature selection with support vector machines."""
+"""The workbench for feature selection with support vector machines.
+
+Rankers and extractors are scikit-learn estimators, `SVM` a scikit-learn classifier; `rank` does with a table of one's
+own what the command ``fsvm rank`` does, and `load_results` reads what ``fsvm run`` left. Every name is imported on
+first use.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from fsvm_cli.data.dataset import Dataset
+    from fsvm_cli.data.source import load_dataset
+    from fsvm_cli.errors import DataError, FsvmError, UsageError
+    from fsvm_cli.experiment.rank import rank
+    from fsvm_cli.extraction.base import Extractor
+    from fsvm_cli.extraction.lda import LinearDiscriminants
+    from fsvm_cli.extraction.mmip import InformativeProjections
+    from fsvm_cli.extraction.pca import PrincipalComponents
+    from fsvm_cli.extraction.smife import SeparatedInformation
+    from fsvm_cli.ranking.average_separation import AverageSeparation
+    from fsvm_cli.ranking.base import Ranker
+    from fsvm_cli.ranking.eubafes import Eubafes
+    from fsvm_cli.ranking.fisher import Fisher
+    from fsvm_cli.ranking.gradient_angle import GradientAngle
+    from fsvm_cli.ranking.infoprop import Infoprop
+    from fsvm_cli.ranking.koller_sahami import KollerSahami
+    from fsvm_cli.ranking.kolmogorov_smirnov import KolmogorovSmirnov
+    from fsvm_cli.ranking.kpd import KernelPenalisedDescent
+    from fsvm_cli.ranking.mifs import Mifs
+    from fsvm_cli.ranking.mutual_information import MutualInformation
+    from fsvm_cli.ranking.pearson import Pearson
+    from fsvm_cli.ranking.pearson_redundancy import PearsonRedundancy
+    from fsvm_cli.ranking.random_order import RandomOrder
+    from fsvm_cli.ranking.relief_f import ReliefF
+    from fsvm_cli.ranking.rfe import RecursiveFeatureElimination
+    from fsvm_cli.ranking.wrapper import Wrapper
+    from fsvm_cli.report.load import Results, load_results
+    from fsvm_cli.report.methods import methods
+    from fsvm_cli.svm import SVM, Anova, ConvergenceError, Gaussian, Kernel, Laplace, Linear, Polynomial, Tanh
 
 __version__ = "0.1.0"
+
+_HOMES = {
+    "data.dataset": ("Dataset",),
+    "data.source": ("load_dataset",),
+    "errors": ("DataError", "FsvmError", "UsageError"),
+    "experiment.rank": ("rank",),
+    "extraction.base": ("Extractor",),
+    "extraction.lda": ("LinearDiscriminants",),
+    "extraction.mmip": ("InformativeProjections",),
+    "extraction.pca": ("PrincipalComponents",),
+    "extraction.smife": ("SeparatedInformation",),
+    "ranking.average_separation": ("AverageSeparation",),
+    "ranking.base": ("Ranker",),
+    "ranking.eubafes": ("Eubafes",),
+    "ranking.fisher": ("Fisher",),
+    "ranking.gradient_angle": ("GradientAngle",),
+    "ranking.infoprop": ("Infoprop",),
+    "ranking.koller_sahami": ("KollerSahami",),
+    "ranking.kolmogorov_smirnov": ("KolmogorovSmirnov",),
+    "ranking.kpd": ("KernelPenalisedDescent",),
+    "ranking.mifs": ("Mifs",),
+    "ranking.mutual_information": ("MutualInformation",),
+    "ranking.pearson": ("Pearson",),
+    "ranking.pearson_redundancy": ("PearsonRedundancy",),
+    "ranking.random_order": ("RandomOrder",),
+    "ranking.relief_f": ("ReliefF",),
+    "ranking.rfe": ("RecursiveFeatureElimination",),
+    "ranking.wrapper": ("Wrapper",),
+    "report.load": ("Results", "load_results"),
+    "report.methods": ("methods",),
+    "svm": ("SVM", "Anova", "ConvergenceError", "Gaussian", "Kernel", "Laplace", "Linear", "Polynomial", "Tanh"),
+}
+_HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
+
+__all__ = [
+    "SVM",
+    "Anova",
+    "AverageSeparation",
+    "ConvergenceError",
+    "DataError",
+    "Dataset",
+    "Eubafes",
+    "Extractor",
+    "Fisher",
+    "FsvmError",
+    "Gaussian",
+    "GradientAngle",
+    "Infoprop",
+    "InformativeProjections",
+    "Kernel",
+    "KernelPenalisedDescent",
+    "KollerSahami",
+    "KolmogorovSmirnov",
+    "Laplace",
+    "Linear",
+    "LinearDiscriminants",
+    "Mifs",
+    "MutualInformation",
+    "Pearson",
+    "PearsonRedundancy",
+    "Polynomial",
+    "PrincipalComponents",
+    "RandomOrder",
+    "Ranker",
+    "RecursiveFeatureElimination",
+    "ReliefF",
+    "Results",
+    "SeparatedInformation",
+    "Tanh",
+    "UsageError",
+    "Wrapper",
+    "load_dataset",
+    "load_results",
+    "methods",
+    "rank",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"{__name__}.{_HOME_OF[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

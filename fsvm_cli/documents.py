@@ -232,13 +232,14 @@ def model_from_json(model: type[ModelT], text: str) -> ModelT:
     ValueError
         If the text is no JSON of such a model (pydantic's ``ValidationError`` is one).
     """
-    return model.model_validate(_with_tuples(json.loads(text)))
+    return model.model_validate(with_tuples(json.loads(text)))
 
 
-def _with_tuples(value: Any) -> Any:
+def with_tuples(value: Any) -> Any:
+    """Make lists, however deep, the tuples that documents have."""
     if isinstance(value, list):
-        return tuple(map(_with_tuples, value))
-    return {key: _with_tuples(inner) for key, inner in value.items()} if isinstance(value, dict) else value
+        return tuple(map(with_tuples, value))
+    return {key: with_tuples(inner) for key, inner in value.items()} if isinstance(value, dict) else value
 
 
 def validate(document: Document, model: type[ModelT]) -> ModelT:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
 
@@ -59,44 +57,14 @@ def command(  # noqa: PLR0917 - click passes every option
 
     FILE is a CSV, Parquet, ARFF or LIBSVM file, or the name of a data set that fsvm knows.
     """
-    from fsvm_cli.data.catalogue import data_cards
-    from fsvm_cli.data.phrases import nearest, shown
-    from fsvm_cli.data.source import open_source
-    from fsvm_cli.data.spec import FileSpec, NamedSpec
-    from fsvm_cli.errors import UsageError
-    from fsvm_cli.evaluation.seeds import random_stream
-    from fsvm_cli.experiment.rank import SEED, rank_features, ranking_request
-    from fsvm_cli.files import is_file
+    from fsvm_cli.experiment.rank import rank_features, ranking_request, source_of
     from fsvm_cli.report.ranking_table import print_ranking
-    from fsvm_cli.terminal import brief
 
     request = ranking_request(method, scaling, assignments)
-    exists, names = is_file(Path(file)), [*data_cards()]
-    is_known = file in names and not exists
-    if not (exists or is_known or Path(file).suffix):
-        raise UsageError(f"{brief(file)}: there is no such file, nor a data set of this name; {nearest(file, names)}")
-    spec = (
-        NamedSpec(name=file)
-        if is_known
-        else FileSpec.model_validate(
-            {
-                "file": file,
-                "target": target,
-                "missing": missing,
-                "categorical": categorical,
-                "dense": dense,
-                "drop": drop,
-            }
-        )
-    )
-    source = open_source(spec, base_folder=Path(), announce=_announce)
-    ranking = rank_features(source.draw(random_stream(SEED, "data")), request)
-    for caveat in source.caveats:
+    options = {"target": target, "missing": missing, "categorical": categorical, "dense": dense, "drop": drop}
+    ranking = rank_features(source_of(file, options, _announce), request)
+    for caveat in ranking.caveats:
         _announce(caveat)
-    if ranking.constant:
-        _announce(f"constant, and so without information: {shown(ranking.constant)}")
-    if not ranking.converged:
-        _announce("a machine that the method trained missed its duality gap: the order may change with the solver")
     print_ranking(ranking, style)
 
 

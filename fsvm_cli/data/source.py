@@ -6,6 +6,7 @@ import hashlib
 import json
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,13 +15,13 @@ from fsvm_cli.data.card import FixedVersion, read_card
 from fsvm_cli.data.dataset import Dataset
 from fsvm_cli.data.load import load_version
 from fsvm_cli.data.phrases import nearest, numbered
-from fsvm_cli.data.spec import FileSpec, NamedSpec
+from fsvm_cli.data.spec import DatasetSpec, FileSpec, NamedSpec
 from fsvm_cli.data.synthetic import GENERATORS
+from fsvm_cli.documents import Document, StrictModel, validate, with_tuples
 from fsvm_cli.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
@@ -155,6 +156,51 @@ def open_source(spec: Spec, *, base_folder: Path, announce: Callable[[str], None
     if isinstance(version, FixedVersion):
         return fixed_source(load_version(name, card, version, announce), version.caveats)
     return _generated_source(name, version, spec.samples or version.samples)
+
+
+class _Named(StrictModel):
+    dataset: DatasetSpec
+
+
+def load_dataset(dataset: str | Mapping[str, Any], seed: int = 0) -> Dataset:
+    """Load a data set by its name, or by what a config may say of it.
+
+    Parameters
+    ----------
+    dataset : str or mapping
+        A name of ``fsvm datasets list``; or a mapping, such as ``{"name": "plane", "samples": 100}`` or
+        ``{"file": "mine.csv", "target": "kind"}``, as under ``dataset:`` in a config.
+    seed : int, default=0
+        For what is drawn from a distribution.
+
+    Returns
+    -------
+    Dataset
+        With ``X``, ``y`` (codes), ``feature_names``, ``class_names``.
+
+    Raises
+    ------
+    UsageError
+        If there is no such data set or version, or an option does not belong to it.
+    DataError
+        If the data are missing, corrupt or out of reach.
+
+    See Also
+    --------
+    rank : Ranks the features of a data set.
+
+    Examples
+    --------
+    >>> from fsvm_cli import load_dataset
+    >>> wine = load_dataset("wine")
+    >>> wine.X.shape, wine.class_counts()
+    ((178, 13), {'cultivar 1': 59, 'cultivar 2': 71, 'cultivar 3': 48})
+    >>> load_dataset({"name": "plane", "samples": 100}).n_samples
+    100
+    """
+    said = with_tuples(dataset if isinstance(dataset, str) else dict(dataset))
+    spec = validate(Document("load_dataset", {"dataset": said}, {}), _Named).dataset
+    return open_source(spec, base_folder=Path(), announce=lambda _: None).draw(np.random.default_rng(seed))
 
 
 def find_version(spec: NamedSpec) -> tuple[Card, str, FixedVersion | GeneratedVersion]:

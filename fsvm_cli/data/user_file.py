@@ -7,11 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
-import sklearn.datasets
 
 from fsvm_cli.data.fetch import cache_folder
 from fsvm_cli.data.load import assemble
-from fsvm_cli.data.readers.arff import read_arff
 from fsvm_cli.data.readers.columns import read_csv, read_parquet
 from fsvm_cli.data.readers.libsvm import read_libsvm
 from fsvm_cli.data.table import dataset_from_table
@@ -20,6 +18,8 @@ from fsvm_cli.terminal import brief, visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    import pandas as pd
 
     from fsvm_cli.data.dataset import Dataset
     from fsvm_cli.data.spec import FileFormat, FileSpec, OpenmlSpec, TableSpec
@@ -91,9 +91,28 @@ def load_file(spec: FileSpec, base_folder: Path) -> Dataset:
     if spec.dense:
         raise UsageError(f"{path}: 'dense' is for LIBSVM's format; other tables are dense as they are")
     if file_format == "arff":
+        from fsvm_cli.data.readers.arff import read_arff  # noqa: PLC0415 - slow to import, and seldom needed
+
         table = read_arff(path)
         return dataset_from_table(visible(path.stem), table, spec, own_target=table.column_names[-1])
     return dataset_from_table(visible(path.stem), read_csv(path) if file_format == "csv" else read_parquet(path), spec)
+
+
+def from_frame(name: str, frame: pd.DataFrame, spec: TableSpec) -> Dataset:
+    """Read a table that is in memory already; its index is no feature.
+
+    Raises
+    ------
+    UsageError
+        If there is no target, or a column that is named does not exist.
+    DataError
+        If the table is not usable as it is.
+    """
+    try:
+        table = pa.Table.from_pandas(frame.rename(columns=str), preserve_index=False)
+    except (pa.ArrowException, ValueError, TypeError) as error:
+        raise DataError(f"{name}: not a table of numbers and words ({str(error).splitlines()[0]})") from error
+    return dataset_from_table(name, table, spec)
 
 
 def load_openml(spec: OpenmlSpec, announce: Callable[[str], None]) -> Dataset:
@@ -106,6 +125,8 @@ def load_openml(spec: OpenmlSpec, announce: Callable[[str], None]) -> Dataset:
     DataError
         If OpenML has no such set, it cannot be reached, or the set is not usable as it is.
     """
+    import sklearn.datasets  # noqa: PLC0415 - slow to import, and seldom needed
+
     is_number = isinstance(spec.openml, int)
     if is_number and spec.version is not None:
         raise UsageError(f"OpenML {spec.openml}: a number stands for one version; leave 'version' out")

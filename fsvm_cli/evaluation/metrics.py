@@ -7,7 +7,6 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.metrics import make_scorer
 
 from fsvm_cli.information import relative_classifier_information
 
@@ -101,6 +100,8 @@ def metric_scorer(metric: str) -> Callable[..., float]:
     ValueError
         If there is no such metric.
     """
+    from sklearn.metrics import make_scorer  # noqa: PLC0415 - slow to import, and seldom needed
+
     if metric not in METRICS:
         raise ValueError(f"no metric is called {metric!r}; there are {', '.join(METRICS)}")
     scorer: Callable[..., float] = make_scorer(functools.partial(_score_labels, metric=metric))

@@ -16,23 +16,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import threadpoolctl
-from pydantic import ValidationError
 
 import fsvm_cli
 from fsvm_cli.documents import model_from_json
-from fsvm_cli.errors import DataError
+from fsvm_cli.experiment.run_file import damage_told, run_content
 from fsvm_cli.files import write_atomically
 from fsvm_cli.plugins import packages_of
 from fsvm_cli.spec.collection import MEMBERS, Collection, LoadedCollection
 from fsvm_cli.spec.schema import Config
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from fsvm_cli.experiment.plan import Experiment
     from fsvm_cli.spec.config import LoadedConfig
 
-FILE_NAME = "run.json"
 ENVIRONMENT_NAME = "environment.json"
 PACKAGES = ("matplotlib", "numba", "numpy", "pandas", "scikit-learn", "scipy")
 
@@ -139,8 +135,7 @@ def is_collection(folder: Path) -> bool:
     DataError
         As `read_run`.
     """
-    with _damage_told(folder):
-        return MEMBERS in _content(folder)["config"]
+    return MEMBERS in run_content(folder)["config"]
 
 
 def read_run(folder: Path) -> tuple[Config, dict[str, Any]]:
@@ -151,8 +146,8 @@ def read_run(folder: Path) -> tuple[Config, dict[str, Any]]:
     DataError
         If there is none, or it is damaged.
     """
-    with _damage_told(folder):
-        content = _content(folder)
+    with damage_told(folder):
+        content = run_content(folder)
         return model_from_json(Config, json.dumps(content["config"])), content
 
 
@@ -164,24 +159,7 @@ def read_collection(folder: Path) -> LoadedCollection:
     DataError
         As `read_run`.
     """
-    with _damage_told(folder):
-        content = _content(folder)
+    with damage_told(folder):
+        content = run_content(folder)
         collection = model_from_json(Collection, json.dumps(content["config"]))
         return LoadedCollection(folder.resolve().name, config_folder(folder), collection, content["overrides"], ())
-
-
-def _content(folder: Path) -> dict[str, Any]:
-    content: dict[str, Any] = json.loads((folder / FILE_NAME).read_text(encoding="utf-8"))
-    return content
-
-
-@contextlib.contextmanager
-def _damage_told(folder: Path) -> Iterator[None]:
-    path = folder / FILE_NAME
-    try:
-        yield
-    except FileNotFoundError:
-        raise DataError(f"{folder}: no {FILE_NAME} here; 'fsvm run' makes it") from None
-    except (OSError, ValueError, KeyError, TypeError, ValidationError) as error:
-        first_line = str(error).splitlines()[0]
-        raise DataError(f"{path}: damaged or of another version ({first_line}); run the experiment again") from error

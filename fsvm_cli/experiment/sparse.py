@@ -9,12 +9,12 @@ import scipy.sparse as sp
 from fsvm_cli.data.scaling import fit_scaling
 from fsvm_cli.data.source import FixedSource
 from fsvm_cli.errors import UsageError
+from fsvm_cli.experiment.sparse_methods import filled, refusal
 from fsvm_cli.ranking.registry import ranking_methods
 from fsvm_cli.spec.classifiers import Classifier
 from fsvm_cli.svm import KERNELS
 
 if TYPE_CHECKING:
-    from fsvm_cli.data.dataset import Dataset
     from fsvm_cli.data.source import DataSource
     from fsvm_cli.spec.config import LoadedConfig
 
@@ -36,37 +36,19 @@ def check_sparse(loaded: LoadedConfig, source: DataSource) -> None:
         return
     config, document, dataset = loaded.config, loaded.document, source.dataset
     for index, ranking in enumerate(config.rankings):
-        if reason := refusal(dataset, ranking.method):
+        if reason := refusal(dataset, ranking_methods()[ranking.method]):
             raise document.error(("rankings", index, "method"), reason)
     for index, extraction in enumerate(config.extractors):
-        raise document.error(("extractors", index, "method"), _filled(dataset, f"{extraction.method} takes"))
+        raise document.error(("extractors", index, "method"), filled(dataset, f"{extraction.method} takes"))
     own = [(("rankings", index, "classifier"), ranking.classifier) for index, ranking in enumerate(config.rankings)]
     for where, classifier in [(("classifier",), config.classifier), *own]:
         if isinstance(classifier, Classifier):
             specs = (classifier, *classifier.class_kernels.values())
             if dense := [spec.kernel for spec in specs if not spec.kernel_object().accepts_sparse]:
                 able = ", ".join(name for name, kernel in KERNELS.items() if kernel().accepts_sparse)
-                reason = f"{_filled(dataset, f'the {dense[0]} kernel takes')}; kernels that take a sparse one: {able}"
+                reason = f"{filled(dataset, f'the {dense[0]} kernel takes')}; kernels that take a sparse one: {able}"
                 raise document.error(where, reason)
     try:
         fit_scaling(config.scaling, dataset.X[:1])
     except UsageError as error:
         raise document.error(("scaling",), str(error)) from error
-
-
-def refusal(dataset: Dataset, method: str) -> str | None:
-    """Say why a ranking method cannot rank the features of a data set as it is, None where it can."""
-    methods = ranking_methods()
-    if not sp.issparse(dataset.X) or methods[method].accepts_sparse:
-        return None
-    able = ", ".join(name for name, each in methods.items() if each.accepts_sparse)
-    return f"{_filled(dataset, f'{method} takes')}; methods that take a sparse one: {able}"
-
-
-def _filled(dataset: Dataset, who: str) -> str:
-    rows, columns = dataset.X.shape
-    return (
-        f"{who} no sparse matrix, and {dataset.name}, {rows:,} x {columns:,}, would take "
-        f"{8e-9 * rows * columns:.1f} GB as a full one (which a LIBSVM file of your own becomes by dense: true, or "
-        "--dense)"
-    )

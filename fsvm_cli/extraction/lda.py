@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from fsvm_cli.extraction.base import Extractor
 
@@ -27,6 +26,24 @@ class LinearDiscriminants(Extractor):
     -----
     Source: scikit-learn's LinearDiscriminantAnalysis, one of the methods of Bollacker and Ghosh (1996) that
     infoprop2001 compares in Tables 2 and 3.
+
+    See Also
+    --------
+    PrincipalComponents : Does not look at the classes.
+
+    References
+    ----------
+    - K. D. Bollacker and J. Ghosh, "Linear Feature Extractors Based on Mutual Information", International Conference
+      on Pattern Recognition (ICPR), 1996.
+    - V. Sindhwani, P. Bhattacharya and S. Rakshit, "Information Theoretic Feature Crediting in Multiclass Support
+      Vector Machines", SIAM International Conference on Data Mining, 2001; here infoprop2001.
+
+    Examples
+    --------
+    >>> from fsvm_cli import LinearDiscriminants
+    >>> X = [[0, 3], [1, 1], [0, 2], [1, 4], [5, 3], [6, 1], [5, 2], [6, 4]]
+    >>> LinearDiscriminants(n_components=1).fit(X, [0, 0, 0, 0, 1, 1, 1, 1]).transform(X).shape
+    (8, 1)
     """
 
     method = "lda"
@@ -34,6 +51,8 @@ class LinearDiscriminants(Extractor):
     def _directions(
         self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int, n_components: int
     ) -> NDArray[np.float64]:
+        from sklearn.discriminant_analysis import LinearDiscriminantAnalysis  # noqa: PLC0415 - slow to import, and seldom needed
+
         # Shares of the variance, which are not used, are 0/0 where the classes have the same mean.
         with np.errstate(invalid="ignore"):
             discriminants = LinearDiscriminantAnalysis(n_components=min(n_components, n_classes - 1, X.shape[1]))

@@ -33,6 +33,22 @@ class AverageSeparation(Ranker):
     -----
     Source: hermes2000, equation (11). It prints a norm of a difference of scalars, which is the absolute value, and
     leaves the factor open; the mean makes sets of different sizes comparable.
+
+    See Also
+    --------
+    Fisher : The same distance in units of the spread.
+
+    References
+    ----------
+    - L. Hermes and J. M. Buhmann, "Feature Selection for Support Vector Machines", International Conference on
+      Pattern Recognition (ICPR), 2000; here hermes2000.
+
+    Examples
+    --------
+    >>> from fsvm_cli import AverageSeparation
+    >>> X = [[0, 3], [1, 1], [0, 2], [1, 4], [5, 3], [6, 1], [5, 2], [6, 4]]
+    >>> AverageSeparation().fit(X, [0, 0, 0, 0, 1, 1, 1, 1]).ranking_.tolist()
+    [1, 2]
     """
 
     method = "average-separation"

@@ -60,6 +60,24 @@ class Eubafes(Ranker):
     default: for 3,000 samples the same features are above 0 as with all pairs, and weights differ by up to 5 % of the
     largest. For 100,000 samples J differs by 0.3 % between draws, and one feature in five ended at 0 in one of three;
     all pairs of 1,414 samples cost as much and lead to weights whose J is 1 to 4 % less.
+
+    See Also
+    --------
+    ReliefF : Weights by the nearest neighbours alone.
+
+    References
+    ----------
+    - M. Scherf and W. Brauer, "Feature Selection by Means of a Feature Weighting Approach", technical report
+      FKI-221-97, Technische Universität München, 1997.
+    - V. Sindhwani, P. Bhattacharya and S. Rakshit, "Information Theoretic Feature Crediting in Multiclass Support
+      Vector Machines", SIAM International Conference on Data Mining, 2001; here infoprop2001.
+
+    Examples
+    --------
+    >>> from fsvm_cli import Eubafes
+    >>> X = [[0, 3], [1, 1], [0, 2], [1, 4], [5, 3], [6, 1], [5, 2], [6, 4]]
+    >>> Eubafes().fit(X, [0, 0, 0, 0, 1, 1, 1, 1]).ranking_.tolist()
+    [1, 2]
     """
 
     method = "eubafes"

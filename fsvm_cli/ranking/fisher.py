@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from fsvm_cli.ranking.base import Ranker
-from fsvm_cli.svm.one_vs_rest import machine_labels
+from fsvm_cli.svm.labels import machine_labels
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -43,6 +43,23 @@ class Fisher(Ranker):
     A feature that is constant scores 0. One that is constant in either class, but not in both together, separates
     perfectly; its variances count as the square of the rounding error of its range, so that its score is very large
     and finite.
+
+    See Also
+    --------
+    Pearson : Correlation with the class.
+    KolmogorovSmirnov : Compares whole distributions, not means.
+
+    References
+    ----------
+    - "KPD-SVM: Kernel Parameter Descent", 2018; here kpd2018.
+    - T. Jebara, "SVM feature and kernel selection", lecture slides; here jebara-slides.
+
+    Examples
+    --------
+    >>> from fsvm_cli import Fisher
+    >>> X = [[0, 3], [1, 1], [0, 2], [1, 4], [5, 3], [6, 1], [5, 2], [6, 4]]
+    >>> Fisher().fit(X, [0, 0, 0, 0, 1, 1, 1, 1]).ranking_.tolist()
+    [1, 2]
     """
 
     method = "fisher"

@@ -53,6 +53,23 @@ class GradientAngle(MachineRanker):
     with none but such points does not count either. A gradient vanishes when it cannot move g by more than the width
     of a tie over the range of the training data: the linear machine of a class that lies between two others is
     constant but for rounding.
+
+    See Also
+    --------
+    Infoprop : Credits features by the gradients of all machines.
+    RecursiveFeatureElimination : By what the objective loses.
+
+    References
+    ----------
+    - L. Hermes and J. M. Buhmann, "Feature Selection for Support Vector Machines", International Conference on
+      Pattern Recognition (ICPR), 2000; here hermes2000.
+
+    Examples
+    --------
+    >>> from fsvm_cli import GradientAngle
+    >>> X = [[0, 3], [1, 1], [0, 2], [1, 4], [5, 3], [6, 1], [5, 2], [6, 4]]
+    >>> GradientAngle().fit(X, [0, 0, 0, 0, 1, 1, 1, 1]).ranking_.tolist()
+    [1, 2]
     """
 
     method = "gradient-angle"

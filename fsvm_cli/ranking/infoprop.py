@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from annotated_types import Ge, Gt, Lt
-from sklearn.metrics import confusion_matrix
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_consistent_length, validate_data
 
 from fsvm_cli.evaluation.folds import stratified_folds
+from fsvm_cli.evaluation.metrics import confusion_matrix
 from fsvm_cli.information import indicator_credits
 from fsvm_cli.magnitudes import value_ranges
 from fsvm_cli.ranking.leaking_ranker import LeakingRanker
@@ -79,6 +79,22 @@ class Infoprop(MachineRanker, LeakingRanker):
     `credit_on` is. A derivative that cannot move f_r by more than the width of a tie over the range of the data is what
     the solver left over, and does not count; an indicator whose machine is constant has no features to hand its credit
     to, and the scores then add up to less than H.
+
+    See Also
+    --------
+    GradientAngle : Angles of the gradient near the margin.
+
+    References
+    ----------
+    - V. Sindhwani, P. Bhattacharya and S. Rakshit, "Information Theoretic Feature Crediting in Multiclass Support
+      Vector Machines", SIAM International Conference on Data Mining, 2001; here infoprop2001.
+
+    Examples
+    --------
+    >>> from fsvm_cli import Infoprop
+    >>> X = [[0, 3], [1, 1], [0, 2], [1, 4], [5, 3], [6, 1], [5, 2], [6, 4]]
+    >>> Infoprop().fit(X, [0, 0, 0, 0, 1, 1, 1, 1]).ranking_.tolist()
+    [1, 2]
     """
 
     method = "infoprop"
@@ -99,7 +115,7 @@ class Infoprop(MachineRanker, LeakingRanker):
         confusion = np.zeros((n_classes, n_classes), dtype=np.intp)
         for train, asked in self._parts_to_ask(y):
             blind = self._machines(X[train], y[train])
-            confusion += confusion_matrix(y[asked], blind.predict(X[asked]), labels=np.arange(n_classes))
+            confusion += confusion_matrix(y[asked], blind.predict(X[asked]), n_classes)
         return self._credited(svm, X, confusion, n_classes)
 
     def _scores_with_test_part(
@@ -109,8 +125,8 @@ class Infoprop(MachineRanker, LeakingRanker):
         X_test = validate_data(self, X_test, dtype=np.float64, accept_sparse=self._sparse_format(), reset=False)
         codes = self._codes_of(y_test)
         check_consistent_length(X_test, codes)
-        labels = np.arange(max(n_classes, int(codes.max()) + 1))
-        return self._credited(svm, X, confusion_matrix(codes, svm.predict(X_test), labels=labels), n_classes)
+        n_known = max(n_classes, int(codes.max()) + 1)
+        return self._credited(svm, X, confusion_matrix(codes, svm.predict(X_test), n_known), n_classes)
 
     def _credited(
         self, svm: SVM, X: NDArray[np.float64], confusion: NDArray[np.intp], n_classes: int

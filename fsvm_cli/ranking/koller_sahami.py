@@ -41,6 +41,24 @@ class KollerSahami(Ranker):
     Source: Koller and Sahami (1996), whom infoprop2001 quotes in Table 1. They look at blankets of 0 to 2 features;
     more of them fragment the samples, and every Δ grows with the bias of its estimate. Of features with the same Δ
     the one with the largest index goes first. A feature that is constant goes before any that is not superfluous.
+
+    See Also
+    --------
+    Mifs : Greedy, forward.
+
+    References
+    ----------
+    - D. Koller and M. Sahami, "Toward Optimal Feature Selection", International Conference on Machine Learning
+      (ICML), 1996.
+    - V. Sindhwani, P. Bhattacharya and S. Rakshit, "Information Theoretic Feature Crediting in Multiclass Support
+      Vector Machines", SIAM International Conference on Data Mining, 2001; here infoprop2001.
+
+    Examples
+    --------
+    >>> from fsvm_cli import KollerSahami
+    >>> X = [[0, 3], [1, 1], [0, 2], [1, 4], [5, 3], [6, 1], [5, 2], [6, 4]]
+    >>> KollerSahami().fit(X, [0, 0, 0, 0, 1, 1, 1, 1]).ranking_.tolist()
+    [1, 2]
     """
 
     method = "koller-sahami"

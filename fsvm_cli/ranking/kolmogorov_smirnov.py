@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from fsvm_cli.ranking.base import Ranker
-from fsvm_cli.svm.one_vs_rest import machine_labels
+from fsvm_cli.svm.labels import machine_labels
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -39,6 +39,21 @@ class KolmogorovSmirnov(Ranker):
     Source: jebara-slides, which lack the absolute value. With n₀ samples outside the class the two-sided score is the
     statistic of the two-sample test times n₀ / √n. P̂(x ≤ q | y = 1) is conditional: read as a joint probability it
     would make the score of every feature the frequency of the other class.
+
+    See Also
+    --------
+    Fisher : Compares means only.
+
+    References
+    ----------
+    - T. Jebara, "SVM feature and kernel selection", lecture slides; here jebara-slides.
+
+    Examples
+    --------
+    >>> from fsvm_cli import KolmogorovSmirnov
+    >>> X = [[0, 3], [1, 1], [0, 2], [1, 4], [5, 3], [6, 1], [5, 2], [6, 4]]
+    >>> KolmogorovSmirnov().fit(X, [0, 0, 0, 0, 1, 1, 1, 1]).ranking_.tolist()
+    [1, 2]
     """
 
     method = "kolmogorov-smirnov"

@@ -23,7 +23,8 @@ from fsvm_cli.ranking.kernel_descent import (
 )
 from fsvm_cli.ranking.machine_ranker import MachineRanker
 from fsvm_cli.svm import SVM, Kernel
-from fsvm_cli.svm.one_vs_rest import TIE_TOLERANCES, machine_labels, predict_codes
+from fsvm_cli.svm.labels import machine_labels
+from fsvm_cli.svm.one_vs_rest import TIE_TOLERANCES, predict_codes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -124,6 +125,21 @@ class KernelPenalisedDescent(MachineRanker):
     Ours: a step that would raise J is halved. With the polynomial kernel J falls without end as all weights grow, so
     their sum is held; the "l1" penalty then has no say. The paper gives neither C₂, θ, ε, β, ζ nor the start; θ is
     measured in first automatic steps.
+
+    See Also
+    --------
+    RecursiveFeatureElimination : Its rival in the source.
+
+    References
+    ----------
+    - "KPD-SVM: Kernel Parameter Descent", 2018; here kpd2018.
+
+    Examples
+    --------
+    >>> from fsvm_cli import KernelPenalisedDescent
+    >>> X = [[0, 3], [1, 1], [0, 2], [1, 4], [5, 3], [6, 1], [5, 2], [6, 4]]
+    >>> KernelPenalisedDescent().fit(X, [0, 0, 0, 0, 1, 1, 1, 1]).ranking_.tolist()
+    [1, 2]
     """
 
     method = "kpd"

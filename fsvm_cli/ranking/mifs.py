@@ -42,6 +42,24 @@ class Mifs(Ranker):
     without stating beta or the bins; Battiti finds 0.5 to 1 appropriate. Information estimated from few samples in
     many bins is too large, for all features alike: use fewer bins where samples are few. A feature that is constant
     scores 0.
+
+    See Also
+    --------
+    MutualInformation : Without regard to redundancy.
+
+    References
+    ----------
+    - R. Battiti, "Using Mutual Information for Selecting Features in Supervised Neural Net Learning", IEEE
+      Transactions on Neural Networks 5(4), 1994.
+    - V. Sindhwani, P. Bhattacharya and S. Rakshit, "Information Theoretic Feature Crediting in Multiclass Support
+      Vector Machines", SIAM International Conference on Data Mining, 2001; here infoprop2001.
+
+    Examples
+    --------
+    >>> from fsvm_cli import Mifs
+    >>> X = [[0, 3], [1, 1], [0, 2], [1, 4], [5, 3], [6, 1], [5, 2], [6, 4]]
+    >>> Mifs().fit(X, [0, 0, 0, 0, 1, 1, 1, 1]).ranking_.tolist()
+    [1, 2]
     """
 
     method = "mifs"

@@ -8,7 +8,6 @@ import numpy as np
 import scipy.sparse as sp
 from annotated_types import Ge
 from scipy.special import xlogy
-from sklearn.feature_selection import mutual_info_classif
 from sklearn.utils import check_random_state
 
 from fsvm_cli.magnitudes import binary_exponents, value_ranges
@@ -46,6 +45,22 @@ class MutualInformation(Ranker):
     -----
     Source: infoprop2001, section on Reuters, which ranks words by their average mutual information with the class. A
     feature that is constant scores 0.
+
+    See Also
+    --------
+    Mifs : Also looks at redundancy.
+
+    References
+    ----------
+    - V. Sindhwani, P. Bhattacharya and S. Rakshit, "Information Theoretic Feature Crediting in Multiclass Support
+      Vector Machines", SIAM International Conference on Data Mining, 2001; here infoprop2001.
+
+    Examples
+    --------
+    >>> from fsvm_cli import MutualInformation
+    >>> X = [[0, 3], [1, 1], [0, 2], [1, 4], [5, 3], [6, 1], [5, 2], [6, 4]]
+    >>> MutualInformation().fit(X, [0, 0, 0, 0, 1, 1, 1, 1]).ranking_.tolist()
+    [1, 2]
     """
 
     method = "mutual-information"
@@ -64,6 +79,8 @@ class MutualInformation(Ranker):
         scores[binary] = occurrence_information(X[:, binary], y, n_classes)
         if continuous.size and np.bincount(y).max() < 2:
             raise ValueError(f"{self.method} needs a class of two samples or more, to find neighbours in it")
+        from sklearn.feature_selection import mutual_info_classif  # noqa: PLC0415 - slow to import, and seldom needed
+
         # One feature at a time, with noise from the same seed: a score must not depend on the other features.
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         for feature in continuous:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fsvm_cli.ranking.base import Ranker
-from fsvm_cli.svm.one_vs_rest import machine_labels
+from fsvm_cli.svm.labels import machine_labels
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -36,6 +36,24 @@ class Pearson(Ranker):
     Source: the baseline of Weston et al. (2000), on which jebara-slides reports. The slides themselves print the
     correlation of two features, with n + 1 for n, which keeps the correlation of a feature with itself below 1:
     see the method pearson-redundancy. A feature that is constant scores 0.
+
+    See Also
+    --------
+    PearsonRedundancy : Correlation of the features with each other.
+    Fisher : Distance of the means in units of the spread.
+
+    References
+    ----------
+    - J. Weston, S. Mukherjee, O. Chapelle, M. Pontil, T. Poggio and V. Vapnik, "Feature Selection for SVMs",
+      Advances in Neural Information Processing Systems 13, 2000.
+    - T. Jebara, "SVM feature and kernel selection", lecture slides; here jebara-slides.
+
+    Examples
+    --------
+    >>> from fsvm_cli import Pearson
+    >>> X = [[0, 3], [1, 1], [0, 2], [1, 4], [5, 3], [6, 1], [5, 2], [6, 4]]
+    >>> Pearson().fit(X, [0, 0, 0, 0, 1, 1, 1, 1]).ranking_.tolist()
+    [1, 2]
     """
 
     method = "pearson"

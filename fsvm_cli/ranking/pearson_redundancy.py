@@ -34,6 +34,21 @@ class PearsonRedundancy(Ranker):
     Source: jebara-slides, "remove features that are too correlated on average". They print n + 1 for n in the
     denominator, which keeps the correlation of a feature with itself below 1. A feature that is constant correlates
     with none, and a feature without others scores 1.
+
+    See Also
+    --------
+    Pearson : Correlation with the class.
+
+    References
+    ----------
+    - T. Jebara, "SVM feature and kernel selection", lecture slides; here jebara-slides.
+
+    Examples
+    --------
+    >>> from fsvm_cli import PearsonRedundancy
+    >>> X = [[0, 3], [1, 1], [0, 2], [1, 4], [5, 3], [6, 1], [5, 2], [6, 4]]
+    >>> PearsonRedundancy().fit(X, [0, 0, 0, 0, 1, 1, 1, 1]).ranking_.tolist()
+    [1, 2]
     """
 
     method = "pearson-redundancy"

@@ -25,6 +25,22 @@ class RandomOrder(Ranker):
     random_state : int, RandomState or None, default=None
     n_features_to_select : int or None, default=None
         Size of the selected subset; half of the features where None.
+
+    See Also
+    --------
+    Fisher : A first method to hold against it.
+
+    References
+    ----------
+    - L. Hermes and J. M. Buhmann, "Feature Selection for Support Vector Machines", International Conference on
+      Pattern Recognition (ICPR), 2000; here hermes2000.
+
+    Examples
+    --------
+    >>> from fsvm_cli import RandomOrder
+    >>> X = [[0, 3], [1, 1], [0, 2], [1, 4], [5, 3], [6, 1], [5, 2], [6, 4]]
+    >>> sorted(RandomOrder(random_state=0).fit(X, [0, 0, 0, 0, 1, 1, 1, 1]).ranking_.tolist())
+    [1, 2]
     """
 
     method = "random"

@@ -57,6 +57,22 @@ def ranking_methods() -> Mapping[str, type[Ranker]]:
     return joined("fsvm.rankings", own, added)
 
 
+def ranking_method(name: str) -> type[Ranker] | None:
+    """Find a method by its name; only its own file is imported where it is called like the method.
+
+    Returns
+    -------
+    type or None
+        The estimator class, None where no method has the name.
+    """
+    stem = name.replace("-", "_")
+    if any(module.name == stem for module in pkgutil.iter_modules(fsvm_cli.ranking.__path__)):
+        method = _defined_in(f"{fsvm_cli.ranking.__name__}.{stem}", Ranker).get(name)  # type: ignore[type-abstract]
+        if method is not None:
+            return method
+    return ranking_methods().get(name)
+
+
 def methods_in(package: ModuleType, base: type[M]) -> Mapping[str, type[M]]:
     """Find the classes that the modules of a package define below a base class, and that have a name.
 
@@ -67,13 +83,19 @@ def methods_in(package: ModuleType, base: type[M]) -> Mapping[str, type[M]]:
     """
     found: dict[str, type[M]] = {}
     for module_info in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
-        module = importlib.import_module(module_info.name)
-        for value in vars(module).values():
-            is_method = isinstance(value, type) and issubclass(value, base) and hasattr(value, "method")
-            if is_method and value.__module__ == module.__name__:
-                assert value.method not in found, f"two files name the method '{value.method}'"
-                found[value.method] = value
+        for name, method in _defined_in(module_info.name, base).items():
+            assert name not in found, f"two files name the method '{name}'"
+            found[name] = method
     return dict(sorted(found.items()))
+
+
+def _defined_in(module_name: str, base: type[M]) -> dict[str, type[M]]:
+    """Find the methods that a module itself defines, by name."""
+    module = importlib.import_module(module_name)
+    classes = [value for value in vars(module).values() if isinstance(value, type) and issubclass(value, base)]
+    return {
+        value.method: value for value in classes if hasattr(value, "method") and value.__module__ == module.__name__
+    }
 
 
 def method_from_outside(base: type[Any], name: str, loaded: Any) -> dict[str, Any]:

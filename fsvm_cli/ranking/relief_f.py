@@ -45,6 +45,24 @@ class ReliefF(Ranker):
     at the same distance the one that comes first in the data counts as nearer. Every feature is taken as numerical;
     for values of 0 and 1 that is the same as nominal. A sample that is alone in its class has no hits; its differences
     to the other classes count. A feature that is constant scores 0.
+
+    See Also
+    --------
+    Eubafes : Weights by the similarity of all samples.
+
+    References
+    ----------
+    - I. Kononenko, "Estimating Attributes: Analysis and Extensions of RELIEF", European Conference on Machine
+      Learning (ECML), 1994.
+    - V. Sindhwani, P. Bhattacharya and S. Rakshit, "Information Theoretic Feature Crediting in Multiclass Support
+      Vector Machines", SIAM International Conference on Data Mining, 2001; here infoprop2001.
+
+    Examples
+    --------
+    >>> from fsvm_cli import ReliefF
+    >>> X = [[0, 3], [1, 1], [0, 2], [1, 4], [5, 3], [6, 1], [5, 2], [6, 4]]
+    >>> ReliefF().fit(X, [0, 0, 0, 0, 1, 1, 1, 1]).ranking_.tolist()
+    [1, 2]
     """
 
     method = "relief-f"

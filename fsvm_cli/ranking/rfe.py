@@ -11,7 +11,7 @@ from fsvm_cli.ranking.base import first_largest, order_of
 from fsvm_cli.ranking.machine_ranker import MachineRanker
 from fsvm_cli.ranking.rfe_machines import KernelMachines, LinearMachines, Task
 from fsvm_cli.svm.kernels.additive import require_additive
-from fsvm_cli.svm.one_vs_rest import machine_labels
+from fsvm_cli.svm.labels import machine_labels
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -55,6 +55,24 @@ class RecursiveFeatureElimination(MachineRanker):
     Source: Guyon et al. (2002), the rival of kpd2018, Figures 2 and 4. For two classes, the linear kernel and a step
     of 1 the order is that of scikit-learn's ``RFE(SVC(kernel="linear"), step=1)`` at a tight tolerance. With equal
     costs the feature with the higher index goes first.
+
+    See Also
+    --------
+    KernelPenalisedDescent : Descends by the weights of the kernel.
+    GradientAngle : Ranks by a single machine.
+
+    References
+    ----------
+    - I. Guyon, J. Weston, S. Barnhill and V. Vapnik, "Gene Selection for Cancer Classification using Support Vector
+      Machines", Machine Learning 46, 2002.
+    - "KPD-SVM: Kernel Parameter Descent", 2018; here kpd2018.
+
+    Examples
+    --------
+    >>> from fsvm_cli import RecursiveFeatureElimination
+    >>> X = [[0, 3], [1, 1], [0, 2], [1, 4], [5, 3], [6, 1], [5, 2], [6, 4]]
+    >>> RecursiveFeatureElimination().fit(X, [0, 0, 0, 0, 1, 1, 1, 1]).ranking_.tolist()
+    [1, 2]
     """
 
     method = "rfe"

@@ -74,6 +74,23 @@ class Wrapper(Ranker):
     Source: Kohavi and John (1997), whose best-first search, penalty and ends of the search these are; infoprop2001
     quotes 11 features for DNA, after several hours. Their compound operators, and the repetition of a cross-validation
     that is uncertain, are left out. A feature that is constant is never tried and scores 0.
+
+    See Also
+    --------
+    RecursiveFeatureElimination : Asks the machine itself, not its accuracy.
+
+    References
+    ----------
+    - R. Kohavi and G. H. John, "Wrappers for Feature Subset Selection", Artificial Intelligence 97, 1997.
+    - V. Sindhwani, P. Bhattacharya and S. Rakshit, "Information Theoretic Feature Crediting in Multiclass Support
+      Vector Machines", SIAM International Conference on Data Mining, 2001; here infoprop2001.
+
+    Examples
+    --------
+    >>> from fsvm_cli import Wrapper
+    >>> X = [[0, 3], [1, 1], [0, 2], [1, 4], [5, 3], [6, 1], [5, 2], [6, 4]]
+    >>> Wrapper(n_folds=2).fit(X, [0, 0, 0, 0, 1, 1, 1, 1]).ranking_.tolist()
+    [1, 2]
     """
 
     method = "wrapper"

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from fsvm_cli.report.folder import VERDICTS_NAME
 from fsvm_cli.report.numbers import as_csv
-from fsvm_cli.report.tables import read_table
+from fsvm_cli.report.table_files import read_table
 from fsvm_cli.terminal import json_text
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from fsvm_cli.report.curves import draw_curves
 from fsvm_cli.report.folder import CURVES_NAME, FORMATS, SCORES_NAME, VERDICTS_NAME, remove_figures
 from fsvm_cli.report.overview import draw_overview
 from fsvm_cli.report.scores import draw_scores
-from fsvm_cli.report.tables import read_table
+from fsvm_cli.report.table_files import read_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

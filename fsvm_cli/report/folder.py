@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fsvm_cli.experiment.provenance import FILE_NAME as RUN_NAME
-from fsvm_cli.experiment.records.registry import record_kinds
+from fsvm_cli.experiment.run_file import FILE_NAME as RUN_NAME
 from fsvm_cli.files import is_file, is_folder
 from fsvm_cli.spec.records import RECORD_NAMES
 
@@ -20,11 +19,8 @@ SELECTION_NAME = "selection.csv"
 OVERVIEW_NAME = "overview.csv"
 VERDICTS_NAME = "published.csv"
 CHOSEN_NAME = "chosen.csv"
-TABLE_NAMES = (
-    *(CURVES_NAME, SCORES_NAME, SELECTION_NAME, CHOSEN_NAME, VERDICTS_NAME),
-    OVERVIEW_NAME,
-    *(f"{table}.csv" for kind in record_kinds().values() for table in kind.tables),
-)
+TABLE_NAMES = (CURVES_NAME, SCORES_NAME, SELECTION_NAME, CHOSEN_NAME, VERDICTS_NAME, OVERVIEW_NAME)
+"""The tables of every experiment; what it records has tables of its own."""
 FIGURE_NAMES = tuple(
     f"{name}.{extension}"
     for name in ("*-vs-features", "*-vs-features-n*", "scores", *RECORD_NAMES, "overview")

@@ -10,13 +10,13 @@ import numpy as np
 import pandas as pd
 
 from fsvm_cli.errors import DataError
-from fsvm_cli.experiment.provenance import FILE_NAME as RUN_NAME
 from fsvm_cli.experiment.provenance import describe_collection
+from fsvm_cli.experiment.run_file import FILE_NAME as RUN_NAME
 from fsvm_cli.figures import COLOURS, COLUMN_WIDTH, figure, legible, save, use_logarithms
 from fsvm_cli.files import write_atomically
 from fsvm_cli.report.comparison import read_comparison
 from fsvm_cli.report.folder import OVERVIEW_NAME, VERDICTS_NAME
-from fsvm_cli.report.tables import write_table
+from fsvm_cli.report.table_files import write_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -28,15 +28,7 @@ def print_ranking(ranking: FeatureRanking, style: str) -> None:
     ranking : FeatureRanking
     style : {"table", "csv", "json"}
     """
-    rows = [
-        {
-            "rank": rank,
-            "feature": ranking.feature_names[index],
-            "index": int(index),
-            "score": float(ranking.scores[index]),
-        }
-        for rank, index in enumerate(ranking.order, start=1)
-    ]
+    rows = ranking.rows()
     if style == "json":
         content = {
             "method": ranking.method,

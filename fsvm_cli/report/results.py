@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from fsvm_cli.experiment.provenance import FILE_NAME as RUN_NAME
 from fsvm_cli.experiment.provenance import describe_run
 from fsvm_cli.experiment.recording import record_key, tables_of
+from fsvm_cli.experiment.records.registry import record_kinds
+from fsvm_cli.experiment.run_file import FILE_NAME as RUN_NAME
 from fsvm_cli.files import write_atomically
 from fsvm_cli.report.choices import summarise_chosen
 from fsvm_cli.report.complete_trials import collect
@@ -22,7 +23,8 @@ from fsvm_cli.report.folder import (
 )
 from fsvm_cli.report.numbers import DIGITS_OF_MACHINES
 from fsvm_cli.report.selection import summarise_selection
-from fsvm_cli.report.tables import summarise, write_table
+from fsvm_cli.report.table_files import write_table
+from fsvm_cli.report.tables import summarise
 from fsvm_cli.report.trials import Trials
 from fsvm_cli.report.verdicts import table_of_verdicts
 
@@ -66,7 +68,8 @@ def write_tables(loaded: LoadedConfig, experiment: Experiment, store: Store, fol
         write_table(table, folder / file_name)
     for file_name, table in recorded.items():
         write_table(table, folder / file_name, DIGITS_OF_MACHINES)
-    for file_name in {*TABLE_NAMES} - {*tables, *recorded}:
+    of_records = {f"{table}.csv" for kind in record_kinds().values() for table in kind.tables}
+    for file_name in {*TABLE_NAMES, *of_records} - {*tables, *recorded}:
         (folder / file_name).unlink(missing_ok=True)
     if curves.empty:
         remove_figures(folder, drawn=())

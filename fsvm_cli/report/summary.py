@@ -12,7 +12,7 @@ from fsvm_cli.evaluation.metrics import METRIC_TITLES
 from fsvm_cli.report.choices import in_words
 from fsvm_cli.report.comparison import comparison_table, read_comparison
 from fsvm_cli.report.folder import CHOSEN_NAME, CURVES_NAME, OVERVIEW_NAME, SCORES_NAME, SELECTION_NAME, VERDICTS_NAME
-from fsvm_cli.report.tables import read_table
+from fsvm_cli.report.table_files import read_table
 from fsvm_cli.spec.classifiers import Classifier
 
 if TYPE_CHECKING:

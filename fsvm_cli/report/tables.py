@@ -7,15 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from fsvm_cli.errors import DataError
 from fsvm_cli.evaluation.statistics import mean_interval
-from fsvm_cli.files import write_atomically
 from fsvm_cli.ranking.ranks import ranks_of
-from fsvm_cli.report.numbers import DIGITS_OF_COUNTS, DIGITS_OF_MACHINES, as_csv, settled
+from fsvm_cli.report.numbers import DIGITS_OF_MACHINES, settled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -79,24 +76,3 @@ def _score_rows(label: str, names: Sequence[str], scores: NDArray[np.float64]) -
     mean_ranks = ranks_of(scores).mean(axis=0)
     for name, (mean, std), mean_rank in zip(names, spreads, mean_ranks, strict=True):
         yield label, name, mean, std, mean_rank, len(scores)
-
-
-def write_table(frame: pd.DataFrame, path: Path, digits: int = DIGITS_OF_COUNTS) -> None:
-    """Write a table as CSV, the same bytes on every platform; `digits` as in `fsvm_cli.report.numbers`."""
-    write_atomically(path, as_csv(frame, digits).encode())
-
-
-def read_table(path: Path) -> pd.DataFrame:
-    """Read what `write_table` wrote.
-
-    Raises
-    ------
-    DataError
-        If the file is missing or is no such table.
-    """
-    try:
-        return pd.read_csv(path, keep_default_na=False, na_values=[""])
-    except FileNotFoundError:
-        raise DataError(f"{path}: no such table; 'fsvm run' makes it") from None
-    except (OSError, ValueError) as error:
-        raise DataError(f"{path}: cannot be read as a table ({error}); run the experiment again") from error

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fsvm_cli.errors import DataError, UsageError
-from fsvm_cli.experiment.provenance import FILE_NAME as RUN_NAME
 from fsvm_cli.experiment.provenance import recorded_config_folder
+from fsvm_cli.experiment.run_file import FILE_NAME as RUN_NAME
 from fsvm_cli.experiment.stored import keep_outcome
 from fsvm_cli.runner.missing import Coverage, missing_tasks
 from fsvm_cli.shipped import shipped_folder

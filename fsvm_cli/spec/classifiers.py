@@ -6,8 +6,6 @@ from abc import abstractmethod
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag, model_validator
-from sklearn.naive_bayes import BernoulliNB, GaussianNB
-from sklearn.tree import DecisionTreeClassifier
 
 from fsvm_cli.documents import StrictModel
 from fsvm_cli.spec.kernels import AnyKernel, KernelSpec, models_of_kernels
@@ -49,6 +47,8 @@ class NaiveBayes(SklearnClassifier):
 
     def estimator(self, random_state: int) -> Any:  # noqa: ARG002 - nothing is drawn
         """Build the estimator."""
+        from sklearn.naive_bayes import BernoulliNB, GaussianNB  # noqa: PLC0415 - slow to import, and seldom needed
+
         return BernoulliNB() if self.likelihood == "bernoulli" else GaussianNB()
 
 
@@ -63,6 +63,8 @@ class DecisionTree(SklearnClassifier):
 
     def estimator(self, random_state: int) -> Any:
         """Build the estimator; splits that are equally good are drawn from."""
+        from sklearn.tree import DecisionTreeClassifier  # noqa: PLC0415 - as above
+
         return DecisionTreeClassifier(
             criterion="entropy", min_samples_leaf=self.min_samples_leaf, random_state=random_state
         )

@@ -14,7 +14,6 @@ from fsvm_cli.svm.kernels.base import Kernel
 from fsvm_cli.svm.kernels.families import kernel_from_name
 from fsvm_cli.svm.one_vs_rest import (
     TIE_TOLERANCES,
-    Codes,
     OutputScaling,
     fit_one_vs_rest,
     output_factors,
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
 
     from sklearn.utils import Tags
 
+    from fsvm_cli.svm.labels import Codes
     from fsvm_cli.svm.solvers.dual import Array, Solver
 
 
@@ -80,6 +80,23 @@ class SVM(ClassifierMixin, BaseEstimator):
     n_features_in_ : int
     feature_names_in_ : (n_features,) array of str
         Where `X` had string column names.
+
+    See Also
+    --------
+    GradientAngle : Ranks features by the gradient of such a machine.
+
+    References
+    ----------
+    - L. Hermes and J. M. Buhmann, "Feature Selection for Support Vector Machines", International Conference on
+      Pattern Recognition (ICPR), 2000; here hermes2000.
+
+    Examples
+    --------
+    >>> from fsvm_cli import SVM
+    >>> X = [[0, 3], [1, 1], [0, 2], [1, 4], [5, 3], [6, 1], [5, 2], [6, 4]]
+    >>> machine = SVM(C=10).fit(X, [0, 0, 0, 0, 1, 1, 1, 1])
+    >>> machine.predict([[0, 0], [6, 6]]).tolist(), bool(machine.converged_.all())
+    ([0, 1], True)
     """
 
     def __init__(  # noqa: PLR0917 - scikit-learn's estimators take their parameters in place or by name

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import numpy.typing as npt
 
+from fsvm_cli.svm.labels import Codes, machine_labels
 from fsvm_cli.svm.solvers.dual import Array, DualProblem, DualSolution, Solver
 from fsvm_cli.svm.solvers.solve import solve
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-Codes = npt.NDArray[np.int64]
 OutputScaling = Literal["none", "times-margin", "divided-by-margin"]
 
 TIE_TOLERANCES = 10.0
@@ -45,37 +45,6 @@ class OneVsRest:
     def decision_values(self, gram: Array) -> Array:
         """Return the machines' scores, shape (n_machines, n_b), for a Gram matrix (n, n_b), training samples first."""
         return decision_values(self.coefficients, self.bias, gram)
-
-
-def machine_labels(codes: Codes, n_classes: int) -> tuple[Array, Codes]:
-    """Return the labels of each machine and the class counts.
-
-    Parameters
-    ----------
-    codes : (n,) array of int
-        Class codes, 0 <= code < n_classes.
-    n_classes : int
-        >= 2.
-
-    Returns
-    -------
-    labels : (n_machines, n) array
-        +1 for the machine's class, else -1; all -1 for a class that is absent.
-    class_counts : (n_classes,) array of int
-
-    Raises
-    ------
-    ValueError
-        If a code is out of range or fewer than two classes are present.
-    """
-    codes = np.asarray(codes, dtype=np.int64)
-    if codes.size and not (codes.min() >= 0 and codes.max() < n_classes):
-        raise ValueError(f"class codes must lie in 0 .. {n_classes - 1}, not {codes.min()} .. {codes.max()}")
-    counts = np.bincount(codes, minlength=n_classes)
-    if np.count_nonzero(counts) < 2:
-        raise ValueError(f"the training part holds {np.count_nonzero(counts)} class(es); a machine needs at least two")
-    positive = np.array([1]) if n_classes == 2 else np.arange(n_classes)
-    return np.where(codes[None, :] == positive[:, None], 1.0, -1.0), counts
 
 
 def fit_one_vs_rest(

@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from fsvm_cli.svm.kernels.additive import AdditiveKernel
-from fsvm_cli.svm.one_vs_rest import TIE_TOLERANCES, Codes, machine_labels, predict_codes
+from fsvm_cli.svm.labels import Codes, machine_labels
+from fsvm_cli.svm.one_vs_rest import TIE_TOLERANCES, predict_codes
 from fsvm_cli.svm.paths.folds import Booleans, Fold, FoldMachines
 from fsvm_cli.svm.solvers.dual import Array, DualProblem
 from fsvm_cli.svm.solvers.solve import check_options, solve

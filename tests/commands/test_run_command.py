@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from fsvm_cli.ranking.registry import ranking_methods
-from fsvm_cli.report.tables import read_table
+from fsvm_cli.report.table_files import read_table
 from tests.helpers.calling import (
     CHECKOUT,
     N_TRIALS,

@@ -20,7 +20,7 @@ from fsvm_cli.experiment.trial import DrawnTrial, draw_parts, run_trial
 from fsvm_cli.experiment.tuning import tuned
 from fsvm_cli.report.choices import in_words
 from fsvm_cli.report.results import write_tables
-from fsvm_cli.report.tables import read_table
+from fsvm_cli.report.table_files import read_table
 from fsvm_cli.spec.machine import Machine
 from fsvm_cli.spec.schema import Config
 from fsvm_cli.spec.tuning import TuneStep

@@ -24,7 +24,7 @@ from fsvm_cli.report.folder import results_folders
 from fsvm_cli.report.overview import draw_overview
 from fsvm_cli.report.results import write_tables
 from fsvm_cli.report.scores import draw_scores
-from fsvm_cli.report.tables import read_table, write_table
+from fsvm_cli.report.table_files import read_table, write_table
 from fsvm_cli.runner.missing import missing_tasks
 from fsvm_cli.runner.session import Job, open_local_pool, run
 from fsvm_cli.runner.tasks import run_tasks

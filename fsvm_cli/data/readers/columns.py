@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import pyarrow as pa
 import pyarrow.csv
-import pyarrow.parquet
 
 from fsvm_cli.errors import DataError
 
@@ -89,8 +88,10 @@ def read_parquet(path: Path) -> pa.Table:
     DataError
         If it is none, or is damaged.
     """
+    from pyarrow import parquet  # noqa: PLC0415 - slow to import, and seldom needed
+
     try:
-        return _with_checked_names(pyarrow.parquet.read_table(path))
+        return _with_checked_names(parquet.read_table(path))
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise DataError(f"{path}: not a Parquet file, or damaged ({_first_line(error)})") from error
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.datasets import load_svmlight_file
 
 from fsvm_cli.data.readers.rows import Rows
 from fsvm_cli.errors import DataError
@@ -40,6 +39,8 @@ def read_libsvm(path: Path, *, n_features: int | None = None, dense: bool = Fals
     DataError
         If it is no such file, with the line; or is too large to be dense.
     """
+    from sklearn.datasets import load_svmlight_file  # noqa: PLC0415 - slow to import, and seldom needed
+
     try:
         X, y = load_svmlight_file(str(path), n_features=n_features, zero_based=False)
     except (ValueError, OverflowError) as error:
@@ -56,6 +57,8 @@ def read_libsvm(path: Path, *, n_features: int | None = None, dense: bool = Fals
 
 def _first_bad_line(path: Path) -> int:
     """Find the first line that cannot be read, by halves: each line can be read without the others."""
+    from sklearn.datasets import load_svmlight_file  # noqa: PLC0415 - slow to import, and seldom needed
+
     lines = path.read_bytes().splitlines(keepends=True)
     first, end = 0, len(lines)
     while end - first > 1:

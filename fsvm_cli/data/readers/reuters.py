@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.feature_extraction.text import CountVectorizer
 
 from fsvm_cli.data.readers.rows import Rows
 from fsvm_cli.errors import DataError
@@ -91,6 +90,8 @@ def read_reuters(paths: Sequence[Path], *, topics: Collection[str], split: Split
     if not words:
         raise DataError(f"{paths[0].parent}: no word occurs {LEAST_OCCURRENCES} times")
     is_open = split == "any" and vocabulary == "training"
+    from sklearn.feature_extraction.text import CountVectorizer  # noqa: PLC0415 - slow to import, and seldom needed
+
     vectorizer = CountVectorizer(token_pattern=WORD, vocabulary=words, binary=not is_open, dtype=np.float64)
     return [
         Rows(
@@ -105,6 +106,8 @@ def read_reuters(paths: Sequence[Path], *, topics: Collection[str], split: Split
 
 def _frequent_words(texts: Sequence[str]) -> list[str]:
     """List the words that occur often enough, in the order of the alphabet."""
+    from sklearn.feature_extraction.text import CountVectorizer  # noqa: PLC0415 - slow to import, and seldom needed
+
     vectorizer = CountVectorizer(token_pattern=WORD, stop_words="english", dtype=np.int64)
     try:
         counts = vectorizer.fit_transform(texts).sum(axis=0).A1

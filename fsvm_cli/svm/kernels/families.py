@@ -43,6 +43,11 @@ class Linear(AdditiveKernel):
     --------
     Polynomial : A power of the same inner product.
 
+    References
+    ----------
+    - J. Weston, S. Mukherjee, O. Chapelle, M. Pontil, T. Poggio and V. Vapnik, "Feature Selection for SVMs",
+      Advances in Neural Information Processing Systems 13, 2000.
+
     Examples
     --------
     >>> from fsvm_cli.svm import Linear
@@ -81,6 +86,10 @@ class Polynomial(ScaledKernel):
     See Also
     --------
     Anova : A power of a sum of bounded terms.
+
+    References
+    ----------
+    - "KPD-SVM: Kernel Parameter Descent", 2018; here kpd2018.
 
     Examples
     --------
@@ -130,6 +139,16 @@ class Gaussian(ScaledKernel):
     Laplace : The same of absolute differences.
     WeightedSum : With a constant added, the kernel of Gold et al. (2005).
 
+    References
+    ----------
+    - L. Hermes and J. M. Buhmann, "Feature Selection for Support Vector Machines", International Conference on
+      Pattern Recognition (ICPR), 2000; here hermes2000.
+    - "KPD-SVM: Kernel Parameter Descent", 2018; here kpd2018.
+    - C. Gold, A. Holub and P. Sollich, "Bayesian Approach to Feature Selection and Parameter Tuning for Support
+      Vector Machine Classifiers", Neural Networks 18, 2005.
+    - J. Weston, S. Mukherjee, O. Chapelle, M. Pontil, T. Poggio and V. Vapnik, "Feature Selection for SVMs",
+      Advances in Neural Information Processing Systems 13, 2000.
+
     Examples
     --------
     >>> from fsvm_cli.svm import Gaussian
@@ -175,6 +194,10 @@ class Laplace(ScaledKernel):
     --------
     Gaussian : The same of squared differences.
 
+    References
+    ----------
+    - "KPD-SVM: Kernel Parameter Descent", 2018; here kpd2018.
+
     Examples
     --------
     >>> from fsvm_cli.svm import Laplace
@@ -218,6 +241,11 @@ class Anova(AdditiveKernel):
     See Also
     --------
     Gaussian : The product of the same terms.
+
+    References
+    ----------
+    - V. Sindhwani, P. Bhattacharya and S. Rakshit, "Information Theoretic Feature Crediting in Multiclass Support
+      Vector Machines", SIAM International Conference on Data Mining, 2001; here infoprop2001.
 
     Examples
     --------

@@ -11,7 +11,8 @@ import numpy.typing as npt
 from scipy import sparse
 
 from fsvm_cli.svm.kernels.additive import AdditiveKernel
-from fsvm_cli.svm.one_vs_rest import TIE_TOLERANCES, Codes, machine_labels, predict_codes
+from fsvm_cli.svm.labels import Codes, machine_labels
+from fsvm_cli.svm.one_vs_rest import TIE_TOLERANCES, predict_codes
 from fsvm_cli.svm.paths.follow import Entering, Problems, Records, fit_subset, follow_order, make_path, restart
 from fsvm_cli.svm.solvers.dual import DualProblem
 from fsvm_cli.svm.solvers.solve import check_options, solve

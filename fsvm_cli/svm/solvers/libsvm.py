@@ -6,8 +6,6 @@ import warnings
 from typing import TYPE_CHECKING
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.svm import SVC
 
 if TYPE_CHECKING:
     from fsvm_cli.svm.solvers.dual import Array, DualProblem
@@ -33,6 +31,9 @@ def solve_libsvm(problem: DualProblem, tolerance: float) -> tuple[Array, int]:
     ValueError
         If the problem has no equality constraint or an infinite bound: libsvm solves neither.
     """
+    from sklearn.exceptions import ConvergenceWarning  # noqa: PLC0415 - slow to import, and seldom needed
+    from sklearn.svm import SVC  # noqa: PLC0415
+
     if not problem.equality:
         raise ValueError("libsvm has no machine without bias; use solver='auto'")
     if np.isinf(problem.C).any():

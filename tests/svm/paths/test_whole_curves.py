@@ -8,7 +8,7 @@ from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.preprocessing import StandardScaler
 
 from fsvm_cli.svm import DualProblem, Gaussian, Linear, Polynomial, bias_of, nested_curves, predict_codes
-from fsvm_cli.svm.one_vs_rest import machine_labels
+from fsvm_cli.svm.labels import machine_labels
 from tests.helpers.qp_oracle import solve_with_clarabel, solve_with_piqp
 
 N_SPLITS = int(os.environ.get("FSVM_CURVE_SPLITS", "1"))

@@ -1,0 +1,77 @@
+"""What a command costs before it begins to work: processor seconds beside those of importing scikit-learn's SVM."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from benchmarks.harness import Comparison
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+PEER = ("-c", "import sklearn.svm")
+REPEATS = int(os.environ.get("FSVM_BENCH_REPEATS", "5"))
+N_ROWS, N_FEATURES = 200, 10
+RESULTS = "results/wine"
+
+TARGETS = {"help": 20.0, "filter": 1.5, "machine": 1.1, "check": 0.8, "compare": 1.5, "run": 0.3}
+"""How many of each command the peer's import is worth at least."""
+
+
+def processor_seconds(words: Sequence[str]) -> float:
+    """Return user and system seconds of a Python process and those that it starts and waits for."""
+    before = os.times()
+    subprocess.run([sys.executable, *words], check=True, capture_output=True)
+    after = os.times()
+    return after.children_user + after.children_system - before.children_user - before.children_system
+
+
+def write_table(path: Path) -> None:
+    """Write a small table with two classes."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(N_ROWS, N_FEATURES))
+    frame = pd.DataFrame(X, columns=[f"f{feature}" for feature in range(N_FEATURES)])
+    frame.assign(kind=np.where(X[:, 0] + X[:, 1] > 0, "a", "b")).to_csv(path, index=False)
+
+
+def comparisons() -> Iterator[Comparison]:
+    """Yield a row for each command, caches warm: the least of several, because other load only ever adds."""
+    with tempfile.TemporaryDirectory() as name:
+        table, out = Path(name) / "table.csv", str(Path(name) / "out")
+        write_table(table)
+        rank = ("rank", str(table), "--target", "kind", "--method")
+        commands = {
+            "help": ("--help",),
+            "filter": (*rank, "fisher"),
+            "machine": (*rank, "gradient-angle"),
+            "check": ("check", "configs/wine.yaml"),
+            "compare": ("compare", RESULTS),
+            "run": ("run", "configs/wine.yaml", "--splits", "1", "--jobs", "1", "--fresh", "--out", out),
+        }
+        programs = {"peer": PEER} | {key: ("-m", "fsvm_cli", *words) for key, words in commands.items()}
+        seconds = {key: [processor_seconds(words)] for key, words in programs.items()}
+        for _ in range(REPEATS):
+            for key, words in programs.items():  # in turns, so that the machine's other load meets all alike
+                seconds[key].append(processor_seconds(words))
+        least = {key: min(found[1:]) for key, found in seconds.items()}
+        for key, words in commands.items():
+            shown = " ".join(words).replace(str(table), "TABLE").replace(f" --out {out}", "")
+            yield Comparison(
+                f"start-up: fsvm {shown}",
+                "python -c 'import sklearn.svm'",
+                least["peer"],
+                least[key],
+                least["peer"] / least[key],
+                TARGETS[key],
+                float("nan"),
+                float("nan"),
+                note="processor seconds, least of several",
+            )

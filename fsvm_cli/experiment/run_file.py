@@ -1,0 +1,41 @@
+"""The `run.json` of a folder of results as it stands, without the models of what it says."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from typing import TYPE_CHECKING, Any
+
+from fsvm_cli.errors import DataError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+FILE_NAME = "run.json"
+
+
+def run_content(folder: Path) -> dict[str, Any]:
+    """Read what the file says.
+
+    Raises
+    ------
+    DataError
+        If there is none, or it is damaged.
+    """
+    with damage_told(folder):
+        content: dict[str, Any] = json.loads((folder / FILE_NAME).read_text(encoding="utf-8"))
+        return content | {"config": dict(content["config"])}
+
+
+@contextlib.contextmanager
+def damage_told(folder: Path) -> Iterator[None]:
+    """Turn whatever a damaged file leads to into an error that names it."""
+    path = folder / FILE_NAME
+    try:
+        yield
+    except FileNotFoundError:
+        raise DataError(f"{folder}: no {FILE_NAME} here; 'fsvm run' makes it") from None
+    except (OSError, ValueError, KeyError, TypeError) as error:  # pydantic's ValidationError is a ValueError
+        first_line = str(error).splitlines()[0]
+        raise DataError(f"{path}: damaged or of another version ({first_line}); run the experiment again") from error
