@@ -22,6 +22,9 @@ REASSOCIATE = {"nnan", "nsz", "arcp", "contract", "reassoc"}
 """What lets reductions use vector instructions; without "ninf", for closed sides of the box are infinite."""
 IN_ORDER = REASSOCIATE - {"reassoc", "arcp"}
 """What lets elementwise loops use vector instructions, and leaves every sum in the order in which it is written."""
+UNFUSED = IN_ORDER - {"contract"}
+"""What keeps products and sums apart, too: of a product that is used twice, LLVM may fuse one use with a sum or none,
+and the last digit would depend on its choice."""
 EPSILON = np.finfo(np.float64).eps
 ROWS_IN_CACHE = 128
 """How many rows of a matrix are looked at together."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from numba import njit
 
-from fsvm_cli.svm.vectors import COMPILED, EPSILON, IN_ORDER, Array, add_scaled, overwrite
+from fsvm_cli.svm.vectors import COMPILED, EPSILON, IN_ORDER, UNFUSED, Array, add_scaled, overwrite
 
 if TYPE_CHECKING:
     from fsvm_cli.svm.solvers.pair_steps import Box
@@ -92,7 +92,7 @@ def residuals_of(K: Array, y: Array, c: Array, r: Array, error: Array) -> None:
         error[t] *= terms * EPSILON
 
 
-@njit(**COMPILED, fastmath=IN_ORDER)
+@njit(**COMPILED, fastmath=UNFUSED)
 def subtract_four_bounded(  # noqa: PLR0917
     r: Array, sizes: Array, K: Array, c: Array, i: int, j: int, k: int, m: int
 ) -> None:
@@ -106,7 +106,7 @@ def subtract_four_bounded(  # noqa: PLR0917
         sizes[t] = (((sizes[t] + size_i * abs(a_i)) + size_j * abs(a_j)) + size_k * abs(a_k)) + size_m * abs(a_m)
 
 
-@njit(**COMPILED, fastmath=IN_ORDER)
+@njit(**COMPILED, fastmath=UNFUSED)
 def subtract_bounded(r: Array, sizes: Array, row: Array, factor: float) -> None:
     """Subtract factor * row from r, and add the absolute values of the terms to the sizes."""
     size = abs(factor)

@@ -56,13 +56,13 @@ def test_refresh_and_begin_compute_residuals_and_open_sides():
 
 
 @pytest.mark.parametrize("n_support", [0, 1, 2, 7, 30])
-def test_plain_and_bounded_residuals_are_the_same_to_the_last_digit(n_support):
+def test_plain_and_bounded_residuals_are_those_of_numpy(n_support):
     K, y, box, _, rng = task(30, 13)
     box.c[rng.permutation(30)[:n_support]] = rng.standard_normal(n_support)
     refresh(K, y, box)
-    plain = box.r.copy()
+    np.testing.assert_allclose(box.r, y - K @ box.c, atol=1e-13)
     refresh_bounded(K, y, box)
-    np.testing.assert_array_equal(plain, box.r)
+    np.testing.assert_allclose(box.r, y - K @ box.c, atol=1e-13)
     terms = np.abs(y) + np.abs(K) @ np.abs(box.c)
     np.testing.assert_allclose(box.error, (n_support + 2) * np.finfo(float).eps * terms, rtol=1e-12)
 

@@ -138,8 +138,8 @@ def test_degree_fourteen_at_a_large_C_is_vouched_for_or_names_the_cause(seed):
     rng = np.random.default_rng(seed)
     y = np.where(np.arange(8) % 2 == 0, 1.0, -1.0)
     problem = DualProblem(Polynomial(14).gram(*[rng.standard_normal((8, 2))] * 2), y, 3e9)
-    best = solve(problem, on_failure="flag")
-    assert_vouched_for(problem, best)
-    if not best.converged:
+    found = solve(problem, on_failure="flag")
+    assert_vouched_for(problem, found)
+    if not found.converged:
         with pytest.raises(ConvergenceError, match="too large for double precision"):
             solve(problem)
