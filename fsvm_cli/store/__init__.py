@@ -1,1 +1,1 @@
-"""Floor 1: texts by key, on disk."""
+"""Floor 5: texts by key, on disk."""
