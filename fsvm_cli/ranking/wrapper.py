@@ -89,7 +89,7 @@ class Wrapper(Ranker):
     --------
     >>> from fsvm_cli import Wrapper
     >>> X = [[0, 3], [1, 1], [0, 2], [1, 4], [5, 3], [6, 1], [5, 2], [6, 4]]
-    >>> Wrapper(n_folds=2).fit(X, [0, 0, 0, 0, 1, 1, 1, 1]).ranking_.tolist()
+    >>> Wrapper(folds=2).fit(X, [0, 0, 0, 0, 1, 1, 1, 1]).ranking_.tolist()
     [1, 2]
     """
 

@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 from fsvm_cli.data.dataset import Dataset, hash_values
-from fsvm_cli.data.source import FixedSource
+from fsvm_cli.data.source import FixedSource, fixed_source
 from fsvm_cli.errors import UsageError
 from fsvm_cli.experiment.plan import Experiment, Trial, plan
 from fsvm_cli.experiment.rank import rank_features, ranking_request
@@ -99,5 +99,8 @@ def test_other_ways_to_fill_them_are_refused(
 
 def test_a_ranking_of_a_file_is_refused_in_the_same_way(dataset: Dataset) -> None:
     with pytest.raises(UsageError, match="relief-f takes no sparse matrix, and words"):
-        rank_features(dataset, ranking_request("relief-f", "none", []))
-    assert set(rank_features(dataset, ranking_request("mutual-information", "none", [])).order[:2]) == {0, 1}
+        rank_features(fixed_source(dataset), ranking_request("relief-f", "none", []))
+    assert set(rank_features(fixed_source(dataset), ranking_request("mutual-information", "none", [])).order[:2]) == {
+        0,
+        1,
+    }

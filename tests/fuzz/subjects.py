@@ -10,6 +10,7 @@ import numpy as np
 
 from fsvm_cli.data.dataset import Dataset
 from fsvm_cli.data.scaling import SCALINGS, fit_scaling
+from fsvm_cli.data.source import fixed_source
 from fsvm_cli.experiment.rank import rank_features, ranking_request
 from fsvm_cli.extraction.registry import extraction_methods
 from fsvm_cli.magnitudes import check_magnitudes
@@ -121,7 +122,9 @@ def method_subject(method: str) -> Subject:
         names = tuple(f"x{j}" for j in range(X.shape[1]))
         dataset = Dataset("odd", X, y, names, tuple(map(str, range(int(y.max()) + 1))), "")
         if method in ranking_methods():
-            scores = rank_features(dataset, ranking_request(method, drawn["scaling"], drawn["set"])).scores
+            scores = rank_features(
+                fixed_source(dataset), ranking_request(method, drawn["scaling"], drawn["set"])
+            ).scores
         else:
             scaled = fit_scaling(drawn["scaling"], X).transform(X)
             check_magnitudes(scaled, names)

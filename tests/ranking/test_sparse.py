@@ -33,7 +33,9 @@ def test_infoprop(make: Any, kernel: Any) -> None:
     sparse = Infoprop(kernel, random_state=0).fit(make(COUNTS), Y)
     np.testing.assert_allclose(sparse.scores_, dense.scores_, rtol=1e-6)
     leaking = [
-        Infoprop(kernel, credit_on="test").fit(fill(COUNTS[:60]), Y[:60], fill(COUNTS[60:]), Y[60:]).scores_
+        Infoprop(kernel, credit_on="test")
+        .fit(fill(COUNTS[:60]), Y[:60], X_test=fill(COUNTS[60:]), y_test=Y[60:])
+        .scores_
         for fill in (np.asarray, make)
     ]
     np.testing.assert_allclose(*leaking, rtol=1e-6)

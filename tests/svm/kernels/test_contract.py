@@ -8,12 +8,12 @@ import pickle
 
 import numpy as np
 import pytest
-from found_kernels import ADDITIVE, EVERY, PHI, D, kernel_classes, name_of, samples
 from scipy import sparse
 
 from fsvm_cli.svm import Gaussian, Kernel
 from fsvm_cli.svm.kernels.additive import AdditiveKernel, ScaledKernel
 from fsvm_cli.svm.kernels.symmetric_gram import gram_of_statistic
+from tests.svm.kernels.found_kernels import ADDITIVE, EVERY, PHI, D, kernel_classes, name_of, samples
 
 every_kernel = pytest.mark.parametrize("kernel", EVERY, ids=name_of)
 every_additive = pytest.mark.parametrize("kernel", ADDITIVE, ids=name_of)

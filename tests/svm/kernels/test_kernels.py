@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from found_kernels import ADDITIVE, PHI, D, name_of, samples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import pairwise
 
 from fsvm_cli.svm import KERNELS, Anova, Gaussian, Kernel, Laplace, Linear, Polynomial, Tanh, kernel_from_name
 from fsvm_cli.svm.kernels.compiled import add_feature, exponentials, fill_gram
+from tests.svm.kernels.found_kernels import ADDITIVE, PHI, D, name_of, samples
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from found_kernels import SUMS, D, name_of, samples
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.model_selection import StratifiedKFold
@@ -27,6 +26,7 @@ from fsvm_cli.svm import (
     nested_curves,
     predict_codes,
 )
+from tests.svm.kernels.found_kernels import SUMS, D, name_of, samples
 
 X, Y = load_iris(return_X_y=True)
 TRAIN, TEST = np.arange(0, 150, 2), np.arange(1, 150, 2)
