@@ -80,7 +80,7 @@ def like_the_classes(rng: Random, columns: Columns, y: list[int]) -> None:
 
 def coarse(rng: Random, columns: Columns, y: list[int]) -> None:
     j = rng.randrange(len(columns))
-    columns[j] = [float(round(value)) for value in columns[j]]
+    columns[j] = [float(np.round(value)) for value in columns[j]]
 
 
 def rows_alike(rng: Random, columns: Columns, y: list[int]) -> None:
