@@ -5,6 +5,8 @@ from __future__ import annotations
 import difflib
 from typing import TYPE_CHECKING
 
+from fsvm_cli.terminal import visible
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -15,7 +17,7 @@ NAMES_COMPARED = 5000
 def shown(names: Sequence[str], at_most: int = NAMES_SHOWN) -> str:
     """Join names for a message, the first few of many."""
     more = len(names) - at_most
-    return ", ".join(names[:at_most]) + (f" and {more} more" if more > 0 else "")
+    return ", ".join(visible(name) for name in names[:at_most]) + (f" and {more} more" if more > 0 else "")
 
 
 def nearest(word: str, names: Sequence[str]) -> str:
@@ -23,7 +25,7 @@ def nearest(word: str, names: Sequence[str]) -> str:
     by_lower_case = {name.lower(): name for name in names[:NAMES_COMPARED]}
     near = difflib.get_close_matches(word.lower(), by_lower_case, n=3, cutoff=0.6)
     if near:
-        return "did you mean " + " or ".join(f"'{by_lower_case[name]}'" for name in near) + "?"
+        return "did you mean " + " or ".join(f"'{visible(by_lower_case[name])}'" for name in near) + "?"
     return f"there are: {shown(names, 40)}"
 
 
