@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -190,4 +191,7 @@ def first_largest(values: NDArray[np.float64]) -> int:
 
 def _rounding_of_zero(values: NDArray[np.float64]) -> float:
     """Return what may be left of a difference that is 0: small beside 1, and beside the largest value if less."""
-    return ROUNDING_OF_ZERO * min(float(np.abs(values).max(initial=0.0, where=np.isfinite(values))), 1.0)
+    largest = max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
+    if not math.isfinite(largest):
+        largest = float(np.abs(values).max(initial=0.0, where=np.isfinite(values)))
+    return ROUNDING_OF_ZERO * min(largest, 1.0)

@@ -104,13 +104,6 @@ def compiled_bias(box: Box) -> float:
 
 
 @njit(**COMPILED)
-def compiled_gap(y: Array, box: Box, bias: float) -> float:
-    """Return the upper bound of `compiled_gaps`."""
-    _, bound = compiled_gaps(y, box, bias)
-    return float(bound)
-
-
-@njit(**COMPILED)
 def compiled_gaps(y: Array, box: Box, bias: float) -> tuple[float, float]:
     """Return the relative duality gap as computed, and an upper bound whatever the rounding; as `duality_gap` does.
 
