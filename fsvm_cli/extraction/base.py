@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fsvm_cli.magnitudes import check_magnitudes, refusing_overflow, value_ranges
 from fsvm_cli.ranking.parameters import NamedMethod
+from fsvm_cli.validation import validated
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -69,10 +69,7 @@ class Extractor(NamedMethod, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             are too large or too small to compute with.
         """
         self.check_parameters()
-        # scikit-learn's check for infinities adds up all values, of both signs.
-        with np.errstate(invalid="ignore"):
-            X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
-        check_classification_targets(y)
+        X, y = validated(self, X, y, min_samples=2)
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError(f"{self.method} needs samples of at least two classes; y holds only one class")
@@ -99,6 +96,7 @@ class Extractor(NamedMethod, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             If a component is beyond what doubles hold.
         """
         check_is_fitted(self)
+        # scikit-learn's check for infinities adds up all values, of both signs.
         with np.errstate(invalid="ignore"):
             X = validate_data(self, X, dtype=np.float64, reset=False)
         with refusing_overflow(self.method):

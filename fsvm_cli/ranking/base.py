@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from fsvm_cli.magnitudes import check_magnitudes, feature_called, refusing_overflow
 from fsvm_cli.ranking.parameters import NamedMethod
 from fsvm_cli.svm.threads import one_blas_thread
+from fsvm_cli.validation import validated
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -114,10 +114,7 @@ class Ranker(NamedMethod, SelectorMixin, BaseEstimator):
     def _fit(self, X: Any, y: Any, scores: Callable[..., NDArray[np.float64]]) -> Self:
         """Score the features by `scores`, which takes what `_scores` takes, and rank them."""
         self.check_parameters()
-        # scikit-learn's check for infinities adds up all values, of both signs.
-        with np.errstate(invalid="ignore"):
-            X, y = validate_data(self, X, y, dtype=np.float64, accept_sparse=self._sparse_format())
-        check_classification_targets(y)
+        X, y = validated(self, X, y, accept_sparse=self._sparse_format())
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError(f"{self.method} needs samples of at least two classes; y holds only one class")

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fsvm_cli.svm.kernels.base import Kernel
@@ -20,6 +19,7 @@ from fsvm_cli.svm.one_vs_rest import (
     predict_codes,
 )
 from fsvm_cli.svm.threads import one_blas_thread
+from fsvm_cli.validation import validated
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -134,8 +134,7 @@ class SVM(ClassifierMixin, BaseEstimator):
         ConvergenceError
             If a machine misses its gap and `on_failure` is "raise".
         """
-        X, y = validate_data(self, X, y, dtype=np.float64, accept_sparse=self._sparse_formats())
-        check_classification_targets(y)
+        X, y = validated(self, X, y, accept_sparse=self._sparse_formats())
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError(f"y holds {len(self.classes_)} class only; a machine needs at least two classes")
