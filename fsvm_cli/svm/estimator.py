@@ -11,7 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fsvm_cli.svm.kernels.base import Kernel
-from fsvm_cli.svm.kernels.families import kernel_from_name
+from fsvm_cli.svm.kernels.registry import kernel_from_name
 from fsvm_cli.svm.one_vs_rest import (
     TIE_TOLERANCES,
     OutputScaling,
