@@ -1,6 +1,6 @@
 """Which code a result came from: a hash of each module that took part, of what it does and not of how it is written.
 
-Comments, layout, docstrings and what only type checkers read do not count, nor do places, line endings and compiled
+Comments, layout, docstrings and what only type checkers read do not count, nor do folders, line endings and compiled
 files. What a module imports is found by reading it, within this package and the module's own.
 """
 

@@ -236,7 +236,7 @@ def read_card(name: str) -> Card:
     Raises
     ------
     UsageError
-        If there is none, with the names that come nearest; or if the card is wrong, with the places.
+        If there is none, with the names that come nearest; or if the card is wrong, with the position of each mistake.
     """
     cards = data_cards()
     if name not in cards:

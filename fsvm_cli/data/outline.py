@@ -52,10 +52,8 @@ def outline(spec: Spec, *, base_folder: Path) -> Outline | None:
 
     Parameters
     ----------
-    spec : DatasetSpec
-        The config's ``dataset:``.
-    base_folder : Path
-        Folder that relative paths of files start from.
+    spec, base_folder
+        As in `fsvm_cli.data.source.open_source`.
 
     Returns
     -------

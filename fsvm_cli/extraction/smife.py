@@ -43,10 +43,7 @@ class SeparatedInformation(Extractor):
 
     References
     ----------
-    - K. D. Bollacker and J. Ghosh, "Linear Feature Extractors Based on Mutual Information", International Conference
-      on Pattern Recognition (ICPR), 1996.
-    - V. Sindhwani, P. Bhattacharya and S. Rakshit, "Information Theoretic Feature Crediting in Multiclass Support
-      Vector Machines", SIAM International Conference on Data Mining, 2001; here infoprop2001.
+    Bollacker and Ghosh (1996) and infoprop2001, in full in `Extractor`.
 
     Examples
     --------

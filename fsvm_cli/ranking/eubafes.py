@@ -68,9 +68,8 @@ class Eubafes(Ranker):
     References
     ----------
     - M. Scherf and W. Brauer, "Feature Selection by Means of a Feature Weighting Approach", technical report
-      FKI-221-97, Technische Universität München, 1997.
-    - V. Sindhwani, P. Bhattacharya and S. Rakshit, "Information Theoretic Feature Crediting in Multiclass Support
-      Vector Machines", SIAM International Conference on Data Mining, 2001; here infoprop2001.
+      FKI-221-97, Institut für Informatik, Technische Universität München, 1997.
+    - infoprop2001: V. Sindhwani, P. Bhattacharya and S. Rakshit, SDM 2001; in full in `Ranker`.
 
     Examples
     --------

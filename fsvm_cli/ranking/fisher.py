@@ -51,8 +51,8 @@ class Fisher(Ranker):
 
     References
     ----------
-    - "KPD-SVM: Kernel Parameter Descent", 2018; here kpd2018.
-    - T. Jebara, "SVM feature and kernel selection", lecture slides; here jebara-slides.
+    - kpd2018: KPD-SVM, kernel parameter descent, PRCV 2018; in full in `Ranker`.
+    - jebara-slides: T. Jebara, "SVM Feature & Kernel Selection"; in full in `Ranker`.
 
     Examples
     --------

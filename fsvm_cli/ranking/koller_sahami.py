@@ -49,9 +49,8 @@ class KollerSahami(Ranker):
     References
     ----------
     - D. Koller and M. Sahami, "Toward Optimal Feature Selection", International Conference on Machine Learning
-      (ICML), 1996.
-    - V. Sindhwani, P. Bhattacharya and S. Rakshit, "Information Theoretic Feature Crediting in Multiclass Support
-      Vector Machines", SIAM International Conference on Data Mining, 2001; here infoprop2001.
+      (ICML), 1996, pages 284-292.
+    - infoprop2001: V. Sindhwani, P. Bhattacharya and S. Rakshit, SDM 2001; in full in `Ranker`.
 
     Examples
     --------

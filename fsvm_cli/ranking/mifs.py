@@ -50,9 +50,8 @@ class Mifs(Ranker):
     References
     ----------
     - R. Battiti, "Using Mutual Information for Selecting Features in Supervised Neural Net Learning", IEEE
-      Transactions on Neural Networks 5(4), 1994.
-    - V. Sindhwani, P. Bhattacharya and S. Rakshit, "Information Theoretic Feature Crediting in Multiclass Support
-      Vector Machines", SIAM International Conference on Data Mining, 2001; here infoprop2001.
+      Transactions on Neural Networks 5(4), 1994, pages 537-550.
+    - infoprop2001: V. Sindhwani, P. Bhattacharya and S. Rakshit, SDM 2001; in full in `Ranker`.
 
     Examples
     --------

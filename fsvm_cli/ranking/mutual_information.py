@@ -52,8 +52,8 @@ class MutualInformation(Ranker):
 
     References
     ----------
-    - V. Sindhwani, P. Bhattacharya and S. Rakshit, "Information Theoretic Feature Crediting in Multiclass Support
-      Vector Machines", SIAM International Conference on Data Mining, 2001; here infoprop2001.
+    - B. C. Ross, "Mutual Information between Discrete and Continuous Data Sets", PLoS ONE 9(2), 2014, e87357.
+    - infoprop2001: V. Sindhwani, P. Bhattacharya and S. Rakshit, SDM 2001; in full in `Ranker`.
 
     Examples
     --------

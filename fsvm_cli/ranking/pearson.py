@@ -45,8 +45,8 @@ class Pearson(Ranker):
     References
     ----------
     - J. Weston, S. Mukherjee, O. Chapelle, M. Pontil, T. Poggio and V. Vapnik, "Feature Selection for SVMs",
-      Advances in Neural Information Processing Systems 13, 2000.
-    - T. Jebara, "SVM feature and kernel selection", lecture slides; here jebara-slides.
+      Advances in Neural Information Processing Systems 13, 2000, pages 668-674.
+    - jebara-slides: T. Jebara, "SVM Feature & Kernel Selection"; in full in `Ranker`.
 
     Examples
     --------

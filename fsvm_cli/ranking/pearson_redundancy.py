@@ -41,7 +41,7 @@ class PearsonRedundancy(Ranker):
 
     References
     ----------
-    - T. Jebara, "SVM feature and kernel selection", lecture slides; here jebara-slides.
+    - jebara-slides: T. Jebara, "SVM Feature & Kernel Selection"; in full in `Ranker`.
 
     Examples
     --------

@@ -32,8 +32,7 @@ class RandomOrder(Ranker):
 
     References
     ----------
-    - L. Hermes and J. M. Buhmann, "Feature Selection for Support Vector Machines", International Conference on
-      Pattern Recognition (ICPR), 2000; here hermes2000.
+    - hermes2000: L. Hermes and J. M. Buhmann, ICPR 2000; in full in `Ranker`.
 
     Examples
     --------

@@ -53,9 +53,8 @@ class ReliefF(Ranker):
     References
     ----------
     - I. Kononenko, "Estimating Attributes: Analysis and Extensions of RELIEF", European Conference on Machine
-      Learning (ECML), 1994.
-    - V. Sindhwani, P. Bhattacharya and S. Rakshit, "Information Theoretic Feature Crediting in Multiclass Support
-      Vector Machines", SIAM International Conference on Data Mining, 2001; here infoprop2001.
+      Learning (ECML), 1994, pages 171-182.
+    - infoprop2001: V. Sindhwani, P. Bhattacharya and S. Rakshit, SDM 2001; in full in `Ranker`.
 
     Examples
     --------

@@ -81,9 +81,9 @@ class Wrapper(Ranker):
 
     References
     ----------
-    - R. Kohavi and G. H. John, "Wrappers for Feature Subset Selection", Artificial Intelligence 97, 1997.
-    - V. Sindhwani, P. Bhattacharya and S. Rakshit, "Information Theoretic Feature Crediting in Multiclass Support
-      Vector Machines", SIAM International Conference on Data Mining, 2001; here infoprop2001.
+    - R. Kohavi and G. H. John, "Wrappers for Feature Subset Selection", Artificial Intelligence 97(1-2), 1997, pages
+      273-324.
+    - infoprop2001: V. Sindhwani, P. Bhattacharya and S. Rakshit, SDM 2001; in full in `Ranker`.
 
     Examples
     --------
