@@ -36,7 +36,7 @@ def entropy(counts: NDArray[np.intp], axis: int | tuple[int, ...] = -1) -> NDArr
 
 
 def class_uncertainty(confusion: NDArray[np.intp]) -> NDArray[np.float64]:
-    """H_d, the uncertainty of the class before the classifier has spoken: how difficult the problem is.
+    """H_d, the uncertainty of the class before the classifier is asked: how difficult the problem is.
 
     In bits, between 0 and log₂ n_classes; shape (...).
     """

@@ -52,6 +52,17 @@ class Dataset:
     ------
     DataError
         If there are no rows or columns, a value is missing or infinite, or the parts do not fit together.
+
+    See Also
+    --------
+    load_dataset : Loads one by its name, or from a file.
+
+    Examples
+    --------
+    >>> from fsvm_cli import load_dataset
+    >>> wine = load_dataset("wine")
+    >>> wine.n_samples, wine.feature_names[0], wine.class_names[wine.y[0]]
+    (178, 'alcohol', 'cultivar 1')
     """
 
     name: str

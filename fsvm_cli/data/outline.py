@@ -58,7 +58,7 @@ def outline(spec: Spec, *, base_folder: Path) -> Outline | None:
     Returns
     -------
     Outline or None
-        None for a set of OpenML, which is taken at its word.
+        None for a set of OpenML, of which nothing is known before it is fetched.
 
     Raises
     ------

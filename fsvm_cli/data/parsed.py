@@ -1,4 +1,4 @@
-"""What was slow to parse, kept beside the files that it came from."""
+"""A cache of rows that were slow to parse, beside the files that they came from."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def keep(sha256: str, parts: list[Rows]) -> None:
-    """Keep sparse rows under the hash of their values; a cache that cannot be written goes without."""
+    """Keep sparse rows under the hash of their values; where the cache cannot be written, nothing is kept."""
     stored: dict[str, Any] = {
         "feature_names": np.array(parts[0].feature_names),
         "least_occurrences": np.array([] if parts[0].least_occurrences is None else [parts[0].least_occurrences]),

@@ -15,12 +15,12 @@ from fsvm_cli.data.phrases import nearest, shown
 from fsvm_cli.data.scaling import fit_scaling
 from fsvm_cli.data.source import fixed_source, open_source
 from fsvm_cli.data.spec import FileSpec, NamedSpec, TableSpec
-from fsvm_cli.data.vocabulary import seen_from
+from fsvm_cli.data.vocabulary import with_training_vocabulary
 from fsvm_cli.documents import Document, validate, with_tuples
 from fsvm_cli.errors import UsageError
 from fsvm_cli.evaluation.seeds import random_stream
 from fsvm_cli.experiment.ranking_request import SEED, ranking_request
-from fsvm_cli.experiment.sparse_methods import refusal
+from fsvm_cli.experiment.sparse_methods import reason_against_sparse
 from fsvm_cli.files import is_file
 from fsvm_cli.magnitudes import check_magnitudes
 from fsvm_cli.ranking.base import order_of
@@ -127,7 +127,7 @@ def source_of(file: str, options: Mapping[str, Any], announce: Callable[[str], N
     options : mapping of str to value
         What is said of a file, as in `FileSpec`; those that are None say nothing.
     announce : callable
-        Hears, line by line, what takes time.
+        Is told, line by line, what takes time.
 
     Raises
     ------
@@ -209,9 +209,9 @@ def rank_features(source: DataSource, request: RankingRequest) -> FeatureRanking
         If the method is not defined for these data.
     """
     dataset, method = source.draw(random_stream(SEED, "data")), request.method.method
-    if reason := refusal(dataset, request.method):
+    if reason := reason_against_sparse(dataset, request.method):
         raise UsageError(reason)
-    X = seen_from(dataset, np.arange(dataset.n_samples))
+    X = with_training_vocabulary(dataset, np.arange(dataset.n_samples))
     scaling = fit_scaling(request.scaling, X)
     ranker = request.estimator(dataset.class_names)
     try:

@@ -77,7 +77,10 @@ class Extractor(NamedMethod, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         """Find directions for centred samples, best first, shape (n_features, at most n_components)."""
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Find the directions, in what `Ranker.fit` takes and for the reasons for which it raises a ValueError."""
+        """Find the directions.
+
+        It takes what `Ranker.fit` takes, and raises a ValueError for the same reasons.
+        """
         self.check_parameters()
         # scikit-learn's check for infinities adds up all values, of both signs.
         with np.errstate(invalid="ignore"):

@@ -24,22 +24,17 @@ class PrincipalComponents(Extractor):
     Notes
     -----
     Source: scikit-learn's PCA, one of the methods of Bollacker and Ghosh (1996) that infoprop2001 compares in Tables 2
-    and 3.
+    and 3; both in full in `Extractor`.
 
     See Also
     --------
     LinearDiscriminants : Looks at the classes.
 
-    References
-    ----------
-    Bollacker and Ghosh (1996) and infoprop2001, in full in `Extractor`.
-
     Examples
     --------
     >>> from fsvm_cli import PrincipalComponents
-    >>> X = [[0, 3], [1, 1], [0, 2], [1, 4], [5, 3], [6, 1], [5, 2], [6, 4]]
-    >>> PrincipalComponents(n_components=1).fit(X, [0, 0, 0, 0, 1, 1, 1, 1]).transform(X).shape
-    (8, 1)
+    >>> PrincipalComponents().fit([[0, 3], [1, 1], [0, 2], [5, 3], [6, 1], [5, 2]], list("aaabbb")).directions_.shape
+    (2, 2)
     """
 
     method = "pca"

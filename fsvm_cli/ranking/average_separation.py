@@ -45,8 +45,7 @@ class AverageSeparation(Ranker):
     Examples
     --------
     >>> from fsvm_cli import AverageSeparation
-    >>> X = [[0, 3], [1, 1], [0, 2], [1, 4], [5, 3], [6, 1], [5, 2], [6, 4]]
-    >>> AverageSeparation().fit(X, [0, 0, 0, 0, 1, 1, 1, 1]).ranking_.tolist()
+    >>> AverageSeparation().fit([[0, 3], [1, 1], [0, 2], [5, 3], [6, 1], [5, 2]], list("aaabbb")).ranking_.tolist()
     [1, 2]
     """
 

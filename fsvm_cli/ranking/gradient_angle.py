@@ -66,8 +66,7 @@ class GradientAngle(MachineRanker):
     Examples
     --------
     >>> from fsvm_cli import GradientAngle
-    >>> X = [[0, 3], [1, 1], [0, 2], [1, 4], [5, 3], [6, 1], [5, 2], [6, 4]]
-    >>> GradientAngle().fit(X, [0, 0, 0, 0, 1, 1, 1, 1]).ranking_.tolist()
+    >>> GradientAngle().fit([[0, 3], [1, 1], [0, 2], [5, 3], [6, 1], [5, 2]], list("aaabbb")).ranking_.tolist()
     [1, 2]
     """
 

@@ -15,52 +15,6 @@ if TYPE_CHECKING:
     from fsvm_cli.ranking.descent_objective import Objective, Point
 
 
-@dataclass(frozen=True)
-class DescentSettings:
-    """How the descent steps and when it ends.
-
-    Attributes
-    ----------
-    threshold : float
-        ε: weights below it become 0. In units of the weights.
-    max_step : float
-        θ, the largest step, in units of the first automatic one; infinity for the automatic one alone.
-    inner_iterations : int
-        Steps before the machine is trained again.
-    relative_change, absolute_change : float
-        ζ: the descent ends when the weights change by less, in the 1-norm.
-    max_iterations : int
-    """
-
-    threshold: float
-    max_step: float
-    inner_iterations: int
-    relative_change: float
-    absolute_change: float
-    max_iterations: int
-
-
-@dataclass(frozen=True, eq=False)
-class DescentPath:
-    """Where the descent of one machine went.
-
-    Attributes
-    ----------
-    weights : ndarray, shape (n_iterations + 1, n_features)
-        v, beginning with the start; 0 once a feature is eliminated.
-    objective : ndarray, shape (n_iterations + 1,)
-    n_active : ndarray of int, shape (n_iterations + 1,)
-        Features that are not eliminated.
-    converged : bool
-        Whether all machines on the way reached their duality gap, and the descent a stopping rule.
-    """
-
-    weights: NDArray[np.float64]
-    objective: NDArray[np.float64]
-    n_active: NDArray[np.intp]
-    converged: bool
-
-
 def descend(objective: Objective, v: NDArray[np.float64], settings: DescentSettings) -> DescentPath:
     """Follow the gradient from some weights until a stopping rule holds or no feature is left.
 
@@ -173,3 +127,49 @@ def survival(path: DescentPath) -> NDArray[np.float64]:
     weights = path.weights[last, np.arange(len(last))]
     scores: NDArray[np.float64] = (last + weights / path.weights.max(axis=1)[last]) / (1 + last.max())
     return scores
+
+
+@dataclass(frozen=True)
+class DescentSettings:
+    """How the descent steps and when it ends.
+
+    Attributes
+    ----------
+    threshold : float
+        ε: weights below it become 0. In units of the weights.
+    max_step : float
+        θ, the largest step, in units of the first automatic one; infinity for the automatic one alone.
+    inner_iterations : int
+        Steps before the machine is trained again.
+    relative_change, absolute_change : float
+        ζ: the descent ends when the weights change by less, in the 1-norm.
+    max_iterations : int
+    """
+
+    threshold: float
+    max_step: float
+    inner_iterations: int
+    relative_change: float
+    absolute_change: float
+    max_iterations: int
+
+
+@dataclass(frozen=True, eq=False)
+class DescentPath:
+    """Where the descent of one machine went.
+
+    Attributes
+    ----------
+    weights : ndarray, shape (n_iterations + 1, n_features)
+        v, beginning with the start; 0 once a feature is eliminated.
+    objective : ndarray, shape (n_iterations + 1,)
+    n_active : ndarray of int, shape (n_iterations + 1,)
+        Features that are not eliminated.
+    converged : bool
+        Whether all machines on the way reached their duality gap, and the descent a stopping rule.
+    """
+
+    weights: NDArray[np.float64]
+    objective: NDArray[np.float64]
+    n_active: NDArray[np.intp]
+    converged: bool

@@ -51,8 +51,7 @@ class KolmogorovSmirnov(Ranker):
     Examples
     --------
     >>> from fsvm_cli import KolmogorovSmirnov
-    >>> X = [[0, 3], [1, 1], [0, 2], [1, 4], [5, 3], [6, 1], [5, 2], [6, 4]]
-    >>> KolmogorovSmirnov().fit(X, [0, 0, 0, 0, 1, 1, 1, 1]).ranking_.tolist()
+    >>> KolmogorovSmirnov().fit([[0, 3], [1, 1], [0, 2], [5, 3], [6, 1], [5, 2]], list("aaabbb")).ranking_.tolist()
     [1, 2]
     """
 

@@ -135,8 +135,7 @@ class KernelParameterDescent(MachineRanker):
     Examples
     --------
     >>> from fsvm_cli import KernelParameterDescent
-    >>> X = [[0, 3], [1, 1], [0, 2], [1, 4], [5, 3], [6, 1], [5, 2], [6, 4]]
-    >>> KernelParameterDescent().fit(X, [0, 0, 0, 0, 1, 1, 1, 1]).ranking_.tolist()
+    >>> KernelParameterDescent().fit([[0, 3], [1, 1], [0, 2], [5, 3], [6, 1], [5, 2]], list("aaabbb")).ranking_.tolist()
     [1, 2]
     """
 
@@ -215,7 +214,7 @@ class KernelParameterDescent(MachineRanker):
         steps: Sequence[float | Literal["automatic"]],
     ) -> Choice:
         """Choose the strength at the first of the steps, then the step; of equals the first."""
-        folds = stratified_folds(y, self.folds, self.random_state, asker=self.method)
+        folds = stratified_folds(y, self.folds, self.random_state, caller=self.method)
         n_right: dict[Choice, int] = {}
         for strength in strengths:
             choice = Choice(strength, steps[0])

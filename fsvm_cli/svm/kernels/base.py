@@ -33,6 +33,12 @@ class Kernel(ABC):
     --------
     fsvm_cli.svm.kernels.additive.AdditiveKernel : A function of a sum over features.
     WeightedSum : A weighted sum of kernels.
+
+    Examples
+    --------
+    >>> from fsvm_cli import Gaussian, Kernel, Linear
+    >>> isinstance(Gaussian(theta=2.0), Kernel), Linear() == Linear()
+    (True, True)
     """
 
     name: ClassVar[str]

@@ -30,13 +30,13 @@ class Tanh(AdditiveKernel):
 
     Examples
     --------
-    >>> from fsvm_cli.svm import Tanh
+    >>> from fsvm_cli.svm import Gaussian, Tanh
     >>> X = [[0.0, 0.0], [1.0, 1.0]]
     >>> Tanh(scale=0.5).gram(X, X).round(4)
     array([[0.    , 0.    ],
            [0.    , 0.7616]])
-    >>> Tanh(scale=0.5).positive_semidefinite
-    False
+    >>> Tanh(scale=0.5).positive_semidefinite, Gaussian().positive_semidefinite
+    (False, True)
     """
 
     name: ClassVar[str] = "tanh"

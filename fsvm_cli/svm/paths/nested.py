@@ -31,7 +31,7 @@ FEW = 16
 
 @dataclass(frozen=True, eq=False)
 class NestedCurves:
-    """What the machines on each prefix of each order say.
+    """What the machines on each prefix of each order predict, with their certificates.
 
     Machines of classes that the training part lacks have a decision value of -infinity, gap 0, no iterations, are
     converged, and their solver is "".
@@ -98,10 +98,8 @@ def nested_curves(  # noqa: PLR0917
         Sizes of the subsets, each in 1 .. d.
     n_classes : int
         >= 2; classes may be absent from `y_train`.
-    tolerance : float
-        The relative duality gap of every fit.
-    solver : str
-        As in `solve`.
+    tolerance, solver
+        As in `solve`, for every fit.
 
     Raises
     ------
