@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from fsvm_cli.ranking.infoprop import Infoprop
     from fsvm_cli.ranking.koller_sahami import KollerSahami
     from fsvm_cli.ranking.kolmogorov_smirnov import KolmogorovSmirnov
-    from fsvm_cli.ranking.kpd import KernelPenalisedDescent
+    from fsvm_cli.ranking.kpd import KernelParameterDescent
     from fsvm_cli.ranking.mifs import Mifs
     from fsvm_cli.ranking.mutual_information import MutualInformation
     from fsvm_cli.ranking.pearson import Pearson
@@ -39,7 +39,18 @@ if TYPE_CHECKING:
     from fsvm_cli.ranking.wrapper import Wrapper
     from fsvm_cli.report.load import Results, load_results
     from fsvm_cli.report.methods import methods
-    from fsvm_cli.svm import SVM, Anova, ConvergenceError, Gaussian, Kernel, Laplace, Linear, Polynomial, Tanh
+    from fsvm_cli.svm import (
+        SVM,
+        Anova,
+        ConvergenceError,
+        Gaussian,
+        Kernel,
+        Laplace,
+        Linear,
+        Polynomial,
+        Tanh,
+        WeightedSum,
+    )
 
 __version__ = "0.1.0"
 
@@ -61,7 +72,7 @@ _HOMES = {
     "ranking.infoprop": ("Infoprop",),
     "ranking.koller_sahami": ("KollerSahami",),
     "ranking.kolmogorov_smirnov": ("KolmogorovSmirnov",),
-    "ranking.kpd": ("KernelPenalisedDescent",),
+    "ranking.kpd": ("KernelParameterDescent",),
     "ranking.mifs": ("Mifs",),
     "ranking.mutual_information": ("MutualInformation",),
     "ranking.pearson": ("Pearson",),
@@ -72,7 +83,18 @@ _HOMES = {
     "ranking.wrapper": ("Wrapper",),
     "report.load": ("Results", "load_results"),
     "report.methods": ("methods",),
-    "svm": ("SVM", "Anova", "ConvergenceError", "Gaussian", "Kernel", "Laplace", "Linear", "Polynomial", "Tanh"),
+    "svm": (
+        "SVM",
+        "Anova",
+        "ConvergenceError",
+        "Gaussian",
+        "Kernel",
+        "Laplace",
+        "Linear",
+        "Polynomial",
+        "Tanh",
+        "WeightedSum",
+    ),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
@@ -92,7 +114,7 @@ __all__ = [
     "Infoprop",
     "InformativeProjections",
     "Kernel",
-    "KernelPenalisedDescent",
+    "KernelParameterDescent",
     "KollerSahami",
     "KolmogorovSmirnov",
     "Laplace",
@@ -112,6 +134,7 @@ __all__ = [
     "SeparatedInformation",
     "Tanh",
     "UsageError",
+    "WeightedSum",
     "Wrapper",
     "load_dataset",
     "load_results",

@@ -95,7 +95,7 @@ def _run() -> int:
         code = error.exit_code
     except OSError as error:
         # Numba writes compiled code in the middle of anything.
-        click.echo(f"fsvm: {_said_of(error)}", err=True)
+        click.echo(f"fsvm: {_describe(error)}", err=True)
         code = DataError.exit_code
     except (KeyboardInterrupt, click.Abort):
         click.echo("fsvm: interrupted; what was finished is kept, and running again does the rest", err=True)
@@ -106,7 +106,7 @@ def _run() -> int:
     return code
 
 
-def _said_of(error: OSError) -> str:
+def _describe(error: OSError) -> str:
     """Say what the system refused, and of which file."""
     where = f"{brief(str(error.filename))}: " if error.filename else ""
     if error.errno in {errno.ENOSPC, errno.EDQUOT}:

@@ -80,7 +80,7 @@ class Document:
         Parameters
         ----------
         assignment : str
-            ``KEY=VALUE``; KEY is a dotted path with numbers for places in a sequence, VALUE is YAML.
+            ``KEY=VALUE``; KEY is a dotted path with an index, from 0, for each sequence on the way, VALUE is YAML.
 
         Raises
         ------
@@ -155,8 +155,8 @@ def parse_document(text: str, name: str) -> Document:
         root = yaml.compose(text)
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        place = f"{name}:{mark.line + 1}:{mark.column + 1}" if mark else name
-        raise UsageError(f"{place}: not YAML: {error.problem or error.context}") from error
+        position = f"{name}:{mark.line + 1}:{mark.column + 1}" if mark else name
+        raise UsageError(f"{position}: not YAML: {error.problem or error.context}") from error
     except YAMLError as error:
         raise UsageError(f"{name}: not YAML: {str(error).splitlines()[0]}") from error
     except RecursionError as error:
@@ -181,10 +181,10 @@ class _Builder:
         # An aliased node is built again wherever it is named, so this counts what aliases unfold to.
         self.n_nodes += 1
         if self.n_nodes > MAX_NODES:
-            raise UsageError(f"{self.place(node)}: the document unfolds to more than {MAX_NODES:,} values")
+            raise UsageError(f"{self.position(node)}: the document unfolds to more than {MAX_NODES:,} values")
         if len(location) > MAX_DEPTH:
-            raise UsageError(f"{self.place(node)}: nested deeper than {MAX_DEPTH} levels")
-        self.positions.setdefault(location, self.place(node))
+            raise UsageError(f"{self.position(node)}: nested deeper than {MAX_DEPTH} levels")
+        self.positions.setdefault(location, self.position(node))
         if isinstance(node, MappingNode):
             return self.mapping(node, location)
         if isinstance(node, SequenceNode):
@@ -196,12 +196,13 @@ class _Builder:
         result: dict[str, Any] = {}
         for key_node, value_node in node.value:
             if not isinstance(key_node, ScalarNode):
-                raise UsageError(f"{self.place(key_node)}: a key must be a plain word")
+                raise UsageError(f"{self.position(key_node)}: a key must be a plain word")
             key = key_node.value
             if key in result:
                 first = self.positions[(*location, key, "<key>")].removeprefix(f"{self.name}:")
-                raise UsageError(f"{self.place(key_node)}: the key '{key}' stands twice (first at {first}); keep one")
-            self.positions[(*location, key, "<key>")] = self.place(key_node)
+                again = self.position(key_node)
+                raise UsageError(f"{again}: the key '{key}' stands twice (first at {first}); keep one")
+            self.positions[(*location, key, "<key>")] = self.position(key_node)
             result[key] = self.build(value_node, (*location, key))
         return result
 
@@ -210,15 +211,15 @@ class _Builder:
         if tag.endswith(":timestamp"):
             return node.value
         if tag not in SCALAR_TAGS:
-            raise UsageError(f"{self.place(node)}: the tag '{tag}' is not read here; write a plain value")
+            raise UsageError(f"{self.position(node)}: the tag '{tag}' is not read here; write a plain value")
         if any("\ud800" <= each <= "\udfff" for each in node.value):
-            raise UsageError(f"{self.place(node)}: '{node.value}' holds half of a character; write the whole one")
+            raise UsageError(f"{self.position(node)}: '{node.value}' holds half of a character; write the whole one")
         try:
             return self.constructor.construct_object(node)
         except (ValueError, ConstructorError) as error:
-            raise UsageError(f"{self.place(node)}: '{node.value}' cannot be read as a value") from error
+            raise UsageError(f"{self.position(node)}: '{node.value}' cannot be read as a value") from error
 
-    def place(self, node: Node) -> str:
+    def position(self, node: Node) -> str:
         return f"{self.name}:{node.start_mark.line + 1}:{node.start_mark.column + 1}"
 
 

@@ -92,6 +92,15 @@ def figure(width: float, height: float) -> Iterator[Figure]:
 def save(drawing: Figure, folder: Path, name: str, formats: Sequence[str]) -> list[Path]:
     """Write a figure in each format.
 
+    Parameters
+    ----------
+    drawing : Figure
+    folder : Path
+        Where the files go; it is made where it is missing.
+    name : str
+        Of the files, without their ending.
+    formats : sequence of {"svg", "png", "pdf"}
+
     Returns
     -------
     list of Path

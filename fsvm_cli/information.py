@@ -36,16 +36,9 @@ def entropy(counts: NDArray[np.intp], axis: int | tuple[int, ...] = -1) -> NDArr
 
 
 def class_uncertainty(confusion: NDArray[np.intp]) -> NDArray[np.float64]:
-    """H_d, the uncertainty of the class before the classifier has spoken: how difficult the problem is.
+    """H_d, the uncertainty of the class before the classifier is asked: how difficult the problem is.
 
-    Parameters
-    ----------
-    confusion : ndarray of int, shape (..., n_classes, n_classes)
-
-    Returns
-    -------
-    ndarray, shape (...)
-        In bits, between 0 and log₂ n_classes.
+    In bits, between 0 and log₂ n_classes; shape (...).
     """
     return entropy(confusion.sum(axis=-1))
 
@@ -53,14 +46,7 @@ def class_uncertainty(confusion: NDArray[np.intp]) -> NDArray[np.float64]:
 def indicator_uncertainty(confusion: NDArray[np.intp]) -> NDArray[np.float64]:
     """H_Oj, the uncertainty of the class once indicator j has fired.
 
-    Parameters
-    ----------
-    confusion : ndarray of int, shape (..., n_classes, n_classes)
-
-    Returns
-    -------
-    ndarray, shape (..., n_classes)
-        In bits, between 0 and log₂ n_classes; 0 for an indicator that never fires.
+    In bits, between 0 and log₂ n_classes; 0 for an indicator that never fires; shape (..., n_classes).
     """
     return entropy(confusion, axis=-2)
 
@@ -74,14 +60,7 @@ def firing_frequency(confusion: NDArray[np.intp]) -> NDArray[np.float64]:
 def classifier_information(confusion: NDArray[np.intp]) -> NDArray[np.float64]:
     """H = H_d - Σ_j p_j H_Oj, by how much the classifier reduces the uncertainty of the class.
 
-    Parameters
-    ----------
-    confusion : ndarray of int, shape (..., n_classes, n_classes)
-
-    Returns
-    -------
-    ndarray, shape (...)
-        In bits, between 0 and H_d: the mutual information of the true and the assigned class.
+    In bits, between 0 and H_d: the mutual information of the true and the assigned class; shape (...).
 
     Notes
     -----
@@ -96,14 +75,7 @@ def classifier_information(confusion: NDArray[np.intp]) -> NDArray[np.float64]:
 def relative_classifier_information(confusion: NDArray[np.intp]) -> NDArray[np.float64]:
     """H / H_d, the share of the uncertainty that the classifier resolves (RCI).
 
-    Parameters
-    ----------
-    confusion : ndarray of int, shape (..., n_classes, n_classes)
-
-    Returns
-    -------
-    ndarray, shape (...)
-        Between 0 and 1; 0 where all samples are of one class, because there is nothing to resolve.
+    Between 0 and 1; 0 where all samples are of one class, because there is nothing to resolve; shape (...).
 
     Notes
     -----
@@ -121,14 +93,7 @@ def indicator_credits(confusion: NDArray[np.intp]) -> NDArray[np.float64]:
 
         H_j = H p_j (log₂ M - H_Oj) / Σ_i p_i (log₂ M - H_Oi)
 
-    Parameters
-    ----------
-    confusion : ndarray of int, shape (..., n_classes, n_classes)
-
-    Returns
-    -------
-    ndarray, shape (..., n_classes)
-        In bits, at least 0; they add up to the information of the classifier.
+    In bits, at least 0; they add up to the information of the classifier; shape (..., n_classes).
 
     Notes
     -----

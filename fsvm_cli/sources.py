@@ -1,6 +1,6 @@
 """Which code a result came from: a hash of each module that took part, of what it does and not of how it is written.
 
-Comments, layout, docstrings and what only type checkers read do not count, nor do places, line endings and compiled
+Comments, layout, docstrings and what only type checkers read do not count, nor do folders, line endings and compiled
 files. What a module imports is found by reading it, within this package and the module's own.
 """
 
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 THIS_PACKAGE = __name__.partition(".")[0]
 
 NOT_COUNTED = frozenset(f"{THIS_PACKAGE}.{name}" for name in ("compiled_cache", "documents", "errors"))
-"""What no number depends on: where compiled code lies, wording, and the reading of configs, known by what they say."""
+"""Modules that no number depends on: where compiled code lies, the wording of errors, and the reading of configs, whose
+content is part of every key."""
 
 DERIVED_FIELDS = frozenset({"ctx", "kind", "type_comment"})
 """Of a syntax tree: what follows from the rest, and what has no effect."""

@@ -26,9 +26,9 @@ def list_all() -> None:
         table.add_column(column, justify="right")
     table.add_column("at hand")
     for name in data_cards():
-        for place, version in enumerate(summarize(name)):
+        for index, version in enumerate(summarize(name)):
             sizes = (f"{size:,}" for size in (version.n_samples, version.n_features, version.n_classes))
-            table.add_row("" if place else name, version.version, *sizes, version.availability)
+            table.add_row("" if index else name, version.version, *sizes, version.availability)
     open_console().print(table)
 
 

@@ -57,7 +57,8 @@ def command(  # noqa: PLR0917 - click passes every option
 
     FILE is a CSV, Parquet, ARFF or LIBSVM file, or the name of a data set that fsvm knows.
     """
-    from fsvm_cli.experiment.rank import rank_features, ranking_request, source_of
+    from fsvm_cli.experiment.rank import rank_features, source_of
+    from fsvm_cli.experiment.ranking_request import ranking_request
     from fsvm_cli.report.ranking_table import print_ranking
 
     request = ranking_request(method, scaling, assignments)

@@ -158,10 +158,10 @@ def _run(
                 errors.append(error)
         ended = stack.enter_context(contextlib.closing(run([job for *_, job in begun], workers.open_pool)))
         try:
-            for place in ended:
+            for number in ended:
                 try:
-                    reports.append(_write(*begun[place], workers, begin))
-                    written.add(begun[place][0].name)
+                    reports.append(_write(*begun[number], workers, begin))
+                    written.add(begun[number][0].name)
                 except FsvmError as error:
                     errors.append(error)
         except FsvmError as error:

@@ -57,7 +57,7 @@ def command(results: Path, n_rerun: int) -> None:
 
 
 def _collects(folder: Path) -> bool:
-    """Whether a folder is that of a collection, which has no trials of its own; one that nobody can read is not."""
+    """Whether a folder is that of a collection, which has no trials of its own; an unreadable folder counts as none."""
     from fsvm_cli.errors import DataError
     from fsvm_cli.experiment.provenance import is_collection
 

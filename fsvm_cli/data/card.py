@@ -27,8 +27,8 @@ class CardFile(StrictModel):
     bytes : int
         Its size.
     addresses : tuple of str
-        Where it can be had, best first; ``ADDRESS#MEMBER`` names a file within an archive, ``ADDRESS#ARCHIVE#MEMBER``
-        one of an archive within a zip file.
+        Where it can be downloaded, best first; ``ADDRESS#MEMBER`` names a file within an archive,
+        ``ADDRESS#ARCHIVE#MEMBER`` one of an archive within a zip file.
     """
 
     path: str = Field(pattern=r"^[\w.+-]+(/[\w.+-]+)*$")
@@ -130,7 +130,7 @@ class FixedVersion(StrictModel):
     Attributes
     ----------
     about : str
-        What sets it apart.
+        How it differs from the other versions.
     copies : tuple
         Ways to the same values, best first; `expected` decides whether a copy is one.
     classes : dict of str to str
@@ -236,7 +236,7 @@ def read_card(name: str) -> Card:
     Raises
     ------
     UsageError
-        If there is none, with the names that come nearest; or if the card is wrong, with the places.
+        If there is none, with the names that come nearest; or if the card is wrong, with the position of each mistake.
     """
     cards = data_cards()
     if name not in cards:

@@ -30,7 +30,7 @@ class Dataset:
     X : ndarray or scipy.sparse.csr_array of float64, shape (n_samples, n_features)
         Finite feature values, in the units of the source.
     y : ndarray of int64, shape (n_samples,)
-        Class codes 0..k-1, the places of the classes in `class_names`.
+        Class codes 0..k-1, the indices of the classes in `class_names`.
     feature_names : tuple of str, length n_features
         Distinct names, in the order of the columns.
     class_names : tuple of str, length k >= 2
@@ -52,6 +52,17 @@ class Dataset:
     ------
     DataError
         If there are no rows or columns, a value is missing or infinite, or the parts do not fit together.
+
+    See Also
+    --------
+    load_dataset : Loads one by its name, or from a file.
+
+    Examples
+    --------
+    >>> from fsvm_cli import load_dataset
+    >>> wine = load_dataset("wine")
+    >>> wine.n_samples, wine.feature_names[0], wine.class_names[wine.y[0]]
+    (178, 'alcohol', 'cultivar 1')
     """
 
     name: str

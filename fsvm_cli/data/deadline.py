@@ -1,4 +1,4 @@
-"""Answers of a server that end in time, whatever the server does to draw them out."""
+"""HTTP responses that end in time, however slowly a server sends them."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ class Deadline:
 
 
 class DeadlineAdapter(HTTPAdapter):
-    """Connections on which every reading from the server ends at a deadline, or earlier in silence.
+    """Connections on which every read ends at a deadline, or earlier where the server sends nothing for a while.
 
     A library's timeout is for each reading alone, and one byte ends it: a header, or the line that says how long a
     chunk is, may come for hours. To look up a name takes as long as the system lets it, and each of its addresses may
-    be tried for the time of a silence.
+    be tried for as long as a server may send nothing.
 
     Parameters
     ----------

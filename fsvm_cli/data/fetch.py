@@ -52,7 +52,7 @@ def fetch_files(files: Sequence[CardFile], announce: Callable[[str], None]) -> l
     files : sequence of CardFile
         What is needed.
     announce : callable
-        Hears what is fetched, and from where.
+        Is told what is fetched, and from where.
 
     Returns
     -------
@@ -136,7 +136,7 @@ class _Fetcher:
     fetched: set[Path] = field(default_factory=set)
     resumed: set[Path] = field(default_factory=set)
     refused: dict[Path, str] = field(default_factory=dict)
-    """What was wrong with the archives that cannot be had, so that no other file waits for them again."""
+    """What was wrong with the archives that cannot be downloaded, so that no other file waits for them again."""
 
     def fetch(self, file: CardFile) -> Path:
         import pooch  # noqa: PLC0415 - slow to import, and not needed where nothing is fetched
@@ -250,7 +250,7 @@ def _partial(path: Path) -> Path:
 
 
 def addresses_of(file: CardFile) -> list[str]:
-    """List where a file can be had, in the order in which this is tried: a mirror at an address, then the card's."""
+    """List where a file can be downloaded, in the order of the attempts: a mirror at an address, then the card's."""
     mirror = os.environ.get("FSVM_MIRROR", "")
     return ([f"{mirror.rstrip('/')}/{quote(file.path)}"] if _is_address(mirror) else []) + list(file.addresses)
 

@@ -138,12 +138,12 @@ def _availability(card: Card, version: FixedVersion) -> Availability:
 
 def _stored(file: CardFile) -> StoredFile:
     paths = local_paths(file)
-    for place, path in enumerate(paths):
+    for index, path in enumerate(paths):
         if is_intact(path, file):
-            return StoredFile(file, path, "intact", in_mirror=place > 0)
-    for place, path in enumerate(paths):
+            return StoredFile(file, path, "intact", in_mirror=index > 0)
+    for index, path in enumerate(paths):
         if path.exists():
-            return StoredFile(file, path, "altered", in_mirror=place > 0)
+            return StoredFile(file, path, "altered", in_mirror=index > 0)
     return StoredFile(file, paths[0], "absent", in_mirror=False)
 
 

@@ -125,7 +125,7 @@ def assemble(
     """
     rows = _stack(parts)
     class_names = class_names or _in_order(set(rows.labels))
-    code = {label: place for place, label in enumerate(class_names)}
+    code = {label: code for code, label in enumerate(class_names)}
     y = np.array([code[label] for label in rows.labels], dtype=np.int64)
     train, test = np.split(np.arange(len(y)), [len(parts[0].labels)])
     split = (train, test) if len(parts) == 2 else None

@@ -52,15 +52,13 @@ def outline(spec: Spec, *, base_folder: Path) -> Outline | None:
 
     Parameters
     ----------
-    spec : DatasetSpec
-        The config's ``dataset:``.
-    base_folder : Path
-        Folder that relative paths of files start from.
+    spec, base_folder
+        As in `fsvm_cli.data.source.open_source`.
 
     Returns
     -------
     Outline or None
-        None for a set of OpenML, which is taken at its word.
+        None for a set of OpenML, of which nothing is known before it is fetched.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What was slow to parse, kept beside the files that it came from."""
+"""A cache of rows that were slow to parse, beside the files that they came from."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
 
 
 def keep(sha256: str, parts: list[Rows]) -> None:
-    """Keep sparse rows under the hash of their values; a cache that cannot be written goes without."""
+    """Keep sparse rows under the hash of their values; where the cache cannot be written, nothing is kept."""
     stored: dict[str, Any] = {
         "feature_names": np.array(parts[0].feature_names),
         "least_occurrences": np.array([] if parts[0].least_occurrences is None else [parts[0].least_occurrences]),
     }
-    for place, part in enumerate(parts):
+    for number, part in enumerate(parts):
         X = sp.csr_array(part.X)
         stored |= {
-            f"data{place}": X.data,
-            f"indices{place}": X.indices,
-            f"indptr{place}": X.indptr,
-            f"labels{place}": np.array(part.labels),
+            f"data{number}": X.data,
+            f"indices{number}": X.indices,
+            f"indptr{number}": X.indptr,
+            f"labels{number}": np.array(part.labels),
         }
     stream = io.BytesIO()
     np.savez(stream, **stored)
@@ -49,14 +49,14 @@ def recall(sha256: str) -> list[Rows] | None:
             return [
                 Rows(
                     sp.csr_array(
-                        tuple(stored[f"{name}{place}"] for name in ("data", "indices", "indptr")),
-                        shape=(len(stored[f"labels{place}"]), len(feature_names)),
+                        tuple(stored[f"{name}{number}"] for name in ("data", "indices", "indptr")),
+                        shape=(len(stored[f"labels{number}"]), len(feature_names)),
                     ),
-                    stored[f"labels{place}"].tolist(),
+                    stored[f"labels{number}"].tolist(),
                     feature_names,
                     least_occurrences,
                 )
-                for place in range(n_parts)
+                for number in range(n_parts)
             ]
     except (OSError, ValueError, KeyError, zipfile.BadZipFile, EOFError):
         return None

@@ -133,14 +133,12 @@ def open_source(spec: Spec, *, base_folder: Path, announce: Callable[[str], None
     base_folder : Path
         Folder that relative paths of files start from.
     announce : callable
-        Hears, line by line, what takes time.
+        Is told, line by line, what takes time.
 
     Raises
     ------
-    UsageError
-        If there is no such data set or version, or an option does not belong to it.
-    DataError
-        If the data are missing, corrupt or out of reach.
+    UsageError, DataError
+        As `load_dataset`.
     """
     if not isinstance(spec, NamedSpec):
         from fsvm_cli.data import user_file  # noqa: PLC0415 - brings pyarrow, which is slow to import

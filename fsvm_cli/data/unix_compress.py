@@ -39,13 +39,13 @@ def decompress(packed: bytes, limit: int) -> bytes:
     table, previous, width = literals.copy(), b"", FIRST_WIDTH
     unpacked, size = [], 0
     # Codes are written in groups of eight; what is left of a group when the width changes is padding.
-    place = group = 0
-    while place + width <= 8 * len(body) and size <= limit:
-        code = int.from_bytes(body[place // 8 : place // 8 + 4], "little") >> place % 8 & (1 << width) - 1
-        place += width
+    bit = group = 0
+    while bit + width <= 8 * len(body) and size <= limit:
+        code = int.from_bytes(body[bit // 8 : bit // 8 + 4], "little") >> bit % 8 & (1 << width) - 1
+        bit += width
         if has_clear and code == CLEAR:
             table, previous = literals.copy(), b""
-            place = group = _end_of_group(place, group, width)
+            bit = group = _end_of_group(bit, group, width)
             width = FIRST_WIDTH
             continue
         if code > len(table) or (code == len(table) and not previous):
@@ -54,7 +54,7 @@ def decompress(packed: bytes, limit: int) -> bytes:
         if previous and len(table) < 1 << widest:
             table.append(previous + entry[:1])
         if len(table) >= 1 << width and width < widest:
-            place = group = _end_of_group(place, group, width)
+            bit = group = _end_of_group(bit, group, width)
             width += 1
         unpacked.append(entry)
         size += len(entry)
@@ -62,5 +62,5 @@ def decompress(packed: bytes, limit: int) -> bytes:
     return b"".join(unpacked)
 
 
-def _end_of_group(place: int, group: int, width: int) -> int:
-    return place + (group - place) % (8 * width)
+def _end_of_group(bit: int, group: int, width: int) -> int:
+    return bit + (group - bit) % (8 * width)

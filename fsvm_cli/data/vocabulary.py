@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from fsvm_cli.data.dataset import Dataset, Matrix
 
 
-def seen_from(dataset: Dataset, training: NDArray[np.integer]) -> Matrix:
-    """Give the features of all rows as they look to somebody who has met the training rows alone.
+def with_training_vocabulary(dataset: Dataset, training: NDArray[np.integer]) -> Matrix:
+    """Give the features of all rows, with the words that the training rows alone would suggest.
 
     Where the columns count occurrences of words (`Dataset.least_occurrences`), a word that occurs often enough in the
     training rows becomes 1 where it occurs and 0 where it does not, and every other word is 0 everywhere: the
-    vocabulary owes nothing to the test part. Other data look the same to everybody.
+    vocabulary does not depend on the test part. Other data are returned as they are.
 
     Parameters
     ----------

@@ -21,7 +21,7 @@ def stratified_folds(
     folds: int,
     random_state: int | np.random.RandomState | None,
     *,
-    asker: str = "cross-validation",
+    caller: str = "cross-validation",
 ) -> list[Fold]:
     """Divide samples into folds at random, the same share of each class in every one.
 
@@ -33,8 +33,8 @@ def stratified_folds(
         At least 2, and at most the number of samples in the smallest class.
     random_state : int, RandomState or None
         Of the division.
-    asker : str, default="cross-validation"
-        Who asks for the folds, for the error.
+    caller : str, default="cross-validation"
+        What the folds are for, by which the error begins.
 
     Returns
     -------
@@ -46,19 +46,19 @@ def stratified_folds(
     ValueError
         If a class has fewer samples than there are folds.
     """
-    _check_classes(y, folds, folds, asker)
+    _check_classes(y, folds, folds, caller)
     return list(StratifiedKFold(folds, shuffle=True, random_state=random_state).split(np.zeros(len(y)), y))
 
 
-def leave_one_out(y: NDArray[np.intp], *, asker: str = "cross-validation") -> list[Fold]:
+def leave_one_out(y: NDArray[np.intp], *, caller: str = "cross-validation") -> list[Fold]:
     """Give each sample a fold of its own.
 
     Parameters
     ----------
     y : ndarray of int, shape (n_samples,)
         Class codes.
-    asker : str, default="cross-validation"
-        Who asks for the folds, for the error.
+    caller : str, default="cross-validation"
+        What the folds are for, by which the error begins.
 
     Returns
     -------
@@ -70,16 +70,16 @@ def leave_one_out(y: NDArray[np.intp], *, asker: str = "cross-validation") -> li
     ValueError
         If a class has a single sample, and so none to train on where it is left out.
     """
-    _check_classes(y, LEAVE_ONE_OUT, 2, asker)
+    _check_classes(y, LEAVE_ONE_OUT, 2, caller)
     rows = np.arange(len(y))
     return [(np.delete(rows, i), rows[i : i + 1]) for i in rows]
 
 
-def _check_classes(y: NDArray[np.intp], folds: int | str, needed: int, asker: str) -> None:
+def _check_classes(y: NDArray[np.intp], folds: int | str, needed: int, caller: str) -> None:
     counts = np.bincount(y)
     smallest = int(counts[counts > 0].min())
     if smallest < needed:
         raise ValueError(
-            f"{asker}: folds is {folds}; in the training part the smallest class has {smallest} samples, and "
+            f"{caller}: folds is {folds}; in the training part the smallest class has {smallest} samples, and "
             f"{needed} are needed"
         )

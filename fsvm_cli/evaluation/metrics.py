@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import functools
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,7 +12,7 @@ from fsvm_cli.information import relative_classifier_information
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
 
 def confusion_matrix(y: NDArray[np.intp], predicted: NDArray[np.intp], n_classes: int) -> NDArray[np.intp]:
@@ -40,31 +39,13 @@ def confusion_matrix(y: NDArray[np.intp], predicted: NDArray[np.intp], n_classes
 
 
 def accuracy(confusion: NDArray[np.intp]) -> NDArray[np.float64]:
-    """Fraction of the samples that were assigned to their own class.
-
-    Parameters
-    ----------
-    confusion : ndarray of int, shape (..., n_classes, n_classes)
-
-    Returns
-    -------
-    ndarray, shape (...)
-    """
+    """Fraction of the samples that were assigned to their own class, shape (...); see `confusion_matrix`."""
     fraction: NDArray[np.float64] = np.trace(confusion, axis1=-2, axis2=-1) / confusion.sum(axis=(-2, -1))
     return fraction
 
 
 def balanced_accuracy(confusion: NDArray[np.intp]) -> NDArray[np.float64]:
-    """Mean, over the classes that occur, of the fraction of the class that was recognised.
-
-    Parameters
-    ----------
-    confusion : ndarray of int, shape (..., n_classes, n_classes)
-
-    Returns
-    -------
-    ndarray, shape (...)
-    """
+    """Mean, over the classes that occur, of the fraction that was recognised, shape (...); see `confusion_matrix`."""
     n_per_class = confusion.sum(axis=-1)
     recognised = np.diagonal(confusion, axis1=-2, axis2=-1) / np.maximum(n_per_class, 1)
     mean: NDArray[np.float64] = recognised.sum(axis=-1) / np.count_nonzero(n_per_class, axis=-1)
@@ -80,37 +61,3 @@ METRICS: Mapping[str, Callable[[NDArray[np.intp]], NDArray[np.float64]]] = {
 
 METRIC_TITLES = {name: name.replace("-", " ") for name in METRICS} | {"rci": "RCI"}
 """What people call them, within a sentence."""
-
-
-def metric_scorer(metric: str) -> Callable[..., float]:
-    """Make a scorer for scikit-learn's model selection, as in ``cross_val_score(model, X, y, scoring=...)``.
-
-    Parameters
-    ----------
-    metric : str
-        A key of `METRICS`.
-
-    Returns
-    -------
-    callable
-        ``scorer(estimator, X, y)`` returns the metric of the predictions, a fraction; picklable.
-
-    Raises
-    ------
-    ValueError
-        If there is no such metric.
-    """
-    from sklearn.metrics import make_scorer  # noqa: PLC0415 - slow to import, and seldom needed
-
-    if metric not in METRICS:
-        raise ValueError(f"no metric is called {metric!r}; there are {', '.join(METRICS)}")
-    scorer: Callable[..., float] = make_scorer(functools.partial(_score_labels, metric=metric))
-    return scorer
-
-
-def _score_labels(labels: ArrayLike, predicted: ArrayLike, *, metric: str) -> float:
-    """Score predicted labels of any kind."""
-    both: NDArray[Any] = np.concatenate([np.asarray(labels), np.asarray(predicted)])
-    classes, codes = np.unique(both, return_inverse=True)
-    y, assigned = np.split(codes, 2)
-    return float(METRICS[metric](confusion_matrix(y, assigned, len(classes))))

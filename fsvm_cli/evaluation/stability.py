@@ -47,8 +47,8 @@ def selection_stability(selected: NDArray[np.bool_]) -> Stability:
 
     Notes
     -----
-    Source: Nogueira, Sechidis and Brown, On the stability of feature selection algorithms, JMLR 18 (2018): the
-    definition of the index, and its asymptotic variance.
+    Source: S. Nogueira, K. Sechidis and G. Brown, "On the Stability of Feature Selection Algorithms", Journal of
+    Machine Learning Research 18(174), 2018, pages 1-54: the definition of the index, and its asymptotic variance.
     """
     n_trials, n_features = selected.shape
     frequency = selected.mean(axis=0)

@@ -1,4 +1,4 @@
-"""What must not be asked of a sparse matrix: to be filled."""
+"""Checks that nothing in a config would turn a sparse matrix into a full one."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from fsvm_cli.data.scaling import fit_scaling
 from fsvm_cli.data.source import FixedSource
 from fsvm_cli.errors import UsageError
-from fsvm_cli.experiment.sparse_methods import filled, refusal
+from fsvm_cli.experiment.sparse_methods import advice_on_sparse, reason_against_sparse
 from fsvm_cli.ranking.registry import ranking_methods
 from fsvm_cli.spec.classifiers import Classifier
 from fsvm_cli.svm import KERNELS
@@ -36,17 +36,18 @@ def check_sparse(loaded: LoadedConfig, source: DataSource) -> None:
         return
     config, document, dataset = loaded.config, loaded.document, source.dataset
     for index, ranking in enumerate(config.rankings):
-        if reason := refusal(dataset, ranking_methods()[ranking.method]):
+        if reason := reason_against_sparse(dataset, ranking_methods()[ranking.method]):
             raise document.error(("rankings", index, "method"), reason)
     for index, extraction in enumerate(config.extractors):
-        raise document.error(("extractors", index, "method"), filled(dataset, f"{extraction.method} takes"))
+        raise document.error(("extractors", index, "method"), advice_on_sparse(dataset, f"{extraction.method} takes"))
     own = [(("rankings", index, "classifier"), ranking.classifier) for index, ranking in enumerate(config.rankings)]
     for where, classifier in [(("classifier",), config.classifier), *own]:
         if isinstance(classifier, Classifier):
             specs = (classifier, *classifier.class_kernels.values())
             if dense := [spec.kernel for spec in specs if not spec.kernel_object().accepts_sparse]:
                 able = ", ".join(name for name, kernel in KERNELS.items() if kernel().accepts_sparse)
-                reason = f"{filled(dataset, f'the {dense[0]} kernel takes')}; kernels that take a sparse one: {able}"
+                advice = advice_on_sparse(dataset, f"the {dense[0]} kernel takes")
+                reason = f"{advice}; kernels that take a sparse one: {able}"
                 raise document.error(where, reason)
     try:
         fit_scaling(config.scaling, dataset.X[:1])

@@ -13,16 +13,16 @@ if TYPE_CHECKING:
     from fsvm_cli.ranking.base import Ranker
 
 
-def refusal(dataset: Dataset, method: type[Ranker]) -> str | None:
+def reason_against_sparse(dataset: Dataset, method: type[Ranker]) -> str | None:
     """Say why a ranking method cannot rank the features of a data set as it is, None where it can."""
     if not sp.issparse(dataset.X) or method.accepts_sparse:
         return None
     able = ", ".join(name for name, each in ranking_methods().items() if each.accepts_sparse)
-    return f"{filled(dataset, f'{method.method} takes')}; methods that take a sparse one: {able}"
+    return f"{advice_on_sparse(dataset, f'{method.method} takes')}; methods that take a sparse one: {able}"
 
 
-def filled(dataset: Dataset, who: str) -> str:
-    """Say what a sparse data set would become for somebody who takes full matrices only, and how to have one."""
+def advice_on_sparse(dataset: Dataset, who: str) -> str:
+    """Say that `who` takes full matrices only, how large one would be for a sparse data set, and how to ask for it."""
     rows, columns = dataset.X.shape
     return (
         f"{who} no sparse matrix, and {dataset.name}, {rows:,} x {columns:,}, would take "

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fsvm_cli.data.scaling import fit_scaling
-from fsvm_cli.data.vocabulary import seen_from
+from fsvm_cli.data.vocabulary import with_training_vocabulary
 from fsvm_cli.evaluation.metrics import confusion_matrix
 from fsvm_cli.evaluation.seeds import random_stream
 from fsvm_cli.evaluation.splits import Split, random_split
@@ -63,7 +63,7 @@ def draw_parts(experiment: Experiment, trial: Trial) -> Parts:
     y = dataset.y
     if experiment.config.control == "permute-labels":
         y = random_stream(seed, "control", trial.split).permutation(y)
-    X = seen_from(dataset, split.train)
+    X = with_training_vocabulary(dataset, split.train)
     scaling = fit_scaling(experiment.config.scaling, X[split.train])
     X_train, X_test = scaling.transform(X[split.train]), scaling.transform(X[split.test])
     check_magnitudes(X_train, dataset.feature_names)
@@ -132,7 +132,7 @@ class DrawnTrial:
 
 @dataclass(frozen=True)
 class TrialResult:
-    """What the competitors of a trial led to; where it ran leaves no trace.
+    """What the competitors of a trial led to, the same wherever it ran.
 
     Attributes
     ----------
@@ -172,11 +172,13 @@ def run_trial(experiment: Experiment, trial: Trial, wanted: Mapping[int, tuple[i
     entries: dict[int, Entry] = {}
     errors: dict[int, str] = {}
     with _failing(errors, wanted):
-        entries = compete(DrawnTrial(experiment, trial, draw_parts(experiment, trial)), wanted, errors)
+        entries = run_competitors(DrawnTrial(experiment, trial, draw_parts(experiment, trial)), wanted, errors)
     return TrialResult(entries, errors, time.perf_counter() - begin)
 
 
-def compete(trial: DrawnTrial, wanted: Mapping[int, tuple[int, ...]], errors: dict[int, str]) -> dict[int, Entry]:
+def run_competitors(
+    trial: DrawnTrial, wanted: Mapping[int, tuple[int, ...]], errors: dict[int, str]
+) -> dict[int, Entry]:
     """Do what `run_trial` does once the data are drawn; errors are added to `errors`."""
     competitors = trial.experiment.competitors
     orderings: dict[int, Ordering] = {}

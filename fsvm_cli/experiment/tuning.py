@@ -76,8 +76,8 @@ def tuned(
 
 def _folds(step: TuneStep, y: NDArray[np.intp], rng: np.random.Generator) -> list[Fold]:
     if step.folds == LEAVE_ONE_OUT:
-        return leave_one_out(y, asker="tune")
-    return stratified_folds(y, step.folds, int(rng.integers(2**31)), asker="tune")
+        return leave_one_out(y, caller="tune")
+    return stratified_folds(y, step.folds, int(rng.integers(2**31)), caller="tune")
 
 
 def _chosen(step: TuneStep, kernel: Kernel, C: float) -> dict[str, float | int | str]:

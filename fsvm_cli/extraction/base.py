@@ -41,6 +41,29 @@ class Extractor(NamedMethod, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     classes_ : ndarray
         The class labels.
     n_features_in_ : int
+
+    See Also
+    --------
+    Ranker : Gives every feature a score, so that some of them can be kept.
+
+    References
+    ----------
+    The sources of the extractors here:
+
+    - K. D. Bollacker and J. Ghosh, "Linear Feature Extractors Based on Mutual Information", International Conference
+      on Pattern Recognition (ICPR), 1996, volume IV, pages 720-724.
+    - infoprop2001, which compares them: in full in `Ranker`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fsvm_cli import Extractor
+    >>> class Mean(Extractor):
+    ...     method = "mean"
+    ...     def _directions(self, X, y, n_classes, n_components):
+    ...         return np.full((X.shape[1], 1), 1 / X.shape[1])
+    >>> Mean().fit([[0, 3], [1, 9], [2, 6]], ["no", "yes", "no"]).transform([[2, 8]]).tolist()
+    [[1.5]]
     """
 
     outside_configs = frozenset({"n_components"})
@@ -56,17 +79,7 @@ class Extractor(NamedMethod, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     def fit(self, X: Any, y: Any) -> Self:
         """Find the directions.
 
-        Parameters
-        ----------
-        X : array-like, shape (n_samples, n_features)
-        y : array-like, shape (n_samples,)
-            Class labels, at least two classes.
-
-        Raises
-        ------
-        ValueError
-            If a parameter is out of its range, the data are not what the method is defined for, or a feature's values
-            are too large or too small to compute with.
+        It takes what `Ranker.fit` takes, and raises a ValueError for the same reasons.
         """
         self.check_parameters()
         X, y = validated(self, X, y, min_samples=2)

@@ -25,25 +25,17 @@ class LinearDiscriminants(Extractor):
     Notes
     -----
     Source: scikit-learn's LinearDiscriminantAnalysis, one of the methods of Bollacker and Ghosh (1996) that
-    infoprop2001 compares in Tables 2 and 3.
+    infoprop2001 compares in Tables 2 and 3; both in full in `Extractor`.
 
     See Also
     --------
     PrincipalComponents : Does not look at the classes.
 
-    References
-    ----------
-    - K. D. Bollacker and J. Ghosh, "Linear Feature Extractors Based on Mutual Information", International Conference
-      on Pattern Recognition (ICPR), 1996.
-    - V. Sindhwani, P. Bhattacharya and S. Rakshit, "Information Theoretic Feature Crediting in Multiclass Support
-      Vector Machines", SIAM International Conference on Data Mining, 2001; here infoprop2001.
-
     Examples
     --------
     >>> from fsvm_cli import LinearDiscriminants
-    >>> X = [[0, 3], [1, 1], [0, 2], [1, 4], [5, 3], [6, 1], [5, 2], [6, 4]]
-    >>> LinearDiscriminants(n_components=1).fit(X, [0, 0, 0, 0, 1, 1, 1, 1]).transform(X).shape
-    (8, 1)
+    >>> LinearDiscriminants().fit([[0, 3], [1, 1], [0, 2], [5, 3], [6, 1], [5, 2]], list("aaabbb")).directions_.shape
+    (2, 1)
     """
 
     method = "lda"

@@ -38,26 +38,18 @@ class InformativeProjections(Extractor):
     Notes
     -----
     Source: the maximum mutual information projection of Bollacker and Ghosh (1996), which infoprop2001 compares in
-    Tables 2 and 3, as far as its definition is known: their text, and how they search, was not at hand. The directions
-    depend on the units of the features; standardise these first.
+    Tables 2 and 3, as far as its definition is known: their text, and how they search, was not at hand. Both
+    are cited in full in `Extractor`. The directions depend on the units of the features; standardise these first.
 
     See Also
     --------
     SeparatedInformation : Eigenvectors in place of a search.
 
-    References
-    ----------
-    - K. D. Bollacker and J. Ghosh, "Linear Feature Extractors Based on Mutual Information", International Conference
-      on Pattern Recognition (ICPR), 1996.
-    - V. Sindhwani, P. Bhattacharya and S. Rakshit, "Information Theoretic Feature Crediting in Multiclass Support
-      Vector Machines", SIAM International Conference on Data Mining, 2001; here infoprop2001.
-
     Examples
     --------
     >>> from fsvm_cli import InformativeProjections
-    >>> X = [[0, 3], [1, 1], [0, 2], [1, 4], [5, 3], [6, 1], [5, 2], [6, 4]]
-    >>> InformativeProjections(n_components=1).fit(X, [0, 0, 0, 0, 1, 1, 1, 1]).transform(X).shape
-    (8, 1)
+    >>> InformativeProjections().fit([[0, 3], [1, 1], [0, 2], [5, 3], [6, 1], [5, 2]], list("aaabbb")).directions_.shape
+    (2, 2)
     """
 
     method = "mmip"

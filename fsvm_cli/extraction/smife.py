@@ -33,27 +33,19 @@ class SeparatedInformation(Extractor):
     Notes
     -----
     Source: the separated mutual information feature extractor of Bollacker and Ghosh (1996), which infoprop2001
-    compares in Tables 2 and 3, as far as its definition is known: their text was not at hand. Eigenvectors depend on
-    the units of the features; standardise these first. The first one is nearly the mean of all features, because the
-    entries are all positive.
+    compares in Tables 2 and 3, as far as its definition is known: their text was not at hand. Both are cited in full
+    in `Extractor`. Eigenvectors depend on the units of the features; standardise these first. The first one is nearly
+    the mean of all features, because the entries are all positive.
 
     See Also
     --------
     InformativeProjections : Searches the directions.
 
-    References
-    ----------
-    - K. D. Bollacker and J. Ghosh, "Linear Feature Extractors Based on Mutual Information", International Conference
-      on Pattern Recognition (ICPR), 1996.
-    - V. Sindhwani, P. Bhattacharya and S. Rakshit, "Information Theoretic Feature Crediting in Multiclass Support
-      Vector Machines", SIAM International Conference on Data Mining, 2001; here infoprop2001.
-
     Examples
     --------
     >>> from fsvm_cli import SeparatedInformation
-    >>> X = [[0, 3], [1, 1], [0, 2], [1, 4], [5, 3], [6, 1], [5, 2], [6, 4]]
-    >>> SeparatedInformation(n_components=1).fit(X, [0, 0, 0, 0, 1, 1, 1, 1]).transform(X).shape
-    (8, 1)
+    >>> SeparatedInformation().fit([[0, 3], [1, 1], [0, 2], [5, 3], [6, 1], [5, 2]], list("aaabbb")).directions_.shape
+    (2, 2)
     """
 
     method = "smife"

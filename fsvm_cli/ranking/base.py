@@ -60,6 +60,33 @@ class Ranker(NamedMethod, SelectorMixin, BaseEstimator):
         ``pandas.DataFrame`` takes as they are. A column about a feature ends in the feature's name. Empty for most
         methods.
     n_features_in_ : int
+
+    See Also
+    --------
+    Extractor : Makes few new features of all, where a ranker keeps some of them.
+
+    References
+    ----------
+    The documents that methods cite by a short name:
+
+    - hermes2000: L. Hermes and J. M. Buhmann, "Feature Selection for Support Vector Machines", International Conference
+      on Pattern Recognition (ICPR), 2000.
+    - infoprop2001: V. Sindhwani, P. Bhattacharya and S. Rakshit, "Information Theoretic Feature Crediting in Multiclass
+      Support Vector Machines", SIAM International Conference on Data Mining (SDM), 2001.
+    - jebara-slides: T. Jebara, "SVM Feature & Kernel Selection", lecture slides of the course "Advanced Machine
+      Learning & Perception".
+    - kpd2018: KPD-SVM, "Kernel Parameter Descent Support Vector Machine", Chinese Conference on Pattern Recognition and
+      Computer Vision (PRCV), 2018, doi:10.1007/978-3-030-03338-5_30.
+
+    Examples
+    --------
+    >>> from fsvm_cli import Ranker
+    >>> class Variance(Ranker):
+    ...     method = "variance"
+    ...     def _scores(self, X, y, n_classes):
+    ...         return X.var(axis=0)
+    >>> Variance().fit([[0, 3], [1, 9], [0, 5]], ["no", "yes", "no"]).ranking_.tolist()
+    [2, 1]
     """
 
     outside_configs = frozenset({"n_features_to_select"})

@@ -67,16 +67,14 @@ class Eubafes(Ranker):
 
     References
     ----------
+    - infoprop2001: V. Sindhwani, P. Bhattacharya and S. Rakshit, SDM 2001; in full in `Ranker`.
     - M. Scherf and W. Brauer, "Feature Selection by Means of a Feature Weighting Approach", technical report
-      FKI-221-97, Technische Universität München, 1997.
-    - V. Sindhwani, P. Bhattacharya and S. Rakshit, "Information Theoretic Feature Crediting in Multiclass Support
-      Vector Machines", SIAM International Conference on Data Mining, 2001; here infoprop2001.
+      FKI-221-97, Institut für Informatik, Technische Universität München, 1997.
 
     Examples
     --------
     >>> from fsvm_cli import Eubafes
-    >>> X = [[0, 3], [1, 1], [0, 2], [1, 4], [5, 3], [6, 1], [5, 2], [6, 4]]
-    >>> Eubafes().fit(X, [0, 0, 0, 0, 1, 1, 1, 1]).ranking_.tolist()
+    >>> Eubafes().fit([[0, 3], [1, 1], [0, 2], [5, 3], [6, 1], [5, 2]], list("aaabbb")).ranking_.tolist()
     [1, 2]
     """
 

@@ -51,14 +51,13 @@ class Fisher(Ranker):
 
     References
     ----------
-    - "KPD-SVM: Kernel Parameter Descent", 2018; here kpd2018.
-    - T. Jebara, "SVM feature and kernel selection", lecture slides; here jebara-slides.
+    - jebara-slides: T. Jebara, "SVM Feature & Kernel Selection"; in full in `Ranker`.
+    - kpd2018: KPD-SVM, kernel parameter descent, PRCV 2018; in full in `Ranker`.
 
     Examples
     --------
     >>> from fsvm_cli import Fisher
-    >>> X = [[0, 3], [1, 1], [0, 2], [1, 4], [5, 3], [6, 1], [5, 2], [6, 4]]
-    >>> Fisher().fit(X, [0, 0, 0, 0, 1, 1, 1, 1]).ranking_.tolist()
+    >>> Fisher().fit([[0, 3], [1, 1], [0, 2], [5, 3], [6, 1], [5, 2]], list("aaabbb")).ranking_.tolist()
     [1, 2]
     """
 

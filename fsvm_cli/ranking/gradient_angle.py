@@ -61,14 +61,12 @@ class GradientAngle(MachineRanker):
 
     References
     ----------
-    - L. Hermes and J. M. Buhmann, "Feature Selection for Support Vector Machines", International Conference on
-      Pattern Recognition (ICPR), 2000; here hermes2000.
+    - hermes2000: L. Hermes and J. M. Buhmann, ICPR 2000; in full in `Ranker`.
 
     Examples
     --------
     >>> from fsvm_cli import GradientAngle
-    >>> X = [[0, 3], [1, 1], [0, 2], [1, 4], [5, 3], [6, 1], [5, 2], [6, 4]]
-    >>> GradientAngle().fit(X, [0, 0, 0, 0, 1, 1, 1, 1]).ranking_.tolist()
+    >>> GradientAngle().fit([[0, 3], [1, 1], [0, 2], [5, 3], [6, 1], [5, 2]], list("aaabbb")).ranking_.tolist()
     [1, 2]
     """
 

@@ -86,14 +86,12 @@ class Infoprop(MachineRanker, LeakingRanker):
 
     References
     ----------
-    - V. Sindhwani, P. Bhattacharya and S. Rakshit, "Information Theoretic Feature Crediting in Multiclass Support
-      Vector Machines", SIAM International Conference on Data Mining, 2001; here infoprop2001.
+    - infoprop2001: V. Sindhwani, P. Bhattacharya and S. Rakshit, SDM 2001; in full in `Ranker`.
 
     Examples
     --------
     >>> from fsvm_cli import Infoprop
-    >>> X = [[0, 3], [1, 1], [0, 2], [1, 4], [5, 3], [6, 1], [5, 2], [6, 4]]
-    >>> Infoprop().fit(X, [0, 0, 0, 0, 1, 1, 1, 1]).ranking_.tolist()
+    >>> Infoprop().fit([[0, 3], [1, 1], [0, 2], [5, 3], [6, 1], [5, 2]], list("aaabbb")).ranking_.tolist()
     [1, 2]
     """
 
@@ -166,7 +164,7 @@ class Infoprop(MachineRanker, LeakingRanker):
     def _parts_to_ask(self, y: NDArray[np.intp]) -> list[Fold]:
         """Choose the samples whose classes are asked for, the same share of each class in every part."""
         if self.credit_on == "cross-validation":
-            return stratified_folds(y, self.folds, self.random_state, asker=self.method)
+            return stratified_folds(y, self.folds, self.random_state, caller=self.method)
         order = check_random_state(self.random_state).permutation(len(y))
         order = order[np.argsort(y[order], kind="stable")]
         held_out = np.zeros(len(y), dtype=bool)

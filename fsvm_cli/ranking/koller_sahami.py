@@ -48,16 +48,14 @@ class KollerSahami(Ranker):
 
     References
     ----------
+    - infoprop2001: V. Sindhwani, P. Bhattacharya and S. Rakshit, SDM 2001; in full in `Ranker`.
     - D. Koller and M. Sahami, "Toward Optimal Feature Selection", International Conference on Machine Learning
-      (ICML), 1996.
-    - V. Sindhwani, P. Bhattacharya and S. Rakshit, "Information Theoretic Feature Crediting in Multiclass Support
-      Vector Machines", SIAM International Conference on Data Mining, 2001; here infoprop2001.
+      (ICML), 1996, pages 284-292.
 
     Examples
     --------
     >>> from fsvm_cli import KollerSahami
-    >>> X = [[0, 3], [1, 1], [0, 2], [1, 4], [5, 3], [6, 1], [5, 2], [6, 4]]
-    >>> KollerSahami().fit(X, [0, 0, 0, 0, 1, 1, 1, 1]).ranking_.tolist()
+    >>> KollerSahami().fit([[0, 3], [1, 1], [0, 2], [5, 3], [6, 1], [5, 2]], list("aaabbb")).ranking_.tolist()
     [1, 2]
     """
 

@@ -1,26 +1,24 @@
-"""Kernel-penalised descent, KPD-SVM, kpd2018."""
+"""Kernel parameter descent, KPD-SVM, kpd2018."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 import numpy as np
 from annotated_types import Ge, Gt, Lt, MinLen
 
 from fsvm_cli.evaluation.folds import stratified_folds
-from fsvm_cli.ranking.kernel_descent import (
-    DescentPath,
-    DescentSettings,
+from fsvm_cli.ranking.descent_objective import (
     Objective,
     Penalty,
     PenaltyName,
     Variant,
-    descend,
     descent_kernel,
     kernel_at,
     starting_weights,
 )
+from fsvm_cli.ranking.kernel_descent import DescentPath, DescentSettings, descend, path_table, survival
 from fsvm_cli.ranking.machine_ranker import MachineRanker
 from fsvm_cli.svm import SVM, Kernel
 from fsvm_cli.svm.labels import machine_labels
@@ -45,7 +43,7 @@ class Choice(NamedTuple):
     max_step: float | Literal["automatic"]
 
 
-class KernelPenalisedDescent(MachineRanker):
+class KernelParameterDescent(MachineRanker):
     """Descend along the feature weights of a kernel, and drop each feature whose weight comes near zero.
 
     With v ≥ 0 the weights of the features in the kernel and H_ik = y_i y_k K_v(x_i, x_k), the descent makes small
@@ -132,13 +130,12 @@ class KernelPenalisedDescent(MachineRanker):
 
     References
     ----------
-    - "KPD-SVM: Kernel Parameter Descent", 2018; here kpd2018.
+    - kpd2018: KPD-SVM, kernel parameter descent, PRCV 2018; in full in `Ranker`.
 
     Examples
     --------
-    >>> from fsvm_cli import KernelPenalisedDescent
-    >>> X = [[0, 3], [1, 1], [0, 2], [1, 4], [5, 3], [6, 1], [5, 2], [6, 4]]
-    >>> KernelPenalisedDescent().fit(X, [0, 0, 0, 0, 1, 1, 1, 1]).ranking_.tolist()
+    >>> from fsvm_cli import KernelParameterDescent
+    >>> KernelParameterDescent().fit([[0, 3], [1, 1], [0, 2], [5, 3], [6, 1], [5, 2]], list("aaabbb")).ranking_.tolist()
     [1, 2]
     """
 
@@ -217,7 +214,7 @@ class KernelPenalisedDescent(MachineRanker):
         steps: Sequence[float | Literal["automatic"]],
     ) -> Choice:
         """Choose the strength at the first of the steps, then the step; of equals the first."""
-        folds = stratified_folds(y, self.folds, self.random_state, asker=self.method)
+        folds = stratified_folds(y, self.folds, self.random_state, caller=self.method)
         n_right: dict[Choice, int] = {}
         for strength in strengths:
             choice = Choice(strength, steps[0])
@@ -258,50 +255,3 @@ class KernelPenalisedDescent(MachineRanker):
 def longest(max_step: float | Literal["automatic"]) -> float:
     """Return the bound on the step, infinity for the automatic one alone."""
     return np.inf if max_step == "automatic" else max_step
-
-
-def path_table(paths: Sequence[DescentPath], feature_names: Sequence[str]) -> dict[str, NDArray[Any]]:
-    """Write descents as a table.
-
-    Parameters
-    ----------
-    paths : sequence of DescentPath
-        Of each machine.
-    feature_names : sequence of str
-
-    Returns
-    -------
-    dict of str to ndarray
-        Columns `machine` (from 0), `iteration` (from 0), `objective`, `n_active` (features), and "weight of NAME" for
-        each feature, below each other for all machines.
-    """
-    lengths = [len(path.objective) for path in paths]
-    weights = np.concatenate([path.weights for path in paths])
-    return {
-        "machine": np.repeat(np.arange(len(paths)), lengths),
-        "iteration": np.concatenate([np.arange(length) for length in lengths]),
-        "objective": np.concatenate([path.objective for path in paths]),
-        "n_active": np.concatenate([path.n_active for path in paths]),
-    } | {f"weight of {name}": column for name, column in zip(feature_names, weights.T, strict=True)}
-
-
-def survival(path: DescentPath) -> NDArray[np.float64]:
-    """Score the features by how long the descent kept them.
-
-    With t_j the last iteration in which feature j is active, and v(t) the weights at it,
-
-        (t_j + v_j(t_j) / max_k v_k(t_j)) / (1 + max_k t_k)
-
-    Parameters
-    ----------
-    path : DescentPath
-
-    Returns
-    -------
-    ndarray, shape (n_features,)
-        Between 0 and 1.
-    """
-    last = np.maximum(np.count_nonzero(path.weights, axis=0) - 1, 0)
-    weights = path.weights[last, np.arange(len(last))]
-    scores: NDArray[np.float64] = (last + weights / path.weights.max(axis=1)[last]) / (1 + last.max())
-    return scores

@@ -49,16 +49,14 @@ class Mifs(Ranker):
 
     References
     ----------
+    - infoprop2001: V. Sindhwani, P. Bhattacharya and S. Rakshit, SDM 2001; in full in `Ranker`.
     - R. Battiti, "Using Mutual Information for Selecting Features in Supervised Neural Net Learning", IEEE
-      Transactions on Neural Networks 5(4), 1994.
-    - V. Sindhwani, P. Bhattacharya and S. Rakshit, "Information Theoretic Feature Crediting in Multiclass Support
-      Vector Machines", SIAM International Conference on Data Mining, 2001; here infoprop2001.
+      Transactions on Neural Networks 5(4), 1994, pages 537-550.
 
     Examples
     --------
     >>> from fsvm_cli import Mifs
-    >>> X = [[0, 3], [1, 1], [0, 2], [1, 4], [5, 3], [6, 1], [5, 2], [6, 4]]
-    >>> Mifs().fit(X, [0, 0, 0, 0, 1, 1, 1, 1]).ranking_.tolist()
+    >>> Mifs().fit([[0, 3], [1, 1], [0, 2], [5, 3], [6, 1], [5, 2]], list("aaabbb")).ranking_.tolist()
     [1, 2]
     """
 

@@ -44,15 +44,14 @@ class Pearson(Ranker):
 
     References
     ----------
+    - jebara-slides: T. Jebara, "SVM Feature & Kernel Selection"; in full in `Ranker`.
     - J. Weston, S. Mukherjee, O. Chapelle, M. Pontil, T. Poggio and V. Vapnik, "Feature Selection for SVMs",
-      Advances in Neural Information Processing Systems 13, 2000.
-    - T. Jebara, "SVM feature and kernel selection", lecture slides; here jebara-slides.
+      Advances in Neural Information Processing Systems 13, 2000, pages 668-674.
 
     Examples
     --------
     >>> from fsvm_cli import Pearson
-    >>> X = [[0, 3], [1, 1], [0, 2], [1, 4], [5, 3], [6, 1], [5, 2], [6, 4]]
-    >>> Pearson().fit(X, [0, 0, 0, 0, 1, 1, 1, 1]).ranking_.tolist()
+    >>> Pearson().fit([[0, 3], [1, 1], [0, 2], [5, 3], [6, 1], [5, 2]], list("aaabbb")).ranking_.tolist()
     [1, 2]
     """
 

@@ -41,13 +41,12 @@ class PearsonRedundancy(Ranker):
 
     References
     ----------
-    - T. Jebara, "SVM feature and kernel selection", lecture slides; here jebara-slides.
+    - jebara-slides: T. Jebara, "SVM Feature & Kernel Selection"; in full in `Ranker`.
 
     Examples
     --------
     >>> from fsvm_cli import PearsonRedundancy
-    >>> X = [[0, 3], [1, 1], [0, 2], [1, 4], [5, 3], [6, 1], [5, 2], [6, 4]]
-    >>> PearsonRedundancy().fit(X, [0, 0, 0, 0, 1, 1, 1, 1]).ranking_.tolist()
+    >>> PearsonRedundancy().fit([[0, 3], [1, 1], [0, 2], [5, 3], [6, 1], [5, 2]], list("aaabbb")).ranking_.tolist()
     [1, 2]
     """
 

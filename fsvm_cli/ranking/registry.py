@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from types import ModuleType
 
+    from fsvm_cli.plugins import Group
+
 M = TypeVar("M", bound=NamedMethod)
 
 SYNONYMS = {
@@ -52,9 +54,7 @@ def ranking_methods() -> Mapping[str, type[Ranker]]:
     UsageError
         If two packages have a method of the same name.
     """
-    own = methods_in(fsvm_cli.ranking, Ranker)  # type: ignore[type-abstract]
-    added = load_plugins("fsvm.rankings", functools.partial(method_from_outside, Ranker))
-    return joined("fsvm.rankings", own, added)
+    return all_methods(fsvm_cli.ranking, Ranker, "fsvm.rankings")  # type: ignore[type-abstract]
 
 
 def ranking_method(name: str) -> type[Ranker] | None:
@@ -71,6 +71,11 @@ def ranking_method(name: str) -> type[Ranker] | None:
         if method is not None:
             return method
     return ranking_methods().get(name)
+
+
+def all_methods(package: ModuleType, base: type[M], group: Group) -> Mapping[str, type[M]]:
+    """Find the methods of a package's modules, and those that other packages add to a group of entry points."""
+    return joined(group, methods_in(package, base), load_plugins(group, functools.partial(_from_outside, base)))
 
 
 def methods_in(package: ModuleType, base: type[M]) -> Mapping[str, type[M]]:
@@ -98,7 +103,7 @@ def _defined_in(module_name: str, base: type[M]) -> dict[str, type[M]]:
     }
 
 
-def method_from_outside(base: type[Any], name: str, loaded: Any) -> dict[str, Any]:
+def _from_outside(base: type[Any], name: str, loaded: Any) -> dict[str, Any]:
     """Check that what another package adds is a method below a base class, and has the name of its entry point.
 
     Raises

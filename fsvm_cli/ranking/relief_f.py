@@ -52,16 +52,14 @@ class ReliefF(Ranker):
 
     References
     ----------
+    - infoprop2001: V. Sindhwani, P. Bhattacharya and S. Rakshit, SDM 2001; in full in `Ranker`.
     - I. Kononenko, "Estimating Attributes: Analysis and Extensions of RELIEF", European Conference on Machine
-      Learning (ECML), 1994.
-    - V. Sindhwani, P. Bhattacharya and S. Rakshit, "Information Theoretic Feature Crediting in Multiclass Support
-      Vector Machines", SIAM International Conference on Data Mining, 2001; here infoprop2001.
+      Learning (ECML), 1994, pages 171-182.
 
     Examples
     --------
     >>> from fsvm_cli import ReliefF
-    >>> X = [[0, 3], [1, 1], [0, 2], [1, 4], [5, 3], [6, 1], [5, 2], [6, 4]]
-    >>> ReliefF().fit(X, [0, 0, 0, 0, 1, 1, 1, 1]).ranking_.tolist()
+    >>> ReliefF().fit([[0, 3], [1, 1], [0, 2], [5, 3], [6, 1], [5, 2]], list("aaabbb")).ranking_.tolist()
     [1, 2]
     """
 

@@ -81,15 +81,14 @@ class Wrapper(Ranker):
 
     References
     ----------
-    - R. Kohavi and G. H. John, "Wrappers for Feature Subset Selection", Artificial Intelligence 97, 1997.
-    - V. Sindhwani, P. Bhattacharya and S. Rakshit, "Information Theoretic Feature Crediting in Multiclass Support
-      Vector Machines", SIAM International Conference on Data Mining, 2001; here infoprop2001.
+    - infoprop2001: V. Sindhwani, P. Bhattacharya and S. Rakshit, SDM 2001; in full in `Ranker`.
+    - R. Kohavi and G. H. John, "Wrappers for Feature Subset Selection", Artificial Intelligence 97(1-2), 1997, pages
+      273-324.
 
     Examples
     --------
     >>> from fsvm_cli import Wrapper
-    >>> X = [[0, 3], [1, 1], [0, 2], [1, 4], [5, 3], [6, 1], [5, 2], [6, 4]]
-    >>> Wrapper(folds=2).fit(X, [0, 0, 0, 0, 1, 1, 1, 1]).ranking_.tolist()
+    >>> Wrapper(folds=2).fit([[0, 3], [1, 1], [0, 2], [5, 3], [6, 1], [5, 2]], list("aaabbb")).ranking_.tolist()
     [1, 2]
     """
 
@@ -102,7 +101,7 @@ class Wrapper(Ranker):
     random_state: int | np.random.RandomState | None = None
 
     def _scores(self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:  # noqa: ARG002
-        folds = stratified_folds(y, self.folds, self.random_state, asker=self.method)
+        folds = stratified_folds(y, self.folds, self.random_state, caller=self.method)
         estimator = GaussianNB() if self.estimator is None else self.estimator
         candidates = np.flatnonzero(value_ranges(X) > 0).tolist()
         search = _Search(_CrossValidation(estimator, X, y, folds), candidates, self.max_evaluations)

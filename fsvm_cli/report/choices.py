@@ -43,7 +43,7 @@ def _written(value: float | int | str) -> str:
     return FLOAT_FORMAT % value if isinstance(value, float) else str(value)
 
 
-def in_words(chosen: pd.DataFrame) -> list[str]:
+def describe_choices(chosen: pd.DataFrame) -> list[str]:
     """Say of each ranking which value of each parameter was chosen most often; of equals the one that comes first."""
     sentences = []
     for (label, n_train), rows in chosen.groupby(["ranking", "train_size"], sort=False):

@@ -32,9 +32,8 @@ def draw_curves(curves: pd.DataFrame, config: Config, folder: Path, formats: Seq
     curves : DataFrame
         The table `curves.csv`.
     config : Config
-    folder : Path
-    formats : sequence of str
-        Of svg, png, pdf.
+    folder, formats
+        As in `fsvm_cli.figures.save`.
 
     Returns
     -------
@@ -72,8 +71,8 @@ def _draw(axes: Axes, rows: pd.DataFrame, config: Config) -> list[Line2D]:
     labels = list(dict.fromkeys(rows["ranking"]))
     heights: dict[str, float] = {}
     handles: dict[str, Line2D] = {}
-    for place, label in enumerate(labels):
-        colour, marker = COLOURS[place % len(COLOURS)], MARKERS[place % len(MARKERS)]
+    for number, label in enumerate(labels):
+        colour, marker = COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)]
         for part in config.parts:
             curve = rows[(rows["ranking"] == label) & (rows["part"] == part)]
             x, percent = curve["n_features"], 100 * curve[["mean", "ci_low", "ci_high"]]

@@ -24,8 +24,8 @@ def draw_figures(folder: Path, formats: Sequence[str] = FORMATS) -> list[Path]:
     ----------
     folder : Path
         Its results.
-    formats : sequence of str
-        Of svg, png, pdf.
+    formats
+        As in `fsvm_cli.figures.save`.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Results as data frames, for whoever works on with them."""
+"""Stored results as pandas data frames."""
 
 from __future__ import annotations
 

@@ -21,8 +21,8 @@ DIGITS_OF_MACHINES = 5
 does, too); what was measured is 3e-11 of it, so that about one number in a million has another fifth digit."""
 
 
-def settled(numbers: NDArray[np.float64], digits: int) -> NDArray[np.float64]:
-    """Round numbers of one unit alike, so that the largest keeps so many digits.
+def rounded_alike(numbers: NDArray[np.float64], digits: int) -> NDArray[np.float64]:
+    """Round numbers of one unit at the same decimal, so that the largest keeps `digits` significant ones.
 
     Parameters
     ----------
@@ -43,6 +43,6 @@ def settled(numbers: NDArray[np.float64], digits: int) -> NDArray[np.float64]:
 
 
 def as_csv(frame: pd.DataFrame, digits: int = DIGITS_OF_COUNTS) -> str:
-    """Write a table as CSV, its columns of fractions settled to `digits`."""
-    fractions = {str(name): settled(frame[name].to_numpy(), digits) for name in frame.select_dtypes("float")}
+    """Write a table as CSV, its columns of fractions rounded to `digits` each, see `rounded_alike`."""
+    fractions = {str(name): rounded_alike(frame[name].to_numpy(), digits) for name in frame.select_dtypes("float")}
     return str(frame.assign(**fractions).to_csv(index=False, float_format=FLOAT_FORMAT, lineterminator="\n"))

@@ -104,9 +104,8 @@ def draw_overview(verdicts: pd.DataFrame, folder: Path, formats: Sequence[str]) 
     ----------
     verdicts : DataFrame
         The table `published.csv` of a collection.
-    folder : Path
-    formats : sequence of str
-        Of svg, png, pdf.
+    folder, formats
+        As in `fsvm_cli.figures.save`.
 
     Returns
     -------

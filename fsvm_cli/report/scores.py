@@ -44,9 +44,8 @@ def draw_scores(scores: pd.DataFrame, config: Config, folder: Path, formats: Seq
     scores : DataFrame
         The table `scores.csv`.
     config : Config
-    folder : Path
-    formats : sequence of str
-        Of svg, png, pdf.
+    folder, formats
+        As in `fsvm_cli.figures.save`.
 
     Returns
     -------
@@ -67,21 +66,21 @@ def _named_features(panels: Panels) -> Iterator[Figure]:
     """Draw one line for each feature, and the panels side by side."""
     first = panels[0][1]
     chosen = np.sort(np.argsort(-first["mean"].to_numpy(), kind="stable")[:MAX_NAMED])
-    places = np.arange(len(chosen))
+    heights = np.arange(len(chosen))
     with figure(COLUMN_WIDTH * min(len(panels), 2), 0.9 + 0.15 * len(chosen)) as drawing:
         all_axes = drawing.subplots(1, len(panels), sharey=True, squeeze=False)[0]
-        for place, (axes, (ranking, rows)) in enumerate(zip(all_axes, panels, strict=True)):
-            picked, colour = rows.loc[chosen], COLOURS[place % len(COLOURS)]
+        for number, (axes, (ranking, rows)) in enumerate(zip(all_axes, panels, strict=True)):
+            picked, colour = rows.loc[chosen], COLOURS[number % len(COLOURS)]
             spread = picked["std"].fillna(0)
             if _has_shares(ranking):
-                axes.barh(places, picked["mean"], xerr=spread, color=colour, ecolor="#999999", error_kw=THIN)
+                axes.barh(heights, picked["mean"], xerr=spread, color=colour, ecolor="#999999", error_kw=THIN)
             else:
-                axes.errorbar(picked["mean"], places, xerr=spread, fmt="o", color=colour, ecolor="#999999", **THIN)
+                axes.errorbar(picked["mean"], heights, xerr=spread, fmt="o", color=colour, ecolor="#999999", **THIN)
             if ranking.score_threshold is not None:
                 axes.axvline(ranking.score_threshold, **THRESHOLD)
             axes.set_title(_title(ranking), loc="left")
             axes.margins(y=0.5 / len(chosen))
-        all_axes[0].set_yticks(places, first.loc[chosen, "feature"].map(legible))
+        all_axes[0].set_yticks(heights, first.loc[chosen, "feature"].map(legible))
         all_axes[0].invert_yaxis()
         drawing.supxlabel("Score (mean and s.d. over trials)", fontsize=mpl.rcParams["axes.labelsize"])
         yield drawing
@@ -92,8 +91,8 @@ def _row_of_bars(panels: Panels) -> Iterator[Figure]:
     """Draw one bar for each feature, and the panels one below the other."""
     with figure(2 * COLUMN_WIDTH, 0.5 + 1.1 * len(panels)) as drawing:
         all_axes = drawing.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
-        for place, (axes, (ranking, rows)) in enumerate(zip(all_axes, panels, strict=True)):
-            axes.bar(np.arange(1, len(rows) + 1), rows["mean"], width=0.8, color=COLOURS[place % len(COLOURS)])
+        for number, (axes, (ranking, rows)) in enumerate(zip(all_axes, panels, strict=True)):
+            axes.bar(np.arange(1, len(rows) + 1), rows["mean"], width=0.8, color=COLOURS[number % len(COLOURS)])
             if ranking.score_threshold is not None:
                 axes.axhline(ranking.score_threshold, **THRESHOLD)
             axes.set_title(_title(ranking), loc="left")

@@ -9,7 +9,7 @@ from rich.table import Table
 
 from fsvm_cli.console import open_console
 from fsvm_cli.evaluation.metrics import METRIC_TITLES
-from fsvm_cli.report.choices import in_words
+from fsvm_cli.report.choices import describe_choices
 from fsvm_cli.report.comparison import comparison_table, read_comparison
 from fsvm_cli.report.folder import CHOSEN_NAME, CURVES_NAME, OVERVIEW_NAME, SCORES_NAME, SELECTION_NAME, VERDICTS_NAME
 from fsvm_cli.report.table_files import read_table
@@ -54,7 +54,7 @@ def print_summary(
         console.print(_table(rows))
         console.print(f"{_coverage(rows, config.protocol)}{_certificate(rows, config)}.")
     is_chosen = (folder / CHOSEN_NAME).exists()
-    for sentence in in_words(read_table(folder / CHOSEN_NAME)) if is_chosen else ():
+    for sentence in describe_choices(read_table(folder / CHOSEN_NAME)) if is_chosen else ():
         console.print(sentence, soft_wrap=True)
     for caveat in caveats:
         console.print(f"Mind: {caveat}", style="bold", soft_wrap=True)

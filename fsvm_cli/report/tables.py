@@ -9,7 +9,7 @@ import pandas as pd
 
 from fsvm_cli.evaluation.statistics import mean_interval
 from fsvm_cli.ranking.ranks import ranks_of
-from fsvm_cli.report.numbers import DIGITS_OF_MACHINES, settled
+from fsvm_cli.report.numbers import DIGITS_OF_MACHINES, rounded_alike
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -72,7 +72,7 @@ def _curve_rows(trials: CompleteTrials) -> Iterator[tuple[object, ...]]:
 
 def _score_rows(label: str, names: Sequence[str], scores: NDArray[np.float64]) -> Iterator[tuple[object, ...]]:
     found = [mean_interval(of_feature) for of_feature in scores.T]
-    spreads = settled(np.array([(each.mean, each.std) for each in found]), DIGITS_OF_MACHINES)
+    spreads = rounded_alike(np.array([(each.mean, each.std) for each in found]), DIGITS_OF_MACHINES)
     mean_ranks = ranks_of(scores).mean(axis=0)
     for name, (mean, std), mean_rank in zip(names, spreads, mean_ranks, strict=True):
         yield label, name, mean, std, mean_rank, len(scores)

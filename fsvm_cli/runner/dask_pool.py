@@ -195,7 +195,7 @@ def _start_local(n_workers: int) -> distributed.LocalCluster:
 
 
 def _first_cause(error: BaseException) -> BaseException:
-    """Find what lies below; "Nanny failed to start." says little."""
+    """Find the first cause of an error; "Nanny failed to start." says little."""
     while error.__cause__ is not None:
         error = error.__cause__
     return error

@@ -32,7 +32,7 @@ Done = tuple[Task, TrialResult]
 
 
 @dataclass
-class _Line:
+class _Queue:
     """Tasks of one experiment that wait, and what is known of how long they take."""
 
     waiting: Iterator[Task]
@@ -60,7 +60,7 @@ class Schedule:
     """
 
     pool: Pool
-    _lines: dict[int, _Line] = field(default_factory=dict)
+    _queues: dict[int, _Queue] = field(default_factory=dict)
     _running: dict[Future[list[TrialResult]], list[Task]] = field(default_factory=dict)
     _suspects: deque[Task] = field(default_factory=deque)
     _n_deaths: Counter[tuple[int, object]] = field(default_factory=Counter)
@@ -68,11 +68,11 @@ class Schedule:
 
     def add(self, experiment: int, tasks: Iterable[Task], n_tasks: int) -> None:
         """Add the tasks of an experiment; each is asked for when its turn comes."""
-        self._lines[experiment] = _Line(iter(tasks), n_tasks, n_tasks)
+        self._queues[experiment] = _Queue(iter(tasks), n_tasks, n_tasks)
 
     def cancel(self, experiment: int) -> None:
         """Begin no further task of an experiment."""
-        self._lines[experiment].n_waiting = 0
+        self._queues[experiment].n_waiting = 0
         self._suspects = deque(task for task in self._suspects if task.experiment != experiment)
 
     def results(self) -> Iterator[list[Done]]:
@@ -83,7 +83,7 @@ class Schedule:
         DataError
             If workers keep dying, or the pool is gone.
         """
-        while self._running or self._suspects or any(line.n_waiting for line in self._lines.values()):
+        while self._running or self._suspects or any(queue.n_waiting for queue in self._queues.values()):
             self._fill()
             done, _ = wait(self._running, SECONDS_BETWEEN_SIGNS_OF_LIFE, FIRST_COMPLETED)
             if not done:
@@ -99,16 +99,18 @@ class Schedule:
             self._submit(chunk)
 
     def _next_chunk(self) -> list[Task]:
-        lines = [line for line in self._lines.values() if line.n_waiting]
-        if not lines:
+        queues = [queue for queue in self._queues.values() if queue.n_waiting]
+        if not queues:
             return []
-        line = next((line for line in lines if not line.is_probed), None) or max(lines, key=_Line.estimated_seconds)
-        line.is_probed = True
-        in_time = int(self.pool.seconds_per_chunk * line.n_measured / line.seconds) if line.seconds else 1
-        fair_share = math.ceil(line.n_waiting / (self.pool.n_workers * self.pool.chunks_ahead))
+        queue = next((queue for queue in queues if not queue.is_probed), None) or max(
+            queues, key=_Queue.estimated_seconds
+        )
+        queue.is_probed = True
+        in_time = int(self.pool.seconds_per_chunk * queue.n_measured / queue.seconds) if queue.seconds else 1
+        fair_share = math.ceil(queue.n_waiting / (self.pool.n_workers * self.pool.chunks_ahead))
         n_tasks = max(1, min(in_time, fair_share, MAX_TASKS_PER_CHUNK))
-        line.n_waiting -= n_tasks
-        return list(itertools.islice(line.waiting, n_tasks))
+        queue.n_waiting -= n_tasks
+        return list(itertools.islice(queue.waiting, n_tasks))
 
     def _submit(self, chunk: list[Task]) -> None:
         try:
@@ -140,9 +142,9 @@ class Schedule:
         if cause is not None:
             results += self._recover(lost, was_alone, cause)
         for task, result in results:
-            line = self._lines[task.experiment]
-            line.n_measured += 1
-            line.seconds += result.seconds
+            queue = self._queues[task.experiment]
+            queue.n_measured += 1
+            queue.seconds += result.seconds
         return results
 
     def _recover(self, lost: list[Task], was_alone: bool, cause: BaseException) -> list[Done]:

@@ -17,7 +17,7 @@ ALARM: int | None = getattr(signal, "SIGALRM", None)
 
 
 @contextmanager
-def insistent_signals() -> Generator[None]:
+def repeated_signals() -> Generator[None]:
     """Deliver a signal that asks the program to end again and again, until the block ends by its exception.
 
     A signal's exception that is raised while numba compiles may come up in a callback from C, where Python prints
@@ -30,7 +30,7 @@ def insistent_signals() -> Generator[None]:
     usual = {number: signal.getsignal(number) for number in (int(signal.SIGINT), int(signal.SIGTERM))}
     asked: list[int] = []
 
-    def insist(number: int, frame: FrameType | None) -> None:
+    def repeat(number: int, frame: FrameType | None) -> None:
         if number != ALARM:
             asked.append(number)
         _set_alarm(SECONDS_BETWEEN_TRIES)
@@ -44,7 +44,7 @@ def insistent_signals() -> Generator[None]:
     handlers = usual if ALARM is None else usual | {ALARM: signal.getsignal(ALARM)}
     for number, handler in handlers.items():
         if callable(handler) or number == ALARM:
-            signal.signal(number, insist)
+            signal.signal(number, repeat)
     try:
         yield
     finally:

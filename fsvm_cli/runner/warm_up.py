@@ -18,8 +18,8 @@ from fsvm_cli.compiled_cache import VARIABLE
 from fsvm_cli.evaluation.seeds import random_stream
 from fsvm_cli.experiment.plan import Trial
 from fsvm_cli.experiment.sparse import is_sparse
-from fsvm_cli.experiment.trial import DrawnTrial, Parts, compete
-from fsvm_cli.runner.signals import insistent_signals
+from fsvm_cli.experiment.trial import DrawnTrial, Parts, run_competitors
+from fsvm_cli.runner.signals import repeated_signals
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -40,7 +40,7 @@ def warm_up(experiments: Iterable[Experiment]) -> None:
     unmarked = [experiment for experiment in experiments if not _mark(experiment).exists()]
     if not unmarked:
         return
-    with insistent_signals(), filelock.FileLock(_lock_path()):
+    with repeated_signals(), filelock.FileLock(_lock_path()):
         for experiment in unmarked:
             mark = _mark(experiment)
             if mark.exists():  # another process has done it meanwhile
@@ -49,7 +49,7 @@ def warm_up(experiments: Iterable[Experiment]) -> None:
             sizes = tuple(range(1, parts.X_train.shape[1] + 1))
             errors: dict[int, str] = {}
             trial = DrawnTrial(experiment, Trial(len(parts.y_train), 0), parts)
-            compete(trial, dict.fromkeys(experiment.numbers(), sizes), errors)
+            run_competitors(trial, dict.fromkeys(experiment.numbers(), sizes), errors)
             if not errors:
                 mark.parent.mkdir(parents=True, exist_ok=True)
                 mark.touch()

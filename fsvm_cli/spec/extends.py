@@ -104,19 +104,19 @@ def _with_named_claims(document: Document, base: Document) -> Document:
     positions = {location: where for location, where in document.positions.items() if location[:1] != (CLAIMS,)}
     positions[CLAIMS,] = document.where((CLAIMS,))
 
-    def take(source: Document, place: int) -> None:
+    def take(source: Document, index: int) -> None:
         for location, where in source.positions.items():
-            if location[:2] == (CLAIMS, place):
+            if location[:2] == (CLAIMS, index):
                 positions[CLAIMS, len(claims), *location[2:]] = where
-        claims.append(source.content[CLAIMS][place])
+        claims.append(source.content[CLAIMS][index])
 
-    for place, claim in enumerate(document.content[CLAIMS]):
+    for index, claim in enumerate(document.content[CLAIMS]):
         if not isinstance(claim, str):
-            take(document, place)
+            take(document, index)
             continue
         named = [number for number, known_id in enumerate(ids) if known_id and fnmatch.fnmatchcase(known_id, claim)]
         if not named:
-            raise document.error((CLAIMS, place), f"no claim of {base.name} has an id like '{claim}'")
+            raise document.error((CLAIMS, index), f"no claim of {base.name} has an id like '{claim}'")
         for number in named:
             take(base, number)
     return Document(document.name, document.content | {CLAIMS: tuple(claims)}, positions)

@@ -48,18 +48,18 @@ def load_any(
         return config_in(path, document, overrides, n_splits)
     collection = validate(document, Collection)
     members = []
-    for place, name in enumerate(collection.experiments):
-        member = config_in(*_member(document, place, path.parent / f"{name}.yaml"), overrides, n_splits)
+    for index, name in enumerate(collection.experiments):
+        member = config_in(*_member(document, index, path.parent / f"{name}.yaml"), overrides, n_splits)
         if not any(fnmatch.fnmatchcase(claim.id, collection.claims) for claim in member.config.expected):
-            raise document.error((MEMBERS, place), f"no claim of {name} has an id like '{collection.claims}'")
+            raise document.error((MEMBERS, index), f"no claim of {name} has an id like '{collection.claims}'")
         members.append(member)
     changed = {key: value for member in members for key, value in member.document.overrides.items()}
     return LoadedCollection(path.stem, path.parent, collection, changed, tuple(members))
 
 
-def _member(document: Document, place: int, beside: Path) -> tuple[Path, Document]:
+def _member(document: Document, index: int, beside: Path) -> tuple[Path, Document]:
     """Read the config of one of a collection's experiments: beside the collection, or a shipped one."""
-    here = (MEMBERS, place)
+    here = (MEMBERS, index)
     try:
         path, member = read_config(str(beside) if is_file(beside) else beside.stem)
     except UsageError as error:

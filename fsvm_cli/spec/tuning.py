@@ -14,7 +14,7 @@ from pydantic import BeforeValidator, Field, PlainValidator, WithJsonSchema, cre
 from fsvm_cli.documents import StrictModel
 from fsvm_cli.evaluation.folds import LEAVE_ONE_OUT
 from fsvm_cli.spec.kernels import SYNONYMS, fields_in_configs
-from fsvm_cli.svm.kernels.families import KERNELS
+from fsvm_cli.svm.kernels.registry import KERNELS
 
 if TYPE_CHECKING:
     from fsvm_cli.svm.kernels.base import Kernel

@@ -12,17 +12,14 @@ from fsvm_cli.compiled_cache import use_cache_of_these_sources
 
 if TYPE_CHECKING:
     from fsvm_cli.svm.estimator import SVM
+    from fsvm_cli.svm.kernels.anova import Anova
     from fsvm_cli.svm.kernels.base import Kernel
-    from fsvm_cli.svm.kernels.families import (
-        KERNELS,
-        Anova,
-        Gaussian,
-        Laplace,
-        Linear,
-        Polynomial,
-        Tanh,
-        kernel_from_name,
-    )
+    from fsvm_cli.svm.kernels.gaussian import Gaussian
+    from fsvm_cli.svm.kernels.laplace import Laplace
+    from fsvm_cli.svm.kernels.linear import Linear
+    from fsvm_cli.svm.kernels.polynomial import Polynomial
+    from fsvm_cli.svm.kernels.registry import KERNELS, kernel_from_name
+    from fsvm_cli.svm.kernels.tanh import Tanh
     from fsvm_cli.svm.kernels.weighted_sum import WeightedSum
     from fsvm_cli.svm.one_vs_rest import OneVsRest, decision_values, fit_one_vs_rest, predict_codes
     from fsvm_cli.svm.paths.nested import NestedCurves, nested_curves
@@ -34,21 +31,18 @@ if TYPE_CHECKING:
 use_cache_of_these_sources()
 
 _HOMES = {
+    "kernels.anova": ("Anova",),
     "kernels.base": ("Kernel",),
+    "kernels.gaussian": ("Gaussian",),
+    "kernels.laplace": ("Laplace",),
+    "kernels.linear": ("Linear",),
+    "kernels.polynomial": ("Polynomial",),
+    "kernels.registry": ("KERNELS", "kernel_from_name"),
+    "kernels.tanh": ("Tanh",),
     "kernels.weighted_sum": ("WeightedSum",),
     "solvers.certificate": ("bias_of", "duality_gap"),
     "solvers.dual": ("ConvergenceError", "DualProblem", "DualSolution", "InfeasibleError", "Solver"),
     "estimator": ("SVM",),
-    "kernels.families": (
-        "KERNELS",
-        "Anova",
-        "Gaussian",
-        "Laplace",
-        "Linear",
-        "Polynomial",
-        "Tanh",
-        "kernel_from_name",
-    ),
     "paths.nested": ("NestedCurves", "nested_curves"),
     "one_vs_rest": ("OneVsRest", "decision_values", "fit_one_vs_rest", "predict_codes"),
     "solvers.solve": ("solve",),

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fsvm_cli.svm.kernels.base import Kernel
-from fsvm_cli.svm.kernels.families import kernel_from_name
+from fsvm_cli.svm.kernels.registry import kernel_from_name
 from fsvm_cli.svm.one_vs_rest import (
     TIE_TOLERANCES,
     OutputScaling,

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from fsvm_cli.svm.kernels.base import Kernel
-    from fsvm_cli.svm.kernels.pairwise import Samples
+    from fsvm_cli.svm.kernels.pairwise import Matrix
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +48,7 @@ class GridSearch:
 def grid_search(
     kernels: Sequence[Kernel],
     Cs: Sequence[float],
-    X: Samples,
+    X: Matrix,
     y: Codes,
     folds: Sequence[Fold],
     *,

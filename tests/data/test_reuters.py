@@ -12,7 +12,7 @@ from fsvm_cli.data import load
 from fsvm_cli.data.readers.reuters import read_reuters
 from fsvm_cli.data.source import open_source
 from fsvm_cli.data.spec import NamedSpec
-from fsvm_cli.data.vocabulary import seen_from
+from fsvm_cli.data.vocabulary import with_training_vocabulary
 from fsvm_cli.errors import DataError
 
 
@@ -97,9 +97,9 @@ class TestCollection:
         assert not default.caveats
         assert "test stories included" in paper.caveats[0]
         whole, counts = (source.draw(np.random.default_rng(0)) for source in (paper, default))
-        everything = seen_from(counts, np.arange(counts.n_samples))
+        everything = with_training_vocabulary(counts, np.arange(counts.n_samples))
         assert (everything != whole.X).nnz == 0
-        half = seen_from(counts, np.arange(0, counts.n_samples, 2))
+        half = with_training_vocabulary(counts, np.arange(0, counts.n_samples, 2))
         assert 0.4 * whole.n_features < np.count_nonzero(half.sum(axis=0)) < 0.8 * whole.n_features
 
     def test_modapte_has_nearly_the_known_counts(self) -> None:

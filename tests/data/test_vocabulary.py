@@ -13,7 +13,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 from fsvm_cli.data.dataset import Dataset, hash_values
 from fsvm_cli.data.readers.reuters import LEAST_OCCURRENCES, WORD, read_reuters
-from fsvm_cli.data.vocabulary import seen_from
+from fsvm_cli.data.vocabulary import with_training_vocabulary
 from tests.data.test_reuters import story
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def counted(texts: list[str]) -> Dataset:
 def test_the_words_of_a_split_are_those_of_its_training_texts(texts: list[str], data: st.DataObject) -> None:
     dataset = counted(texts)
     training = np.array(data.draw(st.permutations(range(len(texts)))))[: len(texts) // 2]
-    seen = seen_from(dataset, training).toarray()
+    seen = with_training_vocabulary(dataset, training).toarray()
     vectorizer = CountVectorizer(token_pattern=WORD)
     counts = vectorizer.fit_transform([texts[row] for row in training]).sum(axis=0).A1
     known = vectorizer.get_feature_names_out()[counts >= LEAST_OCCURRENCES]
@@ -61,7 +61,7 @@ def test_data_that_hold_no_counts_look_the_same_to_everybody() -> None:
         class_names=("no", "yes"),
         sha256="0" * 64,
     )
-    assert seen_from(dataset, np.array([0, 1])) is X
+    assert with_training_vocabulary(dataset, np.array([0, 1])) is X
 
 
 def test_counts_with_a_threshold_are_another_data_set_than_counts() -> None:

@@ -27,9 +27,9 @@ def test_leave_one_out_is_scikit_learns() -> None:
 
 def test_a_class_with_fewer_samples_than_folds_is_told_in_one_sentence() -> None:
     with pytest.raises(ValueError, match=r"^wrapper: folds is 6; .* smallest class has 5 samples, and 6 are needed$"):
-        stratified_folds(Y, 6, 0, asker="wrapper")
+        stratified_folds(Y, 6, 0, caller="wrapper")
     with pytest.raises(ValueError, match=r"^tune: folds is leave-one-out; .* has 1 samples, and 2 are needed$"):
-        leave_one_out(np.array([0, 0, 1]), asker="tune")
+        leave_one_out(np.array([0, 0, 1]), caller="tune")
 
 
 def test_a_class_that_does_not_occur_needs_no_samples() -> None:

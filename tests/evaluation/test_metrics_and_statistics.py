@@ -8,11 +8,9 @@ import scipy.stats
 import sklearn.metrics
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV
 
 from fsvm_cli.evaluation.bootstrap import bootstrap_interval
-from fsvm_cli.evaluation.metrics import METRICS, accuracy, confusion_matrix, metric_scorer
+from fsvm_cli.evaluation.metrics import METRICS, accuracy, confusion_matrix
 from fsvm_cli.evaluation.statistics import mean_interval
 
 
@@ -60,27 +58,6 @@ def test_a_single_trial_has_a_mean_and_no_interval() -> None:
     found = mean_interval(np.array([0.5]))
     assert (found.mean, found.n) == (0.5, 1)
     assert np.isnan([found.std, found.low, found.high]).all()
-
-
-@pytest.mark.parametrize("metric", METRICS)
-def test_a_scorer_scores_labels_of_any_kind(metric: str) -> None:
-    rng = np.random.default_rng(2)
-    codes = np.arange(90) % 3
-    X, labels = rng.normal(size=(90, 2)) + codes[:, None], np.array(["c", "a", "b"])[codes]
-    rows = np.arange(90)
-    fitted = LogisticRegression().fit(X, labels)
-    place = {"c": 0, "a": 1, "b": 2}
-    predicted = np.array([place[label] for label in fitted.predict(X)])
-    expected = ORACLES[metric](codes, predicted)
-    assert metric_scorer(metric)(fitted, X, labels) == pytest.approx(expected)
-    assert GridSearchCV(fitted, {"C": [1.0]}, scoring=metric_scorer(metric), cv=[(rows, rows)]).fit(
-        X, labels
-    ).best_score_ == pytest.approx(expected)
-
-
-def test_a_metric_that_is_not_there_is_named() -> None:
-    with pytest.raises(ValueError, match=r"no metric is called 'acc'; there are accuracy, .*rci"):
-        metric_scorer("acc")
 
 
 @pytest.mark.parametrize("n_right", [5, 30, 57])

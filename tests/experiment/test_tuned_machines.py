@@ -18,7 +18,7 @@ from fsvm_cli.experiment.plan import Experiment, Trial
 from fsvm_cli.experiment.stored import stored_outcome
 from fsvm_cli.experiment.trial import DrawnTrial, draw_parts, run_trial
 from fsvm_cli.experiment.tuning import tuned
-from fsvm_cli.report.choices import in_words
+from fsvm_cli.report.choices import describe_choices
 from fsvm_cli.report.results import write_tables
 from fsvm_cli.report.table_files import read_table
 from fsvm_cli.spec.machine import Machine
@@ -159,7 +159,7 @@ def test_a_table_counts_what_was_chosen(load: Callable[..., LoadedConfig], plann
         value = row.value if row.value == "automatic" else float(row.value)
         assert row.n_chosen == sum(outcome.chosen[row.parameter] == value for outcome in outcomes)
         assert (row.n_trials, row.train_size) == (3, 12)
-    first, second = in_words(table)
+    first, second = describe_choices(table)
     assert first.startswith("kpd, 12 rows, chosen most often in 3 trials: theta ")
     assert second.startswith("random, 12 rows")
     strengths = Counter(outcome.chosen["strength"] for outcome in outcomes)

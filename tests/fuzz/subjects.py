@@ -11,7 +11,8 @@ import numpy as np
 from fsvm_cli.data.dataset import Dataset
 from fsvm_cli.data.scaling import SCALINGS, fit_scaling
 from fsvm_cli.data.source import fixed_source
-from fsvm_cli.experiment.rank import rank_features, ranking_request
+from fsvm_cli.experiment.rank import rank_features
+from fsvm_cli.experiment.ranking_request import ranking_request
 from fsvm_cli.extraction.registry import extraction_methods
 from fsvm_cli.magnitudes import check_magnitudes
 from fsvm_cli.ranking.registry import ranking_methods

@@ -1,4 +1,4 @@
-"""Kernel-penalised descent: derivatives by finite differences, what holds along the path, the choice of C2 and θ."""
+"""Kernel parameter descent: derivatives by finite differences, what holds along the path, the choice of C2 and θ."""
 
 from __future__ import annotations
 
@@ -10,17 +10,9 @@ import pandas as pd
 import pytest
 from sklearn.model_selection import StratifiedKFold
 
-from fsvm_cli.ranking.kernel_descent import (
-    DescentPath,
-    DescentSettings,
-    Objective,
-    Penalty,
-    Point,
-    descend,
-    kernel_at,
-    starting_weights,
-)
-from fsvm_cli.ranking.kpd import KernelPenalisedDescent, survival
+from fsvm_cli.ranking.descent_objective import Objective, Penalty, Point, kernel_at, starting_weights
+from fsvm_cli.ranking.kernel_descent import DescentPath, DescentSettings, descend, survival
+from fsvm_cli.ranking.kpd import KernelParameterDescent
 from fsvm_cli.svm import SVM, Gaussian, Kernel, Laplace, Linear, Polynomial, predict_codes
 
 
@@ -165,7 +157,7 @@ def test_the_printed_objective_gives_up_the_features_that_matter(rng: np.random.
     informative = np.column_stack([Y + 0.3 * rng.normal(size=50), rng.normal(size=(50, 5))])
     for kernel in KERNELS:
         printed, saddle = (
-            KernelPenalisedDescent(kernel, variant=variant).fit(informative, Y) for variant in ("as-printed", "saddle")
+            KernelParameterDescent(kernel, variant=variant).fit(informative, Y) for variant in ("as-printed", "saddle")
         )
         assert saddle.ranking_[0] == 1
         assert printed.ranking_[0] > 3
@@ -179,8 +171,8 @@ def test_features_are_ordered_by_when_they_go_and_then_by_weight() -> None:
 
 def test_several_classes_are_averaged_one_against_the_rest() -> None:
     y = np.digitize(X[:, 0] + 0.3 * X[:, 1], [-0.5, 0.5])
-    ranker = KernelPenalisedDescent(Gaussian(theta=8.0)).fit(X, y)
-    alone = [KernelPenalisedDescent(Gaussian(theta=8.0)).fit(X, y == code).scores_ for code in range(3)]
+    ranker = KernelParameterDescent(Gaussian(theta=8.0)).fit(X, y)
+    alone = [KernelParameterDescent(Gaussian(theta=8.0)).fit(X, y == code).scores_ for code in range(3)]
     assert len(ranker.path_) == 3
     np.testing.assert_allclose(ranker.scores_, np.mean(alone, axis=0), rtol=1e-9)
 
@@ -196,7 +188,7 @@ def test_strength_and_step_are_chosen_by_cross_validation_on_the_training_data(n
         right = 0
         for train, test in StratifiedKFold(3, shuffle=True, random_state=1).split(data, y):
             paths = (
-                KernelPenalisedDescent(strength=strength, max_step=max_step, **settings)
+                KernelParameterDescent(strength=strength, max_step=max_step, **settings)
                 .fit(data[train], y[train])
                 .path_
             )
@@ -216,19 +208,19 @@ def test_strength_and_step_are_chosen_by_cross_validation_on_the_training_data(n
     best = strength, max(steps, key=steps.get)
     assert len(set(strengths.values())) > 1
     assert len(set(steps.values())) > 1
-    ranker = KernelPenalisedDescent(
+    ranker = KernelParameterDescent(
         strength=(0.01, 30.0, 3000.0), max_step=(0.2, "automatic", 0.4), random_state=1, **settings
     ).fit(data, y)
     assert (ranker.strength_, ranker.max_step_) == best
     assert ranker.chosen_ == {"strength": best[0], "max_step": best[1]}
-    alone = KernelPenalisedDescent(strength=best[0], max_step=best[1], **settings).fit(data, y)
+    alone = KernelParameterDescent(strength=best[0], max_step=best[1], **settings).fit(data, y)
     np.testing.assert_array_equal(ranker.scores_, alone.scores_)
     assert alone.chosen_ == {}
 
 
 @every_kernel
 def test_the_strength_is_free_of_the_scale_of_the_kernel(kernel: Kernel) -> None:
-    ranker = KernelPenalisedDescent(kernel, C=1.0, strength=2.0).fit(X, Y)
+    ranker = KernelParameterDescent(kernel, C=1.0, strength=2.0).fit(X, Y)
     start = objective_of(kernel, Penalty("l0", 0.0, 1.0)).at(starting_weights(kernel, 6), np.zeros(50)).objective
     expected = start + 2.0 * start / 6 * np.sum(1 - np.exp(-5.0 * np.ones(6)))
     assert ranker.path_[0].objective[0] == pytest.approx(expected, rel=1e-5)
@@ -237,12 +229,12 @@ def test_the_strength_is_free_of_the_scale_of_the_kernel(kernel: Kernel) -> None
 def test_more_folds_than_samples_of_a_class_are_refused() -> None:
     y = np.arange(50) < 3
     with pytest.raises(ValueError, match=r"kpd: folds is 4; .* the smallest class has 3 samples"):
-        KernelPenalisedDescent(strength=(1.0, 2.0), folds=4).fit(X, y)
+        KernelParameterDescent(strength=(1.0, 2.0), folds=4).fit(X, y)
 
 
 def test_a_kernel_without_weights_in_the_paper_is_refused_by_name() -> None:
     with pytest.raises(ValueError, match="not for the linear one"):
-        KernelPenalisedDescent(Linear()).fit(X, Y)
+        KernelParameterDescent(Linear()).fit(X, Y)
 
 
 class Uphill:
@@ -279,7 +271,7 @@ def test_a_derivative_that_is_not_a_number_ends_the_descent() -> None:
 def test_diagnostics_hold_the_descents_of_all_machines(names: list[str] | None) -> None:
     data = X[:40, :3]
     y = np.digitize(data[:, 0], [-0.5, 0.5])
-    ranker = KernelPenalisedDescent(Gaussian(theta=8.0)).fit(pd.DataFrame(data, columns=names) if names else data, y)
+    ranker = KernelParameterDescent(Gaussian(theta=8.0)).fit(pd.DataFrame(data, columns=names) if names else data, y)
     table = pd.DataFrame(ranker.diagnostics_["path"])
     weights = [f"weight of {name}" for name in names or ["x0", "x1", "x2"]]
     assert list(table) == ["machine", "iteration", "objective", "n_active", *weights]

@@ -17,7 +17,7 @@ from fsvm_cli.errors import DataError
 from fsvm_cli.experiment.plan import Trial, plan
 from fsvm_cli.experiment.records.descent_path import PATH_POINTS
 from fsvm_cli.experiment.trial import draw_parts
-from fsvm_cli.ranking.kpd import KernelPenalisedDescent
+from fsvm_cli.ranking.kpd import KernelParameterDescent
 from fsvm_cli.report.complete_trials import collect
 from fsvm_cli.report.drawing import draw_figures
 from fsvm_cli.report.folder import results_folders
@@ -186,7 +186,7 @@ def test_the_descents_of_the_first_split_are_kept_and_drawn(tmp_path: Path) -> N
     parts = draw_parts(experiment, Trial(40, 0))
     kernels = {"kpd": (Gaussian(0.5), 10.0, 0.004), "other": (Polynomial(), 1.0, 0.004)}
     for label, (kernel, C, threshold) in kernels.items():
-        descent = KernelPenalisedDescent(kernel, C, threshold=threshold).fit(parts.X_train, parts.y_train).path_[0]
+        descent = KernelParameterDescent(kernel, C, threshold=threshold).fit(parts.X_train, parts.y_train).path_[0]
         rows = table[table["ranking"] == label]
         kept = rows["iteration"].to_numpy()
         assert (kept[0], kept[-1]) == (0, len(descent.objective) - 1)

@@ -8,18 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fsvm_cli.report.numbers import DIGITS_OF_MACHINES, as_csv, settled
+from fsvm_cli.report.numbers import DIGITS_OF_MACHINES, as_csv, rounded_alike
 
 
 def test_all_numbers_have_the_digits_of_the_largest() -> None:
-    found = settled(np.array([0.123456789, -12.3456789, np.nan, np.inf, -1e-17]), 5)
+    found = rounded_alike(np.array([0.123456789, -12.3456789, np.nan, np.inf, -1e-17]), 5)
     np.testing.assert_array_equal(found, [0.123, -12.346, np.nan, np.inf, 0.0])
     assert not np.signbit(found[-1])
 
 
 @pytest.mark.parametrize("numbers", [[], [0.0], [5e-324], [1.7e308, 1.0], [np.nan]])
 def test_the_ends_of_the_range_of_doubles(numbers: list[float]) -> None:
-    np.testing.assert_allclose(settled(np.array(numbers), 5), numbers, rtol=0, atol=1e304)
+    np.testing.assert_allclose(rounded_alike(np.array(numbers), 5), numbers, rtol=0, atol=1e304)
 
 
 @given(
@@ -31,7 +31,9 @@ def test_rounding_changes_no_digit(exact: list[int], unit: float, seed: int) -> 
     # Numbers of five digits, as far from the middle between two as can be.
     numbers = np.array([*exact, 99999]) * unit
     rounded = numbers * (1 + np.random.default_rng(seed).uniform(-1e-9, 1e-9, len(numbers)))
-    np.testing.assert_array_equal(settled(rounded, DIGITS_OF_MACHINES), settled(numbers, DIGITS_OF_MACHINES))
+    np.testing.assert_array_equal(
+        rounded_alike(rounded, DIGITS_OF_MACHINES), rounded_alike(numbers, DIGITS_OF_MACHINES)
+    )
 
 
 def test_what_cancels_but_for_rounding_is_0_in_a_table() -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from fsvm_cli.runner.signals import SECONDS_BETWEEN_TRIES, insistent_signals
+from fsvm_cli.runner.signals import SECONDS_BETWEEN_TRIES, repeated_signals
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +26,7 @@ def ctrl_c_interrupts() -> Iterator[None]:
 
 
 def swallow_one(reached: list[str], seconds_after: float) -> None:
-    with insistent_signals():
+    with repeated_signals():
         with contextlib.suppress(KeyboardInterrupt):
             os.kill(os.getpid(), signal.SIGINT)
         reached.append("swallowed")
@@ -51,7 +51,7 @@ def test_a_swallowed_ctrl_c_comes_again_at_the_end_of_the_block() -> None:
 def test_what_was_there_before_is_there_again_and_no_alarm_is_left() -> None:
     numbers = signal.SIGINT, signal.SIGTERM, signal.SIGALRM
     before = [signal.getsignal(number) for number in numbers]
-    with pytest.raises(KeyboardInterrupt), insistent_signals():
+    with pytest.raises(KeyboardInterrupt), repeated_signals():
         os.kill(os.getpid(), signal.SIGINT)
     assert [signal.getsignal(number) for number in numbers] == before
     assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
@@ -61,7 +61,7 @@ def test_in_another_thread_it_does_nothing() -> None:
     reached: list[str] = []
 
     def work() -> None:
-        with insistent_signals():
+        with repeated_signals():
             reached.append("worked")
 
     thread = threading.Thread(target=work)

@@ -79,18 +79,18 @@ def _fill(path: Path, words: dict[str, list[str] | None], rows: list[tuple[int, 
     is_sparse = rows[0][1].startswith("{")
     entries_of = _sparse_entries if is_sparse else _dense_entries
     columns: list[Any] = [np.zeros(len(rows)) if each is None else [each[0]] * len(rows) for each in known]
-    for place, (number, row) in enumerate(rows):
+    for index, (number, row) in enumerate(rows):
         where = f"{path}:{number}"
-        for index, value in entries_of(where, row, len(names)):
-            allowed = known[index]
+        for column, value in entries_of(where, row, len(names)):
+            allowed = known[column]
             if value == "?":
-                columns[index][place] = np.nan if allowed is None else None
+                columns[column][index] = np.nan if allowed is None else None
             elif allowed is None:
-                columns[index][place] = _number(where, value, names[index])
+                columns[column][index] = _number(where, value, names[column])
             elif value in allowed:
-                columns[index][place] = value
+                columns[column][index] = value
             else:
-                raise DataError(f"{where}: '{value}' is no value of the attribute '{names[index]}'")
+                raise DataError(f"{where}: '{value}' is no value of the attribute '{names[column]}'")
     return pa.table(list(map(_column, columns)), names=names)
 
 

@@ -45,5 +45,5 @@ def read_expression(intensities: Path, tissues: Path, names: Path) -> Rows:
     genes = [line.split("\t") for line in names.read_text(encoding="latin-1").splitlines() if line.strip()]
     if X.shape != (len(patients), len(genes)):
         raise DataError(f"{intensities}: {X.shape}, where {len(patients)} samples of {len(genes)} genes are named")
-    feature_names = tuple(f"{place} {' '.join(gene[:2])}" for place, gene in enumerate(genes, start=1))
+    feature_names = tuple(f"{line} {' '.join(gene[:2])}" for line, gene in enumerate(genes, start=1))
     return Rows(np.ascontiguousarray(X), ["tumour" if patient < 0 else "normal" for patient in patients], feature_names)

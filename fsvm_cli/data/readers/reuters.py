@@ -78,14 +78,14 @@ def read_reuters(paths: Sequence[Path], *, topics: Collection[str], split: Split
     """
     parts: list[list[tuple[str, str]]] = [[], []]
     for story in _stories(paths):
-        place = _part(story, split)
+        part = _part(story, split)
         chosen = [topic for topic in story.topics if topic in topics]
-        if place is not None and len(chosen) == 1 and not _is_numeric(story.text):
-            parts[place].append((chosen[0], story.text))
+        if part is not None and len(chosen) == 1 and not _is_numeric(story.text):
+            parts[part].append((chosen[0], story.text))
     parts = [part for part in parts if part]
     if not parts:
         raise DataError(f"{paths[0].parent}: no stories about {', '.join(topics)}")
-    counted = [text for place, part in enumerate(parts) if vocabulary == "whole" or place == 0 for _, text in part]
+    counted = [text for stories in (parts if vocabulary == "whole" else parts[:1]) for _, text in stories]
     words = _frequent_words(counted)
     if not words:
         raise DataError(f"{paths[0].parent}: no word occurs {LEAST_OCCURRENCES} times")

@@ -54,7 +54,7 @@ def read_text(
         if len(fields) != width:
             raise DataError(f"{path}:{number}: {len(fields)} fields where the first row has {width}")
         if drop:
-            fields = [field for place, field in enumerate(fields, start=1) if place not in drop]
+            fields = [field for column, field in enumerate(fields, start=1) if column not in drop]
         if not fields:
             raise DataError(f"{path}:{number}: no field for the class")
         label = fields.pop(0 if target == "first" else -1).strip()

@@ -18,8 +18,8 @@ class Generator:
     Attributes
     ----------
     draw : callable
-        ``draw(rng, n_samples, **parameters)`` returns X of shape (n_samples, n_features) and codes of shape
-        (n_samples,).
+        ``draw(rng, n_samples, **parameters)``, with a ``numpy.random.Generator`` and a number of rows, returns X of
+        shape (n_samples, n_features) and class codes of shape (n_samples,).
     n_features : int
         Number of features.
     class_names : tuple of str

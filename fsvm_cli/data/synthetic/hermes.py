@@ -21,10 +21,8 @@ def draw_noise20(
 
     Parameters
     ----------
-    rng : numpy.random.Generator
-        Source of randomness.
-    n_samples : int
-        Number of rows; the classes are equally likely.
+    rng, n_samples
+        As in `Generator`; the classes are equally likely.
     smallest_sd : float
         Standard deviation of feature 1.
     growth : float
@@ -52,10 +50,8 @@ def draw_plane(
 
     Parameters
     ----------
-    rng : numpy.random.Generator
-        Source of randomness.
-    n_samples : int
-        Number of rows; the classes are equally likely.
+    rng, n_samples
+        As in `Generator`; the classes are equally likely.
     half_width : float
         The first feature is uniform within plus or minus this.
     amplitude : float

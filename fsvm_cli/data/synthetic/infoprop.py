@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 # Breiman et al. (1984), p. 43: the lit segments of the digits 0 to 9, from the top down and from left to right.
 DIGITS = (0b1110111, 0b0010010, 0b1011101, 0b1011011, 0b0111010, 0b1101011, 0b1101111, 0b1010010, 0b1111111, 0b1111011)
-SEGMENTS = np.array([[digit >> place & 1 for place in range(6, -1, -1)] for digit in DIGITS])
-PLACES = np.arange(1, 22)
-# Breiman et al. (1984), p. 49: three triangles, which all vanish at the places 1 and 21.
-TRIANGLES = np.array([np.maximum(6 - np.abs(PLACES - peak), 0) for peak in (11, 15, 7)], dtype=np.float64)
+SEGMENTS = np.array([[digit >> bit & 1 for bit in range(6, -1, -1)] for digit in DIGITS])
+POSITIONS = np.arange(1, 22)
+# Breiman et al. (1984), p. 49: three triangles, which all vanish at the positions 1 and 21.
+TRIANGLES = np.array([np.maximum(6 - np.abs(POSITIONS - peak), 0) for peak in (11, 15, 7)], dtype=np.float64)
 MIXED = np.array([[0, 1], [0, 2], [1, 2]])
 
 
@@ -35,10 +35,8 @@ def draw_three_class(
 
     Parameters
     ----------
-    rng : numpy.random.Generator
-        Source of randomness.
-    n_samples : int
-        Number of rows.
+    rng, n_samples
+        As in `Generator`.
     means : sequence of three floats
         Mean of feature i in class i; in the other classes it is 0.
     priors : sequence of three floats
@@ -66,10 +64,8 @@ def draw_led24(
 
     Parameters
     ----------
-    rng : numpy.random.Generator
-        Source of randomness.
-    n_samples : int
-        Number of rows; the digits are equally likely.
+    rng, n_samples
+        As in `Generator`; the digits are equally likely.
     inversion : float
         Probability that a segment shows the opposite.
 
@@ -93,10 +89,8 @@ def draw_waveform40(rng: np.random.Generator, n_samples: int) -> tuple[NDArray[n
 
     Parameters
     ----------
-    rng : numpy.random.Generator
-        Source of randomness.
-    n_samples : int
-        Number of rows; the classes are equally likely.
+    rng, n_samples
+        As in `Generator`; the classes are equally likely.
 
     Returns
     -------

@@ -21,10 +21,8 @@ def draw_linear(
 
     Parameters
     ----------
-    rng : numpy.random.Generator
-        Source of randomness.
-    n_samples : int
-        Number of rows; the classes are equally likely.
+    rng, n_samples
+        As in `Generator`; the classes are equally likely.
     first_share : float
         Probability that features 1 to 3 carry the class of a row; otherwise features 4 to 6 do.
     noise_sd : float
@@ -54,10 +52,8 @@ def draw_nonlinear(
 
     Parameters
     ----------
-    rng : numpy.random.Generator
-        Source of randomness.
-    n_samples : int
-        Number of rows; the classes are equally likely.
+    rng, n_samples
+        As in `Generator`; the classes are equally likely.
     noise_sd : float
         Standard deviation of features 3 to 52, in the units of the others.
 

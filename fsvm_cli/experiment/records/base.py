@@ -75,9 +75,8 @@ class Record(ABC):
         config : Config
         data : mapping of str to value
             What `run.json` says of the data: ``feature_names``, ``class_names``.
-        folder : Path
-        formats : sequence of str
-            Of svg, png, pdf.
+        folder, formats
+            As in `fsvm_cli.figures.save`.
 
         Returns
         -------

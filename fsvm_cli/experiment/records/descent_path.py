@@ -91,13 +91,16 @@ def _draw_weights(axes: Axes, rows: pd.DataFrame) -> None:
     for name in weights:
         if name not in named:
             axes.plot(rows["iteration"], weights[name], color="#bbbbbb", linewidth=0.5, zorder=1)
-    for place, name in enumerate(named):
-        axes.plot(rows["iteration"], weights[name], color=COLOURS[place], zorder=2)
+    for colour, name in zip(COLOURS, named, strict=False):
+        axes.plot(rows["iteration"], weights[name], color=colour, zorder=2)
     # What draws is imported where it is used: a run computes records, and draws nothing.
     from matplotlib.lines import Line2D  # noqa: PLC0415
 
     names = [name.removeprefix(WEIGHT_OF) for name in named]
-    handles = [Line2D([], [], color=COLOURS[place], label=legible(name, MAX_NAME)) for place, name in enumerate(names)]
+    handles = [
+        Line2D([], [], color=colour, label=legible(name, MAX_NAME))
+        for colour, name in zip(COLOURS, names, strict=False)
+    ]
     axes.legend(handles=handles, loc="upper left", fontsize=6, handlelength=1.2)
     # Room for the names above the curves.
     axes.set_ylim(0, 1.6 * float(weights.to_numpy().max()))

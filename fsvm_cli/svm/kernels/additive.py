@@ -20,7 +20,7 @@ from fsvm_cli.svm.kernels.symmetric_gram import symmetric_gram
 if TYPE_CHECKING:
     from fsvm_cli.svm.kernels.base import Features
     from fsvm_cli.svm.kernels.compiled import Form
-    from fsvm_cli.svm.kernels.pairwise import PairwiseStatistic, Samples
+    from fsvm_cli.svm.kernels.pairwise import Matrix, PairwiseStatistic
     from fsvm_cli.svm.vectors import Array
 
 Weights = Annotated[tuple[Annotated[float, annotated_types.Ge(0.0)], ...] | None, "one per feature"]
@@ -101,7 +101,7 @@ class AdditiveKernel(Kernel):
             raise ValueError(f"{type(self).__name__}: weights has {len(weights)} entries for {n_features} features")
         return np.asarray(weights, dtype=np.float64)
 
-    def statistic_matrix(self, A: Samples, B: Samples, features: Features | None = None) -> Array:
+    def statistic_matrix(self, A: Matrix, B: Matrix, features: Features | None = None) -> Array:
         """Return s(a_i, b_k); over disjoint sets of features the results add up to that of their union.
 
         Parameters
@@ -117,7 +117,7 @@ class AdditiveKernel(Kernel):
         """
         return self.statistic.matrix(*self._parts(A, B, features))
 
-    def gram(self, A: Samples, B: Samples, features: Features | None = None) -> Array:  # noqa: D102 - as in Kernel
+    def gram(self, A: Matrix, B: Matrix, features: Features | None = None) -> Array:  # noqa: D102 - as in Kernel
         A, B, weights = self._parts(A, B, features)
         if A is B and (factors := self.statistic.factors(A, weights)):
             return symmetric_gram(self.form, *factors)
@@ -127,7 +127,7 @@ class AdditiveKernel(Kernel):
         return result
 
     def expansion(  # noqa: D102 - as in Kernel
-        self, A: Samples, B: Samples, coefficients: Array, features: Features | None = None
+        self, A: Matrix, B: Matrix, coefficients: Array, features: Features | None = None
     ) -> Array:
         A, B, weights = self._parts(A, B, features)
         if not self.is_linear:
@@ -138,18 +138,18 @@ class AdditiveKernel(Kernel):
         normals = coefficients @ A if weights is None else (coefficients @ A) * weights
         return np.asarray((B @ normals.T).T, dtype=np.float64)
 
-    def input_gradient(self, A: Samples, B: Samples, coefficients: Array) -> Array:  # noqa: D102 - as in Kernel
+    def input_gradient(self, A: Matrix, B: Matrix, coefficients: Array) -> Array:  # noqa: D102 - as in Kernel
         A, B, weights = self._parts(A, B, None)
         G = np.asarray(coefficients, dtype=np.float64)[:, None] * self.slope(self.statistic.matrix(A, B, weights))
         return self.statistic.input_contraction(A, B, weights, G)
 
-    def weight_gradient(self, A: Samples, B: Samples, coefficients: Array) -> Array:  # noqa: D102 - as in Kernel
+    def weight_gradient(self, A: Matrix, B: Matrix, coefficients: Array) -> Array:  # noqa: D102 - as in Kernel
         self._refuse_without_weights()
         A, B, weights = self._parts(A, B, None)
         G = coefficients * self.slope(self.statistic.matrix(A, B, weights))
         return self.statistic.weight_contraction(A, B, G)
 
-    def _parts(self, A: Samples, B: Samples, features: Features | None) -> tuple[Samples, Samples, Array | None]:
+    def _parts(self, A: Matrix, B: Matrix, features: Features | None) -> tuple[Matrix, Matrix, Array | None]:
         """Give the samples' columns with their weights; samples that are one object stay one."""
         a = self._samples(A)
         b = a if B is A else self._samples(B)
@@ -160,7 +160,7 @@ class AdditiveKernel(Kernel):
         picked = a[:, columns]
         return picked, picked if b is a else b[:, columns], None if weights is None else weights[columns]
 
-    def _samples(self, X: Samples) -> Samples:
+    def _samples(self, X: Matrix) -> Matrix:
         if not sparse.issparse(X):
             return np.asarray(X, dtype=np.float64)
         if not self.accepts_sparse:

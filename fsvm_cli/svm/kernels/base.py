@@ -12,7 +12,7 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from fsvm_cli.svm.kernels.pairwise import Samples
+    from fsvm_cli.svm.kernels.pairwise import Matrix
     from fsvm_cli.svm.vectors import Array
 
     Features = Sequence[int] | npt.NDArray[np.intp]
@@ -33,6 +33,12 @@ class Kernel(ABC):
     --------
     fsvm_cli.svm.kernels.additive.AdditiveKernel : A function of a sum over features.
     WeightedSum : A weighted sum of kernels.
+
+    Examples
+    --------
+    >>> from fsvm_cli import Gaussian, Kernel, Linear
+    >>> isinstance(Gaussian(theta=2.0), Kernel), Linear() == Linear()
+    (True, True)
     """
 
     name: ClassVar[str]
@@ -66,7 +72,7 @@ class Kernel(ABC):
         return (0.0, 0.0)
 
     @abstractmethod
-    def gram(self, A: Samples, B: Samples, features: Features | None = None) -> Array:
+    def gram(self, A: Matrix, B: Matrix, features: Features | None = None) -> Array:
         """Return the Gram matrix K(a_i, b_k).
 
         Parameters
@@ -86,7 +92,7 @@ class Kernel(ABC):
             If samples are sparse and the kernel takes dense ones only, or there is not one weight for each feature.
         """
 
-    def expansion(self, A: Samples, B: Samples, coefficients: Array, features: Features | None = None) -> Array:
+    def expansion(self, A: Matrix, B: Matrix, coefficients: Array, features: Features | None = None) -> Array:
         """Return sum_i coefficients_mi K(a_i, b_k): the outputs of machines, without their biases.
 
         Parameters
@@ -105,7 +111,7 @@ class Kernel(ABC):
         return np.asarray(coefficients @ self.gram(A, B, features), dtype=np.float64)
 
     @abstractmethod
-    def input_gradient(self, A: Samples, B: Samples, coefficients: Array) -> Array:
+    def input_gradient(self, A: Matrix, B: Matrix, coefficients: Array) -> Array:
         """Return the gradient of x -> sum_i coefficients_i K(a_i, x) at each row of B.
 
         Parameters
@@ -124,7 +130,7 @@ class Kernel(ABC):
         """
 
     @abstractmethod
-    def weight_gradient(self, A: Samples, B: Samples, coefficients: Array) -> Array:
+    def weight_gradient(self, A: Matrix, B: Matrix, coefficients: Array) -> Array:
         """Return the derivative of sum_ik coefficients_ik K(a_i, b_k) with respect to each feature weight.
 
         Parameters

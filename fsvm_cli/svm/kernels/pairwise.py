@@ -29,7 +29,7 @@ from fsvm_cli.svm.kernels.weighted_statistic import contract_differences, weight
 if TYPE_CHECKING:
     from fsvm_cli.svm.vectors import Array
 
-Samples = Any  # a dense array or a CSR matrix (n, d); scipy ships no types
+Matrix = Any  # a dense array or a CSR matrix (n, d); scipy ships no types
 
 
 class PairwiseStatistic(ABC):
@@ -47,7 +47,7 @@ class PairwiseStatistic(ABC):
     accepts_sparse: ClassVar[bool] = False
 
     @abstractmethod
-    def matrix(self, A: Samples, B: Samples, weights: Array | None) -> Array:
+    def matrix(self, A: Matrix, B: Matrix, weights: Array | None) -> Array:
         """Return s(a_i, b_k) for all pairs.
 
         Parameters
@@ -76,16 +76,16 @@ class PairwiseStatistic(ABC):
         """
         return self.matrix(X, X, weights)
 
-    def factors(self, A: Samples, weights: Array | None) -> tuple[Array, Array] | None:  # noqa: ARG002
+    def factors(self, A: Matrix, weights: Array | None) -> tuple[Array, Array] | None:  # noqa: ARG002
         """Return two matrices of rows whose inner products, in a dense matrix, lead to s(a_i, a_k); None: none do."""
         return None
 
     @abstractmethod
-    def input_contraction(self, A: Samples, B: Samples, weights: Array | None, G: Array) -> Array:
+    def input_contraction(self, A: Matrix, B: Matrix, weights: Array | None, G: Array) -> Array:
         """Return sum_i G_ik ds(a_i, b_k)/db_k, shape (n_b, d), for coefficients G of shape (n_a, n_b)."""
 
     @abstractmethod
-    def weight_contraction(self, A: Samples, B: Samples, G: Array) -> Array:
+    def weight_contraction(self, A: Matrix, B: Matrix, G: Array) -> Array:
         """Return sum_ik G_ik ds(a_i, b_k)/dw_j, shape (d,), for coefficients G of shape (n_a, n_b)."""
 
     def symmetric_weight_contraction(self, X: Array, G: Array) -> Array:
@@ -93,13 +93,13 @@ class PairwiseStatistic(ABC):
         return self.weight_contraction(X, X, G)
 
 
-def _weighted(A: Samples, weights: Array | None) -> Samples:
+def _weighted(A: Matrix, weights: Array | None) -> Matrix:
     if weights is None:
         return A
     return A.multiply(weights).tocsr() if sparse.issparse(A) else A * weights
 
 
-def _centred(centre: Array, A: Samples, weights: Array | None) -> Array:
+def _centred(centre: Array, A: Matrix, weights: Array | None) -> Array:
     """Return the samples relative to a centre, in units in which the weights are 1."""
     shifted: Array = A - centre
     return shifted if weights is None else shifted * np.sqrt(weights)
@@ -111,7 +111,7 @@ def _centre(A: Array) -> Array:
     return centre
 
 
-def _dense(A: Samples) -> Array:
+def _dense(A: Matrix) -> Array:
     return np.asarray(A.toarray() if sparse.issparse(A) else A, dtype=np.float64)
 
 
@@ -122,19 +122,19 @@ class InnerProduct(PairwiseStatistic):
     code: ClassVar[int] = INNER_PRODUCT
     accepts_sparse: ClassVar[bool] = True
 
-    def matrix(self, A: Samples, B: Samples, weights: Array | None) -> Array:  # noqa: D102
+    def matrix(self, A: Matrix, B: Matrix, weights: Array | None) -> Array:  # noqa: D102
         if sparse.issparse(A) and sparse.issparse(B):
             return sparse_inner_products(_weighted(A, weights), B)
         return _dense(_weighted(A, weights) @ B.T)
 
-    def factors(self, A: Samples, weights: Array | None) -> tuple[Array, Array] | None:  # noqa: D102
+    def factors(self, A: Matrix, weights: Array | None) -> tuple[Array, Array] | None:  # noqa: D102
         return None if sparse.issparse(A) else (_weighted(A, weights), A)
 
-    def input_contraction(self, A: Samples, B: Samples, weights: Array | None, G: Array) -> Array:  # noqa: ARG002, D102
+    def input_contraction(self, A: Matrix, B: Matrix, weights: Array | None, G: Array) -> Array:  # noqa: ARG002, D102
         contracted = _dense(A.T @ G).T
         return contracted if weights is None else contracted * weights
 
-    def weight_contraction(self, A: Samples, B: Samples, G: Array) -> Array:  # noqa: D102
+    def weight_contraction(self, A: Matrix, B: Matrix, G: Array) -> Array:  # noqa: D102
         projected = _dense(B.T @ G.T).T
         product = A.multiply(projected) if sparse.issparse(A) else A * projected
         return np.asarray(product.sum(axis=0), dtype=np.float64).ravel()
@@ -149,7 +149,7 @@ class SquaredDistance(PairwiseStatistic):
 
     code: ClassVar[int] = SQUARED_DISTANCE
 
-    def matrix(self, A: Samples, B: Samples, weights: Array | None) -> Array:  # noqa: D102
+    def matrix(self, A: Matrix, B: Matrix, weights: Array | None) -> Array:  # noqa: D102
         a = _centred(_centre(A), A, weights)
         b = a if A is B else _centred(_centre(A), B, weights)
         result: Array = a @ b.T
@@ -161,15 +161,15 @@ class SquaredDistance(PairwiseStatistic):
     def symmetric_matrix(self, X: Array, weights: Array) -> Array:  # noqa: D102
         return weighted_statistic(Form(self.code, IDENTITY), X, weights)
 
-    def factors(self, A: Samples, weights: Array | None) -> tuple[Array, Array] | None:  # noqa: D102
+    def factors(self, A: Matrix, weights: Array | None) -> tuple[Array, Array] | None:  # noqa: D102
         a = _centred(_centre(A), A, weights)
         return a, a
 
-    def input_contraction(self, A: Samples, B: Samples, weights: Array | None, G: Array) -> Array:  # noqa: D102
+    def input_contraction(self, A: Matrix, B: Matrix, weights: Array | None, G: Array) -> Array:  # noqa: D102
         contracted: Array = 2.0 * (B * G.sum(axis=0)[:, None] - G.T @ A)
         return contracted if weights is None else contracted * weights
 
-    def weight_contraction(self, A: Samples, B: Samples, G: Array) -> Array:  # noqa: D102
+    def weight_contraction(self, A: Matrix, B: Matrix, G: Array) -> Array:  # noqa: D102
         centre = _centre(A)  # keeps the expanded square accurate for features far from the origin
         a, b = A - centre, B - centre
         contracted: Array = G.sum(axis=1) @ a**2 + G.sum(axis=0) @ b**2 - 2.0 * np.sum(a * (G @ b), axis=0)
@@ -187,20 +187,20 @@ class _FeatureLoop(PairwiseStatistic):
     def _slope(self, difference: Array) -> Array:
         """Return dt/dv as a function of u - v."""
 
-    def matrix(self, A: Samples, B: Samples, weights: Array | None) -> Array:
+    def matrix(self, A: Matrix, B: Matrix, weights: Array | None) -> Array:
         total = np.zeros((A.shape[0], B.shape[0]))
         for j in range(A.shape[1]):
             term = self._term(A[:, j, None] - B[None, :, j])
             total += term if weights is None else weights[j] * term
         return total
 
-    def input_contraction(self, A: Samples, B: Samples, weights: Array | None, G: Array) -> Array:
+    def input_contraction(self, A: Matrix, B: Matrix, weights: Array | None, G: Array) -> Array:
         contracted = np.empty((B.shape[0], A.shape[1]))
         for j in range(A.shape[1]):
             contracted[:, j] = np.einsum("ik,ik->k", G, self._slope(A[:, j, None] - B[None, :, j]))
         return contracted if weights is None else contracted * weights
 
-    def weight_contraction(self, A: Samples, B: Samples, G: Array) -> Array:
+    def weight_contraction(self, A: Matrix, B: Matrix, G: Array) -> Array:
         return np.array([np.vdot(G, self._term(A[:, j, None] - B[None, :, j])) for j in range(A.shape[1])])
 
 
@@ -210,7 +210,7 @@ class L1Distance(_FeatureLoop):
 
     code: ClassVar[int] = L1_DISTANCE
 
-    def matrix(self, A: Samples, B: Samples, weights: Array | None) -> Array:  # noqa: D102
+    def matrix(self, A: Matrix, B: Matrix, weights: Array | None) -> Array:  # noqa: D102
         return np.asarray(cdist(_weighted(A, weights), _weighted(B, weights), "cityblock"), dtype=np.float64)
 
     def symmetric_matrix(self, X: Array, weights: Array) -> Array:  # noqa: D102

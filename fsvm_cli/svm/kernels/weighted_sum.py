@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from fsvm_cli.svm.kernels.base import Features
-    from fsvm_cli.svm.kernels.pairwise import Samples
+    from fsvm_cli.svm.kernels.pairwise import Matrix
     from fsvm_cli.svm.vectors import Array
 
 
@@ -57,10 +57,11 @@ class WeightedSum(Kernel):
 
     References
     ----------
-    C. Gold, A. Holub and P. Sollich, "Bayesian approach to feature selection and parameter tuning for support vector
-    machine classifiers", Neural Networks 18 (2005): the kernel of the example.
-    G. R. G. Lanckriet et al., "Learning the kernel matrix with semidefinite programming", JMLR 5 (2004): coefficients
-    of both signs, or none negative.
+    - C. Gold, A. Holub and P. Sollich, "Bayesian Approach to Feature Selection and Parameter Tuning for Support
+      Vector Machine Classifiers", Neural Networks 18, 2005: the kernel of the example; here gold2005.
+    - G. R. G. Lanckriet, N. Cristianini, P. Bartlett, L. El Ghaoui and M. I. Jordan, "Learning the Kernel Matrix with
+      Semidefinite Programming", Journal of Machine Learning Research 5, 2004, pages 27-72: coefficients of both signs,
+      or none negative.
 
     Examples
     --------
@@ -117,22 +118,22 @@ class WeightedSum(Kernel):
         """That of the roughest kernel."""
         return max(kernel.roughness for kernel in self.kernels)
 
-    def gram(self, A: Samples, B: Samples, features: Features | None = None) -> Array:  # noqa: D102 - as in Kernel
+    def gram(self, A: Matrix, B: Matrix, features: Features | None = None) -> Array:  # noqa: D102 - as in Kernel
         total = _added_up(mu * kernel.gram(A, B, features) for mu, kernel in self._terms())
         total += self.constant
         return total
 
     def expansion(  # noqa: D102 - as in Kernel
-        self, A: Samples, B: Samples, coefficients: Array, features: Features | None = None
+        self, A: Matrix, B: Matrix, coefficients: Array, features: Features | None = None
     ) -> Array:
         total = _added_up(mu * kernel.expansion(A, B, coefficients, features) for mu, kernel in self._terms())
         total += self.constant * coefficients.sum(axis=1, keepdims=True)
         return total
 
-    def input_gradient(self, A: Samples, B: Samples, coefficients: Array) -> Array:  # noqa: D102 - as in Kernel
+    def input_gradient(self, A: Matrix, B: Matrix, coefficients: Array) -> Array:  # noqa: D102 - as in Kernel
         return _added_up(mu * kernel.input_gradient(A, B, coefficients) for mu, kernel in self._terms())
 
-    def weight_gradient(self, A: Samples, B: Samples, coefficients: Array) -> Array:
+    def weight_gradient(self, A: Matrix, B: Matrix, coefficients: Array) -> Array:
         """Return the derivative by each feature weight that the kernels share; see `Kernel.weight_gradient`.
 
         Raises

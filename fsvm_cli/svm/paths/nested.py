@@ -13,13 +13,14 @@ from scipy import sparse
 from fsvm_cli.svm.kernels.additive import AdditiveKernel
 from fsvm_cli.svm.labels import Codes, machine_labels
 from fsvm_cli.svm.one_vs_rest import TIE_TOLERANCES, predict_codes
-from fsvm_cli.svm.paths.follow import Entering, Problems, Records, fit_subset, follow_order, make_path, restart
+from fsvm_cli.svm.paths.follow import fit_subset, follow_order
+from fsvm_cli.svm.paths.state import Entering, Problems, Records, make_path, restart
 from fsvm_cli.svm.solvers.dual import DualProblem
 from fsvm_cli.svm.solvers.solve import check_options, solve
 
 if TYPE_CHECKING:
     from fsvm_cli.svm.kernels.base import Kernel
-    from fsvm_cli.svm.kernels.pairwise import Samples
+    from fsvm_cli.svm.kernels.pairwise import Matrix
     from fsvm_cli.svm.solvers.dual import Array, Solver
 
 Features = npt.NDArray[np.intp]
@@ -30,7 +31,7 @@ FEW = 16
 
 @dataclass(frozen=True, eq=False)
 class NestedCurves:
-    """What the machines on each prefix of each order say.
+    """What the machines on each prefix of each order predict, with their certificates.
 
     Machines of classes that the training part lacks have a decision value of -infinity, gap 0, no iterations, are
     converged, and their solver is "".
@@ -67,9 +68,9 @@ class NestedCurves:
 def nested_curves(  # noqa: PLR0917
     kernel: Kernel,
     C: float,
-    X_train: Samples,
+    X_train: Matrix,
     y_train: Codes,
-    X_test: Samples,
+    X_test: Matrix,
     orders: npt.ArrayLike,
     sizes: tuple[int, ...],
     *,
@@ -97,10 +98,8 @@ def nested_curves(  # noqa: PLR0917
         Sizes of the subsets, each in 1 .. d.
     n_classes : int
         >= 2; classes may be absent from `y_train`.
-    tolerance : float
-        The relative duality gap of every fit.
-    solver : str
-        As in `solve`.
+    tolerance, solver
+        As in `solve`, for every fit.
 
     Raises
     ------
@@ -114,17 +113,7 @@ def nested_curves(  # noqa: PLR0917
     checked = _check_orders(orders, sizes, X_train.shape[1])
     labels, counts = machine_labels(y_train, n_classes)
     setting = _Setting(kernel, float(C), X_train, X_test, labels, tolerance)
-    solvers = np.full((len(checked), len(sizes), len(labels)), "", dtype="<U16")
-    followed = solver in {"auto", "smo"} and isinstance(kernel, AdditiveKernel)
-    if followed:
-        records = _follow_all(setting, checked, sizes)
-        solvers[..., setting.present] = "smo"
-    else:
-        records = setting.empty_records(len(checked), len(sizes))
-    if not followed or solver != "smo":
-        rest: Solver = "interior-point" if followed and solver == "auto" else solver
-        for o, s in np.argwhere(~records.converged.all(axis=2)):
-            _refit(setting, checked[o, : sizes[s]], rest, records.part((o, s)), solvers[o, s])
+    records, solvers = _fit_subsets(setting, checked, sizes, solver)
     return NestedCurves(
         train_predicted=_predict(records.train_decision, counts, tolerance),
         test_predicted=_predict(records.test_decision, counts, tolerance),
@@ -143,8 +132,8 @@ class _Setting:
 
     kernel: Kernel
     C: float
-    X_train: Samples
-    X_test: Samples
+    X_train: Matrix
+    X_test: Matrix
     labels: Array
     tolerance: float
 
@@ -172,6 +161,24 @@ class _Setting:
             np.broadcast_to(~self.present, shape).copy(),
             np.zeros(shape, dtype=np.int64),
         )
+
+
+def _fit_subsets(
+    setting: _Setting, orders: Features, sizes: tuple[int, ...], solver: Solver
+) -> tuple[Records, npt.NDArray[np.str_]]:
+    """Fit the machines on all subsets, by following the orders where that is possible; name each fit's last solver."""
+    solvers = np.full((len(orders), len(sizes), len(setting.labels)), "", dtype="<U16")
+    followed = solver in {"auto", "smo"} and isinstance(setting.kernel, AdditiveKernel)
+    if followed:
+        records = _follow_all(setting, orders, sizes)
+        solvers[..., setting.present] = "smo"
+    else:
+        records = setting.empty_records(len(orders), len(sizes))
+    if not followed or solver != "smo":
+        rest: Solver = "interior-point" if followed and solver == "auto" else solver
+        for o, s in np.argwhere(~records.converged.all(axis=2)):
+            _refit(setting, orders[o, : sizes[s]], rest, records.part((o, s)), solvers[o, s])
+    return records, solvers
 
 
 def _follow_all(setting: _Setting, orders: Features, sizes: tuple[int, ...]) -> Records:

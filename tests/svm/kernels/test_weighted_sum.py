@@ -11,7 +11,7 @@ from sklearn.svm import SVC
 
 from fsvm_cli.ranking.gradient_angle import GradientAngle
 from fsvm_cli.ranking.infoprop import Infoprop
-from fsvm_cli.ranking.kpd import KernelPenalisedDescent
+from fsvm_cli.ranking.kpd import KernelParameterDescent
 from fsvm_cli.ranking.rfe import RecursiveFeatureElimination
 from fsvm_cli.svm import (
     SVM,
@@ -147,7 +147,7 @@ def test_rankings_by_gradients_take_a_sum():
         assert np.isfinite(mixed.scores_).all()
 
 
-@pytest.mark.parametrize("method", [RecursiveFeatureElimination, KernelPenalisedDescent])
+@pytest.mark.parametrize("method", [RecursiveFeatureElimination, KernelParameterDescent])
 def test_what_walks_one_sum_over_features_says_that_it_cannot(method):
     with pytest.raises(ValueError, match=f"{method.method} .* the weighted-sum"):
         method(MIXED).fit(X, Y)

@@ -1,0 +1,148 @@
+"""What a ranking outside any experiment is asked for: a method, its parameters, its machine and the scaling."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import create_model
+
+from fsvm_cli.data.scaling import ScalingName
+from fsvm_cli.documents import Document, StrictModel, validate, with_tuples
+from fsvm_cli.errors import UsageError
+from fsvm_cli.evaluation.seeds import random_stream
+from fsvm_cli.ranking.registry import SYNONYMS, ranking_method, ranking_methods
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from fsvm_cli.ranking.base import Ranker
+    from fsvm_cli.spec.classifiers import Classifier
+
+SEED = 0
+DEFAULT_CLASSIFIER = {"kernel": "linear", "C": 1.0}
+
+
+class _MethodByName(StrictModel):
+    """The name of a method, and what other programs call it."""
+
+    synonyms = SYNONYMS
+
+
+@dataclass(frozen=True)
+class RankingRequest:
+    """How to rank.
+
+    Attributes
+    ----------
+    method : type
+        The estimator class.
+    parameters : dict of str to value
+        Of the method, by name.
+    classifier : Classifier or None
+        The machine of a method that trains one; the method's own where None.
+    scaling : str
+    """
+
+    method: type[Ranker]
+    parameters: dict[str, Any]
+    classifier: Classifier | None
+    scaling: ScalingName
+
+    def estimator(self, class_names: Sequence[str]) -> Ranker:
+        """Build the method's estimator, for data with these classes."""
+        handed = {} if self.classifier is None else self.classifier.machine(class_names).handed()
+        handed["random_state"] = int(random_stream(SEED, "ranking", self.method.method).integers(2**31))
+        taken = {name: handed[name] for name in handed.keys() & self.method.handed_down}
+        return self.method(**self.parameters, **taken)
+
+
+def ranking_request(
+    method: str, scaling: str, assignments: Iterable[str] = (), parameters: Mapping[str, Any] | None = None
+) -> RankingRequest:
+    """Build a request from what the command line, or a caller, says.
+
+    Parameters
+    ----------
+    method : str
+    scaling : str
+    assignments : iterable of str
+        ``KEY=VALUE``; KEY is a parameter of the method or of the machine (kernel, C, ...).
+    parameters : mapping of str to value, optional
+        The same as values.
+
+    Raises
+    ------
+    UsageError
+        Listing every mistake, with what is allowed.
+    """
+    known = ranking_method(method)
+    content = {"ranking": {"method": method}, "scaling": scaling}
+    document = Document("--method", content, {("scaling",): "--scaling"})
+    section_of = dict.fromkeys(known.parameters_model().model_fields if known else (), "ranking")
+    machines = _machines_of(known)
+    section_of = dict.fromkeys(_keys_of_machines() if machines else (), "classifier") | section_of
+    for key, value in with_tuples(dict(parameters or {})).items():
+        document = _with_machine(document, _section(key, f"{key}={value!r}", method, section_of))
+        section = document.content[section_of[key]] | {key: value}
+        positions = document.positions | {(section_of[key], key): key}
+        content = document.content | {section_of[key]: section}
+        document = dataclasses.replace(document, content=content, positions=positions)
+    for assignment in assignments:
+        key = assignment.partition("=")[0].strip()
+        document = _with_machine(document, _section(key, f"--set {assignment}", method, section_of))
+        document = document.override(f"{section_of[key]}.{assignment.strip()}")
+        as_written = {(section_of[key], key): f"--set {assignment}"}
+        document = dataclasses.replace(document, positions=document.positions | as_written)
+    found: Any = validate(document, _request_model(method, known, machines))
+    assert known is not None, "the name of the method has been checked"
+    chosen = {name: getattr(found.ranking, name) for name in known.parameters_model().model_fields}
+    return RankingRequest(known, chosen, getattr(found, "classifier", None), found.scaling)
+
+
+def _section(key: str, option: str, method: str, section_of: Mapping[str, str]) -> str:
+    """Tell whether a key is the method's or its machine's."""
+    if key not in section_of:
+        who = f"neither {method} nor its machine has a" if "classifier" in section_of.values() else f"{method} has no"
+        allowed = f"allowed: {', '.join(sorted(section_of))}" if section_of else "it has no parameters"
+        raise UsageError(f"{option}: {who} '{key}'; {allowed}")
+    return section_of[key]
+
+
+def _with_machine(document: Document, section: str) -> Document:
+    """Describe the machine that is meant where only some of it is said."""
+    if section != "classifier" or section in document.content:
+        return document
+    return dataclasses.replace(document, content=document.content | {"classifier": DEFAULT_CLASSIFIER})
+
+
+def _machines_of(method: type[Ranker] | None) -> Any:
+    """Type of the machine that a method can be handed, None for a method that takes none."""
+    if method is None or not {"kernel", "estimator"} & method.handed_down:
+        return None
+    from fsvm_cli.spec.classifiers import AnyClassifier  # noqa: PLC0415 - brings the solvers, which a filter does without
+
+    return AnyClassifier
+
+
+def _keys_of_machines() -> set[str]:
+    from fsvm_cli.spec.classifiers import Classifier  # noqa: PLC0415 - as above
+    from fsvm_cli.spec.kernels import fields_in_configs  # noqa: PLC0415
+    from fsvm_cli.svm.kernels.registry import KERNELS  # noqa: PLC0415
+
+    return (set(Classifier.model_fields) - {"tune"}).union(*map(fields_in_configs, KERNELS.values()))
+
+
+def _request_model(name: str, method: type[Ranker] | None, machines: Any) -> type[StrictModel]:
+    """Make the model of a request, with the parameters of one method; of a method that does not exist, of its name."""
+    fields: dict[str, Any] = {"scaling": (ScalingName, ...)}
+    if method is None:
+        names: Any = Literal[tuple(ranking_methods())]
+        fields["ranking"] = (create_model("Method", __base__=_MethodByName, method=(names, ...)), ...)
+    else:
+        own: Any = Literal[name]
+        fields["ranking"] = (create_model("Method", __base__=method.parameters_model(), method=(own, ...)), ...)
+    if machines is not None:
+        fields["classifier"] = (machines | None, None)
+    return create_model("Request", __base__=StrictModel, **fields)
