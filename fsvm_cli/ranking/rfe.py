@@ -58,14 +58,13 @@ class RecursiveFeatureElimination(MachineRanker):
 
     See Also
     --------
-    KernelPenalisedDescent : Descends by the weights of the kernel.
+    KernelParameterDescent : Descends by the weights of the kernel.
     GradientAngle : Ranks by a single machine.
 
     References
     ----------
     - I. Guyon, J. Weston, S. Barnhill and V. Vapnik, "Gene Selection for Cancer Classification using Support Vector
       Machines", Machine Learning 46, 2002.
-    - "KPD-SVM: Kernel Parameter Descent", 2018; here kpd2018.
 
     Examples
     --------
