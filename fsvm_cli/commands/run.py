@@ -65,6 +65,13 @@ def command(  # noqa: PLR0917 - click passes every option
     """
     from fsvm_cli.commands.workers import choose_workers
     from fsvm_cli.errors import FsvmError
+    from fsvm_cli.runner.quiet_children import quiet_children
+    from fsvm_cli.runner.worker_template import start_loading
+
+    quiet_children()
+    if jobs != 1 and dask is None and not dry_run:
+        start_loading()
+
     from fsvm_cli.experiment.plan import plan
     from fsvm_cli.runner.folders import FULL, WITH_OVERRIDES, check_replaceable
     from fsvm_cli.spec.load import load_all

@@ -20,6 +20,7 @@ import threadpoolctl
 from fsvm_cli.errors import DataError
 from fsvm_cli.runner.tasks import PackedExperiment, run_tasks
 from fsvm_cli.runner.warm_up import warm_up
+from fsvm_cli.runner.worker_template import ONE_THREAD, start_loading, worker_context
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from fsvm_cli.experiment.trial import TrialResult
     from fsvm_cli.runner.tasks import Task
 
-ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 SECONDS_BETWEEN_LOOKS_AT_PARENT = 1.0
 ATTEMPTS_TO_START = 3
 """Workers that are killed while they start may bring down the start of the others."""
@@ -147,11 +147,13 @@ class ProcessPool(Pool):
             raise
 
     def _start(self) -> loky.ProcessPoolExecutor:
+        start_loading()
         others = multiprocessing.active_children()
         for attempt in range(1, ATTEMPTS_TO_START + 1):
             try:
                 return self._try_to_start()
-            except (OSError, RuntimeError) as error:  # no memory for a process, or one killed before it took its orders
+            # No memory for a process, or one killed before it took its orders.
+            except (OSError, EOFError, RuntimeError) as error:
                 for process in multiprocessing.active_children():
                     if process not in others:
                         process.terminate()  # no thread of the executor looks after it, and the exit would wait for it
@@ -162,6 +164,7 @@ class ProcessPool(Pool):
     def _try_to_start(self) -> loky.ProcessPoolExecutor:
         executor = loky.ProcessPoolExecutor(
             max_workers=self.n_workers,
+            context=worker_context(),
             initializer=_start_worker,
             initargs=(os.getpid(), self._packed),
             env=ONE_THREAD,
@@ -202,10 +205,9 @@ def _start_worker(parent: int, packed: list[PackedExperiment]) -> None:
 
 def _die_with(parent: int) -> None:
     """End this process when its parent was killed: nobody would read what it finds."""
-    if sys.platform == "win32":  # where a process names its parent for ever, but holds a handle of it
-        process = multiprocessing.parent_process()
-        if process is not None:
-            process.join()
+    process = multiprocessing.parent_process()
+    if process is not None and worker_context() is not None or sys.platform == "win32":
+        process.join()
     else:
         while os.getppid() == parent:
             time.sleep(SECONDS_BETWEEN_LOOKS_AT_PARENT)
