@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
+import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError
 from ruamel.yaml import YAML
 from ruamel.yaml.constructor import ConstructorError, SafeConstructor
@@ -20,14 +21,18 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from fsvm_cli.errors import UsageError
-from fsvm_cli.mistakes import Location, mistakes_of
+from fsvm_cli.mistakes import Location, Mistake, mistakes_of
+from fsvm_cli.terminal import brief
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
 MAX_BYTES = 1_000_000
 MAX_NODES = 20_000
 MAX_DEPTH = 32
+LONGEST_NUMBER = 4096
+"""Bits of an integer, some 1,200 digits; Python writes none that is much longer."""
 SCALAR_TAGS = {f"tag:yaml.org,2002:{name}" for name in ("str", "int", "float", "bool", "null")}
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
@@ -74,6 +79,11 @@ class Document:
         """Build the error that says `message` of what stands at `location`."""
         return UsageError(f"{self.where(location)}: {message}")
 
+    def errors(self, mistakes: Iterable[Mistake]) -> UsageError:
+        """Build the error that lists mistakes, one line each, in the order of the document."""
+        lines = [str(self.error(mistake.location, mistake.message)) for mistake in mistakes]
+        return UsageError("\n".join(dict.fromkeys(sorted(lines, key=_by_position))))
+
     def override(self, assignment: str) -> Document:
         """Set one value by its dotted path, as in ``protocol.splits=20``.
 
@@ -87,7 +97,7 @@ class Document:
         UsageError
             If it is no assignment, the value is no YAML, or the path leads through something that has no keys.
         """
-        option = f"--set {assignment}"
+        option = f"--set {brief(assignment)}"
         key, equals, text = assignment.partition("=")
         if not equals or not key.strip():
             raise UsageError(f"{option}: write KEY=VALUE, for example --set protocol.splits=20")
@@ -110,12 +120,12 @@ def _with_value(content: Any, parts: list[str], value: Any, option: str) -> tupl
     head, rest = parts[0], parts[1:]
     if isinstance(content, tuple):
         if not head.isdigit() or int(head) >= len(content):
-            raise UsageError(f"{option}: '{head}' is no place in a list of {len(content)}; the first is 0")
+            raise UsageError(f"{option}: '{brief(head)}' is no place in a list of {len(content)}; the first is 0")
         index = int(head)
         inner, location = _with_value(content[index], rest, value, option)
         return (*content[:index], inner, *content[index + 1 :]), (index, *location)
     if not isinstance(content, dict):
-        raise UsageError(f"{option}: what stands before '{head}' is a plain value and has no keys")
+        raise UsageError(f"{option}: what stands before '{brief(head)}' is a plain value; it has no keys")
     inner, location = _with_value(content.get(head, {}), rest, value, option)
     return content | {head: inner}, (head, *location)
 
@@ -198,9 +208,12 @@ class _Builder:
             if not isinstance(key_node, ScalarNode):
                 raise UsageError(f"{self.place(key_node)}: a key must be a plain word")
             key = key_node.value
+            self.refuse_half_characters(key_node)
             if key in result:
                 first = self.positions[(*location, key, "<key>")].removeprefix(f"{self.name}:")
-                raise UsageError(f"{self.place(key_node)}: the key '{key}' stands twice (first at {first}); keep one")
+                raise UsageError(
+                    f"{self.place(key_node)}: the key '{brief(key)}' stands twice (first at {first}); keep one"
+                )
             self.positions[(*location, key, "<key>")] = self.place(key_node)
             result[key] = self.build(value_node, (*location, key))
         return result
@@ -210,13 +223,23 @@ class _Builder:
         if tag.endswith(":timestamp"):
             return node.value
         if tag not in SCALAR_TAGS:
-            raise UsageError(f"{self.place(node)}: the tag '{tag}' is not read here; write a plain value")
-        if any("\ud800" <= each <= "\udfff" for each in node.value):
-            raise UsageError(f"{self.place(node)}: '{node.value}' holds half of a character; write the whole one")
+            raise UsageError(f"{self.place(node)}: the tag '{brief(tag)}' is not read here; write a plain value")
+        self.refuse_half_characters(node)
         try:
-            return self.constructor.construct_object(node)
+            value = self.constructor.construct_object(node)
         except (ValueError, ConstructorError) as error:
-            raise UsageError(f"{self.place(node)}: '{node.value}' cannot be read as a value") from error
+            raise UsageError(
+                f"{self.place(node)}: '{brief(node.value)}' cannot be read as a value; put it into quotes"
+            ) from error
+        if isinstance(value, int) and value.bit_length() > LONGEST_NUMBER:
+            raise UsageError(f"{self.place(node)}: '{brief(node.value)}' is too long for a number; write fewer digits")
+        return value
+
+    def refuse_half_characters(self, node: ScalarNode) -> None:
+        if any("\ud800" <= each <= "\udfff" for each in node.value):
+            raise UsageError(
+                f"{self.place(node)}: '{brief(node.value)}' holds half of a character; write the whole one"
+            )
 
     def place(self, node: Node) -> str:
         return f"{self.name}:{node.start_mark.line + 1}:{node.start_mark.column + 1}"
@@ -232,14 +255,16 @@ def model_from_json(model: type[ModelT], text: str) -> ModelT:
     ValueError
         If the text is no JSON of such a model (pydantic's ``ValidationError`` is one).
     """
-    return model.model_validate(with_tuples(json.loads(text)))
+    return model.model_validate(as_in_documents(json.loads(text)))
 
 
-def with_tuples(value: Any) -> Any:
-    """Make lists, however deep, the tuples that documents have."""
-    if isinstance(value, list):
-        return tuple(map(with_tuples, value))
-    return {key: with_tuples(inner) for key, inner in value.items()} if isinstance(value, dict) else value
+def as_in_documents(value: Any) -> Any:
+    """Give what Python's callers, or JSON, say the types that documents have: tuples for lists, numbers for NumPy's."""
+    if isinstance(value, list | tuple):
+        return tuple(map(as_in_documents, value))
+    if isinstance(value, np.generic):
+        return value.item()
+    return {key: as_in_documents(inner) for key, inner in value.items()} if isinstance(value, dict) else value
 
 
 def validate(document: Document, model: type[ModelT]) -> ModelT:
@@ -253,9 +278,7 @@ def validate(document: Document, model: type[ModelT]) -> ModelT:
     try:
         return model.model_validate(document.content)
     except ValidationError as failure:
-        found = mistakes_of(failure, document.content, model)
-    lines = [str(document.error(mistake.location, mistake.message)) for mistake in found]
-    raise UsageError("\n".join(dict.fromkeys(sorted(lines, key=_by_position))))
+        raise document.errors(mistakes_of(failure, document.content, model)) from None
 
 
 def _by_position(mistake: str) -> tuple[int, int]:

@@ -86,6 +86,10 @@ def test_all_mistakes_are_told_at_once_in_the_order_of_the_text() -> None:
         ("a: !!python/object:os.system x\n", "d.yaml:1:4: the tag 'tag:yaml.org,2002:python/object:os.system' is not"),
         ("? [1]\n: 2\n", "d.yaml:1:3: a key must be a plain word"),
         ("a: 1\n---\nb: 2\n", "d.yaml:2:1: not YAML: but found another document"),
+        ("a: 0x" + "f" * 6000, "d.yaml:1:4: '0xfff"),
+        ("a: " + "9" * 6000, "d.yaml:1:4: '999"),
+        ('"\\ud800": 1', "d.yaml:1:1: '\\ud800' holds half of a character"),
+        ('"a\\nb": 1\n"a\\nb": 2', "d.yaml:2:1: the key 'a\\nb' stands twice"),
         ("a: &x [*x]\n", "d.yaml:1:4: nested deeper than 32 levels"),
         ("a: " + "[" * 500 + "]" * 500, "d.yaml: nested too deeply"),
     ],
@@ -95,6 +99,7 @@ def test_what_is_no_document_is_refused_in_one_line(text: str, message: str) -> 
         parse_document(text, "d.yaml")
     assert str(caught.value).startswith(message)
     assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 300
 
 
 def test_aliases_cannot_unfold_to_more_than_a_document_needs() -> None:

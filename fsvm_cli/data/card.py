@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -10,7 +10,13 @@ from fsvm_cli.data.catalogue import data_cards
 from fsvm_cli.data.phrases import nearest
 from fsvm_cli.documents import StrictModel, read_document, validate
 from fsvm_cli.errors import UsageError
+from fsvm_cli.mistakes import Mistake, MistakesError
 from fsvm_cli.terminal import brief
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fsvm_cli.mistakes import Location
 
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
@@ -202,13 +208,22 @@ class Card(StrictModel):
     @model_validator(mode="after")
     def _name_known_files(self) -> Self:
         known = {file.path for file in self.files}
-        for name, version in self.versions.items():
-            copies = version.copies if isinstance(version, FixedVersion) else ()
-            named = [path for copy in copies if isinstance(copy, Files) for path in (*copy.files, *copy.test_files)]
-            for path in named:
-                if path not in known:
-                    raise ValueError(f"version '{name}' reads '{path}', which is not under 'files'")
+        mistakes = [
+            Mistake(location, f"there is no '{brief(path)}' under 'files'; list it there with its sha256 and bytes")
+            for location, path in self._named_files()
+            if path not in known
+        ]
+        if mistakes:
+            raise MistakesError(mistakes)
         return self
+
+    def _named_files(self) -> Iterator[tuple[Location, str]]:
+        """Yield the files that copies name, each with its place on the card."""
+        for name, version in self.versions.items():
+            for number, copy in enumerate(version.copies if isinstance(version, FixedVersion) else ()):
+                for key in ("files", "test_files") if isinstance(copy, Files) else ():
+                    for place, path in enumerate(getattr(copy, key)):
+                        yield ("versions", name, "copies", number, key, place), path
 
     def files_of(self, copy: Files) -> list[CardFile]:
         """List the files that a copy is read from, in the order in which it names them."""

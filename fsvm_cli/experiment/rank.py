@@ -13,17 +13,19 @@ import threadpoolctl
 from pydantic import create_model
 
 from fsvm_cli.data.catalogue import data_cards
+from fsvm_cli.data.outline import outline_of
 from fsvm_cli.data.phrases import nearest, shown
 from fsvm_cli.data.scaling import ScalingName, fit_scaling
 from fsvm_cli.data.source import fixed_source, open_source
 from fsvm_cli.data.spec import FileSpec, NamedSpec, TableSpec
 from fsvm_cli.data.vocabulary import seen_from
-from fsvm_cli.documents import Document, StrictModel, validate, with_tuples
+from fsvm_cli.documents import Document, StrictModel, as_in_documents, validate
 from fsvm_cli.errors import UsageError
 from fsvm_cli.evaluation.seeds import random_stream
 from fsvm_cli.experiment.sparse_methods import refusal
 from fsvm_cli.files import is_file
 from fsvm_cli.magnitudes import check_magnitudes
+from fsvm_cli.mistakes import in_words
 from fsvm_cli.ranking.base import order_of
 from fsvm_cli.ranking.registry import SYNONYMS, ranking_method, ranking_methods
 from fsvm_cli.terminal import brief
@@ -226,8 +228,8 @@ def ranking_request(
     section_of = dict.fromkeys(known.parameters_model().model_fields if known else (), "ranking")
     machines = _machines_of(known)
     section_of = dict.fromkeys(_keys_of_machines() if machines else (), "classifier") | section_of
-    for key, value in with_tuples(dict(parameters or {})).items():
-        document = _with_machine(document, _section(key, f"{key}={value!r}", method, section_of))
+    for key, value in as_in_documents(dict(parameters or {})).items():
+        document = _with_machine(document, _section(key, f"{key}={in_words(value)}", method, section_of))
         section = document.content[section_of[key]] | {key: value}
         positions = document.positions | {(section_of[key], key): key}
         content = document.content | {section_of[key]: section}
@@ -326,7 +328,7 @@ def _source_of_frame(table: pd.DataFrame, options: Mapping[str, Any]) -> DataSou
 
 
 def _document(options: Mapping[str, Any]) -> Document:
-    said = with_tuples({name: value for name, value in options.items() if value is not None})
+    said = as_in_documents({name: value for name, value in options.items() if value is not None})
     return Document("rank", said, {(name,): name for name in said})
 
 
@@ -339,7 +341,7 @@ def rank_features(source: DataSource, request: RankingRequest) -> FeatureRanking
         If the method is not defined for these data.
     """
     dataset, method = source.draw(random_stream(SEED, "data")), request.method.method
-    if reason := refusal(dataset, request.method):
+    if reason := refusal(outline_of(source), request.method):
         raise UsageError(reason)
     X = seen_from(dataset, np.arange(dataset.n_samples))
     scaling = fit_scaling(request.scaling, X)
