@@ -17,11 +17,12 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError
 from ruamel.yaml import YAML
 from ruamel.yaml.constructor import ConstructorError, SafeConstructor
-from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.error import YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from fsvm_cli.errors import UsageError
 from fsvm_cli.mistakes import Location, Mistake, mistakes_of
+from fsvm_cli.syntax import syntax_in_words
 from fsvm_cli.terminal import brief
 
 if TYPE_CHECKING:
@@ -33,7 +34,8 @@ MAX_NODES = 20_000
 MAX_DEPTH = 32
 LONGEST_NUMBER = 4096
 """Bits of an integer, some 1,200 digits; Python writes none that is much longer."""
-SCALAR_TAGS = {f"tag:yaml.org,2002:{name}" for name in ("str", "int", "float", "bool", "null")}
+YAML_TAG = "tag:yaml.org,2002:"
+SCALAR_TAGS = {f"{YAML_TAG}{name}" for name in ("str", "int", "float", "bool", "null")}
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
 
@@ -102,13 +104,20 @@ class Document:
         if not equals or not key.strip():
             raise UsageError(f"{option}: write KEY=VALUE, for example --set protocol.splits=20")
         parts = key.strip().split(".")
-        value = parse_document(f"value: {text}", option).content["value"]
+        try:
+            value = parse_document(f"value: {text}", option).content["value"]
+        except UsageError as error:
+            # A line and a column say nothing of an option.
+            raise UsageError(re.sub(rf"^{re.escape(option)}:\d+:\d+", lambda _: option, str(error))) from error
         content, location = _with_value(self.content, parts, value, option)
         positions = {known: where for known, where in self.positions.items() if known[: len(location)] != location}
+        for end in range(1, len(location) + 1):
+            positions.setdefault(location[:end], option)
+            positions.setdefault((*location[:end], "<key>"), option)
         return replace(
             self,
             content=content,
-            positions=positions | {location: option},
+            positions=positions,
             overrides=self.overrides | {key.strip(): value},
         )
 
@@ -144,7 +153,7 @@ def read_document(path: Path) -> Document:
     except OSError as error:
         raise UsageError(f"{path}: cannot be read ({error.strerror})") from error
     if len(raw) > MAX_BYTES:
-        raise UsageError(f"{path}: larger than {MAX_BYTES:,} bytes, which no document of this kind needs")
+        raise UsageError(f"{path}: larger than {MAX_BYTES:,} bytes; write a shorter document")
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -163,14 +172,12 @@ def parse_document(text: str, name: str) -> Document:
     yaml = YAML(typ="safe", pure=True)
     try:
         root = yaml.compose(text)
-    except MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        place = f"{name}:{mark.line + 1}:{mark.column + 1}" if mark else name
-        raise UsageError(f"{place}: not YAML: {error.problem or error.context}") from error
     except YAMLError as error:
-        raise UsageError(f"{name}: not YAML: {str(error).splitlines()[0]}") from error
+        place, message = syntax_in_words(error, text)
+        where = f"{name}:{place[0]}:{place[1]}" if place else name
+        raise UsageError(f"{where}: not YAML: {message}") from error
     except RecursionError as error:
-        raise UsageError(f"{name}: nested too deeply") from error
+        raise UsageError(f"{name}: nested too deeply; write it flatter") from error
     if not isinstance(root, MappingNode):
         raise UsageError(f"{name}: holds no keys; a document is a list of 'key: value' lines")
     builder = _Builder(name, yaml.constructor)
@@ -191,9 +198,11 @@ class _Builder:
         # An aliased node is built again wherever it is named, so this counts what aliases unfold to.
         self.n_nodes += 1
         if self.n_nodes > MAX_NODES:
-            raise UsageError(f"{self.place(node)}: the document unfolds to more than {MAX_NODES:,} values")
+            raise UsageError(
+                f"{self.place(node)}: the document unfolds to more than {MAX_NODES:,} values; write fewer aliases"
+            )
         if len(location) > MAX_DEPTH:
-            raise UsageError(f"{self.place(node)}: nested deeper than {MAX_DEPTH} levels")
+            raise UsageError(f"{self.place(node)}: nested deeper than {MAX_DEPTH} levels; write it flatter")
         self.positions.setdefault(location, self.place(node))
         if isinstance(node, MappingNode):
             return self.mapping(node, location)
@@ -206,7 +215,7 @@ class _Builder:
         result: dict[str, Any] = {}
         for key_node, value_node in node.value:
             if not isinstance(key_node, ScalarNode):
-                raise UsageError(f"{self.place(key_node)}: a key must be a plain word")
+                raise UsageError(f"{self.place(key_node)}: a list or mapping cannot be a key; write a word")
             key = key_node.value
             self.refuse_half_characters(key_node)
             if key in result:
@@ -223,7 +232,9 @@ class _Builder:
         if tag.endswith(":timestamp"):
             return node.value
         if tag not in SCALAR_TAGS:
-            raise UsageError(f"{self.place(node)}: the tag '{brief(tag)}' is not read here; write a plain value")
+            raise UsageError(
+                f"{self.place(node)}: the tag '{brief(tag.replace(YAML_TAG, '!!'))}' is not read here; write a plain value"
+            )
         self.refuse_half_characters(node)
         try:
             value = self.constructor.construct_object(node)

@@ -31,7 +31,7 @@ EXPECTATIONS = {
     "finite_number": "a finite number",
     "bool_type": "true or false",
     "bool_parsing": "true or false",
-    "string_type": "a text; put it into quotes if it looks like a number",
+    "string_type": "a text",
     "string_sub_type": "a text",
     "string_unicode": "a text of whole characters",
     "string_too_short": "a text of at least {min_length} characters",
@@ -153,7 +153,9 @@ def _describe(finding: _Finding) -> Mistake:
         message = f"{key} is empty; write at least one {'value' if kind == 'too_short' else 'character'}"
     else:
         expected = f"it should be {_expectation(error)}" if kind in EXPECTATIONS else "nothing of this kind may be here"
-        message = f"{key} is {in_words(error['input'])}; {expected}"
+        value = error["input"]
+        quotes = "; put it into quotes" if kind == "string_type" and isinstance(value, int | float) else ""
+        message = f"{key} is {in_words(value)}; {expected}{quotes}"
     return Mistake(location, message)
 
 

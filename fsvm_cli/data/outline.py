@@ -6,12 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fsvm_cli.data.card import Files, FixedVersion, LibsvmCopy, ReutersCopy
-from fsvm_cli.data.phrases import nearest
 from fsvm_cli.data.source import find_version, open_source
 from fsvm_cli.data.spec import NamedSpec, OpenmlSpec
 from fsvm_cli.data.synthetic import GENERATORS
-from fsvm_cli.errors import UsageError
-from fsvm_cli.terminal import brief
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -101,11 +98,6 @@ def _is_sparse(copy: Copy) -> bool:
 
 
 def _drawn(name: str, version: GeneratedVersion, n_samples: int | None) -> Outline:
-    if version.generator not in GENERATORS:
-        raise UsageError(
-            f"the data set {name} has no generator '{brief(version.generator)}'; "
-            f"{nearest(version.generator, [*GENERATORS])}"
-        )
     generator = GENERATORS[version.generator]
     size = n_samples or version.samples, generator.n_features
     return Outline(name, *size, generator.class_names, has_split=False, is_sparse=False)

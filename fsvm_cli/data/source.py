@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from fsvm_cli.data.card import FixedVersion, read_card
 from fsvm_cli.data.dataset import Dataset
 from fsvm_cli.data.load import load_version
-from fsvm_cli.data.phrases import nearest, numbered
+from fsvm_cli.data.phrases import numbered
 from fsvm_cli.data.spec import DatasetSpec, FileSpec, NamedSpec
 from fsvm_cli.data.synthetic import GENERATORS
 from fsvm_cli.documents import Document, StrictModel, as_in_documents, validate
@@ -243,8 +243,6 @@ def fixed_source(dataset: Dataset, caveats: tuple[str, ...] = ()) -> FixedSource
 
 
 def _generated_source(name: str, version: GeneratedVersion, n_samples: int) -> GeneratedSource:
-    if version.generator not in GENERATORS:
-        raise UsageError(f"there is no generator '{version.generator}'; {nearest(version.generator, [*GENERATORS])}")
     generator = GENERATORS[version.generator]
     distribution = [version.generator, version.parameters, n_samples]
     return GeneratedSource(

@@ -44,7 +44,9 @@ class Collection(StrictModel):
             raise ValueError("there is none; list at least one experiment")
         twice = [place for place, name in enumerate(names) if name in names[:place]]
         if twice:
-            mistakes = (((place,), f"'{brief(names[place])}' is listed twice; list it once") for place in twice)
+            mistakes = (
+                ((place,), f"the experiment '{brief(names[place])}' is listed twice; list it once") for place in twice
+            )
             raise MistakesError(Mistake(*mistake) for mistake in mistakes)
         return names
 
