@@ -232,9 +232,8 @@ class _Builder:
         if tag.endswith(":timestamp"):
             return node.value
         if tag not in SCALAR_TAGS:
-            raise UsageError(
-                f"{self.place(node)}: the tag '{brief(tag.replace(YAML_TAG, '!!'))}' is not read here; write a plain value"
-            )
+            named = brief(tag.replace(YAML_TAG, "!!"))
+            raise UsageError(f"{self.place(node)}: the tag '{named}' is not read here; write a plain value")
         self.refuse_half_characters(node)
         try:
             value = self.constructor.construct_object(node)

@@ -15,8 +15,8 @@ RAW = re.compile(
 """Words of pydantic, of Python and of libraries, which people who write a document need not know."""
 
 REMEDY = re.compile(
-    r"; (did you mean|allowed: |it should be |it has |it is |there are: |there is |the first is |write |list |put |give |"
-    r"indent |leave |rank |name |keep |save |say |choose |take |use |rename |shipped: |both parts need|then |"
+    r"; (did you mean|allowed: |it should be |it has |it is |there are: |there is |the first is |write |list |put |"
+    r"give |indent |leave |rank |name |keep |save |say |choose |take |use |rename |shipped: |both parts need|then |"
     r"nothing of this kind|kernels that take|methods that take|a document is)|: write |is missing"
 )
 """How the part of a message begins that says what to do."""
