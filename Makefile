@@ -43,7 +43,7 @@ test-faults: setup-dev  ## kill runs at random times, FAULTS in each way of runn
 test-processors: setup-dev  ## every solver test and some quick experiments under each instruction set that this machine can play
 	@$(BIN)/python -m tests.processors.matrix
 
-fuzz: setup-dev  ## FUZZ mutated inputs for all readers, methods and extractors; faults are kept in build/fuzz (SEED=n repeats)
+fuzz: setup-dev  ## FUZZ mutated inputs for all readers, methods, extractors, configs and cards; faults are kept in build/fuzz (SEED=n repeats)
 	@$(BIN)/python -m tests.fuzz --number $(FUZZ) --jobs $(JOBS) $(if $(SEED),--seed $(SEED))
 
 lint: setup-dev  ## style, types, floors

@@ -13,22 +13,29 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
+import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError
 from ruamel.yaml import YAML
 from ruamel.yaml.constructor import ConstructorError, SafeConstructor
-from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.error import YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from fsvm_cli.errors import UsageError
-from fsvm_cli.mistakes import Location, mistakes_of
+from fsvm_cli.mistakes import Location, Mistake, mistakes_of
+from fsvm_cli.syntax import syntax_in_words
+from fsvm_cli.terminal import brief
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
 MAX_BYTES = 1_000_000
 MAX_NODES = 20_000
 MAX_DEPTH = 32
-SCALAR_TAGS = {f"tag:yaml.org,2002:{name}" for name in ("str", "int", "float", "bool", "null")}
+LONGEST_NUMBER = 4096
+"""Bits of an integer, some 1,200 digits; Python writes none that is much longer."""
+YAML_TAG = "tag:yaml.org,2002:"
+SCALAR_TAGS = {f"{YAML_TAG}{name}" for name in ("str", "int", "float", "bool", "null")}
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
 
@@ -74,6 +81,11 @@ class Document:
         """Build the error that says `message` of what stands at `location`."""
         return UsageError(f"{self.where(location)}: {message}")
 
+    def errors(self, mistakes: Iterable[Mistake]) -> UsageError:
+        """Build the error that lists mistakes, one line each, in the order of the document."""
+        lines = [str(self.error(mistake.location, mistake.message)) for mistake in mistakes]
+        return UsageError("\n".join(dict.fromkeys(sorted(lines, key=_by_position))))
+
     def override(self, assignment: str) -> Document:
         """Set one value by its dotted path, as in ``protocol.splits=20``.
 
@@ -87,18 +99,25 @@ class Document:
         UsageError
             If it is no assignment, the value is no YAML, or the path leads through something that has no keys.
         """
-        option = f"--set {assignment}"
+        option = f"--set {brief(assignment)}"
         key, equals, text = assignment.partition("=")
         if not equals or not key.strip():
             raise UsageError(f"{option}: write KEY=VALUE, for example --set protocol.splits=20")
         parts = key.strip().split(".")
-        value = parse_document(f"value: {text}", option).content["value"]
+        try:
+            value = parse_document(f"value: {text}", option).content["value"]
+        except UsageError as error:
+            # A line and a column say nothing of an option.
+            raise UsageError(re.sub(rf"^{re.escape(option)}:\d+:\d+", lambda _: option, str(error))) from error
         content, location = _with_value(self.content, parts, value, option)
         positions = {known: where for known, where in self.positions.items() if known[: len(location)] != location}
+        for end in range(1, len(location) + 1):
+            positions.setdefault(location[:end], option)
+            positions.setdefault((*location[:end], "<key>"), option)
         return replace(
             self,
             content=content,
-            positions=positions | {location: option},
+            positions=positions,
             overrides=self.overrides | {key.strip(): value},
         )
 
@@ -110,12 +129,12 @@ def _with_value(content: Any, parts: list[str], value: Any, option: str) -> tupl
     head, rest = parts[0], parts[1:]
     if isinstance(content, tuple):
         if not head.isdigit() or int(head) >= len(content):
-            raise UsageError(f"{option}: '{head}' is no place in a list of {len(content)}; the first is 0")
+            raise UsageError(f"{option}: '{brief(head)}' is no place in a list of {len(content)}; the first is 0")
         index = int(head)
         inner, location = _with_value(content[index], rest, value, option)
         return (*content[:index], inner, *content[index + 1 :]), (index, *location)
     if not isinstance(content, dict):
-        raise UsageError(f"{option}: what stands before '{head}' is a plain value and has no keys")
+        raise UsageError(f"{option}: what stands before '{brief(head)}' is a plain value; it has no keys")
     inner, location = _with_value(content.get(head, {}), rest, value, option)
     return content | {head: inner}, (head, *location)
 
@@ -134,7 +153,7 @@ def read_document(path: Path) -> Document:
     except OSError as error:
         raise UsageError(f"{path}: cannot be read ({error.strerror})") from error
     if len(raw) > MAX_BYTES:
-        raise UsageError(f"{path}: larger than {MAX_BYTES:,} bytes, which no document of this kind needs")
+        raise UsageError(f"{path}: larger than {MAX_BYTES:,} bytes; write a shorter document")
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -153,14 +172,12 @@ def parse_document(text: str, name: str) -> Document:
     yaml = YAML(typ="safe", pure=True)
     try:
         root = yaml.compose(text)
-    except MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        position = f"{name}:{mark.line + 1}:{mark.column + 1}" if mark else name
-        raise UsageError(f"{position}: not YAML: {error.problem or error.context}") from error
     except YAMLError as error:
-        raise UsageError(f"{name}: not YAML: {str(error).splitlines()[0]}") from error
+        place, message = syntax_in_words(error, text)
+        where = f"{name}:{place[0]}:{place[1]}" if place else name
+        raise UsageError(f"{where}: not YAML: {message}") from error
     except RecursionError as error:
-        raise UsageError(f"{name}: nested too deeply") from error
+        raise UsageError(f"{name}: nested too deeply; write it flatter") from error
     if not isinstance(root, MappingNode):
         raise UsageError(f"{name}: holds no keys; a document is a list of 'key: value' lines")
     builder = _Builder(name, yaml.constructor)
@@ -181,9 +198,11 @@ class _Builder:
         # An aliased node is built again wherever it is named, so this counts what aliases unfold to.
         self.n_nodes += 1
         if self.n_nodes > MAX_NODES:
-            raise UsageError(f"{self.position(node)}: the document unfolds to more than {MAX_NODES:,} values")
+            raise UsageError(
+                f"{self.position(node)}: the document unfolds to more than {MAX_NODES:,} values; write fewer aliases"
+            )
         if len(location) > MAX_DEPTH:
-            raise UsageError(f"{self.position(node)}: nested deeper than {MAX_DEPTH} levels")
+            raise UsageError(f"{self.position(node)}: nested deeper than {MAX_DEPTH} levels; write it flatter")
         self.positions.setdefault(location, self.position(node))
         if isinstance(node, MappingNode):
             return self.mapping(node, location)
@@ -196,12 +215,14 @@ class _Builder:
         result: dict[str, Any] = {}
         for key_node, value_node in node.value:
             if not isinstance(key_node, ScalarNode):
-                raise UsageError(f"{self.position(key_node)}: a key must be a plain word")
+                raise UsageError(f"{self.position(key_node)}: a list or mapping cannot be a key; write a word")
             key = key_node.value
+            self.refuse_half_characters(key_node)
             if key in result:
                 first = self.positions[(*location, key, "<key>")].removeprefix(f"{self.name}:")
-                again = self.position(key_node)
-                raise UsageError(f"{again}: the key '{key}' stands twice (first at {first}); keep one")
+                raise UsageError(
+                    f"{self.position(key_node)}: the key '{brief(key)}' stands twice (first at {first}); keep one"
+                )
             self.positions[(*location, key, "<key>")] = self.position(key_node)
             result[key] = self.build(value_node, (*location, key))
         return result
@@ -211,13 +232,26 @@ class _Builder:
         if tag.endswith(":timestamp"):
             return node.value
         if tag not in SCALAR_TAGS:
-            raise UsageError(f"{self.position(node)}: the tag '{tag}' is not read here; write a plain value")
-        if any("\ud800" <= each <= "\udfff" for each in node.value):
-            raise UsageError(f"{self.position(node)}: '{node.value}' holds half of a character; write the whole one")
+            named = brief(tag.replace(YAML_TAG, "!!"))
+            raise UsageError(f"{self.position(node)}: the tag '{named}' is not read here; write a plain value")
+        self.refuse_half_characters(node)
         try:
-            return self.constructor.construct_object(node)
+            value = self.constructor.construct_object(node)
         except (ValueError, ConstructorError) as error:
-            raise UsageError(f"{self.position(node)}: '{node.value}' cannot be read as a value") from error
+            raise UsageError(
+                f"{self.position(node)}: '{brief(node.value)}' cannot be read as a value; put it into quotes"
+            ) from error
+        if isinstance(value, int) and value.bit_length() > LONGEST_NUMBER:
+            raise UsageError(
+                f"{self.position(node)}: '{brief(node.value)}' is too long for a number; write fewer digits"
+            )
+        return value
+
+    def refuse_half_characters(self, node: ScalarNode) -> None:
+        if any("\ud800" <= each <= "\udfff" for each in node.value):
+            raise UsageError(
+                f"{self.position(node)}: '{brief(node.value)}' holds half of a character; write the whole one"
+            )
 
     def position(self, node: Node) -> str:
         return f"{self.name}:{node.start_mark.line + 1}:{node.start_mark.column + 1}"
@@ -233,14 +267,16 @@ def model_from_json(model: type[ModelT], text: str) -> ModelT:
     ValueError
         If the text is no JSON of such a model (pydantic's ``ValidationError`` is one).
     """
-    return model.model_validate(with_tuples(json.loads(text)))
+    return model.model_validate(as_in_documents(json.loads(text)))
 
 
-def with_tuples(value: Any) -> Any:
-    """Make lists, however deep, the tuples that documents have."""
-    if isinstance(value, list):
-        return tuple(map(with_tuples, value))
-    return {key: with_tuples(inner) for key, inner in value.items()} if isinstance(value, dict) else value
+def as_in_documents(value: Any) -> Any:
+    """Give what Python's callers, or JSON, say the types that documents have: tuples for lists, numbers for NumPy's."""
+    if isinstance(value, list | tuple):
+        return tuple(map(as_in_documents, value))
+    if isinstance(value, np.generic):
+        return value.item()
+    return {key: as_in_documents(inner) for key, inner in value.items()} if isinstance(value, dict) else value
 
 
 def validate(document: Document, model: type[ModelT]) -> ModelT:
@@ -254,9 +290,7 @@ def validate(document: Document, model: type[ModelT]) -> ModelT:
     try:
         return model.model_validate(document.content)
     except ValidationError as failure:
-        found = mistakes_of(failure, document.content, model)
-    lines = [str(document.error(mistake.location, mistake.message)) for mistake in found]
-    raise UsageError("\n".join(dict.fromkeys(sorted(lines, key=_by_position))))
+        raise document.errors(mistakes_of(failure, document.content, model)) from None
 
 
 def _by_position(mistake: str) -> tuple[int, int]:

@@ -31,9 +31,9 @@ EXPECTATIONS = {
     "finite_number": "a finite number",
     "bool_type": "true or false",
     "bool_parsing": "true or false",
-    "string_type": "a text; put it into quotes if it looks like a number",
+    "string_type": "a text",
     "string_sub_type": "a text",
-    "string_unicode": "a text",
+    "string_unicode": "a text of whole characters",
     "string_too_short": "a text of at least {min_length} characters",
     "string_too_long": "a text of at most {max_length} characters",
     "string_pattern_mismatch": "a text of the form {pattern}",
@@ -66,6 +66,14 @@ class Mistake:
     message: str
 
 
+class MistakesError(ValueError):
+    """Mistakes that a validator of a model has found, each with its location within the model."""
+
+    def __init__(self, mistakes: Iterable[Mistake]) -> None:
+        self.mistakes = tuple(mistakes)
+        super().__init__("; ".join(mistake.message for mistake in self.mistakes))
+
+
 @dataclass(frozen=True)
 class _Finding:
     """One of pydantic's errors, where it stands in the document, and what is asked for there."""
@@ -90,9 +98,12 @@ def mistakes_of(failure: ValidationError, content: Any, model: type[BaseModel]) 
     findings = [_Finding(error, *_resolve(content, model, error["loc"])) for error in errors]
     places = {finding.location for finding in findings}
     forms: dict[Location, list[_Finding]] = {}
-    mistakes = []
+    mistakes: list[Mistake] = []
     for finding in findings:
-        if finding.kind not in FORMS:
+        found = finding.error.get("ctx", {}).get("error")
+        if isinstance(found, MistakesError):
+            mistakes.extend(Mistake((*finding.location, *each.location), each.message) for each in found.mistakes)
+        elif finding.kind not in FORMS:
             mistakes.append(_describe(finding))
         elif not any(_lies_within(place, finding.location) for place in places):
             forms.setdefault(finding.location, []).append(finding)
@@ -110,7 +121,7 @@ def _of_forms(findings: list[_Finding]) -> Mistake:
     if len(expected) == 1:
         return _describe(findings[0])
     location, value = findings[0].location, findings[0].error["input"]
-    return Mistake(location, f"{_key(location)} is {_shown(value)}; it should be {', or '.join(expected)}")
+    return Mistake(location, f"{_key(location)} is {in_words(value)}; it should be {', or '.join(expected)}")
 
 
 def _expectation(error: Any) -> str:
@@ -135,12 +146,16 @@ def _describe(finding: _Finding) -> Mistake:
     elif kind == "union_tag_not_found":
         message = f"the key '{_discriminator(context)}' is missing in '{key}'"
     elif kind in {"value_error", "assertion_error"}:
-        message = f"{key}: {context['error']}"
+        message = f"{key}: {context['error']}" if location else str(context["error"])
+    elif kind == "invalid_key":
+        message = f"a key of {key} is {in_words(error['input'])}; write a word"
     elif kind in {"too_short", "string_too_short"} and context["min_length"] == 1:
         message = f"{key} is empty; write at least one {'value' if kind == 'too_short' else 'character'}"
     else:
         expected = f"it should be {_expectation(error)}" if kind in EXPECTATIONS else "nothing of this kind may be here"
-        message = f"{key} is {_shown(error['input'])}; {expected}"
+        value = error["input"]
+        quotes = "; put it into quotes" if kind == "string_type" and isinstance(value, int | float) else ""
+        message = f"{key} is {in_words(value)}; {expected}{quotes}"
     return Mistake(location, message)
 
 
@@ -158,10 +173,13 @@ def _no_such_word(finding: _Finding) -> Mistake:
     if key := _discriminator(context):
         value, location = value.get(key), (*location, key)
         models = [member for member, _ in _members(finding.annotation) if _is_model(member)]
-    word = f"'{brief(value)}'" if isinstance(value, str) else _shown(value)
-    is_place = isinstance(location[-1], int)
-    wrong = f"{word} cannot stand in '{_key(location[:-1])}'" if is_place else f"{word} is no {location[-1]}"
-    suggestion = _suggestion(str(value), allowed, _synonyms(models))
+    if isinstance(location[-1], int):
+        wrong = f"{in_words(value)} cannot stand in '{_key(location[:-1])}'"
+    elif isinstance(value, str):
+        wrong = f"{in_words(value)} is no {location[-1]}"
+    else:
+        wrong = f"{_key(location)} is {in_words(value)}"
+    suggestion = _suggestion(value, allowed, _synonyms(models)) if isinstance(value, str) else ""
     return Mistake(location, f"{wrong}{_allowed(allowed)}{suggestion}")
 
 
@@ -177,11 +195,13 @@ def _discriminator(context: dict[str, Any]) -> str:
     return str(context.get("discriminator", "")).strip("'")
 
 
-def _shown(value: Any) -> str:
-    if isinstance(value, dict | tuple):
+def in_words(value: Any) -> str:
+    """Say in a few words what value stands in a document, or was given by a caller."""
+    if value is None or isinstance(value, bool):
+        return {None: "empty", True: "true", False: "false"}[value]
+    if isinstance(value, dict | list | tuple):
         return "a mapping" if isinstance(value, dict) else f"a list of {len(value)}"
-    is_word = value is None or isinstance(value, bool)
-    return {None: "empty", True: "true", False: "false"}[value] if is_word else brief(repr(value))
+    return brief(repr(value)) if isinstance(value, int | float | str) else f"a Python object ({type(value).__name__})"
 
 
 def _allowed(allowed: Iterable[str]) -> str:
@@ -261,6 +281,7 @@ def _members(annotation: Any) -> Iterator[tuple[Any, set[str]]]:
         yield annotation, _literal_tags(annotation) if _is_model(annotation) else set()
 
 
+@functools.lru_cache(maxsize=1000)
 def _literal_tags(model: type[BaseModel]) -> set[str]:
     literals = (info.annotation for info in model.model_fields.values() if get_origin(info.annotation) is Literal)
     return {model.__name__, *(value for literal in literals for value in get_args(literal))}

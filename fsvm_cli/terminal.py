@@ -43,8 +43,8 @@ def visible(text: str, *, lines: bool = False) -> str:
 
 
 def brief(name: str) -> str:
-    """Give a name for a message: whole, or the beginning of one that nobody reads to its end."""
-    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME // 2]}… ({len(name):,} characters)"
+    """Give a name for a line of a message: whole, or the beginning of one that nobody reads to its end."""
+    return visible(name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME // 2]}… ({len(name):,} characters)")
 
 
 def _has_no_shape(character: str) -> bool:

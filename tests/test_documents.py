@@ -81,11 +81,23 @@ def test_all_mistakes_are_told_at_once_in_the_order_of_the_text() -> None:
     [
         ("", "d.yaml: holds no keys; a document is a list of 'key: value' lines"),
         ("- 1\n", "d.yaml: holds no keys; a document is a list of 'key: value' lines"),
-        ("a: [1,\n", "d.yaml:2:1: not YAML: expected the node content, but found '<stream end>'"),
+        ("a: [1,\n", "d.yaml:2:1: not YAML: a value is missing here, or a bracket is not closed; write it"),
         ("a: 1\nb: 2\na: 3\n", "d.yaml:3:1: the key 'a' stands twice (first at 1:1); keep one"),
-        ("a: !!python/object:os.system x\n", "d.yaml:1:4: the tag 'tag:yaml.org,2002:python/object:os.system' is not"),
-        ("? [1]\n: 2\n", "d.yaml:1:3: a key must be a plain word"),
-        ("a: 1\n---\nb: 2\n", "d.yaml:2:1: not YAML: but found another document"),
+        ("a: !!python/object:os.system x\n", "d.yaml:1:4: the tag '!!python/object:os.system' is not"),
+        ("? [1]\n: 2\n", "d.yaml:1:3: a list or mapping cannot be a key; write a word"),
+        ("a: 1\n---\nb: 2\n", "d.yaml:2:1: not YAML: a second document; keep one"),
+        ("a: 1\nb: 2: 3", "d.yaml:2:5: not YAML: a ':' where none can stand; put a text with signs into quotes"),
+        ("a: 1\nb\n", "d.yaml:3:1: not YAML: a key without ':'"),
+        ("a: [1\nb: 2", "d.yaml:2:2: not YAML: a ',' or ']' is missing before this"),
+        ("a: @x", "d.yaml:1:4: not YAML: '@' cannot begin a value; put a text with signs into quotes"),
+        ("a: *x", "d.yaml:1:4: not YAML: there is nothing called 'x'"),
+        ("a: 'x", "d.yaml:1:6: not YAML: the quotes are never closed; write the second one"),
+        ("a: {b: 1}}\n", "d.yaml:1:10: not YAML: "),
+        ("a: 1\nb: \x07", "d.yaml:2:4: not YAML: the character U+0007 cannot stand in a text; leave it out"),
+        ("a: 0x" + "f" * 6000, "d.yaml:1:4: '0xfff"),
+        ("a: " + "9" * 6000, "d.yaml:1:4: '999"),
+        ('"\\ud800": 1', "d.yaml:1:1: '\\ud800' holds half of a character"),
+        ('"a\\nb": 1\n"a\\nb": 2', "d.yaml:2:1: the key 'a\\nb' stands twice"),
         ("a: &x [*x]\n", "d.yaml:1:4: nested deeper than 32 levels"),
         ("a: " + "[" * 500 + "]" * 500, "d.yaml: nested too deeply"),
     ],
@@ -95,6 +107,7 @@ def test_what_is_no_document_is_refused_in_one_line(text: str, message: str) -> 
         parse_document(text, "d.yaml")
     assert str(caught.value).startswith(message)
     assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 300
 
 
 def test_aliases_cannot_unfold_to_more_than_a_document_needs() -> None:
@@ -154,6 +167,13 @@ def test_an_override_sets_one_value_and_is_remembered(assignment: str, path: tup
 def test_an_override_that_leads_nowhere_is_refused(assignment: str) -> None:
     with pytest.raises(UsageError, match="--set"):
         parse_document(GOOD, "d.yaml").override(assignment)
+
+
+@pytest.mark.parametrize("assignment", ["iner.count=1", "iner=1", "inner.cuont=1", "inner.x.y=1", 'title="\\ud800"'])
+def test_an_override_of_what_does_not_exist_is_named_by_its_option(assignment: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        validate(parse_document(GOOD, "d.yaml").override(assignment), Drawing)
+    assert str(caught.value).startswith(f"--set {assignment}: ")
 
 
 def test_a_wrong_override_is_named_by_its_option() -> None:

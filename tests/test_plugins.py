@@ -70,6 +70,7 @@ for step in steps:
 """
 
 
+@pytest.mark.slow
 def test_the_example_is_used_like_any_other_method(installed: Path, tmp_path: Path) -> None:
     table = tmp_path / "mine.csv"
     table.write_text("a,b,kind\n" + "".join(f"{row % 2 + row / 50},{row % 3},{'xy'[row % 2]}\n" for row in range(30)))

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+import inspect
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
-from pydantic import Field, model_validator
+import numpy as np
+from pydantic import Discriminator, Field, Tag, model_validator
 
 from fsvm_cli.data.catalogue import data_cards
 from fsvm_cli.data.phrases import nearest
+from fsvm_cli.data.synthetic import GENERATORS
 from fsvm_cli.documents import StrictModel, read_document, validate
 from fsvm_cli.errors import UsageError
+from fsvm_cli.mistakes import Mistake, MistakesError
 from fsvm_cli.terminal import brief
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fsvm_cli.mistakes import Location
 
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
@@ -31,7 +40,7 @@ class CardFile(StrictModel):
         ``ADDRESS#ARCHIVE#MEMBER`` one of an archive within a zip file.
     """
 
-    path: str = Field(pattern=r"^[\w.+-]+(/[\w.+-]+)*$")
+    path: str = Field(pattern=r"^[\w.+-]+(/[\w.+-]+)*$", max_length=200)
     sha256: Sha256
     bytes: int = Field(gt=0)
     addresses: tuple[Annotated[str, Field(pattern=r"^https://")], ...] = ()
@@ -175,6 +184,41 @@ class GeneratedVersion(StrictModel):
     bayes_error: float | None = Field(default=None, ge=0, le=1)
     caveats: tuple[str, ...] = ()
 
+    @model_validator(mode="after")
+    def _can_be_drawn(self) -> Self:
+        if self.generator not in GENERATORS:
+            message = f"'{brief(self.generator)}' is no generator; {nearest(self.generator, [*GENERATORS])}"
+            raise MistakesError([Mistake(("generator",), message)])
+        draw = GENERATORS[self.generator].draw
+        known = inspect.signature(draw).parameters
+        wanted = {name for name, each in known.items() if each.kind is inspect.Parameter.KEYWORD_ONLY}
+        if wanted != self.parameters.keys():
+            names = ", ".join(sorted(wanted)) or "none"
+            raise MistakesError(
+                [Mistake(("parameters",), f"parameters do not fit {self.generator}; it has these: {names}")]
+            )
+        try:
+            with np.errstate(all="ignore"):
+                X, _ = draw(np.random.default_rng(0), 2, **self.parameters)
+        except (ArithmeticError, TypeError, ValueError) as error:
+            message = f"{self.generator} cannot draw with these parameters ({error}); write others"
+            raise MistakesError([Mistake(("parameters",), message)]) from error
+        if not np.isfinite(X).all():
+            message = f"{self.generator} draws values that are not finite; write other parameters"
+            raise MistakesError([Mistake(("parameters",), message)])
+        return self
+
+
+def _kind(value: Any) -> str:
+    """Tell the versions that are drawn from the others."""
+    is_drawn = "generator" in value if isinstance(value, dict) else isinstance(value, GeneratedVersion)
+    return "generated" if is_drawn else "fixed"
+
+
+Version = Annotated[
+    Annotated[FixedVersion, Tag("fixed")] | Annotated[GeneratedVersion, Tag("generated")], Discriminator(_kind)
+]
+
 
 class Card(StrictModel):
     """One data set.
@@ -197,18 +241,27 @@ class Card(StrictModel):
     licence: str
     oddities: tuple[str, ...] = ()
     files: tuple[CardFile, ...] = ()
-    versions: dict[str, FixedVersion | GeneratedVersion] = Field(min_length=1)
+    versions: dict[str, Version] = Field(min_length=1)
 
     @model_validator(mode="after")
     def _name_known_files(self) -> Self:
         known = {file.path for file in self.files}
-        for name, version in self.versions.items():
-            copies = version.copies if isinstance(version, FixedVersion) else ()
-            named = [path for copy in copies if isinstance(copy, Files) for path in (*copy.files, *copy.test_files)]
-            for path in named:
-                if path not in known:
-                    raise ValueError(f"version '{name}' reads '{path}', which is not under 'files'")
+        mistakes = [
+            Mistake(location, f"there is no '{brief(path)}' under 'files'; list it there with its sha256 and bytes")
+            for location, path in self._named_files()
+            if path not in known
+        ]
+        if mistakes:
+            raise MistakesError(mistakes)
         return self
+
+    def _named_files(self) -> Iterator[tuple[Location, str]]:
+        """Yield the files that copies name, each with its place on the card."""
+        for name, version in self.versions.items():
+            for number, copy in enumerate(version.copies if isinstance(version, FixedVersion) else ()):
+                for key in ("files", "test_files") if isinstance(copy, Files) else ():
+                    for place, path in enumerate(getattr(copy, key)):
+                        yield ("versions", name, "copies", number, key, place), path
 
     def files_of(self, copy: Files) -> list[CardFile]:
         """List the files that a copy is read from, in the order in which it names them."""

@@ -5,16 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from fsvm_cli.data.card import Files, FixedVersion
+from fsvm_cli.data.card import Files, FixedVersion, LibsvmCopy, ReutersCopy
 from fsvm_cli.data.source import find_version, open_source
 from fsvm_cli.data.spec import NamedSpec, OpenmlSpec
 from fsvm_cli.data.synthetic import GENERATORS
-from fsvm_cli.errors import UsageError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from fsvm_cli.data.card import GeneratedVersion
+    from fsvm_cli.data.card import Copy, GeneratedVersion
     from fsvm_cli.data.source import DataSource
     from fsvm_cli.data.spec import Spec
 
@@ -32,6 +31,8 @@ class Outline:
         In any order.
     has_split : bool
         Whether the source fixes a training and a test part.
+    is_sparse : bool
+        Whether its samples are the rows of a sparse matrix.
     """
 
     name: str
@@ -39,12 +40,14 @@ class Outline:
     n_features: int
     class_names: tuple[str, ...]
     has_split: bool
+    is_sparse: bool
 
 
 def outline_of(source: DataSource) -> Outline:
     """Outline a data set that has been opened."""
     has_split = source.given_split is not None
-    return Outline(source.name, source.n_samples, source.n_features, source.class_names, has_split)
+    size = source.n_samples, source.n_features
+    return Outline(source.name, *size, source.class_names, has_split, source.is_sparse)
 
 
 def outline(spec: Spec, *, base_folder: Path) -> Outline | None:
@@ -81,11 +84,18 @@ def _fixed(name: str, version: FixedVersion) -> Outline:
     has_split = any(isinstance(copy, Files) and copy.test_files for copy in version.copies)
     # Reuters' own split stands in its stories.
     has_split |= any(getattr(copy, "split", "any") != "any" for copy in version.copies)
-    return Outline(name, expected.rows, expected.features, tuple(expected.classes), has_split)
+    size = expected.rows, expected.features
+    # All copies of a version hold the same matrix, full or sparse.
+    is_sparse = any(map(_is_sparse, version.copies))
+    return Outline(name, *size, tuple(expected.classes), has_split, is_sparse)
+
+
+def _is_sparse(copy: Copy) -> bool:
+    """Whether a copy is read into a sparse matrix; that of Reuters holds numbers of words."""
+    return isinstance(copy, ReutersCopy) or (isinstance(copy, LibsvmCopy) and not copy.dense)
 
 
 def _drawn(name: str, version: GeneratedVersion, n_samples: int | None) -> Outline:
-    if version.generator not in GENERATORS:
-        raise UsageError(f"there is no generator '{version.generator}'")
     generator = GENERATORS[version.generator]
-    return Outline(name, n_samples or version.samples, generator.n_features, generator.class_names, has_split=False)
+    size = n_samples or version.samples, generator.n_features
+    return Outline(name, *size, generator.class_names, has_split=False, is_sparse=False)

@@ -93,13 +93,19 @@ def fit_scaling(name: ScalingName, X_train: Matrix) -> Scaling:
         If a sparse matrix would be shifted, which would fill it.
     """
     if sp.issparse(X_train) and name in SHIFTING:
-        raise UsageError(f"scaling '{name}' would fill a sparse matrix; use 'none' or 'unit-norm'")
+        raise UsageError(shifts_sparse(name))
     ranges = value_ranges(X_train)
     constant, exponents = np.flatnonzero(ranges == 0), binary_exponents(ranges)
     transformer = TRANSFORMERS[name]()
     if name in SHIFTING:
         transformer.fit(_columns_in_units(X_train, constant, exponents))
     return Scaling(name, constant, exponents, transformer)
+
+
+def shifts_sparse(name: ScalingName) -> str:
+    """Say why a scaling that shifts columns is not for a sparse matrix."""
+    able = " or ".join(f"'{each}'" for each in TRANSFORMERS if each not in SHIFTING)
+    return f"scaling '{name}' would fill a sparse matrix; use {able}"
 
 
 def _columns_in_units(

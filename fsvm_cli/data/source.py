@@ -10,14 +10,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from fsvm_cli.data.card import FixedVersion, read_card
 from fsvm_cli.data.dataset import Dataset
 from fsvm_cli.data.load import load_version
-from fsvm_cli.data.phrases import nearest, numbered
+from fsvm_cli.data.phrases import numbered
 from fsvm_cli.data.spec import DatasetSpec, FileSpec, NamedSpec
 from fsvm_cli.data.synthetic import GENERATORS
-from fsvm_cli.documents import Document, StrictModel, validate, with_tuples
+from fsvm_cli.documents import Document, StrictModel, as_in_documents, validate
 from fsvm_cli.errors import UsageError
 
 if TYPE_CHECKING:
@@ -65,6 +66,11 @@ class DataSource(ABC):
         return len(self.class_names)
 
     @property
+    def is_sparse(self) -> bool:
+        """Whether `draw` yields a sparse matrix."""
+        return False
+
+    @property
     def relevant_features(self) -> tuple[int, ...] | None:
         """Columns that carry signal, None where this is unknown."""
         return None
@@ -84,6 +90,11 @@ class FixedSource(DataSource):
     """A data set that is always the same."""
 
     dataset: Dataset
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether the data set is a sparse matrix."""
+        return bool(sp.issparse(self.dataset.X))
 
     @property
     def given_split(self) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
@@ -196,7 +207,7 @@ def load_dataset(dataset: str | Mapping[str, Any], seed: int = 0) -> Dataset:
     >>> load_dataset({"name": "plane", "samples": 100}).n_samples
     100
     """
-    said = with_tuples(dataset if isinstance(dataset, str) else dict(dataset))
+    said = as_in_documents(dataset if isinstance(dataset, str) else dict(dataset))
     spec = validate(Document("load_dataset", {"dataset": said}, {}), _Named).dataset
     return open_source(spec, base_folder=Path(), announce=lambda _: None).draw(np.random.default_rng(seed))
 
@@ -230,8 +241,6 @@ def fixed_source(dataset: Dataset, caveats: tuple[str, ...] = ()) -> FixedSource
 
 
 def _generated_source(name: str, version: GeneratedVersion, n_samples: int) -> GeneratedSource:
-    if version.generator not in GENERATORS:
-        raise UsageError(f"there is no generator '{version.generator}'; {nearest(version.generator, [*GENERATORS])}")
     generator = GENERATORS[version.generator]
     distribution = [version.generator, version.parameters, n_samples]
     return GeneratedSource(

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fsvm_cli.data.outline import outline
+from fsvm_cli.data.phrases import shown
 from fsvm_cli.errors import UsageError
 from fsvm_cli.evaluation.folds import LEAVE_ONE_OUT
 from fsvm_cli.evaluation.splits import count_rows
 from fsvm_cli.experiment.records.registry import record_kinds
-from fsvm_cli.spec.schema import GIVEN
+from fsvm_cli.experiment.sparse import mistakes_on_sparse_data
+from fsvm_cli.mistakes import Mistake
+from fsvm_cli.spec.classifiers import Classifier
+from fsvm_cli.terminal import brief
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from fractions import Fraction
 
     from fsvm_cli.data.outline import Outline
-    from fsvm_cli.data.source import DataSource
-    from fsvm_cli.mistakes import Location
     from fsvm_cli.spec.config import LoadedConfig
+    from fsvm_cli.spec.schema import Config, Protocol
+
+MAX_CLASSES = 20
+"""Classes that a message names."""
 
 LEAST_ROWS = 2
 """A machine needs a row of each of two classes."""
@@ -47,80 +54,83 @@ def check_fit(loaded: LoadedConfig, data: Outline) -> None:
     Raises
     ------
     UsageError
-        With the position of the key.
+        Listing every mistake with the position of its key.
     """
-    config, document = loaded.config, loaded.document
-    if not config.protocol.is_given:
-        _check_folds(loaded, max(drawn_rows(loaded, data)))
-    elif not data.has_split:
-        raise document.error(
-            ("protocol", "train"), f"{data.name} comes without a split; write a number or a fraction of its rows"
-        )
-    if config.subsets != "all" and config.subsets[-1] > data.n_features:
-        raise document.error(
-            ("subsets",), f"{config.subsets[-1]} features cannot be retained; {data.name} has {data.n_features}"
-        )
-    _check_class_kernels(loaded, data)
+    if mistakes := list(mistakes_of_fit(loaded.config, data)):
+        raise loaded.document.errors(mistakes)
+
+
+def mistakes_of_fit(config: Config, data: Outline) -> Iterator[Mistake]:
+    """Find what a config asks for that its data do not have."""
+    yield from _mistakes_of_split(config.protocol, data)
+    sizes = () if config.subsets == "all" else config.subsets
+    if too_large := [str(size) for size in sizes if size > data.n_features]:
+        message = f"{shown(too_large)} features cannot be retained; {data.name} has {data.n_features}"
+        yield Mistake(("subsets",), message)
+    yield from _mistakes_of_folds(config, data)
+    yield from _mistakes_of_class_kernels(config, data)
     for name in config.record:
-        record_kinds()[name].check(loaded, data)
+        yield from record_kinds()[name].mistakes(config, data)
+    if data.is_sparse:
+        yield from mistakes_on_sparse_data(config, data)
 
 
-def drawn_rows(loaded: LoadedConfig, data: Outline | DataSource) -> dict[int, int]:
-    """Count the rows of the test part by those of the training part, for random splits.
+def drawn_rows(protocol: Protocol, data: Outline) -> dict[int, int]:
+    """Count the rows of the test part by those of the training part, for random splits that the data have."""
+    return dict(_rows_of(protocol, part, data) for part in protocol.train)
 
-    Raises
-    ------
-    UsageError
-        If the data have not as many.
-    """
-    protocol, n_test = loaded.config.protocol, {}
-    for part in protocol.train:
-        assert part != GIVEN, "a given split is planned as it is"
-        n_train = count_rows(part, data.n_samples)
-        rest = data.n_samples - n_train
-        wanted = rest if protocol.test is None else count_rows(protocol.test, data.n_samples)
-        train: Location = ("protocol", "train")
-        if n_train < 1 or wanted < 1 or wanted > rest:
-            raise loaded.document.error(
-                train,
-                f"{n_train} training and {max(wanted, 0)} test rows cannot be drawn from the {data.n_samples} rows "
+
+def _rows_of(protocol: Protocol, part: Fraction | int | str, data: Outline) -> tuple[int, int]:
+    """Count the rows of a training part, and those of the test part beside it; either may be more than there are."""
+    assert not isinstance(part, str), "a given split is planned as it is"
+    n_train = count_rows(part, data.n_samples)
+    return n_train, data.n_samples - n_train if protocol.test is None else count_rows(protocol.test, data.n_samples)
+
+
+def _mistakes_of_split(protocol: Protocol, data: Outline) -> Iterator[Mistake]:
+    if protocol.is_given:
+        if not data.has_split:
+            yield Mistake(
+                ("protocol", "train"), f"{data.name} comes without a split; write a number or a fraction of its rows"
+            )
+        return
+    for place, part in enumerate(protocol.train):
+        n_train, n_test = _rows_of(protocol, part, data)
+        if n_train < 1 or n_test < 1 or n_train + n_test > data.n_samples:
+            yield Mistake(
+                ("protocol", "train", place),
+                f"{n_train} training and {max(n_test, 0)} test rows cannot be drawn from the {data.n_samples} rows "
                 f"of {data.name}; both parts need at least 1 row",
             )
-        if n_train < LEAST_ROWS:
-            raise loaded.document.error(train, "1 training row is of one class; a machine needs rows of two")
-        n_test[n_train] = wanted
-    return n_test
+        elif n_train < LEAST_ROWS:
+            message = f"1 training row is of one class; a machine needs rows of two, so write {LEAST_ROWS} or more"
+            yield Mistake(("protocol", "train", place), message)
 
 
-def _classifiers(loaded: LoadedConfig) -> Iterator[tuple[Location, Any]]:
-    """Yield the classifiers of a config and their locations."""
-    yield ("classifier",), loaded.config.classifier
-    for index, ranking in enumerate(loaded.config.rankings):
-        yield ("rankings", index, "classifier"), ranking.classifier
-
-
-def _check_folds(loaded: LoadedConfig, n_train: int) -> None:
-    for location, classifier in _classifiers(loaded):
-        for step in getattr(classifier, "tune", None) or ():
+def _mistakes_of_folds(config: Config, data: Outline) -> Iterator[Mistake]:
+    if config.protocol.is_given or any(_mistakes_of_split(config.protocol, data)):
+        return
+    n_train = max(drawn_rows(config.protocol, data))
+    for location, classifier in config.classifiers_written():
+        for place, step in enumerate(getattr(classifier, "tune", None) or ()):
             needed = LEAST_ROWS * (LEAST_ROWS if step.folds == LEAVE_ONE_OUT else step.folds)
             if n_train < needed:
-                raise loaded.document.error(
-                    (*location, "tune"),
+                yield Mistake(
+                    (*location, "tune", place, "folds"),
                     f"folds is {step.folds}, which needs {needed} training rows of two classes; there are {n_train}",
                 )
 
 
-def _check_class_kernels(loaded: LoadedConfig, data: Outline) -> None:
-    for location, classifier in _classifiers(loaded):
-        named = getattr(classifier, "class_kernels", {})
+def _mistakes_of_class_kernels(config: Config, data: Outline) -> Iterator[Mistake]:
+    for location, classifier in config.classifiers_written():
+        named = classifier.class_kernels if isinstance(classifier, Classifier) else {}
+        here = (*location, "class_kernels")
+        if named and len(data.class_names) == 2:
+            yield Mistake(
+                here, f"the two classes of {data.name} share one machine; give it its kernel by 'kernel' alone"
+            )
+            continue
         for name in named:
             if name not in data.class_names:
-                raise loaded.document.error(
-                    (*location, "class_kernels", name),
-                    f"{data.name} has no class '{name}'; it has {', '.join(data.class_names)}",
-                )
-        if named and len(data.class_names) == 2:
-            raise loaded.document.error(
-                (*location, "class_kernels"),
-                f"the two classes of {data.name} share one machine; give it its kernel by 'kernel'",
-            )
+                has = shown(data.class_names, MAX_CLASSES)
+                yield Mistake((*here, name, "<key>"), f"{data.name} has no class '{brief(name)}'; it has {has}")

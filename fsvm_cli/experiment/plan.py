@@ -16,7 +16,6 @@ from fsvm_cli.data.synthetic import GENERATORS
 from fsvm_cli.errors import UsageError
 from fsvm_cli.experiment.competitors import competitors_of
 from fsvm_cli.experiment.fit import check_fit, drawn_rows
-from fsvm_cli.experiment.sparse import check_sparse
 from fsvm_cli.magnitudes import check_magnitudes
 from fsvm_cli.sources import source_digests
 
@@ -153,13 +152,13 @@ def plan(loaded: LoadedConfig, announce: Callable[[str], None]) -> Experiment:
     except UsageError as error:
         raise document.error(("dataset",), str(error)) from error
     _announce_constant_features(source, announce)
-    check_fit(loaded, outline_of(source))
+    data = outline_of(source)
+    check_fit(loaded, data)
     given = source.given_split
-    n_test = {len(given[0]): len(given[1])} if config.protocol.is_given and given else drawn_rows(loaded, source)
+    n_test = {len(given[0]): len(given[1])} if config.protocol.is_given and given else drawn_rows(config.protocol, data)
     sizes = tuple(range(1, source.n_features + 1)) if config.subsets == "all" else config.subsets
     if not config.rankings:
         sizes = ()
-    check_sparse(loaded, source)
     _check_magnitudes(loaded, source)
     # The machine on all features is the reference of every curve.
     return Experiment(config, source, tuple(sorted({*sizes, source.n_features})), n_test)

@@ -11,12 +11,13 @@ import numpy as np
 import threadpoolctl
 
 from fsvm_cli.data.catalogue import data_cards
+from fsvm_cli.data.outline import outline_of
 from fsvm_cli.data.phrases import nearest, shown
 from fsvm_cli.data.scaling import fit_scaling
 from fsvm_cli.data.source import fixed_source, open_source
 from fsvm_cli.data.spec import FileSpec, NamedSpec, TableSpec
 from fsvm_cli.data.vocabulary import with_training_vocabulary
-from fsvm_cli.documents import Document, validate, with_tuples
+from fsvm_cli.documents import Document, as_in_documents, validate
 from fsvm_cli.errors import UsageError
 from fsvm_cli.evaluation.seeds import random_stream
 from fsvm_cli.experiment.ranking_request import SEED, ranking_request
@@ -152,7 +153,7 @@ def _source_of_frame(table: pd.DataFrame, options: Mapping[str, Any]) -> DataSou
 
 
 def _document(options: Mapping[str, Any]) -> Document:
-    said = with_tuples({name: value for name, value in options.items() if value is not None})
+    said = as_in_documents({name: value for name, value in options.items() if value is not None})
     return Document("rank", said, {(name,): name for name in said})
 
 
@@ -209,7 +210,7 @@ def rank_features(source: DataSource, request: RankingRequest) -> FeatureRanking
         If the method is not defined for these data.
     """
     dataset, method = source.draw(random_stream(SEED, "data")), request.method.method
-    if reason := reason_against_sparse(dataset, request.method):
+    if reason := reason_against_sparse(outline_of(source), request.method):
         raise UsageError(reason)
     X = with_training_vocabulary(dataset, np.arange(dataset.n_samples))
     scaling = fit_scaling(request.scaling, X)

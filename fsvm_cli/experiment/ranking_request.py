@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import create_model
 
 from fsvm_cli.data.scaling import ScalingName
-from fsvm_cli.documents import Document, StrictModel, validate, with_tuples
+from fsvm_cli.documents import Document, StrictModel, as_in_documents, validate
 from fsvm_cli.errors import UsageError
 from fsvm_cli.evaluation.seeds import random_stream
+from fsvm_cli.mistakes import in_words
 from fsvm_cli.ranking.registry import SYNONYMS, ranking_method, ranking_methods
 
 if TYPE_CHECKING:
@@ -83,8 +84,8 @@ def ranking_request(
     section_of = dict.fromkeys(known.parameters_model().model_fields if known else (), "ranking")
     machines = _machines_of(known)
     section_of = dict.fromkeys(_keys_of_machines() if machines else (), "classifier") | section_of
-    for key, value in with_tuples(dict(parameters or {})).items():
-        document = _with_machine(document, _section(key, f"{key}={value!r}", method, section_of))
+    for key, value in as_in_documents(dict(parameters or {})).items():
+        document = _with_machine(document, _section(key, f"{key}={in_words(value)}", method, section_of))
         section = document.content[section_of[key]] | {key: value}
         positions = document.positions | {(section_of[key], key): key}
         content = document.content | {section_of[key]: section}

@@ -201,8 +201,8 @@ class KernelParameterDescent(MachineRanker):
 
     def _candidates(self) -> tuple[list[float], list[float | Literal["automatic"]]]:
         """Return the values of `strength` and `max_step`, each the largest first."""
-        strengths = self.strength if isinstance(self.strength, tuple) else (self.strength,)
-        steps = self.max_step if isinstance(self.max_step, tuple) else (self.max_step,)
+        strengths = self.strength if isinstance(self.strength, list | tuple) else (self.strength,)
+        steps = self.max_step if isinstance(self.max_step, list | tuple) else (self.max_step,)
         return sorted(strengths, reverse=True), sorted(steps, key=longest, reverse=True)
 
     def _best_choice(

@@ -11,7 +11,8 @@ from typing import Any, ClassVar
 
 from pydantic import ValidationError, create_model
 
-from fsvm_cli.documents import StrictModel
+from fsvm_cli.documents import StrictModel, as_in_documents
+from fsvm_cli.mistakes import mistakes_of
 
 KEYS_OF_CONFIGS = frozenset({"method", "order", "label", "classifier", "score_threshold"})
 """What the entry of a method in a config says beside its parameters: no parameter may have such a name."""
@@ -65,11 +66,12 @@ class NamedMethod:
     def check_parameters(self) -> None:
         """Raise a ValueError that names the first parameter that is out of its range."""
         model = self.parameters_model()
+        values = as_in_documents({name: getattr(self, name) for name in model.model_fields})
         try:
-            model.model_validate({name: getattr(self, name) for name in model.model_fields})
+            model.model_validate(values)
         except ValidationError as failure:
-            error = failure.errors()[0]
-            raise ValueError(f"{self.method}: {error['loc'][0]} is {error['input']!r}: {error['msg']}") from None
+            first = mistakes_of(failure, values, model)[0]
+            raise ValueError(f"{self.method}: {first.message}") from None
 
 
 def _evaluated(cls: type, parameter: inspect.Parameter) -> Any:

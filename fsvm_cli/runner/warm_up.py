@@ -17,7 +17,6 @@ from scipy.sparse import csr_array
 from fsvm_cli.compiled_cache import VARIABLE
 from fsvm_cli.evaluation.seeds import random_stream
 from fsvm_cli.experiment.plan import Trial
-from fsvm_cli.experiment.sparse import is_sparse
 from fsvm_cli.experiment.trial import DrawnTrial, Parts, run_competitors
 from fsvm_cli.runner.signals import repeated_signals
 
@@ -66,9 +65,7 @@ def _lock_path() -> Path:
 def _mark(experiment: Experiment) -> Path:
     """Where it is noted, beside the compiled code, that all that an experiment calls is among it."""
     called = experiment.config.model_dump_json(include={"classifier", "rankings", "extractors"})
-    text = (
-        f"{called} {experiment.source.n_classes} {is_sparse(experiment.source)} {numba.__version__} {platform.node()}"
-    )
+    text = f"{called} {experiment.source.n_classes} {experiment.source.is_sparse} {numba.__version__} {platform.node()}"
     return Path(os.environ[VARIABLE]) / f"warm-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
 
 
@@ -76,6 +73,6 @@ def _random_parts(experiment: Experiment) -> Parts:
     rng = random_stream(0, "warm-up")
     y = np.arange(ROWS_PER_CLASS * experiment.source.n_classes) % experiment.source.n_classes
     X = rng.standard_normal((len(y), min(experiment.source.n_features, MAX_FEATURES)))
-    if is_sparse(experiment.source):
+    if experiment.source.is_sparse:
         X = csr_array(np.abs(X))  # numbers of words are not negative
     return Parts(X_train=X, y_train=y, X_test=X, y_test=y)

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 from pydantic import Field, field_validator
 
 from fsvm_cli.documents import StrictModel
+from fsvm_cli.mistakes import Mistake, MistakesError
 from fsvm_cli.spec.schema import Paper, Text
+from fsvm_cli.terminal import brief
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,10 +41,13 @@ class Collection(StrictModel):
     @classmethod
     def _experiments_are_distinct(cls, names: tuple[str, ...]) -> tuple[str, ...]:
         if not names:
-            raise ValueError("list at least one experiment")
-        for name in names:
-            if names.count(name) > 1:
-                raise ValueError(f"the experiment '{name}' is listed twice; list it once")
+            raise ValueError("there is none; list at least one experiment")
+        twice = [place for place, name in enumerate(names) if name in names[:place]]
+        if twice:
+            mistakes = (
+                ((place,), f"the experiment '{brief(names[place])}' is listed twice; list it once") for place in twice
+            )
+            raise MistakesError(Mistake(*mistake) for mistake in mistakes)
         return names
 
 

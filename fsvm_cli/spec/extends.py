@@ -5,9 +5,11 @@ from __future__ import annotations
 import fnmatch
 from typing import TYPE_CHECKING, Any
 
+from fsvm_cli.data.phrases import nearest
 from fsvm_cli.documents import Document, read_document
 from fsvm_cli.errors import UsageError
 from fsvm_cli.files import is_file
+from fsvm_cli.terminal import brief
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,7 +49,7 @@ def read_with_bases(path: Path, find: Callable[[str], Path]) -> Document:
     while EXTENDS in document.content:
         name = document.content[EXTENDS]
         if not isinstance(name, str) or not name:
-            raise document.error((EXTENDS,), f"{EXTENDS} names one config, for example '{EXTENDS}: wine.yaml'")
+            raise document.error((EXTENDS,), f"{EXTENDS} names no config; write one, as in '{EXTENDS}: wine.yaml'")
         base_path = _found(document, folder, name, find)
         if base_path.resolve() in chain:
             raise document.error((EXTENDS,), f"{name} extends itself in the end; leave out one '{EXTENDS}'")
@@ -116,7 +118,9 @@ def _with_named_claims(document: Document, base: Document) -> Document:
             continue
         named = [number for number, known_id in enumerate(ids) if known_id and fnmatch.fnmatchcase(known_id, claim)]
         if not named:
-            raise document.error((CLAIMS, index), f"no claim of {base.name} has an id like '{claim}'")
+            known_ids = [str(known_id) for known_id in ids if known_id]
+            message = f"no claim of {base.name} has an id like '{brief(claim)}'; {nearest(claim, known_ids)}"
+            raise document.error((CLAIMS, index), message)
         for number in named:
             take(base, number)
     return Document(document.name, document.content | {CLAIMS: tuple(claims)}, positions)

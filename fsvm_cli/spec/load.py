@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import TypeAdapter
 
+from fsvm_cli.data.phrases import nearest
 from fsvm_cli.documents import validate
 from fsvm_cli.errors import UsageError
 from fsvm_cli.files import is_file
@@ -15,6 +16,7 @@ from fsvm_cli.spec.collection import MEMBERS, Collection, LoadedCollection
 from fsvm_cli.spec.config import config_in, read_config
 from fsvm_cli.spec.extends import CLAIMS, EXTENDS
 from fsvm_cli.spec.schema import Config
+from fsvm_cli.terminal import brief
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,7 +53,9 @@ def load_any(
     for index, name in enumerate(collection.experiments):
         member = config_in(*_member(document, index, path.parent / f"{name}.yaml"), overrides, n_splits)
         if not any(fnmatch.fnmatchcase(claim.id, collection.claims) for claim in member.config.expected):
-            raise document.error((MEMBERS, index), f"no claim of {name} has an id like '{collection.claims}'")
+            ids = nearest(collection.claims, [claim.id for claim in member.config.expected])
+            message = f"no claim of {name} has an id like '{brief(collection.claims)}'; {ids}"
+            raise document.error((MEMBERS, index), message)
         members.append(member)
     changed = {key: value for member in members for key, value in member.document.overrides.items()}
     return LoadedCollection(path.stem, path.parent, collection, changed, tuple(members))

@@ -6,8 +6,9 @@ classes themselves, so that a new one needs no line here.
 
 from __future__ import annotations
 
+import itertools
 from fractions import Fraction
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import (
     BeforeValidator,
@@ -18,10 +19,12 @@ from pydantic import (
     model_validator,
 )
 
+from fsvm_cli.data.phrases import nearest
 from fsvm_cli.data.scaling import ScalingName
 from fsvm_cli.data.spec import DatasetSpec
 from fsvm_cli.documents import StrictModel
 from fsvm_cli.evaluation.metrics import METRICS
+from fsvm_cli.mistakes import Mistake, MistakesError, in_words
 from fsvm_cli.ranking.registry import ranking_methods
 from fsvm_cli.spec.claims.registry import AnyClaim
 from fsvm_cli.spec.classifiers import Classifier, ExperimentClassifier, SklearnClassifier
@@ -29,6 +32,12 @@ from fsvm_cli.spec.extractors import AnyExtraction
 from fsvm_cli.spec.rankings import ALL_FEATURES, AnyRanking, Ranking
 from fsvm_cli.spec.records import RECORD_NAMES
 from fsvm_cli.spec.tuning import one_or_more
+from fsvm_cli.terminal import brief
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fsvm_cli.mistakes import Location
 
 GIVEN: Literal["given"] = "given"
 """The training part that the source of the data fixes, and with it the test part."""
@@ -48,7 +57,7 @@ def _row_part(value: Any) -> Fraction | int:
     try:
         fraction = Fraction(str(value))
     except (ValueError, ZeroDivisionError):
-        raise ValueError(f"'{value}' is no fraction; write one such as 2/3 or 0.5") from None
+        raise ValueError(f"{in_words(value)} is no fraction; write one such as 2/3 or 0.5") from None
     if not 0 < fraction < 1:
         raise ValueError(f"{value} of the rows leaves none for the other part; write a fraction between 0 and 1")
     return fraction
@@ -173,6 +182,13 @@ class Config(StrictModel):
         """Give the classifier of a ranking; that of the experiment where it has none of its own."""
         return self.classifier if ranking.classifier is None else ranking.classifier
 
+    def classifiers_written(self) -> Iterator[tuple[Location, Classifier | SklearnClassifier]]:
+        """Yield the classifiers that stand in the config, each with its place."""
+        yield ("classifier",), self.classifier
+        for place, ranking in enumerate(self.rankings):
+            if ranking.classifier is not None:
+                yield ("rankings", place, "classifier"), ranking.classifier
+
     def classifiers(self) -> list[Classifier | SklearnClassifier]:
         """List the classifiers whose curves are shown, one for each curve."""
         # Components, and all features where nothing is ranked, have the classifier of the experiment.
@@ -180,59 +196,70 @@ class Config(StrictModel):
         return [*map(self.classifier_of, self.rankings), *(self.classifier for _ in others)]
 
     @model_validator(mode="after")
-    def _labels_are_distinct(self) -> Config:
-        labels = [*(ranking.label for ranking in self.rankings), *(each.label for each in self.extractors)]
-        for label in labels:
-            if labels.count(label) > 1:
-                raise ValueError(f"two rankings are called '{label}'; give each a label of its own")
+    def _agrees_with_itself(self) -> Config:
+        parts = (self._labels(), self._company(), self._machines(), self._kernels_of_classes(), self._claims())
+        if mistakes := [*itertools.chain.from_iterable(parts)]:
+            raise MistakesError(mistakes)
         return self
 
-    @model_validator(mode="after")
-    def _extractors_have_company(self) -> Config:
+    def _labels(self) -> Iterator[Mistake]:
+        """Find rankings and extractors that share a label."""
+        labels = [("rankings", place, each.label) for place, each in enumerate(self.rankings)]
+        labels += [("extractors", place, each.label) for place, each in enumerate(self.extractors)]
+        seen: set[str] = set()
+        for key, place, label in labels:
+            if label in seen:
+                message = f"two rankings are called '{brief(label)}'; give each a label of its own"
+                yield Mistake((key, place, "label"), message)
+            seen.add(label)
+
+    def _company(self) -> Iterator[Mistake]:
+        """Find extractors that stand alone."""
         if self.extractors and not self.rankings:
-            raise ValueError("extractors are compared with rankings; list at least one under 'rankings'")
-        return self
+            yield Mistake(("extractors",), "extractors are compared with rankings; list at least one under 'rankings'")
 
-    @model_validator(mode="after")
-    def _methods_that_train_machines_have_one(self) -> Config:
-        for ranking in self.rankings:
+    def _machines(self) -> Iterator[Mistake]:
+        """Find methods that train machines and have none."""
+        for place, ranking in enumerate(self.rankings):
             classifier = self.classifier_of(ranking)
             if isinstance(classifier, SklearnClassifier) and ranking_methods()[ranking.method].trains_machines:
-                raise ValueError(
+                yield Mistake(
+                    ("rankings", place, "method"),
                     f"{ranking.method} ranks with the experiment's support vector machine, and the classifier is a "
-                    f"{classifier.type}; rank by another method, or give the classifier a kernel"
+                    f"{classifier.type}; rank by another method, or give the classifier a kernel",
                 )
-        return self
 
-    @model_validator(mode="after")
-    def _methods_know_kernels_of_classes(self) -> Config:
-        for ranking in self.rankings:
+    def _kernels_of_classes(self) -> Iterator[Mistake]:
+        """Find methods that train all machines with one kernel, where classes have their own."""
+        for place, ranking in enumerate(self.rankings):
             classifier = self.classifier_of(ranking)
             if isinstance(classifier, Classifier) and classifier.class_kernels:
                 method = ranking_methods()[ranking.method]
                 if method.trains_machines and "class_kernels" not in method.handed_down:
-                    raise ValueError(
+                    yield Mistake(
+                        ("rankings", place, "method"),
                         f"{ranking.method} trains all machines with one kernel, and the classifier has "
-                        "'class_kernels'; rank by another method, or leave them out"
+                        "'class_kernels'; rank by another method, or leave them out",
                     )
-        return self
 
-    @model_validator(mode="after")
-    def _claims_speak_of_what_is_computed(self) -> Config:
+    def _claims(self) -> Iterator[Mistake]:
+        """Find claims that speak of what is not computed."""
         scored = {ALL_FEATURES, *(ranking.label for ranking in self.rankings)}
         extracted = {extraction.label for extraction in self.extractors}
-        for claim in self.expected:
+        for number, claim in enumerate(self.expected):
+            here, who = ("expected", number), f"the claim {brief(claim.id)}"
             # A claim without a place on a curve is one about scores, which components do not have.
             labels = scored | extracted if any(claim.places()) else scored
-            for label in claim.rankings():
+            for label in dict.fromkeys(claim.rankings()):
                 if label not in labels:
-                    raise ValueError(f"the claim {claim.id} speaks of '{label}', which no ranking is called")
+                    called = f"; {nearest(label, sorted(labels))}"
+                    yield Mistake(here, f"{who} speaks of '{brief(label)}', which no ranking is called{called}")
             for place in claim.places():
                 if place.ranking == ALL_FEATURES and not self.shares_classifier:
-                    raise ValueError(
-                        f"the claim {claim.id} speaks of all features, where rankings with classifiers of their own "
-                        "differ; name a ranking in it"
+                    yield Mistake(
+                        here,
+                        f"{who} speaks of all features, where rankings with classifiers of their own differ; name a "
+                        "ranking in it",
                     )
                 if place.metric not in self.metrics:
-                    raise ValueError(f"the claim {claim.id} speaks of {place.metric}, which 'metrics' does not list")
-        return self
+                    yield Mistake(here, f"{who} speaks of {place.metric}, which 'metrics' does not list; list it there")

@@ -13,6 +13,7 @@ from pydantic import BeforeValidator, Field, PlainValidator, WithJsonSchema, cre
 
 from fsvm_cli.documents import StrictModel
 from fsvm_cli.evaluation.folds import LEAVE_ONE_OUT
+from fsvm_cli.mistakes import in_words
 from fsvm_cli.spec.kernels import SYNONYMS, fields_in_configs
 from fsvm_cli.svm.kernels.registry import KERNELS
 
@@ -64,7 +65,7 @@ else:
 def _read_folds(value: Any) -> Any:
     is_number = isinstance(value, int) and not isinstance(value, bool) and value >= 2
     if not is_number and value != LEAVE_ONE_OUT:
-        raise ValueError(f"{value!r} is no number of folds; write 2 or more, or {LEAVE_ONE_OUT}")
+        raise ValueError(f"{in_words(value)} is no number of folds; write 2 or more, or {LEAVE_ONE_OUT}")
     return value
 
 

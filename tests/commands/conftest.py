@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import signal
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 import pytest
+from matplotlib.figure import Figure
+from matplotlib.text import Text
 
 from fsvm_cli.cli import main
 from tests.helpers.calling import Answer
@@ -21,6 +23,21 @@ def _handlers() -> Iterator[None]:
     handler = signal.getsignal(signal.SIGTERM)
     yield
     signal.signal(signal.SIGTERM, handler)
+
+
+@pytest.fixture(scope="module")
+def plain_figures() -> Iterator[None]:
+    """Let figures be files of what is written on them, for tests that care about their names only: drawing takes long.
+
+    Whatever is to be compared with such figures must be drawn in this process too.
+    """
+
+    def write(drawing: Figure, stream: BinaryIO, **_: object) -> None:
+        stream.write("\n".join(text.get_text() for text in drawing.findobj(Text)).encode())
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Figure, "savefig", write)
+        yield
 
 
 @pytest.fixture

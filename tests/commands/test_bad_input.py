@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import re
 import sqlite3
 from typing import TYPE_CHECKING
 
@@ -57,8 +58,15 @@ def test_yaml_syntax(call: Call, tmp_path: Path) -> None:
         ({"protocol": "{splits: 1, train: given, seed: 7}"}, (":5:30:", "comes without a split")),
         ({"subsets": "[1, 21]"}, (":7:10:", "21 features cannot be retained")),
         ({"dataset": "wine", "subsets": "[1, 14]"}, (":7:10:", "14 features cannot be retained; wine has 13")),
-        ({"record": "[decision-field]"}, (":8:9:", "needs 2 features and 2 classes")),
-        ({"classifier": "{kernel: linear, C: 1, class_kernels: {x: {kernel: linear}}}"}, (":4:", "has no class 'x'")),
+        (
+            {"record": "[decision-field]", "rankings": "[{method: gradient-angle}]"},
+            (":8:10:", "needs 2 features and 2 classes"),
+        ),
+        ({"classifier": "{kernel: linear, C: 1, class_kernels: {x: {kernel: linear}}}"}, (":4:", "share one machine")),
+        (
+            {"dataset": "wine", "classifier": "{kernel: linear, C: 1, class_kernels: {x: {kernel: linear}}}"},
+            (":4:", "has no class 'x'", "cultivar 1"),
+        ),
         ({"classifier": "{kernel: linear, C: 1, tune: {C: [1, 2], folds: 30}}"}, (":4:", "60 training rows")),
         ({"classifier": "{kernel: rbf, C: 1}"}, (":4:22:", "did you mean 'gaussian'?")),
         ({"classifier": "{kernel: gaussian, C: 1, gamma: 2}"}, (":4:38:", "did you mean 'theta'?")),
@@ -170,6 +178,40 @@ def test_a_value_that_is_missing_or_infinite(call: Call, tmp_path: Path, cell: s
 
 def test_a_file_that_does_not_exist(call: Call, tmp_path: Path) -> None:
     refused(call("run", write_config(tmp_path, **OWN), "--jobs", "1"), 3, "mine.csv")
+
+
+def test_check_tells_every_mistake_between_a_config_and_its_data(call: Call, tmp_path: Path) -> None:
+    classifier = "{kernel: linear, C: 1, tune: [{C: [1], folds: 2}, {C: [1, 2], folds: 90}]}"
+    changes = {"subsets": "[99, 1, 50]", "record": "[descent-path, decision-field]", "classifier": classifier}
+    answer = call("check", write_config(tmp_path, **changes, rankings="[{method: random}]"))
+    assert answer.code == 2
+    places = [":4:82: folds is 90", ":7:10: 50, 99 features", ":8:10: a descent path shows", ":8:24: a decision field"]
+    lines = answer.err.splitlines()
+    for place in places:
+        assert any(place in line for line in lines), answer.err
+    protocol = "{splits: 1, train: [1, 60, 1/2, 0.001], test: 0.3, seed: 1}"
+    lines = call("check", write_config(tmp_path, protocol=protocol, subsets="[40]")).err.splitlines()
+    assert [line.removeprefix("fsvm: ").split(":")[2] for line in lines] == ["31", "34", "43", "10"]
+
+
+ON_REUTERS = {"dataset": "{name: reuters, version: reuters-1}", "scaling": "none", "subsets": "[2]"}
+
+
+def test_check_knows_that_a_card_is_of_sparse_data(call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FSVM_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("FSVM_MIRROR", raising=False)
+    methods = "[{method: fisher}, {method: mutual-information}, {method: relief-f}]"
+    changes = ON_REUTERS | {"scaling": "standard", "rankings": methods, "extractors": "[{method: pca}]"}
+    answer = call("check", write_config(tmp_path, **changes))
+    assert answer.code == 2
+    lines = answer.err.splitlines()
+    for line, words in zip(lines, ("scaling 'standard'", "fisher takes", "relief-f takes", "pca takes"), strict=True):
+        assert words in line
+    assert all(re.match(r"(fsvm: )?\S+small\.yaml:\d+:\d+: ", line) for line in lines)
+    assert "methods that take a sparse one: " in lines[1]
+    assert not (tmp_path / "cache").exists()
+    right = ON_REUTERS | {"rankings": "[{method: mutual-information}]"}
+    assert call("check", write_config(tmp_path, "right", **right)).code == 0
 
 
 def test_check_looks_whether_the_data_exist(call: Call, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from fsvm_cli.report.table_files import read_table
-from tests.helpers.calling import fsvm, fsvm_here, hashes, write_config
+from tests.helpers.calling import fsvm_here, hashes, write_config
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     Call = Callable[..., Answer]
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("plain_figures")]
 
 CLAIMS = """
   - {id: doc.t5.size, kind: problem, where: T, claim: c, fact: n_features, published: 20, decimals: 0, tolerance: 1}
@@ -36,7 +36,7 @@ def write_configs(folder: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def finished(tmp_path_factory: pytest.TempPathFactory, plain_figures: None) -> Path:
     folder = tmp_path_factory.mktemp("finished")
     answer = fsvm_here("run", write_configs(folder), "--jobs", "1", "--out", folder / "results")
     assert answer.code == 0, answer.err
@@ -58,7 +58,7 @@ def test_its_tables_hold_the_claims_of_its_experiments(finished: Path) -> None:
 
 def test_run_with_its_experiments_in_any_order_it_is_the_same_bytes(finished: Path, tmp_path: Path) -> None:
     names = [finished / f"{name}.yaml" for name in ("all", "b", "a")]
-    assert fsvm("run", *names, "--jobs", "2", "--out", tmp_path).code == 0
+    assert fsvm_here("run", *names, "--jobs", "2", "--out", tmp_path).code == 0
     assert hashes(tmp_path / "all") == hashes(finished / "results" / "all")
 
 

@@ -18,11 +18,13 @@ if TYPE_CHECKING:
 
     Call = Callable[..., Answer]
 
+pytestmark = pytest.mark.usefixtures("plain_figures")
+
 CLAIM = "[{id: a.b, kind: problem, where: T, claim: c, fact: n_features, published: 20, decimals: 0, tolerance: 1}]"
 
 
 @pytest.fixture(scope="module")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def finished(tmp_path_factory: pytest.TempPathFactory, plain_figures: None) -> Path:
     """A folder with a small config and its full results."""
     folder = tmp_path_factory.mktemp("finished")
     answer = fsvm_here("run", write_config(folder), "--jobs", "1", "--out", folder / "results")

@@ -6,7 +6,6 @@ import io
 import json
 import random
 import sys
-import unicodedata
 from typing import TYPE_CHECKING
 
 import click
@@ -16,9 +15,10 @@ from hypothesis import strategies as st
 
 from fsvm_cli.commands.progress import progress_display
 from fsvm_cli.console import open_console
-from fsvm_cli.terminal import WITHOUT_SHAPE, gated, json_text, visible
-from tests.helpers.calling import CONFIG, write_config
-from tests.helpers.mutations import HOSTILE, mutated_table, mutated_values
+from fsvm_cli.terminal import gated, json_text, visible
+from tests.helpers.calling import write_config
+from tests.helpers.mutations import HOSTILE, mutated_table
+from tests.helpers.plain_words import controls
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,10 +29,6 @@ if TYPE_CHECKING:
     Call = Callable[..., Answer]
 
 RED = "\x1b[31m"
-
-
-def controls(text: str) -> set[str]:
-    return {each for each in text if each != "\n" and unicodedata.category(each) in WITHOUT_SHAPE}
 
 
 class Terminal(io.StringIO):
@@ -100,17 +96,6 @@ def test_a_name_of_any_kind_names_no_config_file_or_folder(call: Call, tmp_path:
         answer = call(*arguments)
         assert answer.code in {2, 3}, answer
         assert not controls(answer.out + answer.err)
-
-
-def test_mutated_configs_are_refused_in_plain_words(call: Call, tmp_path: Path) -> None:
-    rng, path = random.Random(7), tmp_path / "small.yaml"
-    for _ in range(150):
-        path.write_text(mutated_values(rng, CONFIG), encoding="utf-8", errors="surrogatepass")
-        answer = call("check", path)
-        assert answer.code in {0, 2, 3}, path.read_text()
-        assert not controls(answer.out + answer.err)
-        for word in ("Tuple", "tuple", "Input", "validation", "dictionary", "instance", "is no 0", "String"):
-            assert word not in answer.err, (path.read_text(), answer.err)
 
 
 def test_mutated_tables_reach_no_terminal_as_they_are(call: Call, tmp_path: Path) -> None:

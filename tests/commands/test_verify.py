@@ -22,9 +22,11 @@ if TYPE_CHECKING:
 
     Call = Callable[..., Answer]
 
+pytestmark = pytest.mark.usefixtures("plain_figures")
+
 
 @pytest.fixture(scope="module")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def finished(tmp_path_factory: pytest.TempPathFactory, plain_figures: None) -> Path:
     folder = tmp_path_factory.mktemp("finished")
     answer = fsvm_here("run", write_config(folder), "--jobs", "1", "--out", folder / "results")
     assert answer.code == 0, answer.err

@@ -17,7 +17,7 @@ import pytest
 from fsvm_cli.data.card import Card, CardFile, Files, FixedVersion, LibsvmCopy, TextCopy, read_card
 from fsvm_cli.data.fetch import fetch_files, is_intact
 from fsvm_cli.data.load import load_version
-from fsvm_cli.data.source import open_source
+from fsvm_cli.data.source import fixed_source, open_source
 from fsvm_cli.data.spec import NamedSpec
 from fsvm_cli.shipped import shipped_folder, shipped_names
 from tests.data.test_unix_compress import compress
@@ -67,7 +67,9 @@ def fixed_version(card: Card, version_name: str) -> FixedVersion:
 
 @pytest.mark.usefixtures("_over_http")
 @pytest.mark.parametrize(("name", "version_name"), FIXED)
-def test_every_copy_is_fetched_and_holds_what_the_card_says(name: str, version_name: str) -> None:
+def test_every_copy_is_fetched_holds_what_the_card_says_and_serves_without_network(
+    name: str, version_name: str, monkeypatch: pytest.MonkeyPatch, mirror_server: Server
+) -> None:
     card = CARDS[name]
     version = fixed_version(card, version_name)
     for copy in version.copies:
@@ -75,19 +77,10 @@ def test_every_copy_is_fetched_and_holds_what_the_card_says(name: str, version_n
         assert dataset.sha256 == version.expected.sha256
         assert dataset.X.shape == (version.expected.rows, version.expected.features)
         assert dataset.class_counts() == version.expected.classes
-
-
-@pytest.mark.usefixtures("_over_http")
-@pytest.mark.parametrize(("name", "version_name"), FIXED)
-def test_what_was_fetched_serves_without_network(
-    name: str, version_name: str, monkeypatch: pytest.MonkeyPatch, mirror_server: Server
-) -> None:
-    spec = NamedSpec(name=name, version=version_name)
-    first = open_source(spec, base_folder=Path(), announce=silent)
     monkeypatch.delenv("FSVM_MIRROR")
     asked = len(mirror_server.asked)
-    again = open_source(spec, base_folder=Path(), announce=silent)
-    assert first.identity == again.identity
+    again = open_source(NamedSpec(name=name, version=version_name), base_folder=Path(), announce=silent)
+    assert again.identity == fixed_source(dataset, version.caveats).identity
     assert len(mirror_server.asked) == asked
 
 

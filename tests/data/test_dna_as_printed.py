@@ -24,6 +24,7 @@ STOPPED_AS_IN_2001 = {30: (95.36, 79.92), 80: (96.12, 81.95), 180: (94.77, 77.14
 CONVERGED = {30: (95.36, 79.92), 80: (95.95, 81.41), 180: (94.77, 77.14)}
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_offline")
 @pytest.mark.parametrize(
     ("solver", "tolerance", "expected"), [("libsvm", 1e-3, STOPPED_AS_IN_2001), ("auto", 1e-6, CONVERGED)]

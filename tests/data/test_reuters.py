@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -14,6 +14,9 @@ from fsvm_cli.data.source import open_source
 from fsvm_cli.data.spec import NamedSpec
 from fsvm_cli.data.vocabulary import with_training_vocabulary
 from fsvm_cli.errors import DataError
+
+if TYPE_CHECKING:
+    from fsvm_cli.data.readers.rows import Rows
 
 
 def story(text: str, topics: str, lewis: str = "TRAIN", has_topics: str = "YES") -> str:
@@ -73,11 +76,17 @@ def opened(version: str) -> Any:
     return open_source(spec, base_folder=Path(), announce=lambda line: None)
 
 
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Keep what one test has parsed for the others."""
+    return tmp_path_factory.mktemp("cache")
+
+
 class TestCollection:
     @pytest.fixture(autouse=True)
-    def _from_mirror(self, mirror_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def _from_mirror(self, mirror_folder: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("FSVM_MIRROR", str(mirror_folder))
-        monkeypatch.setenv("FSVM_CACHE", str(tmp_path))
+        monkeypatch.setenv("FSVM_CACHE", str(cache))
 
     @pytest.mark.parametrize(
         ("version", "stories", "words"), [("reuters-1", 312, 2225), ("reuters-2", 355, 2344), ("reuters-3", 6169, 8167)]
@@ -116,13 +125,21 @@ class TestCollection:
     def test_a_parsed_collection_is_kept_and_verified(
         self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, version: str
     ) -> None:
+        parsed: list[list[Rows]] = []
+
+        def parse_once(*arguments: Any, **options: Any) -> list[Rows]:
+            parsed.append(parsed[0] if parsed else read_reuters(*arguments, **options))
+            return parsed[0]
+
+        monkeypatch.setenv("FSVM_CACHE", str(tmp_path))
+        monkeypatch.setattr(load, "read_reuters", parse_once)
         first = opened(version)
-        with monkeypatch.context() as patched:
-            patched.setattr(load, "read_reuters", None)
-            again = opened(version)
+        again = opened(version)
+        assert len(parsed) == 1
         assert again.identity == first.identity
         assert again.feature_names == first.feature_names
         (kept,) = (tmp_path / "parsed").iterdir()
-        for damage in (b"", kept.read_bytes()[:-100], b"x" * 100):
+        for n_parsed, damage in enumerate((b"", kept.read_bytes()[:-100], b"x" * 100), start=2):
             kept.write_bytes(damage)
             assert opened(version).identity == first.identity
+            assert len(parsed) == n_parsed

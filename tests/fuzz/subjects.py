@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import functools
 import json
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -18,6 +19,7 @@ from fsvm_cli.magnitudes import check_magnitudes
 from fsvm_cli.ranking.registry import ranking_methods
 from tests.data.test_fuzz import READERS, Reader, damaged
 from tests.fuzz.campaign import Subject
+from tests.fuzz.documents import document_subjects
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -139,4 +141,10 @@ def method_subject(method: str) -> Subject:
 def subjects() -> Mapping[str, Subject]:
     """List all subjects by name; what is added here is attacked with the rest."""
     readers = {f"reader {name}": reader_subject(reader) for name, reader in READERS.items()}
-    return readers | {f"method {name}": method_subject(name) for name in [*ranking_methods(), *extraction_methods()]}
+    methods = {f"method {name}": method_subject(name) for name in [*ranking_methods(), *extraction_methods()]}
+    return readers | methods | document_subjects()
+
+
+def subjects_like(pattern: str) -> Mapping[str, Subject]:
+    """List the subjects whose names match a pattern, as of file names."""
+    return {name: subject for name, subject in subjects().items() if fnmatch.fnmatchcase(name, pattern)}

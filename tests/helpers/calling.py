@@ -34,7 +34,7 @@ CONFIG = {
     "rankings": "[{method: average-separation}, {method: random}]",
     "subsets": "[1, 5]",
 }
-N_TRIALS = 1000
+N_TRIALS = 600
 """Of a run that something is done to: so many that it is not over before, however busy the machine is."""
 
 N_TRIALS_UNTOUCHED = 200
@@ -58,16 +58,30 @@ def write_config(folder: Path, name: str = "small", **changes: str) -> Path:
 
 
 @contextlib.contextmanager
+def ctrl_c_interrupts() -> Iterator[None]:
+    """Let Ctrl-C interrupt this process, and those that it starts meanwhile.
+
+    A shell begins its jobs in the background with SIGINT ignored, and whoever is started inherits that.
+    """
+    usual = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, usual)
+
+
+@contextlib.contextmanager
 def started(*arguments: object) -> Iterator[subprocess.Popen[str]]:
     """Start fsvm as the leader of a process group, of which nothing is left at the end."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "fsvm_cli", *map(str, arguments)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=os.environ | {"PYTHONPATH": str(CHECKOUT)},
-        start_new_session=True,
-    )
+    with ctrl_c_interrupts():
+        process = subprocess.Popen(
+            [sys.executable, "-m", "fsvm_cli", *map(str, arguments)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=os.environ | {"PYTHONPATH": str(CHECKOUT)},
+            start_new_session=True,
+        )
     with process:
         try:
             yield process
@@ -98,6 +112,14 @@ def fsvm_here(*arguments: object) -> Answer:
             main()
     signal.signal(signal.SIGTERM, handler)
     return Answer(int(caught.value.code or 0), out.getvalue(), err.getvalue())
+
+
+def children(pid: int, command: str = "") -> list[int]:
+    """Process ids of what a process has started, whose command line has some words; empty where it has just gone."""
+    listing = subprocess.run(
+        ["ps", "-ww", "-o", "pid=,args=", "--ppid", str(pid)], capture_output=True, text=True, check=False
+    )
+    return [int(line.split()[0]) for line in listing.stdout.splitlines() if command in line]
 
 
 def hashes(folder: Path) -> dict[str, str]:

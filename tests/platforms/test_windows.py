@@ -23,16 +23,14 @@ from tests.helpers.calling import CHECKOUT, hashes, write_config
 pytestmark = pytest.mark.slow
 
 AS_ON_WINDOWS = Path(__file__).parent / "as_on_windows"
-IMPORT_EVERYTHING = """
-import importlib, sys
-for name in sys.argv[1:]:
-    importlib.import_module(name)
-"""
 RUN_COMMANDS = """
-import json, sys
+import importlib, json, sys
 from fsvm_cli.cli import main
 if __name__ == "__main__":
     for command in json.loads(sys.argv[1]):
+        if command[0] == "import":
+            list(map(importlib.import_module, command[1:]))
+            continue
         sys.argv = ["fsvm", *command]
         try:
             main()
@@ -47,15 +45,6 @@ def python_as_on_windows(*arguments: object, folder: Path) -> subprocess.Complet
     return subprocess.run(
         [sys.executable, *map(str, arguments)], capture_output=True, text=True, check=False, env=environment, cwd=folder
     )
-
-
-def fsvm_as_on_windows(*commands: tuple[object, ...], folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run commands one after the other in one process, which is a third of the work of one process for each."""
-    lines = json.dumps([list(map(str, command)) for command in commands])
-    answer = python_as_on_windows("-c", RUN_COMMANDS, lines, folder=folder)
-    assert answer.returncode == 0, answer.stderr
-    assert "Traceback" not in answer.stderr
-    return answer
 
 
 def test_the_simulation_takes_from_fsvm_and_from_nobody_else(tmp_path: Path) -> None:
@@ -82,39 +71,36 @@ os.remove("held")
     assert answer.returncode == 0, answer.stderr
 
 
-def test_every_module_can_be_imported(tmp_path: Path) -> None:
-    names = [module.name for module in pkgutil.walk_packages(fsvm_cli.__path__, "fsvm_cli.")]
-    assert len(names) > 100
-    modules = [name for name in names if not name.endswith("__main__")]
-    answer = python_as_on_windows("-c", IMPORT_EVERYTHING, *modules, folder=tmp_path)
-    assert answer.returncode == 0, answer.stderr
-
-
-def test_the_first_experiment_and_a_file_of_ones_own(tmp_path: Path) -> None:
+def test_experiments_a_file_of_ones_own_and_every_module(tmp_path: Path) -> None:
+    """In one process, for most of the time of each would go into its imports."""
     rows = "".join(f"{row % 7},{row * row % 11},{'yes' if row % 7 > 3 else 'no'}\n" for row in range(40))
     (tmp_path / "mine.csv").write_text(f"first,second,kind\n{rows}", encoding="utf-8")
-    answer = fsvm_as_on_windows(
-        ("run", "wine", "--splits", 20, "--jobs", 2, "--out", "out"),
-        ("run", "wine", "--splits", 20, "--jobs", 2, "--out", "out"),
+    damaged = tmp_path / "over" / "small"
+    damaged.mkdir(parents=True)
+    (damaged / FILE_NAME).write_bytes(b"no database at all" * 100)
+    names = [module.name for module in pkgutil.walk_packages(fsvm_cli.__path__, "fsvm_cli.")]
+    assert len(names) > 100
+    start_over = ("run", write_config(tmp_path), "--jobs", 1, "--out", "over", "--fresh")
+    commands: list[tuple[object, ...]] = [
+        ("run", "wine", "--splits", 8, "--jobs", 2, "--out", "out"),
+        ("run", "wine", "--splits", 8, "--jobs", 2, "--out", "out"),
         ("plot", "out", "--format", "svg"),
         ("verify", "out"),
         ("compare", "out"),
         ("rank", "mine.csv", "--target", "kind", "--method", "fisher"),
-        folder=tmp_path,
-    )
-    assert "20 trials, 20 already done" in answer.stderr
+        start_over,
+        start_over,
+        ("import", *(name for name in names if not name.endswith("__main__"))),
+    ]
+    lines = json.dumps([list(map(str, command)) for command in commands])
+    answer = python_as_on_windows("-c", RUN_COMMANDS, lines, folder=tmp_path)
+    assert answer.returncode == 0, answer.stderr
+    assert "Traceback" not in answer.stderr
+    assert "8 trials, 8 already done" in answer.stderr
     results = next(path.parent for path in (tmp_path / "out").rglob("run.json"))
     assert {"curves.csv", "scores.csv", "scores.svg", "accuracy-vs-features.svg"} <= hashes(results).keys()
     assert "2 features ranked on 40 samples" in answer.stdout
-
-
-def test_a_run_that_starts_over_replaces_the_store_that_is_there(tmp_path: Path) -> None:
-    folder = tmp_path / "out" / "small"
-    folder.mkdir(parents=True)
-    (folder / FILE_NAME).write_bytes(b"no database at all" * 100)
-    run = ("run", write_config(tmp_path), "--jobs", "1", "--out", "out", "--fresh")
-    fsvm_as_on_windows(run, run, folder=tmp_path)
-    with Store(folder, writable=False) as again:
+    with Store(damaged, writable=False) as again:
         assert list(again.covered_sizes())
 
 

@@ -57,17 +57,14 @@ def plane(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return results_of(tmp_path_factory.mktemp("results") / "plane")
 
 
-def test_every_figure_is_drawn_in_every_format(plane: Path) -> None:
+def test_every_figure_is_drawn_in_every_format_and_again_is_the_same_bytes(plane: Path) -> None:
     formats = ("svg", "png", "pdf")
     paths = draw_figures(plane, formats)
     names = ("accuracy-vs-features", "scores", "decision-field")
     assert [path.name for path in paths] == [f"{name}.{extension}" for name in names for extension in formats]
-    assert all(path.stat().st_size > 1000 for path in paths)
-
-
-def test_a_figure_drawn_again_is_the_same_bytes(plane: Path) -> None:
-    first = {path: path.read_bytes() for path in draw_figures(plane, ("svg", "png", "pdf"))}
-    assert {path: path.read_bytes() for path in draw_figures(plane, ("svg", "png", "pdf"))} == first
+    first = {path: path.read_bytes() for path in paths}
+    assert all(len(content) > 1000 for content in first.values())
+    assert {path: path.read_bytes() for path in draw_figures(plane, formats)} == first
 
 
 def test_tables_agree_with_the_trials_that_they_summarise(plane: Path) -> None:
@@ -142,7 +139,7 @@ def test_shares_of_more_features_than_can_be_named_are_a_row_of_bars(tmp_path: P
     assert "<!-- x40 -->" in path.read_text()
 
 
-HOSTILE = ("$\\frac$", "\x1b[31m", "\u202e", "--><script>", "日本", "x" * 5000)
+HOSTILE = ("$\\frac$\x1b[31m\u202e--><script>日本", "x" * 5000)
 
 
 @pytest.mark.parametrize("hostile", HOSTILE)

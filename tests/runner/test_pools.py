@@ -164,6 +164,16 @@ def test_a_worker_that_dies_while_it_is_told_of_the_run_is_told_again() -> None:
         dask_pool(register_plugin=Troubled(error, 99, a_future), status="closed")._install()
 
 
+def test_a_cluster_whose_only_worker_has_just_gone_is_given_time() -> None:
+    pool = dask_pool(wait_for_workers=a_future, scheduler_info=lambda **_: {"workers": {}})
+    with pytest.raises(DataError, match="all workers are gone; what was finished is kept"):
+        pool.check()
+    pool._counted = float("-inf")
+    pool._wait_for_workers()
+    pool.check()
+    assert pool.n_workers == 0
+
+
 @pytest.mark.parametrize("gate", ["gated()", "contextlib.nullcontext()"])
 def test_children_that_are_killed_leave_no_word_on_standard_error(gate: str) -> None:
     program = textwrap.dedent("""

@@ -7,14 +7,12 @@ import signal
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import distributed
 import pytest
 import threadpoolctl
 
 from fsvm_cli.errors import DataError
 from fsvm_cli.experiment.records.decision_field import DecisionField
 from fsvm_cli.ranking.registry import ranking_methods
-from fsvm_cli.runner.dask_pool import DaskPool
 from fsvm_cli.runner.missing import missing_tasks
 from fsvm_cli.runner.pools import ProcessPool, SerialPool
 from fsvm_cli.runner.session import Job, open_local_pool, run
@@ -56,15 +54,6 @@ def verdicts(experiment: Experiment, folder: Path) -> dict[Any, Any]:
 
 def no_pool(experiments: Sequence[Experiment], n_tasks: int) -> Pool:
     raise AssertionError("nothing was to be run")
-
-
-def test_processes_find_what_this_process_finds(planned: Planned, tmp_path: Path) -> None:
-    experiment = planned(**MANY)
-    assert not run_job(experiment, tmp_path / "one").failures
-    assert not run_job(experiment, tmp_path / "two", n_processes=2).failures
-    serial = stored(experiment, tmp_path / "one")
-    assert len(serial) == 80
-    assert serial == stored(experiment, tmp_path / "two")
 
 
 def test_a_run_that_is_complete_opens_no_pool(planned: Planned, tmp_path: Path) -> None:
@@ -165,14 +154,16 @@ def test_a_damaged_store_ends_its_experiment_and_no_other(planned: Planned, tmp_
     assert len(stored(more, tmp_path / "sound")) == 6
 
 
-def test_two_experiments_share_the_workers(planned: Planned, tmp_path: Path) -> None:
+def test_two_experiments_share_processes_that_find_what_this_process_finds(planned: Planned, tmp_path: Path) -> None:
     first, second = planned(**MANY), planned(rankings=None, dataset="wine", **MANY)
     with Store(tmp_path / "a", writable=True) as a, Store(tmp_path / "b", writable=True) as b:
         jobs = [Job(first, a, Quiet()), Job(second, b, Quiet())]
         assert sorted(run(jobs, partial(open_local_pool, 2))) == [0, 1]
-    run_job(first, tmp_path / "c")
-    run_job(second, tmp_path / "d")
-    assert stored(first, tmp_path / "a") == stored(first, tmp_path / "c")
+    jobs += [run_job(first, tmp_path / "c"), run_job(second, tmp_path / "d")]
+    assert not any(job.failures for job in jobs)
+    serial = stored(first, tmp_path / "c")
+    assert len(serial) == 80
+    assert stored(first, tmp_path / "a") == serial
     assert stored(second, tmp_path / "b") == stored(second, tmp_path / "d")
 
 
@@ -207,15 +198,6 @@ def test_a_worker_that_is_killed_in_mid_run_costs_no_trial(planned: Planned, tmp
     assert (job.error, dict(job.failures)) == (None, {})
     run_job(experiment, tmp_path / "undisturbed")
     assert stored(experiment, tmp_path / "killed") == stored(experiment, tmp_path / "undisturbed")
-
-
-def test_a_cluster_whose_only_worker_has_just_gone_is_given_time(
-    planned: Planned, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(distributed.Client, "scheduler_info", lambda *_, **__: {"workers": {}})
-    with DaskPool([planned()], "local:1") as pool:
-        pool.check()
-        assert pool.n_workers == 0
 
 
 def test_the_serial_pool_gives_blas_its_threads_back(planned: Planned) -> None:

@@ -12,17 +12,16 @@ from typing import TYPE_CHECKING
 import pytest
 
 from fsvm_cli.runner.signals import SECONDS_BETWEEN_TRIES, repeated_signals
+from tests.helpers.calling import ctrl_c_interrupts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
 @pytest.fixture(autouse=True)
-def ctrl_c_interrupts() -> Iterator[None]:
-    """A shell's job in the background begins with Ctrl-C ignored."""
-    usual = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, usual)
+def _ctrl_c_interrupts() -> Iterator[None]:
+    with ctrl_c_interrupts():
+        yield
 
 
 def swallow_one(reached: list[str], seconds_after: float) -> None:

@@ -119,7 +119,7 @@ def test_machines_that_are_alike_keep_the_key_that_they_had(planned: Planned) ->
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"class_kernels": {"9": {"kernel": "linear"}}}, r"small.yaml:12:7: three-class .* has no class '9'"),
+        ({"class_kernels": {"9": {"kernel": "linear"}}}, r"small.yaml:11:5: three-class .* has no class '9'"),
         ({"class_kernels": {"2": {"kernel": "anova", "gama": 1}}}, "unknown key 'gama'"),
         ({"output_scaling": "margin"}, "output_scaling"),
     ],

@@ -75,7 +75,7 @@ def test_two_experiments_that_would_share_a_folder_are_refused(folder: Path) -> 
         ("[a, b]", "[a, c]", "all.yaml:2:18: c: no such file, and no shipped config has this name"),
         ("[a, b]", "[a, all]", "all.yaml:2:18: all is a collection itself; list its experiments here"),
         ("[a, b]", "[a, a]", "the experiment 'a' is listed twice"),
-        ("[a, b]", "[]", "all.yaml:2:14: experiments: list at least one experiment"),
+        ("[a, b]", "[]", "all.yaml:2:14: experiments: there is none; list at least one experiment"),
         ("doc.t5", "doc.t6", "all.yaml:2:15: no claim of a has an id like 'doc.t6.*'"),
         (
             "claims",

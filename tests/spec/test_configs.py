@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 SHIPPED = shipped_names("configs")
-EXPERIMENTS = [name for name in SHIPPED if isinstance(load_any(name), LoadedConfig)]
+EXPERIMENTS = {name: loaded for name in SHIPPED if isinstance(loaded := load_any(name), LoadedConfig)}
 GOOD = """\
 title: t
 dataset: plane
@@ -42,12 +42,12 @@ def mistakes(text: str) -> list[str]:
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_a_shipped_config_loads_and_names_a_data_set_that_exists(name: str) -> None:
-    assert load_config(name).config.dataset.name in shipped_names("datasets")
+    assert EXPERIMENTS[name].config.dataset.name in shipped_names("datasets")
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_a_shipped_config_survives_its_json(name: str) -> None:
-    config = load_config(name).config
+    config = EXPERIMENTS[name].config
     assert model_from_json(Config, config.model_dump_json()) == config
 
 
@@ -57,10 +57,17 @@ def test_a_config_with_data_from_elsewhere_survives_its_json(dataset: str) -> No
     assert model_from_json(Config, config.model_dump_json()) == config
 
 
+@pytest.fixture(scope="module")
+def validator() -> jsonschema.Draft202012Validator:
+    """What judges by the JSON Schema; to check the schema itself takes two seconds, so all tests share it."""
+    schema = json_schema()
+    jsonschema.Draft202012Validator.check_schema(schema)
+    return jsonschema.Draft202012Validator(schema)
+
+
 @pytest.mark.parametrize("name", SHIPPED)
-def test_the_json_schema_accepts_a_shipped_config(name: str) -> None:
-    jsonschema.Draft202012Validator.check_schema(json_schema())
-    jsonschema.validate(_plain(name), json_schema(), jsonschema.Draft202012Validator)
+def test_the_json_schema_accepts_a_shipped_config(name: str, validator: jsonschema.Draft202012Validator) -> None:
+    validator.validate(_plain(name))
 
 
 @pytest.mark.parametrize("name", SHIPPED)
@@ -90,10 +97,12 @@ BAD: list[tuple[str, Any]] = [
 
 
 @pytest.mark.parametrize(("key", "value"), BAD)
-def test_the_json_schema_and_the_loader_refuse_the_same(key: str, value: Any) -> None:
+def test_the_json_schema_and_the_loader_refuse_the_same(
+    key: str, value: Any, validator: jsonschema.Draft202012Validator
+) -> None:
     content = _plain("wine") | {key: value}
     with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate(content, json_schema(), jsonschema.Draft202012Validator)
+        validator.validate(content)
     with pytest.raises(UsageError):
         validate(parse_document(json.dumps(content), "c.yaml"), Config)
 

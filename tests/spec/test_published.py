@@ -14,6 +14,8 @@ from fsvm_cli.spec.load import load_any
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from fsvm_cli.spec.schema import Config
+
 SETTING = "a setting, which the configs state; no claim"
 DATA = "a count of the data, which their card states and the tests of the cards check"
 NO_NUMBER = "a line in a figure, of which no number is printed"
@@ -41,16 +43,23 @@ LEFT_OUT = {
 best of three kernels are one for each other kernel: their ids go on after a dot."""
 
 
-def expected_ids(document: str) -> set[str]:
+@pytest.fixture(scope="module")
+def configs() -> list[Config]:
+    """Every shipped experiment."""
     loaded = [load_any(name) for name in shipped_names("configs")]
-    configs = [each.config for each in loaded if isinstance(each, LoadedConfig)]
+    return [each.config for each in loaded if isinstance(each, LoadedConfig)]
+
+
+def expected_ids(configs: list[Config], document: str) -> set[str]:
     of_document = [config for config in configs if config.paper is not None and config.paper.key == document]
     return {claim.id for config in of_document for claim in config.expected}
 
 
 @pytest.mark.parametrize("document", ["hermes2000", "kpd2018"])
-def test_every_published_claim_is_judged_or_left_out_for_a_reason(published_folder: Path, document: str) -> None:
+def test_every_published_claim_is_judged_or_left_out_for_a_reason(
+    published_folder: Path, configs: list[Config], document: str
+) -> None:
     entries = YAML(typ="safe").load(published_folder / f"{document}.yaml")["entries"]
-    published, expected = {entry["id"] for entry in entries}, expected_ids(document)
+    published, expected = {entry["id"] for entry in entries}, expected_ids(configs, document)
     judged = {known for known in published for found in expected if found == known or found.startswith(f"{known}.")}
     assert published - judged == {known for known in LEFT_OUT if known.startswith(f"{document}.")}

@@ -35,12 +35,16 @@ TAG = re.compile(r"</?[A-Z]+[^>]*>")
 
 @dataclass(frozen=True)
 class Story:
-    """One news story: where Lewis put it, what it is about, and its words."""
+    """One news story: where Lewis put it, what it is about, and its text with the marks of SGML."""
 
     lewis_split: str
     has_topics: bool
     topics: tuple[str, ...]
-    text: str
+    marked_text: str
+
+    def text(self) -> str:
+        """Read title and body, without the marks; that takes most of the time, and of few stories is it wanted."""
+        return html.unescape(TAG.sub(" ", ASIDE.sub(" ", self.marked_text)))
 
 
 def read_reuters(paths: Sequence[Path], *, topics: Collection[str], split: Split, vocabulary: Vocabulary) -> list[Rows]:
@@ -80,8 +84,10 @@ def read_reuters(paths: Sequence[Path], *, topics: Collection[str], split: Split
     for story in _stories(paths):
         part = _part(story, split)
         chosen = [topic for topic in story.topics if topic in topics]
-        if part is not None and len(chosen) == 1 and not _is_numeric(story.text):
-            parts[part].append((chosen[0], story.text))
+        if part is not None and len(chosen) == 1:
+            text = story.text()
+            if not _is_numeric(text):
+                parts[part].append((chosen[0], text))
     parts = [part for part in parts if part]
     if not parts:
         raise DataError(f"{paths[0].parent}: no stories about {', '.join(topics)}")
@@ -128,7 +134,7 @@ def _stories(paths: Sequence[Path]) -> Iterator[Story]:
                 lewis_split=attributes.get("LEWISSPLIT", ""),
                 has_topics=attributes.get("TOPICS") == "YES",
                 topics=tuple(TOPIC.findall(topics[1])) if topics else (),
-                text=html.unescape(TAG.sub(" ", ASIDE.sub(" ", text[1]))) if text else "",
+                marked_text=text[1] if text else "",
             )
 
 

@@ -5,15 +5,16 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from fsvm_cli.mistakes import Mistake
+
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     import pandas as pd
 
     from fsvm_cli.data.outline import Outline
     from fsvm_cli.experiment.trial import DrawnTrial
-    from fsvm_cli.spec.config import LoadedConfig
     from fsvm_cli.spec.rankings import Ranking
     from fsvm_cli.spec.schema import Config
 
@@ -39,17 +40,11 @@ class Record(ABC):
         """List the rankings of a config that the record shows; all of its method."""
         return [ranking for ranking in config.rankings if ranking.method == self.method]
 
-    def check(self, loaded: LoadedConfig, data: Outline) -> None:  # noqa: ARG002 - what a record asks of its data
-        """Check that an experiment has what the record shows.
-
-        Raises
-        ------
-        UsageError
-            With the position of the key.
-        """
-        if not self.rankings(loaded.config):
-            raise loaded.document.error(
-                ("record",),
+    def mistakes(self, config: Config, data: Outline) -> Iterator[Mistake]:  # noqa: ARG002 - what a record asks of data
+        """Find what the record shows and an experiment does not have."""
+        if not self.rankings(config):
+            yield Mistake(
+                ("record", config.record.index(self.name)),
                 f"a {self.name.replace('-', ' ')} shows a {self.method} ranking; list one in 'rankings'",
             )
 

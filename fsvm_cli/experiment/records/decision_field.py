@@ -9,12 +9,13 @@ import pandas as pd
 
 from fsvm_cli.experiment.records.base import Record
 from fsvm_cli.figures import COLOURS, COLUMN_WIDTH, LONGEST_TITLE, figure, legible, save
+from fsvm_cli.mistakes import Mistake
 from fsvm_cli.ranking.gradient_angle import margin_region
 from fsvm_cli.spec.machine import Machine
 from fsvm_cli.svm import SVM
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from matplotlib.axes import Axes
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
     from fsvm_cli.data.outline import Outline
     from fsvm_cli.experiment.trial import DrawnTrial
-    from fsvm_cli.spec.config import LoadedConfig
     from fsvm_cli.spec.rankings import Ranking
     from fsvm_cli.spec.schema import Config
 
@@ -47,15 +47,15 @@ class DecisionField(Record):
         """List the one ranking whose machine is shown."""
         return super().rankings(config)[:1]
 
-    def check(self, loaded: LoadedConfig, data: Outline) -> None:
-        """Check that there is a ranking, and that the data lie in the plane."""
+    def mistakes(self, config: Config, data: Outline) -> Iterator[Mistake]:
+        """Find whether there is no ranking, or the data do not lie in the plane."""
         if (data.n_features, len(data.class_names)) != (2, 2):
-            raise loaded.document.error(
-                ("record",),
+            yield Mistake(
+                ("record", config.record.index(self.name)),
                 f"a decision field needs 2 features and 2 classes; {data.name} has {data.n_features} and "
                 f"{len(data.class_names)}",
             )
-        super().check(loaded, data)
+        yield from super().mistakes(config, data)
 
     def compute(self, trial: DrawnTrial) -> dict[str, pd.DataFrame]:
         """Evaluate the decision function and its gradient on a grid and at the training points."""

@@ -21,7 +21,7 @@ class StatementClaim(Claim):
     @model_validator(mode="after")
     def _says_why(self) -> StatementClaim:
         if not self.note:
-            raise ValueError("a statement needs a 'note' that says why it is not judged here")
+            raise ValueError("the key 'note' is missing, or empty; write why the statement is not judged here")
         return self
 
     def judge(self, findings: Findings) -> Judgement:  # noqa: ARG002 - they cannot tell
