@@ -68,10 +68,13 @@ def command(  # noqa: PLR0917 - click passes every option
     from fsvm_cli.runner.quiet_children import quiet_children
     from fsvm_cli.runner.worker_template import start_loading
 
-    quiet_children()
-    if jobs != 1 and dask is None and not dry_run:
-        start_loading()
+    workers = choose_workers(jobs, dask)
+    if not dry_run:
+        quiet_children()
+        if workers.number > 1:
+            start_loading()
 
+    # These load the libraries, which workers do meanwhile.
     from fsvm_cli.experiment.plan import plan
     from fsvm_cli.runner.folders import FULL, WITH_OVERRIDES, check_replaceable
     from fsvm_cli.spec.load import load_all
@@ -94,7 +97,6 @@ def command(  # noqa: PLR0917 - click passes every option
         except FsvmError as error:
             errors.append(error)
             collections.remove(collection)
-    workers = choose_workers(jobs, dask)
     neighbour = None if fresh else neighbour
     if dry_run:
         _explain(planned, workers, fresh, neighbour)
@@ -141,11 +143,9 @@ def _run(
     from fsvm_cli.commands.progress import progress_display
     from fsvm_cli.errors import FsvmError, TrialsFailedError
     from fsvm_cli.runner.folders import borrow
-    from fsvm_cli.runner.quiet_children import quiet_children
     from fsvm_cli.runner.session import Job, run
     from fsvm_cli.store.store import Store
 
-    quiet_children()
     _announce_compilation()
     # Its libraries take a second to load, in which the first trials run.
     threading.Thread(target=importlib.import_module, args=("fsvm_cli.report.results",), daemon=True).start()

@@ -42,12 +42,11 @@ def choose_workers(jobs: int | None, dask: str | None) -> Workers:
         If both are given, or Dask is not installed.
     """
     from fsvm_cli.errors import UsageError
-    from fsvm_cli.runner.session import open_local_pool
 
     if dask is None:
         n_jobs = jobs or _n_cores()
         words = f"{n_jobs} {'job' if n_jobs == 1 else 'jobs'}"
-        return Workers(words, n_jobs, partial(open_local_pool, n_jobs))
+        return Workers(words, n_jobs, partial(_open_local_pool, n_jobs))
     if jobs is not None:
         raise UsageError("--jobs is for processes of this machine, --dask for a cluster; give one of the two")
     try:
@@ -55,6 +54,12 @@ def choose_workers(jobs: int | None, dask: str | None) -> Workers:
     except ImportError as error:
         raise UsageError("--dask needs the extra packages of 'fsvm[dask]': pip install 'fsvm[dask]'") from error
     return Workers(f"Dask at {dask}", 1, lambda experiments, _: DaskPool(experiments, dask))
+
+
+def _open_local_pool(n_jobs: int, experiments: Sequence[Experiment], n_tasks: int) -> Pool:
+    from fsvm_cli.runner.session import open_local_pool
+
+    return open_local_pool(n_jobs, experiments, n_tasks)
 
 
 def _n_cores() -> int:

@@ -205,12 +205,13 @@ def _start_worker(parent: int, packed: list[PackedExperiment]) -> None:
 
 def _die_with(parent: int) -> None:
     """End this process when its parent was killed: nobody would read what it finds."""
-    process = multiprocessing.parent_process()
-    if process is not None and worker_context() is not None or sys.platform == "win32":
-        process.join()
-    else:
+    if worker_context() is None and sys.platform != "win32":  # loky's processes hold nothing of their parent's there
         while os.getppid() == parent:
             time.sleep(SECONDS_BETWEEN_LOOKS_AT_PARENT)
+    else:
+        process = multiprocessing.parent_process()
+        assert process is not None
+        process.join()
     os._exit(1)
 
 

@@ -18,7 +18,7 @@ ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_
 def start_loading() -> None:
     """Begin to load what workers need, beside this process, where workers are forked; see `worker_context`.
 
-    The process ends with this one. It computes nothing, and has no thread but one, so that it can be forked safely.
+    What loads them computes nothing and has one thread, so that it can be forked safely. It ends with this process.
     """
     context = worker_context()
     if context is None:
