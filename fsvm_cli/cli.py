@@ -14,6 +14,7 @@ import click
 
 from fsvm_cli import __version__
 from fsvm_cli.errors import DataError, FsvmError
+from fsvm_cli.postponed import postpone
 from fsvm_cli.terminal import brief, gated
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ class LazyGroup(click.Group):
             near = difflib.get_close_matches(cmd_name, COMMANDS, n=1)
             suggestion = f" Did you mean '{near[0]}'?" if near else ""
             raise click.UsageError(f"No such command '{cmd_name}'.{suggestion}", ctx)
+        postpone("scipy.stats")
         command: click.Command = importlib.import_module(f"fsvm_cli.commands.{cmd_name}").command
         return command
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from sklearn.model_selection import StratifiedKFold
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -46,6 +45,8 @@ def stratified_folds(
     ValueError
         If a class has fewer samples than there are folds.
     """
+    from sklearn.model_selection import StratifiedKFold  # noqa: PLC0415 - slow to import, and seldom needed
+
     _check_classes(y, folds, folds, caller)
     return list(StratifiedKFold(folds, shuffle=True, random_state=random_state).split(np.zeros(len(y)), y))
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from fsvm_cli.magnitudes import check_magnitudes, feature_called, refusing_overflow
 from fsvm_cli.ranking.parameters import NamedMethod
+from fsvm_cli.ranking.selector import Selector
 from fsvm_cli.svm.threads import one_blas_thread
 from fsvm_cli.validation import validated
 
@@ -30,7 +30,7 @@ ROUNDING_OF_ZERO = 1e-12
 """The same where a score is a difference of numbers of about 1 that cancel."""
 
 
-class Ranker(NamedMethod, SelectorMixin, BaseEstimator):
+class Ranker(NamedMethod, Selector, BaseEstimator):
     """A scikit-learn feature selector that gives every feature a score.
 
     A subclass names itself in `method`, lists its parameters with their ranges as a dataclass does (see

@@ -1,0 +1,108 @@
+"""Modules that are loaded when something of theirs is asked for, and not before."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import threading
+from typing import TYPE_CHECKING
+
+import pytest
+
+from fsvm_cli.postponed import postpone
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    Write = Callable[[str, str], None]
+
+LOADED = "import sys; sys.loaded_for_tests.append(__name__)\n"
+
+
+@pytest.fixture
+def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
+    """Write a module into a folder that `import` looks into; what is loaded is noted, and forgotten at the end."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(sys, "loaded_for_tests", [], raising=False)
+    monkeypatch.setattr(sys, "modules", sys.modules.copy())
+
+    def write_module(name: str, text: str) -> None:
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(LOADED + text)
+        importlib.invalidate_caches()
+
+    return write_module
+
+
+def loaded() -> list[str]:
+    return sys.loaded_for_tests  # type: ignore[attr-defined, no-any-return]
+
+
+def test_importing_it_again_and_again_loads_nothing(write: Write) -> None:
+    write("late.py", "value = 3")
+    write("user.py", "import late\ndef use(): return late.value")
+    postpone("late")
+    user = importlib.import_module("user")
+    assert loaded() == ["user"]
+    assert not hasattr(sys.modules["late"], "__wrapped__")
+    assert loaded() == ["user"]
+    assert [user.use(), user.use()] == [3, 3]
+    assert loaded() == ["user", "late"]
+    assert type(sys.modules["late"]) is type(sys)
+
+
+@pytest.mark.parametrize("text", ["from late import value", "from late.part import value", "import late.part as value"])
+def test_asking_for_a_part_loads_the_whole_first(write: Write, text: str) -> None:
+    write("late/__init__.py", "from late import part\nvalue = part.value")
+    write("late/part.py", "value = 3")
+    write("user.py", text)
+    postpone("late")
+    importlib.import_module("user")
+    assert loaded()[:3] == ["user", "late", "late.part"]
+
+
+def test_what_is_loaded_or_does_not_exist_is_left_alone(write: Write) -> None:
+    write("early.py", "")
+    module = importlib.import_module("early")
+    postpone("early")
+    assert sys.modules["early"] is module
+    postpone("nowhere_to_be_found")
+    assert "nowhere_to_be_found" not in sys.modules
+
+
+def test_a_name_that_it_lacks_is_an_attribute_error(write: Write) -> None:
+    write("late.py", "")
+    postpone("late")
+    for _ in range(2):
+        with pytest.raises(AttributeError, match="no attribute 'value'"):
+            _ = sys.modules["late"].value
+    assert loaded() == ["late"]
+
+
+def test_what_it_raises_is_raised_wherever_it_is_asked_again(write: Write) -> None:
+    write("late.py", "raise OSError('no such disk')")
+    postpone("late")
+    for _ in range(2):
+        with pytest.raises(OSError, match="no such disk"):
+            _ = sys.modules["late"].value
+
+
+def test_another_thread_waits_until_it_is_whole(write: Write) -> None:
+    write("late.py", "sys.begun.set(); sys.go_on.wait(10); value = 3")
+    begun, go_on = threading.Event(), threading.Event()
+    sys.begun, sys.go_on = begun, go_on  # type: ignore[attr-defined]
+    postpone("late")
+    found: list[int] = []
+    threads = [threading.Thread(target=lambda: found.append(sys.modules["late"].value)) for _ in range(2)]
+    threads[0].start()
+    assert begun.wait(10)
+    threads[1].start()
+    threads[1].join(0.1)
+    assert not found
+    go_on.set()
+    for thread in threads:
+        thread.join(10)
+    assert found == [3, 3]
+    assert loaded() == ["late"]
