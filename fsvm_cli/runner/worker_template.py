@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from multiprocessing.context import BaseContext
 
-LOADED = ["fsvm_cli.runner.pools"]
+LOADED = ["fsvm_cli.runner.worker_libraries"]
 ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 

@@ -1,0 +1,7 @@
+"""What workers load, and leave until it is asked for, as the command line does."""
+
+from fsvm_cli.postponed import postpone
+
+postpone("scipy.stats")
+
+import fsvm_cli.runner.pools  # noqa: E402, F401 - with all that it imports
