@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from sklearn.decomposition import PCA
 
 from fsvm_cli.extraction.base import Extractor
 
@@ -46,6 +45,8 @@ class PrincipalComponents(Extractor):
         n_classes: int,  # noqa: ARG002
         n_components: int,
     ) -> NDArray[np.float64]:
+        from sklearn.decomposition import PCA  # noqa: PLC0415 - slow to import, and seldom needed
+
         # Shares of the variance, which are not used, are 0/0 where samples do not vary.
         with np.errstate(invalid="ignore"):
             fitted = PCA(min(n_components, *X.shape), svd_solver="full").fit(X)

@@ -1,0 +1,51 @@
+"""The process that workers are forked from."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+from fsvm_cli.runner.worker_template import ONE_THREAD, start_loading, worker_context
+from tests.helpers.calling import CHECKOUT
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+# A process of its own: this one's may have been started by another test, with other modules.
+IN_A_WORKER = """
+import os, sys
+from fsvm_cli.runner.worker_template import start_loading, worker_context
+
+def look(_):
+    heavy = {"sklearn", "numba", "scipy.stats.distributions", "matplotlib"}
+    return sorted(heavy & set(sys.modules)), os.environ.get("OPENBLAS_NUM_THREADS")
+
+if __name__ == "__main__":
+    start_loading()
+    assert not {"numpy", "sklearn"} & set(sys.modules)
+    with worker_context().Pool(1) as pool:
+        print(pool.map(look, [None]))
+"""
+
+
+def test_it_leaves_the_environment_as_it_is() -> None:
+    before = dict(os.environ)
+    start_loading()
+    assert dict(os.environ) == before
+    assert set(ONE_THREAD.values()) == {"1"}
+
+
+def test_only_linux_forks() -> None:
+    assert (worker_context() is None) == (sys.platform != "linux")
+
+
+def test_workers_have_the_libraries_and_one_thread(tmp_path: Path) -> None:
+    if worker_context() is None:
+        return
+    script = tmp_path / "look.py"
+    script.write_text(IN_A_WORKER)
+    environment = os.environ | {"PYTHONPATH": str(CHECKOUT)}
+    answer = subprocess.run([sys.executable, script], env=environment, capture_output=True, text=True, check=True)
+    assert answer.stdout.strip() == "[(['numba', 'sklearn'], '1')]"
