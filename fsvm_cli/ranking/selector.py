@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 
-class Selector(TransformerMixin):
+class Selector(TransformerMixin, ABC):
     """What scikit-learn's ``SelectorMixin`` does, which cannot be imported without a second of other modules."""
 
     @abstractmethod

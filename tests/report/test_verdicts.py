@@ -371,7 +371,7 @@ def test_what_makes_no_statement_about_the_document(wine: Experiment, changes: d
 def test_a_statement_is_not_judged_and_says_why(wine: Experiment) -> None:
     claim = StatementClaim(kind="statement", note="It speaks of two experiments.", **TEXTS)
     assert verdict(claim, trials_of(wine)) == "not comparable"
-    with pytest.raises(ValueError, match="says why"):
+    with pytest.raises(ValueError, match="write why the statement is not judged"):
         StatementClaim(kind="statement", **TEXTS)
 
 
