@@ -20,7 +20,7 @@ import threadpoolctl
 from fsvm_cli.errors import DataError
 from fsvm_cli.runner.tasks import PackedExperiment, run_tasks
 from fsvm_cli.runner.warm_up import warm_up
-from fsvm_cli.runner.worker_template import ONE_THREAD, start_loading, worker_context
+from fsvm_cli.runner.worker_template import ONE_THREAD, start_loading
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -147,7 +147,6 @@ class ProcessPool(Pool):
             raise
 
     def _start(self) -> loky.ProcessPoolExecutor:
-        start_loading()
         others = multiprocessing.active_children()
         for attempt in range(1, ATTEMPTS_TO_START + 1):
             try:
@@ -162,11 +161,12 @@ class ProcessPool(Pool):
         raise AssertionError
 
     def _try_to_start(self) -> loky.ProcessPoolExecutor:
+        context = start_loading()
         executor = loky.ProcessPoolExecutor(
             max_workers=self.n_workers,
-            context=worker_context(),
+            context=context,
             initializer=_start_worker,
-            initargs=(os.getpid(), self._packed),
+            initargs=(os.getpid(), self._packed, context is not None),
             env=ONE_THREAD,
         )
         executor.submit(os.getpid)  # the first task starts the processes, which then load while this one goes on
@@ -194,24 +194,24 @@ _experiments: list[Experiment]
 """What this worker process works on; sent once, when it starts."""
 
 
-def _start_worker(parent: int, packed: list[PackedExperiment]) -> None:
+def _start_worker(parent: int, packed: list[PackedExperiment], is_forked: bool) -> None:
     global _experiments  # noqa: PLW0603 - a worker process has no other place that outlives a task
     # Ctrl-C reaches every process of the terminal; the parent alone decides what it means.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_die_with, args=(parent,), daemon=True).start()
+    threading.Thread(target=_die_with, args=(parent, is_forked), daemon=True).start()
     _experiments = [each.unpacked() for each in packed]
     gc.freeze()  # the libraries' objects stay; to look through them again and again takes a tenth of a small trial
 
 
-def _die_with(parent: int) -> None:
+def _die_with(parent: int, is_forked: bool) -> None:
     """End this process when its parent was killed: nobody would read what it finds."""
-    if worker_context() is None and sys.platform != "win32":  # loky's processes hold nothing of their parent's there
-        while os.getppid() == parent:
-            time.sleep(SECONDS_BETWEEN_LOOKS_AT_PARENT)
-    else:
+    if is_forked or sys.platform == "win32":
         process = multiprocessing.parent_process()
         assert process is not None
         process.join()
+    else:  # loky's processes hold nothing of their parent's there
+        while os.getppid() == parent:
+            time.sleep(SECONDS_BETWEEN_LOOKS_AT_PARENT)
     os._exit(1)
 
 

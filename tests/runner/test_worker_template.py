@@ -7,8 +7,10 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
-from fsvm_cli.runner.worker_template import ONE_THREAD, start_loading, worker_context
-from tests.helpers.calling import CHECKOUT
+import pytest
+
+from fsvm_cli.runner.worker_template import ONE_THREAD, start_loading
+from tests.helpers.calling import CHECKOUT, fsvm, n_stored, write_config
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -16,33 +18,39 @@ if TYPE_CHECKING:
 # A process of its own: this one's may have been started by another test, with other modules.
 IN_A_WORKER = """
 import os, sys
-from fsvm_cli.runner.worker_template import start_loading, worker_context
+from fsvm_cli.runner.worker_template import start_loading
 
 def look(_):
     heavy = {"sklearn", "numba", "scipy.stats.distributions", "matplotlib"}
     return sorted(heavy & set(sys.modules)), os.environ.get("OPENBLAS_NUM_THREADS")
 
 if __name__ == "__main__":
-    start_loading()
+    context = start_loading()
     assert not {"numpy", "sklearn"} & set(sys.modules)
-    with worker_context().Pool(1) as pool:
+    with context.Pool(1) as pool:
         print(pool.map(look, [None]))
 """
 
 
-def test_it_leaves_the_environment_as_it_is() -> None:
+def test_it_leaves_the_environment_as_it_is_and_forks_on_linux_alone() -> None:
     before = dict(os.environ)
-    start_loading()
+    assert (start_loading() is None) == (sys.platform != "linux")
     assert dict(os.environ) == before
     assert set(ONE_THREAD.values()) == {"1"}
 
 
-def test_only_linux_forks() -> None:
-    assert (worker_context() is None) == (sys.platform != "linux")
+@pytest.mark.slow
+def test_where_it_cannot_be_reached_workers_are_started_without_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path / ("deep" * 40)))
+    (tmp_path / ("deep" * 40)).mkdir()
+    answer = fsvm("run", write_config(tmp_path), "--jobs", 2, "--out", tmp_path / "out")
+    assert (answer.code, n_stored(tmp_path / "out" / "small")) == (0, 8), answer.err
 
 
 def test_workers_have_the_libraries_and_one_thread(tmp_path: Path) -> None:
-    if worker_context() is None:
+    if sys.platform != "linux":
         return
     script = tmp_path / "look.py"
     script.write_text(IN_A_WORKER)
