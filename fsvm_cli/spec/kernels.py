@@ -35,7 +35,8 @@ SYNONYMS = {
 """What other programs call kernels and their parameters. Gaussian and laplace: theta is 1 over their gamma."""
 
 
-def fields_in_configs(kernel: type[Kernel]) -> dict[str, tuple[Any, Any]]:
+@functools.cache
+def fields_in_configs(kernel: type[Kernel]) -> Mapping[str, tuple[Any, Any]]:
     """Type and default of what a config may say of a kernel, by name."""
     hints = typing.get_type_hints(kernel, include_extras=True)
     return {
