@@ -78,16 +78,25 @@ class Objective:
     solver: Solver
 
     def at(self, features: NDArray[np.intp], s: NDArray[np.float64]) -> Point:
-        """Train the machines on some features, scaled by s, and compute their bounds."""
+        """Train the machines on some features, scaled by s, and compute their bounds.
+
+        Raises
+        ------
+        FloatingPointError
+            If all samples are in one place, so that the bound is 0.
+        """
         X, kernel, own = self._scaled(features, s)
         gram = self._gram(X, kernel)
         found = self.bounds(gram, self.labels, self._machines(gram))
+        value = sum(bound.value for bound in found)
+        if not value > 0:
+            raise FloatingPointError("the kernel is the same for all samples")
         by_entry = np.sum([bound.gram_gradient for bound in found], axis=0)
         by_spread = self.relative_ridge * by_entry.trace() / len(X)
         by_entry -= by_spread / len(X)
         by_entry.flat[:: len(X) + 1] += by_spread
         return Point(
-            value=sum(bound.value for bound in found),
+            value=value,
             # Of two features that are multiplied, a weight w is a scale of sqrt(w) of each.
             slope=2.0 * own * kernel.weight_gradient(X, X, by_entry) / s,
             converged=all(bound.converged for bound in found),

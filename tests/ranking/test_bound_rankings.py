@@ -222,3 +222,11 @@ def test_other_kernels_are_refused_by_name(ranker: type[BoundRanker]) -> None:
 def test_a_penalty_of_slack_that_is_none_is_refused(ranker: type[BoundRanker], C: float) -> None:
     with pytest.raises(ValueError, match=f"{ranker.method}: C must be > 0"):
         ranker(C=C).fit(*nonlinear_problem())
+
+
+@every_ranker
+def test_a_kernel_that_tells_no_samples_apart_is_refused_in_a_line(ranker: type[BoundRanker]) -> None:
+    X, y = nonlinear_problem()
+    with pytest.raises(ValueError, match=f"{ranker.method}: .*mend the parameters") as said:
+        ranker(Gaussian(1e300), C=1e300).fit(X, y)
+    assert "\n" not in str(said.value)
