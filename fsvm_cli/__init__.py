@@ -33,9 +33,11 @@ if TYPE_CHECKING:
     from fsvm_cli.ranking.mutual_information import MutualInformation
     from fsvm_cli.ranking.pearson import Pearson
     from fsvm_cli.ranking.pearson_redundancy import PearsonRedundancy
+    from fsvm_cli.ranking.radius_margin import RadiusMargin
     from fsvm_cli.ranking.random_order import RandomOrder
     from fsvm_cli.ranking.relief_f import ReliefF
     from fsvm_cli.ranking.rfe import RecursiveFeatureElimination
+    from fsvm_cli.ranking.span import Span
     from fsvm_cli.ranking.wrapper import Wrapper
     from fsvm_cli.report.load import Results, load_results
     from fsvm_cli.report.methods import methods
@@ -77,9 +79,11 @@ _HOMES = {
     "ranking.mutual_information": ("MutualInformation",),
     "ranking.pearson": ("Pearson",),
     "ranking.pearson_redundancy": ("PearsonRedundancy",),
+    "ranking.radius_margin": ("RadiusMargin",),
     "ranking.random_order": ("RandomOrder",),
     "ranking.relief_f": ("ReliefF",),
     "ranking.rfe": ("RecursiveFeatureElimination",),
+    "ranking.span": ("Span",),
     "ranking.wrapper": ("Wrapper",),
     "report.load": ("Results", "load_results"),
     "report.methods": ("methods",),
@@ -126,12 +130,14 @@ __all__ = [
     "PearsonRedundancy",
     "Polynomial",
     "PrincipalComponents",
+    "RadiusMargin",
     "RandomOrder",
     "Ranker",
     "RecursiveFeatureElimination",
     "ReliefF",
     "Results",
     "SeparatedInformation",
+    "Span",
     "Tanh",
     "UsageError",
     "WeightedSum",

@@ -32,6 +32,8 @@ SYNONYMS = {
     **dict.fromkeys(("markov-blanket", "koller"), "koller-sahami"),
     **dict.fromkeys(("svm-infoprop",), "infoprop"),
     **dict.fromkeys(("angle", "gradient"), "gradient-angle"),
+    **dict.fromkeys(("r2w2", "radius-margin-bound"), "radius-margin"),
+    **dict.fromkeys(("span-bound",), "span"),
     **dict.fromkeys(("sfs", "forward-selection"), "wrapper"),
     **dict.fromkeys(("neighbors", "n-neighbours", "k"), "n_neighbors"),
     **dict.fromkeys(("cv", "n-splits", "n-folds"), "folds"),

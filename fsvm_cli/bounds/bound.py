@@ -1,0 +1,79 @@
+"""What bounds have in common: they are functions of the Gram matrix of a hard-margin machine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from fsvm_cli.svm.solvers.dual import DualProblem, DualSolution
+from fsvm_cli.svm.solvers.solve import solve
+
+if TYPE_CHECKING:
+    from fsvm_cli.svm.solvers.dual import Solver
+    from fsvm_cli.svm.vectors import Array
+
+
+@dataclass(frozen=True, eq=False)
+class Bound:
+    """A bound on the number of leave-one-out errors of a machine.
+
+    Attributes
+    ----------
+    value : float
+        In errors: over the number of samples, it bounds the error rate.
+    gram_gradient : (n, n) array
+        Its derivative by the entries of the Gram matrix, symmetric. That by any parameter of the kernel is the sum of
+        the products with the derivatives of the entries: ``kernel.weight_gradient(X, X, bound.gram_gradient)``.
+    machine : DualSolution
+    converged : bool
+        Whether all that the bound was computed from reached its tolerance.
+    """
+
+    value: float
+    gram_gradient: Array
+    machine: DualSolution
+    converged: bool
+
+
+def centred(gram: Array) -> Array:
+    """Return the Gram matrix around the samples' mean.
+
+    Neither a machine with a bias, nor a ball, nor a span depends on the origin; what all samples share would cost
+    digits.
+    """
+    means = gram.mean(axis=0)
+    moved: Array = gram - means[:, None] - means + means.mean()
+    return moved
+
+
+def hard_margin_machine(
+    gram: Array,
+    y: Array,
+    *,
+    tolerance: float = 1e-6,
+    solver: Solver = "auto",
+    alpha0: Array | None = None,
+    on_failure: Literal["raise", "flag"] = "raise",
+) -> DualSolution:
+    """Train the machine that bounds are about.
+
+    Parameters
+    ----------
+    gram : (n, n) array
+        With a ridge of 1/C on its diagonal, the machine is that of the squared loss C/2 sum_i xi_i^2.
+    y : (n,) array
+        Labels, -1 or +1.
+    tolerance, solver, alpha0, on_failure
+        As in `fsvm_cli.svm.solve`.
+
+    Raises
+    ------
+    InfeasibleError
+        If the classes are not separable and `on_failure` is "raise"; with "flag" the duality gap is infinite.
+    ConvergenceError, ValueError
+        As `fsvm_cli.svm.solve`.
+    """
+    problem = DualProblem(gram, y, np.inf)
+    return solve(problem, tolerance=tolerance, solver=solver, alpha0=alpha0, on_failure=on_failure)

@@ -1,0 +1,232 @@
+"""Rankings by the radius-margin and the span bound: the toy problems of Weston et al. (2000), descent, bad input."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fsvm_cli.bounds.bound import hard_margin_machine
+from fsvm_cli.ranking.bound_descent import LARGEST, SMALLEST, Objective, Penalty, descend
+from fsvm_cli.ranking.radius_margin import RadiusMargin
+from fsvm_cli.ranking.span import Span
+from fsvm_cli.svm import Gaussian, Kernel, Laplace, Linear, Polynomial
+from fsvm_cli.svm.labels import machine_labels
+
+if TYPE_CHECKING:
+    from fsvm_cli.ranking.bound_ranker import BoundRanker
+
+every_ranker = pytest.mark.parametrize("ranker", [RadiusMargin, Span], ids=lambda each: each.method)
+NO_PENALTY = Penalty(0.0, 1.0)
+
+
+@functools.cache
+def linear_problem(n: int = 50, n_noise: int = 44) -> tuple[np.ndarray, np.ndarray]:
+    """Six relevant features, of which three at a time are shifted by the class, and noise; standardised."""
+    rng = np.random.default_rng(1)
+    y = np.where(rng.random(n) < 0.5, 1.0, -1.0)
+    X = rng.normal(size=(n, 6 + n_noise))
+    shifted = np.where(rng.random(n) < 0.7, 0, 3)
+    for i in range(3):
+        X[np.arange(n), shifted + i] += (i + 1) * y
+    return (X - X.mean(axis=0)) / X.std(axis=0), y
+
+
+@functools.cache
+def nonlinear_problem() -> tuple[np.ndarray, np.ndarray]:
+    """Two features in which each class has two opposite centres, and noise; standardised."""
+    rng = np.random.default_rng(2)
+    y = np.where(np.arange(60) % 2, 1.0, -1.0)
+    X = rng.normal(size=(60, 12))
+    sign = np.where(rng.random(60) < 0.5, 1.0, -1.0)
+    X[:, :2] += sign[:, None] * np.where(y[:, None] > 0, [3.0, -3.0], [0.75, 3.0])
+    return (X - X.mean(axis=0)) / X.std(axis=0), y
+
+
+def objective_of(
+    ranker: BoundRanker,
+    X: np.ndarray,
+    y: np.ndarray,
+    kernel: Kernel,
+    relative_ridge: float = 0.0,
+) -> Objective:
+    labels, _ = machine_labels(np.unique(y, return_inverse=True)[1], len(np.unique(y)))
+    return Objective(X, labels, kernel, 1.0, relative_ridge, ranker._bounds, 1e-10, "auto")
+
+
+@pytest.mark.parametrize("C", [1.0, np.inf])
+@pytest.mark.parametrize("penalty", [0.0, 1.0])
+def test_the_radius_margin_bound_finds_what_matters_in_the_linear_problem(C: float, penalty: float) -> None:
+    ranker = RadiusMargin(C=C, penalty=penalty, n_features_to_select=2).fit(*linear_problem())
+    assert np.flatnonzero(ranker.support_).max() < 6
+    assert ranker.converged_
+
+
+@pytest.mark.parametrize("penalty", [0.0, 1.0])
+def test_the_span_bound_finds_what_matters_in_the_linear_problem(penalty: float) -> None:
+    ranker = Span(C=0.1, penalty=penalty, n_features_to_select=2).fit(*linear_problem(80, 14))
+    assert np.flatnonzero(ranker.support_).max() < 6
+
+
+@every_ranker
+@pytest.mark.parametrize("kernel", [Polynomial(2), Gaussian(12.0)], ids=repr)
+def test_both_find_features_that_matter_together(ranker: type[BoundRanker], kernel: Kernel) -> None:
+    found = ranker(kernel, n_features_to_select=2).fit(*nonlinear_problem())
+    assert np.flatnonzero(found.support_).tolist() == [0, 1]
+
+
+@every_ranker
+@pytest.mark.parametrize(
+    "kernel", [Linear(), Polynomial(2), Gaussian(8.0), Gaussian(8.0, weights=(0.5, 1.0, 2.0, 0.3, 1.0))], ids=repr
+)
+@pytest.mark.parametrize("relative_ridge", [0.0, 0.1])
+def test_the_slope_is_the_derivative_by_the_scales(
+    ranker: type[BoundRanker], kernel: Kernel, relative_ridge: float
+) -> None:
+    X, y = nonlinear_problem()
+    objective = objective_of(ranker(), X[:40, :5], np.digitize(X[:40, 0] + y[:40], [-1, 1]), kernel, relative_ridge)
+    features = np.array([0, 1, 3, 4])
+    s = np.array([0.9, 0.4, 0.2, 0.7])
+    here = objective.at(features, s)
+    shifts = 1e-6 * np.eye(4)
+    numeric = [(objective.at(features, s + e).value - objective.at(features, s - e).value) / 2e-6 for e in shifts]
+    np.testing.assert_allclose(here.slope, numeric, rtol=1e-3, atol=1e-4 * np.abs(numeric).max())
+
+
+@every_ranker
+def test_the_bounds_of_several_classes_are_added_up(ranker: type[BoundRanker]) -> None:
+    X, y = nonlinear_problem()
+    codes = np.digitize(X[:, 0] + y, [-1, 1])
+    features, s = np.arange(12), np.full(12, 0.5)
+    together = objective_of(ranker(), X, codes, Linear()).at(features, s)
+    alone = [objective_of(ranker(), X, codes == code, Linear()).at(features, s) for code in range(3)]
+    assert together.value == pytest.approx(sum(each.value for each in alone))
+    np.testing.assert_allclose(together.slope, np.sum([each.slope for each in alone], axis=0), rtol=1e-6, atol=1e-8)
+
+
+@every_ranker
+def test_the_path_tells_how_the_bound_fell(ranker: type[BoundRanker]) -> None:
+    X, y = nonlinear_problem()
+    names = [f"f{i}" for i in range(12)]
+    found = ranker(Gaussian(12.0), step=4).fit(pd.DataFrame(X, columns=names), y)
+    path = pd.DataFrame(found.diagnostics_["path"])
+    assert list(path) == ["round", "n_active", "bound", "n_evaluations", *[f"scale of {name}" for name in names]]
+    assert path["n_active"].tolist() == [12, 8, 4]
+    scales = path.iloc[:, 4:].to_numpy()
+    np.testing.assert_array_equal(np.count_nonzero(scales, axis=1), path["n_active"])
+    start = objective_of(found, X, y, Gaussian(12.0)).at(np.arange(12), np.ones(12)).value
+    assert path["bound"][0] < start
+    last = scales[-1] > 0
+    end = objective_of(found, X, y, Gaussian(12.0)).at(np.flatnonzero(last), scales[-1][last]).value
+    assert path["bound"].iloc[-1] == pytest.approx(end, rel=1e-5)
+    assert sorted(found.scores_) == list(range(1, 13))
+
+
+@every_ranker
+def test_a_penalty_takes_the_place_of_the_elimination(ranker: type[BoundRanker]) -> None:
+    X, y = nonlinear_problem()
+    few, many = (ranker(Gaussian(12.0), penalty=penalty).fit(X, y) for penalty in (10.0, 1e-6))
+    for found in (few, many):
+        scales = np.array([found.diagnostics_["path"][f"scale of x{i}"] for i in range(12)])
+        assert scales.shape == (12, 1)
+        assert (np.diff(scales[np.argsort(found.ranking_), 0]) <= 0).all()
+    assert sum(few.diagnostics_["path"][f"scale of x{i}"][0] for i in range(12)) < sum(
+        many.diagnostics_["path"][f"scale of x{i}"][0] for i in range(12)
+    )
+
+
+def test_scales_that_run_to_their_limit_can_come_back() -> None:
+    X, y = linear_problem()
+    objective = objective_of(RadiusMargin(), X, y, Linear())
+    features = np.array([2, 5, 20, 21])
+    start = np.array([SMALLEST, SMALLEST, 1.0, 1.0])
+    unit = objective.at(features, start).value
+    found = descend(objective, features, start, unit=unit, penalty=NO_PENALTY, max_iterations=200)
+    assert (found.s[:2] > 0.2).all()
+    np.testing.assert_array_equal(found.s[2:], SMALLEST)
+    assert (found.keys[2:] <= SMALLEST).all()
+    assert (found.s <= LARGEST).all()
+    assert found.converged
+
+
+def test_a_ridge_that_leaves_nothing_to_tell_becomes_relative() -> None:
+    X, y = nonlinear_problem()
+    objective = objective_of(RadiusMargin(), X, y, Polynomial(2))
+    features, start = np.arange(12), np.ones(12)
+    unit = objective.at(features, start).value
+    collapsed = descend(objective, features, start, unit=unit, penalty=NO_PENALTY, max_iterations=200)
+    assert collapsed.has_collapsed
+    assert collapsed.bound == pytest.approx(len(X) - 1, rel=1e-3)
+    relative = objective.relative(features, start)
+    assert relative.at(features, start).value == pytest.approx(unit)
+    small = relative.at(features, 1e-2 * start)
+    assert small.value > len(X) - 1
+    found = descend(relative, features, start, unit=unit, penalty=NO_PENALTY, max_iterations=200)
+    assert not found.has_collapsed
+    assert found.s[:2].min() > found.s[2:].max()
+    flat = objective_of(RadiusMargin(), np.ones((4, 2)), np.array([0, 0, 1, 1]), Gaussian())
+    assert flat.relative(np.arange(2), np.ones(2)) is flat
+
+
+def test_constant_features_go_first_and_copies_by_their_index() -> None:
+    X, y = linear_problem(30, 2)
+    table = np.column_stack([np.full(30, 4.0), X[:, :3], X[:, 2], np.zeros(30)])
+    found = RadiusMargin().fit(table, y)
+    assert found.scores_[[0, 5]].tolist() == [0, 0]
+    assert found.ranking_[3] < found.ranking_[4]
+    nothing = RadiusMargin().fit(np.ones((6, 3)), [0, 0, 0, 1, 1, 1])
+    assert nothing.scores_.tolist() == [0, 0, 0]
+
+
+@every_ranker
+def test_copies_of_samples_change_little(ranker: type[BoundRanker]) -> None:
+    X, y = nonlinear_problem()
+    twice = np.repeat(X, 2, axis=0)
+    found = ranker(Gaussian(12.0), C=np.inf, n_features_to_select=2).fit(twice, np.repeat(y, 2))
+    assert sorted(found.scores_) == list(range(1, 13))
+
+
+@every_ranker
+@pytest.mark.parametrize("X", [[[0.0], [1.0], [0.0], [1.0]], np.ones((4, 2))], ids=["one feature", "constant"])
+def test_no_hard_margin_is_said_in_a_line(ranker: type[BoundRanker], X: np.ndarray) -> None:
+    with pytest.raises(
+        ValueError, match=rf"{ranker.method}: the classes are not separable .*; choose a finite C"
+    ) as said:
+        ranker(C=np.inf).fit(X, [0, 0, 1, 1])
+    assert "\n" not in str(said.value)
+
+
+def test_where_a_hard_margin_is_lost_the_last_scales_decide() -> None:
+    X, y = linear_problem()
+    found = RadiusMargin(C=np.inf).fit(X, y)
+    path = pd.DataFrame(found.diagnostics_["path"])
+    n_active = int(path["n_active"].iloc[-1])
+    assert n_active > 2, "the two best features alone do not separate the classes"
+    kept = np.flatnonzero(path.iloc[-1, 4:].to_numpy() > 0)
+    assert sorted(found.ranking_[kept]) == list(range(1, n_active + 1))
+    best = np.argsort(found.ranking_)[: max(n_active // 2, 1)]
+    assert hard_margin_machine(X[:, best] @ X[:, best].T, y, on_failure="flag").duality_gap == np.inf
+
+
+@every_ranker
+def test_other_kernels_are_refused_by_name(ranker: type[BoundRanker]) -> None:
+    with pytest.raises(ValueError, match="linear, polynomial and gaussian kernels, not for the laplace one"):
+        ranker(Laplace()).fit(*nonlinear_problem())
+
+
+@every_ranker
+@pytest.mark.parametrize("C", [0.0, -1.0, np.nan])
+def test_a_penalty_of_slack_that_is_none_is_refused(ranker: type[BoundRanker], C: float) -> None:
+    with pytest.raises(ValueError, match=f"{ranker.method}: C must be > 0"):
+        ranker(C=C).fit(*nonlinear_problem())
+
+
+@every_ranker
+def test_a_kernel_that_tells_no_samples_apart_is_refused_in_a_line(ranker: type[BoundRanker]) -> None:
+    X, y = nonlinear_problem()
+    with pytest.raises(ValueError, match=f"{ranker.method}: .*mend the parameters") as said:
+        ranker(Gaussian(1e300), C=1e300).fit(X, y)
+    assert "\n" not in str(said.value)
