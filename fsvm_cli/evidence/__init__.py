@@ -5,4 +5,5 @@ likelihood (4) with its normaliser; `gradient` the derivatives (8) and (9) of th
 posterior; `hybrid_monte_carlo` draws from it by (10) to (13), and `convergence` says what the draws are worth;
 `nystroem` is the thin factor V of (15) to (18), and of the full Gram matrix; `posterior` the density (19) in its
 coordinates, with the force (21); `mode` the machine (2), where it is largest, and `gaussian` what it nearly is.
+`sampled_evidence` puts these together for `ascent`, which tunes the hyperparameters.
 """

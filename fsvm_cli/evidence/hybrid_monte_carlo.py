@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from fsvm_cli.evidence.posterior import Posterior
     from fsvm_cli.svm.vectors import Array
 
+MOST_STEPS = 32
+"""Where steps must be so short that it takes more, the posterior is not what the metric was made for."""
 ADAPTATION = 2.0
 """How much ln Δτ grows with the acceptance at the first trajectory; later ones count as one over the root of their
 number. The end of the warm-up takes the mean of its second half."""
@@ -42,8 +44,8 @@ class SamplerSettings:
         Trajectories of each whose ends are kept.
     step : float
         Δτ of the leapfrog, where it begins if it is adapted.
-    n_steps : int
-        Leapfrog steps of a trajectory.
+    time : float
+        τ of a trajectory, which takes as many leapfrog steps as come nearest to it, but at most `MOST_STEPS`.
     preconditioned : bool
         Whether momenta have the inverse covariance of `gaussian_approximation` for their covariance, in which the
         posterior is about round, and chains begin at draws from it. If not, momenta are white and chains begin at the
@@ -52,7 +54,7 @@ class SamplerSettings:
         Which momenta are drawn anew before a trajectory: all of each chain, or one at random.
     jitter : float
         Each trajectory's step is drawn within this part of `step`, so that no trajectory is a whole number of
-        periods, and some are short enough for where the likelihood is steep. At least 0, less than 1.
+        periods, and some steps are short enough for where the likelihood is steep. At least 0, less than 1.
     acceptance : float or None
         The mean acceptance to which the step is adapted during the warm-up, and there only; None: it is not.
     """
@@ -61,11 +63,15 @@ class SamplerSettings:
     n_warm_up: int = 40
     n_draws: int = 60
     step: float = 0.45
-    n_steps: int = 4
+    time: float = 1.8
     preconditioned: bool = True
     refreshed: Literal["all", "one"] = "all"
     jitter: float = 0.5
     acceptance: float | None = 0.75
+
+    def n_steps(self, step: float) -> int:
+        """Return the number of leapfrog steps of this length in a trajectory."""
+        return min(max(round(self.time / step), 1), MOST_STEPS)
 
 
 PAPER_SETTINGS = SamplerSettings(
@@ -73,7 +79,7 @@ PAPER_SETTINGS = SamplerSettings(
     n_warm_up=20_000,
     n_draws=20_000,
     step=0.05,
-    n_steps=10,
+    time=0.5,
     preconditioned=False,
     refreshed="one",
     jitter=0.0,
@@ -113,7 +119,7 @@ def sample(posterior: Posterior, settings: SamplerSettings, rng: np.random.Gener
     Returns
     -------
     Draws
-        O(n p n_chains n_steps) per draw.
+        O(n p n_chains) per leapfrog step.
 
     Raises
     ------
@@ -141,7 +147,7 @@ def sample(posterior: Posterior, settings: SamplerSettings, rng: np.random.Gener
         stuck = int(np.count_nonzero(moves == 0))
         raise SamplingError(
             f"{stuck} of {settings.n_chains} chains accepted none of {settings.n_draws} trajectories of "
-            f"{settings.n_steps} steps of {step:.2g}: choose a smaller step, or one that is adapted"
+            f"{settings.n_steps(step)} steps of {step:.2g}: choose a smaller step, or one that is adapted"
         )
     return Draws(points, moves / settings.n_draws, step)
 
@@ -170,9 +176,9 @@ class _State:
     def advance(self, step: float, settings: SamplerSettings, rng: np.random.Generator) -> Array:
         """Move each chain along one trajectory, or leave it; return the probabilities of moving, shape (n_chains,)."""
         self._refresh(settings, rng)
-        step *= 1.0 + settings.jitter * rng.uniform(-1.0, 1.0)
+        jittered = step * (1.0 + settings.jitter * rng.uniform(-1.0, 1.0))
         with np.errstate(over="ignore", invalid="ignore"):  # a trajectory that flies off is not accepted
-            b, momenta, force = self._trajectory(step, settings.n_steps)
+            b, momenta, force = self._trajectory(jittered, settings.n_steps(step))
             potential = self.posterior.potential(b)
             lost = self.potential - potential + 0.5 * (self.momenta**2 - momenta**2).sum(axis=0)
         probability = np.exp(np.minimum(np.where(np.isnan(lost), -np.inf, lost), 0.0))

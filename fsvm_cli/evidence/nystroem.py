@@ -113,6 +113,8 @@ def nystroem_factor(kernel: ArdKernel, X: Array, landmarks: npt.NDArray[np.intp]
     cross = kernel.kernel.gram(X, chosen)
     values, vectors = scipy.linalg.eigh(cross[landmarks])
     values, vectors = values[::-1].copy(), vectors[:, ::-1].copy()
+    # Rounding must not turn them round: draws in their coordinates would be others.
+    vectors *= np.where(np.arange(1, len(landmarks) + 1) @ vectors < 0.0, -1.0, 1.0)
     kept = min(rank, int(np.count_nonzero(values > SMALLEST_EIGENVALUE * values[0])))
     V = cross @ (vectors[:, :kept] / np.sqrt(values[:kept]))
     return NystroemFactor(kernel, X, landmarks, cross, values, vectors, V)
