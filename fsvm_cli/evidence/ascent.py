@@ -77,7 +77,8 @@ def ascend(
 ) -> AscentPath:
     """Follow the gradient of the evidence until it has fallen to a part of what it was.
 
-    Values of the evidence are not known, so that no step can be tested. Steps are ln λ ← ln λ + η_t g / max_λ |g|.
+    Steps do not look at values of the evidence, which chains do not know. They are ln λ ← ln λ + η_t g / max_λ |g|,
+    where λ is C, for losses that have one, and every parameter of the kernel.
     Gold et al. (2005) do not say theirs; their stopping rule is the magnitude of the length scales' gradients,
     each relative to its peak.
 
@@ -96,9 +97,11 @@ def ascend(
     Raises
     ------
     SamplingError
-        If a chain never moved.
+        If a chain never moved, or a few draws have all the weight.
     """
     first = here = start.logarithms
+    free = np.ones(len(first))
+    free[0] = evidence.loss.has_strength
     rows: list[tuple[Array, Array, Array, float]] = []
     reports: list[SamplerReport] = []
     peaks = np.zeros(len(first) - FIRST_LENGTH_SCALE)
@@ -114,7 +117,8 @@ def ascend(
         if stopped or len(rows) > settings.max_steps:
             break
         length = settings.step / (1.0 + (len(rows) - 1) / settings.decay)
-        moved = here + length * gradient.value / np.abs(gradient.value).max()
+        slope = free * gradient.value
+        moved = here + length * slope / np.abs(slope).max()
         here = np.clip(moved, first - LARGEST_CHANGE, first + LARGEST_CHANGE)
     logarithms, gradients, errors, magnitudes = (np.array(column) for column in zip(*rows, strict=True))
     return AscentPath(logarithms, gradients, errors, magnitudes, tuple(reports), stopped)

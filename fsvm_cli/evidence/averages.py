@@ -22,7 +22,7 @@ class PosteriorAverages:
     Attributes
     ----------
     parts : (n_batches,) array
-        The part of all draws that each batch holds; they add up to 1.
+        The part of all draws, or of their weight, that each batch holds; they add up to 1.
     loss : (n_batches,) array
         <1/n sum_i l(y_i θ_i)>, as in (8) of Gold et al. (2005).
     moments : (n_batches, n, p) array

@@ -81,5 +81,5 @@ def evidence_gradient(
     value = averages.parts @ batches
     if len(batches) == 1:
         return EvidenceGradient(value, np.full_like(value, np.nan))
-    variance = averages.parts @ (batches - value) ** 2 / (len(batches) - 1)
-    return EvidenceGradient(value, np.sqrt(variance))
+    deviations = averages.parts[:, None] * (batches - value)
+    return EvidenceGradient(value, np.sqrt((deviations**2).sum(axis=0) * len(batches) / (len(batches) - 1)))

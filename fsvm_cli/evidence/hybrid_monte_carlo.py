@@ -21,6 +21,9 @@ MOST_STEPS = 32
 ADAPTATION = 2.0
 """How much ln Δτ grows with the acceptance at the first trajectory; later ones count as one over the root of their
 number. The end of the warm-up takes the mean of its second half."""
+CAREFUL_EVERY, CAREFUL = 4, 0.1
+"""Of an adaptive warm-up, every so many trajectories have steps shorter by this factor, and are not adapted to: they
+free chains that began where the posterior is steep."""
 TOO_IMPROBABLE = 3.0
 """A chain whose first point is e^3 times less probable, against the centre, than the normal approximation has it,
 begins at the centre. At the edge of the trigonometric likelihood no leapfrog step would be short enough."""
@@ -127,20 +130,12 @@ def sample(posterior: Posterior, settings: SamplerSettings, rng: np.random.Gener
         If a chain accepted none of its trajectories.
     """
     state = _start(posterior, settings, rng)
-    step, log_steps = settings.step, [math.log(settings.step)]
-    for t in range(settings.n_warm_up):
-        probability = state.advance(step, settings, rng)
-        if settings.acceptance is not None:
-            excess = float(probability.mean()) - settings.acceptance
-            log_steps.append(log_steps[-1] + ADAPTATION * excess / math.sqrt(t + 1.0))
-            step = math.exp(log_steps[-1])
-    if settings.acceptance is not None:
-        step = math.exp(float(np.mean(log_steps[len(log_steps) // 2 :])))
+    step = _warm_up(state, settings, rng)
     points = np.empty((settings.n_draws, *state.b.T.shape))
     moves = np.zeros(settings.n_chains)
     for t in range(settings.n_draws):
         before = state.b
-        state.advance(step, settings, rng)
+        state.advance(step, settings.n_steps(step), settings, rng)
         points[t] = state.b.T
         moves += (state.b != before).any(axis=0)
     if not moves.all():
@@ -150,6 +145,22 @@ def sample(posterior: Posterior, settings: SamplerSettings, rng: np.random.Gener
             f"{settings.n_steps(step)} steps of {step:.2g}: choose a smaller step, or one that is adapted"
         )
     return Draws(points, moves / settings.n_draws, step)
+
+
+def _warm_up(state: _State, settings: SamplerSettings, rng: np.random.Generator) -> float:
+    """Advance the chains, and return the step that their acceptance asks for."""
+    step, log_steps = settings.step, [math.log(settings.step)]
+    for t in range(settings.n_warm_up):
+        if settings.acceptance is None:
+            state.advance(step, settings.n_steps(step), settings, rng)
+        elif t % CAREFUL_EVERY == 0:
+            state.advance(CAREFUL * step, settings.n_steps(step), settings, rng)
+        else:
+            probability = state.advance(step, settings.n_steps(step), settings, rng)
+            excess = float(probability.mean()) - settings.acceptance
+            log_steps.append(log_steps[-1] + ADAPTATION * excess / math.sqrt(len(log_steps)))
+            step = math.exp(log_steps[-1])
+    return step if settings.acceptance is None else math.exp(float(np.mean(log_steps[len(log_steps) // 2 :])))
 
 
 @dataclass(eq=False)
@@ -173,12 +184,12 @@ class _State:
     force: Array
     potential: Array
 
-    def advance(self, step: float, settings: SamplerSettings, rng: np.random.Generator) -> Array:
+    def advance(self, step: float, n_steps: int, settings: SamplerSettings, rng: np.random.Generator) -> Array:
         """Move each chain along one trajectory, or leave it; return the probabilities of moving, shape (n_chains,)."""
         self._refresh(settings, rng)
         jittered = step * (1.0 + settings.jitter * rng.uniform(-1.0, 1.0))
         with np.errstate(over="ignore", invalid="ignore"):  # a trajectory that flies off is not accepted
-            b, momenta, force = self._trajectory(jittered, settings.n_steps(step))
+            b, momenta, force = self._trajectory(jittered, n_steps)
             potential = self.posterior.potential(b)
             lost = self.potential - potential + 0.5 * (self.momenta**2 - momenta**2).sum(axis=0)
         probability = np.exp(np.minimum(np.where(np.isnan(lost), -np.inf, lost), 0.0))

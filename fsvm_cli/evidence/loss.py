@@ -33,6 +33,8 @@ class Loss(ABC):
     ----------
     name : str
         What messages call the loss.
+    has_strength : bool
+        Whether C is a hyperparameter; the likelihood of a loss without one has C = 1.
 
     See Also
     --------
@@ -46,6 +48,7 @@ class Loss(ABC):
     """
 
     name: ClassVar[str]
+    has_strength: ClassVar[bool] = True
 
     @abstractmethod
     def value(self, margins: Array) -> Array:

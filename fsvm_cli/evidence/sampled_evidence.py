@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Self
 
@@ -11,13 +12,15 @@ from fsvm_cli.evidence.ard_kernel import ArdKernel
 from fsvm_cli.evidence.averages import posterior_averages
 from fsvm_cli.evidence.convergence import effective_sample_size, split_r_hat
 from fsvm_cli.evidence.gradient import EvidenceGradient, evidence_gradient
-from fsvm_cli.evidence.hybrid_monte_carlo import SamplerSettings, sample
+from fsvm_cli.evidence.hybrid_monte_carlo import SamplerSettings, SamplingError, sample
+from fsvm_cli.evidence.importance import ImportanceSettings, importance_averages
 from fsvm_cli.evidence.nystroem import nystroem_factor
 from fsvm_cli.evidence.posterior import Posterior
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from fsvm_cli.evidence.averages import PosteriorAverages
     from fsvm_cli.evidence.gradient import Approximation
     from fsvm_cli.evidence.loss import Loss
     from fsvm_cli.svm.vectors import Array
@@ -50,24 +53,27 @@ class Hyperparameters:
 
 
 class SamplerReport(NamedTuple):
-    """How the draws behind a gradient came about.
+    """How the draws behind a gradient came about; NaN where there is no such thing.
 
     Attributes
     ----------
     acceptance : float
         Mean over the chains.
     step : float
-        Δτ.
+        Δτ of the chains.
     r_hat : float
         The largest over the coordinates; see `split_r_hat`.
     effective_size : float
-        The smallest over the coordinates; see `effective_sample_size`.
+        Of weighted draws; of chains the smallest over the coordinates, see `effective_sample_size`.
+    log_evidence : float
+        1/n ln Q(Y | X), which only weighted draws tell.
     """
 
     acceptance: float
     step: float
     r_hat: float
     effective_size: float
+    log_evidence: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +91,8 @@ class SampledEvidence:
         Rows of X.
     rank : int
         Eigenvectors to keep, at most.
-    sampler : SamplerSettings
+    samplers : tuple of SamplerSettings or ImportanceSettings
+        Chains or weighted draws, at least one: the first that does not fail is used, at each point anew.
     approximation : {"mixed", "exact"}
         See `evidence_gradient`.
     """
@@ -95,7 +102,7 @@ class SampledEvidence:
     loss: Loss
     landmarks: npt.NDArray[np.intp]
     rank: int
-    sampler: SamplerSettings
+    samplers: tuple[SamplerSettings | ImportanceSettings, ...]
     approximation: Approximation
 
     def gradient_at(
@@ -106,16 +113,32 @@ class SampledEvidence:
         Raises
         ------
         SamplingError
-            If a chain never moved.
+            If with the last of the samplers a chain never moved, or a few draws have all the weight.
         """
         factor = nystroem_factor(hyperparameters.kernel, self.X, self.landmarks, self.rank)
         posterior = Posterior(factor.V, self.y, hyperparameters.C, self.loss)
-        draws = sample(posterior, self.sampler, rng)
-        averages = posterior_averages(posterior, draws.points)
-        report = SamplerReport(
-            float(draws.acceptance.mean()),
-            draws.step,
-            float(split_r_hat(draws.points).max()),
-            float(effective_sample_size(draws.points).min()),
-        )
+        *others, last = self.samplers
+        for settings in others:
+            with contextlib.suppress(SamplingError):
+                averages, report = _averages(posterior, settings, rng)
+                break
+        else:
+            averages, report = _averages(posterior, last, rng)
         return evidence_gradient(factor, posterior, averages, self.approximation), report
+
+
+def _averages(
+    posterior: Posterior, settings: SamplerSettings | ImportanceSettings, rng: np.random.Generator
+) -> tuple[PosteriorAverages, SamplerReport]:
+    if isinstance(settings, ImportanceSettings):
+        weighted = importance_averages(posterior, settings, rng)
+        return weighted.averages, SamplerReport(np.nan, np.nan, np.nan, weighted.effective_size, weighted.log_evidence)
+    draws = sample(posterior, settings, rng)
+    report = SamplerReport(
+        float(draws.acceptance.mean()),
+        draws.step,
+        float(split_r_hat(draws.points).max()),
+        float(effective_sample_size(draws.points).min()),
+        np.nan,
+    )
+    return posterior_averages(posterior, draws.points), report

@@ -39,6 +39,7 @@ class Trigonometric(Loss):
     """
 
     name: ClassVar[str] = "trigonometric"
+    has_strength: ClassVar[bool] = False
 
     def value(self, margins: Array) -> Array:  # noqa: D102 - as in Loss
         cosine = np.cos(_angle(margins))

@@ -11,15 +11,17 @@ from fsvm_cli.evidence.ard_kernel import ArdKernel
 from fsvm_cli.evidence.ascent import FIRST_LENGTH_SCALE, LARGEST_CHANGE, AscentSettings, ascend
 from fsvm_cli.evidence.gradient import EvidenceGradient
 from fsvm_cli.evidence.hinge import Hinge
-from fsvm_cli.evidence.hybrid_monte_carlo import SamplerSettings
+from fsvm_cli.evidence.hybrid_monte_carlo import SamplerSettings, SamplingError
+from fsvm_cli.evidence.importance import ImportanceSettings
 from fsvm_cli.evidence.sampled_evidence import Hyperparameters, SampledEvidence, SamplerReport
+from fsvm_cli.evidence.trigonometric import Trigonometric
 
 RNG = np.random.default_rng(12)
 X = RNG.standard_normal((90, 4))
 X[:, 3] = 2.0
 Y = np.where(X[:, 0] > 0.2 * RNG.standard_normal(90), 1.0, -1.0)
 START = Hyperparameters(1.0, ArdKernel(1.0, 1.0, (2.0, 2.0, 2.0, 2.0)))
-EVIDENCE = SampledEvidence(X, Y, Hinge(), np.arange(0, 90, 2), 12, SamplerSettings(32, 10, 20), "exact")
+EVIDENCE = SampledEvidence(X, Y, Hinge(), np.arange(0, 90, 2), 12, (SamplerSettings(32, 10, 20),), "exact")
 
 
 class Quadratic(SampledEvidence):
@@ -29,11 +31,19 @@ class Quadratic(SampledEvidence):
         self, hyperparameters: Hyperparameters, rng: np.random.Generator
     ) -> tuple[EvidenceGradient, SamplerReport]:
         value = 1.0 - hyperparameters.logarithms
-        return EvidenceGradient(value, 0.1 * np.ones_like(value)), SamplerReport(0.8, 0.4, 1.0, 100.0)
+        return EvidenceGradient(value, 0.1 * np.ones_like(value)), SamplerReport(0.8, 0.4, 1.0, 100.0, 0.0)
 
 
 def quadratic() -> Quadratic:
-    return Quadratic(X, Y, Hinge(), EVIDENCE.landmarks, 12, EVIDENCE.sampler, "exact")
+    return Quadratic(X, Y, Hinge(), EVIDENCE.landmarks, 12, EVIDENCE.samplers, "exact")
+
+
+def test_where_one_sampler_fails_the_next_is_used_and_the_last_tells() -> None:
+    hopeless = replace(EVIDENCE.samplers[0], step=50.0, time=100.0, acceptance=None)
+    both = replace(EVIDENCE, samplers=(hopeless, ImportanceSettings()))
+    assert np.isfinite(both.gradient_at(START, np.random.default_rng(0))[1].log_evidence)
+    with pytest.raises(SamplingError, match="accepted none"):
+        replace(EVIDENCE, samplers=(hopeless,)).gradient_at(START, np.random.default_rng(0))
 
 
 def test_hyperparameters_are_their_logarithms() -> None:
@@ -80,10 +90,17 @@ def test_no_hyperparameter_runs_away() -> None:
             gradient, report = super().gradient_at(hyperparameters, rng)
             return replace(gradient, value=np.linspace(-1.0, 1.0, 7)), report
 
-    evidence = Slope(X, Y, Hinge(), EVIDENCE.landmarks, 12, EVIDENCE.sampler, "exact")
+    evidence = Slope(X, Y, Hinge(), EVIDENCE.landmarks, 12, EVIDENCE.samplers, "exact")
     path = ascend(evidence, START, AscentSettings(step=3.0, max_steps=9), np.random.default_rng(0))
     assert np.abs(path.logarithms - START.logarithms).max() == pytest.approx(LARGEST_CHANGE)
     assert np.isfinite(path.logarithms).all()
+
+
+def test_the_trigonometric_likelihood_keeps_its_strength() -> None:
+    evidence = replace(EVIDENCE, loss=Trigonometric())
+    path = ascend(evidence, START, AscentSettings(max_steps=3, stop=0.0), np.random.default_rng(0))
+    np.testing.assert_array_equal(path.logarithms[:, 0], 0.0)
+    assert (path.logarithms[1:, 1:-1] != 0.0).all()
 
 
 def test_samples_that_are_all_alike_end_it_at_once() -> None:

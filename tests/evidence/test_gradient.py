@@ -17,6 +17,7 @@ from fsvm_cli.evidence.averages import PosteriorAverages, posterior_averages
 from fsvm_cli.evidence.gradient import Approximation, evidence_gradient
 from fsvm_cli.evidence.hinge import Hinge
 from fsvm_cli.evidence.hybrid_monte_carlo import SamplerSettings, sample
+from fsvm_cli.evidence.importance import ImportanceSettings, importance_averages
 from fsvm_cli.evidence.nystroem import NystroemFactor, nystroem_factor
 from fsvm_cli.evidence.posterior import Posterior
 from fsvm_cli.evidence.squared_hinge import SquaredHinge
@@ -88,6 +89,22 @@ def test_sampled_gradients_are_within_their_stated_errors(loss: Loss, n: int) ->
     assert (np.abs(found.value - gradient_by_quadrature(loss, n)) < 5 * found.error).all()
     assert (found.error < 0.01).all()
     assert found.resolved[0]
+
+
+@pytest.mark.parametrize("n", [2, 3])
+@every_loss
+def test_weighted_draws_tell_the_evidence_and_its_gradient(loss: Loss, n: int) -> None:
+    factor = full_factor(KERNEL, X[:n])
+    posterior = Posterior(factor.V, Y[:n], C, loss)
+    settings = ImportanceSettings(n_pairs=500)
+    runs = [importance_averages(posterior, settings, np.random.default_rng(seed)) for seed in range(6)]
+    evidences = np.array([run.log_evidence for run in runs])
+    error = evidences.std(ddof=1) / np.sqrt(6)
+    assert np.abs(evidences.mean() - log_evidence(factor.cross, Y[:n], C, loss)) < 7 * error < 0.05
+    assert all(run.effective_size > 500 for run in runs)
+    found = evidence_gradient(factor, posterior, runs[0].averages)
+    assert (np.abs(found.value - gradient_by_quadrature(loss, n)) < 5 * found.error).all()
+    assert (found.error < 0.01).all()
 
 
 @pytest.mark.parametrize("loss", [Hinge(), SquaredHinge()], ids=lambda loss: loss.name)
