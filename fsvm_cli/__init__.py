@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from fsvm_cli.extraction.mmip import InformativeProjections
     from fsvm_cli.extraction.pca import PrincipalComponents
     from fsvm_cli.extraction.smife import SeparatedInformation
+    from fsvm_cli.ranking.ard import AutomaticRelevance
     from fsvm_cli.ranking.average_separation import AverageSeparation
     from fsvm_cli.ranking.base import Ranker
     from fsvm_cli.ranking.eubafes import Eubafes
@@ -66,6 +67,7 @@ _HOMES = {
     "extraction.mmip": ("InformativeProjections",),
     "extraction.pca": ("PrincipalComponents",),
     "extraction.smife": ("SeparatedInformation",),
+    "ranking.ard": ("AutomaticRelevance",),
     "ranking.average_separation": ("AverageSeparation",),
     "ranking.base": ("Ranker",),
     "ranking.eubafes": ("Eubafes",),
@@ -105,6 +107,7 @@ _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 __all__ = [
     "SVM",
     "Anova",
+    "AutomaticRelevance",
     "AverageSeparation",
     "ConvergenceError",
     "DataError",

@@ -69,6 +69,8 @@ class Ranker(NamedMethod, Selector, BaseEstimator):
     ----------
     The documents that methods cite by a short name:
 
+    - gold2005: C. Gold, A. Holub and P. Sollich, "Bayesian Approach to Feature Selection and Parameter Tuning for
+      Support Vector Machine Classifiers", Neural Networks 18, 2005.
     - hermes2000: L. Hermes and J. M. Buhmann, "Feature Selection for Support Vector Machines", International Conference
       on Pattern Recognition (ICPR), 2000.
     - infoprop2001: V. Sindhwani, P. Bhattacharya and S. Rakshit, "Information Theoretic Feature Crediting in Multiclass

@@ -29,6 +29,7 @@ SYNONYMS = {
     **dict.fromkeys(("correlation", "pearsonr", "corr"), "pearson"),
     **dict.fromkeys(("ks", "ks-test", "kolmogorov"), "kolmogorov-smirnov"),
     **dict.fromkeys(("kp-svm", "kpd-svm"), "kpd"),
+    **dict.fromkeys(("automatic-relevance-determination", "relevance-determination"), "ard"),
     **dict.fromkeys(("markov-blanket", "koller"), "koller-sahami"),
     **dict.fromkeys(("svm-infoprop",), "infoprop"),
     **dict.fromkeys(("angle", "gradient"), "gradient-angle"),

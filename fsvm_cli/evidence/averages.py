@@ -1,0 +1,71 @@
+"""The averages over the posterior that the gradient of the evidence is made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from fsvm_cli.evidence.posterior import Posterior
+    from fsvm_cli.svm.vectors import Array
+
+COLUMNS_IN_BLOCK = 1024
+"""How many draws are looked at together."""
+
+
+@dataclass(frozen=True, eq=False)
+class PosteriorAverages:
+    """Averages over batches of draws, from whose spread follows how far the whole may be off.
+
+    Attributes
+    ----------
+    parts : (n_batches,) array
+        The part of all draws, or of their weight, that each batch holds; they add up to 1.
+    loss : (n_batches,) array
+        <1/n sum_i l(y_i θ_i)>, as in (8) of Gold et al. (2005).
+    moments : (n_batches, n, p) array
+        <Y l'(Yθ) b'>, of which (9) is a contraction for every parameter of the kernel. So all derivatives come from
+        one pass over the draws, and none of them is known to it.
+    """
+
+    parts: Array
+    loss: Array
+    moments: Array
+
+
+def posterior_averages(posterior: Posterior, points: Array, n_batches: int = 16) -> PosteriorAverages:
+    """Average over draws from the posterior.
+
+    Parameters
+    ----------
+    posterior : Posterior
+    points : (n_draws, n_chains, p) array
+        See `hybrid_monte_carlo.Draws`.
+    n_batches : int
+        About how many batches to make: groups of chains; where there are fewer chains, stretches of each of them,
+        which should be long in comparison with its memory.
+
+    Returns
+    -------
+    PosteriorAverages
+        O(n p n_draws n_chains).
+    """
+    n_draws, n_chains, p = points.shape
+    groups = np.array_split(np.arange(n_chains), min(n_chains, n_batches))
+    stretches = np.array_split(np.arange(n_draws), min(n_draws, -(-n_batches // len(groups))))
+    batches = [points[np.ix_(when, group)].reshape(-1, p) for group in groups for when in stretches]
+    n = len(posterior.y)
+    loss = np.zeros(len(batches))
+    moments = np.zeros((len(batches), n, p))
+    for k, batch in enumerate(batches):
+        for start in range(0, len(batch), COLUMNS_IN_BLOCK):
+            b = batch[start : start + COLUMNS_IN_BLOCK]
+            margins = posterior.margins(b.T)
+            loss[k] += posterior.loss.value(margins).sum()
+            moments[k] += posterior.loss.slope(margins) @ b
+        loss[k] /= n * len(batch)
+        moments[k] *= posterior.y[:, None] / len(batch)
+    parts = np.array([len(batch) for batch in batches]) / (n_draws * n_chains)
+    return PosteriorAverages(parts, loss, moments)

@@ -1,0 +1,85 @@
+"""The gradient of the log evidence by the logarithms of all hyperparameters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+import scipy.linalg
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from fsvm_cli.evidence.averages import PosteriorAverages
+    from fsvm_cli.evidence.nystroem import NystroemFactor
+    from fsvm_cli.evidence.posterior import Posterior
+    from fsvm_cli.svm.vectors import Array
+
+Approximation = Literal["mixed", "exact"]
+
+
+@dataclass(frozen=True, eq=False)
+class EvidenceGradient:
+    """The gradient of E = 1/n ln Q(Y | X) by ln C, ln k0, ln k_off, and each ln l_a, in this order.
+
+    Attributes
+    ----------
+    value : (3 + d,) array
+    error : (3 + d,) array
+        Standard deviations of `value`, from the spread over the batches of draws; NaN where there was one batch.
+    """
+
+    value: Array
+    error: Array
+
+    @property
+    def resolved(self) -> npt.NDArray[np.bool_]:
+        """Whether each component is larger than its error, so that its sign may be trusted."""
+        return np.abs(self.value) > self.error
+
+
+def evidence_gradient(
+    factor: NystroemFactor, posterior: Posterior, averages: PosteriorAverages, approximation: Approximation = "exact"
+) -> EvidenceGradient:
+    """Make the gradient of the evidence from averages over the posterior.
+
+    By C, Gold et al. (2005), equation (8): ∂E/∂C = ∂ln κ/∂C - <1/n sum_i l(y_i θ_i)>. By a parameter λ of the kernel,
+
+        mixed:  ∂E/∂λ = -C/(2n) <l'(Yθ)'Y (∂K/∂λ) V (V'V)^(-1) b>,
+        exact:  ∂E/∂λ = -C/n <l'(Yθ)'Y (∂V/∂λ) b>.
+
+    The first is (9), whose print lacks the prime of l'. It is right for the full Gram matrix; with a thin V the paper
+    takes the derivative of the full K with the inverse of the approximate one. The second is the gradient of the
+    evidence of the approximate kernel V V'. Both agree where V V' is the full Gram matrix.
+
+    Parameters
+    ----------
+    factor : NystroemFactor
+    posterior : Posterior
+        With the factor's V.
+    averages : PosteriorAverages
+    approximation : {"mixed", "exact"}
+
+    Returns
+    -------
+    EvidenceGradient
+        Per batch O(n^2 (p + d)) for the mixed gradient and O(n m (p + d)) for the exact one.
+    """
+    kernel, X, C, n = factor.kernel, factor.X, posterior.C, len(posterior.y)
+    by_C = C * (posterior.loss.log_normaliser_slope(C) - averages.loss)
+    if approximation == "mixed":
+        pseudo_inverse = scipy.linalg.pinv(factor.V).T
+        by_kernel = -C / (2 * n) * kernel.log_gradient(X, X, averages.moments, pseudo_inverse)
+    else:
+        chosen = X[factor.landmarks]
+        leading = factor.eigenvectors[:, : factor.rank]
+        by_cross = kernel.log_gradient(X, chosen, averages.moments, factor.inverse_roots)
+        by_landmarks = kernel.log_gradient(chosen, chosen, factor.landmark_coefficients(averages.moments), leading)
+        by_kernel = -C / n * (by_cross + by_landmarks)
+    batches = np.column_stack([by_C, by_kernel])
+    value = averages.parts @ batches
+    if len(batches) == 1:
+        return EvidenceGradient(value, np.full_like(value, np.nan))
+    deviations = averages.parts[:, None] * (batches - value)
+    return EvidenceGradient(value, np.sqrt((deviations**2).sum(axis=0) * len(batches) / (len(batches) - 1)))

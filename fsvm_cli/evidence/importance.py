@@ -1,0 +1,109 @@
+"""Averages over the posterior by importance sampling, and the evidence itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.special import logsumexp
+
+from fsvm_cli.evidence.averages import PosteriorAverages
+from fsvm_cli.evidence.gaussian import gaussian_approximation
+from fsvm_cli.evidence.hybrid_monte_carlo import SamplingError
+
+if TYPE_CHECKING:
+    from fsvm_cli.evidence.posterior import Posterior
+
+FEWEST_EFFECTIVE = 16.0
+"""An average that hangs on fewer draws is none, and its error is not known."""
+
+
+@dataclass(frozen=True)
+class ImportanceSettings:
+    """How many draws are weighted.
+
+    Attributes
+    ----------
+    n_batches : int
+        Batches, from whose spread the errors follow; at least 2.
+    n_pairs : int
+        Pairs of opposite draws in each.
+    """
+
+    n_batches: int = 16
+    n_pairs: int = 64
+
+
+@dataclass(frozen=True, eq=False)
+class WeightedAverages:
+    """Averages over the posterior, by weighted draws.
+
+    Attributes
+    ----------
+    averages : PosteriorAverages
+    effective_size : float
+        One over the sum of the squared weights: how many draws of equal weight would be as good.
+    log_evidence : float
+        1/n ln Q(Y | X), Gold et al. (2005), equation (7), of the kernel V V'.
+    """
+
+    averages: PosteriorAverages
+    effective_size: float
+    log_evidence: float
+
+
+def importance_averages(
+    posterior: Posterior, settings: ImportanceSettings, rng: np.random.Generator
+) -> WeightedAverages:
+    """Average over draws from the normal distribution nearest to the posterior, weighted by what it gets wrong.
+
+    With b = m + R ξ the weights are exp(-U(b) + 1/2 ξ'ξ), where U is the potential; their mean, times det R, is the
+    evidence but for κ(C)^n. The posterior is log-concave, so that in the few dimensions of a thin V the weights are
+    alike; in many they are not. Chains take several times as long to be as precise, and multiply rounding, since
+    the force of the hinge jumps: here the averages depend on the posterior smoothly, to the last digits.
+
+    Parameters
+    ----------
+    posterior : Posterior
+    settings : ImportanceSettings
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    WeightedAverages
+        O(n p) per draw.
+
+    Raises
+    ------
+    SamplingError
+        If a few draws have all the weight.
+    """
+    n, p = posterior.V.shape
+    nearby = gaussian_approximation(posterior)
+    log_weights = np.empty((settings.n_batches, 2 * settings.n_pairs))
+    loss = np.empty(settings.n_batches)
+    moments = np.empty((settings.n_batches, n, p))
+    for k in range(settings.n_batches):
+        half = rng.standard_normal((p, settings.n_pairs))
+        white = np.concatenate([half, -half], axis=1)
+        b = nearby.mean[:, None] + nearby.root @ white
+        margins = posterior.margins(b)
+        losses = posterior.loss.value(margins).sum(axis=0)
+        log_weights[k] = 0.5 * ((white**2).sum(axis=0) - (b**2).sum(axis=0)) - posterior.C * losses
+        possible = np.isfinite(losses)
+        weights = np.exp(log_weights[k] - max(log_weights[k].max(), np.finfo(np.float64).min))
+        weights /= weights.sum() or 1.0
+        loss[k] = weights[possible] @ losses[possible] / n
+        moments[k] = posterior.y[:, None] * (posterior.loss.slope(margins) @ (weights[:, None] * b.T))
+    total = float(logsumexp(log_weights))
+    effective_size = float(np.exp(2.0 * total - logsumexp(2.0 * log_weights))) if np.isfinite(total) else 0.0
+    if effective_size < FEWEST_EFFECTIVE:
+        raise SamplingError(
+            f"of {log_weights.size} weighted draws {effective_size:.0f} count: no normal distribution is near the "
+            "posterior; choose chains, or fewer eigenvectors"
+        )
+    log_volume = float(np.log(np.diag(nearby.root)).sum())
+    log_evidence = posterior.loss.log_normaliser(posterior.C) + (total - np.log(log_weights.size) + log_volume) / n
+    parts = np.exp(logsumexp(log_weights, axis=1) - total)
+    return WeightedAverages(PosteriorAverages(parts, loss, moments), effective_size, float(log_evidence))

@@ -1,0 +1,79 @@
+"""What the Bayesian machine needs to know of a loss."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
+
+if TYPE_CHECKING:
+    from fsvm_cli.svm.vectors import Array
+
+
+class Smoothed(NamedTuple):
+    """A loss averaged over normal distributions of its argument, with its first two derivatives by their means."""
+
+    value: Array
+    slope: Array
+    curvature: Array
+
+
+@dataclass(frozen=True)
+class Loss(ABC):
+    """A loss l(z) of the margin z = y θ(x), and the likelihood Q(y | x, θ) = κ(C) exp(-C l(yθ(x))) that it stands for.
+
+    Gold et al. (2005), equation (4). The normaliser κ(C) is the largest factor at which the probabilities of both
+    classes sum to no more than 1 for every θ,
+
+        κ(C) = 1 / max_θ [exp(-C l(θ)) + exp(-C l(-θ))].
+
+    Without it the evidence would only fall with C. What the sum lacks of 1 is disregarded, as in the paper.
+
+    Attributes
+    ----------
+    name : str
+        What messages call the loss.
+    has_strength : bool
+        Whether C is a hyperparameter; the likelihood of a loss without one has C = 1.
+
+    See Also
+    --------
+    Hinge, SquaredHinge : The losses of the paper.
+    Trigonometric : That of its rival.
+
+    References
+    ----------
+    - P. Sollich, "Bayesian Methods for Support Vector Machines: Evidence and Predictive Class Probabilities", Machine
+      Learning 46, 2002, pages 21-52: the normaliser.
+    """
+
+    name: ClassVar[str]
+    has_strength: ClassVar[bool] = True
+
+    @abstractmethod
+    def value(self, margins: Array) -> Array:
+        """Return l(z) of each margin; infinity where the likelihood is 0."""
+
+    @abstractmethod
+    def slope(self, margins: Array) -> Array:
+        """Return l'(z) of each margin, finite everywhere: 0 at a kink's far side, and where the loss is infinite."""
+
+    @abstractmethod
+    def smoothed(self, margins: Array, spreads: Array) -> Smoothed:
+        """Return the averages of l over normal distributions, and their derivatives by the means.
+
+        Parameters
+        ----------
+        margins : (n,) array
+            The means.
+        spreads : (n,) array
+            The standard deviations, > 0.
+        """
+
+    @abstractmethod
+    def log_normaliser(self, C: float) -> float:
+        """Return ln κ(C), C > 0."""
+
+    @abstractmethod
+    def log_normaliser_slope(self, C: float) -> float:
+        """Return d ln κ / dC, C > 0."""

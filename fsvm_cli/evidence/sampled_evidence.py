@@ -1,0 +1,144 @@
+"""The evidence as a function of its hyperparameters, of which a sampler tells the gradient."""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple, Self
+
+import numpy as np
+
+from fsvm_cli.evidence.ard_kernel import ArdKernel
+from fsvm_cli.evidence.averages import posterior_averages
+from fsvm_cli.evidence.convergence import effective_sample_size, split_r_hat
+from fsvm_cli.evidence.gradient import EvidenceGradient, evidence_gradient
+from fsvm_cli.evidence.hybrid_monte_carlo import SamplerSettings, SamplingError, sample
+from fsvm_cli.evidence.importance import ImportanceSettings, importance_averages
+from fsvm_cli.evidence.nystroem import nystroem_factor
+from fsvm_cli.evidence.posterior import Posterior
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from fsvm_cli.evidence.averages import PosteriorAverages
+    from fsvm_cli.evidence.gradient import Approximation
+    from fsvm_cli.evidence.loss import Loss
+    from fsvm_cli.svm.vectors import Array
+
+
+@dataclass(frozen=True)
+class Hyperparameters:
+    """C and the parameters of the kernel.
+
+    Attributes
+    ----------
+    C : float
+        > 0.
+    kernel : ArdKernel
+    """
+
+    C: float
+    kernel: ArdKernel
+
+    @property
+    def logarithms(self) -> Array:
+        """The logarithms of C, k0, k_off and the length scales, shape (3 + d,); those of a gradient's components."""
+        return np.log([self.C, self.kernel.k0, self.kernel.k_off, *self.kernel.length_scales])
+
+    @classmethod
+    def from_logarithms(cls, logarithms: Array) -> Self:
+        """Return what has these `logarithms`."""
+        C, k0, k_off, *length_scales = np.exp(logarithms).tolist()
+        return cls(C, ArdKernel(k0, k_off, tuple(length_scales)))
+
+
+class SamplerReport(NamedTuple):
+    """How the draws behind a gradient came about; NaN where there is no such thing.
+
+    Attributes
+    ----------
+    acceptance : float
+        Mean over the chains.
+    step : float
+        Δτ of the chains.
+    r_hat : float
+        The largest over the coordinates; see `split_r_hat`.
+    effective_size : float
+        Of weighted draws; of chains the smallest over the coordinates, see `effective_sample_size`.
+    log_evidence : float
+        1/n ln Q(Y | X), which only weighted draws tell.
+    """
+
+    acceptance: float
+    step: float
+    r_hat: float
+    effective_size: float
+    log_evidence: float
+
+
+@dataclass(frozen=True, eq=False)
+class SampledEvidence:
+    """The evidence of samples, by way of the kernel's Nystroem approximation.
+
+    Attributes
+    ----------
+    X : (n, d) array
+        Samples.
+    y : (n,) array
+        Labels, -1 or +1.
+    loss : Loss
+    landmarks : (m,) array of int
+        Rows of X.
+    rank : int
+        Eigenvectors to keep, at most.
+    samplers : tuple of SamplerSettings or ImportanceSettings
+        Chains or weighted draws, at least one: the first that does not fail is used, at each point anew.
+    approximation : {"mixed", "exact"}
+        See `evidence_gradient`.
+    """
+
+    X: Array
+    y: Array
+    loss: Loss
+    landmarks: npt.NDArray[np.intp]
+    rank: int
+    samplers: tuple[SamplerSettings | ImportanceSettings, ...]
+    approximation: Approximation
+
+    def gradient_at(
+        self, hyperparameters: Hyperparameters, rng: np.random.Generator
+    ) -> tuple[EvidenceGradient, SamplerReport]:
+        """Estimate the gradient by draws from the posterior.
+
+        Raises
+        ------
+        SamplingError
+            If with the last of the samplers a chain never moved, or a few draws have all the weight.
+        """
+        factor = nystroem_factor(hyperparameters.kernel, self.X, self.landmarks, self.rank)
+        posterior = Posterior(factor.V, self.y, hyperparameters.C, self.loss)
+        *others, last = self.samplers
+        for settings in others:
+            with contextlib.suppress(SamplingError):
+                averages, report = _averages(posterior, settings, rng)
+                break
+        else:
+            averages, report = _averages(posterior, last, rng)
+        return evidence_gradient(factor, posterior, averages, self.approximation), report
+
+
+def _averages(
+    posterior: Posterior, settings: SamplerSettings | ImportanceSettings, rng: np.random.Generator
+) -> tuple[PosteriorAverages, SamplerReport]:
+    if isinstance(settings, ImportanceSettings):
+        weighted = importance_averages(posterior, settings, rng)
+        return weighted.averages, SamplerReport(np.nan, np.nan, np.nan, weighted.effective_size, weighted.log_evidence)
+    draws = sample(posterior, settings, rng)
+    report = SamplerReport(
+        float(draws.acceptance.mean()),
+        draws.step,
+        float(split_r_hat(draws.points).max()),
+        float(effective_sample_size(draws.points).min()),
+        np.nan,
+    )
+    return posterior_averages(posterior, draws.points), report

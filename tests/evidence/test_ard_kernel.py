@@ -1,0 +1,65 @@
+"""The kernel of the paper, and its derivatives."""
+
+from __future__ import annotations
+
+import tracemalloc
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fsvm_cli.evidence.ard_kernel import ROWS_IN_BLOCK, ArdKernel
+
+RNG = np.random.default_rng(3)
+KERNEL = ArdKernel(1.4, 0.6, (0.8, 1.7, 40.0))
+
+
+def test_it_is_equation_3() -> None:
+    A, B = RNG.standard_normal((4, 3)), RNG.standard_normal((5, 3))
+    squares = ((A[:, None] - B[None]) / KERNEL.length_scales) ** 2
+    np.testing.assert_allclose(KERNEL.kernel.gram(A, B), 1.4 * np.exp(-0.5 * squares.sum(axis=2)) + 0.6)
+
+
+def test_gradients_are_differences_over_several_blocks() -> None:
+    A, B = RNG.standard_normal((ROWS_IN_BLOCK + 7, 3)), RNG.standard_normal((5, 3))
+    left, right = RNG.standard_normal((2, len(A), 4)), RNG.standard_normal((5, 4))
+
+    def contracted(logs: np.ndarray) -> np.ndarray:
+        k0, k_off, *lengths = np.exp(logs).tolist()
+        return np.einsum("rap,bp,ab->r", left, right, ArdKernel(k0, k_off, tuple(lengths)).kernel.gram(A, B))
+
+    logs, h = np.log([KERNEL.k0, KERNEL.k_off, *KERNEL.length_scales]), 1e-5
+    steps = h * np.eye(5)
+    expected = np.array([(contracted(logs + s) - contracted(logs - s)) / (2 * h) for s in steps]).T
+    np.testing.assert_allclose(KERNEL.log_gradient(A, B, left, right), expected, rtol=1e-7, atol=1e-7)
+
+
+def test_a_constant_feature_has_no_gradient() -> None:
+    A = RNG.standard_normal((6, 3))
+    A[:, 1] = 0.1
+    assert KERNEL.log_gradient(A, A, RNG.standard_normal((1, 6, 2)), RNG.standard_normal((6, 2)))[0, 3] == 0.0
+
+
+def test_gradients_take_the_memory_of_a_few_rows() -> None:
+    n, d = 2000, 40
+    X, left, right = RNG.standard_normal((n, d)), np.ones((1, n, 2)), np.ones((n, 2))
+    kernel = ArdKernel(1.0, 1.0, (6.0,) * d)
+    tracemalloc.start()
+    kernel.log_gradient(X, X, left, right)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 8 * n**2 / 2
+
+
+@pytest.mark.parametrize(
+    ("parameters", "complaint"),
+    [
+        ((0.0, 1.0, (1.0,)), "k0 must be a finite number > 0, not 0.0"),
+        ((1.0, -1.0, (1.0,)), "k_off must be a finite number >= 0, not -1.0"),
+        ((1.0, 1.0, (1.0, np.inf)), r"length_scales\[1\] must be a finite number > 0, not inf"),
+        ((np.nan, 1.0, (1.0,)), "k0 must be a finite number > 0, not nan"),
+    ],
+)
+def test_parameters_out_of_range_are_refused(parameters: Any, complaint: str) -> None:
+    with pytest.raises(ValueError, match=complaint):
+        ArdKernel(*parameters)

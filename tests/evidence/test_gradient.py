@@ -1,0 +1,175 @@
+"""Evidence gradients against differences of evidences by quadrature."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import replace
+from itertools import pairwise
+from typing import TYPE_CHECKING, get_args
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+from scipy.special import logsumexp, softmax
+
+from fsvm_cli.evidence.ard_kernel import ArdKernel
+from fsvm_cli.evidence.averages import PosteriorAverages, posterior_averages
+from fsvm_cli.evidence.gradient import Approximation, evidence_gradient
+from fsvm_cli.evidence.hinge import Hinge
+from fsvm_cli.evidence.hybrid_monte_carlo import SamplerSettings, sample
+from fsvm_cli.evidence.importance import ImportanceSettings, importance_averages
+from fsvm_cli.evidence.nystroem import NystroemFactor, nystroem_factor
+from fsvm_cli.evidence.posterior import Posterior
+from fsvm_cli.evidence.squared_hinge import SquaredHinge
+from tests.evidence.quadrature import evidence_nodes, log_evidence
+from tests.evidence.test_losses import every_loss
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from fsvm_cli.evidence.loss import Loss
+
+RNG = np.random.default_rng(2005)
+X = RNG.standard_normal((40, 2))
+Y = np.where(X[:, 0] + 0.3 * RNG.standard_normal(40) > 0, 1.0, -1.0)
+Y[:3] = 1.0, -1.0, 1.0
+C = 1.3
+KERNEL = ArdKernel(1.4, 0.6, (0.8, 1.7))
+APPROXIMATIONS: tuple[Approximation, ...] = get_args(Approximation)
+
+
+def full_factor(kernel: ArdKernel, samples: np.ndarray) -> NystroemFactor:
+    return nystroem_factor(kernel, samples, np.arange(len(samples)), len(samples))
+
+
+def differences(evidence: Callable[[float, ArdKernel], float], h: float = 1e-4) -> np.ndarray:
+    """Return central differences of E(C, kernel) by the logarithms of C, k0, k_off and the length scales."""
+    logs = np.log([C, KERNEL.k0, KERNEL.k_off, *KERNEL.length_scales])
+
+    def at(shifted: np.ndarray) -> float:
+        first, k0, k_off, *lengths = np.exp(shifted).tolist()
+        return evidence(first, ArdKernel(k0, k_off, tuple(lengths)))
+
+    steps = h * np.eye(len(logs))
+    return np.array([(at(logs + step) - at(logs - step)) / (2 * h) for step in steps])
+
+
+@functools.cache
+def gradient_by_quadrature(loss: Loss, n: int) -> np.ndarray:
+    return differences(lambda c, kernel: log_evidence(kernel.kernel.gram(X[:n], X[:n]), Y[:n], c, loss), 1e-3)
+
+
+@pytest.mark.parametrize("n", [2, 3])
+@every_loss
+def test_with_averages_by_quadrature_they_are_differences_of_the_evidence(loss: Loss, n: int) -> None:
+    factor = full_factor(KERNEL, X[:n])
+    posterior = Posterior(factor.V, Y[:n], C, loss)
+    nodes = evidence_nodes(factor.cross, Y[:n], C, loss)
+    keep = np.isfinite(nodes.log_weights)
+    b, weights = np.linalg.solve(factor.V, nodes.theta[:, keep]), softmax(nodes.log_weights[keep])
+    margins = posterior.margins(b)
+    mean_loss = weights @ loss.value(margins).mean(axis=0)
+    moments = (Y[:n, None] * loss.slope(margins) * weights) @ b.T
+    averages = PosteriorAverages(np.ones(1), np.array([mean_loss]), moments[None])
+    expected = gradient_by_quadrature(loss, n)
+    assert np.abs(expected).min() > 1e-4
+    for approximation in APPROXIMATIONS:
+        found = evidence_gradient(factor, posterior, averages, approximation)
+        np.testing.assert_allclose(found.value, expected, atol=1e-6)
+        assert np.isnan(found.error).all()
+
+
+@pytest.mark.parametrize("n", [2, 3])
+@every_loss
+def test_sampled_gradients_are_within_their_stated_errors(loss: Loss, n: int) -> None:
+    factor = full_factor(KERNEL, X[:n])
+    posterior = Posterior(factor.V, Y[:n], C, loss)
+    draws = sample(posterior, SamplerSettings(n_draws=300), np.random.default_rng(n))
+    found = evidence_gradient(factor, posterior, posterior_averages(posterior, draws.points))
+    assert (np.abs(found.value - gradient_by_quadrature(loss, n)) < 5 * found.error).all()
+    assert (found.error < 0.01).all()
+    assert found.resolved[0]
+
+
+@pytest.mark.parametrize("n", [2, 3])
+@every_loss
+def test_weighted_draws_tell_the_evidence_and_its_gradient(loss: Loss, n: int) -> None:
+    factor = full_factor(KERNEL, X[:n])
+    posterior = Posterior(factor.V, Y[:n], C, loss)
+    settings = ImportanceSettings(n_pairs=500)
+    runs = [importance_averages(posterior, settings, np.random.default_rng(seed)) for seed in range(6)]
+    evidences = np.array([run.log_evidence for run in runs])
+    error = evidences.std(ddof=1) / np.sqrt(6)
+    assert np.abs(evidences.mean() - log_evidence(factor.cross, Y[:n], C, loss)) < 7 * error < 0.05
+    assert all(run.effective_size > 500 for run in runs)
+    found = evidence_gradient(factor, posterior, runs[0].averages)
+    assert (np.abs(found.value - gradient_by_quadrature(loss, n)) < 5 * found.error).all()
+    assert (found.error < 0.01).all()
+
+
+@pytest.mark.parametrize("loss", [Hinge(), SquaredHinge()], ids=lambda loss: loss.name)
+def test_the_exact_gradient_is_that_of_the_thin_kernel_of_rank_one(loss: Loss) -> None:
+    samples, y, landmarks = X[:4], Y[:4], np.array([0, 2, 3])
+
+    def log_density(b: float, V: np.ndarray, c: float) -> float:
+        return -0.5 * b**2 - c * loss.value(y * V[:, 0] * b).sum()
+
+    def integral(V: np.ndarray, c: float, of: Callable[[float], float]) -> float:
+        edges = np.unique([-9.0, *np.sort(1.0 / (y * V[:, 0])).clip(-9.0, 9.0), 9.0])
+        parts = [
+            quad(lambda b: of(b) * np.exp(log_density(b, V, c)), low, high, epsabs=1e-13)[0]
+            for low, high in pairwise(edges)
+        ]
+        return float(np.sum(parts))
+
+    def evidence(c: float, kernel: ArdKernel) -> float:
+        V = nystroem_factor(kernel, samples, landmarks, 1).V
+        return np.log(integral(V, c, lambda _: 1.0)) / 4 + loss.log_normaliser(c)
+
+    factor = nystroem_factor(KERNEL, samples, landmarks, 1)
+    total = integral(factor.V, C, lambda _: 1.0)
+
+    def mean(of: Callable[[float], float]) -> float:
+        return integral(factor.V, C, of) / total
+
+    def slope(b: float, i: int) -> float:
+        return float(loss.slope(np.array([y[i] * factor.V[i, 0] * b]))[0])
+
+    moments = np.array([[y[i] * mean(lambda b, i=i: b * slope(b, i))] for i in range(4)])
+    mean_loss = mean(lambda b: loss.value(y * factor.V[:, 0] * b).mean())
+    averages = PosteriorAverages(np.ones(1), np.array([mean_loss]), moments[None])
+    posterior = Posterior(factor.V, y, C, loss)
+    exact = evidence_gradient(factor, posterior, averages, "exact")
+    np.testing.assert_allclose(exact.value, differences(evidence), atol=1e-8)
+    mixed = evidence_gradient(factor, posterior, averages, "mixed")
+    assert np.abs(mixed.value - exact.value).max() > 1e-3
+
+
+def test_the_exact_gradient_is_that_of_the_thin_kernel_of_rank_two() -> None:
+    """On a grid in the plane; the squared hinge is smooth enough for it."""
+    loss, landmarks, axis = SquaredHinge(), np.arange(0, 12, 2), np.arange(-7.0, 7.0, 0.05)
+    samples, y = X[:12], Y[:12]
+    b = np.array([grid.ravel() for grid in np.meshgrid(axis, axis)])
+
+    def evidence(c: float, kernel: ArdKernel) -> float:
+        posterior = Posterior(nystroem_factor(kernel, samples, landmarks, 2).V, y, c, loss)
+        return float(logsumexp(-posterior.potential(b))) / 12 + loss.log_normaliser(c)
+
+    factor = nystroem_factor(KERNEL, samples, landmarks, 2)
+    posterior = Posterior(factor.V, y, C, loss)
+    weights = softmax(-posterior.potential(b))
+    margins = posterior.margins(b)
+    moments = (y[:, None] * loss.slope(margins) * weights) @ b.T
+    averages = PosteriorAverages(np.ones(1), np.array([weights @ loss.value(margins).mean(axis=0)]), moments[None])
+    found = evidence_gradient(factor, posterior, averages, "exact")
+    np.testing.assert_allclose(found.value, differences(evidence), atol=1e-6)
+
+
+def test_both_gradients_agree_draw_by_draw_where_the_kernel_is_full() -> None:
+    kernel = replace(KERNEL, length_scales=(0.2, 0.3))  # well conditioned
+    factor = full_factor(kernel, X)
+    posterior = Posterior(factor.V, Y, C, Hinge())
+    averages = posterior_averages(posterior, np.random.default_rng(1).standard_normal((5, 4, 40)))
+    mixed, exact = (evidence_gradient(factor, posterior, averages, each) for each in APPROXIMATIONS)
+    np.testing.assert_allclose(mixed.value, exact.value, rtol=1e-7, atol=1e-10)
+    np.testing.assert_allclose(mixed.error, exact.error, rtol=1e-6)

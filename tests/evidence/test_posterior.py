@@ -1,0 +1,88 @@
+"""The density of the posterior, its mode, and the normal distribution nearest to it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from sklearn.svm import LinearSVC
+
+from fsvm_cli.evidence.gaussian import gaussian_approximation
+from fsvm_cli.evidence.hinge import Hinge
+from fsvm_cli.evidence.mode import posterior_mode
+from fsvm_cli.evidence.posterior import Posterior
+from fsvm_cli.evidence.squared_hinge import SquaredHinge
+from fsvm_cli.evidence.trigonometric import Trigonometric
+from fsvm_cli.svm import ConvergenceError
+from tests.evidence.problems import thin_factor, two_classes
+from tests.evidence.test_losses import every_loss
+
+if TYPE_CHECKING:
+    from fsvm_cli.evidence.loss import Loss
+
+X, Y = two_classes(80)
+C = 2.0
+
+
+def posterior_with(loss: Loss, n_landmarks: int = 40, rank: int = 8) -> Posterior:
+    return Posterior(thin_factor(X, n_landmarks, rank).V, Y, C, loss)
+
+
+@every_loss
+@pytest.mark.parametrize("size", [(80, 40), (40, 8)], ids=["full", "thin"])
+def test_the_force_is_the_slope_of_the_potential(loss: Loss, size: tuple[int, int]) -> None:
+    posterior = posterior_with(loss, *size)
+    p = posterior.V.shape[1]
+    b, h = 0.1 * np.random.default_rng(0).standard_normal((p, 3)), 1e-6
+    steps = h * np.eye(p)[:, :, None]
+    differences = [posterior.potential(b - step) - posterior.potential(b + step) for step in steps]
+    np.testing.assert_allclose(posterior.force(b), np.array(differences) / (2 * h), atol=1e-5)
+
+
+def test_the_potential_is_the_log_posterior_of_theta() -> None:
+    factor = thin_factor(X[:10], 10, 10)
+    posterior = Posterior(factor.V, Y[:10], C, SquaredHinge())
+    b = np.random.default_rng(0).standard_normal((10, 4))
+    theta = factor.V @ b
+    quadratic = 0.5 * np.einsum("nk,nk->k", theta, np.linalg.solve(factor.cross, theta))
+    losses = np.maximum(0.0, 1.0 - Y[:10, None] * theta) ** 2 / 2
+    np.testing.assert_allclose(posterior.potential(b), quadratic + C * losses.sum(axis=0))
+
+
+@pytest.mark.parametrize(("loss", "name", "factor"), [(Hinge(), "hinge", 1.0), (SquaredHinge(), "squared_hinge", 0.5)])
+def test_the_mode_is_the_machine_without_bias(loss: Loss, name: str, factor: float) -> None:
+    posterior = posterior_with(loss)
+    oracle = LinearSVC(loss=name, C=factor * C, fit_intercept=False, tol=1e-9, max_iter=1_000_000, random_state=0)
+    expected = oracle.fit(posterior.V, Y).coef_[0]
+    np.testing.assert_allclose(posterior_mode(posterior, 1e-10), expected, atol=1e-4)
+
+
+def test_the_trigonometric_mode_has_no_force() -> None:
+    posterior = posterior_with(Trigonometric())
+    np.testing.assert_allclose(posterior.force(posterior_mode(posterior)[:, None]), 0.0, atol=1e-5)
+
+
+def test_a_mode_out_of_reach_is_said() -> None:
+    with pytest.raises(ConvergenceError, match="relative duality gap"):
+        posterior_mode(posterior_with(Hinge()), 1e-30)
+
+
+@every_loss
+@pytest.mark.parametrize("C", [0.1, 2.0, 300.0])
+def test_the_normal_approximation_satisfies_its_equations(loss: Loss, C: float) -> None:
+    posterior = Posterior(thin_factor(X, 40, 8).V, Y, C, loss)
+    found = gaussian_approximation(posterior)
+    assert found.converged
+    signed = Y[:, None] * posterior.V
+    here = loss.smoothed(signed @ found.mean, np.linalg.norm(signed @ found.root, axis=1))
+    off = found.mean + C * signed.T @ here.slope
+    assert np.linalg.norm(found.root.T @ off) < 1e-3  # in units of the posterior's own spread
+    expected = np.eye(8) + C * (signed.T * here.curvature) @ signed
+    np.testing.assert_allclose(found.root.T @ expected @ found.root, np.eye(8), atol=1e-3)
+
+
+def test_a_function_that_is_zero_everywhere_is_no_trouble() -> None:
+    posterior = Posterior(np.zeros((5, 1)), np.ones(5), C, Hinge())
+    found = gaussian_approximation(posterior)
+    assert (found.mean, found.root) == (np.zeros(1), np.eye(1))
