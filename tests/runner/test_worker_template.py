@@ -7,10 +7,8 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
-import pytest
-
 from fsvm_cli.runner.worker_template import ONE_THREAD, start_loading
-from tests.helpers.calling import CHECKOUT, fsvm, n_stored, write_config
+from tests.helpers.calling import CHECKOUT
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,14 +37,13 @@ def test_it_leaves_the_environment_as_it_is_and_forks_on_linux_alone() -> None:
     assert set(ONE_THREAD.values()) == {"1"}
 
 
-@pytest.mark.slow
-def test_where_it_cannot_be_reached_workers_are_started_without_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("TMPDIR", str(tmp_path / ("deep" * 40)))
-    (tmp_path / ("deep" * 40)).mkdir()
-    answer = fsvm("run", write_config(tmp_path), "--jobs", 2, "--out", tmp_path / "out")
-    assert (answer.code, n_stored(tmp_path / "out" / "small")) == (0, 8), answer.err
+def test_where_it_cannot_be_reached_workers_are_started_without_it(tmp_path: Path) -> None:
+    deep = tmp_path / ("deep" * 40)
+    deep.mkdir()
+    code = "from fsvm_cli.runner.worker_template import start_loading; print(start_loading())"
+    environment = os.environ | {"TMPDIR": str(deep), "PYTHONPATH": str(CHECKOUT)}
+    answer = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert answer.stdout.strip() == "None"
 
 
 def test_workers_have_the_libraries_and_one_thread(tmp_path: Path) -> None:
