@@ -65,7 +65,7 @@ def mistakes_of_fit(config: Config, data: Outline) -> Iterator[Mistake]:
     yield from _mistakes_of_split(config.protocol, data)
     sizes = () if config.subsets == "all" else config.subsets
     if too_large := [str(size) for size in sizes if size > data.n_features]:
-        message = f"{shown(too_large)} features cannot be retained; {data.name} has {data.n_features}"
+        message = f"{shown(too_large)} features cannot be retained; {data.name} has {data.n_features}; write no more"
         yield Mistake(("subsets",), message)
     yield from _mistakes_of_folds(config, data)
     yield from _mistakes_of_class_kernels(config, data)
@@ -117,7 +117,8 @@ def _mistakes_of_folds(config: Config, data: Outline) -> Iterator[Mistake]:
             if n_train < needed:
                 yield Mistake(
                     (*location, "tune", place, "folds"),
-                    f"folds is {step.folds}, which needs {needed} training rows of two classes; there are {n_train}",
+                    f"folds is {step.folds}, which needs {needed} training rows of two classes and not {n_train}; "
+                    "write fewer, or train on more",
                 )
 
 
