@@ -223,7 +223,9 @@ def find_version(spec: NamedSpec) -> tuple[Card, str, FixedVersion | GeneratedVe
     card = read_card(spec.name)
     version_name, version = card.version(spec.name, spec.version)
     if isinstance(version, FixedVersion) and spec.samples is not None:
-        raise UsageError(f"'samples' is for synthetic sets; '{spec.name}' has {version.expected.rows} rows")
+        raise UsageError(
+            f"'samples' is for synthetic sets; '{spec.name}' has {version.expected.rows} rows; leave it out"
+        )
     return card, version_name, version
 
 

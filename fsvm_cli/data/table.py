@@ -13,6 +13,7 @@ from fsvm_cli.data.dataset import Dataset, hash_values
 from fsvm_cli.data.phrases import nearest, shown
 from fsvm_cli.errors import DataError, UsageError
 from fsvm_cli.magnitudes import binary_exponents
+from fsvm_cli.terminal import brief
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -56,7 +57,7 @@ def dataset_from_table(name: str, table: pa.Table, spec: TableSpec, own_target: 
     classes, y = _encode_target(name, target, table.column(target))
     encoded = _encode_features(name, features, spec)
     if not encoded:
-        raise DataError(f"{name}: no columns are left beside the target '{target}'")
+        raise DataError(f"{name}: no columns are left beside the target '{brief(target)}'")
     sources, feature_names, columns = zip(*encoded, strict=True)
     X = np.column_stack(columns)
     return Dataset(
@@ -92,9 +93,9 @@ def _find_target(name: str, table: pa.Table, spec: TableSpec, own_target: str | 
         )
     for column in (target, *spec.drop):
         if column not in table.column_names:
-            raise UsageError(f"{name}: there is no column '{column}'; {nearest(column, table.column_names)}")
+            raise UsageError(f"{name}: there is no column '{brief(column)}'; {nearest(column, table.column_names)}")
     if target in spec.drop:
-        raise UsageError(f"{name}: the target '{target}' cannot be dropped as well")
+        raise UsageError(f"{name}: the target '{brief(target)}' cannot be dropped as well")
     return target
 
 
@@ -123,7 +124,9 @@ def _without_missing(
     for column in counts:
         values = features.column(column)
         if not _is_number(values.type) or holes[column].all():
-            raise DataError(f"{name}: column '{column}' has missing values and no mean; drop the column or the rows")
+            raise DataError(
+                f"{name}: column '{brief(column)}' has missing values and no mean; drop the column or the rows"
+            )
         floats = _to_floats(values)
         exponent = binary_exponents(np.nanmax(np.abs(floats)))
         # In such units the sum does not overflow.
@@ -171,13 +174,13 @@ def _encode_target(name: str, target: str, column: pa.ChunkedArray) -> tuple[tup
     else:
         words = _words(column)
         if words is None:
-            raise DataError(f"{name}: the target '{target}' holds {column.type}, not classes")
+            raise DataError(f"{name}: the target '{brief(target)}' holds {column.type}, not classes")
         values, y = np.unique(words, return_inverse=True)
         classes = tuple(values.tolist())
     n_classes = len(classes)
     if n_classes > MAX_CLASSES or CLASSES_BEYOND_DOUBT < n_classes > len(column) / 2:
         raise DataError(
-            f"{name}: the target '{target}' has {n_classes} distinct values in {len(column)} rows; "
+            f"{name}: the target '{brief(target)}' has {n_classes} distinct values in {len(column)} rows; "
             "this looks like a measurement, not a class"
         )
     return classes, y.astype(np.int64)

@@ -14,6 +14,7 @@ import pyarrow as pa
 from scipy.io import arff
 
 from fsvm_cli.errors import DataError
+from fsvm_cli.terminal import brief
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -70,7 +71,7 @@ def read_arff(path: Path) -> pa.Table:
 def _words(path: Path, name: str, kind: str, values: tuple[str, ...] | None) -> list[str] | None:
     """List the words of a nominal attribute; None where it is numeric."""
     if kind not in {"numeric", "nominal"}:
-        raise DataError(f"{path}: not an ARFF file of numbers and names (the attribute '{name}' is a {kind})")
+        raise DataError(f"{path}: not an ARFF file of numbers and names (the attribute '{brief(name)}' is a {kind})")
     return None if values is None else [word.strip() for word in values]
 
 
@@ -90,7 +91,7 @@ def _fill(path: Path, words: dict[str, list[str] | None], rows: list[tuple[int, 
             elif value in allowed:
                 columns[column][index] = value
             else:
-                raise DataError(f"{where}: '{value}' is no value of the attribute '{names[column]}'")
+                raise DataError(f"{where}: '{brief(value)}' is no value of the attribute '{brief(names[column])}'")
     return pa.table(list(map(_column, columns)), names=names)
 
 
@@ -142,4 +143,4 @@ def _number(where: str, value: str, name: str) -> float:
     try:
         return float(value)
     except ValueError:
-        raise DataError(f"{where}: '{value}' is no number, which the attribute '{name}' holds") from None
+        raise DataError(f"{where}: '{brief(value)}' is no number, which the attribute '{brief(name)}' holds") from None

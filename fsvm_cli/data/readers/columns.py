@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.csv
 
 from fsvm_cli.errors import DataError
+from fsvm_cli.terminal import brief
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,7 +41,7 @@ def read_csv(path: Path) -> pa.Table:
         raise DataError(f"{where}: not a CSV table with a header, in UTF-8 ({reason})") from error
     for name, column in zip(table.column_names, table.columns, strict=True):
         if pa.types.is_binary(column.type):  # what pyarrow makes of words that are not UTF-8
-            raise DataError(f"{path}: the column '{name}' is not in UTF-8; save the table in this encoding")
+            raise DataError(f"{path}: the column '{brief(name)}' is not in UTF-8; save the table in this encoding")
     return table
 
 
