@@ -6,11 +6,15 @@ it takes longer than most rankings.
 
 from __future__ import annotations
 
-import importlib.util
 import sys
 import threading
+from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from importlib.abc import Loader
 
 _LOCK = threading.RLock()
 
@@ -18,23 +22,51 @@ _LOCK = threading.RLock()
 def postpone(name: str) -> None:
     """Load a module when an attribute of it is first asked for, unless it is loaded already.
 
-    Python's own `importlib.util.LazyLoader` does it as soon as a second module imports it.
+    Nothing is loaded here, not even the package that the module stands in. Python's own `importlib.util.LazyLoader`
+    would load the module as soon as a second one imports it.
 
     Parameters
     ----------
     name : str
-        Of a public module that ``import`` finds; its parent is loaded.
+        Of a module, as ``import`` takes it.
     """
-    if name in sys.modules:
-        return
-    spec = importlib.util.find_spec(name)
-    if spec is None:
-        return
-    module = importlib.util.module_from_spec(spec)
-    # Importing a module inside it asks for the path, and must find the whole package.
-    vars(module).pop("__path__", None)
-    module.__class__ = _Postponed
-    sys.modules[name] = module
+    if not any(isinstance(finder, _Finder) and finder.name == name for finder in sys.meta_path):
+        sys.meta_path.insert(0, _Finder(name))
+
+
+class _Finder:
+    """Finds one module as Python would, and has it loaded later."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if fullname != self.name:
+            return None
+        spec = PathFinder.find_spec(fullname, path, target)
+        if spec is not None and spec.loader is not None:
+            spec.loader = cast("Loader", _LaterLoader(spec.loader))
+        return spec
+
+
+class _LaterLoader:
+    """Makes a module, and leaves it to the module's own loader to fill it later."""
+
+    # Of no class of `importlib.abc`, nor is the finder: to load that takes half as long as all of `fsvm --help`.
+    def __init__(self, loader: Loader) -> None:
+        self.loader = loader
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        return self.loader.create_module(spec)
+
+    def exec_module(self, module: ModuleType) -> None:
+        assert module.__spec__ is not None
+        module.__spec__.loader = module.__loader__ = self.loader
+        # Importing a module inside it asks for the path, and must find the whole package.
+        vars(module).pop("__path__", None)
+        module.__class__ = _Postponed
 
 
 class _Postponed(ModuleType):

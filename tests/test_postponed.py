@@ -26,6 +26,7 @@ def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setattr(sys, "loaded_for_tests", [], raising=False)
     monkeypatch.setattr(sys, "modules", sys.modules.copy())
+    monkeypatch.setattr(sys, "meta_path", sys.meta_path.copy())
 
     def write_module(name: str, text: str) -> None:
         path = tmp_path / name
@@ -69,24 +70,39 @@ def test_what_is_loaded_or_does_not_exist_is_left_alone(write: Write) -> None:
     postpone("early")
     assert sys.modules["early"] is module
     postpone("nowhere_to_be_found")
-    assert "nowhere_to_be_found" not in sys.modules
+    with pytest.raises(ModuleNotFoundError):
+        importlib.import_module("nowhere_to_be_found")
+
+
+def test_postponing_loads_not_even_the_package(write: Write) -> None:
+    write("house/__init__.py", "")
+    write("house/late.py", "value = 3")
+    postpone("house.late")
+    postpone("house.late")
+    assert loaded() == []
+    late = importlib.import_module("house.late")
+    assert loaded() == ["house"]
+    assert late.value == 3
+    assert loaded() == ["house", "house.late"]
 
 
 def test_a_name_that_it_lacks_is_an_attribute_error(write: Write) -> None:
     write("late.py", "")
     postpone("late")
+    late = importlib.import_module("late")
     for _ in range(2):
         with pytest.raises(AttributeError, match="no attribute 'value'"):
-            _ = sys.modules["late"].value
+            _ = late.value
     assert loaded() == ["late"]
 
 
 def test_what_it_raises_is_raised_wherever_it_is_asked_again(write: Write) -> None:
     write("late.py", "raise OSError('no such disk')")
     postpone("late")
+    late = importlib.import_module("late")
     for _ in range(2):
         with pytest.raises(OSError, match="no such disk"):
-            _ = sys.modules["late"].value
+            _ = late.value
 
 
 def test_another_thread_waits_until_it_is_whole(write: Write) -> None:
@@ -94,8 +110,9 @@ def test_another_thread_waits_until_it_is_whole(write: Write) -> None:
     begun, go_on = threading.Event(), threading.Event()
     sys.begun, sys.go_on = begun, go_on  # type: ignore[attr-defined]
     postpone("late")
+    late = importlib.import_module("late")
     found: list[int] = []
-    threads = [threading.Thread(target=lambda: found.append(sys.modules["late"].value)) for _ in range(2)]
+    threads = [threading.Thread(target=lambda: found.append(late.value)) for _ in range(2)]
     threads[0].start()
     assert begun.wait(10)
     threads[1].start()
