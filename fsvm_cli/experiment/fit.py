@@ -68,6 +68,7 @@ def mistakes_of_fit(config: Config, data: Outline) -> Iterator[Mistake]:
         message = f"{shown(too_large)} features cannot be retained; {data.name} has {data.n_features}; write no more"
         yield Mistake(("subsets",), message)
     yield from _mistakes_of_folds(config, data)
+    yield from _mistakes_of_claims(config, data)
     yield from _mistakes_of_class_kernels(config, data)
     for name in config.record:
         yield from record_kinds()[name].mistakes(config, data)
@@ -119,6 +120,21 @@ def _mistakes_of_folds(config: Config, data: Outline) -> Iterator[Mistake]:
                     (*location, "tune", place, "folds"),
                     f"folds is {step.folds}, which needs {needed} training rows of two classes and not {n_train}; "
                     "write fewer, or train on more",
+                )
+
+
+def _mistakes_of_claims(config: Config, data: Outline) -> Iterator[Mistake]:
+    """Find claims about training sizes that the protocol does not have; of a given split the size is the source's."""
+    if config.protocol.is_given or any(_mistakes_of_split(config.protocol, data)):
+        return
+    train_sizes = [*drawn_rows(config.protocol, data)]
+    for number, claim in enumerate(config.expected):
+        for place in claim.places():
+            if place.train_size not in (None, *train_sizes):
+                yield Mistake(
+                    ("expected", number),
+                    f"the claim {brief(claim.id)} speaks of {place.train_size} training rows, and the protocol trains "
+                    f"on {shown([*map(str, train_sizes)])}; name one of these",
                 )
 
 

@@ -16,6 +16,7 @@ from fsvm_cli.data.synthetic import GENERATORS
 from fsvm_cli.errors import UsageError
 from fsvm_cli.experiment.competitors import competitors_of
 from fsvm_cli.experiment.fit import check_fit, drawn_rows
+from fsvm_cli.experiment.oracle import oracle_of
 from fsvm_cli.magnitudes import check_magnitudes
 from fsvm_cli.sources import source_digests
 
@@ -77,7 +78,7 @@ class Experiment:
     @functools.cached_property
     def competitors(self) -> tuple[Competitor, ...]:
         """What has a curve; outcomes are told apart by their numbers here."""
-        return competitors_of(self.config)
+        return (*competitors_of(self.config), *oracle_of(self.config, self.source))
 
     def numbers(self) -> range:
         """Numbers of the competitors."""
@@ -154,6 +155,7 @@ def plan(loaded: LoadedConfig, announce: Callable[[str], None]) -> Experiment:
     _announce_constant_features(source, announce)
     data = outline_of(source)
     check_fit(loaded, data)
+    _check_oracle(loaded, source)
     given = source.given_split
     n_test = {len(given[0]): len(given[1])} if config.protocol.is_given and given else drawn_rows(config.protocol, data)
     sizes = tuple(range(1, source.n_features + 1)) if config.subsets == "all" else config.subsets
@@ -169,6 +171,13 @@ def _announce_constant_features(source: DataSource, announce: Callable[[str], No
         names = [source.feature_names[feature] for feature in fit_scaling("none", source.dataset.X).constant]
         if names:
             announce(f"{source.name}: a single value in all rows, and so no information: {shown(names)}")
+
+
+def _check_oracle(loaded: LoadedConfig, source: DataSource) -> None:
+    try:
+        oracle_of(loaded.config, source)
+    except ValueError as error:
+        raise loaded.document.error(("oracle",), str(error)) from error
 
 
 def _check_magnitudes(loaded: LoadedConfig, source: DataSource) -> None:
