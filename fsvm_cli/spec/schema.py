@@ -168,7 +168,8 @@ class Config(StrictModel):
     record: tuple[Literal[*RECORD_NAMES], ...] = Field(  # type: ignore[valid-type]
         default=(),
         description="What to keep of the first split beside figures of merit: the decision function of a "
-        "gradient-angle ranking in the plane, or the feature weights of kpd rankings along their descents.",
+        "gradient-angle ranking in the plane, the feature weights of kpd rankings along their descents, or the "
+        "receiver operating characteristics (roc) of all rankings.",
     )
     control: Literal["permute-labels"] | None = Field(
         default=None, description="permute-labels: shuffle the labels, so that anything above chance betrays a leak."
