@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 THIN: dict[str, Any] = {"elinewidth": 0.8}
 THRESHOLD: dict[str, Any] = {"color": "#000000", "linewidth": 0.9, "linestyle": "--"}
 
-CHARACTERS_OF_COLUMN = 48
+CHARACTERS_OF_COLUMN = 42
 """Of a title that stand side by side in the width of a column."""
 MAX_NAMED = 40
 """Features that a column of names has room for."""

@@ -168,8 +168,9 @@ class Config(StrictModel):
     record: tuple[Literal[*RECORD_NAMES], ...] = Field(  # type: ignore[valid-type]
         default=(),
         description="What to keep of the first split beside figures of merit: the decision function of a "
-        "gradient-angle ranking in the plane, the feature weights of kpd rankings along their descents, or the "
-        "receiver operating characteristics (roc) of all rankings.",
+        "gradient-angle ranking in the plane, the feature weights of kpd rankings along their descents, the "
+        "distribution functions of the best features of a kolmogorov-smirnov ranking, or the receiver operating "
+        "characteristics (roc) of all rankings.",
     )
     control: Literal["permute-labels"] | None = Field(
         default=None, description="permute-labels: shuffle the labels, so that anything above chance betrays a leak."
