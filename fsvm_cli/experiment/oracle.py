@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fsvm_cli.data.phrases import nearest
 from fsvm_cli.experiment.competitors import Competitor, Ordering
 from fsvm_cli.spec.oracle import ORACLE, RELEVANT
-from fsvm_cli.terminal import brief
 
 if TYPE_CHECKING:
     from fsvm_cli.data.source import DataSource
@@ -54,22 +52,12 @@ class Oracle(Competitor):
 
 
 def oracle_of(config: Config, source: DataSource) -> tuple[Oracle, ...]:
-    """Return the oracle of an experiment; nothing where its config names none.
-
-    Raises
-    ------
-    ValueError
-        If the data have no feature of a name, or nobody knows which matter.
-    """
+    """Return the oracle of an experiment whose data have the features that it names; nothing where there is none."""
     if config.oracle is None:
         return ()
     if config.oracle == RELEVANT:
-        if source.relevant_features is None:
-            raise ValueError(f"nobody knows which features of {source.name} matter; list their names")
-        return (Oracle(config.classifier, tuple(map(int, source.relevant_features))),)
-    columns = {name: column for column, name in enumerate(source.feature_names)}
-    for name in config.oracle:
-        if name not in columns:
-            called = nearest(name, source.feature_names)
-            raise ValueError(f"{source.name} has no feature '{brief(name)}'; {called}")
-    return (Oracle(config.classifier, tuple(columns[name] for name in dict.fromkeys(config.oracle))),)
+        features = source.relevant_features
+        assert features is not None, "the plan has seen to it"
+    else:
+        features = tuple(map(source.feature_names.index, dict.fromkeys(config.oracle)))
+    return (Oracle(config.classifier, features),)

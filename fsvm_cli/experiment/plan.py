@@ -155,7 +155,6 @@ def plan(loaded: LoadedConfig, announce: Callable[[str], None]) -> Experiment:
     _announce_constant_features(source, announce)
     data = outline_of(source)
     check_fit(loaded, data)
-    _check_oracle(loaded, source)
     given = source.given_split
     n_test = {len(given[0]): len(given[1])} if config.protocol.is_given and given else drawn_rows(config.protocol, data)
     sizes = tuple(range(1, source.n_features + 1)) if config.subsets == "all" else config.subsets
@@ -171,13 +170,6 @@ def _announce_constant_features(source: DataSource, announce: Callable[[str], No
         names = [source.feature_names[feature] for feature in fit_scaling("none", source.dataset.X).constant]
         if names:
             announce(f"{source.name}: a single value in all rows, and so no information: {shown(names)}")
-
-
-def _check_oracle(loaded: LoadedConfig, source: DataSource) -> None:
-    try:
-        oracle_of(loaded.config, source)
-    except ValueError as error:
-        raise loaded.document.error(("oracle",), str(error)) from error
 
 
 def _check_magnitudes(loaded: LoadedConfig, source: DataSource) -> None:
