@@ -23,7 +23,7 @@ TABLE_NAMES = (CURVES_NAME, SCORES_NAME, SELECTION_NAME, CHOSEN_NAME, VERDICTS_N
 """The tables of every experiment; what it records has tables of its own."""
 FIGURE_NAMES = tuple(
     f"{name}.{extension}"
-    for name in ("*-vs-features", "*-vs-features-n*", "scores", *RECORD_NAMES, "overview")
+    for name in ("*-vs-features", "*-vs-features-n*", "*-vs-training-rows*", "scores", *RECORD_NAMES, "overview")
     for extension in (*FORMATS, "pdf")
 )
 

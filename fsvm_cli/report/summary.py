@@ -12,11 +12,12 @@ from fsvm_cli.evaluation.metrics import METRIC_TITLES
 from fsvm_cli.report.choices import describe_choices
 from fsvm_cli.report.comparison import comparison_table, read_comparison
 from fsvm_cli.report.folder import CHOSEN_NAME, CURVES_NAME, OVERVIEW_NAME, SCORES_NAME, SELECTION_NAME, VERDICTS_NAME
+from fsvm_cli.report.learning_rows import learning_rows
 from fsvm_cli.report.table_files import read_table
 from fsvm_cli.spec.classifiers import Classifier
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     import pandas as pd
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from fsvm_cli.spec.schema import Config, Protocol
 
 MAX_ROWS = 16
+COLUMN_TITLES = {"n_features": "features", "train_size": "training rows"}
 
 
 def print_summary(
@@ -48,10 +50,9 @@ def print_summary(
     config = loaded.config
     console = open_console()
     console.print()
-    for (metric, train_size), rows in curves[curves["part"] == "test"].groupby(["metric", "train_size"], sort=False):
-        heading = f"{config.title}: test {METRIC_TITLES[str(metric)]} in %, {train_size} training rows"
-        console.print(heading, style="bold", soft_wrap=True)
-        console.print(_table(rows))
+    for heading, rows, down in _tables_shown(curves[curves["part"] == "test"], config):
+        console.print(f"{config.title}: test {heading}", style="bold", soft_wrap=True)
+        console.print(_table(rows, down))
         console.print(f"{_coverage(rows, config.protocol)}{_certificate(rows, config)}.")
     is_chosen = (folder / CHOSEN_NAME).exists()
     for sentence in describe_choices(read_table(folder / CHOSEN_NAME)) if is_chosen else ():
@@ -103,16 +104,28 @@ def print_overview(loaded: LoadedCollection, overview: pd.DataFrame, folder: Pat
     console.print(f"Written to {folder}: {', '.join(names)}", soft_wrap=True)
 
 
-def _table(rows: pd.DataFrame) -> Table:
+def _tables_shown(curves: pd.DataFrame, config: Config) -> Iterator[tuple[str, pd.DataFrame, str]]:
+    """Yield the heading of each table, its part of the curves, and which column of them leads down the table."""
+    for metric, of_metric in curves.groupby("metric", sort=False):
+        quantity = f"{METRIC_TITLES[str(metric)]} in %"
+        if of_metric["train_size"].nunique() > 1:
+            for size, rows in learning_rows(of_metric, config):
+                yield f"{quantity}, {size} features", rows, "train_size"
+        else:
+            for train_size, rows in of_metric.groupby("train_size"):
+                yield f"{quantity}, {train_size} training rows", rows, "n_features"
+
+
+def _table(rows: pd.DataFrame, down: str) -> Table:
     table = Table()
-    table.add_column("features", justify="right")
+    table.add_column(COLUMN_TITLES[down], justify="right")
     labels = list(dict.fromkeys(rows["ranking"]))
     for label in labels:
         table.add_column(label, justify="right")
-    by_size = {label: rows[rows["ranking"] == label].set_index("n_features") for label in labels}
-    sizes = sorted(rows["n_features"].unique())
+    by_size = {label: rows[rows["ranking"] == label].set_index(down) for label in labels}
+    sizes = sorted(rows[down].unique())
     every = -(-len(sizes) // MAX_ROWS)
-    # The last row is that of all features.
+    # The last row is that of all features, or of the largest training part.
     for size in sizes[(len(sizes) - 1) % every :: every]:
         table.add_row(str(size), *(_cell(by_size[label].loc[size]) for label in labels))
     return table

@@ -9,6 +9,7 @@ import numpy as np
 from fsvm_cli.data.source import GeneratedSource
 from fsvm_cli.evaluation.seeds import random_stream
 from fsvm_cli.spec.claims.findings import Curve
+from fsvm_cli.spec.oracle import ORACLE
 from fsvm_cli.spec.rankings import ALL_FEATURES
 
 if TYPE_CHECKING:
@@ -42,9 +43,9 @@ class Trials:
     def _key(self, ranking: str, train_size: int | None) -> tuple[str, int]:
         n_train = max(self.experiment.n_test) if train_size is None else train_size
         if ranking == ALL_FEATURES:
-            # With all features every ranking has the same machine; an extractor's sees components.
-            extracted = {extraction.label for extraction in self.experiment.config.extractors}
-            found = (label for label, size in self._collected if size == n_train and label not in extracted)
+            # With all features every ranking has the same machine; an extractor's sees components, the oracle's few.
+            others = {ORACLE, *(extraction.label for extraction in self.experiment.config.extractors)}
+            found = (label for label, size in self._collected if size == n_train and label not in others)
             ranking = next(found, ALL_FEATURES)
         return ranking, n_train
 
@@ -59,8 +60,8 @@ class Trials:
         features = found.sizes[-1] if place.features == "all" else place.features
         low, high = features if isinstance(features, tuple) else (features, features)
         chosen = [low <= size <= high for size in found.sizes]
-        values: NDArray[np.float64] = 100 * found.values[place.metric, place.part][:, chosen].mean(axis=1)
-        return values
+        values: NDArray[np.float64] = 100 * found.values[place.computed, place.part][:, chosen].mean(axis=1)
+        return values if place.metric == place.computed else 100 - values
 
     def curve(self, ranking: str, metric: str, part: str) -> Curve:
         """Curve of a ranking in each trial, as fractions."""

@@ -27,8 +27,9 @@ from fsvm_cli.evaluation.metrics import METRICS
 from fsvm_cli.mistakes import Mistake, MistakesError, in_words
 from fsvm_cli.ranking.registry import ranking_methods
 from fsvm_cli.spec.claims.registry import AnyClaim
-from fsvm_cli.spec.classifiers import Classifier, ExperimentClassifier, SklearnClassifier
+from fsvm_cli.spec.classifiers import Classifier, ExperimentClassifier, SklearnClassifier, is_absent
 from fsvm_cli.spec.extractors import AnyExtraction
+from fsvm_cli.spec.oracle import ORACLE, OracleFeatures
 from fsvm_cli.spec.rankings import ALL_FEATURES, AnyRanking, Ranking
 from fsvm_cli.spec.records import RECORD_NAMES
 from fsvm_cli.spec.tuning import one_or_more
@@ -149,6 +150,12 @@ class Config(StrictModel):
     extractors: tuple[AnyExtraction, ...] = Field(
         default=(), description="Feature extractors whose components, the best first, are compared with the rankings."
     )
+    oracle: OracleFeatures | None = Field(
+        default=None,
+        exclude_if=is_absent,
+        description="Names of features that are known to matter, best first, or 'relevant' for those that the "
+        "generator of the data knows: the machine on these alone is compared with the rankings, as 'oracle'.",
+    )
     subsets: (
         Literal["all"] | Annotated[tuple[PositiveInt, ...], BeforeValidator(_sorted_sizes), Field(min_length=1)]
     ) = Field(default="all", description="Numbers of retained features: all of them, or a list.")
@@ -161,7 +168,9 @@ class Config(StrictModel):
     record: tuple[Literal[*RECORD_NAMES], ...] = Field(  # type: ignore[valid-type]
         default=(),
         description="What to keep of the first split beside figures of merit: the decision function of a "
-        "gradient-angle ranking in the plane, or the feature weights of kpd rankings along their descents.",
+        "gradient-angle ranking in the plane, the feature weights of kpd rankings along their descents, the "
+        "distribution functions of the best features of a kolmogorov-smirnov ranking, or the receiver operating "
+        "characteristics (roc) of all rankings.",
     )
     control: Literal["permute-labels"] | None = Field(
         default=None, description="permute-labels: shuffle the labels, so that anything above chance betrays a leak."
@@ -192,8 +201,8 @@ class Config(StrictModel):
     def classifiers(self) -> list[Classifier | SklearnClassifier]:
         """List the classifiers whose curves are shown, one for each curve."""
         # Components, and all features where nothing is ranked, have the classifier of the experiment.
-        others = self.extractors if self.rankings else (None,)
-        return [*map(self.classifier_of, self.rankings), *(self.classifier for _ in others)]
+        n_others = (len(self.extractors) if self.rankings else 1) + (self.oracle is not None)
+        return [*map(self.classifier_of, self.rankings), *[self.classifier] * n_others]
 
     @model_validator(mode="after")
     def _agrees_with_itself(self) -> Config:
@@ -206,7 +215,7 @@ class Config(StrictModel):
         """Find rankings and extractors that share a label."""
         labels = [("rankings", place, each.label) for place, each in enumerate(self.rankings)]
         labels += [("extractors", place, each.label) for place, each in enumerate(self.extractors)]
-        seen: set[str] = set()
+        seen = set() if self.oracle is None else {ORACLE}
         for key, place, label in labels:
             if label in seen:
                 message = f"two rankings are called '{brief(label)}'; give each a label of its own"
@@ -245,11 +254,11 @@ class Config(StrictModel):
     def _claims(self) -> Iterator[Mistake]:
         """Find claims that speak of what is not computed."""
         scored = {ALL_FEATURES, *(ranking.label for ranking in self.rankings)}
-        extracted = {extraction.label for extraction in self.extractors}
+        unscored = {extraction.label for extraction in self.extractors} | ({ORACLE} if self.oracle else set())
         for number, claim in enumerate(self.expected):
             here, who = ("expected", number), f"the claim {brief(claim.id)}"
-            # A claim without a place on a curve is one about scores, which components do not have.
-            labels = scored | extracted if any(claim.places()) else scored
+            # A claim without a place on a curve is one about scores, which components and the oracle do not have.
+            labels = scored | unscored if any(claim.places()) else scored
             for label in dict.fromkeys(claim.rankings()):
                 if label not in labels:
                     called = f"; {nearest(label, sorted(labels))}"
@@ -261,5 +270,7 @@ class Config(StrictModel):
                         f"{who} speaks of all features, where rankings with classifiers of their own differ; name a "
                         "ranking in it",
                     )
-                if place.metric not in self.metrics:
-                    yield Mistake(here, f"{who} speaks of {place.metric}, which 'metrics' does not list; list it there")
+                if place.computed not in self.metrics:
+                    yield Mistake(
+                        here, f"{who} speaks of {place.computed}, which 'metrics' does not list; list it there"
+                    )

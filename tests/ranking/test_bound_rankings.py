@@ -57,6 +57,15 @@ def objective_of(
     return Objective(X, labels, kernel, 1.0, relative_ridge, ranker._bounds, 1e-10, "auto")
 
 
+@pytest.mark.parametrize("kernel", [Gaussian(2.0), Polynomial(2)], ids=lambda each: each.name)
+def test_a_feature_that_is_out_can_never_come_back(kernel: Kernel) -> None:
+    # The slides start from s = (0, 1, 1, 0) and print slopes of 29 and 163 where these go to 0.
+    X, y = nonlinear_problem()
+    objective = objective_of(RadiusMargin(), X[:, :4], y, kernel)
+    near, twice = (objective.at(np.arange(4), np.array([h, 1.0, 1.0, h])).slope for h in (1e-3, 2e-3))
+    np.testing.assert_allclose(twice[[0, 3]], 2 * near[[0, 3]], rtol=1e-3)
+
+
 @pytest.mark.parametrize("C", [1.0, np.inf])
 @pytest.mark.parametrize("penalty", [0.0, 1.0])
 def test_the_radius_margin_bound_finds_what_matters_in_the_linear_problem(C: float, penalty: float) -> None:
