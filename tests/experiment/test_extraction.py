@@ -81,7 +81,7 @@ def test_an_extractor_is_part_of_the_key_by_its_parameters(planned: Planned) -> 
     def key(**parameters: Any) -> str:
         return planned(extractors=[{"method": "mmip"} | parameters]).key(2, FIRST)
 
-    assert len({key(), key(n_bins=5), key(n_sweeps=1)}) == 3
+    assert len({key(), key(n_bins=5), key(n_starts=1)}) == 3
     assert key() == key(label="projections")
 
 
