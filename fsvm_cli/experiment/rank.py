@@ -167,6 +167,8 @@ class FeatureRanking:
     n_samples : int
     converged : bool
         Whether every machine that the method trained reached its duality gap.
+    chosen : dict of str to value
+        What the method chose on the data.
     order : ndarray of int, shape (n_features,)
         Feature indices, best first.
     scores : ndarray, shape (n_features,)
@@ -182,6 +184,7 @@ class FeatureRanking:
     method: str
     n_samples: int
     converged: bool
+    chosen: dict[str, float | int | str]
     order: NDArray[np.intp]
     scores: NDArray[np.float64]
     feature_names: tuple[str, ...]
@@ -241,6 +244,7 @@ def rank_features(source: DataSource, request: RankingRequest) -> FeatureRanking
         method=method,
         n_samples=dataset.n_samples,
         converged=ranker.converged_,
+        chosen=ranker.chosen_,
         order=order_of(scores),
         scores=scores,
         feature_names=tuple(best),
