@@ -195,6 +195,7 @@ def run_competitors(
                 learners[together[0]],
                 wanted[together[0]],
                 trial.experiment.source.n_classes,
+                keeps_answers=trial.experiment.config.protocol.has_one_split,
             )
             entries |= {number: outcome.packed() for number, outcome in zip(together, outcomes, strict=True)}
     return entries
@@ -221,7 +222,7 @@ def _failing(errors: dict[int, str], numbers: Iterable[int]) -> Iterator[None]:
 
 
 def _evaluate(
-    orderings: Sequence[Ordering], learner: Learner, sizes: tuple[int, ...], n_classes: int
+    orderings: Sequence[Ordering], learner: Learner, sizes: tuple[int, ...], n_classes: int, *, keeps_answers: bool
 ) -> Iterator[Outcome]:
     """Train a fresh classifier on the first columns of each ordering, for each size; where there are fewer, on all."""
     parts, n_columns = orderings[0].parts, len(orderings[0].columns)
@@ -234,6 +235,7 @@ def _evaluate(
     n_unconverged = np.count_nonzero(~curves.converged, axis=2)[:, rows]
     duality_gap = curves.duality_gap.max(axis=2)[:, rows]
     for number, ordering in enumerate(orderings):
+        answers = [parts.y_test, *curves.test_predicted[number][rows]] if keeps_answers else []
         yield Outcome(
             ordering.scores,
             ordering.converged and learner.converged,
@@ -243,4 +245,5 @@ def _evaluate(
             n_unconverged[number],
             duality_gap[number],
             {**learner.chosen, **ordering.chosen},
+            np.array(answers, dtype=np.intp, ndmin=2),
         )

@@ -12,10 +12,10 @@ from fsvm_cli.evaluation.bootstrap import bootstrap_interval
 from fsvm_cli.evaluation.metrics import METRICS
 from fsvm_cli.evaluation.seeds import random_stream
 from fsvm_cli.experiment.stored import stored_outcome
-from fsvm_cli.information import class_uncertainty, classifier_information
+from fsvm_cli.information import classifier_information, entropy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -27,6 +27,13 @@ PARTS: tuple[Literal["train", "test"], ...] = ("train", "test")
 
 OUTCOMES_AT_ONCE = 500
 """An outcome as an object takes several times the bytes of the figures of merit that are computed from it."""
+
+
+FACTS_OF_CLASSES: Mapping[str, Callable[[NDArray[np.intp]], NDArray[np.float64]]] = {
+    "major-class": lambda n_per_class: 100 * n_per_class.max(axis=-1) / n_per_class.sum(axis=-1),
+    "class-uncertainty": entropy,
+}
+"""What the numbers of samples of each class say, shape (..., n_classes)."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +60,8 @@ class CompleteTrials:
         samples, by size; else empty.
     chosen : tuple of dict of str to value
         What was chosen on the training part of each trial.
+    answers : ndarray of int, shape (1 + n_sizes, n_test)
+        Of a single given split: the classes of its test rows, and those assigned on each subset; else empty.
     """
 
     splits: NDArray[np.intp]
@@ -63,6 +72,7 @@ class CompleteTrials:
     facts: dict[str, NDArray[np.float64]] = field(default_factory=dict)
     intervals: dict[tuple[str, str], list[tuple[float, float]]] = field(default_factory=dict)
     chosen: tuple[dict[str, float | int | str], ...] = ()
+    answers: NDArray[np.intp] = field(default_factory=lambda: np.zeros((0, 0), dtype=np.intp))
 
 
 def collect(experiment: Experiment, store: Store) -> dict[tuple[str, int], CompleteTrials]:
@@ -104,6 +114,7 @@ def _joined(blocks: Sequence[CompleteTrials]) -> CompleteTrials:
         facts={name: np.concatenate([block.facts[name] for block in blocks]) for name in first.facts},
         intervals=first.intervals,
         chosen=tuple(itertools.chain.from_iterable(block.chosen for block in blocks)),
+        answers=first.answers,
     )
 
 
@@ -125,16 +136,14 @@ def _summarised(experiment: Experiment, complete: dict[int, Outcome]) -> Complet
         facts=_facts(confusions["test"][:, -1]),
         intervals=_intervals(experiment, confusions["test"][0]) if experiment.config.protocol.is_given else {},
         chosen=tuple(outcome.chosen for outcome in outcomes),
+        answers=outcomes[0].answers_at(experiment.sizes),
     )
 
 
 def _facts(confusions: NDArray[np.intp]) -> dict[str, NDArray[np.float64]]:
     n_per_class = confusions.sum(axis=2)
-    return {
-        "major-class": 100 * n_per_class.max(axis=1) / n_per_class.sum(axis=1),
-        "class-uncertainty": class_uncertainty(confusions),
-        "classifier-information": classifier_information(confusions),
-    }
+    of_classes = {name: fact(n_per_class) for name, fact in FACTS_OF_CLASSES.items()}
+    return of_classes | {"classifier-information": classifier_information(confusions)}
 
 
 def _intervals(

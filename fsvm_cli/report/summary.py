@@ -98,7 +98,11 @@ def print_overview(loaded: LoadedCollection, overview: pd.DataFrame, folder: Pat
             *("" if np.isnan(found) else f"{printed:g} / {round(found, 2):g}" for printed, found in pairs),
         )
     console.print(table)
-    counts = read_table(folder / VERDICTS_NAME)["verdict"].value_counts()
+    verdicts = read_table(folder / VERDICTS_NAME)
+    own = verdicts[verdicts["experiment"] == loaded.name]
+    if not own.empty:
+        console.print(comparison_table(own))
+    counts = verdicts["verdict"].value_counts()
     console.print(f"{', '.join(f'{count} {verdict}' for verdict, count in counts.items())}; 'fsvm compare' shows each.")
     names = [VERDICTS_NAME, OVERVIEW_NAME, *(path.name for path in figures)]
     console.print(f"Written to {folder}: {', '.join(names)}", soft_wrap=True)

@@ -7,6 +7,7 @@ classes themselves, so that a new one needs no line here.
 from __future__ import annotations
 
 import itertools
+import operator
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -121,6 +122,11 @@ class Protocol(StrictModel):
         """Whether the source of the data fixes the split."""
         return self.train == (GIVEN,)
 
+    @property
+    def has_one_split(self) -> bool:
+        """Whether one given split is all there is, so that only its test rows say how uncertain a number is."""
+        return self.is_given and self.splits == 1
+
     @model_validator(mode="after")
     def _given_split_stands_alone(self) -> Protocol:
         if GIVEN in self.train and (len(self.train), self.splits, self.test) != (1, 1, None):
@@ -140,6 +146,12 @@ class Config(StrictModel):
 
     title: Text = Field(description="What the experiment shows, for headings.")
     paper: Paper | None = Field(default=None, description="What it reproduces, if anything.")
+    variant_of: Text | None = Field(
+        default=None,
+        exclude_if=operator.not_,
+        description="Name of the experiment whose verdicts count, where this one judges the same claims under another "
+        "reading, or as a control: it is shown beside them, and is no second vote.",
+    )
     dataset: DatasetSpec = Field(description="Name of a data set, or a mapping with its options.")
     scaling: ScalingName = Field(description="Scaling of the features, fitted on each training part.")
     classifier: ExperimentClassifier = Field(description="The machine that is trained on each subset.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -51,6 +52,11 @@ class Place(StrictModel):
         """The figure of merit that the one at this place is computed from."""
         return COMPLEMENTS.get(self.metric, self.metric)
 
+    @property
+    def is_error(self) -> bool:
+        """Whether the figure of merit is 1 minus the one that it is computed from."""
+        return self.metric in COMPLEMENTS
+
 
 class Claim(StrictModel):
     """What every claim says."""
@@ -59,6 +65,17 @@ class Claim(StrictModel):
     claim: Text = Field(description="The claim in one sentence.")
     where: Text = Field(description="Where the document prints it.")
     note: str = Field(default="", description="What a reader of the verdict should know.")
+    unstated: str = Field(
+        default="",
+        exclude_if=operator.not_,
+        description="What the source leaves open and the number depends on: it is shown beside ours, and nothing is "
+        "said about the source.",
+    )
+    part_of: Text | None = Field(
+        default=None,
+        exclude_if=operator.not_,
+        description="Identifier of the published claim of which this is a part; the scorecard has one row for it.",
+    )
 
     def places(self) -> Iterator[Place]:
         """Yield the places on curves that the claim speaks of."""
