@@ -44,6 +44,7 @@ class Trials:
         if ranking == ALL_FEATURES:
             # With all features every ranking has the same machine; an extractor's sees components.
             extracted = {extraction.label for extraction in self.experiment.config.extractors}
+            extracted |= {alternative.label for alternative in self.experiment.config.alternatives}
             found = (label for label, size in self._collected if size == n_train and label not in extracted)
             ranking = next(found, ALL_FEATURES)
         return ranking, n_train
@@ -56,11 +57,23 @@ class Trials:
     def at(self, place: Place) -> NDArray[np.float64]:
         """Value at a place in each trial, in per cent; the mean over a stretch."""
         found = self._of(place.ranking, place.train_size)
-        features = found.sizes[-1] if place.features == "all" else place.features
-        low, high = features if isinstance(features, tuple) else (features, features)
-        chosen = [low <= size <= high for size in found.sizes]
+        chosen = self._columns(found, place)
         values: NDArray[np.float64] = 100 * found.values[place.metric, place.part][:, chosen].mean(axis=1)
         return values
+
+    def measure(self, place: Place, measure: str) -> NDArray[np.float64]:
+        """Measure of the classifiers at a place in each trial; NaN where there is none, or none has it."""
+        found = self._of(place.ranking, place.train_size)
+        if measure not in found.measures:
+            return np.full(len(found.splits), np.nan)
+        values: NDArray[np.float64] = found.measures[measure][:, self._columns(found, place)].mean(axis=1)
+        return values
+
+    @staticmethod
+    def _columns(found: CompleteTrials, place: Place) -> list[bool]:
+        features = found.sizes[-1] if place.features == "all" else place.features
+        low, high = features if isinstance(features, tuple) else (features, features)
+        return [low <= size <= high for size in found.sizes]
 
     def curve(self, ranking: str, metric: str, part: str) -> Curve:
         """Curve of a ranking in each trial, as fractions."""

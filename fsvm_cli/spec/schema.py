@@ -27,7 +27,13 @@ from fsvm_cli.evaluation.metrics import METRICS
 from fsvm_cli.mistakes import Mistake, MistakesError, in_words
 from fsvm_cli.ranking.registry import ranking_methods
 from fsvm_cli.spec.claims.registry import AnyClaim
-from fsvm_cli.spec.classifiers import Classifier, ExperimentClassifier, SklearnClassifier
+from fsvm_cli.spec.classifiers import (
+    Classifier,
+    ExperimentClassifier,
+    LabelledClassifier,
+    SklearnClassifier,
+    is_absent,
+)
 from fsvm_cli.spec.extractors import AnyExtraction
 from fsvm_cli.spec.rankings import ALL_FEATURES, AnyRanking, Ranking
 from fsvm_cli.spec.records import RECORD_NAMES
@@ -142,6 +148,11 @@ class Config(StrictModel):
     dataset: DatasetSpec = Field(description="Name of a data set, or a mapping with its options.")
     scaling: ScalingName = Field(description="Scaling of the features, fitted on each training part.")
     classifier: ExperimentClassifier = Field(description="The machine that is trained on each subset.")
+    alternatives: tuple[LabelledClassifier, ...] = Field(
+        default=(),
+        exclude_if=is_absent,
+        description="Classifiers to compare with that of 'classifier', on all features and the same splits.",
+    )
     protocol: Protocol
     rankings: tuple[AnyRanking, ...] = Field(
         default=(), description="Methods to compare; without any, only the machine on all features is evaluated."
@@ -185,6 +196,8 @@ class Config(StrictModel):
     def classifiers_written(self) -> Iterator[tuple[Location, Classifier | SklearnClassifier]]:
         """Yield the classifiers that stand in the config, each with its place."""
         yield ("classifier",), self.classifier
+        for place, labelled in enumerate(self.alternatives):
+            yield ("alternatives", place, "classifier"), labelled.classifier
         for place, ranking in enumerate(self.rankings):
             if ranking.classifier is not None:
                 yield ("rankings", place, "classifier"), ranking.classifier
@@ -193,7 +206,8 @@ class Config(StrictModel):
         """List the classifiers whose curves are shown, one for each curve."""
         # Components, and all features where nothing is ranked, have the classifier of the experiment.
         others = self.extractors if self.rankings else (None,)
-        return [*map(self.classifier_of, self.rankings), *(self.classifier for _ in others)]
+        labelled = (each.classifier for each in self.alternatives)
+        return [*map(self.classifier_of, self.rankings), *(self.classifier for _ in others), *labelled]
 
     @model_validator(mode="after")
     def _agrees_with_itself(self) -> Config:
@@ -206,17 +220,24 @@ class Config(StrictModel):
         """Find rankings and extractors that share a label."""
         labels = [("rankings", place, each.label) for place, each in enumerate(self.rankings)]
         labels += [("extractors", place, each.label) for place, each in enumerate(self.extractors)]
-        seen: set[str] = set()
+        labels += [("alternatives", place, each.label) for place, each in enumerate(self.alternatives)]
+        seen: set[str] = {ALL_FEATURES} if self.alternatives else set()
         for key, place, label in labels:
             if label in seen:
-                message = f"two rankings are called '{brief(label)}'; give each a label of its own"
+                kind = "classifiers" if key == "alternatives" else "rankings"
+                message = f"two {kind} are called '{brief(label)}'; give each a label of its own"
                 yield Mistake((key, place, "label"), message)
             seen.add(label)
 
     def _company(self) -> Iterator[Mistake]:
-        """Find extractors that stand alone."""
+        """Find extractors that stand alone, and alternative classifiers that do not."""
         if self.extractors and not self.rankings:
             yield Mistake(("extractors",), "extractors are compared with rankings; list at least one under 'rankings'")
+        if self.alternatives and self.rankings:
+            yield Mistake(
+                ("alternatives",),
+                "alternatives are compared on all features; leave out 'rankings', or give them their own 'classifier'",
+            )
 
     def _machines(self) -> Iterator[Mistake]:
         """Find methods that train machines and have none."""
@@ -246,6 +267,7 @@ class Config(StrictModel):
         """Find claims that speak of what is not computed."""
         scored = {ALL_FEATURES, *(ranking.label for ranking in self.rankings)}
         extracted = {extraction.label for extraction in self.extractors}
+        extracted |= {alternative.label for alternative in self.alternatives}
         for number, claim in enumerate(self.expected):
             here, who = ("expected", number), f"the claim {brief(claim.id)}"
             # A claim without a place on a curve is one about scores, which components do not have.

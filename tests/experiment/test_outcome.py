@@ -42,7 +42,10 @@ def outcomes(draw: st.DrawFn) -> Outcome:
     gaps = np.array(draw(st.lists(finite, min_size=len(sizes), max_size=len(sizes))))
     rng = np.random.default_rng(draw(st.integers(0, 99)))
     train, test = rng.integers(0, 10**6, size=(2, len(sizes), N_CLASSES, N_CLASSES))
-    return Outcome(scores, draw(st.booleans()), sizes, train, test, rng.integers(0, 9, len(sizes)), gaps, chosen)
+    measured = st.dictionaries(st.text(), finite, max_size=2)
+    measures = draw(st.just(()) | st.lists(measured, min_size=len(sizes), max_size=len(sizes)).map(tuple))
+    n_unconverged = rng.integers(0, 9, len(sizes))
+    return Outcome(scores, draw(st.booleans()), sizes, train, test, n_unconverged, gaps, chosen, measures)
 
 
 @given(outcomes())

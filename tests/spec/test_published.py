@@ -1,4 +1,4 @@
-"""Every claim that the documents of hermes2000 and kpd2018 make stands in a config, or is left out for a reason."""
+"""Every claim of hermes2000, of kpd2018 and of a table of jebara-slides is in a config, or left out for a reason."""
 
 from __future__ import annotations
 
@@ -63,3 +63,10 @@ def test_every_published_claim_is_judged_or_left_out_for_a_reason(
     published, expected = {entry["id"] for entry in entries}, expected_ids(configs, document)
     judged = {known for known in published for found in expected if found == known or found.startswith(f"{known}.")}
     assert published - judged == {known for known in LEFT_OUT if known.startswith(f"{document}.")}
+
+
+def test_every_entry_of_the_table_of_kernels_is_judged(published_folder: Path, configs: list[Config]) -> None:
+    entries = YAML(typ="safe").load(published_folder / "jebara-slides.yaml")["entries"]
+    of_table = {entry["id"] for entry in entries if entry["id"].startswith("jebara-slides.t1.")}
+    assert len(of_table) == 24
+    assert of_table <= expected_ids(configs, "jebara-slides")

@@ -51,6 +51,9 @@ class Findings(Protocol):
     def fact(self, fact: Fact) -> NDArray[np.float64]:
         """Value of a fact of the problem: one, or one of each trial."""
 
+    def measure(self, place: Place, measure: str) -> NDArray[np.float64]:
+        """Measure of the classifiers at a place in each trial; NaN where there is none, or none has it."""
+
     def test_to_train(self, place: Place) -> float:
         """Rows of the test part over rows of the training part; 0 where every trial draws new data."""
 
