@@ -45,9 +45,13 @@ def mean_interval(values: NDArray[np.float64]) -> MeanInterval:
     Parameters
     ----------
     values : ndarray, shape (n,)
-        One value per trial, n at least 1.
+        One value per trial, n at least 1. Trials without a value (NaN), in which there is no classifier, do not count:
+        the interval's `n` is that of the others, and all is NaN where there is none.
     """
+    values = values[~np.isnan(values)]
     n = len(values)
+    if n == 0:
+        return MeanInterval(np.nan, np.nan, np.nan, np.nan, 0)
     mean = float(np.mean(values))
     if n == 1:
         return MeanInterval(mean, np.nan, np.nan, np.nan, n)

@@ -96,6 +96,18 @@ class AllFeatures(Competitor):
 
 
 @dataclass(frozen=True)
+class Alternative(AllFeatures):
+    """Another classifier on all features."""
+
+    name: str
+
+    @property
+    def label(self) -> str:
+        """Give the name that the config has for it."""
+        return self.name
+
+
+@dataclass(frozen=True)
 class Ranked(Competitor):
     """The best features of a ranking, or the worst."""
 
@@ -157,7 +169,8 @@ class Extracted(Competitor):
 
 
 def competitors_of(config: Config) -> tuple[Competitor, ...]:
-    """List what has a curve: rankings, then extractors; without any, the classifier on all features."""
+    """List what has a curve: rankings, then extractors; without any, the classifiers on all features."""
     rankings = [Ranked(ranking, config.classifier_of(ranking)) for ranking in config.rankings]
     extractions = [Extracted(extraction, config.classifier) for extraction in config.extractors]
-    return (*rankings, *extractions) or (AllFeatures(config.classifier),)
+    alternatives = [Alternative(each.classifier, each.label) for each in config.alternatives]
+    return (*rankings, *extractions) or (AllFeatures(config.classifier), *alternatives)

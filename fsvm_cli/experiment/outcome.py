@@ -44,6 +44,9 @@ class Outcome:
     answers : ndarray of int, shape (1 + n_sizes, n_test)
         The classes of the test rows, and those assigned on each subset, where the bootstrap over test rows asks for
         them: for a single given split. Else without columns.
+    measures : tuple of dict of str to float
+        What the classifier of each size measured on the training part, by name; empty where none measures anything.
+        Where there is no classifier, its confusion matrices are zero.
 
     Raises
     ------
@@ -61,6 +64,7 @@ class Outcome:
     duality_gap: NDArray[np.float64]
     chosen: Chosen = field(default_factory=dict)
     answers: NDArray[np.intp] = field(default_factory=lambda: np.zeros((0, 0), dtype=np.intp))
+    measures: tuple[dict[str, float], ...] = ()
 
     def __post_init__(self) -> None:
         if not all(map(math.isfinite, self.scores)):
@@ -72,6 +76,8 @@ class Outcome:
             raise ValueError(f"the sizes {self.sizes} do not ascend")
         if self.train.shape != (n_sizes, n_classes, n_classes) or self.test.shape != self.train.shape:
             raise ValueError(f"there are {n_sizes} sizes, and confusion matrices {self.train.shape}, {self.test.shape}")
+        if not all(math.isfinite(value) for of_size in self.measures for value in of_size.values()):
+            raise ValueError("a classifier measured what is not finite")
         if self.n_unconverged.shape != (n_sizes,) or self.duality_gap.shape != (n_sizes,):
             raise ValueError(f"there are {n_sizes} sizes, and another number of certificates")
         if self.answers.size and len(self.answers) != 1 + n_sizes:
@@ -114,10 +120,8 @@ class Outcome:
     def _subsets(self) -> dict[int, list[Any]]:
         """Rows of the arrays by size, in the form in which they are stored."""
         columns = (self.train, self.test, self.n_unconverged, self.duality_gap)
-        return {
-            size: list(row)
-            for size, row in zip(self.sizes, zip(*(column.tolist() for column in columns), strict=True), strict=True)
-        }
+        rows = zip(*(column.tolist() for column in columns), *([self.measures] if self.measures else []), strict=True)
+        return {size: list(row) for size, row in zip(self.sizes, rows, strict=True)}
 
     def to_json(self) -> str:
         """Write as JSON, from which `from_json` makes an equal outcome."""
@@ -169,9 +173,11 @@ def _outcome(
     chosen: Chosen,
     answers: dict[int, list[int]],
 ) -> Outcome:
-    """Make an outcome from rows by size: confusion matrices of both parts, missed gaps, largest gap; and answers."""
+    """Make an outcome from rows by size: confusion matrices of both parts, missed gaps, largest gap, any measures."""
     sizes = tuple(sorted(subsets))
-    train, test, n_unconverged, gaps = zip(*(subsets[size] for size in sizes), strict=True) if sizes else ((),) * 4
+    columns = zip(*(subsets[size][:4] for size in sizes), strict=True) if sizes else ((),) * 4
+    train, test, n_unconverged, gaps = columns
+    measures = tuple(dict(*subsets[size][4:]) for size in sizes)
     return Outcome(
         scores,
         converged,
@@ -184,6 +190,7 @@ def _outcome(
         np.array([answers[size] for size in sorted(answers)], dtype=np.intp).reshape(len(answers), -1)
         if answers
         else np.zeros((0, 0), dtype=np.intp),
+        measures if any(len(row) > 4 for row in subsets.values()) else (),
     )
 
 

@@ -19,6 +19,7 @@ from fsvm_cli.experiment.tuning import tuned
 from fsvm_cli.magnitudes import check_magnitudes
 from fsvm_cli.ranking.leaking_ranker import LeakingRanker
 from fsvm_cli.spec.classifiers import Classifier
+from fsvm_cli.spec.learner import MeasuredCurves
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -232,6 +233,11 @@ def _evaluate(
     curves = learner.curves(parts.X_train, parts.y_train, parts.X_test, orders, at_hand, n_classes)
     train = confusion_matrix(parts.y_train, curves.train_predicted, n_classes)[:, rows]
     test = confusion_matrix(parts.y_test, curves.test_predicted, n_classes)[:, rows]
+    measures: Sequence[Sequence[dict[str, float]]] = ((),) * len(orderings)
+    if isinstance(curves, MeasuredCurves):
+        exists = curves.exists[:, rows, None, None]
+        train, test = train * exists, test * exists
+        measures = [tuple(of_order[row] for row in rows) for of_order in curves.measures]
     n_unconverged = np.count_nonzero(~curves.converged, axis=2)[:, rows]
     duality_gap = curves.duality_gap.max(axis=2)[:, rows]
     for number, ordering in enumerate(orderings):
@@ -246,4 +252,5 @@ def _evaluate(
             duality_gap[number],
             {**learner.chosen, **ordering.chosen},
             np.array(answers, dtype=np.intp, ndmin=2),
+            tuple(measures[number]),
         )

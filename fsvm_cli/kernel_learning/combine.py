@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, get_args
 
 from fsvm_cli.kernel_learning.alignment import align
+from fsvm_cli.kernel_learning.kinds import Combine
 from fsvm_cli.kernel_learning.margin import LearnedKernel
 from fsvm_cli.kernel_learning.qcqp import learn_weights
 from fsvm_cli.kernel_learning.sdp import learn_signed_weights
@@ -13,8 +14,6 @@ if TYPE_CHECKING:
     from fsvm_cli.kernel_learning.base_kernels import GramMatrices
     from fsvm_cli.kernel_learning.margin import Margin
     from fsvm_cli.svm.vectors import Array
-
-Combine = Literal["alignment", "centred-alignment", "qcqp", "sdp"]
 
 MACHINE_TOLERANCE = 1e-2
 """Gap of the machine on aligned kernels, as a part of the tolerance of the weights."""

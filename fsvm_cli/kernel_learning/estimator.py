@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.utils.validation import validate_data
 
 from fsvm_cli.kernel_learning.base_kernels import GramMatrices
-from fsvm_cli.kernel_learning.combine import Combine, learn_kernel
+from fsvm_cli.kernel_learning.combine import learn_kernel
 from fsvm_cli.kernel_learning.margin import Margin
 from fsvm_cli.svm import SVM, ConvergenceError, Kernel, UnitDiagonal, WeightedSum, kernel_from_name
 from fsvm_cli.svm.labels import machine_labels
@@ -20,7 +20,8 @@ from fsvm_cli.validation import validated
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from fsvm_cli.kernel_learning.margin import LearnedKernel, MarginKind
+    from fsvm_cli.kernel_learning.kinds import Combine, MarginKind
+    from fsvm_cli.kernel_learning.margin import LearnedKernel
     from fsvm_cli.svm.vectors import Array
 
 

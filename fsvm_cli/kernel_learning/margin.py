@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
+from fsvm_cli.kernel_learning.kinds import MarginKind
 from fsvm_cli.svm.solvers.dual import DualProblem, DualSolution
 from fsvm_cli.svm.solvers.solve import solve
 
 if TYPE_CHECKING:
     from fsvm_cli.svm.vectors import Array
-
-MarginKind = Literal["hard", "1-norm", "2-norm", "learned-2-norm"]
 
 
 @dataclass(frozen=True)

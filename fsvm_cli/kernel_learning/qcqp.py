@@ -33,6 +33,8 @@ one over the share, and its second derivative promises too much. The largest rea
 step fails or succeeds; the least that is tried."""
 NEGLIGIBLE = 1e-2
 """Shares smaller than this part of their mean may fall to 0 at once."""
+NO_STEP = 1e-14
+"""Shares that differ by less are the same."""
 TINY = float(np.finfo(np.float64).tiny)
 VIOLATION = 1e-10
 """Of the optimality conditions of a Newton step, in units of its largest slope."""
@@ -186,6 +188,8 @@ class _Path:
         model = self._model(point)
         while self.reach >= SHORTEST and self.n_machines < max_machines:
             direction = self._direction(point, model)
+            if not np.abs(direction).max() > NO_STEP:
+                return None
             trial = self.at(point.shares + direction, point)
             if trial.upper <= point.upper + STEEPNESS * float(point.slopes @ direction):
                 self.reach = min(FARTHEST, GROWTH * self.reach)

@@ -98,9 +98,11 @@ def _found(row: Any) -> str:
     """Say what was found, with its interval and in words what it is."""
     if pd.isna(row.reproduced):
         return str(row.rule)
-    interval = "" if pd.isna(row.ci_low) else f" [{row.ci_low:.2f}, {row.ci_high:.2f}]"
+    digits = ".2f" if abs(row.reproduced) >= 1.0 or row.reproduced == 0.0 else ".3g"
+    interval = "" if pd.isna(row.ci_low) else f" [{row.ci_low:{digits}}, {row.ci_high:{digits}}]"
     obstacle = f" ({row.rule})" if row.verdict == "not comparable" else ""
-    return f"{row.reproduced:.2f}{interval} over {row.n} trials{_further(row)}{obstacle}: {row.what}"
+    found = f"{row.reproduced:{digits}}{interval} over {row.n} trials{_further(row)}"
+    return f"{found}{obstacle}: {row.what}"
 
 
 def _further(row: Any) -> str:

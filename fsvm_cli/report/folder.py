@@ -21,7 +21,8 @@ VERDICTS_NAME = "published.csv"
 CHOSEN_NAME = "chosen.csv"
 SCORECARD_NAME = "scorecard.csv"
 """Of all experiments, beside their folders."""
-TABLE_NAMES = (CURVES_NAME, SCORES_NAME, SELECTION_NAME, CHOSEN_NAME, VERDICTS_NAME, OVERVIEW_NAME)
+MEASURES_NAME = "measures.csv"
+TABLE_NAMES = (CURVES_NAME, SCORES_NAME, SELECTION_NAME, CHOSEN_NAME, MEASURES_NAME, VERDICTS_NAME, OVERVIEW_NAME)
 """The tables of every experiment; what it records has tables of its own."""
 FIGURE_NAMES = tuple(
     f"{name}.{extension}"

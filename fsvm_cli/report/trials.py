@@ -51,7 +51,8 @@ class Trials:
         n_train = max(self.experiment.n_test) if train_size is None else train_size
         if ranking == ALL_FEATURES:
             # With all features every ranking has the same machine; an extractor's sees components, the oracle's few.
-            others = {ORACLE, *(extraction.label for extraction in self.experiment.config.extractors)}
+            config = self.experiment.config
+            others = {ORACLE, *(each.label for each in (*config.extractors, *config.alternatives))}
             found = (label for label, size in self._collected if size == n_train and label not in others)
             ranking = next(found, ALL_FEATURES)
         return ranking, n_train
@@ -114,6 +115,14 @@ class Trials:
         """Classes of the test rows, and those assigned by the machines of a place, one or those of a stretch."""
         trials = self._of(place.ranking, place.train_size)
         return (trials.answers[0], trials.answers[1:][self._columns(place)]) if trials.answers.size else (_NONE, _NONE)
+
+    def measure(self, place: Place, measure: str) -> NDArray[np.float64]:
+        """Measure of the classifiers at a place in each trial; NaN where there is none, or none has it."""
+        found = self._of(place.ranking, place.train_size)
+        if measure not in found.measures:
+            return np.full(len(found.splits), np.nan)
+        values: NDArray[np.float64] = found.measures[measure][:, self._columns(place)].mean(axis=1)
+        return values
 
     def curve(self, ranking: str, metric: str, part: str) -> Curve:
         """Curve of a ranking in each trial, as fractions."""

@@ -28,7 +28,13 @@ from fsvm_cli.evaluation.metrics import METRICS
 from fsvm_cli.mistakes import Mistake, MistakesError, in_words
 from fsvm_cli.ranking.registry import ranking_methods
 from fsvm_cli.spec.claims.registry import AnyClaim
-from fsvm_cli.spec.classifiers import Classifier, ExperimentClassifier, SklearnClassifier, is_absent
+from fsvm_cli.spec.classifiers import (
+    Classifier,
+    ExperimentClassifier,
+    LabelledClassifier,
+    SklearnClassifier,
+    is_absent,
+)
 from fsvm_cli.spec.extractors import AnyExtraction
 from fsvm_cli.spec.oracle import ORACLE, OracleFeatures
 from fsvm_cli.spec.rankings import ALL_FEATURES, AnyRanking, Ranking
@@ -155,6 +161,11 @@ class Config(StrictModel):
     dataset: DatasetSpec = Field(description="Name of a data set, or a mapping with its options.")
     scaling: ScalingName = Field(description="Scaling of the features, fitted on each training part.")
     classifier: ExperimentClassifier = Field(description="The machine that is trained on each subset.")
+    alternatives: tuple[LabelledClassifier, ...] = Field(
+        default=(),
+        exclude_if=is_absent,
+        description="Classifiers to compare with that of 'classifier', on all features and the same splits.",
+    )
     protocol: Protocol
     rankings: tuple[AnyRanking, ...] = Field(
         default=(), description="Methods to compare; without any, only the machine on all features is evaluated."
@@ -206,6 +217,8 @@ class Config(StrictModel):
     def classifiers_written(self) -> Iterator[tuple[Location, Classifier | SklearnClassifier]]:
         """Yield the classifiers that stand in the config, each with its place."""
         yield ("classifier",), self.classifier
+        for place, labelled in enumerate(self.alternatives):
+            yield ("alternatives", place, "classifier"), labelled.classifier
         for place, ranking in enumerate(self.rankings):
             if ranking.classifier is not None:
                 yield ("rankings", place, "classifier"), ranking.classifier
@@ -214,7 +227,8 @@ class Config(StrictModel):
         """List the classifiers whose curves are shown, one for each curve."""
         # Components, and all features where nothing is ranked, have the classifier of the experiment.
         n_others = (len(self.extractors) if self.rankings else 1) + (self.oracle is not None)
-        return [*map(self.classifier_of, self.rankings), *[self.classifier] * n_others]
+        labelled = (each.classifier for each in self.alternatives)
+        return [*map(self.classifier_of, self.rankings), *[self.classifier] * n_others, *labelled]
 
     @model_validator(mode="after")
     def _agrees_with_itself(self) -> Config:
@@ -227,17 +241,25 @@ class Config(StrictModel):
         """Find rankings and extractors that share a label."""
         labels = [("rankings", place, each.label) for place, each in enumerate(self.rankings)]
         labels += [("extractors", place, each.label) for place, each in enumerate(self.extractors)]
-        seen = set() if self.oracle is None else {ORACLE}
+        labels += [("alternatives", place, each.label) for place, each in enumerate(self.alternatives)]
+        seen = {ALL_FEATURES} if self.alternatives else set()
+        seen |= set() if self.oracle is None else {ORACLE}
         for key, place, label in labels:
             if label in seen:
-                message = f"two rankings are called '{brief(label)}'; give each a label of its own"
+                kind = "classifiers" if key == "alternatives" else "rankings"
+                message = f"two {kind} are called '{brief(label)}'; give each a label of its own"
                 yield Mistake((key, place, "label"), message)
             seen.add(label)
 
     def _company(self) -> Iterator[Mistake]:
-        """Find extractors that stand alone."""
+        """Find extractors that stand alone, and alternative classifiers that do not."""
         if self.extractors and not self.rankings:
             yield Mistake(("extractors",), "extractors are compared with rankings; list at least one under 'rankings'")
+        if self.alternatives and self.rankings:
+            yield Mistake(
+                ("alternatives",),
+                "alternatives are compared on all features; leave out 'rankings', or give them their own 'classifier'",
+            )
 
     def _machines(self) -> Iterator[Mistake]:
         """Find methods that train machines and have none."""
@@ -266,7 +288,9 @@ class Config(StrictModel):
     def _claims(self) -> Iterator[Mistake]:
         """Find claims that speak of what is not computed."""
         scored = {ALL_FEATURES, *(ranking.label for ranking in self.rankings)}
-        unscored = {extraction.label for extraction in self.extractors} | ({ORACLE} if self.oracle else set())
+        unscored = {each.label for each in (*self.extractors, *self.alternatives)} | (
+            {ORACLE} if self.oracle else set()
+        )
         for number, claim in enumerate(self.expected):
             here, who = ("expected", number), f"the claim {brief(claim.id)}"
             # A claim without a place on a curve is one about scores, which components and the oracle do not have.

@@ -44,7 +44,9 @@ def outcomes(draw: st.DrawFn) -> Outcome:
     train, test = rng.integers(0, 10**6, size=(2, len(sizes), N_CLASSES, N_CLASSES))
     n_missed = rng.integers(0, 9, len(sizes))
     answers = rng.integers(0, N_CLASSES, size=(1 + len(sizes), 4) if draw(st.booleans()) else (0, 0))
-    return Outcome(scores, draw(st.booleans()), sizes, train, test, n_missed, gaps, chosen, answers)
+    measured = st.dictionaries(st.text(), finite, max_size=2)
+    measures = draw(st.just(()) | st.lists(measured, min_size=len(sizes), max_size=len(sizes)).map(tuple))
+    return Outcome(scores, draw(st.booleans()), sizes, train, test, n_missed, gaps, chosen, answers, measures)
 
 
 @given(outcomes())

@@ -87,5 +87,8 @@ class Findings(Protocol):
     def is_set(self, fact: Fact) -> bool:
         """Whether the config or the generator of the data decides a fact, so that nothing can be found out."""
 
+    def measure(self, place: Place, measure: str) -> NDArray[np.float64]:
+        """Measure of the classifiers at a place in each trial; NaN where there is none, or none has it."""
+
     def stream(self, *purpose: str) -> np.random.Generator:
         """Random stream of the experiment for a purpose."""

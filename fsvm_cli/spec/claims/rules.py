@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def agreement(
-    claim: TolerantClaim, found: MeanInterval, published_spread: tuple[float, int], unit: str
+    claim: TolerantClaim, found: MeanInterval, published_spread: tuple[float, int], unit: str, *, digits: int = 2
 ) -> tuple[Verdict, str]:
     """Find agreement where the difference of the means, with all its uncertainty, lies within the tolerance.
 
@@ -31,6 +31,8 @@ def agreement(
         Standard deviation of one of the runs that the printed number is the mean of, and how many they were.
     unit : str
         Of the difference.
+    digits : int
+        Decimals of the difference in the rule.
 
     Returns
     -------
@@ -47,7 +49,8 @@ def agreement(
     verdict = verdict_of(
         holds=abs(difference) + half_width <= tolerance, fails=abs(difference) - half_width > tolerance
     )
-    return verdict, f"difference {difference:+.2f} ± {half_width:.2f} against a tolerance of {tolerance:g} {unit}"
+    interval = f"{difference:+.{digits}f} ± {half_width:.{digits}f}"
+    return verdict, f"difference {interval} against a tolerance of {tolerance:g} {unit}".rstrip()
 
 
 def ordinariness(claim: NumberClaim, values: NDArray[np.float64], tolerance: float = 0.0) -> tuple[Verdict, str]:
