@@ -9,7 +9,7 @@ from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 
 from fsvm_cli.evaluation.complements import COMPLEMENT_OF
 from fsvm_cli.evaluation.metrics import METRIC_TITLES
-from fsvm_cli.figures import COLUMN_WIDTH, LONGEST_TITLE, figure, legible, save, series_style
+from fsvm_cli.figures import COLOURS, COLUMN_WIDTH, LONGEST_TITLE, figure, legible, save, series_style
 from fsvm_cli.report.learning_rows import learning_rows
 from fsvm_cli.spec.oracle import ORACLE
 from fsvm_cli.spec.rankings import ALL_FEATURES
@@ -76,7 +76,7 @@ def draw_learning_curves(
     for metric in config.metrics:
         for size, rows in learning_rows(curves[(curves["metric"] == metric) & (curves["part"] == "test")], config):
             lines = [_in_per_cent(line, metric) for line in _lines(rows, config)]
-            recovered = [] if selection is None else _recovery(selection, size)
+            recovered = [] if selection is None else _recovery(selection, size, config)
             name = f"{COMPLEMENT_OF.get(metric, metric)}-vs-training-rows"
             name += f"-{size}-features" if config.rankings else ""
             with figure(COLUMN_WIDTH, 4.6 if recovered else 3.4) as drawing:
@@ -114,7 +114,9 @@ def _lines(rows: pd.DataFrame, config: Config) -> list[Line]:
 def _style(number: int, label: str, config: Config) -> dict[str, Any]:
     if config.oracle is not None and label == ORACLE:
         return ORACLE_STYLE
-    return REFERENCE if config.rankings and label == ALL_FEATURES else series_style(number)
+    if config.rankings and label == ALL_FEATURES:
+        return REFERENCE
+    return series_style(number) | {"linestyle": "-" if number < len(COLOURS) else "-."}
 
 
 def _in_per_cent(line: Line, metric: str) -> Line:
@@ -124,10 +126,11 @@ def _in_per_cent(line: Line, metric: str) -> Line:
     return line._replace(rows=percent)
 
 
-def _recovery(selection: pd.DataFrame, size: int) -> list[Line]:
+def _recovery(selection: pd.DataFrame, size: int, config: Config) -> list[Line]:
     """List the lines of the share of the relevant features that each ranking keeps; none where they are not known."""
     known = selection[(selection["n_features"] == size) & selection["recovered"].notna()]
-    styles = {label: series_style(number) for number, label in enumerate(dict.fromkeys(selection["ranking"]))}
+    labels = dict.fromkeys(selection["ranking"])
+    styles = {label: _style(number, label, config) for number, label in enumerate(labels)}
     shares = 100 * known.set_index(["ranking", "train_size"])[["recovered", "recovered_ci_low", "recovered_ci_high"]]
     shares.columns = [*MEANS]
     return [

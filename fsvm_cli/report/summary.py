@@ -140,7 +140,7 @@ def _table(rows: pd.DataFrame, down: str) -> Table:
     table.add_column(COLUMN_TITLES[down], justify="right")
     labels = list(dict.fromkeys(rows["ranking"]))
     for label in labels:
-        table.add_column(label, justify="right")
+        table.add_column(label, justify="right", overflow="fold")
     by_size = {label: rows[rows["ranking"] == label].set_index(down) for label in labels}
     sizes = sorted(rows[down].unique())
     every = -(-len(sizes) // MAX_ROWS)
