@@ -52,7 +52,8 @@ class Trials:
         if ranking == ALL_FEATURES:
             # With all features every ranking has the same machine; an extractor's sees components, the oracle's few.
             config = self.experiment.config
-            others = {ORACLE, *(each.label for each in (*config.extractors, *config.alternatives))}
+            others = {ORACLE, *(extraction.label for extraction in config.extractors)}
+            others |= {alternative.label for alternative in config.alternatives}
             found = (label for label, size in self._collected if size == n_train and label not in others)
             ranking = next(found, ALL_FEATURES)
         return ranking, n_train

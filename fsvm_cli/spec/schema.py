@@ -288,9 +288,8 @@ class Config(StrictModel):
     def _claims(self) -> Iterator[Mistake]:
         """Find claims that speak of what is not computed."""
         scored = {ALL_FEATURES, *(ranking.label for ranking in self.rankings)}
-        unscored = {each.label for each in (*self.extractors, *self.alternatives)} | (
-            {ORACLE} if self.oracle else set()
-        )
+        unscored = {extraction.label for extraction in self.extractors}
+        unscored |= {alternative.label for alternative in self.alternatives} | ({ORACLE} if self.oracle else set())
         for number, claim in enumerate(self.expected):
             here, who = ("expected", number), f"the claim {brief(claim.id)}"
             # A claim without a place on a curve is one about scores, which components and the oracle do not have.
