@@ -55,7 +55,7 @@ def rank(
     Parameters
     ----------
     table : path or DataFrame
-        A CSV, Parquet, ARFF or LIBSVM file, the name of a data set that fsvm knows, or the table itself.
+        A CSV, Excel, Parquet, ARFF or LIBSVM file, the name of a data set that fsvm knows, or the table itself.
     target : str, optional
         Column that holds the class.
     method : str
