@@ -70,8 +70,11 @@ def command(  # noqa: PLR0917 - click passes every option
     request = ranking_request(method, scaling, assignments)
     options = {"target": target, "missing": missing, "categorical": categorical, "dense": dense, "drop": drop}
     options |= of_text
-    ranking = rank_features(source_of(file, options, _announce), request)
-    for caveat in ranking.caveats:
+    source = source_of(file, options, _announce)
+    for caveat in source.caveats:
+        _announce(caveat)
+    ranking = rank_features(source, request)
+    for caveat in ranking.caveats[len(source.caveats) :]:
         _announce(caveat)
     print_ranking(ranking, style)
 

@@ -13,6 +13,7 @@ from fsvm_cli.data.dataset import Dataset, hash_values
 from fsvm_cli.data.phrases import nearest, shown
 from fsvm_cli.data.readers.numbers import has_comma, reads_as_number
 from fsvm_cli.data.readers.own import dropped_columns
+from fsvm_cli.data.suspects import suspects
 from fsvm_cli.errors import DataError, UsageError
 from fsvm_cli.magnitudes import binary_exponents
 from fsvm_cli.terminal import brief
@@ -69,6 +70,7 @@ def dataset_from_table(name: str, reading: Reading, spec: TableSpec, own_target:
         raise DataError(_all_of(name, mistakes))
     sources, feature_names, columns = zip(*encoded, strict=True)
     X = np.column_stack(columns)
+    of_table = suspects(X, y, feature_names, sources, classes) if np.isfinite(X).all() else ()
     return Dataset(
         name=name,
         X=X,
@@ -77,7 +79,7 @@ def dataset_from_table(name: str, reading: Reading, spec: TableSpec, own_target:
         class_names=classes,
         sha256=hash_values(X, y),
         source_columns=None if sources == feature_names else sources,
-        remarks=reading.remarks,
+        remarks=(*reading.remarks, *of_table),
     )
 
 
