@@ -12,10 +12,11 @@ import threadpoolctl
 
 from fsvm_cli.data.catalogue import data_cards
 from fsvm_cli.data.outline import outline_of
-from fsvm_cli.data.phrases import nearest, shown
+from fsvm_cli.data.phrases import nearest
 from fsvm_cli.data.scaling import fit_scaling
 from fsvm_cli.data.source import fixed_source, open_source
 from fsvm_cli.data.spec import FileSpec, NamedSpec, TableSpec
+from fsvm_cli.data.suspects import constant_features
 from fsvm_cli.data.vocabulary import with_training_vocabulary
 from fsvm_cli.documents import Document, as_in_documents, validate
 from fsvm_cli.errors import UsageError
@@ -55,7 +56,7 @@ def rank(
     Parameters
     ----------
     table : path or DataFrame
-        A CSV, Parquet, ARFF or LIBSVM file, the name of a data set that fsvm knows, or the table itself.
+        A CSV, Excel, Parquet, ARFF or LIBSVM file, the name of a data set that fsvm knows, or the table itself.
     target : str, optional
         Column that holds the class.
     method : str
@@ -237,7 +238,7 @@ def rank_features(source: DataSource, request: RankingRequest) -> FeatureRanking
     caveats = [*source.caveats]
     if len(scaling.constant):
         constant = [dataset.feature_names[feature] for feature in scaling.constant]
-        caveats.append(f"constant, and so without information: {shown(constant)}")
+        caveats.append(constant_features(constant))
     if not ranker.converged_:
         caveats.append("a machine that the method trained missed its duality gap: the order may change with the solver")
     return FeatureRanking(
@@ -249,7 +250,7 @@ def rank_features(source: DataSource, request: RankingRequest) -> FeatureRanking
         scores=scores,
         feature_names=tuple(best),
         words=words,
-        caveats=tuple(caveats),
+        caveats=tuple(dict.fromkeys(caveats)),
     )
 
 
