@@ -17,9 +17,7 @@ def record_key(experiment: Experiment, name: str) -> str:
     """Key of a record in the store: its name, the code that makes it, the keys of the outcomes on its split."""
     kind = record_kinds()[name]
     module = type(kind).__module__
-    shown = kind.rankings(experiment.config)
-    # Rankings are the first competitors, in the order of the config.
-    numbers = [number for number, ranking in enumerate(experiment.config.rankings) if ranking in shown]
+    numbers = kind.numbers(experiment.config)
     return "/".join(
         [
             name,

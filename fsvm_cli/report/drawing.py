@@ -11,6 +11,7 @@ from fsvm_cli.report.folder import CURVES_NAME, FORMATS, SCORES_NAME, VERDICTS_N
 from fsvm_cli.report.overview import draw_overview
 from fsvm_cli.report.scores import draw_scores
 from fsvm_cli.report.table_files import read_table
+from fsvm_cli.spec.selections import RelevanceSubsets
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,7 +43,8 @@ def draw_figures(folder: Path, formats: Sequence[str] = FORMATS) -> list[Path]:
     config, run = read_run(folder)
     paths = []
     if config.rankings:
-        paths += draw_curves(read_table(folder / CURVES_NAME), config, folder, formats)
+        if not isinstance(config.subsets, RelevanceSubsets):
+            paths += draw_curves(read_table(folder / CURVES_NAME), config, folder, formats)
         paths += draw_scores(read_table(folder / SCORES_NAME), config, folder, formats)
     for name in config.record:
         record = record_kinds()[name]

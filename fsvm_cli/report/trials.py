@@ -10,6 +10,7 @@ from fsvm_cli.data.source import GeneratedSource
 from fsvm_cli.evaluation.seeds import random_stream
 from fsvm_cli.spec.claims.findings import Curve
 from fsvm_cli.spec.rankings import ALL_FEATURES
+from fsvm_cli.spec.selections import selections
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -42,8 +43,10 @@ class Trials:
     def _key(self, ranking: str, train_size: int | None) -> tuple[str, int]:
         n_train = max(self.experiment.n_test) if train_size is None else train_size
         if ranking == ALL_FEATURES:
-            # With all features every ranking has the same machine; an extractor's sees components.
-            extracted = {extraction.label for extraction in self.experiment.config.extractors}
+            # With all features every ranking has the same machine; an extractor's sees components, a selection's few.
+            config = self.experiment.config
+            extracted = {each.label for each in config.extractors} | {each.label for each in config.classifiers}
+            extracted |= {each.label for each in selections(config.subsets, config.rankings)}
             found = (label for label, size in self._collected if size == n_train and label not in extracted)
             ranking = next(found, ALL_FEATURES)
         return ranking, n_train

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Discriminator, Field, Tag, model_validator
 
 from fsvm_cli.documents import StrictModel
+from fsvm_cli.spec.bayesian import Bayesian
 from fsvm_cli.spec.kernels import AnyKernel, KernelSpec, models_of_kernels
 from fsvm_cli.spec.learner import EstimatorLearner
 from fsvm_cli.spec.machine import Machine
@@ -18,6 +19,7 @@ from fsvm_cli.svm.solvers.dual import Solver  # noqa: TC001 - as above
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from fsvm_cli.spec.bayesian import BayesianBase
     from fsvm_cli.spec.learner import Learner
 
 NO_SCALING: Literal["none"] = "none"
@@ -70,9 +72,22 @@ class DecisionTree(SklearnClassifier):
         )
 
 
+class AdaBoost(SklearnClassifier):
+    """Decision stumps, each trained on rows weighted by what those before it got wrong."""
+
+    type: Literal["adaboost"]
+    rounds: Annotated[int, Field(ge=1)] = Field(default=200, description="Number of stumps.")
+
+    def estimator(self, random_state: int) -> Any:
+        """Build the estimator."""
+        from sklearn.ensemble import AdaBoostClassifier  # noqa: PLC0415 - as above
+
+        return AdaBoostClassifier(n_estimators=self.rounds, random_state=random_state)
+
+
 def is_absent(value: object) -> bool:
     """Say what is not written: a config that leaves the key out reads as it did before there was such a key."""
-    return value in (None, {}, NO_SCALING)
+    return value in (None, {}, (), NO_SCALING)
 
 
 class Classifier(KernelSpec):
@@ -125,11 +140,18 @@ def _names_a_type(value: Any) -> str:
 
 if TYPE_CHECKING:
     AnyClassifier = Classifier
-    ExperimentClassifier = Classifier | SklearnClassifier
+    ExperimentClassifier = Classifier | SklearnClassifier | BayesianBase
 else:
     AnyClassifier = models_of_kernels(Classifier, "Classifier")
     ExperimentClassifier = Annotated[
         Annotated[AnyClassifier, Tag("kernel")]
-        | Annotated[NaiveBayes | DecisionTree, Field(discriminator="type"), Tag("type")],
+        | Annotated[NaiveBayes | DecisionTree | AdaBoost | Bayesian, Field(discriminator="type"), Tag("type")],
         Discriminator(_names_a_type),
     ]
+
+
+class ComparedClassifier(StrictModel):
+    """A classifier that is compared with that of the experiment."""
+
+    label: Annotated[str, Field(min_length=1)] = Field(description="Name in tables and figures.")
+    classifier: ExperimentClassifier

@@ -27,10 +27,11 @@ from fsvm_cli.evaluation.metrics import METRICS
 from fsvm_cli.mistakes import Mistake, MistakesError, in_words
 from fsvm_cli.ranking.registry import ranking_methods
 from fsvm_cli.spec.claims.registry import AnyClaim
-from fsvm_cli.spec.classifiers import Classifier, ExperimentClassifier, SklearnClassifier
+from fsvm_cli.spec.classifiers import Classifier, ComparedClassifier, ExperimentClassifier, is_absent
 from fsvm_cli.spec.extractors import AnyExtraction
 from fsvm_cli.spec.rankings import ALL_FEATURES, AnyRanking, Ranking
 from fsvm_cli.spec.records import RECORD_NAMES
+from fsvm_cli.spec.selections import RelevanceSubsets, selections
 from fsvm_cli.spec.tuning import one_or_more
 from fsvm_cli.terminal import brief
 
@@ -142,6 +143,11 @@ class Config(StrictModel):
     dataset: DatasetSpec = Field(description="Name of a data set, or a mapping with its options.")
     scaling: ScalingName = Field(description="Scaling of the features, fitted on each training part.")
     classifier: ExperimentClassifier = Field(description="The machine that is trained on each subset.")
+    classifiers: tuple[ComparedClassifier, ...] = Field(
+        default=(),
+        exclude_if=is_absent,
+        description="Classifiers that are compared with it on all features, where nothing is ranked.",
+    )
     protocol: Protocol
     rankings: tuple[AnyRanking, ...] = Field(
         default=(), description="Methods to compare; without any, only the machine on all features is evaluated."
@@ -150,8 +156,14 @@ class Config(StrictModel):
         default=(), description="Feature extractors whose components, the best first, are compared with the rankings."
     )
     subsets: (
-        Literal["all"] | Annotated[tuple[PositiveInt, ...], BeforeValidator(_sorted_sizes), Field(min_length=1)]
-    ) = Field(default="all", description="Numbers of retained features: all of them, or a list.")
+        Literal["all"]
+        | Annotated[tuple[PositiveInt, ...], BeforeValidator(_sorted_sizes), Field(min_length=1)]
+        | RelevanceSubsets
+    ) = Field(
+        default="all",
+        description="Numbers of retained features: all of them, or a list; or the shares of the relevance that "
+        "subsets make up.",
+    )
     metrics: tuple[Literal[*METRICS], ...] = Field(  # type: ignore[valid-type]
         default=("accuracy",), min_length=1, description="Figures of merit."
     )
@@ -161,7 +173,8 @@ class Config(StrictModel):
     record: tuple[Literal[*RECORD_NAMES], ...] = Field(  # type: ignore[valid-type]
         default=(),
         description="What to keep of the first split beside figures of merit: the decision function of a "
-        "gradient-angle ranking in the plane, or the feature weights of kpd rankings along their descents.",
+        "gradient-angle ranking in the plane, the feature weights of kpd rankings along their descents, or the "
+        "hyperparameters of ard rankings and bayesian classifiers along their ascents, and at the end.",
     )
     control: Literal["permute-labels"] | None = Field(
         default=None, description="permute-labels: shuffle the labels, so that anything above chance betrays a leak."
@@ -178,26 +191,36 @@ class Config(StrictModel):
         """Whether all rankings have the same machine when they keep all features."""
         return all(ranking.classifier is None for ranking in self.rankings)
 
-    def classifier_of(self, ranking: Ranking) -> Classifier | SklearnClassifier:
+    def classifier_of(self, ranking: Ranking) -> ExperimentClassifier:
         """Give the classifier of a ranking; that of the experiment where it has none of its own."""
         return self.classifier if ranking.classifier is None else ranking.classifier
 
-    def classifiers_written(self) -> Iterator[tuple[Location, Classifier | SklearnClassifier]]:
+    def classifiers_written(self) -> Iterator[tuple[Location, ExperimentClassifier]]:
         """Yield the classifiers that stand in the config, each with its place."""
         yield ("classifier",), self.classifier
+        for place, compared in enumerate(self.classifiers):
+            yield ("classifiers", place, "classifier"), compared.classifier
         for place, ranking in enumerate(self.rankings):
             if ranking.classifier is not None:
                 yield ("rankings", place, "classifier"), ranking.classifier
 
-    def classifiers(self) -> list[Classifier | SklearnClassifier]:
+    def classifiers_shown(self) -> list[ExperimentClassifier]:
         """List the classifiers whose curves are shown, one for each curve."""
         # Components, and all features where nothing is ranked, have the classifier of the experiment.
         others = self.extractors if self.rankings else (None,)
-        return [*map(self.classifier_of, self.rankings), *(self.classifier for _ in others)]
+        compared = (each.classifier for each in self.classifiers)
+        return [*map(self.classifier_of, self.rankings), *(self.classifier for _ in others), *compared]
 
     @model_validator(mode="after")
     def _agrees_with_itself(self) -> Config:
-        parts = (self._labels(), self._company(), self._machines(), self._kernels_of_classes(), self._claims())
+        parts = (
+            self._labels(),
+            self._company(),
+            self._shares(),
+            self._machines(),
+            self._kernels_of_classes(),
+            self._claims(),
+        )
         if mistakes := [*itertools.chain.from_iterable(parts)]:
             raise MistakesError(mistakes)
         return self
@@ -206,7 +229,8 @@ class Config(StrictModel):
         """Find rankings and extractors that share a label."""
         labels = [("rankings", place, each.label) for place, each in enumerate(self.rankings)]
         labels += [("extractors", place, each.label) for place, each in enumerate(self.extractors)]
-        seen: set[str] = set()
+        labels += [("classifiers", place, each.label) for place, each in enumerate(self.classifiers)]
+        seen: set[str] = {ALL_FEATURES} if self.classifiers else set()
         for key, place, label in labels:
             if label in seen:
                 message = f"two rankings are called '{brief(label)}'; give each a label of its own"
@@ -218,11 +242,34 @@ class Config(StrictModel):
         if self.extractors and not self.rankings:
             yield Mistake(("extractors",), "extractors are compared with rankings; list at least one under 'rankings'")
 
+        if self.classifiers and self.rankings:
+            yield Mistake(
+                ("classifiers",),
+                "classifiers are compared on all features, where nothing is ranked; give the rankings classifiers of "
+                "their own, or leave one of the two out",
+            )
+
+    def _shares(self) -> Iterator[Mistake]:
+        """Find rankings whose scores do not divide the relevance that subsets are chosen by."""
+        if not isinstance(self.subsets, RelevanceSubsets):
+            return
+        for place, ranking in enumerate(self.rankings):
+            if not ranking_methods()[ranking.method].scores_are_shares:
+                able = ", ".join(name for name, method in ranking_methods().items() if method.scores_are_shares)
+                yield Mistake(
+                    ("rankings", place, "method"),
+                    f"the scores of {ranking.method} are no shares of the relevance, by which 'subsets' chooses; "
+                    f"those of these methods are: {able}",
+                )
+        if not self.rankings or self.extractors:
+            key = "extractors" if self.rankings else "subsets"
+            yield Mistake((key,), "a relevance is that of features that are ranked; list rankings, and no extractors")
+
     def _machines(self) -> Iterator[Mistake]:
         """Find methods that train machines and have none."""
         for place, ranking in enumerate(self.rankings):
             classifier = self.classifier_of(ranking)
-            if isinstance(classifier, SklearnClassifier) and ranking_methods()[ranking.method].trains_machines:
+            if not isinstance(classifier, Classifier) and ranking_methods()[ranking.method].trains_machines:
                 yield Mistake(
                     ("rankings", place, "method"),
                     f"{ranking.method} ranks with the experiment's support vector machine, and the classifier is a "
@@ -245,7 +292,9 @@ class Config(StrictModel):
     def _claims(self) -> Iterator[Mistake]:
         """Find claims that speak of what is not computed."""
         scored = {ALL_FEATURES, *(ranking.label for ranking in self.rankings)}
+        scored |= {compared.label for compared in self.classifiers}
         extracted = {extraction.label for extraction in self.extractors}
+        extracted |= {selection.label for selection in selections(self.subsets, self.rankings)}
         for number, claim in enumerate(self.expected):
             here, who = ("expected", number), f"the claim {brief(claim.id)}"
             # A claim without a place on a curve is one about scores, which components do not have.

@@ -40,6 +40,11 @@ class Record(ABC):
         """List the rankings of a config that the record shows; all of its method."""
         return [ranking for ranking in config.rankings if ranking.method == self.method]
 
+    def numbers(self, config: Config) -> list[int]:
+        """List the numbers of the competitors that the record shows: rankings are the first, in the config's order."""
+        shown = self.rankings(config)
+        return [number for number, ranking in enumerate(config.rankings) if ranking in shown]
+
     def mistakes(self, config: Config, data: Outline) -> Iterator[Mistake]:  # noqa: ARG002 - what a record asks of data
         """Find what the record shows and an experiment does not have."""
         if not self.rankings(config):
