@@ -1,8 +1,8 @@
 """The workbench for feature selection with support vector machines.
 
-Rankers and extractors are scikit-learn estimators, `SVM` a scikit-learn classifier; `rank` does with a table of one's
-own what the command ``fsvm rank`` does, and `load_results` reads what ``fsvm run`` left. Every name is imported on
-first use.
+Rankers and extractors are scikit-learn estimators, `SVM` and `BayesianSVM` scikit-learn classifiers; `rank` does with
+a table of one's own what the command ``fsvm rank`` does, and `load_results` reads what ``fsvm run`` left. Every name is
+imported on first use.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from fsvm_cli.data.dataset import Dataset
     from fsvm_cli.data.source import load_dataset
     from fsvm_cli.errors import DataError, FsvmError, UsageError
+    from fsvm_cli.evidence.estimator import BayesianSVM
     from fsvm_cli.experiment.rank import rank
     from fsvm_cli.extraction.base import Extractor
     from fsvm_cli.extraction.lda import LinearDiscriminants
@@ -64,6 +65,7 @@ _HOMES = {
     "data.dataset": ("Dataset",),
     "data.source": ("load_dataset",),
     "errors": ("DataError", "FsvmError", "UsageError"),
+    "evidence.estimator": ("BayesianSVM",),
     "experiment.rank": ("rank",),
     "extraction.base": ("Extractor",),
     "extraction.lda": ("LinearDiscriminants",),
@@ -115,6 +117,7 @@ __all__ = [
     "Anova",
     "AutomaticRelevance",
     "AverageSeparation",
+    "BayesianSVM",
     "ConvergenceError",
     "DataError",
     "Dataset",

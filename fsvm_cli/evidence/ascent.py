@@ -2,20 +2,34 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+import scipy.optimize
 
+from fsvm_cli.evidence.hybrid_monte_carlo import SamplingError
 from fsvm_cli.evidence.sampled_evidence import Hyperparameters, SampledEvidence, SamplerReport
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from fsvm_cli.evidence.gradient import EvidenceGradient
     from fsvm_cli.svm.vectors import Array
+
+Rule = Literal["magnitude", "evidence"]
 
 LARGEST_CHANGE = 10.0
 """No logarithm leaves its start by more: the hyperparameter stays within factors of some twenty thousand."""
 FIRST_LENGTH_SCALE = 3
 """Where length scales begin among the logarithms."""
+PATIENCE = 3
+"""Steps that together have to raise the evidence: a single one may fall short by chance."""
+WORTH_A_MENTION = 1.0
+"""Of ln Q(Y | X): a ratio of evidences below e is "not worth more than a bare mention" (R. E. Kass and A. E. Raftery,
+"Bayes Factors", Journal of the American Statistical Association 90, 1995)."""
+OUT_OF_STEPS = 1
+"""What scipy calls an end by the number of steps."""
 
 
 @dataclass(frozen=True)
@@ -24,21 +38,27 @@ class AscentSettings:
 
     Attributes
     ----------
+    rule : {"magnitude", "evidence"}
+        See `ascend`.
     step : float
         The change of the logarithm with the largest derivative in the first step, > 0.
     decay : float
-        After how many steps the step is half of that, > 0: η_t = step / (1 + t / decay).
+        After how many steps the step is half of that, > 0: η_t = step / (1 + t / decay). For the rule "magnitude".
     stop : float
-        The ascent ends when `AscentPath.magnitude` falls below it; 0.3 for most data of Gold et al. (2005), 0.15 for
-        their splice.
+        That rule ends the ascent when `AscentPath.magnitude` falls below it; 0.3 for most data of Gold et al. (2005),
+        0.15 for their splice.
     max_steps : int
         >= 0.
+    common_length_scale : bool
+        Whether all features keep the length scale of one.
     """
 
+    rule: Rule = "magnitude"
     step: float = 0.3
     decay: float = 40.0
     stop: float = 0.3
     max_steps: int = 100
+    common_length_scale: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,16 +91,28 @@ class AscentPath:
         """The hyperparameters that were found."""
         return Hyperparameters.from_logarithms(self.logarithms[-1])
 
+    @property
+    def at_bound(self) -> npt.NDArray[np.bool_]:
+        """Which hyperparameters were kept from running away, shape (3 + d,)."""
+        kept: npt.NDArray[np.bool_] = np.abs(self.logarithms[-1] - self.logarithms[0]) >= LARGEST_CHANGE
+        return kept
+
 
 def ascend(
     evidence: SampledEvidence, start: Hyperparameters, settings: AscentSettings, rng: np.random.Generator
 ) -> AscentPath:
-    """Follow the gradient of the evidence until it has fallen to a part of what it was.
+    """Climb the evidence from some hyperparameters: C, for losses that have one, and every parameter of the kernel.
 
-    Steps do not look at values of the evidence, which chains do not know. They are ln λ ← ln λ + η_t g / max_λ |g|,
-    where λ is C, for losses that have one, and every parameter of the kernel.
-    Gold et al. (2005) do not say theirs; their stopping rule is the magnitude of the length scales' gradients,
-    each relative to its peak.
+    By the rule "magnitude", steps do not look at values of the evidence, which chains do not know. They are
+    ln λ ← ln λ + η_t g / max_λ |g|. Gold et al. (2005) do not say theirs; their stopping rule is the magnitude of the
+    length scales' gradients, each relative to its peak, and the threshold at which it is best differs from data to
+    data.
+
+    The rule "evidence" has no threshold. Weighted draws from the same random numbers make the lower bound on the
+    evidence a smooth function, which the steps of L-BFGS climb; they end when `PATIENCE` of them together have not
+    raised it by what is worth a mention, or by its Monte Carlo error. The evidence of V V' would not do: it goes on
+    rising with k0, since it knows nothing of the variance that V V' loses. Nor would the gradient "mixed", which is of
+    neither kernel.
 
     Parameters
     ----------
@@ -97,28 +129,120 @@ def ascend(
     Raises
     ------
     SamplingError
-        If a chain never moved, or a few draws have all the weight.
+        If a chain never moved, or a few draws have all the weight, or a gradient is no number.
     """
-    first = here = start.logarithms
-    free = np.ones(len(first))
-    free[0] = evidence.loss.has_strength
-    rows: list[tuple[Array, Array, Array, float]] = []
-    reports: list[SamplerReport] = []
-    peaks = np.zeros(len(first) - FIRST_LENGTH_SCALE)
-    while True:
-        gradient, report = evidence.gradient_at(Hyperparameters.from_logarithms(here), rng)
+    track = _Track(evidence, settings, start.logarithms)
+    return (_by_evidence if settings.rule == "evidence" else _by_magnitude)(track, rng)
+
+
+@dataclass(eq=False)
+class _Track:
+    """The rows of a path, as they come."""
+
+    evidence: SampledEvidence
+    settings: AscentSettings
+    first: Array
+    rows: list[tuple[Array, EvidenceGradient, SamplerReport]] = field(default_factory=list)
+    magnitudes: list[float] = field(default_factory=list)
+    _peaks: Array = field(default_factory=lambda: np.zeros(1))
+
+    def at(self, logarithms: Array, rng: np.random.Generator) -> tuple[EvidenceGradient, SamplerReport]:
+        """Look at the evidence and its gradient."""
+        gradient, report = self.evidence.gradient_at(Hyperparameters.from_logarithms(logarithms), rng)
+        if not np.isfinite(gradient.value).all():
+            raise SamplingError("the gradient of the evidence is no number: scale the features first")
+        return gradient, report
+
+    def append(self, logarithms: Array, gradient: EvidenceGradient, report: SamplerReport) -> None:
+        """Add a row."""
         sizes = np.abs(gradient.value[FIRST_LENGTH_SCALE:])
-        peaks = np.maximum(peaks, sizes)
+        self._peaks = peaks = np.maximum(self._peaks, sizes)
+        self.rows.append((logarithms, gradient, report))
         # A feature that is constant has no gradient, ever.
-        magnitude = float(np.mean(sizes[peaks > 0.0] / peaks[peaks > 0.0])) if peaks.any() else 0.0
-        rows.append((here, gradient.value, gradient.error, magnitude))
-        reports.append(report)
-        stopped = magnitude < settings.stop
-        if stopped or len(rows) > settings.max_steps:
-            break
-        length = settings.step / (1.0 + (len(rows) - 1) / settings.decay)
-        slope = free * gradient.value
-        moved = here + length * slope / np.abs(slope).max()
-        here = np.clip(moved, first - LARGEST_CHANGE, first + LARGEST_CHANGE)
-    logarithms, gradients, errors, magnitudes = (np.array(column) for column in zip(*rows, strict=True))
-    return AscentPath(logarithms, gradients, errors, magnitudes, tuple(reports), stopped)
+        self.magnitudes.append(float(np.mean(sizes[peaks > 0.0] / peaks[peaks > 0.0])) if peaks.any() else 0.0)
+
+    def free(self, gradient: Array) -> Array:
+        """Return the part of a gradient along which hyperparameters may move."""
+        free = gradient.copy()
+        free[0] *= self.evidence.loss.has_strength
+        if self.settings.common_length_scale:
+            free[FIRST_LENGTH_SCALE:] = free[FIRST_LENGTH_SCALE:].mean()
+        return free
+
+    def path(self, *, stopped: bool) -> AscentPath:
+        """Join the rows."""
+        logarithms, gradients, reports = zip(*self.rows, strict=True)
+        return AscentPath(
+            np.array(logarithms),
+            np.array([gradient.value for gradient in gradients]),
+            np.array([gradient.error for gradient in gradients]),
+            np.array(self.magnitudes),
+            reports,
+            stopped,
+        )
+
+
+def _by_magnitude(track: _Track, rng: np.random.Generator) -> AscentPath:
+    settings = track.settings
+    here = track.first
+    while True:
+        gradient, report = track.at(here, rng)
+        track.append(here, gradient, report)
+        stopped = track.magnitudes[-1] < settings.stop
+        if stopped or len(track.rows) > settings.max_steps:
+            return track.path(stopped=stopped)
+        length = settings.step / (1.0 + (len(track.rows) - 1) / settings.decay)
+        slope = track.free(gradient.value)
+        moved = here + length * slope / (np.abs(slope).max() or 1.0)
+        here = np.clip(moved, track.first - LARGEST_CHANGE, track.first + LARGEST_CHANGE)
+
+
+def _by_evidence(track: _Track, rng: np.random.Generator) -> AscentPath:
+    """Climb with L-BFGS; the first step is as long as that of the other rule."""
+    seed, settings = int(rng.integers(2**63)), track.settings
+    seen: dict[bytes, tuple[EvidenceGradient, SamplerReport]] = {}
+
+    def look(logarithms: Array) -> tuple[EvidenceGradient, SamplerReport]:
+        key = logarithms.tobytes()
+        if key not in seen:
+            seen[key] = track.at(logarithms, np.random.default_rng(seed))
+            if not np.isfinite(seen[key][1].log_evidence):
+                raise SamplingError("the rule 'evidence' needs its value, which chains do not know")
+        return seen[key]
+
+    def stops() -> bool:
+        reports = [report for _, _, report in track.rows]
+        if len(reports) <= PATIENCE:
+            return False
+        before, now = reports[-1 - PATIENCE], reports[-1]
+        error = np.hypot(before.log_evidence_error, now.log_evidence_error)
+        return bool(now.log_evidence - before.log_evidence < max(WORTH_A_MENTION / len(track.evidence.y), error))
+
+    gradient, report = look(track.first)
+    track.append(track.first, gradient, report)
+    # L-BFGS begins with the gradient for a step: in this unit of the evidence its largest component is `step`.
+    unit = (np.abs(track.free(gradient.value)).max() or 1.0) / settings.step
+
+    def descended(change: Array) -> tuple[float, Array]:
+        gradient, report = look(track.first + change)
+        return -report.log_evidence / unit, -track.free(gradient.value) / unit
+
+    def followed(intermediate_result: scipy.optimize.OptimizeResult) -> None:
+        here = track.first + intermediate_result.x
+        track.append(here, *look(here))
+        if stops():
+            raise StopIteration
+
+    if not settings.max_steps:
+        return track.path(stopped=False)
+    found = scipy.optimize.minimize(
+        descended,
+        np.zeros_like(track.first),
+        jac=True,
+        method="L-BFGS-B",
+        bounds=[(-LARGEST_CHANGE, LARGEST_CHANGE)] * len(track.first),
+        callback=followed,
+        options={"maxiter": settings.max_steps, "ftol": 0.0, "gtol": 0.0},
+    )
+    # It also ends where no step along its direction leads higher.
+    return track.path(stopped=found.status != OUT_OF_STEPS)

@@ -28,11 +28,25 @@ class PosteriorAverages:
     moments : (n_batches, n, p) array
         <Y l'(Yθ) b'>, of which (9) is a contraction for every parameter of the kernel. So all derivatives come from
         one pass over the draws, and none of them is known to it.
+    curvature : (n_batches, n) array
+        <l''(Yθ)>, of a loss that has one.
     """
 
     parts: Array
     loss: Array
     moments: Array
+    curvature: Array
+
+    def merged(self, n_batches: int) -> PosteriorAverages:
+        """Join neighbouring batches until there are no more than `n_batches`."""
+        groups = np.array_split(np.arange(len(self.parts)), min(n_batches, len(self.parts)))
+        parts = np.array([self.parts[group].sum() for group in groups])
+        shares = [self.parts[group] / (whole or 1.0) for group, whole in zip(groups, parts, strict=True)]
+
+        def joined(values: Array) -> Array:
+            return np.array([np.tensordot(share, values[g], 1) for g, share in zip(groups, shares, strict=True)])
+
+        return PosteriorAverages(parts, joined(self.loss), joined(self.moments), joined(self.curvature))
 
 
 def posterior_averages(posterior: Posterior, points: Array, n_batches: int = 16) -> PosteriorAverages:
@@ -59,13 +73,16 @@ def posterior_averages(posterior: Posterior, points: Array, n_batches: int = 16)
     n = len(posterior.y)
     loss = np.zeros(len(batches))
     moments = np.zeros((len(batches), n, p))
+    curvature = np.zeros((len(batches), n))
     for k, batch in enumerate(batches):
         for start in range(0, len(batch), COLUMNS_IN_BLOCK):
             b = batch[start : start + COLUMNS_IN_BLOCK]
-            margins = posterior.margins(b.T)
-            loss[k] += posterior.loss.value(margins).sum()
-            moments[k] += posterior.loss.slope(margins) @ b
+            at = posterior.loss.expanded(posterior.margins(b.T))
+            loss[k] += at.value.sum()
+            moments[k] += at.slope @ b
+            curvature[k] += at.curvature.sum(axis=1)
         loss[k] /= n * len(batch)
+        curvature[k] /= len(batch)
         moments[k] *= posterior.y[:, None] / len(batch)
     parts = np.array([len(batch) for batch in batches]) / (n_draws * n_chains)
-    return PosteriorAverages(parts, loss, moments)
+    return PosteriorAverages(parts, loss, moments, curvature)

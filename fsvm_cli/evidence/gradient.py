@@ -16,7 +16,10 @@ if TYPE_CHECKING:
     from fsvm_cli.evidence.posterior import Posterior
     from fsvm_cli.svm.vectors import Array
 
-Approximation = Literal["mixed", "exact"]
+Approximation = Literal["mixed", "exact", "bound"]
+
+BATCHES = 4
+"""From whose spread the errors follow: each takes another pass over the kernel's derivatives."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +54,12 @@ def evidence_gradient(
 
     The first is (9), whose print lacks the prime of l'. It is right for the full Gram matrix; with a thin V the paper
     takes the derivative of the full K with the inverse of the approximate one. The second is the gradient of the
-    evidence of the approximate kernel V V'. Both agree where V V' is the full Gram matrix.
+    evidence of the approximate kernel V V'. Both agree where V V' is the full Gram matrix. With a `BlurredLoss`, whose
+    spreads σ_i^2 = K_ii - (V V')_ii depend on λ, too,
+
+        bound:  ∂E/∂λ = -C/n <l'(Yθ)'Y (∂V/∂λ) b + 1/2 sum_i l''(y_i θ_i) ∂σ_i^2/∂λ>
+
+    is the gradient of the bound.
 
     Parameters
     ----------
@@ -59,27 +67,39 @@ def evidence_gradient(
     posterior : Posterior
         With the factor's V.
     averages : PosteriorAverages
-    approximation : {"mixed", "exact"}
+    approximation : {"mixed", "exact", "bound"}
 
     Returns
     -------
     EvidenceGradient
-        Per batch O(n^2 (p + d)) for the mixed gradient and O(n m (p + d)) for the exact one.
+        Per batch O(n^2 (p + d)) for the mixed gradient and O(n m (p + d)) for the others.
     """
     kernel, X, C, n = factor.kernel, factor.X, posterior.C, len(posterior.y)
+    averages = averages.merged(BATCHES)
     by_C = C * (posterior.loss.log_normaliser_slope(C) - averages.loss)
     if approximation == "mixed":
         pseudo_inverse = scipy.linalg.pinv(factor.V).T
         by_kernel = -C / (2 * n) * kernel.log_gradient(X, X, averages.moments, pseudo_inverse)
+    elif approximation == "exact":
+        by_kernel = -C / n * _by_thin_factor(factor, averages.moments)
     else:
-        chosen = X[factor.landmarks]
-        leading = factor.eigenvectors[:, : factor.rank]
-        by_cross = kernel.log_gradient(X, chosen, averages.moments, factor.inverse_roots)
-        by_landmarks = kernel.log_gradient(chosen, chosen, factor.landmark_coefficients(averages.moments), leading)
-        by_kernel = -C / n * (by_cross + by_landmarks)
+        # ∂σ_i^2 = ∂K_ii - 2 V_i·∂V_i
+        by_kernel = -C / n * _by_thin_factor(factor, averages.moments - averages.curvature[:, :, None] * factor.V)
+        total = averages.curvature.sum(axis=1)
+        by_kernel[:, 0] -= C / (2 * n) * total * kernel.k0
+        by_kernel[:, 1] -= C / (2 * n) * total * kernel.k_off
     batches = np.column_stack([by_C, by_kernel])
     value = averages.parts @ batches
     if len(batches) == 1:
         return EvidenceGradient(value, np.full_like(value, np.nan))
     deviations = averages.parts[:, None] * (batches - value)
     return EvidenceGradient(value, np.sqrt((deviations**2).sum(axis=0) * len(batches) / (len(batches) - 1)))
+
+
+def _by_thin_factor(factor: NystroemFactor, moments: Array) -> Array:
+    """Return tr(M' ∂V/∂λ) for several M, shape (n_repeats, 2 + d)."""
+    kernel, chosen = factor.kernel, factor.X[factor.landmarks]
+    by_cross = kernel.log_gradient(factor.X, chosen, moments, factor.inverse_roots)
+    leading = factor.eigenvectors[:, : factor.rank]
+    gradient: Array = by_cross + kernel.log_gradient(chosen, chosen, factor.landmark_coefficients(moments), leading)
+    return gradient

@@ -46,11 +46,14 @@ class WeightedAverages:
         One over the sum of the squared weights: how many draws of equal weight would be as good.
     log_evidence : float
         1/n ln Q(Y | X), Gold et al. (2005), equation (7), of the kernel V V'.
+    log_evidence_error : float
+        Its standard deviation, from the spread over the batches.
     """
 
     averages: PosteriorAverages
     effective_size: float
     log_evidence: float
+    log_evidence_error: float
 
 
 def importance_averages(
@@ -84,18 +87,20 @@ def importance_averages(
     log_weights = np.empty((settings.n_batches, 2 * settings.n_pairs))
     loss = np.empty(settings.n_batches)
     moments = np.empty((settings.n_batches, n, p))
+    curvature = np.empty((settings.n_batches, n))
     for k in range(settings.n_batches):
         half = rng.standard_normal((p, settings.n_pairs))
         white = np.concatenate([half, -half], axis=1)
         b = nearby.mean[:, None] + nearby.root @ white
-        margins = posterior.margins(b)
-        losses = posterior.loss.value(margins).sum(axis=0)
+        at = posterior.loss.expanded(posterior.margins(b))
+        losses = at.value.sum(axis=0)
         log_weights[k] = 0.5 * ((white**2).sum(axis=0) - (b**2).sum(axis=0)) - posterior.C * losses
         possible = np.isfinite(losses)
         weights = np.exp(log_weights[k] - max(log_weights[k].max(), np.finfo(np.float64).min))
         weights /= weights.sum() or 1.0
         loss[k] = weights[possible] @ losses[possible] / n
-        moments[k] = posterior.y[:, None] * (posterior.loss.slope(margins) @ (weights[:, None] * b.T))
+        moments[k] = posterior.y[:, None] * (at.slope @ (weights[:, None] * b.T))
+        curvature[k] = at.curvature @ weights
     total = float(logsumexp(log_weights))
     effective_size = float(np.exp(2.0 * total - logsumexp(2.0 * log_weights))) if np.isfinite(total) else 0.0
     if effective_size < FEWEST_EFFECTIVE:
@@ -106,4 +111,7 @@ def importance_averages(
     log_volume = float(np.log(np.diag(nearby.root)).sum())
     log_evidence = posterior.loss.log_normaliser(posterior.C) + (total - np.log(log_weights.size) + log_volume) / n
     parts = np.exp(logsumexp(log_weights, axis=1) - total)
-    return WeightedAverages(PosteriorAverages(parts, loss, moments), effective_size, float(log_evidence))
+    # The evidences of the batches are as their parts, and that of all draws is their mean.
+    error = float(np.std(parts * len(parts), ddof=1) / np.sqrt(len(parts)) / n)
+    averages = PosteriorAverages(parts, loss, moments, curvature)
+    return WeightedAverages(averages, effective_size, float(log_evidence), error)

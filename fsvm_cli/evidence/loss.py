@@ -6,6 +6,8 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
+import numpy as np
+
 if TYPE_CHECKING:
     from fsvm_cli.svm.vectors import Array
 
@@ -57,6 +59,10 @@ class Loss(ABC):
     @abstractmethod
     def slope(self, margins: Array) -> Array:
         """Return l'(z) of each margin, finite everywhere: 0 at a kink's far side, and where the loss is infinite."""
+
+    def expanded(self, margins: Array) -> Smoothed:
+        """Return value, slope and curvature at each margin; of a loss with kinks the curvature between them is 0."""
+        return Smoothed(self.value(margins), self.slope(margins), np.zeros_like(margins))
 
     @abstractmethod
     def smoothed(self, margins: Array, spreads: Array) -> Smoothed:

@@ -54,6 +54,14 @@ class NystroemFactor:
         return int(self.V.shape[1])
 
     @property
+    def lost_variance(self) -> Array:
+        """K_ii - (V V')_ii, shape (n,): the variance of θ_i where b is known; above 0 despite rounding."""
+        kept = np.einsum("ip,ip->i", self.V, self.V)
+        variance = self.kernel.k0 + self.kernel.k_off
+        lost: Array = np.maximum(variance - kept, SMALLEST_EIGENVALUE * variance)
+        return lost
+
+    @property
     def inverse_roots(self) -> Array:
         """The F (m, p) = U Λ^(-1/2) with V = K_nm F."""
         leading: Array = self.eigenvectors[:, : self.rank] / np.sqrt(self.eigenvalues[: self.rank])

@@ -10,6 +10,7 @@ import numpy as np
 
 from fsvm_cli.evidence.ard_kernel import ArdKernel
 from fsvm_cli.evidence.averages import posterior_averages
+from fsvm_cli.evidence.blurred import BlurredLoss
 from fsvm_cli.evidence.convergence import effective_sample_size, split_r_hat
 from fsvm_cli.evidence.gradient import EvidenceGradient, evidence_gradient
 from fsvm_cli.evidence.hybrid_monte_carlo import SamplerSettings, SamplingError, sample
@@ -59,26 +60,27 @@ class SamplerReport(NamedTuple):
     ----------
     acceptance : float
         Mean over the chains.
-    step : float
+    leapfrog_step : float
         Δτ of the chains.
     r_hat : float
         The largest over the coordinates; see `split_r_hat`.
     effective_size : float
         Of weighted draws; of chains the smallest over the coordinates, see `effective_sample_size`.
-    log_evidence : float
-        1/n ln Q(Y | X), which only weighted draws tell.
+    log_evidence, log_evidence_error : float
+        1/n ln Q(Y | X) and its standard deviation, which only weighted draws tell.
     """
 
     acceptance: float
-    step: float
+    leapfrog_step: float
     r_hat: float
     effective_size: float
     log_evidence: float
+    log_evidence_error: float
 
 
 @dataclass(frozen=True, eq=False)
 class SampledEvidence:
-    """The evidence of samples, by way of the kernel's Nystroem approximation.
+    """The evidence of samples, or a lower bound on it, by way of the kernel's Nystroem approximation.
 
     Attributes
     ----------
@@ -93,8 +95,9 @@ class SampledEvidence:
         Eigenvectors to keep, at most.
     samplers : tuple of SamplerSettings or ImportanceSettings
         Chains or weighted draws, at least one: the first that does not fail is used, at each point anew.
-    approximation : {"mixed", "exact"}
-        See `evidence_gradient`.
+    approximation : {"mixed", "exact", "bound"}
+        See `evidence_gradient`. With the first two the evidence is that of V V', with the last it is the lower bound
+        on that of the whole kernel, see `BlurredLoss`.
     """
 
     X: Array
@@ -116,7 +119,9 @@ class SampledEvidence:
             If with the last of the samplers a chain never moved, or a few draws have all the weight.
         """
         factor = nystroem_factor(hyperparameters.kernel, self.X, self.landmarks, self.rank)
-        posterior = Posterior(factor.V, self.y, hyperparameters.C, self.loss)
+        is_bound = self.approximation == "bound"
+        loss = BlurredLoss(self.loss, np.sqrt(factor.lost_variance)) if is_bound else self.loss
+        posterior = Posterior(factor.V, self.y, hyperparameters.C, loss)
         *others, last = self.samplers
         for settings in others:
             with contextlib.suppress(SamplingError):
@@ -132,13 +137,16 @@ def _averages(
 ) -> tuple[PosteriorAverages, SamplerReport]:
     if isinstance(settings, ImportanceSettings):
         weighted = importance_averages(posterior, settings, rng)
-        return weighted.averages, SamplerReport(np.nan, np.nan, np.nan, weighted.effective_size, weighted.log_evidence)
+        of_chains = (np.nan, np.nan, np.nan)
+        evidence = (weighted.log_evidence, weighted.log_evidence_error)
+        return weighted.averages, SamplerReport(*of_chains, weighted.effective_size, *evidence)
     draws = sample(posterior, settings, rng)
     report = SamplerReport(
         float(draws.acceptance.mean()),
         draws.step,
         float(split_r_hat(draws.points).max()),
         float(effective_sample_size(draws.points).min()),
+        np.nan,
         np.nan,
     )
     return posterior_averages(posterior, draws.points), report

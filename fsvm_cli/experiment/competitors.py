@@ -11,16 +11,20 @@ import numpy as np
 from fsvm_cli.extraction.registry import extraction_methods
 from fsvm_cli.ranking.base import order_of
 from fsvm_cli.ranking.registry import ranking_methods
+from fsvm_cli.spec.bayesian import BayesianLearner
 from fsvm_cli.spec.extractors import Extraction
 from fsvm_cli.spec.rankings import ALL_FEATURES, Ranking
+from fsvm_cli.spec.selections import selections
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fsvm_cli.experiment.outcome import Chosen
     from fsvm_cli.experiment.trial import DrawnTrial, Parts
-    from fsvm_cli.spec.classifiers import Classifier, SklearnClassifier
+    from fsvm_cli.spec.classifiers import ExperimentClassifier
+    from fsvm_cli.spec.learner import Learner
     from fsvm_cli.spec.schema import Config
+    from fsvm_cli.spec.selections import Selection
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +55,7 @@ class Ordering:
 class Competitor(ABC):
     """One of the things that an experiment compares; each has a curve."""
 
-    classifier: Classifier | SklearnClassifier
+    classifier: ExperimentClassifier
     """What is trained on its subsets."""
 
     @property
@@ -62,6 +66,10 @@ class Competitor(ABC):
     @abstractmethod
     def order(self, trial: DrawnTrial) -> Ordering:
         """Order the columns by what the training part of a trial shows."""
+
+    def learner(self, trial: DrawnTrial, ordering: Ordering) -> Learner:  # noqa: ARG002 - for those tuned on its parts
+        """Give what is trained on the subsets: what was chosen on all features of the training part."""
+        return trial.learner(self.classifier)
 
     @abstractmethod
     def identity(self) -> dict[str, Any] | None:
@@ -74,18 +82,22 @@ class Competitor(ABC):
 
 @dataclass(frozen=True)
 class AllFeatures(Competitor):
-    """The classifier on all features, which nothing has ordered."""
+    """A classifier on all features, which nothing has ordered."""
 
-    classifier: Classifier | SklearnClassifier
+    classifier: ExperimentClassifier
+    name: str = ALL_FEATURES
 
     @property
     def label(self) -> str:
-        """Say that these are all."""
-        return ALL_FEATURES
+        """Give its name; that of the experiment's own says that these are all."""
+        return self.name
 
     def order(self, trial: DrawnTrial) -> Ordering:
-        """Leave the features as they are."""
-        return Ordering(trial.parts, np.arange(trial.parts.X_train.shape[1]), scores=(), converged=True, chosen={})
+        """Leave the features as they are; some classifiers find relevances of them."""
+        columns = np.arange(trial.parts.X_train.shape[1])
+        learner = trial.learner(self.classifier)
+        scores = learner.relevances if isinstance(learner, BayesianLearner) else ()
+        return Ordering(trial.parts, columns, scores=scores, converged=True, chosen={})
 
     def identity(self) -> None:
         """Say nothing: there is no method."""
@@ -96,23 +108,11 @@ class AllFeatures(Competitor):
 
 
 @dataclass(frozen=True)
-class Alternative(AllFeatures):
-    """Another classifier on all features."""
-
-    name: str
-
-    @property
-    def label(self) -> str:
-        """Give the name that the config has for it."""
-        return self.name
-
-
-@dataclass(frozen=True)
 class Ranked(Competitor):
     """The best features of a ranking, or the worst."""
 
     ranking: Ranking
-    classifier: Classifier | SklearnClassifier
+    classifier: ExperimentClassifier
 
     @property
     def label(self) -> str:
@@ -138,11 +138,46 @@ class Ranked(Competitor):
 
 
 @dataclass(frozen=True)
+class Selected(Competitor):
+    """The features that make up a share of the relevance, with a classifier that is tuned on them alone."""
+
+    selection: Selection
+    classifier: ExperimentClassifier
+
+    @property
+    def label(self) -> str:
+        """Name ranking, end and share."""
+        return self.selection.label
+
+    def order(self, trial: DrawnTrial) -> Ordering:
+        """Keep the features of the subset."""
+        ranker = trial.ranker(self.selection.ranking, self.classifier)
+        kept = np.sort(self.selection.features(ranker.scores_))
+        parts = trial.parts
+        kept_parts = replace(parts, X_train=parts.X_train[:, kept], X_test=parts.X_test[:, kept])
+        chosen: Chosen = {"features": len(kept)}
+        return Ordering(kept_parts, np.arange(len(kept)), scores=(), converged=ranker.converged_, chosen=chosen)
+
+    def learner(self, trial: DrawnTrial, ordering: Ordering) -> Learner:
+        """Choose on the features of the subset."""
+        return replace(trial, parts=ordering.parts).learner(self.classifier)
+
+    def identity(self) -> dict[str, Any]:
+        """Name what the ranking is, end and share."""
+        ranked = Ranked(self.selection.ranking, self.classifier).identity()
+        return ranked | {"relevance": self.selection.relevance, "least": self.selection.least}
+
+    def modules(self) -> tuple[str, ...]:
+        """Name the modules of the ranking, and that of the choice."""
+        return (*Ranked(self.selection.ranking, self.classifier).modules(), type(self.selection).__module__)
+
+
+@dataclass(frozen=True)
 class Extracted(Competitor):
     """The first components of a feature extractor."""
 
     extraction: Extraction
-    classifier: Classifier | SklearnClassifier
+    classifier: ExperimentClassifier
 
     @property
     def label(self) -> str:
@@ -169,8 +204,10 @@ class Extracted(Competitor):
 
 
 def competitors_of(config: Config) -> tuple[Competitor, ...]:
-    """List what has a curve: rankings, then extractors; without any, the classifiers on all features."""
+    """List what has a curve: rankings and what they select, then extractors; without any, the classifiers."""
     rankings = [Ranked(ranking, config.classifier_of(ranking)) for ranking in config.rankings]
+    chosen = selections(config.subsets, config.rankings)
+    selected = [Selected(each, config.classifier_of(each.ranking)) for each in chosen]
     extractions = [Extracted(extraction, config.classifier) for extraction in config.extractors]
-    alternatives = [Alternative(each.classifier, each.label) for each in config.alternatives]
-    return (*rankings, *extractions) or (AllFeatures(config.classifier), *alternatives)
+    alternatives = [AllFeatures(each.classifier, each.label) for each in config.alternatives]
+    return (*rankings, *selected, *extractions) or (AllFeatures(config.classifier), *alternatives)

@@ -64,7 +64,7 @@ def check_fit(loaded: LoadedConfig, data: Outline) -> None:
 def mistakes_of_fit(config: Config, data: Outline) -> Iterator[Mistake]:
     """Find what a config asks for that its data do not have."""
     yield from _mistakes_of_split(config.protocol, data)
-    sizes = () if config.subsets == "all" else config.subsets
+    sizes = config.subsets if isinstance(config.subsets, tuple) else ()
     if too_large := [str(size) for size in sizes if size > data.n_features]:
         message = f"{shown(too_large)} features cannot be retained; {data.name} has {data.n_features}; write no more"
         yield Mistake(("subsets",), message)

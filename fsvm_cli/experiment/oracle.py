@@ -13,7 +13,7 @@ from fsvm_cli.spec.oracle import ORACLE, RELEVANT
 if TYPE_CHECKING:
     from fsvm_cli.data.source import DataSource
     from fsvm_cli.experiment.trial import DrawnTrial
-    from fsvm_cli.spec.classifiers import Classifier, SklearnClassifier
+    from fsvm_cli.spec.classifiers import ExperimentClassifier
     from fsvm_cli.spec.schema import Config
 
 
@@ -23,12 +23,12 @@ class Oracle(Competitor):
 
     Attributes
     ----------
-    classifier : Classifier or SklearnClassifier
+    classifier : ExperimentClassifier
     features : tuple of int
         Columns, the one to keep first comes first.
     """
 
-    classifier: Classifier | SklearnClassifier
+    classifier: ExperimentClassifier
     features: tuple[int, ...]
 
     @property

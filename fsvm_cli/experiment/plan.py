@@ -157,7 +157,8 @@ def plan(loaded: LoadedConfig, announce: Callable[[str], None]) -> Experiment:
     check_fit(loaded, data)
     given = source.given_split
     n_test = {len(given[0]): len(given[1])} if config.protocol.is_given and given else drawn_rows(config.protocol, data)
-    sizes = tuple(range(1, source.n_features + 1)) if config.subsets == "all" else config.subsets
+    listed = config.subsets if isinstance(config.subsets, tuple) else ()
+    sizes = tuple(range(1, source.n_features + 1)) if config.subsets == "all" else listed
     if not config.rankings:
         sizes = ()
     _check_magnitudes(loaded, source)

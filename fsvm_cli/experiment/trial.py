@@ -18,6 +18,7 @@ from fsvm_cli.experiment.outcome import Outcome
 from fsvm_cli.experiment.tuning import tuned
 from fsvm_cli.magnitudes import check_magnitudes
 from fsvm_cli.ranking.leaking_ranker import LeakingRanker
+from fsvm_cli.spec.bayesian import UntunedBayesianLearner
 from fsvm_cli.spec.classifiers import Classifier
 from fsvm_cli.spec.learner import MeasuredCurves
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from fsvm_cli.experiment.competitors import Ordering
     from fsvm_cli.experiment.plan import Experiment, Trial
     from fsvm_cli.ranking.base import Ranker
-    from fsvm_cli.spec.classifiers import SklearnClassifier
+    from fsvm_cli.spec.classifiers import ExperimentClassifier
     from fsvm_cli.spec.learner import Learner
     from fsvm_cli.spec.rankings import Ranking
     from fsvm_cli.store.entry import Entry
@@ -86,14 +87,14 @@ class DrawnTrial:
     experiment: Experiment
     trial: Trial
     parts: Parts
-    _learners: list[tuple[Classifier | SklearnClassifier, Learner]] = field(default_factory=list, init=False)
+    _learners: list[tuple[ExperimentClassifier, Learner]] = field(default_factory=list, init=False)
     _rankers: list[tuple[Ranking, Ranker]] = field(default_factory=list, init=False)
 
     def stream(self, *purpose: str) -> np.random.Generator:
         """Give the random stream of this split for a purpose."""
         return random_stream(self.experiment.config.protocol.seed, *purpose, self.trial.split)
 
-    def learner(self, classifier: Classifier | SklearnClassifier) -> Learner:
+    def learner(self, classifier: ExperimentClassifier) -> Learner:
         """Give what is trained for a classifier, chosen on the training part where the config says so."""
         for known, learner in self._learners:
             if known == classifier:
@@ -102,7 +103,7 @@ class DrawnTrial:
         self._learners.append((classifier, learner))
         return learner
 
-    def _chosen(self, classifier: Classifier | SklearnClassifier) -> Learner:
+    def _chosen(self, classifier: ExperimentClassifier) -> Learner:
         source = self.experiment.source
         if isinstance(classifier, Classifier) and classifier.tune is not None:
             return tuned(
@@ -113,9 +114,12 @@ class DrawnTrial:
                 n_classes=source.n_classes,
                 rng=self.stream("tune"),
             )
-        return classifier.learner(source.class_names, int(self.stream("classifier").integers(2**31)))
+        learner = classifier.learner(source.class_names, int(self.stream("classifier").integers(2**31)))
+        if isinstance(learner, UntunedBayesianLearner):
+            return learner.tuned_on(self.parts.X_train, self.parts.y_train)
+        return learner
 
-    def ranker(self, ranking: Ranking, classifier: Classifier | SklearnClassifier) -> Ranker:
+    def ranker(self, ranking: Ranking, classifier: ExperimentClassifier) -> Ranker:
         """Give the method of a ranking, fitted on the training part."""
         for known, ranker in self._rankers:
             if ranking.scores_as(known):
@@ -186,8 +190,9 @@ def run_competitors(
     learners: dict[int, Learner] = {}
     for number in wanted:
         with _failing(errors, [number]):
-            learners[number] = trial.learner(competitors[number].classifier)
-            orderings[number] = competitors[number].order(trial)
+            ordering = competitors[number].order(trial)
+            learners[number] = competitors[number].learner(trial, ordering)
+            orderings[number] = ordering
     entries: dict[int, Entry] = {}
     for together in _evaluated_together(orderings, learners, wanted):
         with _failing(errors, together):

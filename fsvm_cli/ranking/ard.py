@@ -2,43 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING
 
-import numpy as np
-from annotated_types import Ge, Gt, Lt
-from sklearn.utils import check_random_state
-
-from fsvm_cli.evidence.ard_kernel import ArdKernel
-from fsvm_cli.evidence.ascent import FIRST_LENGTH_SCALE, AscentPath, AscentSettings, ascend
-from fsvm_cli.evidence.gradient import Approximation  # noqa: TC001 - the parameter's annotation is read
-from fsvm_cli.evidence.hinge import Hinge
-from fsvm_cli.evidence.hybrid_monte_carlo import PAPER_SETTINGS, SamplerSettings
-from fsvm_cli.evidence.importance import ImportanceSettings
-from fsvm_cli.evidence.nystroem import choose_landmarks
-from fsvm_cli.evidence.sampled_evidence import Hyperparameters, SampledEvidence
-from fsvm_cli.evidence.squared_hinge import SquaredHinge
-from fsvm_cli.evidence.trigonometric import Trigonometric
+from fsvm_cli.evidence.tuning import TunedByEvidence, ascent_table, mean_relevance, what_was_chosen
 from fsvm_cli.ranking.base import Ranker
 from fsvm_cli.svm.labels import machine_labels
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
+    import numpy as np
     from numpy.typing import NDArray
 
-    from fsvm_cli.evidence.loss import Loss
 
-LOSSES: dict[str, Loss] = {"hinge": Hinge(), "squared-hinge": SquaredHinge(), "trigonometric": Trigonometric()}
-CHAINS = SamplerSettings(n_warm_up=15, n_draws=30)
-"""Chains begin near the posterior, and the errors of one step's gradient are made up for by the next: few will do."""
-SAMPLERS: dict[str, tuple[SamplerSettings | ImportanceSettings, ...]] = {
-    "weighted": (ImportanceSettings(), CHAINS),
-    "chains": (CHAINS,),
-    "paper": (PAPER_SETTINGS,),
-}
-
-
-class AutomaticRelevance(Ranker):
+class AutomaticRelevance(TunedByEvidence, Ranker):
     """Tune a length scale for each feature by the evidence of a Bayesian machine: short ones are relevant.
 
     The machine is the mode of a posterior, Q(θ | D) ∝ Q(θ) Π_i κ(C) exp(-C l(y_i θ(x_i))), whose prior is the
@@ -62,22 +37,27 @@ class AutomaticRelevance(Ranker):
     ----------
     loss : {"hinge", "squared-hinge", "trigonometric"}, default="hinge"
         l, of the margin yθ. "trigonometric" is that of Chu, Keerthi and Ong (2003), with which C stays 1.
-    approximation : {"mixed", "exact"}, default="mixed"
+    approximation : {"mixed", "exact", "bound"}, default="mixed"
         "mixed" takes the derivative of the whole Gram matrix with the inverse of the approximate one, as the paper
-        does; "exact" is the gradient of the evidence of the approximate matrix.
+        does; "exact" is the gradient of the evidence of the approximate matrix; "bound" that of a lower bound on the
+        evidence of the whole matrix, which counts what the approximate one has lost (not for the trigonometric loss).
     n_landmarks : int, default=200
         m, at least 1; all samples where there are no more.
     n_eigenvectors : int, default=20
         p, at least 1; fewer are used where the landmarks have no more.
+    rule : {"magnitude", "evidence"}, default="magnitude"
+        "magnitude": steps along the gradient that get shorter, until the gradients by the length scales have fallen to
+        `stop`; the paper's. "evidence": quasi-Newton steps that climb the bound, until three of them together do not
+        raise the evidence by a factor of e, nor by its Monte Carlo error; for "bound" with "weighted".
     stop : float, default=0.3
-        Between 0 and 1. The ascent ends when the gradients by the length scales have fallen to this part of their
-        peaks, on average. The paper has 0.3 for most of its data, 0.15 for splice, by the test error.
+        Between 0 and 1. The part of their peaks, on average, to which the gradients fall. The paper has 0.3 for most of
+        its data, 0.15 for splice, by the test error.
     max_steps : int, default=100
         Of the ascent, at least 0.
     step : float, default=0.3
         By how much the logarithm with the largest derivative changes in the first step.
     decay : float, default=40.0
-        After how many steps the step is half of that.
+        After how many steps the step is half of that, with the rule "magnitude".
     sampler : {"weighted", "chains", "paper"}, default="weighted"
         "weighted": draws from the normal distribution nearest to the posterior, weighted; where few of them count, as
         often with the trigonometric loss, chains. "chains": 64 chains in the metric of the posterior, whose step adapts
@@ -94,6 +74,8 @@ class AutomaticRelevance(Ranker):
         Hyperparameters and gradients along the ascent of each machine.
     diagnostics_ : dict
         Table `ascent`: the same below each other, with what the sampler reports; see `ascent_table`.
+    chosen_ : dict
+        `steps` of all ascents together; `hyperparameters at bounds`, where any were kept from running away.
     converged_ : bool
         Whether the ascents of all machines reached the stopping rule.
 
@@ -105,9 +87,11 @@ class AutomaticRelevance(Ranker):
     not give, is the largest factor at which the probabilities of both classes never sum to more than 1.
 
     Ours: the paper states neither start nor step of its ascent; here all logarithms change in proportion to their
-    derivatives. No hyperparameter leaves its start by more than a factor of e¹⁰. As k₀ grows the step of the paper's
-    chain soon accepts nothing; a chain that never moved is an error. Weighted draws take a fraction of the time, and
-    unlike chains do not multiply rounding: a chain's draws are others on another processor.
+    derivatives. No hyperparameter leaves its start by more than a factor of e¹⁰; how many would, `chosen_` says. As k₀
+    grows the step of the paper's chain soon accepts nothing; a chain that never moved is an error. Weighted draws take
+    a fraction of the time, and unlike chains do not multiply rounding: a chain's draws are others on another processor.
+    The evidence of the approximate matrix goes on rising with k₀, since it knows nothing of the variance that its
+    eigenvectors lose; the bound has a maximum.
 
     See Also
     --------
@@ -131,96 +115,12 @@ class AutomaticRelevance(Ranker):
     scores_are_shares = True
     handed_down = frozenset({"random_state"})
 
-    loss: Literal["hinge", "squared-hinge", "trigonometric"] = "hinge"
-    approximation: Approximation = "mixed"
-    n_landmarks: Annotated[int, Ge(1)] = 200
-    n_eigenvectors: Annotated[int, Ge(1)] = 20
-    stop: Annotated[float, Gt(0), Lt(1)] = 0.3
-    max_steps: Annotated[int, Ge(0)] = 100
-    step: Annotated[float, Gt(0)] = 0.3
-    decay: Annotated[float, Gt(0)] = 40.0
-    sampler: Literal["weighted", "chains", "paper"] = "weighted"
     random_state: int | np.random.RandomState | None = None
 
     def _scores(self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:
-        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
-        landmarks = choose_landmarks(len(X), self.n_landmarks, rng)
-        start = Hyperparameters(1.0, ArdKernel(1.0, 1.0, (float(np.sqrt(X.shape[1])),) * X.shape[1]))
-        settings = AscentSettings(self.step, self.decay, self.stop, self.max_steps)
-        evidence = [
-            SampledEvidence(
-                X, signs, LOSSES[self.loss], landmarks, self.n_eigenvectors, SAMPLERS[self.sampler], self.approximation
-            )
-            for signs in machine_labels(y, n_classes)[0]
-        ]
-        self.path_ = tuple(ascend(each, start, settings, rng) for each in evidence)
+        labels, _ = machine_labels(y, n_classes)
+        self.path_ = self._ascents(X, labels, self.random_state, common_length_scale=False)
         self.converged_ = all(path.stopped for path in self.path_)
+        self.chosen_ |= what_was_chosen(self.path_)
         self.diagnostics_["ascent"] = ascent_table(self.path_, self._feature_names())
-        varies = np.not_equal(X, X[0]).any(axis=0)
-        shares: NDArray[np.float64] = np.mean(
-            [relevance(np.array(path.end.kernel.length_scales), varies) for path in self.path_], axis=0
-        )
-        return shares
-
-
-def relevance(length_scales: NDArray[np.float64], varies: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Return the share of each feature in the exponent of the kernel, gold2005, equation (22).
-
-    Parameters
-    ----------
-    length_scales : ndarray, shape (n_features,)
-    varies : ndarray of bool, shape (n_features,)
-        A feature that does not has no part in the exponent, whatever its length scale.
-
-    Returns
-    -------
-    ndarray, shape (n_features,)
-        ω_a = l_a⁻² / Σ_b l_b⁻², which sum to 1; zeros where no feature varies.
-    """
-    inverse_squares = np.where(varies, length_scales**-2.0, 0.0)
-    shares: NDArray[np.float64] = inverse_squares / (inverse_squares.sum() or 1.0)
-    return shares
-
-
-def ascent_table(paths: Sequence[AscentPath], feature_names: Sequence[str]) -> dict[str, NDArray[Any]]:
-    """Write ascents as a table.
-
-    Parameters
-    ----------
-    paths : sequence of AscentPath
-        Of each machine.
-    feature_names : sequence of str
-
-    Returns
-    -------
-    dict of str to ndarray
-        Columns `machine` and `step` (from 0), `C`, `k0`, `k_off`, `magnitude` (what the stopping rule looks at),
-        `resolved` (the part of the derivatives that are larger than their Monte Carlo errors); of the sampler
-        `acceptance`, `leapfrog_step`, `r_hat`, `effective_size` and `log_evidence` (per sample), NaN where it has
-        none; and for each feature "length scale of NAME", "gradient of NAME" (of the log evidence per sample, by the
-        logarithm of the length scale) and "error of NAME".
-        Rows of all machines are below each other.
-    """
-    lengths = [len(path.magnitude) for path in paths]
-    values = np.exp(np.concatenate([path.logarithms for path in paths]))
-    gradient = np.concatenate([path.gradient for path in paths])
-    error = np.concatenate([path.error for path in paths])
-    reports = np.array([report for path in paths for report in path.reports])
-    first = FIRST_LENGTH_SCALE
-    columns: dict[str, NDArray[Any]] = {
-        "machine": np.repeat(np.arange(len(paths)), lengths),
-        "step": np.concatenate([np.arange(length) for length in lengths]),
-        **dict(zip(("C", "k0", "k_off"), values.T, strict=False)),
-        "magnitude": np.concatenate([path.magnitude for path in paths]),
-        "resolved": (np.abs(gradient) > error).mean(axis=1),
-        **dict(zip(("acceptance", "leapfrog_step", "r_hat", "effective_size", "log_evidence"), reports.T, strict=True)),
-    }
-    for name, length_scale, slope, deviation in zip(
-        feature_names, values.T[first:], gradient.T[first:], error.T[first:], strict=True
-    ):
-        columns |= {
-            f"length scale of {name}": length_scale,
-            f"gradient of {name}": slope,
-            f"error of {name}": deviation,
-        }
-    return columns
+        return mean_relevance(self.path_, X)

@@ -19,6 +19,7 @@ from fsvm_cli.report.learning_curves import draw_learning_curves
 from fsvm_cli.report.overview import draw_overview
 from fsvm_cli.report.scores import draw_scores
 from fsvm_cli.report.table_files import read_table
+from fsvm_cli.spec.selections import RelevanceSubsets
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,12 +51,14 @@ def draw_figures(folder: Path, formats: Sequence[str] = FORMATS) -> list[Path]:
     config, run = read_run(folder)
     paths = []
     has_learning_curves = len(config.protocol.train) > 1
-    curves = read_table(folder / CURVES_NAME) if config.rankings or has_learning_curves else None
+    has_curves = bool(config.rankings) and not isinstance(config.subsets, RelevanceSubsets)
+    curves = read_table(folder / CURVES_NAME) if has_curves or has_learning_curves else None
     if curves is not None and has_learning_curves:
         selection = read_table(folder / SELECTION_NAME) if config.rankings else None
         paths += draw_learning_curves(curves, selection, config, folder, formats)
-    if curves is not None and config.rankings:
+    if curves is not None and has_curves:
         paths += draw_curves(curves, config, folder, formats)
+    if config.rankings:
         paths += draw_scores(read_table(folder / SCORES_NAME), config, folder, formats)
     for name in config.record:
         record = record_kinds()[name]

@@ -16,6 +16,7 @@ from fsvm_cli.report.complete_trials import FACTS_OF_CLASSES
 from fsvm_cli.spec.claims.findings import Comparison, Curve
 from fsvm_cli.spec.oracle import ORACLE
 from fsvm_cli.spec.rankings import ALL_FEATURES
+from fsvm_cli.spec.selections import selections
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -50,10 +51,12 @@ class Trials:
     def _key(self, ranking: str, train_size: int | None) -> tuple[str, int]:
         n_train = max(self.experiment.n_test) if train_size is None else train_size
         if ranking == ALL_FEATURES:
-            # With all features every ranking has the same machine; an extractor's sees components, the oracle's few.
+            # With all features every ranking has the same machine; an extractor's sees components, the oracle's and a
+            # selection's few.
             config = self.experiment.config
             others = {ORACLE, *(extraction.label for extraction in config.extractors)}
             others |= {alternative.label for alternative in config.alternatives}
+            others |= {selection.label for selection in selections(config.subsets, config.rankings)}
             found = (label for label, size in self._collected if size == n_train and label not in others)
             ranking = next(found, ALL_FEATURES)
         return ranking, n_train

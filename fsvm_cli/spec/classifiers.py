@@ -10,6 +10,7 @@ from pydantic import Discriminator, Field, Tag, model_validator
 
 from fsvm_cli.documents import StrictModel
 from fsvm_cli.kernel_learning.kinds import Combine, MarginKind
+from fsvm_cli.spec.bayesian import Bayesian
 from fsvm_cli.spec.kernels import SYNONYMS, AnyKernel, KernelSpec, models_of_kernels
 from fsvm_cli.spec.learner import EstimatorLearner
 from fsvm_cli.spec.machine import Machine
@@ -20,6 +21,7 @@ from fsvm_cli.svm.solvers.dual import Solver  # noqa: TC001 - as above
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from fsvm_cli.spec.bayesian import BayesianBase
     from fsvm_cli.spec.learner import Learner
 
 NO_SCALING: Literal["none"] = "none"
@@ -70,6 +72,19 @@ class DecisionTree(SklearnClassifier):
         return DecisionTreeClassifier(
             criterion="entropy", min_samples_leaf=self.min_samples_leaf, random_state=random_state
         )
+
+
+class AdaBoost(SklearnClassifier):
+    """Decision stumps, each trained on rows weighted by what those before it got wrong."""
+
+    type: Literal["adaboost"]
+    rounds: Annotated[int, Field(ge=1)] = Field(default=200, description="Number of stumps.")
+
+    def estimator(self, random_state: int) -> Any:
+        """Build the estimator."""
+        from sklearn.ensemble import AdaBoostClassifier  # noqa: PLC0415 - as above
+
+        return AdaBoostClassifier(n_estimators=self.rounds, random_state=random_state)
 
 
 class LearnedKernel(SklearnClassifier):
@@ -179,13 +194,13 @@ def _names_a_type(value: Any) -> str:
 
 if TYPE_CHECKING:
     AnyClassifier = Classifier
-    ExperimentClassifier = Classifier | SklearnClassifier
+    ExperimentClassifier = Classifier | SklearnClassifier | BayesianBase
 else:
     AnyClassifier = models_of_kernels(Classifier, "Classifier")
     ExperimentClassifier = Annotated[
         Annotated[AnyClassifier, Tag("kernel")]
         | Annotated[LearnedKernel, Tag("kernels")]
-        | Annotated[NaiveBayes | DecisionTree, Field(discriminator="type"), Tag("type")],
+        | Annotated[NaiveBayes | DecisionTree | AdaBoost | Bayesian, Field(discriminator="type"), Tag("type")],
         Discriminator(_names_a_type),
     ]
 

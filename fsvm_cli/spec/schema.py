@@ -28,17 +28,12 @@ from fsvm_cli.evaluation.metrics import METRICS
 from fsvm_cli.mistakes import Mistake, MistakesError, in_words
 from fsvm_cli.ranking.registry import ranking_methods
 from fsvm_cli.spec.claims.registry import AnyClaim
-from fsvm_cli.spec.classifiers import (
-    Classifier,
-    ExperimentClassifier,
-    LabelledClassifier,
-    SklearnClassifier,
-    is_absent,
-)
+from fsvm_cli.spec.classifiers import Classifier, ExperimentClassifier, LabelledClassifier, is_absent
 from fsvm_cli.spec.extractors import AnyExtraction
 from fsvm_cli.spec.oracle import ORACLE, OracleFeatures
 from fsvm_cli.spec.rankings import ALL_FEATURES, AnyRanking, Ranking
 from fsvm_cli.spec.records import RECORD_NAMES
+from fsvm_cli.spec.selections import RelevanceSubsets, selections
 from fsvm_cli.spec.tuning import one_or_more
 from fsvm_cli.terminal import brief
 
@@ -180,8 +175,14 @@ class Config(StrictModel):
         "generator of the data knows: the machine on these alone is compared with the rankings, as 'oracle'.",
     )
     subsets: (
-        Literal["all"] | Annotated[tuple[PositiveInt, ...], BeforeValidator(_sorted_sizes), Field(min_length=1)]
-    ) = Field(default="all", description="Numbers of retained features: all of them, or a list.")
+        Literal["all"]
+        | Annotated[tuple[PositiveInt, ...], BeforeValidator(_sorted_sizes), Field(min_length=1)]
+        | RelevanceSubsets
+    ) = Field(
+        default="all",
+        description="Numbers of retained features: all of them, or a list; or the shares of the relevance that "
+        "subsets make up.",
+    )
     metrics: tuple[Literal[*METRICS], ...] = Field(  # type: ignore[valid-type]
         default=("accuracy",), min_length=1, description="Figures of merit."
     )
@@ -192,6 +193,7 @@ class Config(StrictModel):
         default=(),
         description="What to keep of the first split beside figures of merit: the decision function of a "
         "gradient-angle ranking in the plane, the feature weights of kpd rankings along their descents, the "
+        "hyperparameters of ard rankings and bayesian classifiers along their ascents, and at the end, the "
         "distribution functions of the best features of a kolmogorov-smirnov ranking, or the receiver operating "
         "characteristics (roc) of all rankings.",
     )
@@ -210,11 +212,11 @@ class Config(StrictModel):
         """Whether all rankings have the same machine when they keep all features."""
         return all(ranking.classifier is None for ranking in self.rankings)
 
-    def classifier_of(self, ranking: Ranking) -> Classifier | SklearnClassifier:
+    def classifier_of(self, ranking: Ranking) -> ExperimentClassifier:
         """Give the classifier of a ranking; that of the experiment where it has none of its own."""
         return self.classifier if ranking.classifier is None else ranking.classifier
 
-    def classifiers_written(self) -> Iterator[tuple[Location, Classifier | SklearnClassifier]]:
+    def classifiers_written(self) -> Iterator[tuple[Location, ExperimentClassifier]]:
         """Yield the classifiers that stand in the config, each with its place."""
         yield ("classifier",), self.classifier
         for place, labelled in enumerate(self.alternatives):
@@ -223,7 +225,7 @@ class Config(StrictModel):
             if ranking.classifier is not None:
                 yield ("rankings", place, "classifier"), ranking.classifier
 
-    def classifiers(self) -> list[Classifier | SklearnClassifier]:
+    def classifiers_shown(self) -> list[ExperimentClassifier]:
         """List the classifiers whose curves are shown, one for each curve."""
         # Components, and all features where nothing is ranked, have the classifier of the experiment.
         n_others = (len(self.extractors) if self.rankings else 1) + (self.oracle is not None)
@@ -232,7 +234,14 @@ class Config(StrictModel):
 
     @model_validator(mode="after")
     def _agrees_with_itself(self) -> Config:
-        parts = (self._labels(), self._company(), self._machines(), self._kernels_of_classes(), self._claims())
+        parts = (
+            self._labels(),
+            self._company(),
+            self._shares(),
+            self._machines(),
+            self._kernels_of_classes(),
+            self._claims(),
+        )
         if mistakes := [*itertools.chain.from_iterable(parts)]:
             raise MistakesError(mistakes)
         return self
@@ -261,11 +270,27 @@ class Config(StrictModel):
                 "alternatives are compared on all features; leave out 'rankings', or give them their own 'classifier'",
             )
 
+    def _shares(self) -> Iterator[Mistake]:
+        """Find rankings whose scores do not divide the relevance that subsets are chosen by."""
+        if not isinstance(self.subsets, RelevanceSubsets):
+            return
+        for place, ranking in enumerate(self.rankings):
+            if not ranking_methods()[ranking.method].scores_are_shares:
+                able = ", ".join(name for name, method in ranking_methods().items() if method.scores_are_shares)
+                yield Mistake(
+                    ("rankings", place, "method"),
+                    f"the scores of {ranking.method} are no shares of the relevance, by which 'subsets' chooses; "
+                    f"those of these methods are: {able}",
+                )
+        if not self.rankings or self.extractors:
+            key = "extractors" if self.rankings else "subsets"
+            yield Mistake((key,), "a relevance is that of features that are ranked; list rankings, and no extractors")
+
     def _machines(self) -> Iterator[Mistake]:
         """Find methods that train machines and have none."""
         for place, ranking in enumerate(self.rankings):
             classifier = self.classifier_of(ranking)
-            if isinstance(classifier, SklearnClassifier) and ranking_methods()[ranking.method].trains_machines:
+            if not isinstance(classifier, Classifier) and ranking_methods()[ranking.method].trains_machines:
                 yield Mistake(
                     ("rankings", place, "method"),
                     f"{ranking.method} ranks with the experiment's support vector machine, and the classifier is a "
@@ -288,8 +313,9 @@ class Config(StrictModel):
     def _claims(self) -> Iterator[Mistake]:
         """Find claims that speak of what is not computed."""
         scored = {ALL_FEATURES, *(ranking.label for ranking in self.rankings)}
-        unscored = {extraction.label for extraction in self.extractors}
-        unscored |= {alternative.label for alternative in self.alternatives} | ({ORACLE} if self.oracle else set())
+        unscored = {extraction.label for extraction in self.extractors} | ({ORACLE} if self.oracle else set())
+        unscored |= {selection.label for selection in selections(self.subsets, self.rankings)}
+        scored |= {alternative.label for alternative in self.alternatives}
         for number, claim in enumerate(self.expected):
             here, who = ("expected", number), f"the claim {brief(claim.id)}"
             # A claim without a place on a curve is one about scores, which components and the oracle do not have.

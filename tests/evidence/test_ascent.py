@@ -8,13 +8,21 @@ import numpy as np
 import pytest
 
 from fsvm_cli.evidence.ard_kernel import ArdKernel
-from fsvm_cli.evidence.ascent import FIRST_LENGTH_SCALE, LARGEST_CHANGE, AscentSettings, ascend
+from fsvm_cli.evidence.ascent import (
+    FIRST_LENGTH_SCALE,
+    LARGEST_CHANGE,
+    PATIENCE,
+    WORTH_A_MENTION,
+    AscentSettings,
+    ascend,
+)
 from fsvm_cli.evidence.gradient import EvidenceGradient
 from fsvm_cli.evidence.hinge import Hinge
 from fsvm_cli.evidence.hybrid_monte_carlo import SamplerSettings, SamplingError
 from fsvm_cli.evidence.importance import ImportanceSettings
 from fsvm_cli.evidence.sampled_evidence import Hyperparameters, SampledEvidence, SamplerReport
 from fsvm_cli.evidence.trigonometric import Trigonometric
+from fsvm_cli.evidence.tuning import OF_THE_BOUND
 
 RNG = np.random.default_rng(12)
 X = RNG.standard_normal((90, 4))
@@ -31,11 +39,15 @@ class Quadratic(SampledEvidence):
         self, hyperparameters: Hyperparameters, rng: np.random.Generator
     ) -> tuple[EvidenceGradient, SamplerReport]:
         value = 1.0 - hyperparameters.logarithms
-        return EvidenceGradient(value, 0.1 * np.ones_like(value)), SamplerReport(0.8, 0.4, 1.0, 100.0, 0.0)
+        report = SamplerReport(0.8, 0.4, 1.0, 100.0, -0.5 * float(value @ value), 1e-6)
+        return EvidenceGradient(value, 0.1 * np.ones_like(value)), report
 
 
 def quadratic() -> Quadratic:
     return Quadratic(X, Y, Hinge(), EVIDENCE.landmarks, 12, EVIDENCE.samplers, "exact")
+
+
+BOUND = replace(EVIDENCE, samplers=OF_THE_BOUND, approximation="bound")
 
 
 def test_where_one_sampler_fails_the_next_is_used_and_the_last_tells() -> None:
@@ -108,3 +120,78 @@ def test_samples_that_are_all_alike_end_it_at_once() -> None:
     path = ascend(alike, START, AscentSettings(), np.random.default_rng(0))
     assert path.stopped
     np.testing.assert_array_equal(path.magnitude, [0.0])
+
+
+def test_by_the_rule_evidence_it_climbs_to_the_top_in_few_steps() -> None:
+    path = ascend(quadratic(), START, AscentSettings("evidence"), np.random.default_rng(0))
+    assert path.stopped
+    np.testing.assert_allclose(path.logarithms[-1], 1.0, atol=1e-3)
+    assert len(path.reports) < 12
+    assert np.abs(path.logarithms[1] - path.logarithms[0]).max() == pytest.approx(AscentSettings().step)
+
+
+def test_the_bound_only_rises_and_a_longer_ascent_ends_no_higher() -> None:
+    path = ascend(BOUND, START, AscentSettings("evidence"), np.random.default_rng(0))
+    values = np.array([report.log_evidence for report in path.reports])
+    assert path.stopped
+    assert (np.diff(values) > 0.0).all()
+    assert 90 * (values[-1] - values[0]) > 5.0
+    last = path.reports[-1 - PATIENCE :]
+    error = np.hypot(last[0].log_evidence_error, last[-1].log_evidence_error)
+    assert last[-1].log_evidence - last[0].log_evidence < max(WORTH_A_MENTION / 90, error)
+
+
+def test_the_bound_ends_where_the_evidence_of_the_thin_kernel_goes_on_rising() -> None:
+    """With k0 the thin kernel loses variance of which its own evidence knows nothing."""
+    larger = [Hyperparameters(1.0, ArdKernel(k0, 1.0, (0.7,) * 4)) for k0 in (1.0, 10.0, 100.0)]
+    thin = replace(BOUND, rank=4)
+    bound, blind = (
+        [each.gradient_at(point, np.random.default_rng(0))[1].log_evidence for point in larger]
+        for each in (thin, replace(thin, approximation="exact"))
+    )
+    assert bound[0] > bound[1] > bound[2]
+    assert blind[2] > bound[2] + 1.0
+
+
+def test_common_length_scales_stay_common() -> None:
+    for evidence, rule in ((BOUND, "evidence"), (EVIDENCE, "magnitude")):
+        settings = AscentSettings(rule, stop=0.0, max_steps=4, common_length_scale=True)
+        scales = ascend(evidence, START, settings, np.random.default_rng(0)).logarithms[:, FIRST_LENGTH_SCALE:]
+        assert np.ptp(scales, axis=1).max() < 1e-9
+        assert np.ptp(scales[:, 0]) > 0.05
+
+
+def test_what_ran_away_is_told() -> None:
+    class Slope(Quadratic):
+        def gradient_at(
+            self, hyperparameters: Hyperparameters, rng: np.random.Generator
+        ) -> tuple[EvidenceGradient, SamplerReport]:
+            gradient, report = super().gradient_at(hyperparameters, rng)
+            slope = np.array([0.0, 1.0, 0.0, 0.0, 0.0, 0.0, -1.0])
+            value = float(slope @ hyperparameters.logarithms)
+            return replace(gradient, value=slope), report._replace(log_evidence=value)
+
+    evidence = Slope(X, Y, Hinge(), EVIDENCE.landmarks, 12, EVIDENCE.samplers, "bound")
+    for settings in (AscentSettings("evidence"), AscentSettings(step=3.0, max_steps=9, stop=0.0)):
+        path = ascend(evidence, START, settings, np.random.default_rng(0))
+        np.testing.assert_array_equal(path.at_bound, [False, True, False, False, False, False, True])
+
+
+def test_a_gradient_that_is_no_number_fails() -> None:
+    class Broken(Quadratic):
+        def gradient_at(
+            self, hyperparameters: Hyperparameters, rng: np.random.Generator
+        ) -> tuple[EvidenceGradient, SamplerReport]:
+            gradient, report = super().gradient_at(hyperparameters, rng)
+            return replace(gradient, value=np.full(7, np.nan)), report
+
+    evidence = Broken(X, Y, Hinge(), EVIDENCE.landmarks, 12, EVIDENCE.samplers, "exact")
+    for rule in ("evidence", "magnitude"):
+        with pytest.raises(SamplingError, match="no number"):
+            ascend(evidence, START, AscentSettings(rule), np.random.default_rng(0))
+
+
+def test_the_rule_evidence_does_not_take_chains() -> None:
+    chains = replace(BOUND, samplers=EVIDENCE.samplers)
+    with pytest.raises(SamplingError, match="chains do not know"):
+        ascend(chains, START, AscentSettings("evidence"), np.random.default_rng(0))

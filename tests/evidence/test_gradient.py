@@ -14,6 +14,7 @@ from scipy.special import logsumexp, softmax
 
 from fsvm_cli.evidence.ard_kernel import ArdKernel
 from fsvm_cli.evidence.averages import PosteriorAverages, posterior_averages
+from fsvm_cli.evidence.blurred import BlurredLoss
 from fsvm_cli.evidence.gradient import Approximation, evidence_gradient
 from fsvm_cli.evidence.hinge import Hinge
 from fsvm_cli.evidence.hybrid_monte_carlo import SamplerSettings, sample
@@ -70,7 +71,7 @@ def test_with_averages_by_quadrature_they_are_differences_of_the_evidence(loss: 
     margins = posterior.margins(b)
     mean_loss = weights @ loss.value(margins).mean(axis=0)
     moments = (Y[:n, None] * loss.slope(margins) * weights) @ b.T
-    averages = PosteriorAverages(np.ones(1), np.array([mean_loss]), moments[None])
+    averages = PosteriorAverages(np.ones(1), np.array([mean_loss]), moments[None], np.zeros((1, len(moments))))
     expected = gradient_by_quadrature(loss, n)
     assert np.abs(expected).min() > 1e-4
     for approximation in APPROXIMATIONS:
@@ -137,7 +138,7 @@ def test_the_exact_gradient_is_that_of_the_thin_kernel_of_rank_one(loss: Loss) -
 
     moments = np.array([[y[i] * mean(lambda b, i=i: b * slope(b, i))] for i in range(4)])
     mean_loss = mean(lambda b: loss.value(y * factor.V[:, 0] * b).mean())
-    averages = PosteriorAverages(np.ones(1), np.array([mean_loss]), moments[None])
+    averages = PosteriorAverages(np.ones(1), np.array([mean_loss]), moments[None], np.zeros((1, len(moments))))
     posterior = Posterior(factor.V, y, C, loss)
     exact = evidence_gradient(factor, posterior, averages, "exact")
     np.testing.assert_allclose(exact.value, differences(evidence), atol=1e-8)
@@ -160,9 +161,40 @@ def test_the_exact_gradient_is_that_of_the_thin_kernel_of_rank_two() -> None:
     weights = softmax(-posterior.potential(b))
     margins = posterior.margins(b)
     moments = (y[:, None] * loss.slope(margins) * weights) @ b.T
-    averages = PosteriorAverages(np.ones(1), np.array([weights @ loss.value(margins).mean(axis=0)]), moments[None])
+    averages = PosteriorAverages(
+        np.ones(1), np.array([weights @ loss.value(margins).mean(axis=0)]), moments[None], np.zeros((1, 12))
+    )
     found = evidence_gradient(factor, posterior, averages, "exact")
     np.testing.assert_allclose(found.value, differences(evidence), atol=1e-6)
+
+
+@pytest.mark.parametrize("loss", [Hinge(), SquaredHinge()], ids=lambda loss: loss.name)
+def test_the_gradient_of_the_bound_is_that_of_its_value_which_is_below_the_evidence(loss: Loss) -> None:
+    """On a line, where the value is an integral; the evidence of the whole kernel by quadrature in three dimensions."""
+    samples, y, landmarks, axis = X[:3], Y[:3], np.array([0, 2]), np.arange(-9.0, 9.0, 0.002)
+
+    def blurred(factor: NystroemFactor, c: float) -> Posterior:
+        return Posterior(factor.V, y, c, BlurredLoss(loss, np.sqrt(factor.lost_variance)))
+
+    def bound(c: float, kernel: ArdKernel) -> float:
+        potential = blurred(nystroem_factor(kernel, samples, landmarks, 1), c).potential(axis[None])
+        total = logsumexp(-potential) + np.log(0.002 / np.sqrt(2 * np.pi))
+        return float(total) / 3 + loss.log_normaliser(c)
+
+    factor = nystroem_factor(KERNEL, samples, landmarks, 1)
+    posterior = blurred(factor, C)
+    weights = softmax(-posterior.potential(axis[None]))
+    at = posterior.loss.expanded(posterior.margins(axis[None]))
+    averages = PosteriorAverages(
+        np.ones(1),
+        np.array([weights @ at.value.mean(axis=0)]),
+        ((y[:, None] * at.slope * weights) @ axis[:, None])[None],
+        (at.curvature @ weights)[None],
+    )
+    found = evidence_gradient(factor, posterior, averages, "bound")
+    np.testing.assert_allclose(found.value, differences(bound), atol=1e-7)
+    whole = log_evidence(KERNEL.kernel.gram(samples, samples), y, C, loss)
+    assert whole - 0.5 < bound(C, KERNEL) < whole
 
 
 def test_both_gradients_agree_draw_by_draw_where_the_kernel_is_full() -> None:
@@ -170,6 +202,6 @@ def test_both_gradients_agree_draw_by_draw_where_the_kernel_is_full() -> None:
     factor = full_factor(kernel, X)
     posterior = Posterior(factor.V, Y, C, Hinge())
     averages = posterior_averages(posterior, np.random.default_rng(1).standard_normal((5, 4, 40)))
-    mixed, exact = (evidence_gradient(factor, posterior, averages, each) for each in APPROXIMATIONS)
+    mixed, exact, _ = (evidence_gradient(factor, posterior, averages, each) for each in APPROXIMATIONS)
     np.testing.assert_allclose(mixed.value, exact.value, rtol=1e-7, atol=1e-10)
     np.testing.assert_allclose(mixed.error, exact.error, rtol=1e-6)

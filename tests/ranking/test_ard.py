@@ -8,9 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from fsvm_cli.evidence import tuning
 from fsvm_cli.evidence.hybrid_monte_carlo import PAPER_SETTINGS
-from fsvm_cli.ranking import ard
-from fsvm_cli.ranking.ard import AutomaticRelevance, relevance
+from fsvm_cli.evidence.tuning import relevance
+from fsvm_cli.ranking.ard import AutomaticRelevance
 
 RNG = np.random.default_rng(33)
 X = RNG.standard_normal((100, 5))
@@ -29,8 +30,28 @@ def test_it_finds_features_that_matter_in_any_shape(loss: str, approximation: st
     assert ranker.converged_
 
 
+def test_climbing_the_bound_finds_them_too() -> None:
+    ranker = AutomaticRelevance(approximation="bound", rule="evidence", random_state=0, n_features_to_select=2)
+    np.testing.assert_array_equal(np.flatnonzero(ranker.fit(X, Y).support_), [1, 3])
+    assert ranker.converged_
+    assert ranker.chosen_["steps"] == len(ranker.path_[0].magnitude) - 1
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"approximation": "bound", "loss": "trigonometric"}, "which the trigonometric loss, infinite below -1"),
+        ({"rule": "evidence"}, "needs approximation 'bound' and sampler 'weighted'"),
+        ({"rule": "evidence", "approximation": "bound", "sampler": "chains"}, "needs approximation 'bound'"),
+    ],
+)
+def test_settings_that_do_not_go_together_are_refused(parameters: dict[str, str], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        AutomaticRelevance(**parameters).fit(X, Y)
+
+
 def test_chains_find_the_same_as_weighted_draws(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(ard.SAMPLERS, "paper", (replace(PAPER_SETTINGS, n_warm_up=300, n_draws=300),))
+    monkeypatch.setitem(tuning.SAMPLERS, "paper", (replace(PAPER_SETTINGS, n_warm_up=300, n_draws=300),))
     scores = [
         AutomaticRelevance(sampler=sampler, max_steps=3, random_state=0).fit(X, Y).scores_
         for sampler in ("weighted", "chains", "paper")

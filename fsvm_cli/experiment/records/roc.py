@@ -59,7 +59,7 @@ class Roc(Record):
         here = ("record", config.record.index(self.name))
         if len(data.class_names) != 2:
             yield Mistake(here, f"a roc needs 2 classes; {data.name} has {len(data.class_names)}")
-        sizes = range(1, data.n_features) if config.subsets == "all" else config.subsets
+        sizes = config.subsets if isinstance(config.subsets, tuple) else range(1, data.n_features)
         if config.rankings and len(sizes) > MAX_SIZES:
             message = f"a roc has a panel for each number of features; list at most {MAX_SIZES} of them in 'subsets'"
             yield Mistake(here, message)

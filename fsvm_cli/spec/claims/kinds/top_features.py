@@ -1,4 +1,4 @@
-"""The best features are these."""
+"""The best features, or the worst, are these."""
 
 from __future__ import annotations
 
@@ -18,13 +18,14 @@ if TYPE_CHECKING:
 
 
 class TopFeaturesClaim(Claim):
-    """The best features are these."""
+    """The best features, or the worst, are these."""
 
     kind: Literal["top-features"]
     ranking: Text
     features: Annotated[tuple[Text, ...], Field(min_length=1)] = Field(description="Names of the features.")
+    end: Literal["best", "worst"] = Field(default="best", description="Which features are claimed to be these.")
     at_least: Annotated[float, Field(gt=0, le=1)] = Field(
-        description="Mean share of them among as many best features of a trial that counts as agreement."
+        description="Mean share of them among as many best (or worst) features of a trial that counts as agreement."
     )
 
     def rankings(self) -> Iterator[str]:
@@ -32,16 +33,16 @@ class TopFeaturesClaim(Claim):
         yield self.ranking
 
     def judge(self, findings: Findings) -> Judgement:
-        """Count how many of them are among as many best features of each trial."""
+        """Count how many of them are among as many best, or worst, features of each trial."""
         claimed = [name in self.features for name in findings.feature_names]
-        ranks = ranks_of(findings.scores(self.ranking))
+        scores = findings.scores(self.ranking)
+        ranks = ranks_of(scores if self.end == "best" else -scores)
         n_claimed = len(self.features)
         found = mean_interval((ranks[:, claimed] <= n_claimed).sum(axis=1) / n_claimed)
         # A single trial has no interval: its own share decides.
         holds = found.mean >= self.at_least and not found.low < self.at_least
         verdict = verdict_of(holds=holds, fails=found.high < self.at_least)
-        rule = (
-            f"a share of at least {self.at_least:g} of the {n_claimed} features among the {n_claimed} best of a trial"
-        )
-        what = f"share of the claimed features among the best of '{self.ranking}'"
+        end = f"{n_claimed} {self.end}"
+        rule = f"a share of at least {self.at_least:g} of the {n_claimed} features among the {end} of a trial"
+        what = f"share of the claimed features among the {self.end} of '{self.ranking}'"
         return Judgement.of_mean(verdict, rule, what, found)

@@ -1,0 +1,187 @@
+"""The Bayesian support vector machine in scikit-learn's manner."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from fsvm_cli.evidence.map_machine import MapMachine, train_map_machine
+from fsvm_cli.evidence.tuning import LOSSES, TunedByEvidence, ascent_table, mean_relevance, what_was_chosen
+from fsvm_cli.magnitudes import check_magnitudes, refusing_overflow
+from fsvm_cli.svm.labels import machine_labels
+from fsvm_cli.svm.one_vs_rest import TIE_TOLERANCES, predict_codes
+from fsvm_cli.svm.threads import one_blas_thread
+from fsvm_cli.validation import validated
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from fsvm_cli.evidence.sampled_evidence import Hyperparameters
+    from fsvm_cli.svm.vectors import Array
+
+TOLERANCE = 1e-6
+"""The relative duality gap of the machines."""
+
+LengthScales = Literal["per-feature", "common"]
+
+
+@dataclass(eq=False, repr=False)
+class BayesianSVM(TunedByEvidence, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Support vector machine whose C and kernel are tuned by the evidence, with a length scale for each feature.
+
+    The machine is the mode of a posterior, Q(θ | D) ∝ Q(θ) Π_i κ(C) exp(-C l(y_i θ(x_i))), whose prior is the Gaussian
+    process with the kernel K(x, x') = k₀ exp(-½ Σ_a (x_a - x'_a)² / l_a²) + k_off. C, k₀, k_off and the length scales
+    climb the gradient of the evidence Q(Y | X), which is estimated by draws from the posterior with an approximate
+    Gram matrix; the machine itself is trained on the whole one. Several classes are separated one against the rest,
+    each machine with hyperparameters of its own. Scale the features first.
+
+    Parameters
+    ----------
+    loss, approximation, n_landmarks, n_eigenvectors, rule, stop, max_steps, step, decay, sampler
+        As in `AutomaticRelevance`.
+    length_scales : {"per-feature", "common"}, default="per-feature"
+        Whether each feature has a length scale of its own, or all have one.
+    random_state : int, RandomState or None, default=None
+        Of the landmarks and the sampler.
+
+    Attributes
+    ----------
+    classes_ : (n_classes,) array
+    hyperparameters_ : tuple of Hyperparameters
+        Of each machine: C, and the kernel with its k0, k_off and length scales.
+    relevance_ : (n_features,) array
+        ω_a = l_a⁻² / Σ_b l_b⁻², the mean over the machines.
+    path_ : tuple of AscentPath
+        Hyperparameters and gradients along the ascent of each machine.
+    diagnostics_ : dict
+        Table `ascent`: the same below each other, with what the sampler reports; see `AutomaticRelevance`.
+    chosen_ : dict
+        `steps` of all ascents together; `hyperparameters at bounds`, where any were kept from running away.
+    duality_gap_ : (n_machines,) array
+        Relative.
+    converged_ : (n_machines,) array of bool
+        Whether the machine reached its gap, and its ascent the stopping rule.
+    n_features_in_ : int
+    feature_names_in_ : (n_features,) array of str
+        Where `X` had string column names.
+
+    See Also
+    --------
+    AutomaticRelevance : Ranks features by these length scales.
+
+    References
+    ----------
+    - C. Gold, A. Holub and P. Sollich, "Bayesian Approach to Feature Selection and Parameter Tuning for Support Vector
+      Machine Classifiers", Neural Networks 18, 2005; here gold2005.
+    - W. Chu, S. S. Keerthi and C. J. Ong, "Bayesian Trigonometric Support Vector Classifier", Neural Computation 15,
+      2003, pages 2227-2254: the loss "trigonometric".
+
+    Examples
+    --------
+    >>> from fsvm_cli import BayesianSVM
+    >>> X, y = [[0, 3], [1, 1], [0, 2], [5, 3], [6, 1], [5, 2]], list("aaabbb")
+    >>> machine = BayesianSVM(max_steps=3, random_state=0).fit(X, y)
+    >>> machine.predict([[0, 0], [6, 6]]).tolist(), bool(machine.relevance_[0] > machine.relevance_[1])
+    (['a', 'b'], True)
+    """
+
+    length_scales: LengthScales = "per-feature"
+    random_state: int | np.random.RandomState | None = None
+
+    @one_blas_thread()
+    def fit(self, X: Any, y: Any) -> Self:
+        """Tune the hyperparameters, and train the machines.
+
+        Parameters
+        ----------
+        X : (n, n_features) array or data frame
+        y : (n,) array
+            Class labels.
+
+        Raises
+        ------
+        ValueError
+            If the input is not fit for classification, holds one class only, or a parameter is out of range.
+        SamplingError
+            If a chain never moved, or a few weighted draws have all the weight.
+        """
+        X, y = validated(self, X, y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError(f"y holds {len(self.classes_)} class only; a machine needs at least two classes")
+        names = getattr(self, "feature_names_in_", None)
+        check_magnitudes(X, names)
+        labels, self.class_counts_ = machine_labels(codes, len(self.classes_))
+        with refusing_overflow("the Bayesian machine"):
+            common = self.length_scales == "common"
+            self.path_ = self._ascents(X, labels, self.random_state, common_length_scale=common)
+            self.hyperparameters_ = tuple(path.end for path in self.path_)
+            self._train(X, labels)
+        self.relevance_ = mean_relevance(self.path_, X)
+        self.chosen_ = what_was_chosen(self.path_)
+        listed = [f"x{a}" for a in range(X.shape[1])] if names is None else names
+        self.diagnostics_ = {"ascent": ascent_table(self.path_, listed)}
+        self.converged_ &= np.array([path.stopped for path in self.path_])
+        return self
+
+    def _train(self, X: Array, labels: Array) -> None:
+        loss = LOSSES[self.loss]
+        found = [
+            train_map_machine(X, y, loss, each, TOLERANCE)
+            for y, each in zip(labels, self.hyperparameters_, strict=True)
+        ]
+        self.machines_: tuple[MapMachine, ...] = tuple(found)
+        self.duality_gap_ = np.array([machine.duality_gap for machine in found])
+        self.converged_ = np.array([machine.converged for machine in found])
+
+    def trained_on(self, X: Array, y: NDArray[Any], features: Sequence[int]) -> BayesianSVM:
+        """Train with the hyperparameters that were found, but on some of the features only.
+
+        Parameters
+        ----------
+        X : (n, n_features) array
+            All features.
+        y : (n,) array
+            Class labels; the classes of `fit`.
+        features : sequence of int
+
+        Returns
+        -------
+        BayesianSVM
+            Which takes samples with these features only.
+        """
+        check_is_fitted(self)
+        machine = BayesianSVM(**self.get_params())
+        machine.classes_, machine.n_features_in_ = self.classes_, len(features)
+        labels, machine.class_counts_ = machine_labels(np.searchsorted(self.classes_, y), len(self.classes_))
+        machine.hyperparameters_ = tuple(_restricted(each, features) for each in self.hyperparameters_)
+        machine._train(X[:, features], labels)
+        return machine
+
+    def decision_function(self, X: Any) -> Array:
+        """Return θ: (n,) for two classes, positive for `classes_[1]`; else (n, n_classes)."""
+        values = self._values(X)
+        return values[0] if len(self.classes_) == 2 else values.T
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class labels, shape (n,); ties by the rule of `fsvm_cli.svm.predict_codes`."""
+        codes = predict_codes(self._values(X), self.class_counts_, TIE_TOLERANCES * TOLERANCE)
+        labels: NDArray[Any] = self.classes_[codes]
+        return labels
+
+    def _values(self, X: Any) -> Array:
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, reset=False)
+        return np.array([machine.decision_function(X) for machine in self.machines_])
+
+
+def _restricted(hyperparameters: Hyperparameters, features: Sequence[int]) -> Hyperparameters:
+    kernel = hyperparameters.kernel
+    kept = tuple(kernel.length_scales[feature] for feature in features)
+    return replace(hyperparameters, kernel=replace(kernel, length_scales=kept))

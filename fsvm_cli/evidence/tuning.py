@@ -1,0 +1,160 @@
+"""How the hyperparameters of a Bayesian machine are tuned: the parameters of its estimators, and what they lead to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import numpy as np
+from annotated_types import Ge, Gt, Lt
+from sklearn.utils import check_random_state
+
+from fsvm_cli.evidence.ard_kernel import ArdKernel
+from fsvm_cli.evidence.ascent import FIRST_LENGTH_SCALE, AscentPath, AscentSettings, Rule, ascend
+from fsvm_cli.evidence.gradient import Approximation  # noqa: TC001 - the parameter's annotation is read
+from fsvm_cli.evidence.hinge import Hinge
+from fsvm_cli.evidence.hybrid_monte_carlo import PAPER_SETTINGS, SamplerSettings
+from fsvm_cli.evidence.importance import ImportanceSettings
+from fsvm_cli.evidence.nystroem import choose_landmarks
+from fsvm_cli.evidence.sampled_evidence import Hyperparameters, SampledEvidence, SamplerReport
+from fsvm_cli.evidence.squared_hinge import SquaredHinge
+from fsvm_cli.evidence.trigonometric import Trigonometric
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from fsvm_cli.evidence.loss import Loss
+
+LOSSES: dict[str, Loss] = {"hinge": Hinge(), "squared-hinge": SquaredHinge(), "trigonometric": Trigonometric()}
+CHAINS = SamplerSettings(n_warm_up=15, n_draws=30)
+"""Chains begin near the posterior, and the errors of one step's gradient are made up for by the next: few will do."""
+OF_THE_BOUND = (ImportanceSettings(n_pairs=16), ImportanceSettings(n_pairs=256))
+"""The blurred loss is smooth, so that most draws count, and few tell the log evidence to some hundredths; many are
+taken where they do not."""
+SAMPLERS: dict[str, tuple[SamplerSettings | ImportanceSettings, ...]] = {
+    "weighted": (ImportanceSettings(), CHAINS),
+    "chains": (CHAINS,),
+    "paper": (PAPER_SETTINGS,),
+}
+
+
+@dataclass(eq=False, repr=False)
+class TunedByEvidence:
+    """The parameters of estimators whose hyperparameters climb the evidence; see `AutomaticRelevance`."""
+
+    loss: Literal["hinge", "squared-hinge", "trigonometric"] = "hinge"
+    approximation: Approximation = "mixed"
+    n_landmarks: Annotated[int, Ge(1)] = 200
+    n_eigenvectors: Annotated[int, Ge(1)] = 20
+    rule: Rule = "magnitude"
+    stop: Annotated[float, Gt(0), Lt(1)] = 0.3
+    max_steps: Annotated[int, Ge(0)] = 100
+    step: Annotated[float, Gt(0)] = 0.3
+    decay: Annotated[float, Gt(0)] = 40.0
+    sampler: Literal["weighted", "chains", "paper"] = "weighted"
+
+    def _ascents(
+        self, X: NDArray[np.float64], labels: NDArray[np.float64], random_state: Any, *, common_length_scale: bool
+    ) -> tuple[AscentPath, ...]:
+        """Tune one machine for each row of labels, which are -1 or +1, from C = k0 = k_off = 1 and l_a = √d."""
+        if self.approximation == "bound" and self.loss == "trigonometric":
+            raise ValueError(
+                "approximation 'bound' averages the loss over normal distributions, which the trigonometric loss, "
+                "infinite below -1, does not have; choose 'exact' or 'mixed', or another loss"
+            )
+        climbs = self.rule == "evidence"
+        if climbs and (self.approximation, self.sampler) != ("bound", "weighted"):
+            raise ValueError(
+                "rule 'evidence' climbs the value of the bound: it needs approximation 'bound' and sampler 'weighted'"
+            )
+        rng = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
+        landmarks = choose_landmarks(len(X), self.n_landmarks, rng)
+        d = X.shape[1]
+        start = Hyperparameters(1.0, ArdKernel(1.0, 1.0, (float(np.sqrt(d)),) * d))
+        settings = AscentSettings(self.rule, self.step, self.decay, self.stop, self.max_steps, common_length_scale)
+        # Chains, the second choice elsewhere, do not know the value.
+        loss, samplers = LOSSES[self.loss], OF_THE_BOUND if climbs else SAMPLERS[self.sampler]
+        machines = [
+            SampledEvidence(X, y, loss, landmarks, self.n_eigenvectors, samplers, self.approximation) for y in labels
+        ]
+        return tuple(ascend(each, start, settings, rng) for each in machines)
+
+
+def relevance(length_scales: NDArray[np.float64], varies: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Return the share of each feature in the exponent of the kernel, gold2005, equation (22).
+
+    Parameters
+    ----------
+    length_scales : ndarray, shape (n_features,)
+    varies : ndarray of bool, shape (n_features,)
+        A feature that does not has no part in the exponent, whatever its length scale.
+
+    Returns
+    -------
+    ndarray, shape (n_features,)
+        ω_a = l_a⁻² / Σ_b l_b⁻², which sum to 1; zeros where no feature varies.
+    """
+    inverse_squares = np.where(varies, length_scales**-2.0, 0.0)
+    shares: NDArray[np.float64] = inverse_squares / (inverse_squares.sum() or 1.0)
+    return shares
+
+
+def mean_relevance(paths: Sequence[AscentPath], X: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the mean over the machines of the `relevance` that their ascents ended with, shape (n_features,)."""
+    varies = np.not_equal(X, X[0]).any(axis=0)
+    shares: NDArray[np.float64] = np.mean(
+        [relevance(np.array(path.end.kernel.length_scales), varies) for path in paths], axis=0
+    )
+    return shares
+
+
+def what_was_chosen(paths: Sequence[AscentPath]) -> dict[str, float | int | str]:
+    """Say how many steps the ascents took together, and how many hyperparameters, if any, were kept at bounds."""
+    chosen: dict[str, float | int | str] = {"steps": sum(len(path.magnitude) - 1 for path in paths)}
+    n_bounded = sum(int(np.count_nonzero(path.at_bound)) for path in paths)
+    return chosen | ({"hyperparameters at bounds": n_bounded} if n_bounded else {})
+
+
+def ascent_table(paths: Sequence[AscentPath], feature_names: Sequence[str]) -> dict[str, NDArray[Any]]:
+    """Write ascents as a table.
+
+    Parameters
+    ----------
+    paths : sequence of AscentPath
+        Of each machine.
+    feature_names : sequence of str
+
+    Returns
+    -------
+    dict of str to ndarray
+        Columns `machine` and `step` (from 0), `C`, `k0`, `k_off`, `magnitude` (what the rule of that name looks at),
+        `resolved` (the part of the derivatives that are larger than their Monte Carlo errors); those of
+        `SamplerReport`, NaN where the sampler has none; and for each feature "length scale of NAME", "gradient of NAME"
+        (of the log evidence per sample, by the logarithm of the length scale) and "error of NAME".
+        Rows of all machines are below each other.
+    """
+    lengths = [len(path.magnitude) for path in paths]
+    values = np.exp(np.concatenate([path.logarithms for path in paths]))
+    gradient = np.concatenate([path.gradient for path in paths])
+    error = np.concatenate([path.error for path in paths])
+    reports = np.array([report for path in paths for report in path.reports])
+    first = FIRST_LENGTH_SCALE
+    columns: dict[str, NDArray[Any]] = {
+        "machine": np.repeat(np.arange(len(paths)), lengths),
+        "step": np.concatenate([np.arange(length) for length in lengths]),
+        **dict(zip(("C", "k0", "k_off"), values.T, strict=False)),
+        "magnitude": np.concatenate([path.magnitude for path in paths]),
+        "resolved": (np.abs(gradient) > error).mean(axis=1),
+        **dict(zip(SamplerReport._fields, reports.T, strict=True)),
+    }
+    for name, length_scale, slope, deviation in zip(
+        feature_names, values.T[first:], gradient.T[first:], error.T[first:], strict=True
+    ):
+        columns |= {
+            f"length scale of {name}": length_scale,
+            f"gradient of {name}": slope,
+            f"error of {name}": deviation,
+        }
+    return columns

@@ -1,0 +1,64 @@
+"""What records of gold2005 have in common: the ascents of Bayesian machines on the first split."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+import pandas as pd
+
+from fsvm_cli.experiment.records.base import Record
+from fsvm_cli.mistakes import Mistake
+from fsvm_cli.spec.bayesian import BayesianBase, BayesianLearner
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fsvm_cli.data.outline import Outline
+    from fsvm_cli.experiment.plan import Experiment
+    from fsvm_cli.experiment.trial import DrawnTrial
+    from fsvm_cli.spec.schema import Config
+
+LENGTH_SCALE_OF = "length scale of "
+
+
+class AscentRecord(Record):
+    """A record of every `ard` ranking, and of every Bayesian classifier on all features."""
+
+    method: ClassVar[str] = "ard"
+
+    def numbers(self, experiment: Experiment) -> list[int]:
+        """List the numbers of the competitors that are shown."""
+        return super().numbers(experiment) if experiment.config.rankings else _bayesian(experiment.config)
+
+    def mistakes(self, config: Config, data: Outline) -> Iterator[Mistake]:  # noqa: ARG002 - as in Record
+        """Find whether nothing is tuned by the evidence."""
+        if not (self.rankings(config) if config.rankings else _bayesian(config)):
+            yield Mistake(
+                ("record", config.record.index(self.name)),
+                f"the {self.name} is that of an ard ranking or a bayesian classifier; list one",
+            )
+
+    def ascents(self, trial: DrawnTrial) -> Iterator[tuple[str, pd.DataFrame]]:
+        """Yield the label of each competitor that is shown with the table of its ascents, features by their names."""
+        names = [f"{LENGTH_SCALE_OF}{name}" for name in trial.experiment.source.feature_names]
+        config = trial.experiment.config
+        for number in self.numbers(trial.experiment):
+            competitor = trial.experiment.competitors[number]
+            if config.rankings:
+                ranking = config.rankings[number]
+                table = trial.ranker(ranking, competitor.classifier).diagnostics_["ascent"]
+            else:
+                learner = trial.learner(competitor.classifier)
+                assert isinstance(learner, BayesianLearner), "only these are numbered"
+                table = dict(learner.diagnostics["ascent"])
+            steps = pd.DataFrame(table)
+            # On a training part features have no names: their columns stand in the order of the data.
+            lengths = [name for name in steps if str(name).startswith(LENGTH_SCALE_OF)]
+            others = [name for name in steps if " of " not in str(name)]
+            yield competitor.label, steps[[*others, *lengths]].set_axis([*others, *names], axis=1)
+
+
+def _bayesian(config: Config) -> list[int]:
+    """List the Bayesian ones among the classifiers that are compared on all features."""
+    classifiers = (config.classifier, *(alternative.classifier for alternative in config.alternatives))
+    return [number for number, each in enumerate(classifiers) if isinstance(each, BayesianBase)]

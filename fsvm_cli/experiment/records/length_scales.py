@@ -1,0 +1,79 @@
+"""The length scales that an ascent on the evidence ended with, gold2005, Figures 2 and 3."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import pandas as pd
+
+from fsvm_cli.evidence.tuning import relevance
+from fsvm_cli.experiment.ascents import LENGTH_SCALE_OF, AscentRecord
+from fsvm_cli.figures import COLOURS, COLUMN_WIDTH, LONGEST_TITLE, figure, legible, save
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from fsvm_cli.experiment.trial import DrawnTrial
+    from fsvm_cli.spec.schema import Config
+
+MAX_NAMED = 70
+"""Features that the horizontal axis has room to name."""
+BINS = 20
+COLUMNS = ["ranking", "machine", "feature", "length_scale", "relevance"]
+
+
+class LengthScales(AscentRecord):
+    """The length scale and the relevance of each feature on the first split.
+
+    Table `length-scales`: ranking (or classifier), machine, feature, length scale, and its share ω of the relevance.
+    """
+
+    name: ClassVar[str] = "length-scales"
+    tables: ClassVar[tuple[str, ...]] = ("length-scales",)
+
+    def compute(self, trial: DrawnTrial) -> dict[str, pd.DataFrame]:
+        """Take the ends of the ascents."""
+        X = trial.parts.X_train
+        varies = np.not_equal(X, X[0]).any(axis=0)
+        rows = []
+        for label, steps in self.ascents(trial):
+            for machine, ascent in steps.groupby("machine"):
+                features = [str(name) for name in ascent if str(name).startswith(LENGTH_SCALE_OF)]
+                lengths = ascent[features].to_numpy(dtype=np.float64)[-1]
+                names = [name.removeprefix(LENGTH_SCALE_OF) for name in features]
+                columns = zip(names, lengths, relevance(lengths, varies), strict=True)
+                rows += [(label, machine, *of_feature) for of_feature in columns]
+        return {
+            "length-scales": pd.DataFrame(rows, columns=["ranking", "machine", "feature", "length_scale", "relevance"])
+        }
+
+    def draw(
+        self,
+        tables: Mapping[str, pd.DataFrame],
+        config: Config,
+        data: Mapping[str, Any],  # noqa: ARG002 - the table names its features
+        folder: Path,
+        formats: Sequence[str],
+    ) -> list[Path]:
+        """Draw the length scales of each machine by feature, and their histogram."""
+        machines = list(tables["length-scales"].groupby(["ranking", "machine"], sort=False))
+        several = tables["length-scales"]["machine"].max() > 0
+        with figure(2 * COLUMN_WIDTH, 2.6 * len(machines)) as drawing:
+            all_axes = drawing.subplots(len(machines), 2, squeeze=False, width_ratios=(3, 1))
+            for (by_feature, histogram), ((label, machine), rows) in zip(all_axes, machines, strict=True):
+                by_feature.set_title(f"{legible(label)}, machine {machine}" if several else legible(label), loc="left")
+                by_feature.bar(np.arange(len(rows)), rows["length_scale"], color=COLOURS[0])
+                by_feature.set_ylabel("Length scale")
+                by_feature.margins(x=0.01)
+                if len(rows) <= MAX_NAMED:
+                    names = [legible(name, 20) for name in rows["feature"]]
+                    by_feature.set_xticks(np.arange(len(rows)), names, rotation=90, fontsize=4.5)
+                else:
+                    by_feature.set_xlabel("Feature")
+                histogram.hist(rows["length_scale"], bins=BINS, color=COLOURS[0])
+                histogram.set_xlabel("Length scale")
+                histogram.set_ylabel("Features")
+            drawing.suptitle(f"{legible(config.title, LONGEST_TITLE)}\nfirst split", fontsize=8, x=0.01, ha="left")
+            return save(drawing, folder, self.name, formats)
