@@ -28,6 +28,8 @@ PATIENCE = 3
 WORTH_A_MENTION = 1.0
 """Of ln Q(Y | X): a ratio of evidences below e is "not worth more than a bare mention" (R. E. Kass and A. E. Raftery,
 "Bayes Factors", Journal of the American Statistical Association 90, 1995)."""
+BEYOND = 100.0
+"""How much lower the evidence counts, in units of the first step's rise, where no draws can tell it."""
 OUT_OF_STEPS = 1
 """What scipy calls an end by the number of steps."""
 
@@ -129,7 +131,8 @@ def ascend(
     Raises
     ------
     SamplingError
-        If a chain never moved, or a few draws have all the weight, or a gradient is no number.
+        If at the start, or by the rule "magnitude" anywhere, a chain never moved, or a few draws have all the weight,
+        or a gradient is no number.
     """
     track = _Track(evidence, settings, start.logarithms)
     return (_by_evidence if settings.rule == "evidence" else _by_magnitude)(track, rng)
@@ -168,6 +171,15 @@ class _Track:
         if self.settings.common_length_scale:
             free[FIRST_LENGTH_SCALE:] = free[FIRST_LENGTH_SCALE:].mean()
         return free
+
+    def rises_no_more(self) -> bool:
+        """Whether the last steps together have not raised the evidence by what is worth a mention."""
+        reports = [report for _, _, report in self.rows]
+        if len(reports) <= PATIENCE:
+            return False
+        before, now = reports[-1 - PATIENCE], reports[-1]
+        error = np.hypot(before.log_evidence_error, now.log_evidence_error)
+        return bool(now.log_evidence - before.log_evidence < max(WORTH_A_MENTION / len(self.evidence.y), error))
 
     def path(self, *, stopped: bool) -> AscentPath:
         """Join the rows."""
@@ -210,27 +222,23 @@ def _by_evidence(track: _Track, rng: np.random.Generator) -> AscentPath:
                 raise SamplingError("the rule 'evidence' needs its value, which chains do not know")
         return seen[key]
 
-    def stops() -> bool:
-        reports = [report for _, _, report in track.rows]
-        if len(reports) <= PATIENCE:
-            return False
-        before, now = reports[-1 - PATIENCE], reports[-1]
-        error = np.hypot(before.log_evidence_error, now.log_evidence_error)
-        return bool(now.log_evidence - before.log_evidence < max(WORTH_A_MENTION / len(track.evidence.y), error))
-
     gradient, report = look(track.first)
     track.append(track.first, gradient, report)
     # L-BFGS begins with the gradient for a step: in this unit of the evidence its largest component is `step`.
     unit = (np.abs(track.free(gradient.value)).max() or 1.0) / settings.step
 
     def descended(change: Array) -> tuple[float, Array]:
-        gradient, report = look(track.first + change)
+        try:
+            gradient, report = look(track.first + change)
+        except SamplingError:
+            # Too far: the search for a step goes back to where draws tell the evidence.
+            return BEYOND - track.rows[-1][2].log_evidence / unit, np.zeros_like(change)
         return -report.log_evidence / unit, -track.free(gradient.value) / unit
 
     def followed(intermediate_result: scipy.optimize.OptimizeResult) -> None:
         here = track.first + intermediate_result.x
         track.append(here, *look(here))
-        if stops():
+        if track.rises_no_more():
             raise StopIteration
 
     if not settings.max_steps:

@@ -191,6 +191,21 @@ def test_a_gradient_that_is_no_number_fails() -> None:
             ascend(evidence, START, AscentSettings(rule), np.random.default_rng(0))
 
 
+def test_where_draws_cannot_tell_the_evidence_steps_are_shorter() -> None:
+    class Cliff(Quadratic):
+        def gradient_at(
+            self, hyperparameters: Hyperparameters, rng: np.random.Generator
+        ) -> tuple[EvidenceGradient, SamplerReport]:
+            if hyperparameters.logarithms[1] > 0.9:
+                raise SamplingError("too far")
+            return super().gradient_at(hyperparameters, rng)
+
+    evidence = Cliff(X, Y, Hinge(), EVIDENCE.landmarks, 12, EVIDENCE.samplers, "bound")
+    path = ascend(evidence, START, AscentSettings("evidence", step=2.0), np.random.default_rng(0))
+    assert path.logarithms[-1, 1] <= 0.9
+    assert path.reports[-1].log_evidence > path.reports[0].log_evidence + 1.0
+
+
 def test_the_rule_evidence_does_not_take_chains() -> None:
     chains = replace(BOUND, samplers=EVIDENCE.samplers)
     with pytest.raises(SamplingError, match="chains do not know"):
