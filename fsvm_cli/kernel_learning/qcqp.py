@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 MACHINE_TOLERANCE = 1e-2
 """Gap of the machines, as a part of the gap of the weights, which is the larger of the two."""
-SHIFT = 1e-12
+SHIFT = 1e-10
 """On the diagonal of the free samples' Gram matrix, as a part of its largest entry: they may depend on each other."""
 DAMPING = 1e-9
 """The same for the second derivative by the weights: that of kernels which are alike has no inverse."""
@@ -31,7 +31,7 @@ FARTHEST, SHRINKAGE, GROWTH, SHORTEST = 0.8, 0.5, 1.5, 2.0**-20
 """A share falls by no more than a part of it, the reach, in one step: where it should become small, the value is like
 one over the share, and its second derivative promises too much. The largest reach; what it is multiplied by where a
 step fails or succeeds; the least that is tried."""
-NEGLIGIBLE = 1e-2
+NEGLIGIBLE = 1e-4
 """Shares smaller than this part of their mean may fall to 0 at once."""
 NO_STEP = 1e-14
 """Shares that differ by less are the same."""
@@ -48,6 +48,8 @@ class _Point:
     """
 
     shares: Array
+    gram: Array
+    """The sum of the kernels."""
     machine: DualSolution
     products: Array
     """Of each kernel at unit trace with the machine's coefficients, (m, n)."""
@@ -167,8 +169,7 @@ class _Path:
         """Train the first machine; where there is none with all kernels together, there is none at all."""
         point = self.at(shares, None)
         if math.isinf(point.upper):
-            gram = self.kernels.combined(shares * self.kernels.units)
-            self.margin.machine(gram, self.y, tolerance=self.tolerance, on_failure="raise")
+            self.margin.machine(point.gram, self.y, tolerance=self.tolerance, on_failure="raise")
         return point
 
     def at(self, shares: Array, before: _Point | None) -> _Point:
@@ -181,7 +182,7 @@ class _Path:
         forms = products @ (machine.alpha * self.y)
         known = machine.duality_gap < 1.0
         upper = machine.objective / (1.0 - machine.duality_gap) if known else math.inf
-        return _Point(shares, machine, products, forms, upper)
+        return _Point(shares, gram, machine, products, forms, upper)
 
     def step(self, point: _Point, max_machines: int) -> _Point | None:
         """Take a Newton step, no longer than it leads down; None where none does."""
@@ -218,7 +219,7 @@ class _Path:
         n_kernels = len(point.shares)
         if len(free) < 2:
             return np.zeros((n_kernels, n_kernels))
-        block = self.kernels.combined(point.shares * self.kernels.units)[np.ix_(free, free)]
+        block = point.gram[np.ix_(free, free)]
         block.flat[:: len(free) + 1] += self.margin.ridge
         # A machine with a bias does not depend on a constant, which makes the block positive definite.
         scale = float(block.diagonal().max())

@@ -133,7 +133,7 @@ def test_sixty_features_reach_their_gap(kind: str) -> None:
     found = learn_weights(SingleFeatures.of(X), y, Margin(kind, 0.5))
     assert found.converged
     assert found.iterations < 100
-    assert (found.weights == 0.0).any()
+    assert found.weights.min() < 1e-3
 
 
 def test_alignment_is_that_of_a_conic_solver() -> None:
