@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -69,7 +70,9 @@ class GramMatrices(BaseKernels):
     training: Array
 
     @classmethod
-    def of(cls, grams: Sequence[Array] | Array, n_train: int | None = None) -> GramMatrices:
+    def of(
+        cls, grams: Sequence[Array] | Array, n_train: int | None = None, *, known_semidefinite: Sequence[bool] = ()
+    ) -> GramMatrices:
         """Check Gram matrices.
 
         Parameters
@@ -78,6 +81,9 @@ class GramMatrices(BaseKernels):
             Positive semidefinite up to rounding, finite.
         n_train : int, optional
             The first so many rows are those of the training part; all where it is None.
+        known_semidefinite : sequence of bool
+            Whether each is a Gram matrix of a kernel that is positive semidefinite, which is then not checked; where
+            nothing is said, all are.
 
         Raises
         ------
@@ -87,8 +93,11 @@ class GramMatrices(BaseKernels):
         stack = np.ascontiguousarray(grams, dtype=np.float64)
         if stack.ndim != 3 or 0 in stack.shape or stack.shape[1] != stack.shape[2]:
             raise ValueError(f"Gram matrices of one size are needed, one for each kernel, not an array {stack.shape}")
-        for number, gram in enumerate(stack, start=1):
-            _check_gram(gram, f"the Gram matrix of base kernel {number}")
+        for number, (gram, known) in enumerate(itertools.zip_longest(stack, known_semidefinite), start=1):
+            label = f"the Gram matrix of base kernel {number}"
+            _check_symmetric(gram, label)
+            if not known:
+                _check_semidefinite(gram, label)
         traces = np.maximum(np.trace(stack, axis1=1, axis2=2), 0.0)
         if not traces.any():
             raise ValueError("all base kernels are zero; there is nothing to learn from")
@@ -101,11 +110,9 @@ class GramMatrices(BaseKernels):
         return len(self.grams[0])
 
     def combined(self, weights: Array) -> Array:  # noqa: D102 - as in BaseKernels
-        chosen = np.flatnonzero(weights)
-        total = np.zeros(self.training.shape[1:])
-        for number in chosen:
-            total += weights[number] * self.training[number]
-        return total
+        m, n, _ = self.training.shape
+        # One pass of matrix times vector: a temporary array for each kernel would take most of the time.
+        return np.asarray(weights @ self.training.reshape(m, n * n), dtype=np.float64).reshape(n, n)
 
     def products(self, coefficients: Array) -> Array:  # noqa: D102 - as in BaseKernels
         return self.training @ coefficients
@@ -182,16 +189,22 @@ class WithIdentity(BaseKernels):
         return np.vstack([self.base.products(coefficients), coefficients])
 
 
-def _check_gram(gram: Array, label: str) -> None:
+def _check_symmetric(gram: Array, label: str) -> None:
     if not np.isfinite(gram).all():
         raise ValueError(f"{label} holds values that are not finite")
-    room = ROUNDING * len(gram) * float(np.abs(gram.diagonal()).max())
-    if np.abs(gram - gram.T).max() > room:
+    if not np.array_equal(gram, gram.T) and np.abs(gram - gram.T).max() > _room(gram):
         raise ValueError(f"{label} is not symmetric")
+
+
+def _room(gram: Array) -> float:
+    return ROUNDING * len(gram) * float(np.abs(gram.diagonal()).max())
+
+
+def _check_semidefinite(gram: Array, label: str) -> None:
     if not gram.any():
         return
     shifted = gram.copy()
-    shifted.flat[:: len(gram) + 1] += room
+    shifted.flat[:: len(gram) + 1] += _room(gram)
     # A Cholesky factor is there if and only if no eigenvalue is below minus the room; eigenvalues would take longer.
-    if lapack.dpotrf(shifted, lower=1, overwrite_a=1)[1]:
+    if lapack.dpotrf(shifted.T, lower=1, clean=0, overwrite_a=1)[1]:
         raise ValueError(f"{label} is indefinite: it has a negative eigenvalue, and no machine of largest margin")

@@ -136,7 +136,8 @@ output_factors_, n_features_in_, feature_names_in_
             raise ValueError(f"y holds {len(self.classes_)} class only; a machine needs at least two classes")
         margin, kernels = Margin(self.margin, self.C), self._base_kernels()
         rows = X if X_unlabelled is None else _stacked(X, self._evaluation_rows(X_unlabelled))
-        grams = GramMatrices.of([kernel.gram(rows, rows) for kernel in kernels], X.shape[0])
+        known = [kernel.positive_semidefinite for kernel in kernels]
+        grams = GramMatrices.of([kernel.gram(rows, rows) for kernel in kernels], X.shape[0], known_semidefinite=known)
         labels, self.class_counts_ = machine_labels(codes, len(self.classes_))
         learned = [learn_kernel(self.combine, grams, own, margin, tolerance=self.tolerance) for own in labels]
         self._keep(X, labels, kernels, learned)

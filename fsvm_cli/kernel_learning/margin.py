@@ -51,6 +51,11 @@ class Margin:
         return self.C if self.kind == "1-norm" else math.inf
 
     @property
+    def is_hard(self) -> bool:
+        """Whether there may be no machine."""
+        return math.isinf(self.bound) and self.ridge == 0.0 and self.kind != "learned-2-norm"
+
+    @property
     def ridge(self) -> float:
         """What is added to the diagonal of the Gram matrix, tau."""
         return 1.0 / self.C if self.kind == "2-norm" else 0.0
@@ -116,6 +121,13 @@ class LearnedKernel:
     def margin(self) -> float:
         """The width between the classes, 2 / ||w||, in units of the feature space; infinity where w = 0."""
         return 2.0 / math.sqrt(self.squared_norm) if self.squared_norm > 0.0 else math.inf
+
+
+def relative_gap(upper: float, lower: float) -> float:
+    """Return by what part of the upper bound the optimum may be smaller; infinity where there is no bound."""
+    if math.isinf(upper):
+        return math.inf
+    return max(upper - lower, 0.0) / upper if upper > 0.0 else 0.0
 
 
 def scaled_bound(total: float, ridge_term: float, quadratic: float, longest: float) -> float:

@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.linalg import eigh, qr
+from scipy.linalg import eigh, lapack, qr
 from scipy.optimize import linprog
 
-from fsvm_cli.kernel_learning.margin import LearnedKernel
+from fsvm_cli.kernel_learning.margin import LearnedKernel, relative_gap
+from fsvm_cli.kernel_learning.qcqp import MACHINE_TOLERANCE, descend
+from fsvm_cli.kernel_learning.trained import Trainer
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy.typing as npt
 
     from fsvm_cli.kernel_learning.base_kernels import GramMatrices
     from fsvm_cli.kernel_learning.margin import Margin
-    from fsvm_cli.svm.solvers.dual import DualSolution
+    from fsvm_cli.kernel_learning.trained import Trained
     from fsvm_cli.svm.vectors import Array
 
-MACHINE_TOLERANCE = 1e-2
-"""Gap of the machines, as a part of the gap of the weights."""
+ROUGH = 1e-2
+"""The gap of weights that are not negative, from which the search begins: their machines are the first cuts."""
 RANK = 1e-10
 """Eigenvalues of the sum of all kernels below this part of the largest are those of a space that no kernel reaches."""
 DEPENDENT = 1e-8
@@ -34,18 +37,6 @@ RETREATS = (1.0, 0.99, 0.9, 0.5)
 """Parts of the way to the boundary at which a machine is looked for, where there is none on it."""
 EIGENVECTORS = 3
 """Cuts from one point, at most: one for each negative eigenvalue."""
-
-
-@dataclass(frozen=True, eq=False)
-class _Point:
-    """Shares of the kernels in the trace, with the machine there."""
-
-    shares: Array
-    machine: DualSolution
-    forms: Array
-    """c' K_i c of each kernel at unit trace, (m,)."""
-    upper: float
-    """The machine's primal objective; infinite where there is no machine."""
 
 
 def learn_signed_weights(
@@ -76,8 +67,9 @@ def learn_signed_weights(
 
     Raises
     ------
-    InfeasibleError
-        If the margin is hard and the classes are not separable with all kernels together.
+    ConvergenceError
+        If the margin is hard and no machine is found with all kernels together: `InfeasibleError` where the classes are
+        not separable.
     ValueError
         If there is one class only, the sizes disagree, or the margin's ridge is to be learned.
 
@@ -100,28 +92,29 @@ def learn_signed_weights(
         raise ValueError(f"tolerance must be > 0, not {tolerance!r}")
     if margin.kind == "learned-2-norm":
         raise ValueError("a ridge is learned with weights that are not negative only; use the qcqp, or give C")
-    search = _Search(kernels, y, margin, MACHINE_TOLERANCE * tolerance)
-    best = search.begin()
-    lower = 0.0
-    while best.upper - lower > tolerance * best.upper and search.n_machines < max_machines:
+    trainer = Trainer(kernels, y, margin, MACHINE_TOLERANCE * tolerance)
+    points, _ = descend(trainer, max(tolerance, ROUGH), max_machines)
+    search = _Search(trainer, points)
+    best, lower = search.best_of(points), 0.0
+    while tolerance < relative_gap(best.upper, lower) < math.inf and trainer.n_machines < max_machines:
         found = search.lowest()
         if found is None:
             break
         target, bound = found
         lower = max(lower, bound)
-        if best.upper - lower > tolerance * best.upper:
-            best = min(best, search.towards(target), key=lambda point: point.upper)
-    gap = max(best.upper - lower, 0.0) / best.upper if best.upper > 0.0 else 0.0
-    weights = np.zeros(len(kernels.traces))
-    weights[search.chosen] = best.shares * search.units
+        if relative_gap(best.upper, lower) > tolerance:
+            reached = search.towards(target)
+            between = search.between(best, reached)
+            best = min(best, reached, between, key=lambda point: point.upper)
+    gap = relative_gap(best.upper, lower)
     return LearnedKernel(
-        weights,
+        best.shares * kernels.units,
         margin.ridge,
         best.machine,
         squared_norm=float(best.shares @ best.forms),
         objective=2.0 * best.upper,
         gap=gap,
-        iterations=search.n_machines,
+        iterations=trainer.n_machines,
         converged=gap <= tolerance,
     )
 
@@ -129,33 +122,23 @@ def learn_signed_weights(
 class _Search:
     """The cuts so far, and the coordinates in which the sum of all kernels is the identity."""
 
-    def __init__(self, kernels: GramMatrices, y: Array, margin: Margin, tolerance: float) -> None:
-        self.kernels, self.y, self.margin, self.tolerance = kernels, y, margin, tolerance
-        self.chosen = independent_kernels(kernels)
-        self.units = kernels.units[self.chosen]
+    def __init__(self, trainer: Trainer, points: Sequence[Trained]) -> None:
+        self.trainer = trainer
+        self.chosen = independent_kernels(trainer.kernels)
         self.centre = np.full(len(self.chosen), 1.0 / len(self.chosen))
-        self.whitened = self._whitened()
-        self.n_machines, self.unit = 0, 1.0
+        scaled = trainer.kernels.grams[self.chosen] * trainer.kernels.units[self.chosen, None, None]
+        self.whitened = whitened(scaled, self.centre)
+        self.unit = points[0].upper if 0.0 < points[0].upper < math.inf else 1.0
         self.rows: list[Array] = []
         self.sides: list[float] = []
+        for point in points:
+            self._bound_value(point)
 
-    def _whitened(self) -> Array:
-        """Return each kernel, at unit trace, in the coordinates in which that of the centre is the identity."""
-        scaled = self.kernels.grams[self.chosen] * self.units[:, None, None]
-        values, vectors = eigh(np.tensordot(self.centre, scaled, 1), check_finite=False, driver="evd")
-        reached = values > RANK * values[-1]
-        basis = vectors[:, reached] / np.sqrt(values[reached])
-        return np.array([basis.T @ (gram @ basis) for gram in scaled])
-
-    def begin(self) -> _Point:
-        """Train the machine at the centre; where there is none with all kernels together, there is none at all."""
-        point = self._at(self.centre)
-        if math.isinf(point.upper):
-            gram = self.kernels.combined(self._weights(self.centre))
-            self.margin.machine(gram, self.y, tolerance=self.tolerance, on_failure="raise")
-        self.unit = point.upper if 0.0 < point.upper < math.inf else 1.0
-        self._bound_value(point)
-        return point
+    def best_of(self, points: Sequence[Trained]) -> Trained:
+        """Return the best of points whose shares are those of the chosen kernels only; the centre if there is none."""
+        others = np.setdiff1d(np.arange(len(points[0].shares)), self.chosen)
+        own = [point for point in points if not point.shares[others].any()]
+        return min(own, key=lambda point: point.upper) if own else self._at(self.centre)
 
     def lowest(self) -> tuple[Array, float] | None:
         """Return the shares of least value that the cuts allow, with this lower bound; None if rounding forbids."""
@@ -174,7 +157,7 @@ class _Search:
         rests_on_cuts = bool((np.abs(shares) < 0.99 * FARTHEST).all())
         return shares, self.unit * float(found.fun) if rests_on_cuts else 0.0
 
-    def towards(self, target: Array) -> _Point:
+    def towards(self, target: Array) -> Trained:
         """Go from the centre to the shares, as far as the sum of kernels stays semidefinite; add the cuts there."""
         direction = target - self.centre
         n_rows = self.whitened.shape[1]
@@ -196,30 +179,27 @@ class _Search:
         self._bound_value(point)
         return point
 
-    def _weights(self, shares: Array) -> Array:
-        weights = np.zeros(len(self.kernels.traces))
-        weights[self.chosen] = shares * self.units
-        return weights
+    def between(self, first: Trained, second: Trained) -> Trained:
+        """Add the cut half-way between two points, where the optimum is often nearer: a machine costs the least."""
+        point = self.trainer.at(0.5 * (first.shares + second.shares), first)
+        self._bound_value(point)
+        return point
 
-    def _at(self, shares: Array) -> _Point:
-        self.n_machines += 1
-        gram = self.kernels.combined(self._weights(shares))
-        machine = self.margin.machine(gram, self.y, tolerance=self.tolerance)
-        c = machine.alpha * self.y
-        forms = (self.kernels.products(c) @ c)[self.chosen] * self.units
-        known = machine.duality_gap < 1.0
-        return _Point(shares, machine, forms, machine.objective / (1.0 - machine.duality_gap) if known else math.inf)
+    def _at(self, shares: Array) -> Trained:
+        of_all = np.zeros(len(self.trainer.kernels.traces))
+        of_all[self.chosen] = shares
+        return self.trainer.at(of_all)
 
     def _forbid(self, forms: Array) -> None:
         """Ask for sum_i shares_i v' K_i v >= 0."""
         self.rows.append(np.append(-forms / np.abs(forms).max(), 0.0))
         self.sides.append(0.0)
 
-    def _bound_value(self, point: _Point) -> None:
+    def _bound_value(self, point: Trained) -> None:
         """Ask that the value be no smaller than the dual objective of the machine's alpha."""
         alpha = point.machine.alpha
-        constant = float(alpha.sum() - 0.5 * self.margin.ridge * (alpha @ alpha))
-        row = np.append(-0.5 * point.forms / self.unit, -1.0)
+        constant = float(alpha.sum() - 0.5 * self.trainer.margin.ridge * (alpha @ alpha))
+        row = np.append(-0.5 * point.forms[self.chosen] / self.unit, -1.0)
         size = float(np.abs(row).max())
         self.rows.append(row / size)
         self.sides.append(-constant / self.unit / size)
@@ -228,8 +208,42 @@ class _Search:
 def independent_kernels(kernels: GramMatrices) -> npt.NDArray[np.intp]:
     """Return the numbers, ascending, of kernels of which none is zero or a weighted sum of the others."""
     present = np.flatnonzero(kernels.traces > 0.0)
-    columns = kernels.grams[present].reshape(len(present), -1).T
+    # Matrices depend on each other, but for a chance of 0, just where their products with random vectors do.
+    vectors = np.random.default_rng(0).standard_normal((kernels.n_all, len(present) + 1))
+    columns = (kernels.grams[present] @ vectors).reshape(len(present), -1).T
     columns = columns / np.linalg.norm(columns, axis=0)
     triangle, order = qr(columns, mode="r", pivoting=True, check_finite=False)
     kept = np.abs(triangle.diagonal()) > DEPENDENT
     return np.sort(present[order[: len(kept)][kept]])
+
+
+def whitened(grams: Array, shares: Array) -> Array:
+    """Return positive semidefinite matrices in coordinates in which the sum of shares times them is the identity.
+
+    Parameters
+    ----------
+    grams : (m, n, n) array
+    shares : (m,) array
+        > 0.
+
+    Returns
+    -------
+    (m, r, r) array
+        r is the rank of the sum: what no matrix reaches is left out.
+    """
+    total = np.tensordot(shares, grams, 1)
+    factor, failed = lapack.dpotrf(total, lower=1, clean=0)
+    pivots = factor.diagonal() ** 2
+    if failed or pivots.min() <= RANK * pivots.max():
+        values, vectors = eigh(total, check_finite=False, driver="evd")
+        reached = values > RANK * values[-1]
+        basis = vectors[:, reached] / np.sqrt(values[reached])
+        return np.array([basis.T @ (gram @ basis) for gram in grams])
+    white = np.empty_like(grams)
+    white[-1] = np.eye(len(total))
+    for number, gram in enumerate(grams[:-1]):
+        lower = np.tril(lapack.dsygst(gram, factor, itype=1, lower=1)[0])
+        white[number] = lower + np.tril(lower, -1).T
+        white[-1] -= shares[number] * white[number]
+    white[-1] /= shares[-1]
+    return white
