@@ -63,14 +63,17 @@ def test_each_number_of_features_has_a_figure_with_a_line_for_each_competitor(
 
 
 def test_a_learning_curve_of_the_machine_alone_is_drawn_too(load: Callable[..., LoadedConfig], tmp_path: Path) -> None:
-    loaded = load(dataset="wine", protocol={"splits": 2, "train": [20, 40], "test": 40, "seed": 7}, rankings=None)
+    protocol = {"splits": 2, "train": [20, 40], "test": 40, "seed": 7}
+    loaded = load(dataset="wine", protocol=protocol, rankings=None, parts=["test", "train"])
     experiment = plan(loaded, print)
     run_job(experiment, tmp_path)
     with Store(tmp_path, writable=False) as store:
         write_tables(loaded, experiment, store, tmp_path)
-    (path,) = draw_figures(tmp_path, ("svg",))
-    assert path.name == "error-vs-training-rows.svg"
-    assert "the kept (%)" not in path.read_text()
+    test, train = draw_figures(tmp_path, ("svg",))
+    assert (test.name, train.name) == ("error-vs-training-rows.svg", "error-vs-training-rows-training-part.svg")
+    assert "<!-- Test error (%) -->" in test.read_text()
+    assert "<!-- Training error (%) -->" in train.read_text()
+    assert "the kept (%)" not in test.read_text()
 
 
 def test_a_run_ends_with_a_table_down_which_the_training_rows_grow(
