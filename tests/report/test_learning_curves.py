@@ -13,9 +13,10 @@ from fsvm_cli.experiment.trial import draw_parts
 from fsvm_cli.figures import series_style
 from fsvm_cli.report.complete_trials import collect
 from fsvm_cli.report.drawing import draw_figures
-from fsvm_cli.report.learning_rows import MAX_SIZES, sizes_shown
+from fsvm_cli.report.learning_rows import MAX_SIZES, learning_rows, sizes_shown
 from fsvm_cli.report.results import write_tables
 from fsvm_cli.report.summary import print_summary
+from fsvm_cli.report.table_files import read_table
 from fsvm_cli.report.trials import Trials
 from fsvm_cli.spec.claims.base import Place
 from fsvm_cli.store.store import Store
@@ -90,6 +91,19 @@ def test_a_run_ends_with_a_table_down_which_the_training_rows_grow(
     assert rows == ["6", "12", "20"] * 2
     (all_features,) = {line.rpartition("┃")[0].split("┃")[-1].strip() for line in printed.splitlines() if "┃" in line}
     assert all_features == "all features"
+
+
+def test_a_method_that_fails_at_a_training_size_takes_no_other_line_with_it(
+    ran: tuple[LoadedConfig, Experiment, Path],
+) -> None:
+    loaded, _, folder = ran
+    table = read_table(folder / "curves.csv")
+    curves = table[(table["part"] == "test") & ((table["ranking"] != "average-separation") | (table["train_size"] > 6))]
+    for _, rows in learning_rows(curves, loaded.config):
+        sizes = rows.groupby("ranking")["train_size"].apply(list).to_dict()
+        assert sizes.pop("average-separation") == [12, 20]
+        assert sizes == {label: [6, 12, 20] for label in ("random", "oracle", "all features")}
+    assert list(learning_rows(curves[:0], loaded.config)) == []
 
 
 def test_the_oracle_is_the_machine_on_the_features_that_it_names(ran: tuple[LoadedConfig, Experiment, Path]) -> None:
