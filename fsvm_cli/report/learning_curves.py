@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -10,16 +12,18 @@ from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 from fsvm_cli.evaluation.complements import COMPLEMENT_OF
 from fsvm_cli.evaluation.metrics import METRIC_TITLES
 from fsvm_cli.figures import COLOURS, COLUMN_WIDTH, LONGEST_TITLE, figure, legible, save, series_style
+from fsvm_cli.report.curves import PART_NAMES
 from fsvm_cli.report.learning_rows import learning_rows
 from fsvm_cli.spec.oracle import ORACLE
 from fsvm_cli.spec.rankings import ALL_FEATURES
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     import pandas as pd
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
     from fsvm_cli.spec.schema import Config
@@ -55,7 +59,7 @@ class Line(NamedTuple):
 def draw_learning_curves(
     curves: pd.DataFrame, selection: pd.DataFrame | None, config: Config, folder: Path, formats: Sequence[str]
 ) -> list[Path]:
-    """Draw one figure per metric and number of retained features, one line per ranking.
+    """Draw one figure per metric, part of the data and number of retained features, one line per ranking.
 
     Parameters
     ----------
@@ -73,28 +77,35 @@ def draw_learning_curves(
     list of Path
     """
     paths = []
-    for metric in config.metrics:
-        for size, rows in learning_rows(curves[(curves["metric"] == metric) & (curves["part"] == "test")], config):
+    for metric, part in itertools.product(config.metrics, config.parts):
+        for size, rows in learning_rows(curves[(curves["metric"] == metric) & (curves["part"] == part)], config):
             lines = [_in_per_cent(line, metric) for line in _lines(rows, config)]
             recovered = [] if selection is None else _recovery(selection, size, config)
             name = f"{COMPLEMENT_OF.get(metric, metric)}-vs-training-rows"
-            name += f"-{size}-features" if config.rankings else ""
-            with figure(COLUMN_WIDTH, 4.6 if recovered else 3.4) as drawing:
-                all_axes = drawing.subplots(
-                    2 if recovered else 1, 1, sharex=True, squeeze=False, height_ratios=(5, 3) if recovered else None
-                )[:, 0]
-                handles = _draw(all_axes[0], lines)
-                all_axes[0].set_title(_title(rows, size, config), loc="left", wrap=True)
-                words = METRIC_TITLES[metric].replace("accuracy", "error")
-                all_axes[0].set_ylabel(f"Test {words} (%)")
-                if recovered:
-                    _draw(all_axes[1], recovered)
-                    all_axes[1].set_ylabel("Relevant among\nthe kept (%)")
-                    all_axes[1].set_ylim(-3, 103)
-                all_axes[-1].set_xlabel("Number of training rows")
-                drawing.legend(handles=handles, loc="outside lower left", ncols=2, handlelength=2.6)
+            name += (f"-{size}-features" if config.rankings else "") + ("" if part == "test" else "-training-part")
+            quantity = f"{PART_NAMES[part].capitalize()} {METRIC_TITLES[metric].replace('accuracy', 'error')} (%)"
+            with _panels(lines, recovered) as drawing:
+                upper = drawing.axes[0]
+                upper.set_title(_title(rows, size, config), loc="left", wrap=True)
+                upper.set_ylabel(quantity)
                 paths += save(drawing, folder, name, formats)
     return paths
+
+
+@contextlib.contextmanager
+def _panels(lines: Sequence[Line], recovered: Sequence[Line]) -> Iterator[Figure]:
+    """Draw a panel for the figure of merit, and below it one for the relevant features where these are known."""
+    with figure(COLUMN_WIDTH, 4.6 if recovered else 3.4) as drawing:
+        heights = (5, 3) if recovered else (1,)
+        all_axes = drawing.subplots(len(heights), 1, sharex=True, squeeze=False, height_ratios=heights)[:, 0]
+        handles = _draw(all_axes[0], lines)
+        if recovered:
+            _draw(all_axes[1], recovered)
+            all_axes[1].set_ylabel("Relevant among\nthe kept (%)")
+            all_axes[1].set_ylim(-3, 103)
+        all_axes[-1].set_xlabel("Number of training rows")
+        drawing.legend(handles=handles, loc="outside lower left", ncols=2, handlelength=2.6)
+        yield drawing
 
 
 def _title(rows: pd.DataFrame, size: int, config: Config) -> str:

@@ -49,8 +49,12 @@ def learning_rows(curves: pd.DataFrame, config: Config) -> Iterator[tuple[int, p
         Rows of the table `curves.csv` of one metric and part.
     config : Config
     """
+    if curves.empty:
+        return
     sizes = sorted(curves["n_features"].unique())
-    on_all = curves[(curves["n_features"] == sizes[-1]) & (curves["ranking"] == curves["ranking"].iloc[0])]
+    ranked = curves["ranking"].isin([ranking.label for ranking in config.rankings])
+    # A method may have failed at some training sizes, and another not.
+    on_all = curves[(curves["n_features"] == sizes[-1]) & ranked].drop_duplicates("train_size")
     for size in sizes_shown(sizes):
         rows = [curves[curves["n_features"] == size]]
         if config.shares_classifier and size < sizes[-1]:

@@ -13,9 +13,10 @@ from fsvm_cli.experiment.trial import draw_parts
 from fsvm_cli.figures import series_style
 from fsvm_cli.report.complete_trials import collect
 from fsvm_cli.report.drawing import draw_figures
-from fsvm_cli.report.learning_rows import MAX_SIZES, sizes_shown
+from fsvm_cli.report.learning_rows import MAX_SIZES, learning_rows, sizes_shown
 from fsvm_cli.report.results import write_tables
 from fsvm_cli.report.summary import print_summary
+from fsvm_cli.report.table_files import read_table
 from fsvm_cli.report.trials import Trials
 from fsvm_cli.spec.claims.base import Place
 from fsvm_cli.store.store import Store
@@ -63,14 +64,17 @@ def test_each_number_of_features_has_a_figure_with_a_line_for_each_competitor(
 
 
 def test_a_learning_curve_of_the_machine_alone_is_drawn_too(load: Callable[..., LoadedConfig], tmp_path: Path) -> None:
-    loaded = load(dataset="wine", protocol={"splits": 2, "train": [20, 40], "test": 40, "seed": 7}, rankings=None)
+    protocol = {"splits": 2, "train": [20, 40], "test": 40, "seed": 7}
+    loaded = load(dataset="wine", protocol=protocol, rankings=None, parts=["test", "train"])
     experiment = plan(loaded, print)
     run_job(experiment, tmp_path)
     with Store(tmp_path, writable=False) as store:
         write_tables(loaded, experiment, store, tmp_path)
-    (path,) = draw_figures(tmp_path, ("svg",))
-    assert path.name == "error-vs-training-rows.svg"
-    assert "the kept (%)" not in path.read_text()
+    test, train = draw_figures(tmp_path, ("svg",))
+    assert (test.name, train.name) == ("error-vs-training-rows.svg", "error-vs-training-rows-training-part.svg")
+    assert "<!-- Test error (%) -->" in test.read_text()
+    assert "<!-- Training error (%) -->" in train.read_text()
+    assert "the kept (%)" not in test.read_text()
 
 
 def test_a_run_ends_with_a_table_down_which_the_training_rows_grow(
@@ -87,6 +91,19 @@ def test_a_run_ends_with_a_table_down_which_the_training_rows_grow(
     assert rows == ["6", "12", "20"] * 2
     (all_features,) = {line.rpartition("┃")[0].split("┃")[-1].strip() for line in printed.splitlines() if "┃" in line}
     assert all_features == "all features"
+
+
+def test_a_method_that_fails_at_a_training_size_takes_no_other_line_with_it(
+    ran: tuple[LoadedConfig, Experiment, Path],
+) -> None:
+    loaded, _, folder = ran
+    table = read_table(folder / "curves.csv")
+    curves = table[(table["part"] == "test") & ((table["ranking"] != "average-separation") | (table["train_size"] > 6))]
+    for _, rows in learning_rows(curves, loaded.config):
+        sizes = rows.groupby("ranking")["train_size"].apply(list).to_dict()
+        assert sizes.pop("average-separation") == [12, 20]
+        assert sizes == {label: [6, 12, 20] for label in ("random", "oracle", "all features")}
+    assert list(learning_rows(curves[:0], loaded.config)) == []
 
 
 def test_the_oracle_is_the_machine_on_the_features_that_it_names(ran: tuple[LoadedConfig, Experiment, Path]) -> None:
