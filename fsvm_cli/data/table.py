@@ -10,14 +10,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from fsvm_cli.data.dataset import Dataset, hash_values
+from fsvm_cli.data.given_splits import check_parts, split_by_words
 from fsvm_cli.data.phrases import nearest, shown
 from fsvm_cli.errors import DataError, UsageError
 from fsvm_cli.magnitudes import binary_exponents
 from fsvm_cli.terminal import brief
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
+    from fsvm_cli.data.given_splits import GivenSplit
     from fsvm_cli.data.spec import TableSpec
 
 MAX_CLASSES = 100
@@ -25,7 +29,9 @@ CLASSES_BEYOND_DOUBT = 20
 MAX_WORDS = 100
 
 
-def dataset_from_table(name: str, table: pa.Table, spec: TableSpec, own_target: str | None = None) -> Dataset:
+def dataset_from_table(
+    name: str, table: pa.Table, spec: TableSpec, own_target: str | None = None, part: str | None = None
+) -> Dataset:
     """Turn columns into features and classes.
 
     Numbers and truth values become features; so do words, one feature ``column=word`` each, where the spec says so.
@@ -41,6 +47,8 @@ def dataset_from_table(name: str, table: pa.Table, spec: TableSpec, own_target: 
         What the user says of them.
     own_target : str, optional
         The target that the source itself marks.
+    part : str, optional
+        Column that says of each row whether it is for training or testing.
 
     Raises
     ------
@@ -51,7 +59,9 @@ def dataset_from_table(name: str, table: pa.Table, spec: TableSpec, own_target: 
     """
     _check_names(name, table, spec)
     target = _find_target(name, table, spec, own_target)
-    left_out = {target, *spec.drop}
+    if part is not None:
+        _check_part(name, table, part, target)
+    left_out = {target, part, *spec.drop}
     features = table.select([column for column in table.column_names if column not in left_out])
     table, features = _without_missing(name, table, features, target, spec)
     classes, y = _encode_target(name, target, table.column(target))
@@ -60,13 +70,16 @@ def dataset_from_table(name: str, table: pa.Table, spec: TableSpec, own_target: 
         raise DataError(f"{name}: no columns are left beside the target '{brief(target)}'")
     sources, feature_names, columns = zip(*encoded, strict=True)
     X = np.column_stack(columns)
+    split = None if part is None else _split_by(name, table.column(part), y, classes)
     return Dataset(
         name=name,
         X=X,
         y=y,
         feature_names=feature_names,
         class_names=classes,
-        sha256=hash_values(X, y),
+        sha256=hash_values(X, y, split),
+        train_indices=split[0] if split else None,
+        test_indices=split[1] if split else None,
         source_columns=None if sources == feature_names else sources,
     )
 
@@ -82,6 +95,27 @@ def _check_names(name: str, table: pa.Table, spec: TableSpec) -> None:
         )
     if table.num_rows == 0:
         raise DataError(f"{name}: holds no rows")
+
+
+def _check_part(name: str, table: pa.Table, part: str, target: str) -> None:
+    """Check the column that divides the rows, before any of them is left out."""
+    if part not in table.column_names:
+        raise UsageError(f"{name}: there is no column '{brief(part)}' to split by; {nearest(part, table.column_names)}")
+    if part == target:
+        raise UsageError(f"{name}: the target '{brief(part)}' cannot tell the parts apart; name another column")
+    try:
+        split_by_words(table.column(part).to_pylist())
+    except ValueError as error:
+        raise DataError(f"{name}: column '{brief(part)}', {error}") from None
+
+
+def _split_by(name: str, column: pa.ChunkedArray, y: NDArray[np.int64], classes: Sequence[str]) -> GivenSplit:
+    split = split_by_words(column.to_pylist())
+    try:
+        check_parts(*split, y, classes)
+    except ValueError as error:
+        raise DataError(f"{name}: {error}") from None
+    return split
 
 
 def _find_target(name: str, table: pa.Table, spec: TableSpec, own_target: str | None) -> str:

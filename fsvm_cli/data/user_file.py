@@ -9,19 +9,22 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from fsvm_cli.data.fetch import cache_folder
+from fsvm_cli.data.given_splits import read_splits
 from fsvm_cli.data.load import assemble
 from fsvm_cli.data.readers.columns import read_csv, read_parquet
 from fsvm_cli.data.readers.libsvm import read_libsvm
+from fsvm_cli.data.spec import ColumnSplit, IndicesSplit, TestFileSplit
 from fsvm_cli.data.table import dataset_from_table
 from fsvm_cli.errors import DataError, UsageError
 from fsvm_cli.terminal import brief, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     import pandas as pd
 
     from fsvm_cli.data.dataset import Dataset
+    from fsvm_cli.data.given_splits import GivenSplit
     from fsvm_cli.data.spec import FileFormat, FileSpec, OpenmlSpec, TableSpec
 
 FORMATS: dict[str, FileFormat] = {
@@ -84,18 +87,82 @@ def load_file(spec: FileSpec, base_folder: Path) -> Dataset:
         If the file is missing or is not what its format asks for.
     """
     path, file_format = find_file(spec, base_folder)
+    part = spec.split.column if isinstance(spec.split, ColumnSplit) else None
+    paths = [path]
+    if isinstance(spec.split, TestFileSplit):
+        test_spec = spec.model_copy(update={"file": spec.split.test_file, "format": file_format})
+        paths.append(find_file(test_spec, base_folder)[0])
     if file_format == "libsvm":
         if spec.model_dump(exclude_defaults=True).keys() & {"target", "drop", "missing", "categorical"}:
             raise UsageError(f"{path}: LIBSVM's format marks its target and has neither names nor missing values")
-        return assemble(visible(path.stem), [read_libsvm(path, dense=spec.dense)])
+        if part is not None:
+            raise UsageError(f"{path}: LIBSVM's format has no columns to split by; name a test_file, or indices")
+        return _from_libsvm(paths, dense=spec.dense)
     if spec.dense:
         raise UsageError(f"{path}: 'dense' is for LIBSVM's format; other tables are dense as they are")
+    tables = [_read_table(each, file_format) for each in paths]
+    own_target = tables[0].column_names[-1] if file_format == "arff" else None
+    table = tables[0]
+    if len(tables) > 1:
+        table, part = _both(paths, tables)
+    return dataset_from_table(visible(path.stem), table, spec, own_target, part)
+
+
+def load_splits(spec: FileSpec, base_folder: Path, dataset: Dataset) -> tuple[GivenSplit, ...]:
+    """Read the splits that another file lists for a file of the user's own; none where it names no such file.
+
+    Raises
+    ------
+    DataError
+        If that file is missing or lists anything else, or rows of the data were left out.
+    """
+    if not isinstance(spec.split, IndicesSplit):
+        return ()
+    path, file_format = find_file(spec, base_folder)
+    if spec.missing == "drop" and _read_table(path, file_format).num_rows > dataset.n_samples:
+        raise DataError(
+            f"{path}: rows with missing values are dropped, and {brief(spec.split.indices)} counts them; put the "
+            "column's mean instead (missing: mean)"
+        )
+    return read_splits(_expanded(base_folder, spec.split.indices), dataset, spec.split.first_row)
+
+
+def _read_table(path: Path, file_format: FileFormat) -> pa.Table:
     if file_format == "arff":
         from fsvm_cli.data.readers.arff import read_arff  # noqa: PLC0415 - slow to import, and seldom needed
 
-        table = read_arff(path)
-        return dataset_from_table(visible(path.stem), table, spec, own_target=table.column_names[-1])
-    return dataset_from_table(visible(path.stem), read_csv(path) if file_format == "csv" else read_parquet(path), spec)
+        return read_arff(path)
+    return read_csv(path) if file_format == "csv" else read_parquet(path)
+
+
+def _both(paths: Sequence[Path], tables: Sequence[pa.Table]) -> tuple[pa.Table, str]:
+    """Put the test rows below the training rows; give the name of a new column that tells them apart, too."""
+    train, test = tables
+    names = train.column_names
+    for there, here, place in ((names, test.column_names, paths[1]), (test.column_names, names, paths[0])):
+        for name in there:
+            if name not in here:
+                raise DataError(
+                    f"{place}: has no column '{brief(name)}', as the other part has; both need the same columns"
+                )
+    part = next(name for name in ("part", *(f"part {number}" for number in range(len(names) + 1))) if name not in names)
+    try:
+        table = pa.concat_tables([train, test.select(names)], promote_options="permissive")
+    except pa.ArrowException as error:
+        reason = str(error).splitlines()[0]
+        raise DataError(f"{paths[1]}: a column holds another kind of values than in {paths[0]} ({reason})") from error
+    return table.append_column(part, pa.array(["train"] * train.num_rows + ["test"] * test.num_rows)), part
+
+
+def _from_libsvm(paths: Sequence[Path], *, dense: bool) -> Dataset:
+    parts = [read_libsvm(path, dense=dense) for path in paths]
+    # A feature that is zero in all rows of one file does not stand in it.
+    n_features = max(part.X.shape[1] for part in parts)
+    parts = [
+        part if part.X.shape[1] == n_features else read_libsvm(path, n_features=n_features, dense=dense)
+        for path, part in zip(paths, parts, strict=True)
+    ]
+    return assemble(visible(paths[0].stem), parts)
 
 
 def from_frame(name: str, frame: pd.DataFrame, spec: TableSpec) -> Dataset:
