@@ -133,6 +133,14 @@ class Expected(StrictModel):
     sha256: Sha256
 
 
+class CardSplits(StrictModel):
+    """A file that lists splits, one a line (`fsvm_cli.data.given_splits.read_splits`), and how many."""
+
+    file: str
+    number: int = Field(ge=1)
+    first_row: Literal[0, 1] = 1
+
+
 class FixedVersion(StrictModel):
     """A version of a data set that is the same for everyone.
 
@@ -146,6 +154,8 @@ class FixedVersion(StrictModel):
         Name of the class for each label that stands in the data; several labels may share one.
     features : tuple of str
         Names of the features; empty where the copy names them, or they are numbered.
+    splits : CardSplits or None
+        Splits that the source gives; one may come with the copies instead.
     caveats : tuple of str
         What every report on it must say.
     """
@@ -155,6 +165,7 @@ class FixedVersion(StrictModel):
     classes: dict[str, str] = Field(min_length=2)
     features: tuple[str, ...] = ()
     expected: Expected
+    splits: CardSplits | None = None
     caveats: tuple[str, ...] = ()
 
 
@@ -258,6 +269,8 @@ class Card(StrictModel):
     def _named_files(self) -> Iterator[tuple[Location, str]]:
         """Yield the files that copies name, each with its place on the card."""
         for name, version in self.versions.items():
+            if isinstance(version, FixedVersion) and version.splits is not None:
+                yield ("versions", name, "splits", "file"), version.splits.file
             for number, copy in enumerate(version.copies if isinstance(version, FixedVersion) else ()):
                 for key in ("files", "test_files") if isinstance(copy, Files) else ():
                     for place, path in enumerate(getattr(copy, key)):

@@ -13,6 +13,7 @@ from fsvm_cli.data import parsed
 from fsvm_cli.data.card import BundledCopy, ExpressionCopy, ReutersCopy, SequencesCopy, TextCopy
 from fsvm_cli.data.dataset import Dataset, hash_values
 from fsvm_cli.data.fetch import cache_folder, fetch_files, is_intact
+from fsvm_cli.data.given_splits import read_splits
 from fsvm_cli.data.phrases import numbered, shown
 from fsvm_cli.data.readers.bundled import read_bundled
 from fsvm_cli.data.readers.expression import read_expression
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from fsvm_cli.data.card import Card, Copy, Expected, FixedVersion, LibsvmCopy
+    from fsvm_cli.data.given_splits import GivenSplit
     from fsvm_cli.data.readers.rows import Rows
 
 
@@ -57,6 +59,25 @@ def load_version(name: str, card: Card, version: FixedVersion, announce: Callabl
             parsed.keep(dataset.sha256, parts)
         return dataset
     raise DataError("\n".join([f"data set '{name}' cannot be had:", *failures]))
+
+
+def load_splits(
+    card: Card, version: FixedVersion, dataset: Dataset, announce: Callable[[str], None]
+) -> tuple[GivenSplit, ...]:
+    """Read the splits that a card lists for a version; none where it lists none.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be had, or does not list as many splits of these rows as the card says.
+    """
+    if version.splits is None:
+        return ()
+    (path,) = fetch_files([file for file in card.files if file.path == version.splits.file], announce)
+    splits = read_splits(path, dataset, version.splits.first_row)
+    if len(splits) != version.splits.number:
+        raise DataError(f"{path}: {len(splits)} splits, where the card expects {version.splits.number}")
+    return splits
 
 
 def _distance(card: Card, copy: Copy) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from fsvm_cli.data.card import Files, FixedVersion, LibsvmCopy, ReutersCopy
@@ -30,32 +30,35 @@ class Outline:
     n_samples, n_features : int
     class_names : tuple of str
         In any order.
-    has_split : bool
-        Whether the source fixes a training and a test part.
+    n_splits : int
+        Splits that the source fixes.
     is_sparse : bool
         Whether its samples are the rows of a sparse matrix.
     feature_names : tuple of str or None
         In the order of the columns; None where only its files name them.
     knows_relevant_features : bool
         Whether it is drawn from a distribution, of which is known what the class depends on.
+    is_own : bool
+        Whether it is a file of the user's own, whose config may say what splits it.
     """
 
     name: str
     n_samples: int
     n_features: int
     class_names: tuple[str, ...]
-    has_split: bool
+    n_splits: int
     is_sparse: bool
     feature_names: tuple[str, ...] | None
     knows_relevant_features: bool
+    is_own: bool = False
 
 
 def outline_of(source: DataSource) -> Outline:
     """Outline a data set that has been opened."""
-    has_split = source.given_split is not None
     size = source.n_samples, source.n_features
     is_known = source.relevant_features is not None
-    return Outline(source.name, *size, source.class_names, has_split, source.is_sparse, source.feature_names, is_known)
+    n_splits = len(source.given_splits)
+    return Outline(source.name, *size, source.class_names, n_splits, source.is_sparse, source.feature_names, is_known)
 
 
 def outline(spec: Spec, *, base_folder: Path) -> Outline | None:
@@ -81,7 +84,8 @@ def outline(spec: Spec, *, base_folder: Path) -> Outline | None:
     if isinstance(spec, OpenmlSpec):
         return None
     if not isinstance(spec, NamedSpec):
-        return outline_of(open_source(spec, base_folder=base_folder, announce=lambda _: None))
+        opened = outline_of(open_source(spec, base_folder=base_folder, announce=lambda _: None))
+        return replace(opened, is_own=True)
     card, version_name, version = find_version(spec)
     name = spec.name if len(card.versions) == 1 else f"{spec.name} ({version_name})"
     return _fixed(name, version) if isinstance(version, FixedVersion) else _drawn(name, version, spec.samples)
@@ -92,11 +96,12 @@ def _fixed(name: str, version: FixedVersion) -> Outline:
     has_split = any(isinstance(copy, Files) and copy.test_files for copy in version.copies)
     # Reuters' own split stands in its stories.
     has_split |= any(getattr(copy, "split", "any") != "any" for copy in version.copies)
+    n_splits = version.splits.number if version.splits else int(has_split)
     size = expected.rows, expected.features
     # All copies of a version hold the same matrix, full or sparse.
     is_sparse = any(map(_is_sparse, version.copies))
     classes, names = tuple(expected.classes), version.features or None
-    return Outline(name, *size, classes, has_split, is_sparse, names, knows_relevant_features=False)
+    return Outline(name, *size, classes, n_splits, is_sparse, names, knows_relevant_features=False)
 
 
 def _is_sparse(copy: Copy) -> bool:
@@ -112,7 +117,7 @@ def _drawn(name: str, version: GeneratedVersion, n_samples: int | None) -> Outli
         name,
         *size,
         generator.class_names,
-        has_split=False,
+        n_splits=0,
         is_sparse=False,
         feature_names=names,
         knows_relevant_features=True,

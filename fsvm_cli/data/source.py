@@ -14,7 +14,7 @@ import scipy.sparse as sp
 
 from fsvm_cli.data.card import FixedVersion, read_card
 from fsvm_cli.data.dataset import Dataset
-from fsvm_cli.data.load import load_version
+from fsvm_cli.data.load import load_splits, load_version
 from fsvm_cli.data.phrases import numbered
 from fsvm_cli.data.spec import DatasetSpec, FileSpec, NamedSpec
 from fsvm_cli.data.synthetic import GENERATORS
@@ -24,9 +24,8 @@ from fsvm_cli.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from numpy.typing import NDArray
-
     from fsvm_cli.data.card import Card, GeneratedVersion
+    from fsvm_cli.data.given_splits import GivenSplit
     from fsvm_cli.data.spec import Spec
 
 
@@ -76,9 +75,9 @@ class DataSource(ABC):
         return None
 
     @property
-    def given_split(self) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
-        """Training and test rows of `draw` where the source fixes them."""
-        return None
+    def given_splits(self) -> tuple[GivenSplit, ...]:
+        """Training and test rows of `draw`, for each split that the source fixes."""
+        return ()
 
     @abstractmethod
     def draw(self, rng: np.random.Generator) -> Dataset:
@@ -87,9 +86,10 @@ class DataSource(ABC):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class FixedSource(DataSource):
-    """A data set that is always the same."""
+    """A data set that is always the same; `splits` are those that a list beside it gives."""
 
     dataset: Dataset
+    splits: tuple[GivenSplit, ...] = ()
 
     @property
     def is_sparse(self) -> bool:
@@ -97,10 +97,11 @@ class FixedSource(DataSource):
         return bool(sp.issparse(self.dataset.X))
 
     @property
-    def given_split(self) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
-        """Rows of the split that comes with the data set."""
+    def given_splits(self) -> tuple[GivenSplit, ...]:
+        """Rows of the splits that are listed, or of the one that the data set itself has."""
         train, test = self.dataset.train_indices, self.dataset.test_indices
-        return None if train is None or test is None else (train, test)
+        own = () if train is None or test is None else ((train, test),)
+        return self.splits or own
 
     def draw(self, rng: np.random.Generator) -> Dataset:  # noqa: ARG002 - the contract of DataSource
         """Yield the data set itself."""
@@ -159,11 +160,13 @@ def open_source(spec: Spec, *, base_folder: Path, announce: Callable[[str], None
             if isinstance(spec, FileSpec)
             else user_file.load_openml(spec, announce)
         )
-        return fixed_source(dataset, user_file.caveats(spec))
+        splits = user_file.load_splits(spec, base_folder, dataset) if isinstance(spec, FileSpec) else ()
+        return fixed_source(dataset, user_file.caveats(spec), splits)
     card, version_name, version = find_version(spec)
     name = spec.name if len(card.versions) == 1 else f"{spec.name} ({version_name})"
     if isinstance(version, FixedVersion):
-        return fixed_source(load_version(name, card, version, announce), version.caveats)
+        dataset = load_version(name, card, version, announce)
+        return fixed_source(dataset, version.caveats, load_splits(card, version, dataset, announce))
     return _generated_source(name, version, spec.samples or version.samples)
 
 
@@ -229,16 +232,20 @@ def find_version(spec: NamedSpec) -> tuple[Card, str, FixedVersion | GeneratedVe
     return card, version_name, version
 
 
-def fixed_source(dataset: Dataset, caveats: tuple[str, ...] = ()) -> FixedSource:
-    """Wrap a data set that has been read."""
+def fixed_source(dataset: Dataset, caveats: tuple[str, ...] = (), splits: tuple[GivenSplit, ...] = ()) -> FixedSource:
+    """Wrap a data set that has been read, with the splits that a list beside it gives."""
+    digest = hashlib.sha256(dataset.sha256.encode())
+    for train, test in splits:
+        digest.update(f"{train.tolist()} {test.tolist()}".encode())
     return FixedSource(
         name=dataset.name,
-        identity=dataset.sha256,
+        identity=digest.hexdigest() if splits else dataset.sha256,
         n_samples=dataset.n_samples,
         feature_names=dataset.feature_names,
         class_names=dataset.class_names,
         caveats=(*dataset.remarks, *caveats),
         dataset=dataset,
+        splits=splits,
     )
 
 

@@ -57,6 +57,44 @@ def _one_or_more(value: Any) -> Any:
     return value if isinstance(value, tuple | list) else (value,)
 
 
+class ColumnSplit(StrictModel):
+    """A column of the file says which rows are for training; it is no feature."""
+
+    column: str = Field(min_length=1, description="column that says train or test in each row")
+
+
+class TestFileSplit(StrictModel):
+    """All rows of the file are for training, those of another one for testing."""
+
+    __test__ = False  # pytest takes the name for that of tests
+
+    test_file: str = Field(min_length=1, description="path of the test rows, relative to the config; same columns")
+
+
+class IndicesSplit(StrictModel):
+    """Another file lists splits, one a line."""
+
+    indices: str = Field(
+        min_length=1,
+        description="path of a file with one split a line: numbers of the training rows, and behind a | those of the "
+        "test rows; without it all others are for testing",
+    )
+    first_row: Literal[0, 1] = Field(default=1, description="number of the first row of the data in that file")
+
+
+def _kind_of_split(value: Any) -> str:
+    keys = value if isinstance(value, dict) else getattr(value, "__dict__", {})
+    return next((key for key in ("test_file", "indices") if key in keys), "column")
+
+
+SplitSpec = Annotated[
+    Annotated[ColumnSplit, Tag("column")]
+    | Annotated[TestFileSplit, Tag("test_file")]
+    | Annotated[IndicesSplit, Tag("indices")],
+    Discriminator(_kind_of_split),
+]
+
+
 class FileSpec(TableSpec):
     """A file of the user's own.
 
@@ -76,6 +114,8 @@ class FileSpec(TableSpec):
         What stands for a missing value, beside what does everywhere.
     dense : bool
         Whether a file in LIBSVM's format becomes a full matrix, which most methods need.
+    split : SplitSpec or None
+        Which rows are for training, where the config says ``train: given``.
     """
 
     file: str = Field(min_length=1, description="path, relative to the config")
@@ -87,6 +127,7 @@ class FileSpec(TableSpec):
         default=(), description="what stands for a missing value, beside the usual marks"
     )
     dense: bool = Field(default=False, description="read LIBSVM's format into a full matrix")
+    split: SplitSpec | None = Field(default=None, description="which rows are for training, for 'train: given'")
 
 
 class OpenmlSpec(TableSpec):

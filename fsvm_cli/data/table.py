@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from fsvm_cli.data.dataset import Dataset, hash_values
+from fsvm_cli.data.given_splits import check_parts, split_by_words
 from fsvm_cli.data.phrases import nearest, shown
 from fsvm_cli.data.readers.numbers import has_comma, reads_as_number
 from fsvm_cli.data.readers.own import dropped_columns
@@ -19,8 +20,11 @@ from fsvm_cli.magnitudes import binary_exponents
 from fsvm_cli.terminal import brief
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
+    from fsvm_cli.data.given_splits import GivenSplit
     from fsvm_cli.data.readers.numbers import Reading
     from fsvm_cli.data.spec import TableSpec
 
@@ -30,7 +34,9 @@ MAX_WORDS = 100
 MAX_MISTAKES = 20
 
 
-def dataset_from_table(name: str, reading: Reading, spec: TableSpec, own_target: str | None = None) -> Dataset:
+def dataset_from_table(
+    name: str, reading: Reading, spec: TableSpec, own_target: str | None = None, part: str | None = None
+) -> Dataset:
     """Turn columns into features and classes.
 
     Numbers and truth values become features; so do words, one feature ``column=word`` each, where the spec says so.
@@ -46,6 +52,8 @@ def dataset_from_table(name: str, reading: Reading, spec: TableSpec, own_target:
         What the user says of them.
     own_target : str, optional
         The target that the source itself marks.
+    part : str, optional
+        Column that says of each row whether it is for training or testing.
 
     Raises
     ------
@@ -57,7 +65,9 @@ def dataset_from_table(name: str, reading: Reading, spec: TableSpec, own_target:
     table = reading.table
     _check_names(name, table, spec)
     target, dropped = _find_target(name, table, spec, own_target)
-    left_out = {target, *dropped}
+    if part is not None:
+        _check_part(name, table, part, target)
+    left_out = {target, part, *dropped}
     mistakes = [*reading.mistakes.values()]
     features = table.select([column for column in table.column_names if column not in left_out])
     if not features.num_columns:
@@ -71,13 +81,16 @@ def dataset_from_table(name: str, reading: Reading, spec: TableSpec, own_target:
     sources, feature_names, columns = zip(*encoded, strict=True)
     X = np.column_stack(columns)
     of_table = suspects(X, y, feature_names, sources, classes) if np.isfinite(X).all() else ()
+    split = None if part is None else _split_by(name, table.column(part), y, classes)
     return Dataset(
         name=name,
         X=X,
         y=y,
         feature_names=feature_names,
         class_names=classes,
-        sha256=hash_values(X, y),
+        sha256=hash_values(X, y, split),
+        train_indices=split[0] if split else None,
+        test_indices=split[1] if split else None,
         source_columns=None if sources == feature_names else sources,
         remarks=(*reading.remarks, *of_table),
     )
@@ -109,6 +122,27 @@ def _check_names(name: str, table: pa.Table, spec: TableSpec) -> None:
         mistakes.append("holds no rows")
     if mistakes:
         raise DataError(_all_of(name, mistakes))
+
+
+def _check_part(name: str, table: pa.Table, part: str, target: str) -> None:
+    """Check the column that divides the rows, before any of them is left out."""
+    if part not in table.column_names:
+        raise UsageError(f"{name}: there is no column '{brief(part)}' to split by; {nearest(part, table.column_names)}")
+    if part == target:
+        raise UsageError(f"{name}: the target '{brief(part)}' cannot tell the parts apart; name another column")
+    try:
+        split_by_words(table.column(part).to_pylist())
+    except ValueError as error:
+        raise DataError(f"{name}: column '{brief(part)}', {error}") from None
+
+
+def _split_by(name: str, column: pa.ChunkedArray, y: NDArray[np.int64], classes: Sequence[str]) -> GivenSplit:
+    split = split_by_words(column.to_pylist())
+    try:
+        check_parts(*split, y, classes)
+    except ValueError as error:
+        raise DataError(f"{name}: {error}") from None
+    return split
 
 
 def _find_target(name: str, table: pa.Table, spec: TableSpec, own_target: str | None) -> tuple[str, list[str]]:

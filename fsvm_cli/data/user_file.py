@@ -9,20 +9,23 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from fsvm_cli.data.fetch import cache_folder
+from fsvm_cli.data.given_splits import read_splits
 from fsvm_cli.data.load import assemble
 from fsvm_cli.data.readers.libsvm import read_libsvm
 from fsvm_cli.data.readers.numbers import Reading
 from fsvm_cli.data.readers.own import numbers_of, read_own_table
+from fsvm_cli.data.spec import ColumnSplit, IndicesSplit, TestFileSplit
 from fsvm_cli.data.table import dataset_from_table
 from fsvm_cli.errors import DataError, UsageError
 from fsvm_cli.terminal import brief, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     import pandas as pd
 
     from fsvm_cli.data.dataset import Dataset
+    from fsvm_cli.data.given_splits import GivenSplit
     from fsvm_cli.data.spec import FileFormat, FileSpec, OpenmlSpec, TableSpec
 
 FORMATS: dict[str, FileFormat] = {
@@ -88,18 +91,52 @@ def load_file(spec: FileSpec, base_folder: Path) -> Dataset:
     """
     path, file_format = find_file(spec, base_folder)
     _check_options(path, file_format, spec)
+    part = spec.split.column if isinstance(spec.split, ColumnSplit) else None
+    paths = [path]
+    if isinstance(spec.split, TestFileSplit):
+        test_spec = spec.model_copy(update={"file": spec.split.test_file, "format": file_format})
+        paths.append(find_file(test_spec, base_folder)[0])
     if file_format == "libsvm":
         if spec.model_dump(exclude_defaults=True).keys() & {"target", "drop", "missing", "categorical"}:
             raise UsageError(f"{path}: LIBSVM's format marks its target and has neither names nor missing values")
-        return assemble(visible(path.stem), [read_libsvm(path, dense=spec.dense)])
+        if part is not None:
+            raise UsageError(f"{path}: LIBSVM's format has no columns to split by; name a test_file, or indices")
+        return _from_libsvm(paths, dense=spec.dense)
     if spec.dense:
         raise UsageError(f"{path}: 'dense' is for LIBSVM's format; other tables are dense as they are")
+    readings = [_read_table(each, file_format, spec) for each in paths]
+    reading = readings[0]
+    own_target = reading.table.column_names[-1] if file_format == "arff" else None
+    if len(readings) > 1:
+        reading, part = _both(paths, readings)
+    return dataset_from_table(visible(path.stem), reading, spec, own_target, part)
+
+
+def load_splits(spec: FileSpec, base_folder: Path, dataset: Dataset) -> tuple[GivenSplit, ...]:
+    """Read the splits that another file lists for a file of the user's own; none where it names no such file.
+
+    Raises
+    ------
+    DataError
+        If that file is missing or lists anything else, or rows of the data were left out.
+    """
+    if not isinstance(spec.split, IndicesSplit):
+        return ()
+    path, file_format = find_file(spec, base_folder)
+    if spec.missing == "drop" and _read_table(path, file_format, spec).table.num_rows > dataset.n_samples:
+        raise DataError(
+            f"{path}: rows with missing values are dropped, and {brief(spec.split.indices)} counts them; put the "
+            "column's mean instead (missing: mean)"
+        )
+    return read_splits(_expanded(base_folder, spec.split.indices), dataset, spec.split.first_row)
+
+
+def _read_table(path: Path, file_format: FileFormat, spec: FileSpec) -> Reading:
     if file_format == "arff":
         from fsvm_cli.data.readers.arff import read_arff  # noqa: PLC0415 - slow to import, and seldom needed
 
-        table = read_arff(path)
-        return dataset_from_table(visible(path.stem), Reading(table), spec, own_target=table.column_names[-1])
-    return dataset_from_table(visible(path.stem), read_own_table(path, file_format, spec), spec)
+        return Reading(read_arff(path))
+    return read_own_table(path, file_format, spec)
 
 
 def _check_options(path: Path, file_format: FileFormat, spec: FileSpec) -> None:
@@ -108,6 +145,39 @@ def _check_options(path: Path, file_format: FileFormat, spec: FileSpec) -> None:
     of_formats = {"separator": {"csv"}, "encoding": {"csv"}, "decimal": {"csv", "excel"}, "na": {"csv", "excel"}}
     if wrong := [option for option, formats in of_formats.items() if option in said and file_format not in formats]:
         raise UsageError(f"{path}: '{wrong[0]}' is not for files of this kind ({file_format}); leave it out")
+
+
+def _both(paths: Sequence[Path], readings: Sequence[Reading]) -> tuple[Reading, str]:
+    """Put the test rows below the training rows; give the name of a new column that tells them apart, too."""
+    train, test = (reading.table for reading in readings)
+    names = train.column_names
+    for there, here, place in ((names, test.column_names, paths[1]), (test.column_names, names, paths[0])):
+        for name in there:
+            if name not in here:
+                raise DataError(
+                    f"{place}: has no column '{brief(name)}', as the other part has; both need the same columns"
+                )
+    part = next(name for name in ("part", *(f"part {number}" for number in range(len(names) + 1))) if name not in names)
+    try:
+        table = pa.concat_tables([train, test.select(names)], promote_options="permissive")
+    except pa.ArrowException as error:
+        reason = str(error).splitlines()[0]
+        raise DataError(f"{paths[1]}: a column holds another kind of values than in {paths[0]} ({reason})") from error
+    table = table.append_column(part, pa.array(["train"] * train.num_rows + ["test"] * test.num_rows))
+    remarks = dict.fromkeys(remark for reading in readings for remark in reading.remarks)
+    mistakes = {column: mistake for reading in readings for column, mistake in reading.mistakes.items()}
+    return Reading(table, tuple(remarks), mistakes), part
+
+
+def _from_libsvm(paths: Sequence[Path], *, dense: bool) -> Dataset:
+    parts = [read_libsvm(path, dense=dense) for path in paths]
+    # A feature that is zero in all rows of one file does not stand in it.
+    n_features = max(part.X.shape[1] for part in parts)
+    parts = [
+        part if part.X.shape[1] == n_features else read_libsvm(path, n_features=n_features, dense=dense)
+        for path, part in zip(paths, parts, strict=True)
+    ]
+    return assemble(visible(paths[0].stem), parts)
 
 
 def from_frame(name: str, frame: pd.DataFrame, spec: TableSpec) -> Dataset:

@@ -92,10 +92,15 @@ def _rows_of(protocol: Protocol, part: Fraction | int | str, data: Outline) -> t
 
 def _mistakes_of_split(protocol: Protocol, data: Outline) -> Iterator[Mistake]:
     if protocol.is_given:
-        if not data.has_split:
+        if not data.n_splits:
+            own = ", or say under 'dataset' what splits it ('split')" if data.is_own else ""
             yield Mistake(
-                ("protocol", "train"), f"{data.name} comes without a split; write a number or a fraction of its rows"
+                ("protocol", "train"),
+                f"{data.name} comes without a split; write a number or a fraction of its rows{own}",
             )
+        elif protocol.splits > data.n_splits:
+            given = "1 split is" if data.n_splits == 1 else f"{data.n_splits} splits are"
+            yield Mistake(("protocol", "splits"), f"{given} given with {data.name}; write {data.n_splits} or fewer")
         return
     for place, part in enumerate(protocol.train):
         n_train, n_test = _rows_of(protocol, part, data)

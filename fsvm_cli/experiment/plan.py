@@ -5,13 +5,16 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from fsvm_cli.data.outline import outline_of
 from fsvm_cli.data.phrases import shown
 from fsvm_cli.data.scaling import fit_scaling
 from fsvm_cli.data.source import DataSource, FixedSource, GeneratedSource, open_source
+from fsvm_cli.data.spec import FileSpec
 from fsvm_cli.data.synthetic import GENERATORS
 from fsvm_cli.errors import UsageError
 from fsvm_cli.experiment.competitors import competitors_of
@@ -25,7 +28,7 @@ if TYPE_CHECKING:
 
     from fsvm_cli.experiment.competitors import Competitor
     from fsvm_cli.spec.config import LoadedConfig
-    from fsvm_cli.spec.schema import Config
+    from fsvm_cli.spec.schema import Config, Protocol
 
 TRIAL = f"{__package__}.trial"
 """The module whose code, with all that it imports, leads from the data to an outcome."""
@@ -36,12 +39,12 @@ SOURCES = "sources"
 
 @dataclass(frozen=True, order=True, slots=True)
 class Trial:
-    """One random split.
+    """One split.
 
     Attributes
     ----------
     n_train : int
-        Rows of the training part.
+        Rows of the training part; of given splits that differ, on average.
     split : int
         Number of the split, from 0.
     """
@@ -153,10 +156,9 @@ def plan(loaded: LoadedConfig, announce: Callable[[str], None]) -> Experiment:
     except UsageError as error:
         raise document.error(("dataset",), str(error)) from error
     _announce_constant_features(source, announce)
-    data = outline_of(source)
+    data = replace(outline_of(source), is_own=isinstance(config.dataset, FileSpec))
     check_fit(loaded, data)
-    given = source.given_split
-    n_test = {len(given[0]): len(given[1])} if config.protocol.is_given and given else drawn_rows(config.protocol, data)
+    n_test = given_rows(source, config.protocol) if config.protocol.is_given else drawn_rows(config.protocol, data)
     listed = config.subsets if isinstance(config.subsets, tuple) else ()
     sizes = tuple(range(1, source.n_features + 1)) if config.subsets == "all" else listed
     if not config.rankings:
@@ -164,6 +166,13 @@ def plan(loaded: LoadedConfig, announce: Callable[[str], None]) -> Experiment:
     _check_magnitudes(loaded, source)
     # The machine on all features is the reference of every curve.
     return Experiment(config, source, tuple(sorted({*sizes, source.n_features})), n_test)
+
+
+def given_rows(source: DataSource, protocol: Protocol) -> dict[int, int]:
+    """Count the rows of the parts of given splits; where these differ, on average, to the nearest whole number."""
+    sizes = [(len(train), len(test)) for train, test in source.given_splits[: protocol.splits]]
+    n_train, n_test = np.rint(np.mean(sizes, axis=0)).astype(int).tolist()
+    return {n_train: n_test}
 
 
 def _announce_constant_features(source: DataSource, announce: Callable[[str], None]) -> None:

@@ -57,8 +57,7 @@ def draw_parts(experiment: Experiment, trial: Trial) -> Parts:
     seed = experiment.config.protocol.seed
     dataset = experiment.source.draw(random_stream(seed, "data", trial.split))
     if experiment.config.protocol.is_given:
-        assert experiment.source.given_split is not None, "the plan has seen to it"
-        split = Split(*experiment.source.given_split)
+        split = Split(*experiment.source.given_splits[trial.split])
     else:
         n_test = experiment.n_test[trial.n_train]
         split = random_split(len(dataset.y), trial.n_train, n_test, random_stream(seed, "split", trial.split))
@@ -201,7 +200,7 @@ def run_competitors(
                 learners[together[0]],
                 wanted[together[0]],
                 trial.experiment.source.n_classes,
-                keeps_answers=trial.experiment.config.protocol.has_one_split,
+                keeps_answers=trial.experiment.config.protocol.is_single_given,
             )
             entries |= {number: outcome.packed() for number, outcome in zip(together, outcomes, strict=True)}
     return entries

@@ -78,7 +78,8 @@ class Infoprop(MachineRanker, LeakingRanker):
     is the output times the margin. The machines whose derivatives are taken are trained on all samples, whatever
     `credit_on` is. A derivative that cannot move f_r by more than the width of a tie over the range of the data is what
     the solver left over, and does not count; an indicator whose machine is constant has no features to hand its credit
-    to, and the scores then add up to less than H.
+    to, and the scores then add up to less than H. A straight reading of (5) and (6) hands its credit out by what the
+    solver left over.
 
     See Also
     --------

@@ -43,7 +43,12 @@ class ReliefF(Ranker):
     -----
     Source: Kononenko (1994), whom infoprop2001 cites; every sample is visited, so that nothing is drawn. Of neighbours
     at the same distance the one that comes first in the data counts as nearer. Every feature is taken as numerical;
-    for values of 0 and 1 that is the same as nominal. A sample that is alone in its class has no hits; its differences
+    for values of 0 and 1 that is the same as nominal; turn other nominal features into one of 0 and 1 for each value.
+    The package skrebate gives the same scores to 4e-16 where it, too, takes all features as numerical. By default it
+    takes those of at most 10 distinct values as nominal, and beside such features lets a numerical difference of more
+    than one standard deviation count as 1, and a smaller one as |u_j - v_j| over the range: scores of heart then differ
+    by up to .083. The source has no such jump; nominal features are its own, and whether codes are numbers is for the
+    user to say. A sample that is alone in its class has no hits; its differences
     to the other classes count. A feature that is constant scores 0.
 
     See Also

@@ -145,7 +145,7 @@ def _summarised(experiment: Experiment, complete: dict[int, Outcome]) -> Complet
         scores=np.array([outcome.scores for outcome in outcomes]),
         converged=_converged(outcomes, experiment.sizes),
         facts=_facts(confusions["test"][:, -1]),
-        intervals=_intervals(experiment, confusions["test"][0]) if experiment.config.protocol.is_given else {},
+        intervals=_intervals(experiment, confusions["test"][0]) if experiment.config.protocol.is_single_given else {},
         chosen=tuple(outcome.chosen for outcome in outcomes),
         answers=outcomes[0].answers_at(experiment.sizes),
         measures=_measures(outcomes, experiment.sizes),

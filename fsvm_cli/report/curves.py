@@ -66,7 +66,7 @@ def _title(rows: pd.DataFrame, config: Config) -> str:
     n_trials, planned = int(rows["n_trials"].min()), config.protocol.splits
     trials = f"{n_trials} splits" if n_trials == planned else f"INCOMPLETE: {n_trials} of {planned} splits"
     if config.protocol.is_given:
-        trials = "the split of the source"
+        trials = "the split of the source" if planned == 1 else f"{trials} of the source"
     return f"{legible(config.title, LONGEST_TITLE)}\n{trials}, {rows['train_size'].iloc[0]} training rows"
 
 

@@ -163,9 +163,9 @@ def _coverage(complete: pd.Series, protocol: Protocol) -> str:
     planned = protocol.splits
     n_trials = int(complete.min())
     splits = f"{n_trials} splits" if n_trials == planned else f"INCOMPLETE: {n_trials} of {planned} splits"
-    if protocol.is_given:
+    if protocol.is_single_given:
         return "The split of the source, ± 95 % interval of the bootstrap over its test rows"
-    return f"Mean ± 95 % interval over {splits}"
+    return f"Mean ± 95 % interval over {splits}{' of the source' if protocol.is_given else ''}"
 
 
 def _certificate(rows: pd.DataFrame, config: Config) -> str:

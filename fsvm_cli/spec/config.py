@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import math
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -93,7 +94,7 @@ def load_config(name_or_path: str, overrides: Sequence[str] = (), n_splits: int 
     overrides : sequence of str
         ``KEY=VALUE`` with dotted keys, applied in order.
     n_splits : int, optional
-        Another number of random splits; a split that the source of the data fixes stays one.
+        Another number of splits; of those that the source of the data fixes, no more than the config asks for.
 
     Raises
     ------
@@ -107,16 +108,19 @@ def config_in(path: Path, document: Document, overrides: Sequence[str], n_splits
     """Do what `load_config` does with a text that has been read."""
     for assignment in overrides:
         document = document.override(assignment)
-    if n_splits is not None and not _has_given_split(document):
+    if n_splits is not None and n_splits < _most_splits(document):
         document = document.override(f"protocol.splits={n_splits}")
     config = validate(document, Config)
     _refuse_claims_that_share_an_id(config, document)
     return LoadedConfig(path.stem, path.parent, config, document)
 
 
-def _has_given_split(document: Document) -> bool:
+def _most_splits(document: Document) -> float:
+    """Tell how many splits may be asked for beside the config, plus one: any number of random ones."""
     protocol = document.content.get("protocol")
-    return isinstance(protocol, dict) and protocol.get("train") == GIVEN
+    is_given = isinstance(protocol, dict) and protocol.get("train") == GIVEN
+    planned = protocol.get("splits") if isinstance(protocol, dict) and is_given else None
+    return planned if isinstance(planned, int) else math.inf
 
 
 def _refuse_claims_that_share_an_id(config: Config, document: Document) -> None:

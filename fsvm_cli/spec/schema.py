@@ -111,29 +111,27 @@ class Paper(StrictModel):
 class Protocol(StrictModel):
     """How the rows are divided, and how often."""
 
-    splits: PositiveInt = Field(description="Number of random splits; 1 where the split is given.")
+    splits: PositiveInt = Field(description="Number of random splits; or of given ones, the first of the source.")
     train: TrainingParts = Field(
-        description="Training part, or a list of them for a learning curve; 'given': the split of the source."
+        description="Training part, or a list of them for a learning curve; 'given': the splits of the source."
     )
     test: RowPart | None = Field(default=None, description="Test part; all rows outside the training part if left out.")
     seed: Annotated[int, Field(ge=0)] = Field(description="Seed of every random stream of the experiment.")
 
     @property
     def is_given(self) -> bool:
-        """Whether the source of the data fixes the split."""
+        """Whether the source of the data fixes the splits."""
         return self.train == (GIVEN,)
 
     @property
-    def has_one_split(self) -> bool:
+    def is_single_given(self) -> bool:
         """Whether one given split is all there is, so that only its test rows say how uncertain a number is."""
         return self.is_given and self.splits == 1
 
     @model_validator(mode="after")
     def _given_split_stands_alone(self) -> Protocol:
-        if GIVEN in self.train and (len(self.train), self.splits, self.test) != (1, 1, None):
-            raise ValueError(
-                "a given split is one split with its own parts: write 'train: given, splits: 1', no 'test'"
-            )
+        if GIVEN in self.train and (len(self.train), self.test) != (1, None):
+            raise ValueError("a given split has its own parts: write 'train: given' alone, and no 'test'")
         return self
 
 

@@ -66,11 +66,9 @@ def test_its_key_is_not_that_of_a_random_split_of_the_same_sizes(planned: Planne
     assert given.key(0, trial) != drawn.key(0, trial)
 
 
-@pytest.mark.parametrize(
-    "changes", [{"splits": 2}, {"test": 5}, {"train": ["given", 20]}, {"train": ["given", "given"]}]
-)
+@pytest.mark.parametrize("changes", [{"test": 5}, {"train": ["given", 20]}, {"train": ["given", "given"]}])
 def test_a_given_split_stands_alone(planned: Planned, divided: Dataset, changes: dict[str, Any]) -> None:
-    with pytest.raises(UsageError, match="a given split is one split with its own parts"):
+    with pytest.raises(UsageError, match="a given split has its own parts"):
         planned(protocol=GIVEN | changes)
 
 

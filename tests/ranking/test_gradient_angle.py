@@ -105,3 +105,19 @@ def test_a_feature_that_the_machine_ignores_scores_zero() -> None:
     scores = GradientAngle(Gaussian(theta=4.0), C=1.0).fit(with_constant, BINARY).scores_
     assert scores[-1] == 0
     assert (scores[:-1] > 0).all()
+
+
+def test_a_machine_that_is_constant_has_no_say_however_exact_the_solver() -> None:
+    # The class in the middle of three in a row: what is left of its weights hangs on the tolerance.
+    rng = np.random.default_rng(5)
+    y = np.arange(90) % 3
+    data = rng.normal(size=(90, 4)) + 3.0 * y[:, None] * [1.0, 0.5, 0.0, 0.0]
+    scores = [GradientAngle("linear", C=1.0, tolerance=tolerance).fit(data, y).scores_ for tolerance in (1e-5, 1e-9)]
+    svm = SVM("linear", C=1.0).fit(data, y)
+    weights = np.abs(svm.dual_coef_ @ svm.support_vectors_)
+    assert weights[1].max() < 1e-3 * weights[[0, 2]].max()
+    cosines = weights / np.linalg.norm(weights, axis=1, keepdims=True)
+    by_machine = 2 / np.pi * np.arcsin(cosines)
+    np.testing.assert_allclose(scores[0], by_machine[[0, 2]].mean(axis=0), atol=1e-3)
+    np.testing.assert_allclose(scores[1], by_machine[[0, 2]].mean(axis=0), atol=1e-5)
+    assert np.abs(scores[1] - by_machine.mean(axis=0)).max() > 0.05

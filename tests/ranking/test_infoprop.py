@@ -228,3 +228,19 @@ def test_more_folds_than_samples_of_a_class_are_refused() -> None:
     y = np.r_[np.zeros(20, dtype=int), np.ones(4, dtype=int)]
     with pytest.raises(ValueError, match=r"infoprop: folds is 5; .* the smallest class has 4 samples"):
         Infoprop(credit_on="cross-validation").fit(X[:24], y)
+
+
+def test_the_credit_of_a_machine_that_is_constant_goes_to_no_feature() -> None:
+    # That of the class in the middle of three in a row says -1 everywhere, and fires where the others say less.
+    rng = np.random.default_rng(5)
+    y = np.repeat([0, 1, 2], 30)
+    data = rng.normal(size=(90, 4)) + 3.0 * y[:, None] * [1.0, 0.5, 0.0, 0.0]
+    ranker = Infoprop(C=1.0, credit_on="test").fit(data, y, X_test=data, y_test=y)
+    svm = SVM("linear", C=1.0).fit(data, y)
+    weights = np.abs(svm.dual_coef_ @ svm.support_vectors_)
+    assert weights[1].max() < 1e-3 * weights[[0, 2]].max()
+    earned = indicator_credits(counted(y, svm.predict(data), 3))
+    shares = weights / weights.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(ranker.scores_, earned[[0, 2]] @ shares[[0, 2]], atol=1e-4)
+    assert earned[1] > 0.05
+    assert ranker.scores_.sum() == pytest.approx(earned.sum() - earned[1], abs=1e-4)

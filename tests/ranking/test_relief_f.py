@@ -61,3 +61,16 @@ def test_units_do_not_matter_and_a_constant_feature_scores_zero() -> None:
     scores = ReliefF().fit(X, y).scores_
     assert scores[2] == 0
     np.testing.assert_allclose(ReliefF().fit(X * [1e6, 1e-6, 1, 1] + 3, y).scores_, scores, atol=1e-9)
+
+
+def test_codes_of_a_nominal_feature_are_numbers_unless_it_is_turned_into_zeros_and_ones() -> None:
+    # Kononenko's difference of nominal values is 0 or 1: twice that of the zeros and ones of their indicators, halved.
+    rng = np.random.default_rng(8)
+    nominal, y = rng.integers(0, 4, 60), rng.integers(0, 2, 60)
+    indicators = np.eye(4)[nominal]
+    scores = ReliefF(n_neighbors=100).fit(indicators, y).scores_
+    differs = (nominal[:, None] != nominal[None, :]).astype(float)
+    same = y[:, None] == y[None, :]
+    others = same & ~np.eye(60, dtype=bool)
+    expected = np.mean((differs * ~same).sum(1) / (~same).sum(1) - (differs * others).sum(1) / others.sum(1))
+    assert scores.sum() / 2 == pytest.approx(expected, abs=1e-12)

@@ -1,0 +1,125 @@
+"""Splits that come with data: lists of rows in a file, or a column that says to which part a row belongs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fsvm_cli.errors import DataError
+from fsvm_cli.terminal import brief
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from fsvm_cli.data.dataset import Dataset
+
+    GivenSplit = tuple[NDArray[np.int64], NDArray[np.int64]]
+
+PARTS = ("train", "test")
+BETWEEN_PARTS = "|"
+
+
+def read_splits(path: Path, dataset: Dataset, first_row: int) -> tuple[GivenSplit, ...]:
+    """Read a file of splits, one a line: numbers of the training rows, and behind a ``|`` those of the test rows.
+
+    Numbers are separated by blanks or commas. Without a ``|`` all other rows are for testing. Empty lines do not count.
+
+    Parameters
+    ----------
+    path : Path
+    dataset : Dataset
+        Whose rows are meant.
+    first_row : {0, 1}
+        Number of the first row.
+
+    Returns
+    -------
+    tuple of (train, test)
+        Row indices from 0, in the order of the file.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read, or a line is no split of these rows; with the line.
+    """
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "it is no text"
+        raise DataError(f"{brief(str(path))}: cannot be read ({reason})") from error
+    splits = []
+    for number, line in enumerate(lines, start=1):
+        if line.strip():
+            try:
+                splits.append(_split(line, dataset.n_samples, first_row))
+                check_parts(*splits[-1], dataset.y, dataset.class_names)
+            except ValueError as error:
+                raise DataError(f"{path}:{number}: {error}") from None
+    if not splits:
+        raise DataError(f"{path}: holds no splits; write the numbers of the training rows of each in a line")
+    return tuple(splits)
+
+
+def _split(line: str, n_samples: int, first_row: int) -> GivenSplit:
+    """Read a line, or say in a ValueError what is wrong with it."""
+    written = line.split(BETWEEN_PARTS)
+    if len(written) > len(PARTS):
+        raise ValueError(f"more than one '{BETWEEN_PARTS}'; write one between training and test rows")
+    parts = [_rows(part, n_samples, first_row) for part in written]
+    train = parts[0]
+    test = parts[1] if len(parts) == len(PARTS) else np.setdiff1d(np.arange(n_samples), train)
+    if both := np.intersect1d(train, test).tolist():
+        raise ValueError(f"row {both[0] + first_row} is in both parts; leave it out of one")
+    return train, test
+
+
+def _rows(part: str, n_samples: int, first_row: int) -> NDArray[np.int64]:
+    rows = []
+    for word in part.replace(",", " ").split():
+        # Of other alphabets' digits, and of very long numbers, int() would make something or nothing.
+        if not (word.isascii() and word.isdigit() and len(word) < 16):
+            raise ValueError(f"'{brief(word)}' is no number of a row; write whole numbers, with blanks between them")
+        rows.append(int(word) - first_row)
+    for row in rows:
+        if not 0 <= row < n_samples:
+            remedy = "; count from 1, or say that the file counts from 0 (first_row: 0)" if row == -1 else ""
+            last = n_samples - 1 + first_row
+            raise ValueError(f"there is no row {row + first_row}; the data have {first_row} to {last}{remedy}")
+    found = np.array(rows, dtype=np.int64)
+    values, counts = np.unique(found, return_counts=True)
+    if (counts > 1).any():
+        raise ValueError(f"row {values[counts > 1][0] + first_row} stands twice; write it once")
+    return found
+
+
+def check_parts(
+    train: NDArray[np.int64], test: NDArray[np.int64], y: NDArray[np.int64], class_names: Sequence[str]
+) -> None:
+    """Raise a ValueError where no machine can be trained on one part, or nothing be tested on the other."""
+    if not len(test):
+        raise ValueError("no row is left for testing; leave some out of the training rows")
+    classes = np.unique(y[train])
+    if len(classes) < 2:
+        of_class = f" are all of class '{brief(class_names[classes[0]])}'" if len(classes) else " are none"
+        raise ValueError(f"the training rows{of_class}; a machine needs rows of two classes")
+
+
+def split_by_words(words: Sequence[object]) -> GivenSplit:
+    """Divide rows by words that say ``train`` or ``test``, in letters of either case.
+
+    Raises
+    ------
+    ValueError
+        With the first row, from 1, that says anything else.
+    """
+    said = [str(word).strip().lower() for word in words]
+    for row, word in enumerate(said, start=1):
+        if word not in PARTS:
+            found = "is empty" if words[row - 1] is None else f"says '{brief(str(words[row - 1]))}'"
+            raise ValueError(f"row {row} {found}; write train or test")
+    in_training = np.array([word == PARTS[0] for word in said], dtype=bool)
+    return np.flatnonzero(in_training), np.flatnonzero(~in_training)
