@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from fsvm_cli.experiment.provenance import is_collection, read_run
 from fsvm_cli.experiment.records.registry import record_kinds
-from fsvm_cli.report.curves import draw_curves
-from fsvm_cli.report.folder import CURVES_NAME, FORMATS, SCORES_NAME, VERDICTS_NAME, remove_figures
+from fsvm_cli.report.curves import draw_changes, draw_curves
+from fsvm_cli.report.folder import CHANGES_NAME, CURVES_NAME, FORMATS, SCORES_NAME, VERDICTS_NAME, remove_figures
 from fsvm_cli.report.overview import draw_overview
 from fsvm_cli.report.scores import draw_scores
 from fsvm_cli.report.table_files import read_table
@@ -43,6 +43,8 @@ def draw_figures(folder: Path, formats: Sequence[str] = FORMATS) -> list[Path]:
     paths = []
     if config.rankings:
         paths += draw_curves(read_table(folder / CURVES_NAME), config, folder, formats)
+        if config.reference is not None:
+            paths += draw_changes(read_table(folder / CHANGES_NAME), config, folder, formats)
         paths += draw_scores(read_table(folder / SCORES_NAME), config, folder, formats)
     for name in config.record:
         record = record_kinds()[name]
