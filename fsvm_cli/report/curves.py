@@ -2,32 +2,65 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+import numpy as np
 from matplotlib.lines import Line2D
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator
 
 from fsvm_cli.evaluation.metrics import METRIC_TITLES
-from fsvm_cli.figures import COLUMN_WIDTH, LONGEST_TITLE, figure, legible, save, series_style
+from fsvm_cli.figures import COLUMN_WIDTH, LONGEST_TITLE, figure, legible, save
+from fsvm_cli.report.printed import printed_points, printed_sizes
+from fsvm_cli.report.styles import PLAIN, Style, styles_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     import pandas as pd
     from matplotlib.axes import Axes
 
+    from fsvm_cli.report.printed import PrintedPoint
+    from fsvm_cli.report.styles import Line
     from fsvm_cli.spec.schema import Config
 
 LINE_STYLES: dict[str, Literal["-", "--"]] = {"test": "-", "train": "--"}
 PART_NAMES = {"test": "test", "train": "training"}
 MAX_MARKED_SIZES = 31
+MAX_ROWS_OF_A_TABLE = 6
+"""So few numbers of features, chosen one by one, are the rows of a table, and no line leads from one to the next."""
+WIDTH_OF_A_ROW = 0.64
+"""Of the space between two rows of a table, what the points side by side take."""
+
+GREY = "#777777"
+PRINTED: dict[str, Any] = {
+    "marker": "*",
+    "markersize": 7.5,
+    "markerfacecolor": "#ffffff",
+    "linestyle": "none",
+    "zorder": 5,
+}
 LEAST_POINTS = 3
 """Of a curve that is drawn beside learning curves."""
+CHANGES_SHOWN = (-50, -20, -10, -5, -2, -1, -0.5, 0, 0.5, 1, 2, 5, 10, 20, 50)
+"""Points that the axis of changes names; between -1 and 1 it is linear, beyond logarithmic."""
+
+
+class _Sizes(NamedTuple):
+    """Where numbers of features lie on the horizontal axis."""
+
+    is_table: bool
+    sizes: tuple[int, ...]
+
+    def places(self, n_features: Iterable[int]) -> list[float]:
+        """Give the places of numbers of features: themselves on a scale, their rows in a table."""
+        return [float(self.sizes.index(size)) if self.is_table else float(size) for size in n_features]
 
 
 def draw_curves(curves: pd.DataFrame, config: Config, folder: Path, formats: Sequence[str]) -> list[Path]:
-    """Draw one figure per metric and training size; none of two points where learning curves tell the same.
+    """Draw one figure per metric and training size, with what the source prints of it.
+
+    There is none of two points where learning curves tell the same.
 
     Parameters
     ----------
@@ -42,65 +75,178 @@ def draw_curves(curves: pd.DataFrame, config: Config, folder: Path, formats: Seq
     list of Path
     """
     paths: list[Path] = []
-    train_sizes = list(curves["train_size"].unique())
-    if len(train_sizes) > 1 and curves["n_features"].nunique() < LEAST_POINTS:
+    if len(config.protocol.train) > 1 and curves["n_features"].nunique() < LEAST_POINTS:
         return paths
-    for metric in config.metrics:
-        for train_size in train_sizes:
-            rows = curves[(curves["metric"] == metric) & (curves["train_size"] == train_size)]
-            name = f"{metric}-vs-features" + (f"-n{train_size}" if len(train_sizes) > 1 else "")
-            with figure(COLUMN_WIDTH, 3.1) as drawing:
-                axes = drawing.add_subplot()
-                handles = _draw(axes, rows, config)
-                axes.set_title(_title(rows, config), loc="left", wrap=True)
-                axes.set_xlabel("Number of retained features" + (" or components" if config.extractors else ""))
-                part = f"{PART_NAMES[config.parts[0]]} " if len(config.parts) == 1 else ""
-                label = f"{part}{METRIC_TITLES[metric]} (%)"
-                axes.set_ylabel(label[0].upper() + label[1:])
-                drawing.legend(handles=handles, loc="outside lower left", ncols=2, handlelength=2.6)
-                paths += save(drawing, folder, name, formats)
+    for metric, rows, suffix in _figures_of(curves, config):
+        with figure(COLUMN_WIDTH, 3.3) as drawing:
+            axes = drawing.add_subplot()
+            sizes = _sizes(config, rows)
+            handles = _draw(axes, rows, config, sizes)
+            handles += _draw_printed(axes, rows, config, sizes, metric, int(curves["train_size"].max()))
+            # A symmetric band may leave the range that the figure of merit can have.
+            axes.set_ylim(max(axes.get_ylim()[0], 0), min(axes.get_ylim()[1], 101))
+            _label(axes, rows, config, sizes, f"{_part(config)}{METRIC_TITLES[metric]} (%)")
+            drawing.legend(handles=handles, loc="outside lower left", ncols=2, handlelength=2.6)
+            paths += save(drawing, folder, f"{metric}-vs-features{suffix}", formats)
     return paths
 
 
-def _title(rows: pd.DataFrame, config: Config) -> str:
+def draw_changes(changes: pd.DataFrame, config: Config, folder: Path, formats: Sequence[str]) -> list[Path]:
+    """Draw the curves as changes against all features, so that a rise of less than a point can be seen.
+
+    Parameters
+    ----------
+    changes : DataFrame
+        The table `changes.csv`.
+    config, folder, formats
+        As in `draw_curves`.
+
+    Returns
+    -------
+    list of Path
+    """
+    paths = []
+    for metric, rows, suffix in _figures_of(changes, config):
+        with figure(COLUMN_WIDTH, 3.3) as drawing:
+            axes = drawing.add_subplot()
+            sizes = _sizes(config, rows)
+            handles = _draw(axes, rows, config, sizes)
+            axes.set_yscale("symlog", linthresh=1)
+            low, high = axes.get_ylim()
+            axes.yaxis.set_major_locator(FixedLocator([tick for tick in CHANGES_SHOWN if low <= tick <= high]))
+            axes.yaxis.set_minor_locator(FixedLocator([]))
+            axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:+g}" if value else "0"))
+            _label(axes, rows, config, sizes, f"change of {_part(config)}{METRIC_TITLES[metric]} (points)")
+            drawing.legend(handles=handles, loc="outside lower left", ncols=2, handlelength=2.6)
+            paths += save(drawing, folder, f"{metric}-change-vs-features{suffix}", formats)
+    return paths
+
+
+def _figures_of(table: pd.DataFrame, config: Config) -> list[tuple[str, pd.DataFrame, str]]:
+    """List the figures of a table: metric, rows, and what the name ends in."""
+    train_sizes = list(table["train_size"].unique())
+    return [
+        (
+            metric,
+            table[(table["metric"] == metric) & (table["train_size"] == train_size)],
+            f"-n{train_size}" if len(train_sizes) > 1 else "",
+        )
+        for metric in config.metrics
+        for train_size in train_sizes
+    ]
+
+
+def _sizes(config: Config, rows: pd.DataFrame) -> _Sizes:
+    sizes = tuple(sorted(rows["n_features"].unique()))
+    return _Sizes(config.subsets != "all" and len(sizes) <= MAX_ROWS_OF_A_TABLE, sizes)
+
+
+def _part(config: Config) -> str:
+    return f"{PART_NAMES[config.parts[0]]} " if len(config.parts) == 1 else ""
+
+
+def _label(axes: Axes, rows: pd.DataFrame, config: Config, sizes: _Sizes, ordinate: str) -> None:
+    axes.set_title(_title(rows, config, sizes), loc="left", wrap=True)
+    axes.set_xlabel("Number of retained features" + (" or components" if config.extractors else ""))
+    axes.set_ylabel(ordinate[0].upper() + ordinate[1:])
+
+
+def _title(rows: pd.DataFrame, config: Config, sizes: _Sizes) -> str:
     n_trials, planned = int(rows["n_trials"].min()), config.protocol.splits
     trials = f"{n_trials} splits" if n_trials == planned else f"INCOMPLETE: {n_trials} of {planned} splits"
     if config.protocol.is_given:
         trials = "the split of the source" if planned == 1 else f"{trials} of the source"
-    return f"{legible(config.title, LONGEST_TITLE)}\n{trials}, {rows['train_size'].iloc[0]} training rows"
+    heading = f"{legible(config.title, LONGEST_TITLE)}\n{trials}, {rows['train_size'].iloc[0]} training rows"
+    return f"{heading}\n{_meaning_of_interval(config, n_trials, 'bar' if sizes.is_table else 'band')}"
 
 
-def _draw(axes: Axes, rows: pd.DataFrame, config: Config) -> list[Line2D]:
-    """Draw the curves; the handles come in the order in which the curves lie, the upper first."""
+def _meaning_of_interval(config: Config, n_trials: int, sign: str) -> str:
+    """Say which interval a band or a bar is."""
+    if config.protocol.is_single_given:
+        return f"{sign}: 95 % interval, bootstrap over the test rows"
+    return f"{sign}: 95 % interval of the mean over the splits" if n_trials > 1 else "a single split: no interval"
+
+
+def _draw(axes: Axes, rows: pd.DataFrame, config: Config, sizes: _Sizes) -> list[Line2D]:
+    """Draw the curves, or the points of a table; the handles come in the order in which they lie, the upper first."""
+    styles = styles_of(config)
     labels = list(dict.fromkeys(rows["ranking"]))
     heights: dict[str, float] = {}
     handles: dict[str, Line2D] = {}
-    for number, label in enumerate(labels):
-        style = series_style(number)
+    for label in labels:
+        style = styles.get(label, PLAIN)
         for part in config.parts:
             curve = rows[(rows["ranking"] == label) & (rows["part"] == part)]
-            x, percent = curve["n_features"], 100 * curve[["mean", "ci_low", "ci_high"]]
-            every = -(-len(x) // MAX_MARKED_SIZES)
-            axes.plot(
-                x,
-                percent["mean"],
-                linestyle=LINE_STYLES[part],
-                markevery=every,
-                **(style if part == config.parts[0] else style | {"marker": ""}),
-            )
-            axes.fill_between(x, percent["ci_low"], percent["ci_high"], color=style["color"], alpha=0.2, linewidth=0)
+            line = LINE_STYLES[part] if len(config.parts) > 1 else style.line
+            places = np.array(sizes.places(curve["n_features"])) + _beside(label, labels, sizes)
+            marker = style.marker if part == config.parts[0] else ("_" if sizes.is_table else "")
+            _draw_one(axes, places, curve, style._replace(line="none" if sizes.is_table else line, marker=marker))
             if part == config.parts[0]:
-                heights[label] = float(percent["mean"].mean())
-        handles[label] = Line2D([], [], label=legible(label), **style)
+                heights[label] = float(curve["mean"].mean())
+        in_key: Line = "none" if sizes.is_table else (style.line if len(config.parts) == 1 else "-")
+        handles[label] = Line2D([], [], color=style.colour, marker=style.marker, linestyle=in_key, label=legible(label))
     if config.shares_classifier:
         reference = rows[(rows["part"] == config.parts[0]) & (rows["n_features"] == rows["n_features"].max())]
-        axes.axhline(100 * reference["mean"].iloc[0], color="#777777", linewidth=0.7, linestyle=":", zorder=1)
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    axes.margins(x=0.02)
-    # A symmetric band may leave the range that the figure of merit can have.
-    axes.set_ylim(max(axes.get_ylim()[0], 0), min(axes.get_ylim()[1], 101))
+        axes.axhline(100 * reference["mean"].iloc[0], color=GREY, linewidth=0.7, linestyle=":", zorder=1)
+    if sizes.is_table:
+        axes.set_xticks(range(len(sizes.sizes)), [str(size) for size in sizes.sizes])
+        axes.margins(x=0.08)
+    else:
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        axes.margins(x=0.02)
     upper_first = [handles[label] for label in sorted(labels, key=lambda label: -heights[label])]
     return upper_first + _key_to_lines(config)
+
+
+def _draw_one(axes: Axes, places: np.ndarray, curve: pd.DataFrame, style: Style) -> None:
+    percent = 100 * curve[["mean", "ci_low", "ci_high"]]
+    if style.line == "none":
+        mean = percent["mean"].to_numpy()
+        reach = np.nan_to_num([mean - percent["ci_low"].to_numpy(), percent["ci_high"].to_numpy() - mean])
+        axes.errorbar(places, percent["mean"], yerr=reach, fmt=style.marker, color=style.colour, elinewidth=0.9)
+        return
+    every = -(-len(places) // MAX_MARKED_SIZES)
+    axes.plot(places, percent["mean"], color=style.colour, linestyle=style.line, marker=style.marker, markevery=every)
+    axes.fill_between(places, percent["ci_low"], percent["ci_high"], color=style.colour, alpha=0.2, linewidth=0)
+
+
+def _beside(label: str, labels: Sequence[str], sizes: _Sizes) -> float:
+    """Say how far a point stands beside the middle of its row, where those of several labels stand side by side."""
+    if not sizes.is_table or label not in labels:
+        return 0.0
+    return WIDTH_OF_A_ROW * ((labels.index(label) + 0.5) / len(labels) - 0.5)
+
+
+def _draw_printed(  # noqa: PLR0917 - what a figure shows, and of what
+    axes: Axes, rows: pd.DataFrame, config: Config, sizes: _Sizes, metric: str, largest: int
+) -> list[Line2D]:
+    """Draw what the source prints: points in the colours of their methods, and sizes of best subsets as bands."""
+    styles = styles_of(config)
+    labels = list(dict.fromkeys(rows["ranking"]))
+    train_size, n_features = int(rows["train_size"].iloc[0]), int(rows["n_features"].max())
+    points = printed_points(config, metric, train_size, largest=largest, n_features=n_features)
+    points = [point for point in points if point.n_features in set(rows["n_features"])]
+    for point in points:
+        (place,) = sizes.places([point.n_features])
+        _draw_point(axes, place + _beside(point.label, labels, sizes), point, styles.get(point.label, PLAIN).colour)
+    handles = []
+    if points:
+        with_sd = " ± s.d." if any(point.sd for point in points) else ""
+        handles.append(Line2D([], [], markeredgecolor=PLAIN.colour, label=f"published{with_sd}", **PRINTED))
+    counts = printed_sizes(config, metric)
+    for count in counts:
+        colour = styles.get(count.label, PLAIN).colour
+        axes.axvspan(count.low - 0.25, count.high + 0.25, color=colour, alpha=0.35, linewidth=0, zorder=0)
+    if counts:
+        swatch: dict[str, Any] = {"marker": "s", "markersize": 7, "linestyle": "none", "alpha": 0.35}
+        handles.append(Line2D([], [], color=PLAIN.colour, label="published size of best subset", **swatch))
+    return handles
+
+
+def _draw_point(axes: Axes, place: float, point: PrintedPoint, colour: str) -> None:
+    if point.sd:
+        axes.errorbar(place, point.percent, yerr=point.sd, fmt="none", ecolor=colour, elinewidth=0.9, capsize=2.5)
+    axes.plot([place], [point.percent], markeredgecolor=colour, **PRINTED)
 
 
 def _key_to_lines(config: Config) -> list[Line2D]:
@@ -113,4 +259,4 @@ def _key_to_lines(config: Config) -> list[Line2D]:
     if not config.shares_classifier:
         return key
     reference = f"all features, {PART_NAMES[config.parts[0]]} part" if len(config.parts) > 1 else "all features"
-    return [*key, Line2D([], [], color="#777777", linewidth=0.7, linestyle=":", label=reference)]
+    return [*key, Line2D([], [], color=GREY, linewidth=0.7, linestyle=":", label=reference)]

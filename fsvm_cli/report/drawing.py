@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from fsvm_cli.experiment.provenance import is_collection, read_run
 from fsvm_cli.experiment.records.registry import record_kinds
-from fsvm_cli.report.curves import draw_curves
+from fsvm_cli.report.curves import draw_changes, draw_curves
 from fsvm_cli.report.folder import (
+    CHANGES_NAME,
     CURVES_NAME,
     FORMATS,
     SCORES_NAME,
@@ -59,6 +60,8 @@ def draw_figures(folder: Path, formats: Sequence[str] = FORMATS) -> list[Path]:
     if curves is not None and has_curves:
         paths += draw_curves(curves, config, folder, formats)
     if config.rankings:
+        if config.reference is not None:
+            paths += draw_changes(read_table(folder / CHANGES_NAME), config, folder, formats)
         paths += draw_scores(read_table(folder / SCORES_NAME), config, folder, formats)
     for name in config.record:
         record = record_kinds()[name]

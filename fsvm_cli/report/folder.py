@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 FORMATS = ("svg", "png")
 CURVES_NAME = "curves.csv"
+CHANGES_NAME = "changes.csv"
 SCORES_NAME = "scores.csv"
 SELECTION_NAME = "selection.csv"
 OVERVIEW_NAME = "overview.csv"
@@ -22,7 +23,16 @@ CHOSEN_NAME = "chosen.csv"
 SCORECARD_NAME = "scorecard.csv"
 """Of all experiments, beside their folders."""
 MEASURES_NAME = "measures.csv"
-TABLE_NAMES = (CURVES_NAME, SCORES_NAME, SELECTION_NAME, CHOSEN_NAME, MEASURES_NAME, VERDICTS_NAME, OVERVIEW_NAME)
+TABLE_NAMES = (
+    CURVES_NAME,
+    CHANGES_NAME,
+    SCORES_NAME,
+    SELECTION_NAME,
+    CHOSEN_NAME,
+    MEASURES_NAME,
+    VERDICTS_NAME,
+    OVERVIEW_NAME,
+)
 """The tables of every experiment; what it records has tables of its own."""
 FIGURE_NAMES = tuple(
     f"{name}.{extension}"

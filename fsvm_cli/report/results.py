@@ -13,6 +13,7 @@ from fsvm_cli.files import write_atomically
 from fsvm_cli.report.choices import summarise_chosen
 from fsvm_cli.report.complete_trials import collect
 from fsvm_cli.report.folder import (
+    CHANGES_NAME,
     CHOSEN_NAME,
     CURVES_NAME,
     MEASURES_NAME,
@@ -26,16 +27,18 @@ from fsvm_cli.report.measures import summarise_measures
 from fsvm_cli.report.numbers import DIGITS_OF_MACHINES
 from fsvm_cli.report.selection import summarise_selection
 from fsvm_cli.report.table_files import write_table
-from fsvm_cli.report.tables import summarise
+from fsvm_cli.report.tables import summarise, summarise_changes
 from fsvm_cli.report.trials import Trials
 from fsvm_cli.report.verdicts import table_of_verdicts
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     import pandas as pd
 
     from fsvm_cli.experiment.plan import Experiment
+    from fsvm_cli.report.complete_trials import CompleteTrials
     from fsvm_cli.spec.config import LoadedConfig
     from fsvm_cli.store.store import Store
 
@@ -51,15 +54,7 @@ def write_tables(loaded: LoadedConfig, experiment: Experiment, store: Store, fol
     description = json.dumps(describe_run(loaded, experiment), indent=2, ensure_ascii=False)
     write_atomically(folder / RUN_NAME, (description + "\n").encode())
     collected = collect(experiment, store)
-    curves, scores = summarise(experiment, collected)
-    tables = {CURVES_NAME: curves, SCORES_NAME: scores}
-    if experiment.config.rankings:
-        tables[SELECTION_NAME] = summarise_selection(experiment, collected)
-    of_some = {CHOSEN_NAME: summarise_chosen(collected), MEASURES_NAME: summarise_measures(collected)}
-    tables |= {file_name: table for file_name, table in of_some.items() if not table.empty}
-    if experiment.config.expected:
-        trials = Trials(experiment, collected)
-        tables[VERDICTS_NAME] = table_of_verdicts(trials, overridden=bool(loaded.document.overrides))
+    tables = _tables(experiment, collected, overridden=bool(loaded.document.overrides))
     recorded: dict[str, pd.DataFrame] = {}
     for name in experiment.config.record:
         record = store.record(record_key(experiment, name))
@@ -72,8 +67,26 @@ def write_tables(loaded: LoadedConfig, experiment: Experiment, store: Store, fol
     of_records = {f"{table}.csv" for kind in record_kinds().values() for table in kind.tables}
     for file_name in {*TABLE_NAMES, *of_records} - {*tables, *recorded}:
         (folder / file_name).unlink(missing_ok=True)
+    curves = tables[CURVES_NAME]
     if curves.empty:
         remove_figures(folder, drawn=())
     lines = [f"{n_train},{split},{seconds:.6f}\n" for n_train, split, seconds in store.timings()]
     write_atomically(folder / "timings.csv", ("train_size,split,seconds\n" + "".join(lines)).encode())
     return curves
+
+
+def _tables(
+    experiment: Experiment, collected: Mapping[tuple[str, int], CompleteTrials], *, overridden: bool
+) -> dict[str, pd.DataFrame]:
+    """Make the tables that an experiment has, but for those of its records."""
+    curves, scores = summarise(experiment, collected)
+    tables = {CURVES_NAME: curves, SCORES_NAME: scores}
+    if experiment.config.rankings:
+        tables[SELECTION_NAME] = summarise_selection(experiment, collected)
+    if experiment.config.reference is not None:
+        tables[CHANGES_NAME] = summarise_changes(collected)
+    of_some = {CHOSEN_NAME: summarise_chosen(collected), MEASURES_NAME: summarise_measures(collected)}
+    tables |= {file_name: table for file_name, table in of_some.items() if not table.empty}
+    if experiment.config.expected:
+        tables[VERDICTS_NAME] = table_of_verdicts(Trials(experiment, collected), overridden=overridden)
+    return tables

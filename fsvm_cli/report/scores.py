@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import matplotlib as mpl
 import numpy as np
 
-from fsvm_cli.figures import COLOURS, COLUMN_WIDTH, figure, legible, save
+from fsvm_cli.figures import COLUMN_WIDTH, figure, legible, save
 from fsvm_cli.ranking.registry import ranking_methods
+from fsvm_cli.report.styles import style_of_method
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -73,8 +74,8 @@ def _named_features(panels: Panels) -> Iterator[Figure]:
     heights = np.arange(len(chosen))
     with figure(COLUMN_WIDTH * n_columns, 0.9 + 0.15 * len(chosen)) as drawing:
         all_axes = drawing.subplots(1, len(panels), sharey=True, squeeze=False)[0]
-        for number, (axes, (ranking, rows)) in enumerate(zip(all_axes, panels, strict=True)):
-            picked, colour = rows.loc[chosen], COLOURS[number % len(COLOURS)]
+        for axes, (ranking, rows) in zip(all_axes, panels, strict=True):
+            picked, (colour, _) = rows.loc[chosen], style_of_method(ranking.method)
             spread = picked["std"].fillna(0)
             if _has_shares(ranking):
                 axes.barh(heights, picked["mean"], xerr=spread, color=colour, ecolor="#999999", error_kw=THIN)
@@ -97,8 +98,9 @@ def _row_of_bars(panels: Panels) -> Iterator[Figure]:
     """Draw one bar for each feature, and the panels one below the other."""
     with figure(2 * COLUMN_WIDTH, 0.5 + 1.1 * len(panels)) as drawing:
         all_axes = drawing.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
-        for number, (axes, (ranking, rows)) in enumerate(zip(all_axes, panels, strict=True)):
-            axes.bar(np.arange(1, len(rows) + 1), rows["mean"], width=0.8, color=COLOURS[number % len(COLOURS)])
+        for axes, (ranking, rows) in zip(all_axes, panels, strict=True):
+            colour, _ = style_of_method(ranking.method)
+            axes.bar(np.arange(1, len(rows) + 1), rows["mean"], width=0.8, color=colour)
             if ranking.score_threshold is not None:
                 axes.axhline(ranking.score_threshold, **THRESHOLD)
             axes.set_title(_title(ranking), loc="left")

@@ -70,6 +70,25 @@ def _curve_rows(trials: CompleteTrials) -> Iterator[tuple[object, ...]]:
             yield size, metric, part, found.mean, found.std, low, high, found.n, n_unconverged
 
 
+def summarise_changes(collected: Mapping[tuple[str, int], CompleteTrials]) -> pd.DataFrame:
+    """Summarise how far the curves of an experiment lie above their own ends, where all features are kept.
+
+    Returns
+    -------
+    DataFrame
+        As the curves, without `n_unconverged`: mean over trials of the difference on the same trial, with the interval
+        of that mean.
+    """
+    rows = [
+        (label, n_train, size, metric, part, found.mean, found.std, found.low, found.high, found.n)
+        for (label, n_train), trials in collected.items()
+        for column, size in enumerate(trials.sizes)
+        for (metric, part), values in trials.values.items()
+        for found in [mean_interval(values[:, column] - values[:, -1])]
+    ]
+    return pd.DataFrame(rows, columns=CURVES[:-1])
+
+
 def _score_rows(label: str, names: Sequence[str], scores: NDArray[np.float64]) -> Iterator[tuple[object, ...]]:
     found = [mean_interval(of_feature) for of_feature in scores.T]
     spreads = rounded_alike(np.array([(each.mean, each.std) for each in found]), DIGITS_OF_MACHINES)

@@ -187,6 +187,11 @@ class Config(StrictModel):
     parts: tuple[Literal["train", "test"], ...] = Field(
         default=("test",), min_length=1, description="Parts of the data whose curves the figures show."
     )
+    reference: Literal["all features"] | None = Field(
+        default=None,
+        exclude_if=operator.not_,
+        description="Against what curves are drawn a second time, as changes on the same splits.",
+    )
     record: tuple[Literal[*RECORD_NAMES], ...] = Field(  # type: ignore[valid-type]
         default=(),
         description="What to keep of the first split beside figures of merit: the decision function of a "

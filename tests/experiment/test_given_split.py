@@ -16,7 +16,9 @@ from fsvm_cli.experiment.plan import Experiment, Trial
 from fsvm_cli.experiment.trial import draw_parts
 from fsvm_cli.report.complete_trials import collect
 from fsvm_cli.report.tables import summarise
+from fsvm_cli.report.trials import Trials
 from fsvm_cli.runner.tasks import PackedExperiment
+from fsvm_cli.spec.claims.base import Place
 from fsvm_cli.store.store import Store
 from tests.helpers.small import run_job
 
@@ -93,3 +95,31 @@ def test_its_interval_is_that_of_a_test_part_drawn_again(planned: Planned, divid
     for _, row in on_test.iterrows():
         expected = scipy.stats.binom.ppf([0.025, 0.975], len(TEST_ROWS), row["mean"]) / len(TEST_ROWS)
         np.testing.assert_allclose([row["ci_low"], row["ci_high"]], expected, atol=1.01 / len(TEST_ROWS))
+
+
+def test_what_the_machines_said_of_the_test_rows_is_kept_for_pairs(
+    planned: Planned, divided: Dataset, tmp_path: Path
+) -> None:
+    experiment = planned(protocol=GIVEN, subsets=[1, 3])
+    run_job(experiment, tmp_path)
+    with Store(tmp_path, writable=False) as store:
+        collected = collect(experiment, store)
+    for trials in collected.values():
+        y, *said = trials.answers
+        np.testing.assert_array_equal(y, divided.y[TEST_ROWS])
+        for predicted, accuracy in zip(said, trials.values["accuracy", "test"][0], strict=True):
+            assert np.mean(predicted == y) == accuracy
+    label, n_train = next(iter(collected))
+    one, three = (Place(ranking=label, features=size) for size in (1, 3))
+    compared = Trials(experiment, collected).compared(three, one)
+    accuracies = collected[label, n_train].values["accuracy", "test"][0]
+    assert compared.found.mean == pytest.approx(100 * (accuracies[1] - accuracies[0]))
+    assert compared.found.low <= compared.found.mean <= compared.found.high
+    assert np.isnan(compared.on_new_data.low)
+
+
+def test_of_many_splits_nothing_is_kept_row_by_row(planned: Planned, tmp_path: Path) -> None:
+    experiment = planned()
+    run_job(experiment, tmp_path)
+    with Store(tmp_path, writable=False) as store:
+        assert all(not trials.answers.size for trials in collect(experiment, store).values())

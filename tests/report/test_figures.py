@@ -17,14 +17,20 @@ from fsvm_cli.errors import DataError
 from fsvm_cli.experiment.plan import Trial, plan
 from fsvm_cli.experiment.records.descent_path import PATH_POINTS
 from fsvm_cli.experiment.trial import draw_parts
+from fsvm_cli.extraction.registry import extraction_methods
 from fsvm_cli.ranking.kpd import KernelParameterDescent
+from fsvm_cli.ranking.registry import ranking_methods
 from fsvm_cli.report.complete_trials import collect
+from fsvm_cli.report.curves import draw_changes, draw_curves
 from fsvm_cli.report.drawing import draw_figures
 from fsvm_cli.report.folder import results_folders
 from fsvm_cli.report.overview import draw_overview
+from fsvm_cli.report.printed import printed_points, printed_sizes
 from fsvm_cli.report.results import write_tables
 from fsvm_cli.report.scores import draw_scores
+from fsvm_cli.report.styles import OF_METHODS, styles_of
 from fsvm_cli.report.table_files import read_table, write_table
+from fsvm_cli.report.tables import summarise_changes
 from fsvm_cli.runner.missing import missing_tasks
 from fsvm_cli.runner.session import Job, open_local_pool, run
 from fsvm_cli.runner.tasks import run_tasks
@@ -207,6 +213,73 @@ def test_the_descents_of_the_first_split_are_kept_and_drawn(tmp_path: Path) -> N
     assert b"<!-- other -->" in drawn["scores.svg"], "one method with two machines has two panels"
     # Two machines at all features: no line for both.
     assert b"<!-- all features -->" not in drawn["accuracy-vs-features.svg"]
+
+
+def test_every_method_has_a_look_of_its_own() -> None:
+    methods = {*ranking_methods(), *extraction_methods()}
+    shipped = {
+        method for method in methods if "fsvm_cli" in {**ranking_methods(), **extraction_methods()}[method].__module__
+    }
+    assert shipped <= set(OF_METHODS)
+    assert len(set(OF_METHODS.values())) == len(OF_METHODS)
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0)])
+def test_a_method_has_one_colour_whatever_else_is_in_the_figure(order: tuple[int, ...]) -> None:
+    rankings = ["{method: infoprop}", "{method: mifs}", "{method: mifs, beta: 0.9, label: b}"]
+    listed = ", ".join(rankings[place] for place in order)
+    loaded = load_config("plane", [f"rankings=[{listed}]", "record=[]", "deviations=[]"])
+    styles = styles_of(loaded.config)
+    assert (styles["infoprop"].colour, styles["infoprop"].marker) == OF_METHODS["infoprop"]
+    first, second = ("mifs", "b") if order[0] == 0 else ("b", "mifs")
+    assert (styles[first].colour, styles[first].marker) == OF_METHODS["mifs"]
+    # A second curve of a method is told apart by everything that is not its hue.
+    assert all(a != b for a, b in zip(styles[first], styles[second], strict=True))
+
+
+def test_what_is_printed_stands_beside_the_curves(plane: Path, tmp_path: Path) -> None:
+    texts = "where: T, claim: c"
+    claims = (
+        f"{{id: a, kind: value, {texts}, at: {{}}, published: 91, published_sd: 2, tolerance: 1}}",
+        f"{{id: b, kind: single-run, {texts}, at: {{ranking: gradient-angle, features: 1}}, published: 80}}",
+        f"{{id: c, kind: single-run, {texts}, at: {{ranking: gradient-angle, features: 1}}, published: 80}}",
+        f"{{id: d, kind: value, {texts}, at: {{part: train}}, published: 99, tolerance: 1}}",
+        f"{{id: e, kind: count, {texts}, ranking: gradient-angle, published: [1, 2], tolerance: 1}}",
+    )
+    config = load_config("plane", [f"expected=[{', '.join(claims)}]"]).config
+    points = printed_points(config, "accuracy", 40, largest=40, n_features=2)
+    assert points == [(ALL_FEATURES, 2, 91.0, 2.0), ("gradient-angle", 1, 80.0, None)]
+    assert printed_points(config, "accuracy", 20, largest=40, n_features=2) == []
+    assert printed_sizes(config, "accuracy") == [("gradient-angle", 1, 2)]
+    (path,) = draw_curves(read_table(plane / "curves.csv"), config, tmp_path, ("svg",))
+    drawn = path.read_text()
+    assert "<!-- published ± s.d. -->" in drawn
+    assert "<!-- published size of best subset -->" in drawn
+    assert "<!-- published" not in draw_figures(plane, ("svg",))[0].read_text()
+
+
+def test_a_handful_of_sizes_is_a_table_without_lines(plane: Path, tmp_path: Path) -> None:
+    curves = read_table(plane / "curves.csv")
+    for subsets, sign in (("all", "band"), ("[1]", "bar")):
+        config = load_config("plane", [f"subsets={subsets}", "protocol.splits=3"]).config
+        (path,) = draw_curves(curves, config, tmp_path, ("svg",))
+        assert f"<!-- {sign}: 95 % interval of the mean over the splits -->" in path.read_text()
+
+
+def test_changes_are_differences_from_all_features_on_the_same_trial(plane: Path, tmp_path: Path) -> None:
+    experiment = plan(load_config("plane", ["protocol.splits=3"]), lambda _: None)
+    with Store(plane, writable=False) as store:
+        collected = collect(experiment, store)
+    changes = summarise_changes(collected)
+    (trials,) = collected.values()
+    for row in changes.itertuples():
+        values = trials.values[row.metric, row.part]
+        differences = values[:, row.n_features - 1] - values[:, 1]
+        assert (row.mean, row.std) == pytest.approx((differences.mean(), differences.std(ddof=1)))
+    config = load_config("plane", ["protocol.splits=3", "reference=all features"]).config
+    (path,) = draw_changes(changes, config, tmp_path, ("svg",))
+    assert path.name == "accuracy-change-vs-features.svg"
+    assert "<!-- Change of test accuracy (points) -->" in path.read_text()
 
 
 def test_results_are_found_in_a_folder_or_below_it(plane: Path, tmp_path: Path) -> None:

@@ -435,7 +435,9 @@ def test_a_fact_of_the_whole_set_is_that_of_all_rows(wine: Experiment) -> None:
     trials = trials_of(wine, a=samples_of(noisy([0.9, 0.9]), facts={"major-class": np.full(N_TRIALS, 55.0)}))
     # 71 of the 178 wines.
     of_all = problem_claim("major-class", 39.88, decimals=2, print="truncated", tolerance=0.02, of="whole set")
-    assert verdict(of_all, trials) == "reproduced"
+    judged = judge(of_all, trials, overridden=False)
+    assert judged.verdict == "reproduced"
+    assert judged.rule.endswith(", for the whole set")
     assert verdict(problem_claim("major-class", 55), trials) == "reproduced"
 
 

@@ -12,6 +12,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 from fsvm_cli.errors import UsageError
 from fsvm_cli.evaluation.nested_predictions import nested_predictions
+from fsvm_cli.evaluation.pruned_tree import PrunedTree
+from fsvm_cli.evaluation.seeds import random_stream
 from fsvm_cli.experiment.plan import Experiment, Trial
 from fsvm_cli.experiment.trial import draw_parts, run_trial
 from fsvm_cli.ranking.average_separation import AverageSeparation
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 FIRST, FIRST_OF_30 = Trial(n_train=12, split=0), Trial(n_train=30, split=0)
 GAUSSIAN = {"type": "naive-bayes", "likelihood": "gaussian"}
 TREE = {"type": "decision-tree"}
+UNPRUNED = TREE | {"pruning": "none"}
 
 
 @pytest.mark.parametrize(("likelihood", "oracle"), [("gaussian", GaussianNB()), ("bernoulli", BernoulliNB())])
@@ -43,11 +46,27 @@ def test_naive_bayes_is_scikit_learns_on_the_best_features(planned: Planned, lik
 
 
 def test_a_tree_knows_its_training_rows_down_to_its_smallest_leaf(planned: Planned) -> None:
-    fine = planned(classifier=TREE | {"min_samples_leaf": 1})
-    coarse = planned(classifier=TREE | {"min_samples_leaf": 6})
+    fine = planned(classifier=UNPRUNED | {"min_samples_leaf": 1})
+    coarse = planned(classifier=UNPRUNED | {"min_samples_leaf": 6})
     by_leaf = [run_trial(each, FIRST, {0: (20,)}).outcomes[0].train.tolist() for each in (fine, coarse)]
     assert np.trace(by_leaf[0][0]) == 12
     assert np.trace(by_leaf[1][0]) < 12
+
+
+@pytest.mark.parametrize("classifier", [TREE, UNPRUNED])
+def test_a_tree_is_pruned_unless_the_config_says_no(planned: Planned, classifier: dict[str, str]) -> None:
+    experiment = planned(classifier=classifier)
+    outcome = run_trial(experiment, FIRST, {0: (20,)}).outcomes[0]
+    parts = draw_parts(experiment, FIRST)
+    learner = experiment.config.classifier.learner((), random_state=0)
+    own = PrunedTree() if classifier == TREE else DecisionTreeClassifier(criterion="entropy", min_samples_leaf=2)
+    assert type(learner.estimator) is type(own)
+    random_state = int(random_stream(experiment.config.protocol.seed, "classifier", 0).integers(2**31))
+    fitted = own.set_params(random_state=random_state).fit(parts.X_train, parts.y_train)
+    expected = sklearn.metrics.confusion_matrix(parts.y_test, fitted.predict(parts.X_test), labels=[0, 1])
+    np.testing.assert_array_equal(outcome.test[0], expected)
+    # A wrapper grows thousands of them.
+    assert type(learner.handed()["estimator"]) is DecisionTreeClassifier
 
 
 def test_a_trial_grows_the_same_tree_each_time(planned: Planned) -> None:

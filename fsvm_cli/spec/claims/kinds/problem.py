@@ -57,5 +57,5 @@ class ProblemClaim(TolerantClaim):
         verdict, rule = ordinariness(self, values, self.tolerance) if varies else agreement(self, found, (0.0, 1), unit)
         if verdict == "reproduced" and findings.is_set(self.fact):
             verdict, rule = "fact", "set by the experiment, as in the document: nothing was found out"
-        where = "" if self.of == "test part" else f" of the {self.of}"
-        return Judgement.of_mean(verdict, rule, f"{self.fact}{where} ({unit})", found)
+        rule += "" if self.of == "test part" else f", for the {self.of}"
+        return Judgement.of_mean(verdict, rule, f"{self.fact} ({unit})", found)
