@@ -94,7 +94,7 @@ def learn_signed_weights(
         raise ValueError("a ridge is learned with weights that are not negative only; use the qcqp, or give C")
     trainer = Trainer(kernels, y, margin, MACHINE_TOLERANCE * tolerance)
     points, _ = descend(trainer, max(tolerance, ROUGH), max_machines)
-    search = _Search(trainer, points)
+    search = _Search(kernels, trainer, points)
     best, lower = search.best_of(points), 0.0
     while tolerance < relative_gap(best.upper, lower) < math.inf and trainer.n_machines < max_machines:
         found = search.lowest()
@@ -122,11 +122,11 @@ def learn_signed_weights(
 class _Search:
     """The cuts so far, and the coordinates in which the sum of all kernels is the identity."""
 
-    def __init__(self, trainer: Trainer, points: Sequence[Trained]) -> None:
+    def __init__(self, kernels: GramMatrices, trainer: Trainer, points: Sequence[Trained]) -> None:
         self.trainer = trainer
-        self.chosen = independent_kernels(trainer.kernels)
+        self.chosen = independent_kernels(kernels)
         self.centre = np.full(len(self.chosen), 1.0 / len(self.chosen))
-        scaled = trainer.kernels.grams[self.chosen] * trainer.kernels.units[self.chosen, None, None]
+        scaled = kernels.grams[self.chosen] * kernels.units[self.chosen, None, None]
         self.whitened = whitened(scaled, self.centre)
         self.unit = points[0].upper if 0.0 < points[0].upper < math.inf else 1.0
         self.rows: list[Array] = []

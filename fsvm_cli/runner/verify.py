@@ -75,7 +75,7 @@ class Repetition:
 
 
 def repeat(experiment: Experiment, store: Store, n_trials: int, rng: np.random.Generator) -> Repetition:
-    """Run some of the stored trials again and compare their scores and predictions with the stored ones.
+    """Run some of the stored trials again and compare scores, predictions and measures with the stored ones.
 
     Certificates are not compared: the path of the solver, and so their last digits, depend on which sizes were
     computed together.
@@ -113,6 +113,22 @@ def _is_repeated(stored: Outcome | None, found: Outcome | None, sizes: tuple[int
         return False
     scores, again = np.array(stored.scores), np.array(found.scores)
     largest = np.abs(scores).max(initial=0.0)
-    return np.allclose(again, scores, rtol=0.0, atol=tolerance * largest) and all(
-        np.array_equal(stored.confusions(part, sizes), found.confusions(part, sizes)) for part in PARTS
+    return (
+        np.allclose(again, scores, rtol=0.0, atol=tolerance * largest)
+        and all(np.array_equal(stored.confusions(part, sizes), found.confusions(part, sizes)) for part in PARTS)
+        and _measure_alike(stored, found, sizes, tolerance)
+    )
+
+
+def _measure_alike(stored: Outcome, found: Outcome, sizes: tuple[int, ...], tolerance: float) -> bool:
+    """Compare what the classifiers of some sizes measured, each number by its own size."""
+    if not stored.measures or not found.measures:
+        return stored.measures == found.measures
+    pairs = [
+        (stored.measures[a], found.measures[b]) for a, b in zip(stored.rows(sizes), found.rows(sizes), strict=True)
+    ]
+    return all(
+        before.keys() == after.keys()
+        and np.allclose([*after.values()], [*before.values()], rtol=tolerance, atol=tolerance)
+        for before, after in pairs
     )

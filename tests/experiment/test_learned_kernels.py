@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,11 +12,13 @@ import pytest
 from fsvm_cli import LearnedKernelSVM, Linear, Polynomial
 from fsvm_cli.errors import UsageError
 from fsvm_cli.experiment.plan import Experiment, Trial
+from fsvm_cli.experiment.stored import stored_outcome
 from fsvm_cli.experiment.trial import draw_parts, run_trial
 from fsvm_cli.report.complete_trials import collect
 from fsvm_cli.report.measures import complete_trials_of, describe_measures, summarise_measures
 from fsvm_cli.report.tables import summarise
 from fsvm_cli.report.trials import Trials
+from fsvm_cli.runner.verify import repeat
 from fsvm_cli.spec.claims.kinds.error_count import ErrorCountClaim
 from fsvm_cli.spec.claims.kinds.measure import MeasureClaim
 from fsvm_cli.store.store import Store
@@ -191,3 +194,19 @@ def test_an_indefinite_kernel_is_told_as_the_failure_of_the_trial(planned: Plann
     experiment = planned(classifier=classifier, rankings=None, subsets=None)
     result = run_trial(experiment, Trial(n_train=12, split=0), {0: experiment.sizes})
     assert "Gram matrix of base kernel 2 is indefinite" in result.errors[0]
+
+
+def test_a_trial_that_is_repeated_measures_the_same(planned: Planned, tmp_path: Path) -> None:
+    experiment = planned(
+        classifier=LEARNED, rankings=None, subsets=None, protocol={"splits": 1, "train": 12, "seed": 1}
+    )
+    run_job(experiment, tmp_path)
+    with Store(tmp_path, writable=True) as store:
+        assert repeat(experiment, store, 1, np.random.default_rng(0)).n_identical == 1
+        (trial,) = experiment.trials()
+        key = experiment.key(0, trial)
+        outcome = stored_outcome(store, key)
+        assert outcome is not None
+        other = replace(outcome, measures=({**outcome.measures[0], "margin": 2.0},))
+        store.put(key, other.packed())
+        assert repeat(experiment, store, 1, np.random.default_rng(0)).differing == (trial,)
