@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from fsvm_cli.svm.kernels.laplace import Laplace
     from fsvm_cli.svm.kernels.linear import Linear
     from fsvm_cli.svm.kernels.polynomial import Polynomial
-    from fsvm_cli.svm.kernels.registry import KERNELS, kernel_from_name
+    from fsvm_cli.svm.kernels.registry import KERNELS, kernel_for, kernel_from_name
     from fsvm_cli.svm.kernels.tanh import Tanh
     from fsvm_cli.svm.kernels.weighted_sum import WeightedSum
     from fsvm_cli.svm.one_vs_rest import OneVsRest, decision_values, fit_one_vs_rest, predict_codes
@@ -37,7 +37,7 @@ _HOMES = {
     "kernels.laplace": ("Laplace",),
     "kernels.linear": ("Linear",),
     "kernels.polynomial": ("Polynomial",),
-    "kernels.registry": ("KERNELS", "kernel_from_name"),
+    "kernels.registry": ("KERNELS", "kernel_for", "kernel_from_name"),
     "kernels.tanh": ("Tanh",),
     "kernels.weighted_sum": ("WeightedSum",),
     "solvers.certificate": ("bias_of", "duality_gap"),
@@ -74,6 +74,7 @@ __all__ = [
     "duality_gap",
     "fit_one_vs_rest",
     "grid_search",
+    "kernel_for",
     "kernel_from_name",
     "nested_curves",
     "predict_codes",
