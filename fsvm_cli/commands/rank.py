@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from fsvm_cli.commands.own_file import options_of_text
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from fsvm_cli.data.source import DataSource
+
 
 @click.command("rank")
 @click.argument("file", metavar="FILE")
 @click.option("--target", metavar="COLUMN", help="Column that holds the class.")
-@click.option("--method", required=True, metavar="NAME", help="Ranking method; see 'fsvm methods'.")
+@click.option(
+    "--method", metavar="NAME", help="Ranking method; see 'fsvm methods'. Without it, several methods side by side."
+)
 @click.option("--scaling", default="standard", show_default=True, metavar="NAME", help="Scaling of the features.")
 @click.option(
     "--set",
@@ -46,10 +55,12 @@ from fsvm_cli.commands.own_file import options_of_text
     show_default=True,
     help="How to print the ranking.",
 )
+@click.option("--out", type=click.Path(dir_okay=False), help="Write the best columns and the class to a CSV file.")
+@click.option("--keep", type=click.IntRange(min=1), metavar="N", help="How many columns --out writes.")
 def command(  # noqa: PLR0917 - click passes every option
     file: str,
     target: str | None,
-    method: str,
+    method: str | None,
     scaling: str,
     assignments: tuple[str, ...],
     missing: str,
@@ -57,26 +68,69 @@ def command(  # noqa: PLR0917 - click passes every option
     dense: bool,
     drop: tuple[str, ...],
     style: str,
+    out: str | None,
+    keep: int | None,
     **of_text: Any,
 ) -> None:
     """Rank the features of your own data.
 
     FILE is a CSV, Excel, Parquet, ARFF or LIBSVM file, or the name of a data set that fsvm knows.
     """
-    from fsvm_cli.experiment.rank import rank_features, source_of
+    from fsvm_cli.experiment.rank import source_of
+
+    _check_usage(file, method, assignments, out, keep)
+    options = {"target": target, "missing": missing, "categorical": categorical, "dense": dense, "drop": drop}
+    source = source_of(file, options | of_text, _announce)
+    for caveat in source.caveats:
+        _announce(caveat)
+    if method is None:
+        order = _side_by_side(source, scaling, style)
+    else:
+        order = _by_one_method(source, method, scaling, assignments, style)
+    if out is not None and keep is not None:
+        from fsvm_cli.experiment.chosen_columns import write_chosen
+
+        n_features = write_chosen(Path(out), source, order, keep, target or "class")
+        _announce(f"{n_features} features and the class of {source.n_samples} rows: {out}")
+
+
+def _check_usage(
+    file: str, method: str | None, assignments: tuple[str, ...], out: str | None, keep: int | None
+) -> None:
+    from fsvm_cli.errors import UsageError
+
+    if method is None and assignments:
+        raise UsageError(f"--set {assignments[0]}: say of which method (--method NAME); 'fsvm methods' lists them")
+    if (out is None) != (keep is None):
+        raise UsageError("--out FILE and --keep N go together: N is the number of columns that are written")
+    if out is not None and Path(out).resolve() == Path(file).resolve():
+        raise UsageError(f"--out {out}: is the file that is read; name another")
+
+
+def _by_one_method(
+    source: DataSource, method: str, scaling: str, assignments: tuple[str, ...], style: str
+) -> NDArray[np.intp]:
+    from fsvm_cli.experiment.rank import rank_features
     from fsvm_cli.experiment.ranking_request import ranking_request
     from fsvm_cli.report.ranking_table import print_ranking
 
-    request = ranking_request(method, scaling, assignments)
-    options = {"target": target, "missing": missing, "categorical": categorical, "dense": dense, "drop": drop}
-    options |= of_text
-    source = source_of(file, options, _announce)
-    for caveat in source.caveats:
-        _announce(caveat)
-    ranking = rank_features(source, request)
-    for caveat in ranking.caveats[len(source.caveats) :]:
-        _announce(caveat)
+    ranking = rank_features(source, ranking_request(method, scaling, assignments))
+    for caveat in ranking.caveats:
+        if caveat not in source.caveats:
+            _announce(caveat)
     print_ranking(ranking, style)
+    return ranking.order
+
+
+def _side_by_side(source: DataSource, scaling: str, style: str) -> NDArray[np.intp]:
+    from fsvm_cli.experiment.side_by_side import rank_side_by_side
+    from fsvm_cli.report.side_by_side_table import print_side_by_side
+
+    found = rank_side_by_side(source, scaling)
+    for caveat in found.caveats:
+        _announce(caveat)
+    print_side_by_side(found, style)
+    return found.order
 
 
 def _announce(message: str) -> None:

@@ -218,11 +218,11 @@ def rank_features(source: DataSource, request: RankingRequest) -> FeatureRanking
         raise UsageError(reason)
     X = with_training_vocabulary(dataset, np.arange(dataset.n_samples))
     scaling = fit_scaling(request.scaling, X)
-    ranker = request.estimator(dataset.class_names)
     try:
         with threadpoolctl.threadpool_limits(limits=1):
             scaled = scaling.transform(X)
             check_magnitudes(scaled, dataset.feature_names)
+            ranker, chosen = request.estimator(dataset.class_names, scaled)
             ranker.fit(scaled, dataset.y)
     except (ValueError, TypeError) as error:
         raise UsageError(f"{dataset.name}: {error}") from error
@@ -235,7 +235,7 @@ def rank_features(source: DataSource, request: RankingRequest) -> FeatureRanking
     best = dict(zip(dataset.source_columns or dataset.feature_names, ranker.scores_.tolist(), strict=True))
     best |= {column: max(of_words.values()) for column, of_words in words.items()}
     scores = np.array(list(best.values()))
-    caveats = [*source.caveats]
+    caveats = [*source.caveats, *request.remarks, *chosen]
     if len(scaling.constant):
         constant = [dataset.feature_names[feature] for feature in scaling.constant]
         caveats.append(constant_features(constant))

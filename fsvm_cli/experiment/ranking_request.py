@@ -6,6 +6,7 @@ import dataclasses
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
 from pydantic import create_model
 
 from fsvm_cli.data.scaling import ScalingName
@@ -18,8 +19,12 @@ from fsvm_cli.ranking.registry import SYNONYMS, ranking_method, ranking_methods
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from numpy.typing import NDArray
+
+    from fsvm_cli.data.dataset import Matrix
     from fsvm_cli.ranking.base import Ranker
     from fsvm_cli.spec.classifiers import Classifier
+    from fsvm_cli.spec.machine import Machine
 
 SEED = 0
 DEFAULT_CLASSIFIER = {"kernel": "linear", "C": 1.0}
@@ -44,19 +49,40 @@ class RankingRequest:
     classifier : Classifier or None
         The machine of a method that trains one; the method's own where None.
     scaling : str
+    remarks : tuple of str
+        How what was said is understood.
     """
 
     method: type[Ranker]
     parameters: dict[str, Any]
     classifier: Classifier | None
     scaling: ScalingName
+    remarks: tuple[str, ...] = ()
 
-    def estimator(self, class_names: Sequence[str]) -> Ranker:
-        """Build the method's estimator, for data with these classes."""
-        handed = {} if self.classifier is None else self.classifier.machine(class_names).handed()
+    def estimator(self, class_names: Sequence[str], X: Matrix) -> tuple[Ranker, tuple[str, ...]]:
+        """Build the method's estimator for these classes and samples, and say what was chosen for them."""
+        handed: dict[str, Any] = {}
+        chosen: tuple[str, ...] = ()
+        if self.classifier is not None:
+            machine = self.classifier.machine(class_names)
+            if "theta" not in self.classifier.model_fields_set and isinstance(X, np.ndarray):
+                machine, chosen = _with_scaled_kernel(machine, X)
+            handed = machine.handed()
         handed["random_state"] = int(random_stream(SEED, "ranking", self.method.method).integers(2**31))
         taken = {name: handed[name] for name in handed.keys() & self.method.handed_down}
-        return self.method(**self.parameters, **taken)
+        return self.method(**self.parameters, **taken), chosen
+
+
+def _with_scaled_kernel(machine: Machine, X: NDArray[np.float64]) -> tuple[Machine, tuple[str, ...]]:
+    from fsvm_cli.svm.kernels.exponential import ExponentialKernel  # noqa: PLC0415 - brings the kernels
+
+    if not isinstance(machine.kernel, ExponentialKernel):
+        return machine, ()
+    kernel = machine.kernel.scaled_to(X)
+    why = "in proportion to the distances between the rows; theta=... says otherwise"
+    return dataclasses.replace(machine, kernel=kernel), (
+        f"theta of the {kernel.name} kernel is {kernel.theta:.4g}, {why}",
+    )
 
 
 def ranking_request(
@@ -96,10 +122,11 @@ def ranking_request(
         document = document.override(f"{section_of[key]}.{assignment.strip()}")
         as_written = {(section_of[key], key): f"--set {assignment}"}
         document = dataclasses.replace(document, positions=document.positions | as_written)
+    document, remarks = _with_own_name_of_kernel(document)
     found: Any = validate(document, _request_model(method, known, machines))
     assert known is not None, "the name of the method has been checked"
     chosen = {name: getattr(found.ranking, name) for name in known.parameters_model().model_fields}
-    return RankingRequest(known, chosen, getattr(found, "classifier", None), found.scaling)
+    return RankingRequest(known, chosen, getattr(found, "classifier", None), found.scaling, remarks)
 
 
 def _section(key: str, option: str, method: str, section_of: Mapping[str, str]) -> str:
@@ -116,6 +143,19 @@ def _with_machine(document: Document, section: str) -> Document:
     if section != "classifier" or section in document.content:
         return document
     return dataclasses.replace(document, content=document.content | {"classifier": DEFAULT_CLASSIFIER})
+
+
+def _with_own_name_of_kernel(document: Document) -> tuple[Document, tuple[str, ...]]:
+    machine = document.content.get("classifier", {})
+    if "kernel" not in machine:
+        return document, ()
+    from fsvm_cli.svm.kernels.registry import ELSEWHERE, in_place_of  # noqa: PLC0415 - brings the kernels
+
+    name = machine["kernel"]
+    if name not in ELSEWHERE:
+        return document, ()
+    content = document.content | {"classifier": machine | {"kernel": ELSEWHERE[name]}}
+    return dataclasses.replace(document, content=content), (in_place_of(name),)
 
 
 def _machines_of(method: type[Ranker] | None) -> Any:

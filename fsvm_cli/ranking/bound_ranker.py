@@ -45,7 +45,7 @@ class BoundRanker(MachineRanker):
         """Return the bound of each machine on one Gram matrix."""
 
     def _scores(self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:
-        kernel = self._scaled_kernel()
+        kernel = self._scaled_kernel(X)
         weights = kernel.feature_weights(X.shape[1])
         has_say = np.ptp(X, axis=0) > 0 if weights is None else (np.ptp(X, axis=0) > 0) & (weights > 0)
         candidates = np.flatnonzero(has_say)
@@ -100,8 +100,8 @@ class BoundRanker(MachineRanker):
             raise ValueError(f"{self.method}: C must be > 0 (infinity asks for a hard margin), not {self.C!r}")
         return 0.0 if math.isinf(self.C) else 1.0 / self.C
 
-    def _scaled_kernel(self) -> Kernel:
-        kernel = self.kernel_object()
+    def _scaled_kernel(self, X: NDArray[np.float64]) -> Kernel:
+        kernel = self.kernel_object(X)
         if isinstance(kernel, Linear | Polynomial | Gaussian):
             return kernel
         raise ValueError(

@@ -76,7 +76,7 @@ class GradientAngle(MachineRanker):
     epsilon: Annotated[float, Ge(0)] = 0.1
 
     def _scores(self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:
-        kernel = self.kernel_object()
+        kernel = self.kernel_object(X)
         gram = kernel.gram(X, X)
         machines = fit_one_vs_rest(
             gram, y, self.C, n_classes, tolerance=self.tolerance, solver=self.solver, on_failure="flag"

@@ -157,7 +157,7 @@ class KernelParameterDescent(MachineRanker):
     random_state: int | np.random.RandomState | None = None
 
     def _scores(self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:
-        kernel = descent_kernel(self.kernel_object())
+        kernel = descent_kernel(self.kernel_object(X))
         strengths, steps = self._candidates()
         chosen = Choice(strengths[0], steps[0])
         if len(strengths) + len(steps) > 2:

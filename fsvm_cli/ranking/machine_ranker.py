@@ -6,9 +6,12 @@ from dataclasses import field
 from typing import TYPE_CHECKING
 
 from fsvm_cli.ranking.base import Ranker
-from fsvm_cli.svm import Kernel, kernel_from_name
+from fsvm_cli.svm import Kernel, kernel_for
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from fsvm_cli.svm.solvers.dual import Solver
 
 
@@ -18,6 +21,7 @@ class MachineRanker(Ranker):
     Parameters
     ----------
     kernel : str or Kernel, default="linear"
+        By a name, with the theta of `fsvm_cli.svm.kernel_for`.
     C : float, default=1.0
         Upper bound of alpha.
     tolerance : float, default=1e-6
@@ -33,6 +37,6 @@ class MachineRanker(Ranker):
     tolerance: float = field(default=1e-6, kw_only=True)
     solver: Solver = field(default="auto", kw_only=True)
 
-    def kernel_object(self) -> Kernel:
-        """Return the kernel, which may be given by its name."""
-        return self.kernel if isinstance(self.kernel, Kernel) else kernel_from_name(self.kernel)
+    def kernel_object(self, X: NDArray[np.float64]) -> Kernel:
+        """Return the kernel, which may be given by its name, for machines trained on `X`."""
+        return kernel_for(self.kernel, X)

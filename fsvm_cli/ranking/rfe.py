@@ -79,7 +79,7 @@ class RecursiveFeatureElimination(MachineRanker):
     step: Annotated[int, Ge(1)] | Annotated[float, Gt(0), Lt(1)] = 1
 
     def _scores(self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:
-        kernel = self.kernel_object()
+        kernel = self.kernel_object(X)
         labels, _ = machine_labels(y, n_classes)
         kernel = require_additive(kernel, self.method)
         fast = kernel.is_linear and self.solver in {"auto", "smo"}

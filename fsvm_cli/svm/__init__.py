@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from fsvm_cli.svm.kernels.laplace import Laplace
     from fsvm_cli.svm.kernels.linear import Linear
     from fsvm_cli.svm.kernels.polynomial import Polynomial
-    from fsvm_cli.svm.kernels.registry import KERNELS, kernel_from_name
+    from fsvm_cli.svm.kernels.registry import KERNELS, kernel_for, kernel_from_name
     from fsvm_cli.svm.kernels.tanh import Tanh
     from fsvm_cli.svm.kernels.unit_diagonal import UnitDiagonal
     from fsvm_cli.svm.kernels.weighted_sum import WeightedSum
@@ -38,7 +38,7 @@ _HOMES = {
     "kernels.laplace": ("Laplace",),
     "kernels.linear": ("Linear",),
     "kernels.polynomial": ("Polynomial",),
-    "kernels.registry": ("KERNELS", "kernel_from_name"),
+    "kernels.registry": ("KERNELS", "kernel_for", "kernel_from_name"),
     "kernels.tanh": ("Tanh",),
     "kernels.unit_diagonal": ("UnitDiagonal",),
     "kernels.weighted_sum": ("WeightedSum",),
@@ -77,6 +77,7 @@ __all__ = [
     "duality_gap",
     "fit_one_vs_rest",
     "grid_search",
+    "kernel_for",
     "kernel_from_name",
     "nested_curves",
     "predict_codes",

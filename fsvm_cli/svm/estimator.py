@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fsvm_cli.svm.kernels.base import Kernel
-from fsvm_cli.svm.kernels.registry import kernel_from_name
+from fsvm_cli.svm.kernels.registry import kernel_for, kernel_from_name
 from fsvm_cli.svm.one_vs_rest import (
     TIE_TOLERANCES,
     OutputScaling,
@@ -36,7 +36,8 @@ class SVM(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     kernel : str or Kernel
-        A name from `KERNELS` (with its default parameters) or a kernel object.
+        A name from `KERNELS` or a kernel object. Of a Gaussian or Laplace kernel by its name, theta is in proportion to
+        the distances between the training samples (`machine_kernels_` tells) where it is not said.
     C : float
         Upper bound of alpha, > 0; infinity asks for a hard margin.
     tolerance : float
@@ -50,6 +51,10 @@ class SVM(ClassifierMixin, BaseEstimator):
     output_scaling : {"none", "times-margin", "divided-by-margin"}
         What the machines' outputs are multiplied or divided by before they are compared. Times the margin, 1/‖w‖, an
         output is a distance to the hyperplane; with kernels of several kinds, outputs lie in several spaces.
+    theta : float, optional
+        Of a Gaussian or Laplace kernel by its name.
+    degree : int, optional
+        Of a polynomial or ANOVA kernel by its name.
 
     Attributes
     ----------
@@ -108,6 +113,8 @@ class SVM(ClassifierMixin, BaseEstimator):
         on_failure: Literal["raise", "flag"] = "raise",
         class_kernels: Mapping[Any, str | Kernel] | None = None,
         output_scaling: OutputScaling = "none",
+        theta: float | None = None,
+        degree: int | None = None,
     ) -> None:
         self.kernel = kernel
         self.C = C
@@ -116,6 +123,8 @@ class SVM(ClassifierMixin, BaseEstimator):
         self.on_failure = on_failure
         self.class_kernels = class_kernels
         self.output_scaling = output_scaling
+        self.theta = theta
+        self.degree = degree
 
     @one_blas_thread()
     def fit(self, X: Any, y: npt.ArrayLike) -> Self:
@@ -141,7 +150,7 @@ class SVM(ClassifierMixin, BaseEstimator):
         if self.output_scaling not in get_args(OutputScaling):
             allowed = ", ".join(get_args(OutputScaling))
             raise ValueError(f"output_scaling must be one of {allowed}, not {self.output_scaling!r}")
-        self.machine_kernels_ = self._machine_kernels()
+        self.machine_kernels_ = self._machine_kernels(X)
         grams = {kernel: kernel.gram(X, X) for kernel in dict.fromkeys(self.machine_kernels_)}
         machines = fit_one_vs_rest(
             [grams[kernel] for kernel in self.machine_kernels_],
@@ -194,6 +203,16 @@ class SVM(ClassifierMixin, BaseEstimator):
         machines = zip(self.machine_kernels_, self.dual_coef_, strict=True)
         return np.stack([kernel.input_gradient(self.support_vectors_, X, c) for kernel, c in machines])
 
+    @property
+    def coef_(self) -> Array:
+        """Normal vector of each machine, shape (n_machines, n_features); only linear machines have one."""
+        check_is_fitted(self)
+        if not all(kernel.is_linear for kernel in self.machine_kernels_):
+            raise AttributeError("coef_ is only there with a linear kernel")
+        machines = zip(self.machine_kernels_, self.dual_coef_, strict=True)
+        where = self.support_vectors_[:1]
+        return np.stack([kernel.input_gradient(self.support_vectors_, where, c)[0] for kernel, c in machines])
+
     def _decision_values(self, X: Any) -> Array:
         X = self._evaluation_samples(X)
         values = np.empty((len(self.dual_coef_), X.shape[0]))
@@ -207,21 +226,19 @@ class SVM(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         return validate_data(self, X, dtype=np.float64, accept_sparse=self._sparse_formats(), reset=False)
 
-    def _machine_kernels(self) -> tuple[Kernel, ...]:
+    def _machine_kernels(self, X: Any) -> tuple[Kernel, ...]:
         """Give each machine its kernel."""
-        own = {label: _as_kernel(kernel) for label, kernel in (self.class_kernels or {}).items()}
+        own = {label: kernel_for(kernel, X) for label, kernel in (self.class_kernels or {}).items()}
         classes = self.classes_.tolist()
         if own and len(classes) == 2:
             raise ValueError("two classes share one machine; give it its kernel by 'kernel', not by 'class_kernels'")
         if unknown := [label for label in own if label not in classes]:
             raise ValueError(f"class_kernels names {unknown[0]!r}, which is no class of y")
-        return tuple(own.get(label, self._kernel()) for label in (classes[1:] if len(classes) == 2 else classes))
-
-    def _kernel(self) -> Kernel:
-        return _as_kernel(self.kernel)
+        kernel = kernel_for(self.kernel, X, theta=self.theta, degree=self.degree)
+        return tuple(own.get(label, kernel) for label in (classes[1:] if len(classes) == 2 else classes))
 
     def _sparse_formats(self) -> str | bool:
-        kernels = [self._kernel(), *map(_as_kernel, (self.class_kernels or {}).values())]
+        kernels = map(_as_kernel, [self.kernel, *(self.class_kernels or {}).values()])
         return "csr" if all(kernel.accepts_sparse for kernel in kernels) else False
 
     def __sklearn_tags__(self) -> Tags:

@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.datasets import load_iris
+from sklearn.model_selection import GridSearchCV
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import fsvm_cli.svm as floor
-from fsvm_cli.svm import SVM, Anova, ConvergenceError, Gaussian, Linear, Polynomial
+from fsvm_cli.svm import KERNELS, SVM, Anova, ConvergenceError, Gaussian, Linear, Polynomial
 
 X, Y = load_iris(return_X_y=True)
 NAMES = np.array(["setosa", "versicolor", "virginica"])[Y]
@@ -71,8 +72,8 @@ def test_failure_is_raised_or_flagged():
 
 
 def test_mistakes_are_named():
-    with pytest.raises(ValueError, match="no kernel is called 'rbf'"):
-        SVM("rbf").fit(X, Y)
+    with pytest.raises(ValueError, match="no kernel is called 'rbff'"):
+        SVM("rbff").fit(X, Y)
     with pytest.raises(ValueError, match="at least two classes"):
         SVM(Linear()).fit(X[:10], Y[:10])
     with pytest.raises(ValueError, match="C must be > 0"):
@@ -142,3 +143,41 @@ def test_a_machine_that_is_constant_but_for_rounding_has_no_margin_either(scalin
 def test_what_machines_cannot_be_asked(options, classes, message):
     with pytest.raises(ValueError, match=message):
         SVM(**options).fit(np.eye(9), np.arange(9) % classes)
+
+
+@pytest.mark.parametrize(("name", "spread"), [("gaussian", np.var), ("laplace", np.std)])
+def test_a_kernel_by_its_name_is_scaled_to_the_samples(name, spread):
+    machine = SVM(name).fit(X, NAMES)
+    assert machine.machine_kernels_[0] == KERNELS[name](theta=4 * spread(X))
+    assert SVM(name, theta=3.0).fit(X, NAMES).machine_kernels_[0] == KERNELS[name](theta=3.0)
+    scaled = SVM(KERNELS[name](theta=4 * 9**2 * np.var(X))).fit(9 * X, NAMES) if name == "gaussian" else None
+    if scaled is not None:
+        np.testing.assert_array_equal(SVM(name).fit(9 * X, NAMES).predict(9 * X), scaled.predict(9 * X))
+
+
+def test_constant_samples_leave_a_kernel_by_its_name_as_it_is():
+    assert SVM("gaussian").fit(np.ones((4, 2)), [0, 1, 0, 1]).machine_kernels_[0] == Gaussian(theta=1.0)
+
+
+def test_rbf_is_understood_with_a_word():
+    with pytest.warns(UserWarning, match="'rbf' is called 'gaussian' here, and its gamma is 1 / theta"):
+        machine = SVM("rbf").fit(X, NAMES)
+    np.testing.assert_array_equal(machine.predict(X), SVM("gaussian").fit(X, NAMES).predict(X))
+
+
+def test_parameters_of_kernels_can_be_searched():
+    search = GridSearchCV(SVM("gaussian"), {"theta": [1e-4, 4.0]}, cv=3).fit(X[Y < 2], NAMES[Y < 2])
+    assert search.best_params_ == {"theta": 4.0}
+    assert SVM("polynomial", degree=3).fit(X, NAMES).machine_kernels_[0] == Polynomial(degree=3)
+    with pytest.raises(ValueError, match="gaussian kernel has no parameter 'degree'"):
+        SVM("gaussian", degree=3).fit(X, NAMES)
+    with pytest.raises(ValueError, match="has parameters of its own; leave theta out"):
+        SVM(Gaussian(1.0), theta=3.0).fit(X, NAMES)
+
+
+@pytest.mark.parametrize("samples", [X, sparse.csr_array(X)], ids=["dense", "sparse"])
+def test_normal_vectors_of_linear_machines_make_the_decision(samples):
+    machine = SVM(Linear(weights=(1.0, 2.0, 0.5, 1.0))).fit(samples, NAMES)
+    assert machine.coef_.shape == (3, 4)
+    np.testing.assert_allclose(X @ machine.coef_.T + machine.intercept_, machine.decision_function(samples), atol=1e-9)
+    assert not hasattr(SVM("gaussian").fit(X, NAMES), "coef_")

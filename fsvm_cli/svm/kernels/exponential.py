@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated, ClassVar, Self
 
 import annotated_types
+import numpy as np
 
 from fsvm_cli.svm.kernels.additive import ScaledKernel, Weights
+
+if TYPE_CHECKING:
+    from fsvm_cli.svm.vectors import Array
 
 
 @dataclass(frozen=True)
@@ -30,3 +34,21 @@ class ExponentialKernel(ScaledKernel):
     def roughness(self) -> tuple[float, ...]:
         """One over theta."""
         return (1.0 / self.theta, 0.0)
+
+    def scaled_to(self, X: Array) -> Self:
+        """Return the kernel with a theta in proportion to the distances between samples.
+
+        Parameters
+        ----------
+        X : (n, d) array
+            Training samples.
+
+        Returns
+        -------
+        Kernel
+            With theta = d Var(X) where distances are squared, as scikit-learn's ``gamma="scale"`` has it, and d times
+            the standard deviation where they are not; 1 where all values of X are equal.
+        """
+        spread = float(np.var(X)) if self.weight_exponent == 2 else float(np.std(X))
+        theta = X.shape[1] * spread
+        return replace(self, theta=theta if np.isfinite(theta) and theta > 0 else 1.0)

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import fields
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from fsvm_cli.svm.kernels.anova import Anova
+from fsvm_cli.svm.kernels.base import Kernel
+from fsvm_cli.svm.kernels.exponential import ExponentialKernel
 from fsvm_cli.svm.kernels.gaussian import Gaussian
 from fsvm_cli.svm.kernels.laplace import Laplace
 from fsvm_cli.svm.kernels.linear import Linear
@@ -17,10 +22,15 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from fsvm_cli.svm.kernels.additive import AdditiveKernel
+    from fsvm_cli.svm.kernels.pairwise import Matrix
 
 KERNELS: Mapping[str, type[AdditiveKernel]] = MappingProxyType(
     {kernel.name: kernel for kernel in (Linear, Polynomial, Gaussian, Laplace, Anova, Tanh)}
 )
+
+
+ELSEWHERE = MappingProxyType({"rbf": Gaussian.name})
+"""Kernels that nearly every other program calls otherwise, by the name there."""
 
 
 def kernel_from_name(name: str, **parameters: Any) -> AdditiveKernel:
@@ -29,7 +39,7 @@ def kernel_from_name(name: str, **parameters: Any) -> AdditiveKernel:
     Parameters
     ----------
     name : str
-        A key of `KERNELS`.
+        A key of `KERNELS`, or of `ELSEWHERE`.
     **parameters
         The fields of its dataclass.
 
@@ -44,6 +54,7 @@ def kernel_from_name(name: str, **parameters: Any) -> AdditiveKernel:
     >>> kernel_from_name("polynomial", degree=3)
     Polynomial(degree=3, offset=1.0, weights=None, scale=1.0)
     """
+    name = ELSEWHERE.get(name, name)
     if name not in KERNELS:
         raise ValueError(f"no kernel is called {name!r}; there are {', '.join(KERNELS)}")
     known = {field.name for field in fields(KERNELS[name])}
@@ -52,3 +63,43 @@ def kernel_from_name(name: str, **parameters: Any) -> AdditiveKernel:
             f"the {name} kernel has no parameter {unknown[0]!r}; it has {', '.join(sorted(known)) or 'none'}"
         )
     return KERNELS[name](**parameters)
+
+
+def in_place_of(name: str) -> str:
+    """Say what a kernel is called here that is called `name` elsewhere."""
+    return f"the kernel '{name}' is called '{ELSEWHERE[name]}' here, and its gamma is 1 / theta"
+
+
+def kernel_for(kernel: str | Kernel, X: Matrix, **parameters: Any) -> Kernel:
+    """Return the kernel of a machine that is trained on `X`.
+
+    Parameters
+    ----------
+    kernel : str or Kernel
+        A kernel is taken as it is; of one by its name, theta is in proportion to the distances between the samples
+        (`ExponentialKernel.scaled_to`) where it is not said.
+    X : (n, d) array or CSR matrix
+    **parameters
+        Of a kernel by its name; those that are None are not said.
+
+    Raises
+    ------
+    ValueError
+        As `kernel_from_name`, or if there are parameters for a kernel that has its own.
+
+    Warns
+    -----
+    UserWarning
+        If the name is one of `ELSEWHERE`.
+    """
+    said = {name: value for name, value in parameters.items() if value is not None}
+    if isinstance(kernel, Kernel):
+        if said:
+            raise ValueError(f"the kernel {kernel!r} has parameters of its own; leave {', '.join(said)} out")
+        return kernel
+    if kernel in ELSEWHERE:
+        warnings.warn(in_place_of(kernel), stacklevel=2)
+    named = kernel_from_name(kernel, **said)
+    if isinstance(named, ExponentialKernel) and "theta" not in said and isinstance(X, np.ndarray):
+        return named.scaled_to(X)
+    return named

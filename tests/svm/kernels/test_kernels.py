@@ -77,7 +77,7 @@ def test_kernels_are_found_by_name_and_hashable(name):
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: kernel_from_name("rbf"), "no kernel is called 'rbf'; there are linear"),
+        (lambda: kernel_from_name("rbff"), "no kernel is called 'rbff'; there are linear"),
         (lambda: kernel_from_name("gaussian", gamma=1.0), "has no parameter 'gamma'; it has theta, weights"),
         (lambda: Gaussian(theta=0.0), "theta must be > 0"),
         (lambda: Gaussian(theta=float("nan")), "theta must be a finite number"),

@@ -1,0 +1,83 @@
+"""Several rankings of the same features as text."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import TYPE_CHECKING, Any
+
+from rich.table import Table
+
+from fsvm_cli.console import open_console
+from fsvm_cli.report.ranking_table import MOST_ROWS
+from fsvm_cli.terminal import json_text, write_for_machines
+
+if TYPE_CHECKING:
+    from fsvm_cli.experiment.side_by_side import SideBySide
+
+
+def print_side_by_side(found: SideBySide, style: str) -> None:
+    """Print the ranks of each feature by each method, by mean rank, and how far the methods agree.
+
+    Parameters
+    ----------
+    found : SideBySide
+    style : {"table", "csv", "json"}
+    """
+    rows, methods = _rows(found), [each.method for each in found.rankings]
+    if style == "json":
+        content = {
+            "methods": methods,
+            "n_samples": found.rankings[0].n_samples,
+            "n_features": len(rows),
+            "converged": all(each.converged for each in found.rankings),
+            "features": rows,
+            "agreement": [
+                {"methods": list(pair), "spearman": round(value, 6)} for pair, value in found.agreement.items()
+            ],
+        }
+        write_for_machines(json_text(content))
+    elif style == "csv":
+        stream = io.StringIO()
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(["rank", "feature", "index", "mean_rank", *methods])
+        for row in rows:
+            ranks = [row["ranks"][method] for method in methods]
+            writer.writerow([row["rank"], row["feature"], row["index"], row["mean_rank"], *ranks])
+        write_for_machines(stream.getvalue())
+    else:
+        _print_table(found, rows, methods)
+
+
+def _rows(found: SideBySide) -> list[dict[str, Any]]:
+    names, means = found.rankings[0].feature_names, found.mean_ranks
+    return [
+        {
+            "rank": rank,
+            "feature": names[index],
+            "index": int(index),
+            "mean_rank": float(means[index]),
+            "ranks": {each.method: int(found.ranks[row, index]) for row, each in enumerate(found.rankings)},
+        }
+        for rank, index in enumerate(found.order, start=1)
+    ]
+
+
+def _print_table(found: SideBySide, rows: list[dict[str, Any]], methods: list[str]) -> None:
+    table = Table("rank", "feature", "mean rank", *methods)
+    for column in (table.columns[0], *table.columns[2:]):
+        column.justify = "right"
+    for row in rows[:MOST_ROWS]:
+        ranks = [str(row["ranks"][method]) for method in methods]
+        table.add_row(str(row["rank"]), str(row["feature"]), f"{row['mean_rank']:.4g}", *ranks)
+    console = open_console()
+    console.print(
+        f"{len(rows)} features of {found.rankings[0].n_samples} samples by {', '.join(methods)}; "
+        "--method NAME ranks by one method, and shows its scores"
+    )
+    console.print(table)
+    if len(rows) > MOST_ROWS:
+        console.print(f"and {len(rows) - MOST_ROWS:,} features more; --format csv lists all")
+    if found.agreement:
+        pairs = "; ".join(f"{one} and {other} {value:.2f}" for (one, other), value in found.agreement.items())
+        console.print(f"agreement of the ranks (Spearman; 1 is the same order): {pairs}")
