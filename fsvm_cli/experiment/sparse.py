@@ -8,6 +8,7 @@ from fsvm_cli.data.scaling import SHIFTING, shifts_sparse
 from fsvm_cli.experiment.sparse_methods import advice_on_sparse, reason_against_sparse
 from fsvm_cli.mistakes import Mistake
 from fsvm_cli.ranking.registry import ranking_methods
+from fsvm_cli.spec.bayesian import BayesianBase
 from fsvm_cli.spec.classifiers import Classifier
 from fsvm_cli.svm import KERNELS
 
@@ -34,5 +35,7 @@ def mistakes_on_sparse_data(config: Config, data: Outline) -> Iterator[Mistake]:
                     f"{advice_on_sparse(data, f'the {dense[0]} kernel takes')}; kernels that take a sparse one: {able}"
                 )
                 yield Mistake(location, reason)
+        elif isinstance(classifier, BayesianBase):
+            yield Mistake(location, advice_on_sparse(data, "a Bayesian machine takes"))
     if config.scaling in SHIFTING:
         yield Mistake(("scaling",), shifts_sparse(config.scaling))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from fsvm_cli.experiment.provenance import is_collection, read_run
 from fsvm_cli.experiment.records.registry import record_kinds
+from fsvm_cli.report.compared import draw_compared
 from fsvm_cli.report.curves import draw_curves
 from fsvm_cli.report.folder import CURVES_NAME, FORMATS, SCORES_NAME, VERDICTS_NAME, remove_figures
 from fsvm_cli.report.overview import draw_overview
@@ -42,9 +43,11 @@ def draw_figures(folder: Path, formats: Sequence[str] = FORMATS) -> list[Path]:
         return draw_overview(read_table(folder / VERDICTS_NAME), folder, formats)
     config, run = read_run(folder)
     paths = []
+    if config.classifiers or (config.rankings and isinstance(config.subsets, RelevanceSubsets)):
+        paths += draw_compared(read_table(folder / CURVES_NAME), config, folder, formats)
+    elif config.rankings:
+        paths += draw_curves(read_table(folder / CURVES_NAME), config, folder, formats)
     if config.rankings:
-        if not isinstance(config.subsets, RelevanceSubsets):
-            paths += draw_curves(read_table(folder / CURVES_NAME), config, folder, formats)
         paths += draw_scores(read_table(folder / SCORES_NAME), config, folder, formats)
     for name in config.record:
         record = record_kinds()[name]

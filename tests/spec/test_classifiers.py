@@ -141,7 +141,7 @@ def test_kernels_of_classes_need_machines_and_methods_that_have_them(planned: Pl
     [
         (
             {"type": "naive-bays"},
-            "'naive-bays' is no type; allowed: decision-tree, naive-bayes; did you mean 'naive-bayes'",
+            "'naive-bays' is no type; allowed: adaboost, bayesian, decision-tree, naive-bayes; did you mean",
         ),
         ({"type": "naive-bayes"}, "the key 'likelihood' is missing"),
         ({"type": "decision-tree", "C": 1}, "unknown key 'C'"),
