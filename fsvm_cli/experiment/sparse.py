@@ -30,7 +30,7 @@ def mistakes_on_sparse_data(config: Config, data: Outline) -> Iterator[Mistake]:
         yield Mistake(("extractors", index, "method"), advice_on_sparse(data, f"{extraction.method} takes"))
     for location, classifier in config.classifiers_written():
         if isinstance(classifier, BayesianBase):
-            yield Mistake(location, advice_on_sparse(data, "a bayesian classifier takes"))
+            yield Mistake(location, advice_on_sparse(data, "a Bayesian machine takes"))
         if dense := [spec.kernel for spec in _kernels_of(classifier) if not spec.kernel_object().accepts_sparse]:
             able = ", ".join(name for name, kernel in KERNELS.items() if kernel().accepts_sparse)
             reason = f"{advice_on_sparse(data, f'the {dense[0]} kernel takes')}; kernels that take a sparse one: {able}"

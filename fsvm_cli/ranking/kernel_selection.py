@@ -84,7 +84,7 @@ class KernelSelection(MachineRanker):
     margin: Literal["1-norm", "2-norm", "hard"] = "1-norm"
 
     def _scores(self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:
-        kernel = self.kernel_object()
+        kernel = self.kernel_object(X)
         if not kernel.is_linear or kernel.feature_weights(X.shape[1]) is not None:
             raise ValueError(f"{self.method} is defined for the linear kernel without weights, not for {kernel!r}")
         margin = Margin(self.margin, self.C)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from fsvm_cli.experiment.provenance import is_collection, read_run
 from fsvm_cli.experiment.records.registry import record_kinds
+from fsvm_cli.report.compared import draw_compared
 from fsvm_cli.report.curves import draw_changes, draw_curves
 from fsvm_cli.report.folder import (
     CHANGES_NAME,
@@ -51,13 +52,13 @@ def draw_figures(folder: Path, formats: Sequence[str] = FORMATS) -> list[Path]:
         return draw_overview(read_table(folder / VERDICTS_NAME), folder, formats)
     config, run = read_run(folder)
     paths = []
-    has_learning_curves = len(config.protocol.train) > 1
-    has_curves = bool(config.rankings) and not isinstance(config.subsets, RelevanceSubsets)
-    curves = read_table(folder / CURVES_NAME) if has_curves or has_learning_curves else None
-    if curves is not None and has_learning_curves:
+    curves = read_table(folder / CURVES_NAME)
+    if len(config.protocol.train) > 1:
         selection = read_table(folder / SELECTION_NAME) if config.rankings else None
         paths += draw_learning_curves(curves, selection, config, folder, formats)
-    if curves is not None and has_curves:
+    if config.alternatives or (config.rankings and isinstance(config.subsets, RelevanceSubsets)):
+        paths += draw_compared(curves, config, folder, formats)
+    elif config.rankings:
         paths += draw_curves(curves, config, folder, formats)
     if config.rankings:
         if config.reference is not None:

@@ -282,6 +282,31 @@ def test_changes_are_differences_from_all_features_on_the_same_trial(plane: Path
     assert "<!-- Change of test accuracy (points) -->" in path.read_text()
 
 
+BAYESIAN = "{type: bayesian, max_steps: 2, n_eigenvectors: 5}"
+
+
+@pytest.mark.parametrize(
+    "overrides",
+    [
+        ("rankings=[]", f"alternatives=[{{label: Bayesian, classifier: {BAYESIAN}}}]", "protocol.train=[20, 30]"),
+        ("rankings=[{method: ard, max_steps: 2, label: Bayesian}]", "subsets={relevance: [0.5], complements: [0.4]}"),
+    ],
+    ids=["alternatives", "selections"],
+)
+def test_what_has_one_number_of_features_is_drawn_side_by_side(tmp_path: Path, overrides: tuple[str, ...]) -> None:
+    folder = results_of(tmp_path, *overrides, "record=[ascent, length-scales]", "expected=[]")
+    drawn = {path.name: path.read_text() for path in draw_figures(folder, ("svg",))}
+    scores = {"scores.svg"} if "subsets" in overrides[1] else set()
+    assert set(drawn) >= {"accuracy-compared.svg", "ascent.svg", "length-scales.svg"} | scores
+    labels = set(read_table(folder / "curves.csv")["ranking"])
+    assert len(labels) > 1
+    assert all(f"<!-- {label} -->" in drawn["accuracy-compared.svg"] for label in labels)
+    for name in ("ascent.svg", "length-scales.svg"):
+        assert "<!-- Bayesian -->" in drawn[name]
+    ascent = read_table(folder / "ascent.csv")
+    assert ascent["step"].tolist() == [0, 1, 2]
+
+
 def test_results_are_found_in_a_folder_or_below_it(plane: Path, tmp_path: Path) -> None:
     assert results_folders(plane) == [plane]
     assert results_folders(plane.parent) == [plane]

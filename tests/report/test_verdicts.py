@@ -27,6 +27,7 @@ from fsvm_cli.spec.claims.kinds.count import CountClaim
 from fsvm_cli.spec.claims.kinds.difference import DifferenceClaim
 from fsvm_cli.spec.claims.kinds.monotone import MonotoneClaim
 from fsvm_cli.spec.claims.kinds.problem import ProblemClaim
+from fsvm_cli.spec.claims.kinds.relevance_count import RelevanceCountClaim
 from fsvm_cli.spec.claims.kinds.score_order import ScoreOrderClaim
 from fsvm_cli.spec.claims.kinds.selected_count import SelectedCountClaim
 from fsvm_cli.spec.claims.kinds.selected_features import SelectedFeaturesClaim
@@ -343,6 +344,35 @@ def test_a_set_of_features(wine: Experiment, hits: int, expected: str) -> None:
     scores[hits:] = np.arange(13.0)
     claim = TopFeaturesClaim(kind="top-features", ranking="a", features=names[:2], at_least=0.5, **TEXTS)
     assert verdict(claim, trials_of(wine, a=samples_of(np.zeros((N_TRIALS, 13)), scores))) == expected
+
+
+@pytest.mark.parametrize(("end", "expected"), [("best", "differs"), ("worst", "reproduced")])
+def test_the_worst_features(wine: Experiment, end: str, expected: str) -> None:
+    scores = np.tile(-np.arange(13.0), (N_TRIALS, 1))
+    names = wine.source.feature_names[-2:]
+    claim = TopFeaturesClaim(kind="top-features", ranking="a", features=names, end=end, at_least=0.5, **TEXTS)
+    judged = judge(claim, trials_of(wine, a=samples_of(np.zeros((N_TRIALS, 13)), scores)), overridden=False)
+    assert judged.verdict == expected
+    assert f"2 {end} of a trial" in judged.rule
+
+
+@pytest.mark.parametrize(
+    ("relevance", "end", "unit", "published", "reproduced", "expected"),
+    [
+        (0.6, "most", "features", 3, 3.0, "reproduced"),
+        (0.6, "most", "features", 6, 3.0, "differs"),
+        (0.4, "least", "features", 10, 10.0, "reproduced"),
+        (0.6, "most", "percent", 23.1, 300 / 13, "reproduced"),
+    ],
+)
+def test_how_many_features_make_up_the_relevance(
+    wine: Experiment, relevance: float, end: str, unit: str, published: float, reproduced: float, expected: str
+) -> None:
+    scores = np.tile([0.25, 0.2, 0.2, *np.full(10, 0.035)], (N_TRIALS, 1))
+    texts = TEXTS | {"ranking": "a", "relevance": relevance, "end": end, "unit": unit, "decimals": 1, "tolerance": 0.5}
+    claim = RelevanceCountClaim(kind="relevance-count", published=published, **texts)
+    judged = judge(claim, trials_of(wine, a=samples_of(np.zeros((N_TRIALS, 13)), scores)), overridden=False)
+    assert (judged.verdict, judged.reproduced) == (expected, pytest.approx(reproduced))
 
 
 @pytest.mark.parametrize(("hits", "expected"), [(N_TRIALS, "reproduced"), (2, "reproduced"), (1, "differs")])

@@ -1,0 +1,69 @@
+"""Figures of merit of whatever an experiment compares, where each has a single number of features."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fsvm_cli.evaluation.metrics import METRIC_TITLES
+from fsvm_cli.figures import COLOURS, COLUMN_WIDTH, LONGEST_TITLE, MARKERS, figure, legible, save
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    import pandas as pd
+
+    from fsvm_cli.spec.schema import Config
+
+MAX_NAME = 40
+
+
+def draw_compared(curves: pd.DataFrame, config: Config, folder: Path, formats: Sequence[str]) -> list[Path]:
+    """Draw one figure per metric: a line for each competitor, a point with its 95 % interval for each training size.
+
+    Parameters
+    ----------
+    curves : DataFrame
+        The table `curves.csv`.
+    config : Config
+    folder, formats
+        As in `fsvm_cli.figures.save`.
+
+    Returns
+    -------
+    list of Path
+    """
+    paths = []
+    shown = curves[(curves["part"] == config.parts[0]) & (curves["n_features"] == curves["n_features"].max())]
+    for metric in config.metrics:
+        rows = shown[shown["metric"] == metric]
+        labels = list(dict.fromkeys(rows["ranking"]))
+        sizes = sorted(rows["train_size"].unique())
+        with figure(1.4 * COLUMN_WIDTH, 0.9 + 0.22 * len(labels)) as drawing:
+            axes = drawing.add_subplot()
+            for number, size in enumerate(sizes):
+                points = rows[rows["train_size"] == size].set_index("ranking").reindex(labels)
+                percent = 100 * points[["mean", "ci_low", "ci_high"]]
+                axes.errorbar(
+                    percent["mean"],
+                    np.arange(len(labels)) + 0.15 * (number - (len(sizes) - 1) / 2),
+                    xerr=[percent["mean"] - percent["ci_low"], percent["ci_high"] - percent["mean"]],
+                    fmt=MARKERS[number % len(MARKERS)],
+                    color=COLOURS[number % len(COLOURS)],
+                    elinewidth=0.8,
+                    label=f"{size} training rows",
+                )
+            axes.set_yticks(np.arange(len(labels)), [legible(label, MAX_NAME) for label in labels])
+            axes.invert_yaxis()
+            axes.set_xlabel(f"{'Test' if config.parts[0] == 'test' else 'Training'} {METRIC_TITLES[metric]} (%)")
+            axes.set_title(f"{legible(config.title, LONGEST_TITLE)}\n{_trials(rows, config)}", loc="left", wrap=True)
+            drawing.legend(loc="outside lower left", ncols=2)
+            paths += save(drawing, folder, f"{metric}-compared", formats)
+    return paths
+
+
+def _trials(rows: pd.DataFrame, config: Config) -> str:
+    n_trials, planned = int(rows["n_trials"].min()), config.protocol.splits
+    return f"{n_trials} splits" if n_trials == planned else f"INCOMPLETE: {n_trials} of {planned} splits"

@@ -1,0 +1,150 @@
+"""Experiments of gold2005: Bayesian machines beside others, subsets by relevance, records of ascents."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from fsvm_cli.documents import model_from_json
+from fsvm_cli.errors import UsageError
+from fsvm_cli.evidence.estimator import BayesianSVM
+from fsvm_cli.experiment.plan import Experiment, Trial
+from fsvm_cli.experiment.recording import compute_record, record_key, tables_of
+from fsvm_cli.experiment.trial import DrawnTrial, draw_parts, run_trial
+from fsvm_cli.ranking.ard import AutomaticRelevance
+from fsvm_cli.ranking.relevance import least_relevant, most_relevant
+from fsvm_cli.spec.schema import Config
+from fsvm_cli.svm import SVM, Gaussian
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from fsvm_cli.spec.config import LoadedConfig
+
+    Planned = Callable[..., Experiment]
+
+FIRST = Trial(n_train=30, split=0)
+PROTOCOL = {"splits": 2, "train": 30, "test": 20, "seed": 0}
+PLANE = {"dataset": {"name": "plane", "samples": 80}, "scaling": "standard", "protocol": PROTOCOL, "record": None}
+BAYESIAN = {"type": "bayesian", "max_steps": 3, "n_eigenvectors": 5}
+TUNED = {
+    "kernel": "gaussian",
+    "C": 1,
+    "tune": {"kernels": [{"kernel": "gaussian", "theta": [1, 4]}], "C": [1, 10], "folds": 3},
+}
+BESIDE = [{"label": "Bayesian", "classifier": BAYESIAN}, {"label": "stumps", "classifier": {"type": "adaboost"}}]
+
+
+def compared(planned: Planned, **changes: Any) -> Experiment:
+    return planned(**PLANE | {"rankings": None, "subsets": None, "alternatives": BESIDE} | changes)
+
+
+def selected(planned: Planned, **changes: Any) -> Experiment:
+    subsets = {"relevance": [0.9, 0.3], "complements": [0.5]}
+    ranking = {"method": "ard", "max_steps": 3, "n_eigenvectors": 5}
+    noise = {"dataset": {"name": "noise20", "samples": 80}, "classifier": TUNED, "rankings": [ranking]}
+    return planned(**PLANE | noise | {"subsets": subsets} | changes)
+
+
+def test_classifiers_are_compared_on_all_features(planned: Planned) -> None:
+    experiment = compared(planned, classifier=TUNED)
+    assert [each.label for each in experiment.competitors] == ["all features", "Bayesian", "stumps"]
+    outcomes = run_trial(experiment, FIRST, dict.fromkeys(experiment.numbers(), experiment.sizes)).outcomes
+    parts = draw_parts(experiment, FIRST)
+    seed = int(DrawnTrial(experiment, FIRST, parts).stream("classifier").integers(2**31))
+    oracle = BayesianSVM(max_steps=3, n_eigenvectors=5, random_state=seed).fit(parts.X_train, parts.y_train)
+    assert np.trace(outcomes[1].test[0]) == np.count_nonzero(oracle.predict(parts.X_test) == parts.y_test)
+    np.testing.assert_allclose(outcomes[1].scores, oracle.relevance_)
+    assert outcomes[1].chosen == {"steps": 3}
+    assert (outcomes[0].scores, outcomes[2].scores) == ((), ())
+    assert not outcomes[1].ranking_converged
+
+
+def test_the_classifier_of_an_experiment_may_be_bayesian(planned: Planned) -> None:
+    rankings = [{"method": "random"}]
+    experiment = planned(**PLANE | {"classifier": BAYESIAN, "rankings": rankings, "subsets": [1, 2]})
+    outcome = run_trial(experiment, FIRST, {0: (1, 2)}).outcomes[0]
+    assert outcome.test.sum(axis=(1, 2)).tolist() == [20, 20]
+
+
+def test_what_is_selected_makes_up_the_relevance_and_is_tuned_on_alone(planned: Planned) -> None:
+    experiment = selected(planned)
+    labels = ["ard", "ard, most relevant 0.9", "ard, most relevant 0.3", "ard, least relevant 0.5"]
+    assert [each.label for each in experiment.competitors] == labels
+    outcomes = run_trial(experiment, FIRST, dict.fromkeys(experiment.numbers(), experiment.sizes)).outcomes
+    parts = draw_parts(experiment, FIRST)
+    scores = np.array(outcomes[0].scores)
+    kept = [most_relevant(scores, 0.9), most_relevant(scores, 0.3), least_relevant(scores, 0.5)]
+    for number, features in enumerate(kept, start=1):
+        outcome, columns = outcomes[number], np.sort(features)
+        assert outcome.chosen["features"] == len(features)
+        machine = SVM(Gaussian(outcome.chosen["theta"]), C=outcome.chosen["C"])
+        machine.fit(parts.X_train[:, columns], parts.y_train)
+        assert np.trace(outcome.test[0]) == np.count_nonzero(machine.predict(parts.X_test[:, columns]) == parts.y_test)
+    seed = int(DrawnTrial(experiment, FIRST, parts).stream("ranking", "ard").integers(2**31))
+    oracle = AutomaticRelevance(max_steps=3, n_eigenvectors=5, random_state=seed)
+    np.testing.assert_allclose(scores, oracle.fit(parts.X_train, parts.y_train).scores_)
+
+
+def test_keys_tell_selections_and_classifiers_apart(planned: Planned) -> None:
+    for experiment in (selected(planned), compared(planned)):
+        keys = [experiment.key(number, FIRST) for number in experiment.numbers()]
+        assert len(set(keys)) == len(keys)
+
+
+@pytest.mark.parametrize("build", [selected, compared])
+def test_it_travels_as_json(build: Callable[..., Experiment], planned: Planned) -> None:
+    config = build(planned).config
+    assert model_from_json(Config, config.model_dump_json()) == config
+
+
+@pytest.mark.parametrize("build", [selected, compared])
+def test_ascents_and_their_ends_are_recorded(build: Callable[..., Experiment], planned: Planned) -> None:
+    experiment = build(planned, record=["ascent", "length-scales"])
+    label = "ard" if build is selected else "Bayesian"
+    names = experiment.source.feature_names
+    ascent = tables_of(compute_record(experiment, "ascent"))["ascent"]
+    assert ascent["step"].tolist() == [0, 1, 2, 3]
+    assert set(ascent["ranking"]) == {label}
+    assert ascent["log_evidence"].is_monotonic_increasing
+    ends = tables_of(compute_record(experiment, "length-scales"))["length-scales"]
+    assert ends["feature"].tolist() == list(names)
+    np.testing.assert_allclose(ends["length_scale"], ascent[[f"length scale of {name}" for name in names]].iloc[-1])
+    assert ends["relevance"].sum() == pytest.approx(1.0)
+    keys = {record_key(experiment, name) for name in ("ascent", "length-scales")}
+    assert len(keys) == 2
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"alternatives": [*BESIDE, BESIDE[0]]}, "two classifiers are called 'Bayesian'"),
+        (
+            {"alternatives": [{"label": "all features", "classifier": BAYESIAN}]},
+            "are called 'all features'",
+        ),
+        ({"rankings": [{"method": "random"}]}, "classifiers are compared on all features, where nothing is ranked"),
+        ({"subsets": {"relevance": [0.5]}}, "a relevance is that of features that are ranked; list rankings"),
+        ({"alternatives": None, "rankings": [{"method": "fisher"}], "subsets": {"relevance": [0.5]}}, "are no shares"),
+        (
+            {"alternatives": None, "rankings": [{"method": "rfe"}], "classifier": BAYESIAN},
+            "rfe ranks with",
+        ),
+        ({"subsets": {"relevance": [1.5]}}, "relevance"),
+        ({"classifier": {"type": "bayesian", "stop": 2}}, "stop is 2"),
+        ({"alternatives": [BESIDE[1]], "record": ["ascent"]}, "the ascent is that of an ard ranking or a bayesian"),
+    ],
+)
+def test_what_does_not_go_together_is_told(
+    load: Callable[..., LoadedConfig], planned: Planned, changes: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(UsageError, match=message):
+        compared(planned, **changes)
+
+
+def test_bad_settings_fail_a_trial_in_one_line(planned: Planned) -> None:
+    experiment = compared(planned, classifier=BAYESIAN | {"rule": "evidence"})
+    result = run_trial(experiment, FIRST, {0: experiment.sizes})
+    assert "needs approximation 'bound'" in result.errors[0]
