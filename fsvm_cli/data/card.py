@@ -104,12 +104,14 @@ class LibsvmCopy(Files):
 
 
 class ReutersCopy(Files):
-    """Stories of Reuters-21578 with exactly one of `topics`; see `fsvm_cli.data.readers.reuters`."""
+    """Stories of Reuters-21578 about one of `topics`; see `fsvm_cli.data.readers.reuters`."""
 
     reader: Literal["reuters"]
     topics: tuple[str, ...] = Field(min_length=2)
     split: Literal["any", "modapte"]
     vocabulary: Literal["whole", "training"]
+    text: Literal["story", "body"] = "story"
+    several: Literal["leave-out", "copy-each"] = "leave-out"
 
 
 class BundledCopy(StrictModel):

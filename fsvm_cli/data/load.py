@@ -92,7 +92,8 @@ def _read_copy(card: Card, version: FixedVersion, copy: Copy, announce: Callable
         return [read_bundled(copy.loader)]
     paths = fetch_files(card.files_of(copy), announce)
     if isinstance(copy, ReutersCopy):
-        return read_reuters(paths, topics=copy.topics, split=copy.split, vocabulary=copy.vocabulary)
+        said = {key: value for key, value in copy if key not in {"reader", "files", "test_files"}}
+        return read_reuters(paths, **said)
     if isinstance(copy, ExpressionCopy):
         return [read_expression(*paths)]
     rows = [_read_file(path, copy, version.expected.features) for path in paths]

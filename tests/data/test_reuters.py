@@ -55,6 +55,17 @@ def test_stories_of_one_topic_are_read_as_words(tmp_path: Path) -> None:
     np.testing.assert_array_equal(rows.X.toarray()[:, :4], expected)
 
 
+def test_bodies_alone_are_read_with_a_copy_for_each_topic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    without_body = story("gold", "gold").replace("<BODY>", "<DATELINE>").replace("</BODY>", "</DATELINE>")
+    monkeypatch.setattr(f"{__name__}.STORIES", [*STORIES, without_body, story(" ", "tin gold usa")])
+    (rows,) = read(tmp_path, text="body", several="copy-each")
+    assert rows.labels == ["gold", "gnp", "gnp", "gold", "gold", "gnp", "gnp", "gold"]
+    # Beside those of before: gold and product once more, in each of two copies; no titles.
+    assert rows.feature_names == ("coal", "gold", "gross", "product", "reuter")
+    expected = [[1, 1, 0, 0], [0, 1, 1, 1], [0, 1, 0, 1], [0, 1, 0, 1], [1, 0, 1, 0], [0, 0, 1, 1], [1, 0, 0, 0]]
+    np.testing.assert_array_equal(rows.X.toarray()[:7, :4], expected)
+
+
 def test_modapte_counts_words_in_its_training_part(tmp_path: Path) -> None:
     train, test = read(tmp_path, split="modapte", vocabulary="training")
     assert train.labels == ["gold", "gnp"]

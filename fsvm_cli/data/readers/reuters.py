@@ -22,6 +22,8 @@ LEAST_OCCURRENCES = 3
 
 Split = Literal["any", "modapte"]
 Vocabulary = Literal["whole", "training"]
+TextPart = Literal["story", "body"]
+SeveralTopics = Literal["leave-out", "copy-each"]
 
 WORD = "[a-z]+"
 STORY = re.compile(r"<REUTERS (?P<attributes>[^>]*)>(?P<content>.*?)</REUTERS>", re.DOTALL)
@@ -30,6 +32,7 @@ TOPIC = re.compile(r"<D>(.*?)</D>", re.DOTALL)
 TEXT = re.compile(r"<TEXT[^>]*>(.*?)</TEXT>", re.DOTALL)
 # Of a story, title and body are read; the date line and the author's name say nothing about the topic.
 ASIDE = re.compile(r"<(DATELINE|AUTHOR)>.*?</\1>", re.DOTALL)
+BODY = re.compile(r"<BODY>(.*?)</BODY>", re.DOTALL)
 TAG = re.compile(r"</?[A-Z]+[^>]*>")
 
 
@@ -42,13 +45,25 @@ class Story:
     topics: tuple[str, ...]
     marked_text: str
 
-    def text(self) -> str:
-        """Read title and body, without the marks; that takes most of the time, and of few stories is it wanted."""
-        return html.unescape(TAG.sub(" ", ASIDE.sub(" ", self.marked_text)))
+    def text(self, part: TextPart) -> str:
+        """Read a part, without the marks; that takes most of the time, and of few stories is it wanted."""
+        marked = self.marked_text
+        if part == "body":
+            body = BODY.search(marked)
+            marked = body[1] if body else ""
+        return html.unescape(TAG.sub(" ", ASIDE.sub(" ", marked)))
 
 
-def read_reuters(paths: Sequence[Path], *, topics: Collection[str], split: Split, vocabulary: Vocabulary) -> list[Rows]:
-    """Read the stories that have exactly one of `topics`, as Sindhwani et al. (2001) prepared them.
+def read_reuters(
+    paths: Sequence[Path],
+    *,
+    topics: Collection[str],
+    split: Split,
+    vocabulary: Vocabulary,
+    text: TextPart = "story",
+    several: SeveralTopics = "leave-out",
+) -> list[Rows]:
+    """Read the stories that have one of `topics`, as Sindhwani et al. (2001) prepared them.
 
     Stories of which more than 30 % of the runs of letters and digits are numbers are left out. Words are runs of
     letters in lower case, without those of scikit-learn's English stop list; words that occur fewer than 3 times are
@@ -66,6 +81,10 @@ def read_reuters(paths: Sequence[Path], *, topics: Collection[str], split: Split
     vocabulary : {"whole", "training"}
         Where occurrences are counted: in all stories, test stories included, as in the paper; or in the training
         part only.
+    text : {"story", "body"}
+        What is read: title and body, or the body alone; stories without it are left out.
+    several : {"leave-out", "copy-each"}
+        What becomes of stories of several of the topics: nothing, or a row of each of these topics.
 
     Returns
     -------
@@ -84,26 +103,26 @@ def read_reuters(paths: Sequence[Path], *, topics: Collection[str], split: Split
     for story in _stories(paths):
         part = _part(story, split)
         chosen = [topic for topic in story.topics if topic in topics]
-        if part is not None and len(chosen) == 1:
-            text = story.text()
-            if not _is_numeric(text):
-                parts[part].append((chosen[0], text))
+        if part is not None and chosen and (len(chosen) == 1 or several == "copy-each"):
+            words = story.text(text)
+            if words.strip() and not _is_numeric(words):
+                parts[part] += [(topic, words) for topic in chosen]
     parts = [part for part in parts if part]
     if not parts:
         raise DataError(f"{paths[0].parent}: no stories about {', '.join(topics)}")
-    counted = [text for stories in (parts if vocabulary == "whole" else parts[:1]) for _, text in stories]
-    words = _frequent_words(counted)
-    if not words:
+    counted = [read for stories in (parts if vocabulary == "whole" else parts[:1]) for _, read in stories]
+    frequent = _frequent_words(counted)
+    if not frequent:
         raise DataError(f"{paths[0].parent}: no word occurs {LEAST_OCCURRENCES} times")
     is_open = split == "any" and vocabulary == "training"
     from sklearn.feature_extraction.text import CountVectorizer  # noqa: PLC0415 - slow to import, and seldom needed
 
-    vectorizer = CountVectorizer(token_pattern=WORD, vocabulary=words, binary=not is_open, dtype=np.float64)
+    vectorizer = CountVectorizer(token_pattern=WORD, vocabulary=frequent, binary=not is_open, dtype=np.float64)
     return [
         Rows(
-            sp.csr_array(vectorizer.transform([text for _, text in part])),
+            sp.csr_array(vectorizer.transform([read for _, read in part])),
             [topic for topic, _ in part],
-            tuple(words),
+            tuple(frequent),
             LEAST_OCCURRENCES if is_open else None,
         )
         for part in parts
