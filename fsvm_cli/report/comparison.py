@@ -99,8 +99,9 @@ def _found(row: Any) -> str:
     if pd.isna(row.reproduced):
         return str(row.rule)
     interval = "" if pd.isna(row.ci_low) else f" [{row.ci_low:.2f}, {row.ci_high:.2f}]"
+    trials = "trial" if row.n == 1 else "trials"
     obstacle = f" ({row.rule})" if row.verdict == "not comparable" else ""
-    return f"{row.reproduced:.2f}{interval} over {row.n} trials{_further(row)}{obstacle}: {row.what}"
+    return f"{row.reproduced:.2f}{interval} over {row.n} {trials}{_further(row)}{obstacle}: {row.what}"
 
 
 def _further(row: Any) -> str:
