@@ -100,9 +100,9 @@ def _found(row: Any) -> str:
         return str(row.rule)
     digits = ".2f" if abs(row.reproduced) >= 1.0 or row.reproduced == 0.0 else ".3g"
     interval = "" if pd.isna(row.ci_low) else f" [{row.ci_low:{digits}}, {row.ci_high:{digits}}]"
+    trials = "trial" if row.n == 1 else "trials"
     obstacle = f" ({row.rule})" if row.verdict == "not comparable" else ""
-    found = f"{row.reproduced:{digits}}{interval} over {row.n} trials{_further(row)}"
-    return f"{found}{obstacle}: {row.what}"
+    return f"{row.reproduced:{digits}}{interval} over {row.n} {trials}{_further(row)}{obstacle}: {row.what}"
 
 
 def _further(row: Any) -> str:

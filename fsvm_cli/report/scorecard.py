@@ -74,7 +74,11 @@ def scorecard_of(folders: Sequence[Path]) -> pd.DataFrame:
     experiments = {folder.resolve().name: _experiment(run_content(folder)["config"]) for folder in folders}
     comparison = read_comparison(folders)
     by_claim: dict[tuple[str, str], list[Any]] = {}
-    for row in comparison.itertuples(index=False):
+    # The claim itself stands before its parts.
+    for row in sorted(
+        comparison.itertuples(index=False),
+        key=lambda row: str(row.id) in experiments[str(row.experiment)].published_ids,
+    ):
         experiment = experiments[str(row.experiment)]
         document = experiment.document or str(row.id).partition(".")[0]
         by_claim.setdefault((document, experiment.published_ids.get(str(row.id), str(row.id))), []).append(row)

@@ -101,8 +101,9 @@ def print_overview(loaded: LoadedCollection, overview: pd.DataFrame, folder: Pat
         The pictures that were drawn.
     """
     console = open_console()
-    console.print(f"\n{loaded.collection.title}: published / here", style="bold", soft_wrap=True)
     quantities = [column.removesuffix(", published") for column in map(str, overview) if column.endswith(", published")]
+    order = ": published / here" if quantities else ""
+    console.print(f"\n{loaded.collection.title}{order}", style="bold", soft_wrap=True)
     table = Table()
     for title in ("experiment", *quantities):
         table.add_column(title, overflow="fold")
@@ -112,7 +113,8 @@ def print_overview(loaded: LoadedCollection, overview: pd.DataFrame, folder: Pat
             row["experiment"],
             *("" if np.isnan(found) else f"{printed:g} / {round(found, 2):g}" for printed, found in pairs),
         )
-    console.print(table)
+    if quantities:
+        console.print(table)
     verdicts = read_table(folder / VERDICTS_NAME)
     own = verdicts[verdicts["experiment"] == loaded.name]
     if not own.empty:

@@ -125,7 +125,7 @@ def test_ascents_and_their_ends_are_recorded(build: Callable[..., Experiment], p
             {"alternatives": [{"label": "all features", "classifier": BAYESIAN}]},
             "are called 'all features'",
         ),
-        ({"rankings": [{"method": "random"}]}, "classifiers are compared on all features, where nothing is ranked"),
+        ({"rankings": [{"method": "random"}]}, "alternatives are compared on all features"),
         ({"subsets": {"relevance": [0.5]}}, "a relevance is that of features that are ranked; list rankings"),
         ({"alternatives": None, "rankings": [{"method": "fisher"}], "subsets": {"relevance": [0.5]}}, "are no shares"),
         (
