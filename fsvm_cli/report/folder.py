@@ -19,7 +19,16 @@ SELECTION_NAME = "selection.csv"
 OVERVIEW_NAME = "overview.csv"
 VERDICTS_NAME = "published.csv"
 CHOSEN_NAME = "chosen.csv"
-TABLE_NAMES = (CURVES_NAME, SCORES_NAME, SELECTION_NAME, CHOSEN_NAME, VERDICTS_NAME, OVERVIEW_NAME)
+RECOMMENDATION_NAME = "recommendation.csv"
+TABLE_NAMES = (
+    CURVES_NAME,
+    SCORES_NAME,
+    SELECTION_NAME,
+    CHOSEN_NAME,
+    RECOMMENDATION_NAME,
+    VERDICTS_NAME,
+    OVERVIEW_NAME,
+)
 """The tables of every experiment; what it records has tables of its own."""
 FIGURE_NAMES = tuple(
     f"{name}.{extension}"

@@ -15,6 +15,7 @@ from fsvm_cli.report.complete_trials import collect
 from fsvm_cli.report.folder import (
     CHOSEN_NAME,
     CURVES_NAME,
+    RECOMMENDATION_NAME,
     SCORES_NAME,
     SELECTION_NAME,
     TABLE_NAMES,
@@ -22,6 +23,7 @@ from fsvm_cli.report.folder import (
     remove_figures,
 )
 from fsvm_cli.report.numbers import DIGITS_OF_MACHINES
+from fsvm_cli.report.recommendation import recommendation
 from fsvm_cli.report.selection import summarise_selection
 from fsvm_cli.report.table_files import write_table
 from fsvm_cli.report.tables import summarise
@@ -53,9 +55,8 @@ def write_tables(loaded: LoadedConfig, experiment: Experiment, store: Store, fol
     tables = {CURVES_NAME: curves, SCORES_NAME: scores}
     if experiment.config.rankings:
         tables[SELECTION_NAME] = summarise_selection(experiment, collected)
-    chosen = summarise_chosen(collected)
-    if not chosen.empty:
-        tables[CHOSEN_NAME] = chosen
+    if_any = {CHOSEN_NAME: summarise_chosen(collected), RECOMMENDATION_NAME: recommendation(experiment, collected)}
+    tables |= {file_name: table for file_name, table in if_any.items() if not table.empty}
     if experiment.config.expected:
         trials = Trials(experiment, collected)
         tables[VERDICTS_NAME] = table_of_verdicts(trials, overridden=bool(loaded.document.overrides))
