@@ -24,6 +24,7 @@ COMMANDS = {
     "run": "Run experiments and write their tables and figures.",
     "plot": "Draw every figure again from stored results.",
     "rank": "Rank the features of your own data.",
+    "init": "Write a config for your own data.",
     "compare": "Print what the papers claim beside what was found, with verdicts.",
     "datasets": "List, show, fetch and verify data sets.",
     "verify": "Check stored results: make tables and figures again, repeat trials.",

@@ -106,7 +106,7 @@ def test_a_method_is_found_by_its_name(name: str) -> None:
 def table() -> pd.DataFrame:
     rng = np.random.default_rng(5)
     X = rng.normal(size=(40, 3))
-    return pd.DataFrame(X, columns=["a", "b", "c"]).assign(kind=np.where(X[:, 1] > 0, "yes", "no"))
+    return pd.DataFrame(X, columns=["a", "b", "c"]).assign(kind=np.where(X[:, 1] + 0.3 * X[:, 2] > 0, "yes", "no"))
 
 
 def test_rank_gives_what_the_command_prints(table: pd.DataFrame, tmp_path: Path) -> None:

@@ -2,13 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import click
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
+_OPTIONS_OF_TABLE = (
+    click.option("--target", metavar="COLUMN", help="Column that holds the class."),
+    click.option(
+        "--missing",
+        type=click.Choice(["refuse", "drop", "mean"]),
+        default="refuse",
+        show_default=True,
+        help="What to do about missing values: drop the rows, or put the column's mean.",
+    ),
+    click.option(
+        "--categorical",
+        type=click.Choice(["refuse", "one-hot"]),
+        default="refuse",
+        show_default=True,
+        help="What to do about columns of words.",
+    ),
+    click.option("--dense", is_flag=True, help="Read a LIBSVM file into a full matrix, which most methods need."),
+    click.option(
+        "--drop", multiple=True, metavar="COLUMN", help="Columns that are no features: a,b or --drop a --drop b."
+    ),
+)
 _OPTIONS_OF_TEXT = (
     click.option(
         "--separator",
@@ -27,6 +48,15 @@ _OPTIONS_OF_TEXT = (
 
 def options_of_text(command: Command) -> Command:
     """Add the options that say how a text holds its table, by the names that they have in configs."""
-    for option in reversed(_OPTIONS_OF_TEXT):
+    return _with(_OPTIONS_OF_TEXT, command)
+
+
+def options_of_table(command: Command) -> Command:
+    """Add the options that say how a table becomes numbers and classes, by the names that they have in configs."""
+    return _with(_OPTIONS_OF_TABLE, command)
+
+
+def _with(options: Sequence[Callable[[Command], Command]], command: Command) -> Command:
+    for option in reversed(options):
         command = option(command)
     return command

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fsvm_cli.commands.own_file import options_of_text
+from fsvm_cli.commands.own_file import options_of_table, options_of_text
 
 if TYPE_CHECKING:
     import numpy as np
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 @click.command("rank")
 @click.argument("file", metavar="FILE")
-@click.option("--target", metavar="COLUMN", help="Column that holds the class.")
 @click.option(
     "--method", metavar="NAME", help="Ranking method; see 'fsvm methods'. Without it, several methods side by side."
 )
@@ -30,22 +29,7 @@ if TYPE_CHECKING:
     metavar="KEY=VALUE",
     help="A parameter of the method, or of its machine (kernel, C, ...).",
 )
-@click.option(
-    "--missing",
-    type=click.Choice(["refuse", "drop", "mean"]),
-    default="refuse",
-    show_default=True,
-    help="What to do about missing values: drop the rows, or put the column's mean.",
-)
-@click.option(
-    "--categorical",
-    type=click.Choice(["refuse", "one-hot"]),
-    default="refuse",
-    show_default=True,
-    help="What to do about columns of words.",
-)
-@click.option("--dense", is_flag=True, help="Read a LIBSVM file into a full matrix, which most methods need.")
-@click.option("--drop", multiple=True, metavar="COLUMN", help="Columns that are no features: a,b or --drop a --drop b.")
+@options_of_table
 @options_of_text
 @click.option(
     "--format",
@@ -59,18 +43,13 @@ if TYPE_CHECKING:
 @click.option("--keep", type=click.IntRange(min=1), metavar="N", help="How many columns --out writes.")
 def command(  # noqa: PLR0917 - click passes every option
     file: str,
-    target: str | None,
     method: str | None,
     scaling: str,
     assignments: tuple[str, ...],
-    missing: str,
-    categorical: str,
-    dense: bool,
-    drop: tuple[str, ...],
     style: str,
     out: str | None,
     keep: int | None,
-    **of_text: Any,
+    **of_file: Any,
 ) -> None:
     """Rank the features of your own data.
 
@@ -79,8 +58,7 @@ def command(  # noqa: PLR0917 - click passes every option
     from fsvm_cli.experiment.rank import source_of
 
     _check_usage(file, method, assignments, out, keep)
-    options = {"target": target, "missing": missing, "categorical": categorical, "dense": dense, "drop": drop}
-    source = source_of(file, options | of_text, _announce)
+    source = source_of(file, of_file, _announce)
     for caveat in source.caveats:
         _announce(caveat)
     if method is None:
@@ -90,7 +68,7 @@ def command(  # noqa: PLR0917 - click passes every option
     if out is not None and keep is not None:
         from fsvm_cli.experiment.chosen_columns import write_chosen
 
-        n_features = write_chosen(Path(out), source, order, keep, target or "class")
+        n_features = write_chosen(Path(out), source, order, keep, of_file["target"] or "class")
         _announce(f"{n_features} features and the class of {source.n_samples} rows: {out}")
 
 

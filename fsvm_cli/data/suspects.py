@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 FEWEST_ROWS = 10
 """Of a table of which anything is said: what stands out in a smaller one does so by chance."""
 USUAL_FOLDS = 5
+LARGEST_GAPS = 1.1
+"""Range of a running number for each row: some rows have been taken out."""
 LARGEST_CHANCE = 0.05
 """Of a column that has nothing to do with the classes to separate them, all columns together."""
 
@@ -106,7 +108,7 @@ def _identifiers(
         values = columns[:, j]
         if (values[:100] == np.rint(values[:100])).all() and (values == np.rint(values)).all():
             identifying[j] = np.unique(values).size == n_rows
-            numbering[j] = identifying[j] and most[j] - least[j] == n_rows - 1
+            numbering[j] = identifying[j] and most[j] - least[j] <= LARGEST_GAPS * n_rows
     is_one = identifying & ~numbering
     return numbering, np.zeros_like(is_one) if 2 * is_one.sum() > n_columns > 2 else is_one
 

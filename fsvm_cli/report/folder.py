@@ -23,6 +23,7 @@ CHOSEN_NAME = "chosen.csv"
 SCORECARD_NAME = "scorecard.csv"
 """Of all experiments, beside their folders."""
 MEASURES_NAME = "measures.csv"
+RECOMMENDATION_NAME = "recommendation.csv"
 TABLE_NAMES = (
     CURVES_NAME,
     CHANGES_NAME,
@@ -30,6 +31,7 @@ TABLE_NAMES = (
     SELECTION_NAME,
     CHOSEN_NAME,
     MEASURES_NAME,
+    RECOMMENDATION_NAME,
     VERDICTS_NAME,
     OVERVIEW_NAME,
 )

@@ -17,6 +17,7 @@ from fsvm_cli.report.folder import (
     CHOSEN_NAME,
     CURVES_NAME,
     MEASURES_NAME,
+    RECOMMENDATION_NAME,
     SCORES_NAME,
     SELECTION_NAME,
     TABLE_NAMES,
@@ -25,6 +26,7 @@ from fsvm_cli.report.folder import (
 )
 from fsvm_cli.report.measures import summarise_measures
 from fsvm_cli.report.numbers import DIGITS_OF_MACHINES
+from fsvm_cli.report.recommendation import recommendation
 from fsvm_cli.report.selection import summarise_selection
 from fsvm_cli.report.table_files import write_table
 from fsvm_cli.report.tables import summarise, summarise_changes
@@ -85,7 +87,11 @@ def _tables(
         tables[SELECTION_NAME] = summarise_selection(experiment, collected)
     if experiment.config.reference is not None:
         tables[CHANGES_NAME] = summarise_changes(collected)
-    of_some = {CHOSEN_NAME: summarise_chosen(collected), MEASURES_NAME: summarise_measures(collected)}
+    of_some = {
+        CHOSEN_NAME: summarise_chosen(collected),
+        MEASURES_NAME: summarise_measures(collected),
+        RECOMMENDATION_NAME: recommendation(experiment, collected),
+    }
     tables |= {file_name: table for file_name, table in of_some.items() if not table.empty}
     if experiment.config.expected:
         tables[VERDICTS_NAME] = table_of_verdicts(Trials(experiment, collected), overridden=overridden)

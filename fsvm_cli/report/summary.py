@@ -17,12 +17,14 @@ from fsvm_cli.report.folder import (
     CURVES_NAME,
     MEASURES_NAME,
     OVERVIEW_NAME,
+    RECOMMENDATION_NAME,
     SCORES_NAME,
     SELECTION_NAME,
     VERDICTS_NAME,
 )
 from fsvm_cli.report.learning_rows import learning_rows
 from fsvm_cli.report.measures import COLUMNS, complete_trials_of, describe_measures
+from fsvm_cli.report.recommended import describe_recommendation
 from fsvm_cli.report.table_files import read_table
 from fsvm_cli.spec.classifiers import Classifier, LearnedKernel
 
@@ -73,6 +75,10 @@ def print_summary(
         console.print(sentence, soft_wrap=True)
     for caveat in caveats:
         console.print(f"Mind: {caveat}", style="bold", soft_wrap=True)
+    is_recommended = (folder / RECOMMENDATION_NAME).exists()
+    if is_recommended:
+        for sentence in describe_recommendation(read_table(folder / RECOMMENDATION_NAME), config, loaded.folder):
+            console.print(sentence, soft_wrap=True)
     if config.expected:
         console.print(comparison_table(read_comparison([folder])))
     if loaded.document.overrides:
@@ -82,6 +88,7 @@ def print_summary(
     tables += [SELECTION_NAME] if config.rankings else []
     tables += [CHOSEN_NAME] if is_chosen else []
     tables += [MEASURES_NAME] if is_measured else []
+    tables += [RECOMMENDATION_NAME] if is_recommended else []
     tables += [VERDICTS_NAME] if config.expected else []
     names = [*tables, *(path.name for path in figures)]
     console.print(f"Written to {folder}: {', '.join(names)}", soft_wrap=True)

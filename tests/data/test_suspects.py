@@ -34,6 +34,7 @@ IS_YES = np.arange(N_ROWS) >= N_ROWS // 2
 SUSPECT: dict[str, tuple[Any, str]] = {
     "running number": (lambda t: t.assign(id=np.arange(1, N_ROWS + 1)), r"numbers the rows: 'id'; .*\(--drop id\)"),
     "running number, shuffled": (lambda t: t.assign(no=(7 * np.arange(N_ROWS)) % N_ROWS), "numbers the rows: 'no'"),
+    "running number with gaps": (lambda t: t.assign(no=np.delete(np.arange(62), [7, 30])), "numbers the rows: 'no'"),
     "identifier": (lambda t: t.assign(id=(37 * np.arange(N_ROWS)) % 997), "another whole number in every row: 'id'"),
     "separates alone": (lambda t: t.assign(late=IS_YES + t["c"] / 100), "separates the classes perfectly: 'late'"),
     "the class as numbers": (lambda t: t.assign(code=np.where(IS_YES, 7, 3)), "class under another name: 'code'"),

@@ -1,0 +1,63 @@
+"""`fsvm init`."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Any
+
+import click
+
+from fsvm_cli.commands.own_file import options_of_table, options_of_text
+
+
+@click.command("init")
+@click.argument("file", metavar="FILE")
+@options_of_table
+@options_of_text
+@click.option("--out", metavar="CONFIG", help="The config to write; by default FILE with the ending .yaml, here.")
+def command(file: str, out: str | None, **of_file: Any) -> None:
+    """Write a commented config for your own data.
+
+    FILE is a CSV, Excel, Parquet, ARFF or LIBSVM file. The config lists the methods that fit its size, with honest
+    defaults; 'fsvm run' compares them, and ends in a recommendation of features to keep.
+    """
+    from fsvm_cli.errors import UsageError
+    from fsvm_cli.experiment.first_config import first_config
+    from fsvm_cli.experiment.rank import source_of
+    from fsvm_cli.files import is_file, write_atomically
+
+    if not is_file(Path(file)) and not Path(file).suffix:
+        raise UsageError(f"{file}: there is no such file; data sets that fsvm knows have configs ('fsvm run wine')")
+    config = Path(out or f"{Path(file).stem}.yaml")
+    if config.suffix not in {".yaml", ".yml"}:
+        raise UsageError(f"--out {config}: a config ends in .yaml")
+    if is_file(config):
+        raise UsageError(f"{config}: is there already; name another with --out, or take it away")
+    source = source_of(file, of_file, _announce)
+    for caveat in source.caveats:
+        _announce(caveat)
+    said = {key: list(value) if isinstance(value, tuple) else value for key, value in of_file.items()}
+    dataset = {"file": _seen_from(config, Path(file))} | {key: value for key, value in said.items() if _is_said(value)}
+    title = f"Features of {source.name}"
+    text = first_config(source, dataset, title, f"fsvm init {shlex.quote(file)}")
+    write_atomically(config, text.encode())
+    _announce(f"{config} is written; look at it, then: fsvm run {shlex.quote(str(config))}")
+
+
+def _is_said(value: object) -> bool:
+    return value not in (None, "refuse", [], False)
+
+
+def _seen_from(config: Path, file: Path) -> str:
+    """Give the path of a file relative to a config, or whole where there is none."""
+    import os
+
+    try:
+        return Path(os.path.relpath(file.resolve(), config.resolve().parent)).as_posix()
+    except ValueError:  # on another drive
+        return str(file.resolve())
+
+
+def _announce(message: str) -> None:
+    click.echo(message, err=True)

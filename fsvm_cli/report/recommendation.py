@@ -1,0 +1,182 @@
+"""What an experiment on data of one's own comes to: how many features, by which method, and how sure that is.
+
+The smallest subset of a method is the smallest whose mean lies within one standard error of the method's best (the rule
+of Breiman et al. for trees). Standard errors and tests allow for the rows that random splits share (Nadeau and Bengio).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from fsvm_cli.data.source import FixedSource
+from fsvm_cli.data.spec import NamedSpec
+from fsvm_cli.evaluation.statistics import difference_interval
+from fsvm_cli.ranking.random_order import RandomOrder
+from fsvm_cli.ranking.ranks import ranks_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from fsvm_cli.experiment.plan import Experiment
+    from fsvm_cli.report.complete_trials import CompleteTrials
+
+ALL = "all features"
+MAJORITY = "most frequent class"
+STEADY = 0.8
+"""Share of the splits in which a feature is kept to be called steady."""
+COLUMNS = [
+    "ranking",
+    "method",
+    "metric",
+    "n_features",
+    "mean",
+    "ci_low",
+    "ci_high",
+    "best_n_features",
+    "best_mean",
+    "behind_best",
+    "behind_best_ci_low",
+    "behind_best_ci_high",
+    "tied",
+    "recommended",
+    "steady_features",
+    "n_trials",
+]
+
+
+def _can_recommend(experiment: Experiment) -> bool:
+    """Tell whether an experiment is one on data of the user's own, with rankings and several splits of one size."""
+    config = experiment.config
+    return (
+        not isinstance(config.dataset, NamedSpec)
+        and config.paper is None
+        and config.control is None
+        and not config.protocol.is_given
+        and len(experiment.n_test) == 1
+        and any(ranking.order == "best-first" and not ranking.sees_test_part() for ranking in config.rankings)
+    )
+
+
+def recommendation(experiment: Experiment, collected: Mapping[tuple[str, int], CompleteTrials]) -> pd.DataFrame:
+    """Set each ranking's smallest subset beside the others', all features and the most frequent class.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        On data of the user's own, no reproduction of a paper, with random splits of one size.
+    collected : mapping of (label, n_train) to CompleteTrials
+
+    Returns
+    -------
+    DataFrame
+        One row per ranking, the two references last; empty where there is nothing to recommend, or fewer than two
+        splits are complete. `behind_best` is
+        by how much a ranking at its smallest subset is worse than the best one at its own, on the same splits; `tied`
+        says that its 95 % interval holds 0. Of those that are tied the one with the fewest features is recommended.
+    """
+    if not _can_recommend(experiment):
+        return pd.DataFrame(columns=COLUMNS)
+    ((n_train, n_test),) = experiment.n_test.items()
+    config, metric = experiment.config, experiment.config.metrics[0]
+    found = [
+        (ranking, collected[ranking.label, n_train])
+        for ranking in config.rankings
+        if (ranking.label, n_train) in collected and ranking.order == "best-first" and not ranking.sees_test_part()
+    ]
+    splits = _common_splits([trials for _, trials in found])
+    if len(splits) < 2:
+        return pd.DataFrame(columns=COLUMNS)
+    ratio = n_test / n_train if isinstance(experiment.source, FixedSource) else 0.0
+    rows, at_choice = [], []
+    for ranking, trials in found:
+        own = np.isin(trials.splits, splits)
+        values = trials.values[metric, "test"][own]
+        chosen, best = _smallest_near_best(values, ratio)
+        at_choice.append(values[:, chosen])
+        size = trials.sizes[chosen]
+        kept = ranks_of(trials.scores[own]) <= size
+        steady = np.flatnonzero(kept.mean(axis=0) >= STEADY).tolist()
+        interval = difference_interval(values[:, chosen], ratio)
+        rows.append(
+            {
+                "ranking": ranking.label,
+                "method": ranking.method,
+                "n_features": size,
+                "mean": interval.mean,
+                "ci_low": max(interval.low, 0.0),
+                "ci_high": min(interval.high, 1.0),
+                "best_n_features": trials.sizes[best],
+                "best_mean": values[:, best].mean(),
+                "steady_features": "; ".join(experiment.source.feature_names[feature] for feature in steady),
+            }
+        )
+    table = _compared(pd.DataFrame(rows), at_choice, ratio)
+    references = [_all_features(found[0][1], splits, metric, ratio)] if config.shares_classifier else []
+    references += [_majority(experiment)] if metric == "accuracy" else []
+    table = pd.concat([table, pd.DataFrame(references)], ignore_index=True)
+    return table.assign(metric=metric, n_trials=len(splits)).reindex(columns=COLUMNS)
+
+
+def _common_splits(trials: Sequence[CompleteTrials]) -> NDArray[np.intp]:
+    splits = [each.splits for each in trials]
+    common = splits[0] if splits else np.empty(0, dtype=np.intp)
+    for others in splits[1:]:
+        common = np.intersect1d(common, others)
+    return common
+
+
+def _smallest_near_best(values: NDArray[np.float64], ratio: float) -> tuple[int, int]:
+    """Give the places of the smallest subset within one standard error of the best, and of the best."""
+    means = values.mean(axis=0)
+    best = int(np.argmax(means))
+    standard_error = values[:, best].std(ddof=1) * np.sqrt(1 / len(values) + ratio)
+    # Means that are equal but for rounding are equal.
+    return int(np.flatnonzero(means >= means[best] - standard_error - 1e-12)[0]), best
+
+
+def _compared(table: pd.DataFrame, at_choice: list[NDArray[np.float64]], ratio: float) -> pd.DataFrame:
+    """Test every ranking against the best one, and mark the one that is recommended."""
+    is_control = table["method"] == RandomOrder.method
+    means = table["mean"] if is_control.all() else table["mean"].mask(is_control, -np.inf)
+    best = int(np.argmax(means.to_numpy()))
+    behind = [difference_interval(at_choice[best] - values, ratio) for values in at_choice]
+    tied = pd.Series([each.low <= 0 for each in behind])
+    candidates = table[tied & (means > -np.inf)].sort_values(["n_features", "mean"], ascending=[True, False])
+    return table.assign(
+        behind_best=[each.mean for each in behind],
+        behind_best_ci_low=[each.low for each in behind],
+        behind_best_ci_high=[each.high for each in behind],
+        tied=tied,
+        recommended=table.index == candidates.index[0],
+    )
+
+
+def _all_features(trials: CompleteTrials, splits: NDArray[np.intp], metric: str, ratio: float) -> dict[str, object]:
+    values = trials.values[metric, "test"][np.isin(trials.splits, splits), -1]
+    interval = difference_interval(values, ratio)
+    return {
+        "ranking": ALL,
+        "n_features": trials.sizes[-1],
+        "mean": interval.mean,
+        "ci_low": max(interval.low, 0.0),
+        "ci_high": min(interval.high, 1.0),
+        "tied": False,
+        "recommended": False,
+    }
+
+
+def _majority(experiment: Experiment) -> dict[str, object]:
+    source = experiment.source
+    counts = np.bincount(source.dataset.y) if isinstance(source, FixedSource) else np.ones(source.n_classes)
+    return {
+        "ranking": MAJORITY,
+        "n_features": 0,
+        "mean": counts.max() / counts.sum(),
+        "tied": False,
+        "recommended": False,
+    }

@@ -1,0 +1,92 @@
+"""A recommendation in sentences."""
+
+from __future__ import annotations
+
+import math
+import shlex
+from typing import TYPE_CHECKING, Any
+
+from fsvm_cli.data.phrases import shown
+from fsvm_cli.data.spec import FileSpec
+from fsvm_cli.evaluation.metrics import METRIC_TITLES
+from fsvm_cli.report.recommendation import ALL, MAJORITY, STEADY
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    import pandas as pd
+
+    from fsvm_cli.spec.schema import Config
+
+FEATURES_SHOWN = 20
+
+
+def describe_recommendation(table: pd.DataFrame, config: Config, folder: Path) -> Iterator[str]:
+    """Say which features to keep, how sure that is, and what is not known.
+
+    Parameters
+    ----------
+    table : DataFrame
+        As `fsvm_cli.report.recommendation.recommendation` makes it, with a row at least.
+    config : Config
+    folder : Path
+        Of the config: paths in it begin there.
+    """
+    references = table[table["ranking"].isin([ALL, MAJORITY])]
+    rankings = table.drop(references.index)
+    (row,) = rankings[rankings["recommended"]].to_dict("records")
+    beside = [f"{each['ranking']}: {_value(each)}" for each in references.to_dict("records")]
+    title = METRIC_TITLES[row["metric"]]
+    references_in_words = f" ({', '.join(beside)})" if beside else ""
+    yield (
+        f"Recommended: {_features(row)}, as {row['ranking']} ranks them: test {title} {_value(row)} %"
+        f"{references_in_words}."
+    )
+    yield _steady(row)
+    tied = rankings[rankings["tied"] & ~rankings["recommended"]].to_dict("records")
+    if tied:
+        others = "; ".join(f"{each['ranking']} ({_features(each)}, {_value(each)})" for each in tied)
+        yield f"Not told apart from the best by the corrected test, and not smaller: {others}."
+    worse = rankings[~rankings["tied"]].to_dict("records")
+    if worse:
+        others = "; ".join(
+            f"{each['ranking']} (by {100 * each['behind_best']:.1f}, {_features(each)})" for each in worse
+        )
+        yield f"Worse than the best by the corrected test: {others}."
+    yield (
+        "Not known: how rows of another time or place would fare, and which of several features that say the same is "
+        "the cause. Method and size were chosen on these test parts, so that the accuracy is somewhat too high; rows "
+        "that were kept aside would tell. Intervals are of 95 %, and allow for the rows that splits share."
+    )
+    if isinstance(config.dataset, FileSpec):
+        yield f"The columns themselves: {_command(config, config.dataset, folder, row)}"
+
+
+def _features(row: Mapping[Any, Any]) -> str:
+    return f"{row['n_features']} feature{'s' if row['n_features'] != 1 else ''}"
+
+
+def _value(row: Mapping[Any, Any]) -> str:
+    interval = "" if math.isnan(row["ci_low"]) else f" [{100 * row['ci_low']:.1f}, {100 * row['ci_high']:.1f}]"
+    return f"{100 * row['mean']:.1f}{interval}"
+
+
+def _steady(row: Mapping[Any, Any]) -> str:
+    names = (
+        row["steady_features"].split("; ") if isinstance(row["steady_features"], str) and row["steady_features"] else []
+    )
+    if not names:
+        return f"No feature is among them in {100 * STEADY:.0f} % of the splits: the choice is not stable."
+    return f"Among them in at least {100 * STEADY:.0f} % of the splits: {shown(names, FEATURES_SHOWN)}."
+
+
+def _command(config: Config, data: FileSpec, folder: Path, row: Mapping[Any, Any]) -> str:
+    """Write the command that ranks all rows by the recommended method, and writes its best columns."""
+    words = ["fsvm", "rank", str(folder / data.file), "--method", str(row["method"]), "--scaling", config.scaling]
+    for option in ("target", "missing", "categorical", "separator", "encoding", "decimal"):
+        if option in data.model_fields_set and getattr(data, option):
+            words += [f"--{option}", str(getattr(data, option))]
+    words += [word for option in ("drop", "na") for value in getattr(data, option) for word in (f"--{option}", value)]
+    words += ["--dense"] * data.dense
+    return shlex.join([*words, "--keep", str(row["n_features"]), "--out", "selected.csv"])
