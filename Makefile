@@ -65,6 +65,7 @@ reproduce-quick: setup  ## every experiment with few splits, into build/quick
 
 reproduce-all: setup  ## every experiment in full, into results
 	@$(BIN)/fsvm run configs/*.yaml --jobs $(JOBS)
+	@$(BIN)/fsvm compare results --scorecard
 
 COMPILE := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --group build --upgrade \
   --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock"

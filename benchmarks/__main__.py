@@ -8,7 +8,18 @@ from functools import partial
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as in a trial: parallel work is by processes
 
-from benchmarks import cold_fit, curves, end_to_end, infoprop, large_curves, ranking, start_up, tuning
+from benchmarks import (
+    bounds,
+    cold_fit,
+    curves,
+    end_to_end,
+    infoprop,
+    kernel_learning,
+    large_curves,
+    ranking,
+    start_up,
+    tuning,
+)
 from benchmarks.harness import report
 
 TOPICS = {
@@ -19,7 +30,9 @@ TOPICS = {
     "cold_fit": cold_fit.comparisons,
     "tuning": tuning.comparisons,
     "ranking": ranking.comparisons,
+    "bounds": bounds.comparisons,
     "infoprop": infoprop.comparisons,
+    "kernel_learning": kernel_learning.comparisons,
     "start_up": start_up.comparisons,
     "end_to_end": end_to_end.comparisons,
 }

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from fsvm_cli.extraction.mmip import InformativeProjections
     from fsvm_cli.extraction.pca import PrincipalComponents
     from fsvm_cli.extraction.smife import SeparatedInformation
+    from fsvm_cli.kernel_learning.estimator import LearnedKernelSVM
     from fsvm_cli.ranking.ard import AutomaticRelevance
     from fsvm_cli.ranking.average_separation import AverageSeparation
     from fsvm_cli.ranking.base import Ranker
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from fsvm_cli.ranking.fisher import Fisher
     from fsvm_cli.ranking.gradient_angle import GradientAngle
     from fsvm_cli.ranking.infoprop import Infoprop
+    from fsvm_cli.ranking.kernel_selection import KernelSelection
     from fsvm_cli.ranking.koller_sahami import KollerSahami
     from fsvm_cli.ranking.kolmogorov_smirnov import KolmogorovSmirnov
     from fsvm_cli.ranking.kpd import KernelParameterDescent
@@ -53,6 +55,7 @@ if TYPE_CHECKING:
         Linear,
         Polynomial,
         Tanh,
+        UnitDiagonal,
         WeightedSum,
     )
 
@@ -69,6 +72,7 @@ _HOMES = {
     "extraction.mmip": ("InformativeProjections",),
     "extraction.pca": ("PrincipalComponents",),
     "extraction.smife": ("SeparatedInformation",),
+    "kernel_learning.estimator": ("LearnedKernelSVM",),
     "ranking.ard": ("AutomaticRelevance",),
     "ranking.average_separation": ("AverageSeparation",),
     "ranking.base": ("Ranker",),
@@ -76,6 +80,7 @@ _HOMES = {
     "ranking.fisher": ("Fisher",),
     "ranking.gradient_angle": ("GradientAngle",),
     "ranking.infoprop": ("Infoprop",),
+    "ranking.kernel_selection": ("KernelSelection",),
     "ranking.koller_sahami": ("KollerSahami",),
     "ranking.kolmogorov_smirnov": ("KolmogorovSmirnov",),
     "ranking.kpd": ("KernelParameterDescent",),
@@ -101,6 +106,7 @@ _HOMES = {
         "Linear",
         "Polynomial",
         "Tanh",
+        "UnitDiagonal",
         "WeightedSum",
     ),
 }
@@ -125,9 +131,11 @@ __all__ = [
     "InformativeProjections",
     "Kernel",
     "KernelParameterDescent",
+    "KernelSelection",
     "KollerSahami",
     "KolmogorovSmirnov",
     "Laplace",
+    "LearnedKernelSVM",
     "Linear",
     "LinearDiscriminants",
     "Mifs",
@@ -145,6 +153,7 @@ __all__ = [
     "SeparatedInformation",
     "Span",
     "Tanh",
+    "UnitDiagonal",
     "UsageError",
     "WeightedSum",
     "Wrapper",

@@ -63,6 +63,12 @@ def legible(name: object, at_most: int = LONGEST_NAME) -> str:
     return text if len(text) <= at_most else f"{text[: at_most - 1]}…"
 
 
+def series_style(number: int) -> dict[str, Any]:
+    """Give the colour and the marker of a series, by its number from 0; no two of the first 49 share both."""
+    turns, place = divmod(number, len(COLOURS))
+    return {"color": COLOURS[place], "marker": MARKERS[(place + turns) % len(MARKERS)]}
+
+
 def use_logarithms(axes: Axes) -> None:
     """Make the horizontal axis logarithmic, with powers of ten that are no formulas."""
     from matplotlib.ticker import FuncFormatter  # noqa: PLC0415

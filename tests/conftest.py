@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections import Counter
 from typing import TYPE_CHECKING
@@ -38,9 +39,10 @@ NO_SKIPS = "FSVM_TEST_NO_SKIPS"
 
 
 def longest_first(items: list[pytest.Item], n_workers: int) -> list[pytest.Item]:
-    """Sort tests by what their file says of them, and deal them to the workers, of which each takes a part in turn."""
+    """Sort tests by what their file says of them, and deal files to the workers, so that no fixture is made twice."""
     ordered = sorted(items, key=lambda item: item.get_closest_marker("slow") is None)
-    return [item for worker in range(n_workers) for item in ordered[worker::n_workers]]
+    files = [list(tests) for _, tests in itertools.groupby(ordered, key=lambda item: item.path)]
+    return [test for worker in range(n_workers) for tests in files[worker::n_workers] for test in tests]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

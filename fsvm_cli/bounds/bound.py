@@ -37,17 +37,6 @@ class Bound:
     converged: bool
 
 
-def centred(gram: Array) -> Array:
-    """Return the Gram matrix around the samples' mean.
-
-    Neither a machine with a bias, nor a ball, nor a span depends on the origin; what all samples share would cost
-    digits.
-    """
-    means = gram.mean(axis=0)
-    moved: Array = gram - means[:, None] - means + means.mean()
-    return moved
-
-
 def hard_margin_machine(
     gram: Array,
     y: Array,

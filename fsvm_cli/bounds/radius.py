@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fsvm_cli.bounds.bound import centred
-from fsvm_cli.svm.solvers.active_set import maximise
-from fsvm_cli.svm.solvers.engine import STEPS_PER_SAMPLE, make_scratch
-from fsvm_cli.svm.solvers.residuals import refresh
+from fsvm_cli.svm.kernels.centred_gram import centred
+from fsvm_cli.svm.solvers.simplex import maximise_on_simplex
 
 if TYPE_CHECKING:
     from fsvm_cli.svm.vectors import Array
@@ -63,12 +61,6 @@ def enclosing_ball(gram: Array, *, tolerance: float = 1e-6) -> Ball:
     Returns
     -------
     Ball
-
-    Notes
-    -----
-    The problem has the form of the dual of a support vector machine with labels k_ii / 2 in place of -1 and 1, bounds 0
-    and 1, and a further sample, with zeros for a kernel, whose coefficient is fixed at -1: so the machines' own solver
-    finds it.
     """
     n = len(gram)
     around_mean = centred(gram)
@@ -76,16 +68,9 @@ def enclosing_ball(gram: Array, *, tolerance: float = 1e-6) -> Ball:
     unit = float(squares.max())
     if not unit > 0.0:
         return Ball(np.full(n, 1.0 / n), 0.0, 0.0, converged=True)
-    K, y = np.zeros((n + 1, n + 1)), np.zeros(n + 1)
-    K[:n, :n] = around_mean / unit
-    y[:n] = 0.5 * K.diagonal()[:n]
-    box, factor = make_scratch(n + 1)
-    box.upper[:n] = 1.0
-    box.lower[n] = box.upper[n] = box.c[n] = -1.0
-    box.c[squares.argmax()] = 1.0
-    refresh(K, y, box)
-    maximise(K, y, box, factor, VIOLATION * tolerance, STEPS_PER_SAMPLE * (n + 1))
-    beta = box.c[:n] / box.c[:n].sum()
+    start = np.zeros(n)
+    start[squares.argmax()] = 1.0
+    beta = maximise_on_simplex(around_mean / unit, 0.5 * squares / unit, start, VIOLATION * tolerance)
     to_centre = around_mean @ beta
     inner = float(beta @ to_centre)
     squared_radius = float(beta @ squares) - inner

@@ -8,7 +8,8 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve, pinvh
 from scipy.special import expit
 
-from fsvm_cli.bounds.bound import Bound, centred
+from fsvm_cli.bounds.bound import Bound
+from fsvm_cli.svm.kernels.centred_gram import centred
 
 if TYPE_CHECKING:
     import numpy.typing as npt

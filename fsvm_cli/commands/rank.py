@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
+
+from fsvm_cli.commands.own_file import options_of_text
 
 
 @click.command("rank")
@@ -32,7 +36,8 @@ import click
     help="What to do about columns of words.",
 )
 @click.option("--dense", is_flag=True, help="Read a LIBSVM file into a full matrix, which most methods need.")
-@click.option("--drop", multiple=True, metavar="COLUMN", help="Column that is no feature; may be given more than once.")
+@click.option("--drop", multiple=True, metavar="COLUMN", help="Columns that are no features: a,b or --drop a --drop b.")
+@options_of_text
 @click.option(
     "--format",
     "style",
@@ -52,10 +57,11 @@ def command(  # noqa: PLR0917 - click passes every option
     dense: bool,
     drop: tuple[str, ...],
     style: str,
+    **of_text: Any,
 ) -> None:
     """Rank the features of your own data.
 
-    FILE is a CSV, Parquet, ARFF or LIBSVM file, or the name of a data set that fsvm knows.
+    FILE is a CSV, Excel, Parquet, ARFF or LIBSVM file, or the name of a data set that fsvm knows.
     """
     from fsvm_cli.experiment.rank import rank_features, source_of
     from fsvm_cli.experiment.ranking_request import ranking_request
@@ -63,8 +69,12 @@ def command(  # noqa: PLR0917 - click passes every option
 
     request = ranking_request(method, scaling, assignments)
     options = {"target": target, "missing": missing, "categorical": categorical, "dense": dense, "drop": drop}
-    ranking = rank_features(source_of(file, options, _announce), request)
-    for caveat in ranking.caveats:
+    options |= of_text
+    source = source_of(file, options, _announce)
+    for caveat in source.caveats:
+        _announce(caveat)
+    ranking = rank_features(source, request)
+    for caveat in ranking.caveats[len(source.caveats) :]:
         _announce(caveat)
     print_ranking(ranking, style)
 

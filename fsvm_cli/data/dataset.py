@@ -47,6 +47,8 @@ class Dataset:
         to be a feature there (`fsvm_cli.data.vocabulary`).
     source_columns : tuple of str or None
         Where columns of words became several features each: for each feature, the column that it comes from.
+    remarks : tuple of str
+        What was decided when it was read, for whoever uses it.
 
     Raises
     ------
@@ -76,6 +78,7 @@ class Dataset:
     relevant_features: NDArray[np.int64] | None = None
     least_occurrences: int | None = None
     source_columns: tuple[str, ...] | None = None
+    remarks: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         self._check_shapes()

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fsvm_cli.data.card import Files, FixedVersion, LibsvmCopy, ReutersCopy
+from fsvm_cli.data.phrases import numbered
 from fsvm_cli.data.source import find_version, open_source
 from fsvm_cli.data.spec import NamedSpec, OpenmlSpec
 from fsvm_cli.data.synthetic import GENERATORS
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Outline:
-    """The size of a data set.
+    """The size of a data set, and the names in it.
 
     Attributes
     ----------
@@ -33,6 +34,10 @@ class Outline:
         Whether the source fixes a training and a test part.
     is_sparse : bool
         Whether its samples are the rows of a sparse matrix.
+    feature_names : tuple of str or None
+        In the order of the columns; None where only its files name them.
+    knows_relevant_features : bool
+        Whether it is drawn from a distribution, of which is known what the class depends on.
     """
 
     name: str
@@ -41,13 +46,16 @@ class Outline:
     class_names: tuple[str, ...]
     has_split: bool
     is_sparse: bool
+    feature_names: tuple[str, ...] | None
+    knows_relevant_features: bool
 
 
 def outline_of(source: DataSource) -> Outline:
     """Outline a data set that has been opened."""
     has_split = source.given_split is not None
     size = source.n_samples, source.n_features
-    return Outline(source.name, *size, source.class_names, has_split, source.is_sparse)
+    is_known = source.relevant_features is not None
+    return Outline(source.name, *size, source.class_names, has_split, source.is_sparse, source.feature_names, is_known)
 
 
 def outline(spec: Spec, *, base_folder: Path) -> Outline | None:
@@ -87,7 +95,8 @@ def _fixed(name: str, version: FixedVersion) -> Outline:
     size = expected.rows, expected.features
     # All copies of a version hold the same matrix, full or sparse.
     is_sparse = any(map(_is_sparse, version.copies))
-    return Outline(name, *size, tuple(expected.classes), has_split, is_sparse)
+    classes, names = tuple(expected.classes), version.features or None
+    return Outline(name, *size, classes, has_split, is_sparse, names, knows_relevant_features=False)
 
 
 def _is_sparse(copy: Copy) -> bool:
@@ -98,4 +107,13 @@ def _is_sparse(copy: Copy) -> bool:
 def _drawn(name: str, version: GeneratedVersion, n_samples: int | None) -> Outline:
     generator = GENERATORS[version.generator]
     size = n_samples or version.samples, generator.n_features
-    return Outline(name, *size, generator.class_names, has_split=False, is_sparse=False)
+    names = numbered(generator.n_features)
+    return Outline(
+        name,
+        *size,
+        generator.class_names,
+        has_split=False,
+        is_sparse=False,
+        feature_names=names,
+        knows_relevant_features=True,
+    )

@@ -237,7 +237,7 @@ def fixed_source(dataset: Dataset, caveats: tuple[str, ...] = ()) -> FixedSource
         n_samples=dataset.n_samples,
         feature_names=dataset.feature_names,
         class_names=dataset.class_names,
-        caveats=caveats,
+        caveats=(*dataset.remarks, *caveats),
         dataset=dataset,
     )
 

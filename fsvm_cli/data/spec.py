@@ -10,7 +10,8 @@ from fsvm_cli.documents import StrictModel
 
 MissingRule = Literal["refuse", "drop", "mean"]
 CategoricalRule = Literal["refuse", "one-hot"]
-FileFormat = Literal["csv", "parquet", "arff", "libsvm"]
+FileFormat = Literal["csv", "excel", "parquet", "arff", "libsvm"]
+Separator = Literal[",", ";", "tab", "|", "space", ":"]
 
 
 class NamedSpec(StrictModel):
@@ -39,7 +40,7 @@ class TableSpec(StrictModel):
     target : str or None
         Column that holds the class; a table that marks its own has it where nothing is said.
     drop : tuple of str
-        Columns that are no features.
+        Columns that are no features; ``a,b`` means two where no column is called so.
     missing : {"refuse", "drop", "mean"}
         What to do about missing values: refuse the table, drop the rows, or put the column's mean over all rows.
     categorical : {"refuse", "one-hot"}
@@ -52,6 +53,10 @@ class TableSpec(StrictModel):
     categorical: CategoricalRule = Field(default="refuse", description="what to do about columns of words")
 
 
+def _one_or_more(value: Any) -> Any:
+    return value if isinstance(value, tuple | list) else (value,)
+
+
 class FileSpec(TableSpec):
     """A file of the user's own.
 
@@ -59,14 +64,28 @@ class FileSpec(TableSpec):
     ----------
     file : str
         Relative to the config.
-    format : {"csv", "parquet", "arff", "libsvm"} or None
+    format : {"csv", "excel", "parquet", "arff", "libsvm"} or None
         By default, what the file's ending says.
+    separator : {",", ";", "tab", "|", "space", ":"} or None
+        Between the fields of a text; by default, what the header says.
+    encoding : str or None
+        Of a text, as Python's codecs call it; by default UTF-8, or UTF-16 where the file begins with its mark.
+    decimal : {".", ","} or None
+        What stands before the decimals; by default a point, or a comma where columns can be read in no other way.
+    na : tuple of str
+        What stands for a missing value, beside what does everywhere.
     dense : bool
         Whether a file in LIBSVM's format becomes a full matrix, which most methods need.
     """
 
     file: str = Field(min_length=1, description="path, relative to the config")
     format: FileFormat | None = Field(default=None, description="by default, what the file's ending says")
+    separator: Separator | None = Field(default=None, description="between fields; by default, what the header says")
+    encoding: str | None = Field(default=None, min_length=1, description="of a text; by default UTF-8, or UTF-16")
+    decimal: Literal[".", ","] | None = Field(default=None, description="what stands before decimals")
+    na: Annotated[tuple[str, ...], BeforeValidator(_one_or_more, json_schema_input_type=str | tuple[str, ...])] = Field(
+        default=(), description="what stands for a missing value, beside the usual marks"
+    )
     dense: bool = Field(default=False, description="read LIBSVM's format into a full matrix")
 
 

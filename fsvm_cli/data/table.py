@@ -11,6 +11,9 @@ import pyarrow.compute as pc
 
 from fsvm_cli.data.dataset import Dataset, hash_values
 from fsvm_cli.data.phrases import nearest, shown
+from fsvm_cli.data.readers.numbers import has_comma, reads_as_number
+from fsvm_cli.data.readers.own import dropped_columns
+from fsvm_cli.data.suspects import suspects
 from fsvm_cli.errors import DataError, UsageError
 from fsvm_cli.magnitudes import binary_exponents
 from fsvm_cli.terminal import brief
@@ -18,14 +21,16 @@ from fsvm_cli.terminal import brief
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from fsvm_cli.data.readers.numbers import Reading
     from fsvm_cli.data.spec import TableSpec
 
 MAX_CLASSES = 100
 CLASSES_BEYOND_DOUBT = 20
 MAX_WORDS = 100
+MAX_MISTAKES = 20
 
 
-def dataset_from_table(name: str, table: pa.Table, spec: TableSpec, own_target: str | None = None) -> Dataset:
+def dataset_from_table(name: str, reading: Reading, spec: TableSpec, own_target: str | None = None) -> Dataset:
     """Turn columns into features and classes.
 
     Numbers and truth values become features; so do words, one feature ``column=word`` each, where the spec says so.
@@ -35,8 +40,8 @@ def dataset_from_table(name: str, table: pa.Table, spec: TableSpec, own_target: 
     ----------
     name : str
         For the data set and in errors.
-    table : pyarrow.Table
-        The columns.
+    reading : Reading
+        The columns, and what is known of them.
     spec : TableSpec
         What the user says of them.
     own_target : str, optional
@@ -47,19 +52,25 @@ def dataset_from_table(name: str, table: pa.Table, spec: TableSpec, own_target: 
     UsageError
         If there is no target, or a column that is named does not exist.
     DataError
-        If values are missing or not usable as they are; with the columns and what can be done.
+        If values are missing or not usable as they are; with every such column and what can be done.
     """
+    table = reading.table
     _check_names(name, table, spec)
-    target = _find_target(name, table, spec, own_target)
-    left_out = {target, *spec.drop}
+    target, dropped = _find_target(name, table, spec, own_target)
+    left_out = {target, *dropped}
+    mistakes = [*reading.mistakes.values()]
     features = table.select([column for column in table.column_names if column not in left_out])
-    table, features = _without_missing(name, table, features, target, spec)
-    classes, y = _encode_target(name, target, table.column(target))
-    encoded = _encode_features(name, features, spec)
-    if not encoded:
-        raise DataError(f"{name}: no columns are left beside the target '{brief(target)}'")
+    if not features.num_columns:
+        mistakes.append(f"no columns are left beside the target '{brief(target)}'")
+    table, features = _without_missing(table, features, target, spec, mistakes)
+    classes, y = _encode_target(target, table.column(target), mistakes)
+    clear = [column for column in features.column_names if column not in reading.mistakes]
+    encoded = _encode_features(features.select(clear), spec, mistakes)
+    if mistakes:
+        raise DataError(_all_of(name, mistakes))
     sources, feature_names, columns = zip(*encoded, strict=True)
     X = np.column_stack(columns)
+    of_table = suspects(X, y, feature_names, sources, classes) if np.isfinite(X).all() else ()
     return Dataset(
         name=name,
         X=X,
@@ -68,72 +79,99 @@ def dataset_from_table(name: str, table: pa.Table, spec: TableSpec, own_target: 
         class_names=classes,
         sha256=hash_values(X, y),
         source_columns=None if sources == feature_names else sources,
+        remarks=(*reading.remarks, *of_table),
     )
 
 
+def _all_of(name: str, mistakes: list[str]) -> str:
+    """Say what keeps a table from being used."""
+    if len(mistakes) == 1:
+        return f"{name}: {mistakes[0]}"
+    listed = [f"- {mistake}".replace("\n", "\n  ") for mistake in mistakes[:MAX_MISTAKES]]
+    more = len(mistakes) - MAX_MISTAKES
+    return "\n".join([f"{name}: {len(mistakes)} things are to be mended", *listed, *[f"and {more} more"] * (more > 0)])
+
+
 def _check_names(name: str, table: pa.Table, spec: TableSpec) -> None:
-    repeated = [f"'{column}'" for column, count in Counter(table.column_names).items() if count > 1]
+    mistakes = []
+    repeated = [f"'{column}'" for column, count in Counter(table.column_names).items() if count > 1 and column]
     if repeated:
-        raise DataError(f"{name}: column names stand more than once: {shown(repeated)}; make them distinct")
-    if "" in table.column_names and "" not in spec.drop:
-        raise DataError(
-            f"{name}: column {table.column_names.index('') + 1} has no name; name it, or drop it (drop: [''], or "
-            "--drop '') if it only numbers the rows"
+        mistakes.append(f"column names stand more than once: {shown(repeated)}; make them distinct")
+    unnamed = [str(place) for place, column in enumerate(table.column_names, start=1) if not column]
+    if len(unnamed) > 1:
+        mistakes.append(f"columns {shown(unnamed)} have no name; name them, or take them out of the file")
+    elif unnamed and "" not in spec.drop:
+        mistakes.append(
+            f"column {unnamed[0]} has no name; name it, or drop it (drop: [''], or --drop '') if it only numbers the "
+            "rows"
         )
     if table.num_rows == 0:
-        raise DataError(f"{name}: holds no rows")
+        mistakes.append("holds no rows")
+    if mistakes:
+        raise DataError(_all_of(name, mistakes))
 
 
-def _find_target(name: str, table: pa.Table, spec: TableSpec, own_target: str | None) -> str:
-    target = spec.target or own_target
+def _find_target(name: str, table: pa.Table, spec: TableSpec, own_target: str | None) -> tuple[str, list[str]]:
+    target, dropped = spec.target or own_target, dropped_columns(spec.drop, table.column_names)
     if target is None:
         raise UsageError(
             f"{name}: say which column holds the class (target: NAME, or --target NAME); there are: "
             f"{shown(table.column_names)}"
         )
-    for column in (target, *spec.drop):
-        if column not in table.column_names:
-            raise UsageError(f"{name}: there is no column '{brief(column)}'; {nearest(column, table.column_names)}")
-    if target in spec.drop:
-        raise UsageError(f"{name}: the target '{brief(target)}' cannot be dropped as well")
-    return target
+    unknown = [column for column in (target, *dropped) if column not in table.column_names]
+    mistakes = [f"there is no column '{brief(column)}'; {nearest(column, table.column_names)}" for column in unknown]
+    if target in dropped:
+        mistakes.append(f"the target '{brief(target)}' cannot be dropped as well")
+    if mistakes:
+        raise UsageError(_all_of(name, mistakes))
+    return target, dropped
 
 
 def _without_missing(
-    name: str, table: pa.Table, features: pa.Table, target: str, spec: TableSpec
+    table: pa.Table, features: pa.Table, target: str, spec: TableSpec, mistakes: list[str]
 ) -> tuple[pa.Table, pa.Table]:
-    """Apply the rule for missing values; NaN counts as missing."""
+    """Apply the rule for missing values; NaN counts as missing.
+
+    Where there is a mistake, what is returned holds the rows whose class is known.
+    """
     holes = {column: _is_missing(table.column(column)) for column in [target, *features.column_names]}
     counts = {column: int(missing.sum()) for column, missing in holes.items() if missing.any()}
     if not counts:
         return table, features
     found = shown([f"'{column}' ({count})" for column, count in counts.items()])
+    complete = pa.array(~np.any(list(holes.values()), axis=0))
+    with_class = pa.array(~holes[target])
     if spec.missing == "refuse":
-        raise DataError(
-            f"{name}: missing values in {_n_rows(holes)} of {table.num_rows} rows; by column: {found}\n"
+        mistakes.append(
+            f"missing values in {_n_rows(holes)} of {table.num_rows} rows; by column: {found}\n"
             "Drop these rows (missing: drop, or --missing drop) or put the column's mean (missing: mean)."
         )
+        return table.filter(with_class), features.filter(with_class)
     if spec.missing == "drop":
-        complete = pa.array(~np.any(list(holes.values()), axis=0))
-        table, features = table.filter(complete), features.filter(complete)
-        if table.num_rows == 0:
-            raise DataError(f"{name}: every row has a missing value; by column: {found}")
-        return table, features
+        if table.filter(complete).num_rows == 0:
+            mistakes.append(f"every row has a missing value; by column: {found}")
+            return table.filter(with_class), features.filter(with_class)
+        return table.filter(complete), features.filter(complete)
     if target in counts:
-        raise DataError(f"{name}: the class is missing in {counts[target]} rows; drop them (missing: drop)")
-    for column in counts:
+        mistakes.append(f"the class is missing in {counts[target]} rows; drop them (missing: drop)")
+        return table.filter(with_class), features.filter(with_class)
+    return table, _with_means(features, {column: holes[column] for column in counts}, mistakes)
+
+
+def _with_means(features: pa.Table, holes: dict[str, NDArray[np.bool_]], mistakes: list[str]) -> pa.Table:
+    """Put the mean of a column where a value is missing."""
+    for column, missing in holes.items():
         values = features.column(column)
-        if not _is_number(values.type) or holes[column].all():
-            raise DataError(
-                f"{name}: column '{brief(column)}' has missing values and no mean; drop the column or the rows"
-            )
+        if not _is_number(values.type) or missing.all():
+            mistakes.append(f"column '{brief(column)}' has missing values and no mean; drop the column or the rows")
+            continue
         floats = _to_floats(values)
         exponent = binary_exponents(np.nanmax(np.abs(floats)))
         # In such units the sum does not overflow.
         mean = np.ldexp(np.nanmean(np.ldexp(floats, exponent)), -exponent)
-        filled = np.where(holes[column], mean, floats)
+        filled = np.where(missing, mean, floats)
         features = features.set_column(features.column_names.index(column), column, pa.array(filled))
-    return table, features
+    return features
 
 
 def _n_rows(holes: dict[str, NDArray[np.bool_]]) -> int:
@@ -163,7 +201,9 @@ def _words(column: pa.ChunkedArray) -> NDArray[np.str_] | None:
     return np.asarray(column.cast(pa.string()).to_pylist(), dtype=np.str_)
 
 
-def _encode_target(name: str, target: str, column: pa.ChunkedArray) -> tuple[tuple[str, ...], NDArray[np.int64]]:
+def _encode_target(
+    target: str, column: pa.ChunkedArray, mistakes: list[str]
+) -> tuple[tuple[str, ...], NDArray[np.int64]]:
     if pa.types.is_integer(column.type):
         # As integers, of which floating-point numbers cannot tell all apart.
         values, y = np.unique(column.to_numpy(), return_inverse=True)
@@ -174,19 +214,22 @@ def _encode_target(name: str, target: str, column: pa.ChunkedArray) -> tuple[tup
     else:
         words = _words(column)
         if words is None:
-            raise DataError(f"{name}: the target '{brief(target)}' holds {column.type}, not classes")
+            mistakes.append(f"the target '{brief(target)}' holds {column.type}, not classes")
+            return (), np.zeros(len(column), dtype=np.int64)
         values, y = np.unique(words, return_inverse=True)
         classes = tuple(values.tolist())
     n_classes = len(classes)
     if n_classes > MAX_CLASSES or CLASSES_BEYOND_DOUBT < n_classes > len(column) / 2:
-        raise DataError(
-            f"{name}: the target '{brief(target)}' has {n_classes} distinct values in {len(column)} rows; "
+        mistakes.append(
+            f"the target '{brief(target)}' has {n_classes} distinct values in {len(column)} rows; "
             "this looks like a measurement, not a class"
         )
     return classes, y.astype(np.int64)
 
 
-def _encode_features(name: str, features: pa.Table, spec: TableSpec) -> list[tuple[str, str, NDArray[np.float64]]]:
+def _encode_features(
+    features: pa.Table, spec: TableSpec, mistakes: list[str]
+) -> list[tuple[str, str, NDArray[np.float64]]]:
     """List the features: the column that each comes from, its name, its values."""
     encoded: list[tuple[str, str, NDArray[np.float64]]] = []
     refused: list[str] = []
@@ -194,51 +237,49 @@ def _encode_features(name: str, features: pa.Table, spec: TableSpec) -> list[tup
         if _is_number(column.type):
             numbers = _to_floats(column)
             if pa.types.is_integer(column.type) and len(pc.unique(column)) > len(np.unique(numbers)):
-                raise DataError(
-                    f"{name}: column '{column_name}' holds integers so large that floating-point numbers cannot tell "
+                mistakes.append(
+                    f"column '{brief(column_name)}' holds integers so large that floating-point numbers cannot tell "
                     "them apart; drop it if it only names the rows, or subtract what they have in common"
                 )
             encoded.append((column_name, column_name, numbers))
             continue
-        words = _words(column)
+        words = _words(column.drop_null())
         if words is None:
-            raise DataError(f"{name}: column '{column_name}' holds {column.type}, not numbers; drop it")
+            mistakes.append(f"column '{brief(column_name)}' holds {column.type}, not numbers; drop it")
+            continue
         values, codes = np.unique(words, return_inverse=True)
         odd = _odd_words(values.tolist())
-        if len(values) > MAX_WORDS or (odd and spec.categorical == "refuse"):
+        with_commas = bool(odd) and any(has_comma(value) for value in values.tolist())
+        if len(values) > MAX_WORDS or (odd and (spec.categorical == "refuse" or with_commas)):
             n_rows = int(np.isin(values[codes], odd).sum())
-            raise DataError(f"{name}: column '{column_name}' holds {_not_numbers(values.tolist(), odd, n_rows)}")
-        refused.append(f"'{column_name}' ({shown(values.tolist())})")
+            said = _not_numbers(values.tolist(), odd, n_rows, may_be_words=not with_commas)
+            mistakes.append(f"column '{brief(column_name)}' holds {said}")
+            continue
+        refused.append(f"'{brief(column_name)}' ({shown(values.tolist())})")
         encoded += [
             (column_name, f"{column_name}={value}", (codes == code).astype(np.float64))
             for code, value in enumerate(values.tolist())
         ]
     if refused and spec.categorical == "refuse":
-        raise DataError(
-            f"{name}: columns of words: {'; '.join(refused[:3])}\n"
+        more = f" and {len(refused) - 3} more" if len(refused) > 3 else ""
+        mistakes.append(
+            f"columns of words: {'; '.join(refused[:3])}{more}\n"
             "Turn each word into a feature (categorical: one-hot, or --categorical one-hot), or drop the columns."
         )
     return encoded
 
 
-def _not_numbers(values: list[str], odd: list[str], n_rows: int) -> str:
+def _not_numbers(values: list[str], odd: list[str], n_rows: int, *, may_be_words: bool) -> str:
     """Say what keeps a column of distinct `values` from being one of numbers, and what can be done."""
     if not odd:
         return f"{len(values)} different words, such as {values[0]!r}; drop it"
     found = f"numbers and, in {n_rows} rows, words: {shown(list(map(repr, odd)))}"
-    others = "" if len(values) > MAX_WORDS else ", or take each value as a word (--categorical one-hot)"
-    return f"{found}; mend the numbers that are none, drop the column{others}"
+    may_be_words = may_be_words and len(values) <= MAX_WORDS
+    others = ", or take each value as a word (--categorical one-hot)" if may_be_words else ""
+    return f"{found}; mend those, say which means a missing value (--na WORD), drop the column{others}"
 
 
 def _odd_words(values: list[str]) -> list[str]:
     """List the words in a column most of whose different words are numbers; empty where it is one of words."""
-    words = [value for value in values if not _reads_as_number(value)]
+    words = [value for value in values if not reads_as_number(value)]
     return words if 2 * len(words) < len(values) else []
-
-
-def _reads_as_number(value: str) -> bool:
-    try:
-        float(value)
-    except ValueError:
-        return False
-    return True

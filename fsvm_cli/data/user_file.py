@@ -10,8 +10,9 @@ import pyarrow as pa
 
 from fsvm_cli.data.fetch import cache_folder
 from fsvm_cli.data.load import assemble
-from fsvm_cli.data.readers.columns import read_csv, read_parquet
 from fsvm_cli.data.readers.libsvm import read_libsvm
+from fsvm_cli.data.readers.numbers import Reading
+from fsvm_cli.data.readers.own import numbers_of, read_own_table
 from fsvm_cli.data.table import dataset_from_table
 from fsvm_cli.errors import DataError, UsageError
 from fsvm_cli.terminal import brief, visible
@@ -28,6 +29,8 @@ FORMATS: dict[str, FileFormat] = {
     ".csv": "csv",
     ".tsv": "csv",
     ".txt": "csv",
+    ".xlsx": "excel",
+    ".xlsm": "excel",
     ".parquet": "parquet",
     ".pq": "parquet",
     ".arff": "arff",
@@ -52,7 +55,7 @@ def find_file(spec: FileSpec, base_folder: Path) -> tuple[Path, FileFormat]:
     if file_format is None:
         raise UsageError(
             f"{brief(str(path))}: the ending does not tell what the file is; give it one of "
-            f"{', '.join(FORMATS)}, or say so in a config (format: csv, parquet, arff or libsvm)"
+            f"{', '.join(FORMATS)}, or say so in a config (format: csv, excel, parquet, arff or libsvm)"
         )
     try:
         with path.open("rb") as stream:
@@ -84,6 +87,7 @@ def load_file(spec: FileSpec, base_folder: Path) -> Dataset:
         If the file is missing or is not what its format asks for.
     """
     path, file_format = find_file(spec, base_folder)
+    _check_options(path, file_format, spec)
     if file_format == "libsvm":
         if spec.model_dump(exclude_defaults=True).keys() & {"target", "drop", "missing", "categorical"}:
             raise UsageError(f"{path}: LIBSVM's format marks its target and has neither names nor missing values")
@@ -94,8 +98,16 @@ def load_file(spec: FileSpec, base_folder: Path) -> Dataset:
         from fsvm_cli.data.readers.arff import read_arff  # noqa: PLC0415 - slow to import, and seldom needed
 
         table = read_arff(path)
-        return dataset_from_table(visible(path.stem), table, spec, own_target=table.column_names[-1])
-    return dataset_from_table(visible(path.stem), read_csv(path) if file_format == "csv" else read_parquet(path), spec)
+        return dataset_from_table(visible(path.stem), Reading(table), spec, own_target=table.column_names[-1])
+    return dataset_from_table(visible(path.stem), read_own_table(path, file_format, spec), spec)
+
+
+def _check_options(path: Path, file_format: FileFormat, spec: FileSpec) -> None:
+    """Refuse options that the file's format has no use for."""
+    said = spec.model_dump(exclude_defaults=True).keys()
+    of_formats = {"separator": {"csv"}, "encoding": {"csv"}, "decimal": {"csv", "excel"}, "na": {"csv", "excel"}}
+    if wrong := [option for option, formats in of_formats.items() if option in said and file_format not in formats]:
+        raise UsageError(f"{path}: '{wrong[0]}' is not for files of this kind ({file_format}); leave it out")
 
 
 def from_frame(name: str, frame: pd.DataFrame, spec: TableSpec) -> Dataset:
@@ -112,7 +124,7 @@ def from_frame(name: str, frame: pd.DataFrame, spec: TableSpec) -> Dataset:
         table = pa.Table.from_pandas(frame.rename(columns=str), preserve_index=False)
     except (pa.ArrowException, ValueError, TypeError) as error:
         raise DataError(f"{name}: not a table of numbers and words ({str(error).splitlines()[0]})") from error
-    return dataset_from_table(name, table, spec)
+    return dataset_from_table(name, numbers_of(table, {spec.target or "", *spec.drop}), spec)
 
 
 def load_openml(spec: OpenmlSpec, announce: Callable[[str], None]) -> Dataset:
@@ -151,7 +163,7 @@ def load_openml(spec: OpenmlSpec, announce: Callable[[str], None]) -> Dataset:
         announce(str(remark.message).splitlines()[0])
     table = pa.Table.from_pandas(bunch.frame, preserve_index=False)
     own_target = bunch.target_names[0] if len(bunch.target_names) == 1 else None
-    return dataset_from_table(f"openml-{spec.openml}", table, spec, own_target)
+    return dataset_from_table(f"openml-{spec.openml}", Reading(table), spec, own_target)
 
 
 def caveats(spec: TableSpec) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import stdtrit
+from scipy.special import stdtr, stdtrit
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -45,9 +45,13 @@ def mean_interval(values: NDArray[np.float64]) -> MeanInterval:
     Parameters
     ----------
     values : ndarray, shape (n,)
-        One value per trial, n at least 1.
+        One value per trial, n at least 1. Trials without a value (NaN), in which there is no classifier, do not count:
+        the interval's `n` is that of the others, and all is NaN where there is none.
     """
+    values = values[~np.isnan(values)]
     n = len(values)
+    if n == 0:
+        return MeanInterval(np.nan, np.nan, np.nan, np.nan, 0)
     mean = float(np.mean(values))
     if n == 1:
         return MeanInterval(mean, np.nan, np.nan, np.nan, n)
@@ -57,11 +61,12 @@ def mean_interval(values: NDArray[np.float64]) -> MeanInterval:
 
 
 def difference_interval(differences: NDArray[np.float64], test_to_train: float) -> MeanInterval:
-    """Mean difference between two curves on the same splits, with an interval that allows for shared rows.
+    """Mean difference between two curves on the same splits, with an interval for what new data would show.
 
-    Random splits of one data set share rows, so their differences are correlated, and the plain interval is far too
-    narrow for a statement about the methods. Nadeau and Bengio (2003) replace the variance factor 1/n by
-    1/n + n_test/n_train.
+    Random splits of one data set share rows, so their differences are correlated. `mean_interval` says how far the mean
+    over all splits of these data may lie; for a statement about other samples of the population it is far too narrow.
+    Nadeau and Bengio (2003) replace the variance factor 1/n by 1/n + n_test/n_train. `docs/verdicts.md` says which of
+    the two decides what.
 
     Parameters
     ----------
@@ -79,3 +84,65 @@ def difference_interval(differences: NDArray[np.float64], test_to_train: float) 
     widening = np.sqrt(1 + plain.n * test_to_train)
     half_width = (plain.high - plain.mean) * widening
     return MeanInterval(plain.mean, plain.std, plain.mean - half_width, plain.mean + half_width, plain.n)
+
+
+def p_value(found: MeanInterval) -> float:
+    """Two-sided p-value of Student's test that a mean is 0, from its interval, plain or corrected.
+
+    NaN where there is no test: for a single trial, and where every trial gives exactly 0.
+    """
+    standard_error = (found.high - found.mean) / float(stdtrit(max(found.n - 1, 1), (1 + CONFIDENCE) / 2))
+    if standard_error > 0:
+        return float(2 * stdtr(found.n - 1, -abs(found.mean) / standard_error))
+    return 0.0 if standard_error == 0 and found.mean != 0 else np.nan
+
+
+def holm(p_values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Adjust p-values for being several, so that any error at all is as rare as the level says.
+
+    Parameters
+    ----------
+    p_values : ndarray, shape (n_tests,)
+        NaN stands for what was not tested, and stays.
+
+    Returns
+    -------
+    ndarray, shape (n_tests,)
+        Each is at most 1, and in the order of the plain ones.
+
+    Notes
+    -----
+    Source: Holm, A simple sequentially rejective multiple test procedure, Scandinavian Journal of Statistics 6 (1979).
+    """
+    adjusted = np.full(len(p_values), np.nan)
+    ascending = np.argsort(p_values, kind="stable")[: np.count_nonzero(~np.isnan(p_values))]
+    n_left = len(ascending) - np.arange(len(ascending))
+    adjusted[ascending] = np.minimum(np.maximum.accumulate(n_left * p_values[ascending]), 1.0)
+    return adjusted
+
+
+def independent_difference(first: tuple[float, float, int], second: tuple[float, float, int]) -> MeanInterval:
+    """Difference of two means over trials that have nothing to do with each other, with Welch's 95 % interval.
+
+    Parameters
+    ----------
+    first, second : (float, float, int)
+        Mean, standard error of the mean, and number of trials, at least 2. The second is subtracted.
+
+    Returns
+    -------
+    MeanInterval
+        Its `std` is NaN: no trial has a difference; its `n` is the smaller number of trials.
+
+    Notes
+    -----
+    Source: Welch, The generalization of Student's problem, Biometrika 34 (1947).
+    """
+    (mean, error, n), (subtracted, other_error, other_n) = first, second
+    variance = error**2 + other_error**2
+    difference = mean - subtracted
+    if variance == 0:
+        return MeanInterval(difference, np.nan, difference, difference, min(n, other_n))
+    freedom = variance**2 / (error**4 / (n - 1) + other_error**4 / (other_n - 1))
+    half_width = float(stdtrit(freedom, (1 + CONFIDENCE) / 2)) * float(np.sqrt(variance))
+    return MeanInterval(difference, np.nan, difference - half_width, difference + half_width, min(n, other_n))

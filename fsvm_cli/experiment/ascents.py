@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from fsvm_cli.data.outline import Outline
+    from fsvm_cli.experiment.plan import Experiment
     from fsvm_cli.experiment.trial import DrawnTrial
     from fsvm_cli.spec.schema import Config
 
@@ -25,15 +26,13 @@ class AscentRecord(Record):
 
     method: ClassVar[str] = "ard"
 
-    def numbers(self, config: Config) -> list[int]:
+    def numbers(self, experiment: Experiment) -> list[int]:
         """List the numbers of the competitors that are shown."""
-        classifiers = (config.classifier, *(compared.classifier for compared in config.classifiers))
-        compared = [number for number, each in enumerate(classifiers) if isinstance(each, BayesianBase)]
-        return super().numbers(config) if config.rankings else compared
+        return super().numbers(experiment) if experiment.config.rankings else _bayesian(experiment.config)
 
     def mistakes(self, config: Config, data: Outline) -> Iterator[Mistake]:  # noqa: ARG002 - as in Record
         """Find whether nothing is tuned by the evidence."""
-        if not self.numbers(config):
+        if not (self.rankings(config) if config.rankings else _bayesian(config)):
             yield Mistake(
                 ("record", config.record.index(self.name)),
                 f"the {self.name} is that of an ard ranking or a bayesian classifier; list one",
@@ -43,7 +42,7 @@ class AscentRecord(Record):
         """Yield the label of each competitor that is shown with the table of its ascents, features by their names."""
         names = [f"{LENGTH_SCALE_OF}{name}" for name in trial.experiment.source.feature_names]
         config = trial.experiment.config
-        for number in self.numbers(config):
+        for number in self.numbers(trial.experiment):
             competitor = trial.experiment.competitors[number]
             if config.rankings:
                 ranking = config.rankings[number]
@@ -57,3 +56,9 @@ class AscentRecord(Record):
             lengths = [name for name in steps if str(name).startswith(LENGTH_SCALE_OF)]
             others = [name for name in steps if " of " not in str(name)]
             yield competitor.label, steps[[*others, *lengths]].set_axis([*others, *names], axis=1)
+
+
+def _bayesian(config: Config) -> list[int]:
+    """List the Bayesian ones among the classifiers that are compared on all features."""
+    classifiers = (config.classifier, *(alternative.classifier for alternative in config.alternatives))
+    return [number for number, each in enumerate(classifiers) if isinstance(each, BayesianBase)]

@@ -204,10 +204,10 @@ class Extracted(Competitor):
 
 
 def competitors_of(config: Config) -> tuple[Competitor, ...]:
-    """List what has a curve: rankings and what they select, then extractors; without any, classifiers."""
+    """List what has a curve: rankings and what they select, then extractors; without any, the classifiers."""
     rankings = [Ranked(ranking, config.classifier_of(ranking)) for ranking in config.rankings]
     chosen = selections(config.subsets, config.rankings)
     selected = [Selected(each, config.classifier_of(each.ranking)) for each in chosen]
     extractions = [Extracted(extraction, config.classifier) for extraction in config.extractors]
-    compared = [AllFeatures(each.classifier, each.label) for each in config.classifiers]
-    return (*rankings, *selected, *extractions) or (AllFeatures(config.classifier), *compared)
+    alternatives = [AllFeatures(each.classifier, each.label) for each in config.alternatives]
+    return (*rankings, *selected, *extractions) or (AllFeatures(config.classifier), *alternatives)

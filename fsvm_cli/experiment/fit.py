@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fsvm_cli.data.outline import outline
-from fsvm_cli.data.phrases import shown
+from fsvm_cli.data.phrases import nearest, shown
 from fsvm_cli.errors import UsageError
 from fsvm_cli.evaluation.folds import LEAVE_ONE_OUT
 from fsvm_cli.evaluation.splits import count_rows
@@ -13,6 +13,7 @@ from fsvm_cli.experiment.records.registry import record_kinds
 from fsvm_cli.experiment.sparse import mistakes_on_sparse_data
 from fsvm_cli.mistakes import Mistake
 from fsvm_cli.spec.classifiers import Classifier
+from fsvm_cli.spec.oracle import RELEVANT
 from fsvm_cli.terminal import brief
 
 if TYPE_CHECKING:
@@ -68,6 +69,8 @@ def mistakes_of_fit(config: Config, data: Outline) -> Iterator[Mistake]:
         message = f"{shown(too_large)} features cannot be retained; {data.name} has {data.n_features}; write no more"
         yield Mistake(("subsets",), message)
     yield from _mistakes_of_folds(config, data)
+    yield from _mistakes_of_claims(config, data)
+    yield from _mistakes_of_oracle(config, data)
     yield from _mistakes_of_class_kernels(config, data)
     for name in config.record:
         yield from record_kinds()[name].mistakes(config, data)
@@ -120,6 +123,33 @@ def _mistakes_of_folds(config: Config, data: Outline) -> Iterator[Mistake]:
                     f"folds is {step.folds}, which needs {needed} training rows of two classes and not {n_train}; "
                     "write fewer, or train on more",
                 )
+
+
+def _mistakes_of_claims(config: Config, data: Outline) -> Iterator[Mistake]:
+    """Find claims about training sizes that the protocol does not have; of a given split the size is the source's."""
+    if config.protocol.is_given or any(_mistakes_of_split(config.protocol, data)):
+        return
+    train_sizes = [*drawn_rows(config.protocol, data)]
+    for number, claim in enumerate(config.expected):
+        for place in claim.places():
+            if place.train_size not in (None, *train_sizes):
+                yield Mistake(
+                    ("expected", number),
+                    f"the claim {brief(claim.id)} speaks of {place.train_size} training rows, and the protocol trains "
+                    f"on {shown([*map(str, train_sizes)])}; name one of these",
+                )
+
+
+def _mistakes_of_oracle(config: Config, data: Outline) -> Iterator[Mistake]:
+    """Find features that the data do not have, and whether somebody knows which matter."""
+    if config.oracle == RELEVANT:
+        if not data.knows_relevant_features:
+            yield Mistake(("oracle",), f"nobody knows which features of {data.name} matter; list their names")
+        return
+    for place, name in enumerate(config.oracle or ()):
+        if data.feature_names is not None and name not in data.feature_names:
+            called = nearest(name, data.feature_names)
+            yield Mistake(("oracle", place), f"{data.name} has no feature '{brief(name)}'; {called}")
 
 
 def _mistakes_of_class_kernels(config: Config, data: Outline) -> Iterator[Mistake]:

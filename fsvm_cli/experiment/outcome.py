@@ -41,6 +41,12 @@ class Outcome:
         The largest relative duality gap of a subset's machines.
     chosen : dict of str to value
         What was chosen on the training part for the classifier and by the method, by the name that configs give it.
+    answers : ndarray of int, shape (1 + n_sizes, n_test)
+        The classes of the test rows, and those assigned on each subset, where the bootstrap over test rows asks for
+        them: for a single given split. Else without columns.
+    measures : tuple of dict of str to float
+        What the classifier of each size measured on the training part, by name; empty where none measures anything.
+        Where there is no classifier, its confusion matrices are zero.
 
     Raises
     ------
@@ -57,6 +63,8 @@ class Outcome:
     n_unconverged: NDArray[np.intp]
     duality_gap: NDArray[np.float64]
     chosen: Chosen = field(default_factory=dict)
+    answers: NDArray[np.intp] = field(default_factory=lambda: np.zeros((0, 0), dtype=np.intp))
+    measures: tuple[dict[str, float], ...] = ()
 
     def __post_init__(self) -> None:
         if not all(map(math.isfinite, self.scores)):
@@ -68,8 +76,12 @@ class Outcome:
             raise ValueError(f"the sizes {self.sizes} do not ascend")
         if self.train.shape != (n_sizes, n_classes, n_classes) or self.test.shape != self.train.shape:
             raise ValueError(f"there are {n_sizes} sizes, and confusion matrices {self.train.shape}, {self.test.shape}")
+        if not all(math.isfinite(value) for of_size in self.measures for value in of_size.values()):
+            raise ValueError("a classifier measured what is not finite")
         if self.n_unconverged.shape != (n_sizes,) or self.duality_gap.shape != (n_sizes,):
             raise ValueError(f"there are {n_sizes} sizes, and another number of certificates")
+        if self.answers.size and len(self.answers) != 1 + n_sizes:
+            raise ValueError(f"there are {n_sizes} sizes, and answers of {len(self.answers) - 1}")
 
     def __eq__(self, other: object) -> bool:
         """Compare what would be stored."""
@@ -94,21 +106,30 @@ class Outcome:
         """Add subsets that were computed later, for the same split and competitor."""
         converged = self.ranking_converged and later.ranking_converged
         subsets = self._subsets() | later._subsets()
-        return _outcome(self.scores, converged=converged, subsets=subsets, chosen=self.chosen)
+        answers = self._answers() | later._answers() if self.answers.size and later.answers.size else {}
+        return _outcome(self.scores, converged=converged, subsets=subsets, chosen=self.chosen, answers=answers)
+
+    def answers_at(self, sizes: Sequence[int]) -> NDArray[np.intp]:
+        """Classes of the test rows, and those assigned on some of the subsets, shape (1 + n_sizes, n_test)."""
+        return self.answers[[0, *(1 + self.rows(sizes))]] if self.answers.size else self.answers
+
+    def _answers(self) -> dict[int, list[int]]:
+        """Rows of the answers by size, in the form in which they are stored; the true ones at 0."""
+        return dict(zip((0, *self.sizes), self.answers.tolist(), strict=True)) if self.answers.size else {}
 
     def _subsets(self) -> dict[int, list[Any]]:
         """Rows of the arrays by size, in the form in which they are stored."""
         columns = (self.train, self.test, self.n_unconverged, self.duality_gap)
-        return {
-            size: list(row)
-            for size, row in zip(self.sizes, zip(*(column.tolist() for column in columns), strict=True), strict=True)
-        }
+        rows = zip(*(column.tolist() for column in columns), *([self.measures] if self.measures else []), strict=True)
+        return {size: list(row) for size, row in zip(self.sizes, rows, strict=True)}
 
     def to_json(self) -> str:
         """Write as JSON, from which `from_json` makes an equal outcome."""
         content = {"scores": self.scores, "ranking_converged": self.ranking_converged, "subsets": self._subsets()}
         if self.chosen:
             content["chosen"] = self.chosen
+        if self.answers.size:
+            content["answers"] = self._answers()
         return json.dumps(content, separators=(",", ":"), allow_nan=False)
 
     @classmethod
@@ -129,6 +150,7 @@ class Outcome:
                 converged=bool(content["ranking_converged"]),
                 subsets=subsets,
                 chosen=dict(content.get("chosen", {})),
+                answers={int(size): row for size, row in content.get("answers", {}).items()},
             )
         except (KeyError, TypeError, AttributeError, OverflowError) as error:
             raise ValueError(f"not an outcome: {error!r}") from error
@@ -143,10 +165,19 @@ class Outcome:
         return cls.from_json(entry.text)
 
 
-def _outcome(scores: tuple[float, ...], *, converged: bool, subsets: dict[int, list[Any]], chosen: Chosen) -> Outcome:
-    """Make an outcome from rows by size: confusion matrices of both parts, missed gaps, largest gap."""
+def _outcome(
+    scores: tuple[float, ...],
+    *,
+    converged: bool,
+    subsets: dict[int, list[Any]],
+    chosen: Chosen,
+    answers: dict[int, list[int]],
+) -> Outcome:
+    """Make an outcome from rows by size: confusion matrices of both parts, missed gaps, largest gap, any measures."""
     sizes = tuple(sorted(subsets))
-    train, test, n_unconverged, gaps = zip(*(subsets[size] for size in sizes), strict=True) if sizes else ((),) * 4
+    columns = zip(*(subsets[size][:4] for size in sizes), strict=True) if sizes else ((),) * 4
+    train, test, n_unconverged, gaps = columns
+    measures = tuple(dict(*subsets[size][4:]) for size in sizes)
     return Outcome(
         scores,
         converged,
@@ -156,6 +187,10 @@ def _outcome(scores: tuple[float, ...], *, converged: bool, subsets: dict[int, l
         np.array(n_unconverged, dtype=np.intp),
         np.array(gaps, dtype=np.float64),
         chosen,
+        np.array([answers[size] for size in sorted(answers)], dtype=np.intp).reshape(len(answers), -1)
+        if answers
+        else np.zeros((0, 0), dtype=np.intp),
+        measures if any(len(row) > 4 for row in subsets.values()) else (),
     )
 
 

@@ -16,6 +16,7 @@ from fsvm_cli.data.synthetic import GENERATORS
 from fsvm_cli.errors import UsageError
 from fsvm_cli.experiment.competitors import competitors_of
 from fsvm_cli.experiment.fit import check_fit, drawn_rows
+from fsvm_cli.experiment.oracle import oracle_of
 from fsvm_cli.magnitudes import check_magnitudes
 from fsvm_cli.sources import source_digests
 
@@ -77,7 +78,7 @@ class Experiment:
     @functools.cached_property
     def competitors(self) -> tuple[Competitor, ...]:
         """What has a curve; outcomes are told apart by their numbers here."""
-        return competitors_of(self.config)
+        return (*competitors_of(self.config), *oracle_of(self.config, self.source))
 
     def numbers(self) -> range:
         """Numbers of the competitors."""

@@ -12,10 +12,11 @@ import threadpoolctl
 
 from fsvm_cli.data.catalogue import data_cards
 from fsvm_cli.data.outline import outline_of
-from fsvm_cli.data.phrases import nearest, shown
+from fsvm_cli.data.phrases import nearest
 from fsvm_cli.data.scaling import fit_scaling
 from fsvm_cli.data.source import fixed_source, open_source
 from fsvm_cli.data.spec import FileSpec, NamedSpec, TableSpec
+from fsvm_cli.data.suspects import constant_features
 from fsvm_cli.data.vocabulary import with_training_vocabulary
 from fsvm_cli.documents import Document, as_in_documents, validate
 from fsvm_cli.errors import UsageError
@@ -55,7 +56,7 @@ def rank(
     Parameters
     ----------
     table : path or DataFrame
-        A CSV, Parquet, ARFF or LIBSVM file, the name of a data set that fsvm knows, or the table itself.
+        A CSV, Excel, Parquet, ARFF or LIBSVM file, the name of a data set that fsvm knows, or the table itself.
     target : str, optional
         Column that holds the class.
     method : str
@@ -167,6 +168,8 @@ class FeatureRanking:
     n_samples : int
     converged : bool
         Whether every machine that the method trained reached its duality gap.
+    chosen : dict of str to value
+        What the method chose on the data.
     order : ndarray of int, shape (n_features,)
         Feature indices, best first.
     scores : ndarray, shape (n_features,)
@@ -182,6 +185,7 @@ class FeatureRanking:
     method: str
     n_samples: int
     converged: bool
+    chosen: dict[str, float | int | str]
     order: NDArray[np.intp]
     scores: NDArray[np.float64]
     feature_names: tuple[str, ...]
@@ -234,18 +238,19 @@ def rank_features(source: DataSource, request: RankingRequest) -> FeatureRanking
     caveats = [*source.caveats]
     if len(scaling.constant):
         constant = [dataset.feature_names[feature] for feature in scaling.constant]
-        caveats.append(f"constant, and so without information: {shown(constant)}")
+        caveats.append(constant_features(constant))
     if not ranker.converged_:
         caveats.append("a machine that the method trained missed its duality gap: the order may change with the solver")
     return FeatureRanking(
         method=method,
         n_samples=dataset.n_samples,
         converged=ranker.converged_,
+        chosen=ranker.chosen_,
         order=order_of(scores),
         scores=scores,
         feature_names=tuple(best),
         words=words,
-        caveats=tuple(caveats),
+        caveats=tuple(dict.fromkeys(caveats)),
     )
 
 

@@ -14,15 +14,15 @@ from fsvm_cli.sources import source_digests
 
 
 def record_key(experiment: Experiment, name: str) -> str:
-    """Key of a record in the store: its name, the code that makes it, the keys of the outcomes on its split."""
+    """Key of a record in the store: its name, the code that makes it, the outcomes on its split, its sizes."""
     kind = record_kinds()[name]
     module = type(kind).__module__
-    numbers = kind.numbers(experiment.config)
     return "/".join(
         [
             name,
             source_digests(module)[module],
-            *(experiment.key(number, _recorded_trial(experiment)) for number in numbers),
+            *(experiment.key(number, _recorded_trial(experiment)) for number in kind.numbers(experiment)),
+            *map(str, kind.sizes(experiment)),
         ]
     )
 

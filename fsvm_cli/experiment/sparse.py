@@ -9,13 +9,15 @@ from fsvm_cli.experiment.sparse_methods import advice_on_sparse, reason_against_
 from fsvm_cli.mistakes import Mistake
 from fsvm_cli.ranking.registry import ranking_methods
 from fsvm_cli.spec.bayesian import BayesianBase
-from fsvm_cli.spec.classifiers import Classifier
+from fsvm_cli.spec.classifiers import Classifier, LearnedKernel
 from fsvm_cli.svm import KERNELS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from fsvm_cli.data.outline import Outline
+    from fsvm_cli.spec.classifiers import ExperimentClassifier
+    from fsvm_cli.spec.kernels import KernelSpec
     from fsvm_cli.spec.schema import Config
 
 
@@ -27,15 +29,17 @@ def mistakes_on_sparse_data(config: Config, data: Outline) -> Iterator[Mistake]:
     for index, extraction in enumerate(config.extractors):
         yield Mistake(("extractors", index, "method"), advice_on_sparse(data, f"{extraction.method} takes"))
     for location, classifier in config.classifiers_written():
-        if isinstance(classifier, Classifier):
-            specs = (classifier, *classifier.class_kernels.values())
-            if dense := [spec.kernel for spec in specs if not spec.kernel_object().accepts_sparse]:
-                able = ", ".join(name for name, kernel in KERNELS.items() if kernel().accepts_sparse)
-                reason = (
-                    f"{advice_on_sparse(data, f'the {dense[0]} kernel takes')}; kernels that take a sparse one: {able}"
-                )
-                yield Mistake(location, reason)
-        elif isinstance(classifier, BayesianBase):
-            yield Mistake(location, advice_on_sparse(data, "a Bayesian machine takes"))
+        if isinstance(classifier, BayesianBase):
+            yield Mistake(location, advice_on_sparse(data, "a bayesian classifier takes"))
+        if dense := [spec.kernel for spec in _kernels_of(classifier) if not spec.kernel_object().accepts_sparse]:
+            able = ", ".join(name for name, kernel in KERNELS.items() if kernel().accepts_sparse)
+            reason = f"{advice_on_sparse(data, f'the {dense[0]} kernel takes')}; kernels that take a sparse one: {able}"
+            yield Mistake(location, reason)
     if config.scaling in SHIFTING:
         yield Mistake(("scaling",), shifts_sparse(config.scaling))
+
+
+def _kernels_of(classifier: ExperimentClassifier) -> tuple[KernelSpec, ...]:
+    if isinstance(classifier, Classifier):
+        return (classifier, *classifier.class_kernels.values())
+    return classifier.kernels if isinstance(classifier, LearnedKernel) else ()

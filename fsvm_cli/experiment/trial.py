@@ -20,6 +20,7 @@ from fsvm_cli.magnitudes import check_magnitudes
 from fsvm_cli.ranking.leaking_ranker import LeakingRanker
 from fsvm_cli.spec.bayesian import UntunedBayesianLearner
 from fsvm_cli.spec.classifiers import Classifier
+from fsvm_cli.spec.learner import MeasuredCurves
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -200,6 +201,7 @@ def run_competitors(
                 learners[together[0]],
                 wanted[together[0]],
                 trial.experiment.source.n_classes,
+                keeps_answers=trial.experiment.config.protocol.has_one_split,
             )
             entries |= {number: outcome.packed() for number, outcome in zip(together, outcomes, strict=True)}
     return entries
@@ -226,7 +228,7 @@ def _failing(errors: dict[int, str], numbers: Iterable[int]) -> Iterator[None]:
 
 
 def _evaluate(
-    orderings: Sequence[Ordering], learner: Learner, sizes: tuple[int, ...], n_classes: int
+    orderings: Sequence[Ordering], learner: Learner, sizes: tuple[int, ...], n_classes: int, *, keeps_answers: bool
 ) -> Iterator[Outcome]:
     """Train a fresh classifier on the first columns of each ordering, for each size; where there are fewer, on all."""
     parts, n_columns = orderings[0].parts, len(orderings[0].columns)
@@ -236,9 +238,15 @@ def _evaluate(
     curves = learner.curves(parts.X_train, parts.y_train, parts.X_test, orders, at_hand, n_classes)
     train = confusion_matrix(parts.y_train, curves.train_predicted, n_classes)[:, rows]
     test = confusion_matrix(parts.y_test, curves.test_predicted, n_classes)[:, rows]
+    measures: Sequence[Sequence[dict[str, float]]] = ((),) * len(orderings)
+    if isinstance(curves, MeasuredCurves):
+        exists = curves.exists[:, rows, None, None]
+        train, test = train * exists, test * exists
+        measures = [tuple(of_order[row] for row in rows) for of_order in curves.measures]
     n_unconverged = np.count_nonzero(~curves.converged, axis=2)[:, rows]
     duality_gap = curves.duality_gap.max(axis=2)[:, rows]
     for number, ordering in enumerate(orderings):
+        answers = [parts.y_test, *curves.test_predicted[number][rows]] if keeps_answers else []
         yield Outcome(
             ordering.scores,
             ordering.converged and learner.converged,
@@ -248,4 +256,6 @@ def _evaluate(
             n_unconverged[number],
             duality_gap[number],
             {**learner.chosen, **ordering.chosen},
+            np.array(answers, dtype=np.intp, ndmin=2),
+            tuple(measures[number]),
         )

@@ -32,7 +32,7 @@ def tuned(
 ) -> Machine:
     """Choose a machine by accuracy in cross-validation, step by step.
 
-    Of equally accurate candidates the smoothest is taken; see `fsvm_cli.svm.grid_search`.
+    Of equally accurate candidates the step's rule takes one; see `fsvm_cli.svm.ties`.
 
     Parameters
     ----------
@@ -63,6 +63,7 @@ def tuned(
             _folds(step, y, rng),
             n_classes=n_classes,
             tolerance=machine.tolerance,
+            ties=step.ties,
         )
         machine = dataclasses.replace(
             machine,

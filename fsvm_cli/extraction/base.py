@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fsvm_cli.magnitudes import check_magnitudes, refusing_overflow, value_ranges
 from fsvm_cli.ranking.parameters import NamedMethod
+from fsvm_cli.svm.threads import one_blas_thread
 from fsvm_cli.validation import validated
 
 if TYPE_CHECKING:
@@ -76,6 +77,7 @@ class Extractor(NamedMethod, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     ) -> NDArray[np.float64]:
         """Find directions for centred samples, best first, shape (n_features, at most n_components)."""
 
+    @one_blas_thread()
     def fit(self, X: Any, y: Any) -> Self:
         """Find the directions.
 

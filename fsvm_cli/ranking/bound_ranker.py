@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import numpy as np
 from annotated_types import Ge, Gt, Le, Lt
@@ -29,6 +29,9 @@ class BoundRanker(MachineRanker):
 
     A subclass says which bound in `_bounds`.
     """
+
+    least_spread: ClassVar[float] = 0.0
+    """Of the samples in feature space, in units of the ridge: with less, the bound says nothing about the features."""
 
     step: Annotated[int, Ge(1)] | Annotated[float, Gt(0), Lt(1)] = 0.5
     penalty: Annotated[float, Ge(0)] = 0.0
@@ -78,7 +81,7 @@ class BoundRanker(MachineRanker):
         rounds: list[Round] = []
         while len(active) > 1 and objective.separates(active, s):
             found = descend(objective, active, s, **settings)
-            if found.has_collapsed and objective.ridge > 0:
+            if objective.ridge > 0 and self._has_collapsed(objective, found):
                 objective = objective.relative(active, s)
                 found = descend(objective, active, s, **settings)
             rounds.append(found)
@@ -88,6 +91,9 @@ class BoundRanker(MachineRanker):
             kept = np.sort(order_of(found.keys)[: max(len(active) - n_dropped, 1)])
             active, s = active[kept], found.s[kept]
         return rounds
+
+    def _has_collapsed(self, objective: Objective, found: Round) -> bool:
+        return found.has_collapsed or objective.spread_in_ridges(found.features, found.s) < self.least_spread
 
     def _ridge(self) -> float:
         if not self.C > 0:

@@ -16,17 +16,28 @@ from fsvm_cli.ranking.base import Ranker
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+MOST_VALUES = 10
+"""Distinct values that a discrete feature has at most."""
+
+SAMPLES_PER_VALUE = 5
+"""On average, for values to be counted; below, frequencies overrate what a feature says by too much."""
+
+COUNTS, NEIGHBOURS = "counts", "neighbours"
+
 
 class MutualInformation(Ranker):
     """What each feature by itself says about the class, in bits.
 
-    For a feature that holds 0 and 1 only, such as whether a word occurs in a text, with P̂ the relative frequency,
+    A feature is discrete where its values repeat: two distinct ones, or up to 10 that have five samples each on
+    average. Whether it is coded as 0 and 1, as 3, 6 and 7, or standardised does not matter. With P̂ the relative
+    frequency, its
 
-        score_j = Σ_c Σ_{v=0,1} P̂(c, v) log₂(P̂(c, v) / (P̂(c) P̂(v)))
+        score_j = Σ_c Σ_v P̂(c, v) log₂(P̂(c, v) / (P̂(c) P̂(v)))
 
     For any other feature the estimator of Ross (2014) from nearest neighbours, as scikit-learn has it, takes the place
     of the sum; it suits continuous features, needs some hundred samples to tell a weak feature from none, and costs
-    O(n log n). Both are at least 0, and take any number of classes as they are.
+    O(n log n). Both are at least 0, and take any number of classes as they are. How many features each served is in
+    `chosen_`, and which in `diagnostics_`.
 
     Use it for words in texts, and wherever a feature acts in a way that is neither linear nor monotone; not on few
     samples, nor to drop features that repeat each other.
@@ -35,7 +46,7 @@ class MutualInformation(Ranker):
     ----------
     n_neighbors : int, default=3
         Neighbours that the estimator for continuous features looks at, at least 1: fewer are less biased, more are
-        less noisy. Features of 0 and 1 have no use for it.
+        less noisy. Discrete features have no use for it.
     random_state : int, RandomState or None, default=None
         Of the tiny noise that makes the values of continuous features distinct, the same for every feature.
     n_features_to_select : int or None, default=None
@@ -44,7 +55,10 @@ class MutualInformation(Ranker):
     Notes
     -----
     Source: infoprop2001, section on Reuters, which ranks words by their average mutual information with the class. A
-    feature that is constant scores 0.
+    feature that is constant scores 0. Where values repeat, samples have no nearest neighbours: of heart's 270 samples
+    the slope of the ST segment, standardised, says .111 bits, and the estimator from neighbours makes .026 to .158 of
+    it, by its seed. Frequencies of v values and c classes overrate by about (v - 1)(c - 1) / (1.4 n) bits for n
+    samples.
 
     See Also
     --------
@@ -70,27 +84,43 @@ class MutualInformation(Ranker):
     random_state: int | np.random.RandomState | None = None
 
     def _scores(self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:
-        binary = holds_zeros_and_ones(X)
+        occurs = holds_zeros_and_ones(X)
         ranges = value_ranges(X)
-        continuous = np.flatnonzero(~binary & (ranges > 0))
-        exponents = binary_exponents(ranges)
         scores = np.zeros(X.shape[1])
-        scores[binary] = occurrence_information(X[:, binary], y, n_classes)
-        if continuous.size and np.bincount(y).max() < 2:
+        scores[occurs] = occurrence_information(X[:, occurs], y, n_classes)
+        # One feature at a time, with noise from the same seed: a score must not depend on the other features.
+        seed = check_random_state(self.random_state).randint(2**31 - 1)
+        estimator = np.full(X.shape[1], COUNTS, dtype=object)
+        for feature in np.flatnonzero(~occurs & (ranges > 0)):
+            column: Any = X[:, [feature]]
+            column = column.toarray() if sp.issparse(X) else column
+            values, codes = np.unique(column, return_inverse=True)
+            if is_discrete(len(values), len(y)):
+                present = np.eye(len(values))[codes.ravel()]
+                scores[feature] = table_information(np.eye(n_classes)[y].T @ present)
+            else:
+                # scikit-learn takes a column whose spread is below 2e-15 for a constant one, whatever its unit.
+                scaled = np.ldexp(column, binary_exponents(ranges[feature]))
+                scores[feature] = self._from_neighbours(scaled, y, seed)
+                estimator[feature] = NEIGHBOURS
+        served = {name: int(np.count_nonzero(estimator == name)) for name in (COUNTS, NEIGHBOURS)}
+        self.chosen_["estimator"] = ", ".join(f"{name} ({number})" for name, number in served.items() if number)
+        self.diagnostics_["estimator"] = {"feature": np.array(self._feature_names()), "estimator": estimator}
+        return scores
+
+    def _from_neighbours(self, column: NDArray[np.float64], y: NDArray[np.intp], seed: int) -> float:
+        """Estimate for one continuous feature, shape (n_samples, 1), in bits."""
+        if np.bincount(y).max() < 2:
             raise ValueError(f"{self.method} needs a class of two samples or more, to find neighbours in it")
         from sklearn.feature_selection import mutual_info_classif  # noqa: PLC0415 - slow to import, and seldom needed
 
-        # One feature at a time, with noise from the same seed: a score must not depend on the other features.
-        seed = check_random_state(self.random_state).randint(2**31 - 1)
-        for feature in continuous:
-            column: Any = X[:, [feature]]
-            column = column.toarray() if sp.issparse(X) else column
-            # scikit-learn takes a column whose spread is below 2e-15 for a constant one, whatever its unit.
-            nats = mutual_info_classif(
-                np.ldexp(column, exponents[feature]), y, n_neighbors=self.n_neighbors, random_state=seed
-            )
-            scores[feature] = nats[0] / np.log(2)
-        return scores
+        nats = mutual_info_classif(column, y, n_neighbors=self.n_neighbors, random_state=seed)
+        return float(nats[0] / np.log(2))
+
+
+def is_discrete(n_values: int, n_samples: int) -> bool:
+    """Whether the values of a feature repeat often enough to be counted."""
+    return n_values <= 2 or (n_values <= MOST_VALUES and n_values * SAMPLES_PER_VALUE <= n_samples)
 
 
 def holds_zeros_and_ones(X: Any) -> NDArray[np.bool_]:
@@ -119,13 +149,27 @@ def occurrence_information(X: NDArray[np.float64], y: NDArray[np.intp], n_classe
     ndarray, shape (n_features,)
         In bits, between 0 and the entropy of the class.
     """
-    n_samples = len(y)
     members = np.eye(n_classes)[y]
-    size = members.sum(axis=0)[:, None]
     present = members.T @ X
-    joint = np.stack([size - present, present]) / n_samples
-    marginals = joint.sum(axis=1, keepdims=True) * (size / n_samples)
+    return table_information(np.stack([members.sum(axis=0)[:, None] - present, present], axis=-1).swapaxes(0, 1))
+
+
+def table_information(counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Mutual information in tables of counts.
+
+    Parameters
+    ----------
+    counts : ndarray, shape (..., n_classes, n_values)
+        Samples of each class and value; each class has one at least.
+
+    Returns
+    -------
+    ndarray, shape (...)
+        In bits, at least 0.
+    """
+    joint = counts / counts.sum(axis=(-2, -1), keepdims=True)
+    marginals = joint.sum(axis=-2, keepdims=True) * joint.sum(axis=-1, keepdims=True)
     # Where a joint frequency is 0 its term is 0, and the ratio may be 0/0.
     ratio = np.divide(joint, marginals, out=np.ones_like(joint), where=joint > 0)
-    information: NDArray[np.float64] = xlogy(joint, ratio).sum(axis=(0, 1)) / np.log(2)
+    information: NDArray[np.float64] = xlogy(joint, ratio).sum(axis=(-2, -1)) / np.log(2)
     return np.maximum(information, 0)

@@ -9,7 +9,7 @@ from annotated_types import Ge, Gt, Lt
 
 from fsvm_cli.ranking.base import first_largest, order_of
 from fsvm_cli.ranking.machine_ranker import MachineRanker
-from fsvm_cli.ranking.rfe_machines import KernelMachines, LinearMachines, Task
+from fsvm_cli.ranking.rfe_machines import EliminationProblem, KernelMachines, LinearMachines
 from fsvm_cli.svm.kernels.additive import require_additive
 from fsvm_cli.svm.labels import machine_labels
 
@@ -28,9 +28,9 @@ class RecursiveFeatureElimination(MachineRanker):
     against the rest, and the costs added up over the machines. The score is the place in the order of elimination: 1
     for the feature that goes first, d for the one that stays. Scale the features first.
 
-    It sees which features serve together, and drops redundant ones late but surely, for each round looks at what is
-    left. It trains d - 1 times where `step` is 1; each machine begins at the one before. A round costs O(n_sv² d) for
-    the costs with a non-linear kernel, O(n d) with the linear one.
+    It sees which features serve together: each round looks at what is left, so that of two copies one goes as soon as
+    both cost little. It trains d - 1 times where `step` is 1; each machine begins at the one before. A round costs
+    O(n_sv² d) for the costs with a non-linear kernel, O(n d) with the linear one.
 
     Use it where accuracy on small sets matters most, with the linear kernel on thousands of features, too; not to tell
     which features are relevant at all: of copies it keeps one.
@@ -83,8 +83,8 @@ class RecursiveFeatureElimination(MachineRanker):
         labels, _ = machine_labels(y, n_classes)
         kernel = require_additive(kernel, self.method)
         fast = kernel.is_linear and self.solver in {"auto", "smo"}
-        task = Task(kernel, X, labels, self.C, self.tolerance, self.solver)
-        machines = LinearMachines(task) if fast else KernelMachines(task)
+        problem = EliminationProblem(kernel, X, labels, self.C, self.tolerance, self.solver)
+        machines = LinearMachines(problem) if fast else KernelMachines(problem)
         order: list[int] = []
         while len(machines.features) > 1:
             self.converged_ &= machines.train()

@@ -39,7 +39,7 @@ RECOMPUTE_BELOW = 0.25
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
+class EliminationProblem:
     """What stays the same while features go.
 
     Attributes
@@ -65,14 +65,14 @@ class Machines(ABC):
 
     Attributes
     ----------
-    task : Task
+    problem : EliminationProblem
     features : ndarray of int, shape (n_left,)
         In ascending order.
     """
 
-    def __init__(self, task: Task) -> None:
-        self.task = task
-        self.features = np.arange(task.X.shape[1])
+    def __init__(self, problem: EliminationProblem) -> None:
+        self.problem = problem
+        self.features = np.arange(problem.X.shape[1])
 
     @abstractmethod
     def train(self) -> bool:
@@ -90,26 +90,26 @@ class Machines(ABC):
 class KernelMachines(Machines):
     """Machines with any kernel, on a sum over features from which terms are subtracted."""
 
-    def __init__(self, task: Task) -> None:
-        super().__init__(task)
-        self.alphas = np.zeros(task.labels.shape)
+    def __init__(self, problem: EliminationProblem) -> None:
+        super().__init__(problem)
+        self.alphas = np.zeros(problem.labels.shape)
         self._sum_up()
 
     def train(self) -> bool:  # noqa: D102
-        task = self.task
-        gram = task.kernel.value(self.statistic)
+        problem = self.problem
+        gram = problem.kernel.value(self.statistic)
         converged = True
-        for machine, y in enumerate(task.labels):
-            problem, start = DualProblem(gram, y, task.C), self.alphas[machine]
-            found = solve(problem, tolerance=task.tolerance, solver=task.solver, alpha0=start, on_failure="flag")
+        for machine, y in enumerate(problem.labels):
+            dual, start = DualProblem(gram, y, problem.C), self.alphas[machine]
+            found = solve(dual, tolerance=problem.tolerance, solver=problem.solver, alpha0=start, on_failure="flag")
             self.alphas[machine] = found.alpha
             converged &= found.converged
         return converged
 
     def costs(self) -> NDArray[np.float64]:  # noqa: D102
-        kernel = self.task.kernel
+        kernel = self.problem.kernel
         support = np.flatnonzero((self.alphas != 0).any(axis=0))
-        X, coefficients = self.task.X[support], (self.alphas * self.task.labels)[:, support]
+        X, coefficients = self.problem.X[support], (self.alphas * self.problem.labels)[:, support]
         statistic = self.statistic[np.ix_(support, support)]
         # For each pair of samples, the sum over the machines of the products of coefficients.
         pairs = coefficients.T @ coefficients
@@ -123,12 +123,12 @@ class KernelMachines(Machines):
     def drop(self, positions: NDArray[np.intp]) -> None:  # noqa: D102
         dropped = self.features[positions]
         self.features = np.delete(self.features, positions)
-        self.statistic -= self.task.kernel.statistic_matrix(self.task.X, self.task.X, dropped)
+        self.statistic -= self.problem.kernel.statistic_matrix(self.problem.X, self.problem.X, dropped)
         if np.abs(self.statistic).max() < RECOMPUTE_BELOW * self.size:
             self._sum_up()
 
     def _sum_up(self) -> None:
-        self.statistic = self.task.kernel.statistic_matrix(self.task.X, self.task.X, self.features)
+        self.statistic = self.problem.kernel.statistic_matrix(self.problem.X, self.problem.X, self.features)
         self.size = np.abs(self.statistic).max()
 
 
@@ -139,15 +139,17 @@ class LinearMachines(Machines):
     comes near.
     """
 
-    def __init__(self, task: Task) -> None:
-        super().__init__(task)
-        weights = task.kernel.feature_weights(task.X.shape[1])
-        self.columns = np.ascontiguousarray((task.X if weights is None else task.X * np.sqrt(weights)).T)
+    def __init__(self, problem: EliminationProblem) -> None:
+        super().__init__(problem)
+        weights = problem.kernel.feature_weights(problem.X.shape[1])
+        self.columns = np.ascontiguousarray((problem.X if weights is None else problem.X * np.sqrt(weights)).T)
         self.squares = (self.columns**2).sum(axis=1)
         self.trace = self.squares.sum()
-        none = np.zeros(len(task.X))
-        self.chunks = [make_chunk(_every_few(y), self.columns, self.features, y, none, task.C) for y in task.labels]
-        self.w = np.zeros((len(task.labels), len(self.features)))
+        none = np.zeros(len(problem.X))
+        self.chunks = [
+            make_chunk(_every_few(y), self.columns, self.features, y, none, problem.C) for y in problem.labels
+        ]
+        self.w = np.zeros((len(problem.labels), len(self.features)))
         self.outdated = False
 
     def train(self) -> bool:  # noqa: D102
@@ -177,28 +179,28 @@ class LinearMachines(Machines):
                 drop_feature(chunk, feature)
 
     def _train(self, machine: int) -> bool:
-        task = self.task
+        problem = self.problem
         for rounds_left in reversed(range(ROUNDS)):
             chunk = self.chunks[machine]
-            converged = bool(train(chunk, task.tolerance))
-            if not converged and task.solver == "auto":
-                problem = DualProblem(chunk.K, chunk.y, task.C)
-                found = solve(problem, tolerance=task.tolerance, solver="interior-point", on_failure="flag")
+            converged = bool(train(chunk, problem.tolerance))
+            if not converged and problem.solver == "auto":
+                dual = DualProblem(chunk.K, chunk.y, problem.C)
+                found = solve(dual, tolerance=problem.tolerance, solver="interior-point", on_failure="flag")
                 converged = found.converged
                 restart_at(chunk, found.alpha * chunk.y)
             w = self.w[machine]
             normal_vector(chunk, self.features, w)
-            if len(chunk.rows) == len(task.X):
+            if len(chunk.rows) == len(problem.X):
                 return converged
             bias = compiled_bias(chunk.box)
-            if not has_margin_violators(chunk.rows, self.columns, self.features, w, bias, task.labels[machine]):
+            if not has_margin_violators(chunk.rows, self.columns, self.features, w, bias, problem.labels[machine]):
                 return converged
             self._rebuild(machine, every=rounds_left == 1)
         raise AssertionError("the last round is on all samples")
 
     def _rebuild(self, machine: int, *, every: bool = False) -> None:
         """Make the samples near the margin and those with alpha > 0, or `every` one, a machine's working set."""
-        chunk, y = self.chunks[machine], self.task.labels[machine]
+        chunk, y = self.chunks[machine], self.problem.labels[machine]
         margins = np.empty(len(y))
         decision_values(self.columns, self.features, self.w[machine], compiled_bias(chunk.box), margins)
         margins *= y
@@ -206,7 +208,7 @@ class LinearMachines(Machines):
         coefficients[chunk.rows] = chunk.box.c
         near = (margins < 1 + NEAR) | (coefficients != 0)
         rows = np.arange(len(y)) if every or near.mean() > NEARLY_ALL else np.flatnonzero(near)
-        self.chunks[machine] = make_chunk(rows, self.columns, self.features, y, coefficients, self.task.C)
+        self.chunks[machine] = make_chunk(rows, self.columns, self.features, y, coefficients, self.problem.C)
 
 
 def _every_few(y: NDArray[np.float64]) -> NDArray[np.intp]:

@@ -19,7 +19,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-COLOURS = {"reproduced": "green", "differs": "red", "inconclusive": "yellow", "not comparable": "dim"}
+COLOURS = {"reproduced": "green", "differs": "red", "inconclusive": "yellow", "not comparable": "dim", "fact": "dim"}
+
+
+SMALLEST_P = 1e-4
+"""Below, a p-value says no more."""
 
 
 def read_comparison(folders: Sequence[Path], claims: str = "*") -> pd.DataFrame:
@@ -55,13 +59,17 @@ def format_comparison(comparison: pd.DataFrame, style: str) -> str:
         From `read_comparison`.
     style : {"csv", "markdown", "json"}
     """
+    return as_text(comparison, style, ("claim", "published", "reproduced", "verdict"), _cells(comparison))
+
+
+def as_text(frame: pd.DataFrame, style: str, titles: Sequence[str], cells: Sequence[Sequence[str]]) -> str:
+    """Write a table for other programs; in markdown, which people read, other cells stand in its place."""
     if style == "csv":
-        return as_csv(comparison)
+        return as_csv(frame)
     if style == "json":
-        return json_text(json.loads(comparison.to_json(orient="records")))
-    lines = ["| claim | published | reproduced | verdict |", "| --- | --- | --- | --- |"]
-    lines += ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in _cells(comparison)]
-    return "\n".join(lines) + "\n"
+        return json_text(json.loads(frame.to_json(orient="records")))
+    rows = [titles, ["---"] * len(titles), *([cell.replace("|", "\\|") for cell in row] for row in cells)]
+    return "".join(f"| {' | '.join(row)} |\n" for row in rows)
 
 
 def comparison_table(comparison: pd.DataFrame) -> Table:
@@ -90,6 +98,18 @@ def _found(row: Any) -> str:
     """Say what was found, with its interval and in words what it is."""
     if pd.isna(row.reproduced):
         return str(row.rule)
-    interval = "" if pd.isna(row.ci_low) else f" [{row.ci_low:.2f}, {row.ci_high:.2f}]"
+    digits = ".2f" if abs(row.reproduced) >= 1.0 or row.reproduced == 0.0 else ".3g"
+    interval = "" if pd.isna(row.ci_low) else f" [{row.ci_low:{digits}}, {row.ci_high:{digits}}]"
     obstacle = f" ({row.rule})" if row.verdict == "not comparable" else ""
-    return f"{row.reproduced:.2f}{interval} over {row.n} trials{obstacle}: {row.what}"
+    found = f"{row.reproduced:{digits}}{interval} over {row.n} trials{_further(row)}"
+    return f"{found}{obstacle}: {row.what}"
+
+
+def _further(row: Any) -> str:
+    """Say what stands beside the interval that decides: Holm's p-value, and the answer for new data."""
+    # Tables of older versions have no such columns.
+    p_holm, new_data = getattr(row, "p_holm", None), getattr(row, "new_data", None)
+    together = "" if pd.isna(p_holm) else f", p {'< 0.0001' if p_holm < SMALLEST_P else f'= {p_holm:.2g}'} by Holm"
+    if pd.isna(new_data):
+        return together
+    return f"{together}; on new data [{row.new_data_low:.2f}, {row.new_data_high:.2f}], {new_data}"

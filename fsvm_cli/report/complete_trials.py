@@ -12,10 +12,10 @@ from fsvm_cli.evaluation.bootstrap import bootstrap_interval
 from fsvm_cli.evaluation.metrics import METRICS
 from fsvm_cli.evaluation.seeds import random_stream
 from fsvm_cli.experiment.stored import stored_outcome
-from fsvm_cli.information import class_uncertainty, classifier_information
+from fsvm_cli.information import classifier_information, entropy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -29,6 +29,13 @@ OUTCOMES_AT_ONCE = 500
 """An outcome as an object takes several times the bytes of the figures of merit that are computed from it."""
 
 
+FACTS_OF_CLASSES: Mapping[str, Callable[[NDArray[np.intp]], NDArray[np.float64]]] = {
+    "major-class": lambda n_per_class: 100 * n_per_class.max(axis=-1) / n_per_class.sum(axis=-1),
+    "class-uncertainty": entropy,
+}
+"""What the numbers of samples of each class say, shape (..., n_classes)."""
+
+
 @dataclass(frozen=True)
 class CompleteTrials:
     """The complete trials of one competitor at one training size.
@@ -40,7 +47,7 @@ class CompleteTrials:
     sizes : tuple of int
         Numbers of retained features, ascending.
     values : dict of (metric, part) to ndarray, shape (n_trials, n_sizes)
-        Figures of merit, as fractions.
+        Figures of merit, as fractions; NaN where there is no classifier.
     scores : ndarray, shape (n_trials, n_features)
         Scores of the features; no columns where nothing was ranked.
     converged : ndarray of bool, shape (n_trials, n_sizes)
@@ -53,6 +60,10 @@ class CompleteTrials:
         samples, by size; else empty.
     chosen : tuple of dict of str to value
         What was chosen on the training part of each trial.
+    answers : ndarray of int, shape (1 + n_sizes, n_test)
+        Of a single given split: the classes of its test rows, and those assigned on each subset; else empty.
+    measures : dict of str to ndarray, shape (n_trials, n_sizes)
+        What classifiers measured on the training part, by name; NaN where there is none to measure it.
     """
 
     splits: NDArray[np.intp]
@@ -63,6 +74,8 @@ class CompleteTrials:
     facts: dict[str, NDArray[np.float64]] = field(default_factory=dict)
     intervals: dict[tuple[str, str], list[tuple[float, float]]] = field(default_factory=dict)
     chosen: tuple[dict[str, float | int | str], ...] = ()
+    answers: NDArray[np.intp] = field(default_factory=lambda: np.zeros((0, 0), dtype=np.intp))
+    measures: dict[str, NDArray[np.float64]] = field(default_factory=dict)
 
 
 def collect(experiment: Experiment, store: Store) -> dict[tuple[str, int], CompleteTrials]:
@@ -104,7 +117,16 @@ def _joined(blocks: Sequence[CompleteTrials]) -> CompleteTrials:
         facts={name: np.concatenate([block.facts[name] for block in blocks]) for name in first.facts},
         intervals=first.intervals,
         chosen=tuple(itertools.chain.from_iterable(block.chosen for block in blocks)),
+        answers=first.answers,
+        measures={
+            name: np.concatenate([_measure(block, name) for block in blocks])
+            for name in dict.fromkeys(name for block in blocks for name in block.measures)
+        },
     )
+
+
+def _measure(block: CompleteTrials, name: str) -> NDArray[np.float64]:
+    return block.measures.get(name, np.full((len(block.splits), len(block.sizes)), np.nan))
 
 
 def _summarised(experiment: Experiment, complete: dict[int, Outcome]) -> CompleteTrials:
@@ -116,7 +138,7 @@ def _summarised(experiment: Experiment, complete: dict[int, Outcome]) -> Complet
         splits=np.array(list(complete)),
         sizes=experiment.sizes,
         values={
-            (metric, part): METRICS[metric](confusions[part])
+            (metric, part): _where_known(METRICS[metric], confusions[part])
             for metric in experiment.config.metrics
             for part in confusions
         },
@@ -125,16 +147,35 @@ def _summarised(experiment: Experiment, complete: dict[int, Outcome]) -> Complet
         facts=_facts(confusions["test"][:, -1]),
         intervals=_intervals(experiment, confusions["test"][0]) if experiment.config.protocol.is_given else {},
         chosen=tuple(outcome.chosen for outcome in outcomes),
+        answers=outcomes[0].answers_at(experiment.sizes),
+        measures=_measures(outcomes, experiment.sizes),
     )
 
 
-def _facts(confusions: NDArray[np.intp]) -> dict[str, NDArray[np.float64]]:
-    n_per_class = confusions.sum(axis=2)
+def _where_known(
+    metric: Callable[[NDArray[np.intp]], NDArray[np.float64]], confusions: NDArray[np.intp]
+) -> NDArray[np.float64]:
+    """Compute a figure of merit; NaN where the confusion matrix is zero, because there is no classifier."""
+    is_empty = confusions.sum(axis=(-2, -1)) == 0
+    values = metric(confusions + is_empty[..., None, None])
+    return np.where(is_empty, np.nan, values)
+
+
+def _measures(outcomes: Sequence[Outcome], sizes: tuple[int, ...]) -> dict[str, NDArray[np.float64]]:
+    of_sizes = [[outcome.measures[row] for row in outcome.rows(sizes)] for outcome in outcomes if outcome.measures]
+    names = dict.fromkeys(name for of_trial in of_sizes for measures in of_trial for name in measures)
     return {
-        "major-class": 100 * n_per_class.max(axis=1) / n_per_class.sum(axis=1),
-        "class-uncertainty": class_uncertainty(confusions),
-        "classifier-information": classifier_information(confusions),
+        name: np.array([[measures.get(name, np.nan) for measures in of_trial] for of_trial in of_sizes])
+        for name in names
     }
+
+
+def _facts(confusions: NDArray[np.intp]) -> dict[str, NDArray[np.float64]]:
+    of_classes = {
+        name: _where_known(lambda known, fact=fact: fact(known.sum(axis=2)), confusions)  # type: ignore[misc]
+        for name, fact in FACTS_OF_CLASSES.items()
+    }
+    return of_classes | {"classifier-information": _where_known(classifier_information, confusions)}
 
 
 def _intervals(

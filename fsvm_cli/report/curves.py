@@ -8,7 +8,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from fsvm_cli.evaluation.metrics import METRIC_TITLES
-from fsvm_cli.figures import COLOURS, COLUMN_WIDTH, LONGEST_TITLE, MARKERS, figure, legible, save
+from fsvm_cli.figures import COLUMN_WIDTH, LONGEST_TITLE, figure, legible, save, series_style
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,10 +22,12 @@ if TYPE_CHECKING:
 LINE_STYLES: dict[str, Literal["-", "--"]] = {"test": "-", "train": "--"}
 PART_NAMES = {"test": "test", "train": "training"}
 MAX_MARKED_SIZES = 31
+LEAST_POINTS = 3
+"""Of a curve that is drawn beside learning curves."""
 
 
 def draw_curves(curves: pd.DataFrame, config: Config, folder: Path, formats: Sequence[str]) -> list[Path]:
-    """Draw one figure per metric and training size.
+    """Draw one figure per metric and training size; none of two points where learning curves tell the same.
 
     Parameters
     ----------
@@ -39,8 +41,10 @@ def draw_curves(curves: pd.DataFrame, config: Config, folder: Path, formats: Seq
     -------
     list of Path
     """
-    paths = []
+    paths: list[Path] = []
     train_sizes = list(curves["train_size"].unique())
+    if len(train_sizes) > 1 and curves["n_features"].nunique() < LEAST_POINTS:
+        return paths
     for metric in config.metrics:
         for train_size in train_sizes:
             rows = curves[(curves["metric"] == metric) & (curves["train_size"] == train_size)]
@@ -72,7 +76,7 @@ def _draw(axes: Axes, rows: pd.DataFrame, config: Config) -> list[Line2D]:
     heights: dict[str, float] = {}
     handles: dict[str, Line2D] = {}
     for number, label in enumerate(labels):
-        colour, marker = COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)]
+        style = series_style(number)
         for part in config.parts:
             curve = rows[(rows["ranking"] == label) & (rows["part"] == part)]
             x, percent = curve["n_features"], 100 * curve[["mean", "ci_low", "ci_high"]]
@@ -80,15 +84,14 @@ def _draw(axes: Axes, rows: pd.DataFrame, config: Config) -> list[Line2D]:
             axes.plot(
                 x,
                 percent["mean"],
-                color=colour,
                 linestyle=LINE_STYLES[part],
-                marker=marker if part == config.parts[0] else None,
                 markevery=every,
+                **(style if part == config.parts[0] else style | {"marker": ""}),
             )
-            axes.fill_between(x, percent["ci_low"], percent["ci_high"], color=colour, alpha=0.2, linewidth=0)
+            axes.fill_between(x, percent["ci_low"], percent["ci_high"], color=style["color"], alpha=0.2, linewidth=0)
             if part == config.parts[0]:
                 heights[label] = float(percent["mean"].mean())
-        handles[label] = Line2D([], [], color=colour, marker=marker, label=legible(label))
+        handles[label] = Line2D([], [], label=legible(label), **style)
     if config.shares_classifier:
         reference = rows[(rows["part"] == config.parts[0]) & (rows["n_features"] == rows["n_features"].max())]
         axes.axhline(100 * reference["mean"].iloc[0], color="#777777", linewidth=0.7, linestyle=":", zorder=1)

@@ -8,7 +8,15 @@ from fsvm_cli.experiment.provenance import is_collection, read_run
 from fsvm_cli.experiment.records.registry import record_kinds
 from fsvm_cli.report.compared import draw_compared
 from fsvm_cli.report.curves import draw_curves
-from fsvm_cli.report.folder import CURVES_NAME, FORMATS, SCORES_NAME, VERDICTS_NAME, remove_figures
+from fsvm_cli.report.folder import (
+    CURVES_NAME,
+    FORMATS,
+    SCORES_NAME,
+    SELECTION_NAME,
+    VERDICTS_NAME,
+    remove_figures,
+)
+from fsvm_cli.report.learning_curves import draw_learning_curves
 from fsvm_cli.report.overview import draw_overview
 from fsvm_cli.report.scores import draw_scores
 from fsvm_cli.report.table_files import read_table
@@ -43,10 +51,17 @@ def draw_figures(folder: Path, formats: Sequence[str] = FORMATS) -> list[Path]:
         return draw_overview(read_table(folder / VERDICTS_NAME), folder, formats)
     config, run = read_run(folder)
     paths = []
-    if config.classifiers or (config.rankings and isinstance(config.subsets, RelevanceSubsets)):
-        paths += draw_compared(read_table(folder / CURVES_NAME), config, folder, formats)
-    elif config.rankings:
-        paths += draw_curves(read_table(folder / CURVES_NAME), config, folder, formats)
+    has_learning_curves = len(config.protocol.train) > 1
+    has_curves = bool(config.rankings) and not isinstance(config.subsets, RelevanceSubsets)
+    is_compared = bool(config.alternatives or config.rankings) and not has_curves
+    curves = read_table(folder / CURVES_NAME) if has_curves or is_compared or has_learning_curves else None
+    if curves is not None and has_learning_curves:
+        selection = read_table(folder / SELECTION_NAME) if config.rankings else None
+        paths += draw_learning_curves(curves, selection, config, folder, formats)
+    if curves is not None and has_curves:
+        paths += draw_curves(curves, config, folder, formats)
+    if curves is not None and is_compared:
+        paths += draw_compared(curves, config, folder, formats)
     if config.rankings:
         paths += draw_scores(read_table(folder / SCORES_NAME), config, folder, formats)
     for name in config.record:

@@ -19,11 +19,14 @@ SELECTION_NAME = "selection.csv"
 OVERVIEW_NAME = "overview.csv"
 VERDICTS_NAME = "published.csv"
 CHOSEN_NAME = "chosen.csv"
-TABLE_NAMES = (CURVES_NAME, SCORES_NAME, SELECTION_NAME, CHOSEN_NAME, VERDICTS_NAME, OVERVIEW_NAME)
+SCORECARD_NAME = "scorecard.csv"
+"""Of all experiments, beside their folders."""
+MEASURES_NAME = "measures.csv"
+TABLE_NAMES = (CURVES_NAME, SCORES_NAME, SELECTION_NAME, CHOSEN_NAME, MEASURES_NAME, VERDICTS_NAME, OVERVIEW_NAME)
 """The tables of every experiment; what it records has tables of its own."""
 FIGURE_NAMES = tuple(
     f"{name}.{extension}"
-    for name in ("*-vs-features", "*-vs-features-n*", "scores", *RECORD_NAMES, "overview")
+    for name in ("*-vs-features", "*-vs-features-n*", "*-vs-training-rows*", "scores", *RECORD_NAMES, "overview")
     for extension in (*FORMATS, "pdf")
 )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import textwrap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -17,6 +17,7 @@ from fsvm_cli.files import write_atomically
 from fsvm_cli.report.comparison import read_comparison
 from fsvm_cli.report.folder import OVERVIEW_NAME, VERDICTS_NAME
 from fsvm_cli.report.table_files import write_table
+from fsvm_cli.report.verdicts import COLUMNS, judged_together, row_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,11 +62,28 @@ def write_overview(loaded: LoadedCollection, root: Path, folder: Path) -> pd.Dat
     folder.mkdir(parents=True, exist_ok=True)
     description = json.dumps(describe_collection(loaded), indent=2, ensure_ascii=False)
     write_atomically(folder / RUN_NAME, (description + "\n").encode())
-    verdicts = read_comparison(members, loaded.collection.claims)
+    verdicts = _with_own_claims(read_comparison(members, loaded.collection.claims), loaded)
     write_table(verdicts, folder / VERDICTS_NAME)
     overview = side_by_side(verdicts)
     write_table(overview, folder / OVERVIEW_NAME)
     return overview
+
+
+def _with_own_claims(verdicts: pd.DataFrame, loaded: LoadedCollection) -> pd.DataFrame:
+    """Judge what the collection itself claims of its experiments, by what their claims found."""
+    if not loaded.collection.expected:
+        return verdicts
+    found: dict[tuple[Any, Any], Any] = {(row.experiment, row.id): row for row in verdicts.itertuples(index=False)}
+    claims = loaded.collection.expected
+    judgements = [
+        claim.judge_rows(*(found[each.experiment, each.claim] for each in (claim.smaller, claim.larger)))
+        for claim in claims
+    ]
+    if loaded.overrides:
+        judgements = [judgement.held_against("the config was overridden") for judgement in judgements]
+    rows = [row_of(*judged) for judged in zip(claims, judged_together(judgements), strict=True)]
+    own = pd.DataFrame(rows, columns=COLUMNS).assign(experiment=loaded.name)
+    return pd.concat([verdicts, own[verdicts.columns]], ignore_index=True)
 
 
 def side_by_side(verdicts: pd.DataFrame) -> pd.DataFrame:

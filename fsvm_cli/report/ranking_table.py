@@ -35,6 +35,7 @@ def print_ranking(ranking: FeatureRanking, style: str) -> None:
             "n_samples": ranking.n_samples,
             "n_features": len(ranking.feature_names),
             "converged": ranking.converged,
+            "chosen": ranking.chosen,
             "features": [row | _words_of(str(row["feature"]), ranking) for row in rows],
         }
         write_for_machines(json_text(content))
@@ -57,6 +58,8 @@ def _print_table(ranking: FeatureRanking, rows: list[dict[str, Any]]) -> None:
             table.add_row("", f"  {word}", f"{score:.6g}", style="dim")
     console = open_console()
     console.print(f"{ranking.method}: {len(rows)} features ranked on {ranking.n_samples} samples")
+    if ranking.chosen:
+        console.print("chosen: " + ", ".join(f"{name} {value}" for name, value in ranking.chosen.items()))
     console.print(table)
     if len(rows) > MOST_ROWS:
         console.print(f"and {len(rows) - MOST_ROWS:,} features more; --format csv lists all")

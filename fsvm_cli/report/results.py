@@ -15,12 +15,14 @@ from fsvm_cli.report.complete_trials import collect
 from fsvm_cli.report.folder import (
     CHOSEN_NAME,
     CURVES_NAME,
+    MEASURES_NAME,
     SCORES_NAME,
     SELECTION_NAME,
     TABLE_NAMES,
     VERDICTS_NAME,
     remove_figures,
 )
+from fsvm_cli.report.measures import summarise_measures
 from fsvm_cli.report.numbers import DIGITS_OF_MACHINES
 from fsvm_cli.report.selection import summarise_selection
 from fsvm_cli.report.table_files import write_table
@@ -53,9 +55,8 @@ def write_tables(loaded: LoadedConfig, experiment: Experiment, store: Store, fol
     tables = {CURVES_NAME: curves, SCORES_NAME: scores}
     if experiment.config.rankings:
         tables[SELECTION_NAME] = summarise_selection(experiment, collected)
-    chosen = summarise_chosen(collected)
-    if not chosen.empty:
-        tables[CHOSEN_NAME] = chosen
+    of_some = {CHOSEN_NAME: summarise_chosen(collected), MEASURES_NAME: summarise_measures(collected)}
+    tables |= {file_name: table for file_name, table in of_some.items() if not table.empty}
     if experiment.config.expected:
         trials = Trials(experiment, collected)
         tables[VERDICTS_NAME] = table_of_verdicts(trials, overridden=bool(loaded.document.overrides))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import textwrap
 from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 THIN: dict[str, Any] = {"elinewidth": 0.8}
 THRESHOLD: dict[str, Any] = {"color": "#000000", "linewidth": 0.9, "linestyle": "--"}
 
+CHARACTERS_OF_COLUMN = 42
+"""Of a title that stand side by side in the width of a column."""
 MAX_NAMED = 40
 """Features that a column of names has room for."""
 MAX_BARS = 400
@@ -64,10 +67,11 @@ def draw_scores(scores: pd.DataFrame, config: Config, folder: Path, formats: Seq
 @contextlib.contextmanager
 def _named_features(panels: Panels) -> Iterator[Figure]:
     """Draw one line for each feature, and the panels side by side."""
-    first = panels[0][1]
+    first, n_columns = panels[0][1], min(len(panels), 2)
+    characters = CHARACTERS_OF_COLUMN * n_columns // len(panels)
     chosen = np.sort(np.argsort(-first["mean"].to_numpy(), kind="stable")[:MAX_NAMED])
     heights = np.arange(len(chosen))
-    with figure(COLUMN_WIDTH * min(len(panels), 2), 0.9 + 0.15 * len(chosen)) as drawing:
+    with figure(COLUMN_WIDTH * n_columns, 0.9 + 0.15 * len(chosen)) as drawing:
         all_axes = drawing.subplots(1, len(panels), sharey=True, squeeze=False)[0]
         for number, (axes, (ranking, rows)) in enumerate(zip(all_axes, panels, strict=True)):
             picked, colour = rows.loc[chosen], COLOURS[number % len(COLOURS)]
@@ -78,7 +82,9 @@ def _named_features(panels: Panels) -> Iterator[Figure]:
                 axes.errorbar(picked["mean"], heights, xerr=spread, fmt="o", color=colour, ecolor="#999999", **THIN)
             if ranking.score_threshold is not None:
                 axes.axvline(ranking.score_threshold, **THRESHOLD)
-            axes.set_title(_title(ranking), loc="left")
+            axes.set_title(
+                "\n".join(textwrap.fill(line, characters) for line in _title(ranking).split("\n")), loc="left"
+            )
             axes.margins(y=0.5 / len(chosen))
         all_axes[0].set_yticks(heights, first.loc[chosen, "feature"].map(legible))
         all_axes[0].invert_yaxis()

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fsvm_cli.data.source import GeneratedSource
+from fsvm_cli.data.source import FixedSource, GeneratedSource
+from fsvm_cli.evaluation.bootstrap import paired_bootstrap_interval
+from fsvm_cli.evaluation.metrics import METRICS
 from fsvm_cli.evaluation.seeds import random_stream
-from fsvm_cli.spec.claims.findings import Curve
+from fsvm_cli.evaluation.statistics import MeanInterval, difference_interval, mean_interval, p_value
+from fsvm_cli.report.complete_trials import FACTS_OF_CLASSES
+from fsvm_cli.spec.claims.findings import Comparison, Curve
+from fsvm_cli.spec.oracle import ORACLE
 from fsvm_cli.spec.rankings import ALL_FEATURES
 from fsvm_cli.spec.selections import selections
 
@@ -20,7 +26,9 @@ if TYPE_CHECKING:
     from fsvm_cli.experiment.plan import Experiment
     from fsvm_cli.report.complete_trials import CompleteTrials
     from fsvm_cli.spec.claims.base import Claim, Place
-    from fsvm_cli.spec.claims.findings import Fact
+    from fsvm_cli.spec.claims.findings import Fact, Portion
+
+_NONE = np.zeros(0, dtype=np.intp)
 
 
 class Trials:
@@ -43,11 +51,13 @@ class Trials:
     def _key(self, ranking: str, train_size: int | None) -> tuple[str, int]:
         n_train = max(self.experiment.n_test) if train_size is None else train_size
         if ranking == ALL_FEATURES:
-            # With all features every ranking has the same machine; an extractor's sees components, a selection's few.
+            # With all features every ranking has the same machine; an extractor's sees components, the oracle's and a
+            # selection's few.
             config = self.experiment.config
-            extracted = {each.label for each in config.extractors} | {each.label for each in config.classifiers}
-            extracted |= {each.label for each in selections(config.subsets, config.rankings)}
-            found = (label for label, size in self._collected if size == n_train and label not in extracted)
+            others = {ORACLE, *(extraction.label for extraction in config.extractors)}
+            others |= {alternative.label for alternative in config.alternatives}
+            others |= {selection.label for selection in selections(config.subsets, config.rankings)}
+            found = (label for label, size in self._collected if size == n_train and label not in others)
             ranking = next(found, ALL_FEATURES)
         return ranking, n_train
 
@@ -59,10 +69,63 @@ class Trials:
     def at(self, place: Place) -> NDArray[np.float64]:
         """Value at a place in each trial, in per cent; the mean over a stretch."""
         found = self._of(place.ranking, place.train_size)
-        features = found.sizes[-1] if place.features == "all" else place.features
+        chosen = found.values[place.computed, place.part][:, self._columns(place)]
+        values: NDArray[np.float64] = 100 * chosen.mean(axis=1)
+        return 100 - values if place.is_error else values
+
+    def _columns(self, place: Place) -> NDArray[np.bool_]:
+        """Find which of the sizes a place means."""
+        sizes = self._of(place.ranking, place.train_size).sizes
+        features = sizes[-1] if place.features == "all" else place.features
         low, high = features if isinstance(features, tuple) else (features, features)
-        chosen = [low <= size <= high for size in found.sizes]
-        values: NDArray[np.float64] = 100 * found.values[place.metric, place.part][:, chosen].mean(axis=1)
+        return np.array([low <= size <= high for size in sizes])
+
+    def estimate(self, place: Place) -> MeanInterval:
+        """Mean at a place; of a single given split, with the bootstrap interval over its test rows."""
+        found = mean_interval(self.at(place))
+        trials = self._of(place.ranking, place.train_size)
+        of_rows = trials.intervals.get((place.computed, place.part))
+        if found.n > 1 or not of_rows or isinstance(place.features, tuple):
+            return found
+        size = trials.sizes[-1] if place.features == "all" else place.features
+        low, high = (100 * end for end in of_rows[trials.sizes.index(size)])
+        return replace(found, low=100 - high, high=100 - low) if place.is_error else replace(found, low=low, high=high)
+
+    def compared(self, higher: Place, lower: Place) -> Comparison:
+        """Difference between two places on the same trials."""
+        differences = self.at(higher) - self.at(lower)
+        if len(differences) == 1:
+            return self._compared_on_rows(higher, lower, float(differences[0]))
+        found = mean_interval(differences)
+        on_new_data = difference_interval(differences, self._test_to_train(higher))
+        return Comparison(found, p_value(found), on_new_data, "95 % interval of the mean difference over the splits")
+
+    def _compared_on_rows(self, higher: Place, lower: Place, difference: float) -> Comparison:
+        """Compare two machines on the rows of the only test part, where the trial has kept what they said of them."""
+        unknown = MeanInterval(difference, np.nan, np.nan, np.nan, 1)
+        test = "95 % interval of the paired bootstrap over the test rows"
+        y, first = self._answers(higher)
+        _, second = self._answers(lower)
+        if not len(y) or {higher.part, lower.part} != {"test"}:
+            return Comparison(unknown, np.nan, unknown, test)
+        if higher.is_error:  # less of what the error is computed from
+            first, second = second, first
+        metric, n_classes = METRICS[higher.computed], self.experiment.source.n_classes
+        found = paired_bootstrap_interval(metric, y, first, second, n_classes, self.stream("bootstrap", "paired"))
+        interval = replace(unknown, low=100 * found.low, high=100 * found.high)
+        return Comparison(interval, found.p, unknown, test)
+
+    def _answers(self, place: Place) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Classes of the test rows, and those assigned by the machines of a place, one or those of a stretch."""
+        trials = self._of(place.ranking, place.train_size)
+        return (trials.answers[0], trials.answers[1:][self._columns(place)]) if trials.answers.size else (_NONE, _NONE)
+
+    def measure(self, place: Place, measure: str) -> NDArray[np.float64]:
+        """Measure of the classifiers at a place in each trial; NaN where there is none, or none has it."""
+        found = self._of(place.ranking, place.train_size)
+        if measure not in found.measures:
+            return np.full(len(found.splits), np.nan)
+        values: NDArray[np.float64] = found.measures[measure][:, self._columns(place)].mean(axis=1)
         return values
 
     def curve(self, ranking: str, metric: str, part: str) -> Curve:
@@ -78,8 +141,10 @@ class Trials:
         """Random stream of the experiment for a purpose."""
         return random_stream(self.experiment.config.protocol.seed, *purpose)
 
-    def fact(self, fact: Fact) -> NDArray[np.float64]:
-        """Value of a fact of the problem: one, or one of each trial."""
+    def fact(self, fact: Fact, of: Portion = "test part") -> NDArray[np.float64]:
+        """Value of a fact of the problem: one, or one of each trial; NaN of a whole set that each trial draws."""
+        if of == "whole set":
+            return np.array([self._of_whole_set(fact)])
         n_train = max(self.experiment.n_test)
         known = {
             "n_features": self.experiment.source.n_features,
@@ -89,7 +154,20 @@ class Trials:
         }
         return np.array([float(known[fact])]) if fact in known else self._of(ALL_FEATURES).facts[fact]
 
-    def test_to_train(self, place: Place) -> float:
+    def _of_whole_set(self, fact: Fact) -> float:
+        source = self.experiment.source
+        if not isinstance(source, FixedSource) or fact not in FACTS_OF_CLASSES:
+            return np.nan
+        return float(FACTS_OF_CLASSES[fact](np.bincount(source.dataset.y, minlength=source.n_classes)))
+
+    def is_set(self, fact: Fact) -> bool:
+        """Whether the config or the generator of the data decides a fact."""
+        protocol = self.experiment.config.protocol
+        parts = {"n_train": protocol.train[0], "n_test": protocol.test}
+        is_drawn = isinstance(self.experiment.source, GeneratedSource)
+        return isinstance(parts.get(fact), int) or (is_drawn and fact in {"n_features", "n_classes"})
+
+    def _test_to_train(self, place: Place) -> float:
         """Rows of the test part over rows of the training part; 0 where every trial draws new data."""
         if isinstance(self.experiment.source, GeneratedSource):
             return 0.0

@@ -64,7 +64,7 @@ def _lock_path() -> Path:
 
 def _mark(experiment: Experiment) -> Path:
     """Where it is noted, beside the compiled code, that all that an experiment calls is among it."""
-    called = experiment.config.model_dump_json(include={"classifier", "classifiers", "rankings", "extractors"})
+    called = experiment.config.model_dump_json(include={"classifier", "alternatives", "rankings", "extractors"})
     text = f"{called} {experiment.source.n_classes} {experiment.source.is_sparse} {numba.__version__} {platform.node()}"
     return Path(os.environ[VARIABLE]) / f"warm-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
 from fsvm_cli.documents import StrictModel
+from fsvm_cli.kernel_learning.kinds import Combine, MarginKind
 from fsvm_cli.spec.bayesian import Bayesian
-from fsvm_cli.spec.kernels import AnyKernel, KernelSpec, models_of_kernels
+from fsvm_cli.spec.kernels import SYNONYMS, AnyKernel, KernelSpec, models_of_kernels
 from fsvm_cli.spec.learner import EstimatorLearner
 from fsvm_cli.spec.machine import Machine
-from fsvm_cli.spec.tuning import TuneSteps  # noqa: TC001 - pydantic's fields are made from what stands here
+from fsvm_cli.spec.tuning import TuneSteps  # noqa: TC001 - as above
 from fsvm_cli.svm.one_vs_rest import OutputScaling  # noqa: TC001 - as above
 from fsvm_cli.svm.solvers.dual import Solver  # noqa: TC001 - as above
 
@@ -26,7 +28,7 @@ NO_SCALING: Literal["none"] = "none"
 
 
 class SklearnClassifier(StrictModel):
-    """A classifier of scikit-learn; several classes are its own affair, and it has no duality gap to reach."""
+    """A classifier in scikit-learn's manner; several classes are its own affair."""
 
     type: str
 
@@ -85,6 +87,56 @@ class AdaBoost(SklearnClassifier):
         return AdaBoostClassifier(n_estimators=self.rounds, random_state=random_state)
 
 
+class LearnedKernel(SklearnClassifier):
+    """The machine on a weighted sum of kernels, with weights that are learned on the training part."""
+
+    type: Literal["learned-kernel"] = "learned-kernel"
+    kernels: Annotated[tuple[AnyKernel, ...], Field(min_length=1)] = Field(description="Base kernels.")
+    combine: Combine = Field(
+        default="qcqp",
+        description="How their weights are learned: for the largest margin, not negative (qcqp) or of either sign "
+        "(sdp); by alignment with the labels, of kernels as they are or centred.",
+    )
+    margin: MarginKind = Field(
+        default="1-norm", description="What violations of the margin cost; a hard margin allows none."
+    )
+    C: Annotated[float, Field(gt=0)] | None = Field(
+        default=None, description="Price of a margin violation; of no meaning for a hard margin and a learned ridge."
+    )
+    unit_diagonal: bool = Field(default=False, description="Whether kernels are divided by the lengths of the samples.")
+    transductive: bool = Field(
+        default=False, description="Whether the features of the test part, not its classes, take part in learning."
+    )
+    tolerance: Annotated[float, Field(gt=0, lt=1)] = Field(default=1e-4, description="Relative gap of the weights.")
+
+    synonyms: ClassVar[Mapping[str, str]] = SYNONYMS
+
+    def learner(self, class_names: Sequence[str], random_state: int) -> Learner:  # noqa: ARG002 - nothing is drawn
+        """Build what a trial trains."""
+        from fsvm_cli.spec.learned_kernel import LearnedKernelMachine  # noqa: PLC0415 - seldom needed
+
+        kernels = tuple(kernel.kernel_object() for kernel in self.kernels)
+        C = 1.0 if self.C is None else self.C
+        return LearnedKernelMachine(
+            kernels, self.combine, self.margin, C, self.unit_diagonal, self.tolerance, self.transductive
+        )
+
+    def estimator(self, random_state: int) -> Any:
+        """Build the estimator, which draws nothing."""
+        return self.learner((), random_state).handed()["estimator"]
+
+    @model_validator(mode="after")
+    def _has_a_price_where_one_is_due(self) -> LearnedKernel:
+        is_soft = self.margin in {"1-norm", "2-norm"}
+        if is_soft and self.C is None:
+            raise ValueError(f"the key 'C' is missing; violations of the {self.margin} margin need a price")
+        if not is_soft and self.C is not None:
+            raise ValueError(f"a {self.margin} margin has no C; leave it out")
+        if self.margin == "learned-2-norm" and self.combine != "qcqp":
+            raise ValueError("a ridge is learned by the qcqp only; combine the kernels by it, or give a margin with C")
+        return self
+
+
 def is_absent(value: object) -> bool:
     """Say what is not written: a config that leaves the key out reads as it did before there was such a key."""
     return value in (None, {}, (), NO_SCALING)
@@ -133,9 +185,11 @@ class Classifier(KernelSpec):
 
 
 def _names_a_type(value: Any) -> str:
-    """Tell the classifiers that have a type from the machines, which have a kernel."""
-    has_type = "type" in value if isinstance(value, dict) else hasattr(value, "type")
-    return "type" if has_type else "kernel"
+    """Tell the machines with one kernel from those that combine several, and from the classifiers that have a type."""
+    for name in ("kernels", "type"):
+        if name in value if isinstance(value, dict) else hasattr(value, name):
+            return name
+    return "kernel"
 
 
 if TYPE_CHECKING:
@@ -145,13 +199,14 @@ else:
     AnyClassifier = models_of_kernels(Classifier, "Classifier")
     ExperimentClassifier = Annotated[
         Annotated[AnyClassifier, Tag("kernel")]
+        | Annotated[LearnedKernel, Tag("kernels")]
         | Annotated[NaiveBayes | DecisionTree | AdaBoost | Bayesian, Field(discriminator="type"), Tag("type")],
         Discriminator(_names_a_type),
     ]
 
 
-class ComparedClassifier(StrictModel):
-    """A classifier that is compared with that of the experiment."""
+class LabelledClassifier(StrictModel):
+    """One more classifier on all features, beside that of the experiment."""
 
-    label: Annotated[str, Field(min_length=1)] = Field(description="Name in tables and figures.")
+    label: Annotated[str, Field(min_length=1)] = Field(description="Its name in tables and claims.")
     classifier: ExperimentClassifier

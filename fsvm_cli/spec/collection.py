@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,7 @@ from pydantic import Field, field_validator
 
 from fsvm_cli.documents import StrictModel
 from fsvm_cli.mistakes import Mistake, MistakesError
+from fsvm_cli.spec.claims.between import SmallerDifferenceClaim
 from fsvm_cli.spec.schema import Paper, Text
 from fsvm_cli.terminal import brief
 
@@ -35,6 +37,11 @@ class Collection(StrictModel):
     )
     deviations: tuple[Text, ...] = Field(
         default=(), description="Where and why the collection departs from its source."
+    )
+    expected: tuple[SmallerDifferenceClaim, ...] = Field(
+        default=(),
+        exclude_if=operator.not_,
+        description="What the source claims of several of the experiments together, and how it is judged.",
     )
 
     @field_validator("experiments")

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+FOUND = "machine found"
+"""The measure that is 1 where there is a machine, and 0 where a hard margin was asked for and none was found."""
+
+
 class Curves(Protocol):
     """What a fresh classifier on each prefix of each order predicts, with its certificates."""
 
@@ -69,6 +73,22 @@ class EstimatorCurves:
     test_predicted: NDArray[np.intp]
     converged: NDArray[np.bool_]
     duality_gap: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class MeasuredCurves(EstimatorCurves):
+    """`Curves` of a classifier that tells more of itself than what it predicts, or that may not exist.
+
+    Attributes
+    ----------
+    measures : tuple of tuple of dict of str to float
+        What the classifier of each order and size measured on the training part, by name.
+    exists : (n_orders, n_sizes) array of bool
+        Whether there is a classifier at all. What one that does not exist predicts has no meaning.
+    """
+
+    measures: tuple[tuple[dict[str, float], ...], ...]
+    exists: NDArray[np.bool_]
 
 
 def curves_of_estimator(  # noqa: PLR0917 - the arguments of Learner.curves, in its order

@@ -57,8 +57,27 @@ def load_any(
             message = f"no claim of {name} has an id like '{brief(collection.claims)}'; {ids}"
             raise document.error((MEMBERS, index), message)
         members.append(member)
+    _refuse_claims_about_others(document, collection, members)
     changed = {key: value for member in members for key, value in member.document.overrides.items()}
     return LoadedCollection(path.stem, path.parent, collection, changed, tuple(members))
+
+
+def _refuse_claims_about_others(document: Document, collection: Collection, members: Sequence[LoadedConfig]) -> None:
+    """Refuse claims of a collection about what it does not collect."""
+    known = {
+        member.name: [claim.id for claim in member.config.expected if fnmatch.fnmatchcase(claim.id, collection.claims)]
+        for member in members
+    }
+    for index, claim in enumerate(collection.expected):
+        for key, found in (("smaller", claim.smaller), ("larger", claim.larger)):
+            here = ("expected", index, key)
+            if found.experiment not in known:
+                others = nearest(found.experiment, sorted(known))
+                raise document.error(here, f"{brief(found.experiment)} is none of the experiments; {others}")
+            if found.claim not in known[found.experiment]:
+                ids = nearest(found.claim, known[found.experiment])
+                message = f"no collected claim of {found.experiment} has the id '{brief(found.claim)}'; {ids}"
+                raise document.error(here, message)
 
 
 def _member(document: Document, index: int, beside: Path) -> tuple[Path, Document]:

@@ -7,6 +7,7 @@ classes themselves, so that a new one needs no line here.
 from __future__ import annotations
 
 import itertools
+import operator
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -27,8 +28,9 @@ from fsvm_cli.evaluation.metrics import METRICS
 from fsvm_cli.mistakes import Mistake, MistakesError, in_words
 from fsvm_cli.ranking.registry import ranking_methods
 from fsvm_cli.spec.claims.registry import AnyClaim
-from fsvm_cli.spec.classifiers import Classifier, ComparedClassifier, ExperimentClassifier, is_absent
+from fsvm_cli.spec.classifiers import Classifier, ExperimentClassifier, LabelledClassifier, is_absent
 from fsvm_cli.spec.extractors import AnyExtraction
+from fsvm_cli.spec.oracle import ORACLE, OracleFeatures
 from fsvm_cli.spec.rankings import ALL_FEATURES, AnyRanking, Ranking
 from fsvm_cli.spec.records import RECORD_NAMES
 from fsvm_cli.spec.selections import RelevanceSubsets, selections
@@ -121,6 +123,11 @@ class Protocol(StrictModel):
         """Whether the source of the data fixes the split."""
         return self.train == (GIVEN,)
 
+    @property
+    def has_one_split(self) -> bool:
+        """Whether one given split is all there is, so that only its test rows say how uncertain a number is."""
+        return self.is_given and self.splits == 1
+
     @model_validator(mode="after")
     def _given_split_stands_alone(self) -> Protocol:
         if GIVEN in self.train and (len(self.train), self.splits, self.test) != (1, 1, None):
@@ -140,13 +147,19 @@ class Config(StrictModel):
 
     title: Text = Field(description="What the experiment shows, for headings.")
     paper: Paper | None = Field(default=None, description="What it reproduces, if anything.")
+    variant_of: Text | None = Field(
+        default=None,
+        exclude_if=operator.not_,
+        description="Name of the experiment whose verdicts count, where this one judges the same claims under another "
+        "reading, or as a control: it is shown beside them, and is no second vote.",
+    )
     dataset: DatasetSpec = Field(description="Name of a data set, or a mapping with its options.")
     scaling: ScalingName = Field(description="Scaling of the features, fitted on each training part.")
     classifier: ExperimentClassifier = Field(description="The machine that is trained on each subset.")
-    classifiers: tuple[ComparedClassifier, ...] = Field(
+    alternatives: tuple[LabelledClassifier, ...] = Field(
         default=(),
         exclude_if=is_absent,
-        description="Classifiers that are compared with it on all features, where nothing is ranked.",
+        description="Classifiers to compare with that of 'classifier', on all features and the same splits.",
     )
     protocol: Protocol
     rankings: tuple[AnyRanking, ...] = Field(
@@ -154,6 +167,12 @@ class Config(StrictModel):
     )
     extractors: tuple[AnyExtraction, ...] = Field(
         default=(), description="Feature extractors whose components, the best first, are compared with the rankings."
+    )
+    oracle: OracleFeatures | None = Field(
+        default=None,
+        exclude_if=is_absent,
+        description="Names of features that are known to matter, best first, or 'relevant' for those that the "
+        "generator of the data knows: the machine on these alone is compared with the rankings, as 'oracle'.",
     )
     subsets: (
         Literal["all"]
@@ -173,8 +192,10 @@ class Config(StrictModel):
     record: tuple[Literal[*RECORD_NAMES], ...] = Field(  # type: ignore[valid-type]
         default=(),
         description="What to keep of the first split beside figures of merit: the decision function of a "
-        "gradient-angle ranking in the plane, the feature weights of kpd rankings along their descents, or the "
-        "hyperparameters of ard rankings and bayesian classifiers along their ascents, and at the end.",
+        "gradient-angle ranking in the plane, the feature weights of kpd rankings along their descents, the "
+        "hyperparameters of ard rankings and bayesian classifiers along their ascents, and at the end, the "
+        "distribution functions of the best features of a kolmogorov-smirnov ranking, or the receiver operating "
+        "characteristics (roc) of all rankings.",
     )
     control: Literal["permute-labels"] | None = Field(
         default=None, description="permute-labels: shuffle the labels, so that anything above chance betrays a leak."
@@ -198,8 +219,8 @@ class Config(StrictModel):
     def classifiers_written(self) -> Iterator[tuple[Location, ExperimentClassifier]]:
         """Yield the classifiers that stand in the config, each with its place."""
         yield ("classifier",), self.classifier
-        for place, compared in enumerate(self.classifiers):
-            yield ("classifiers", place, "classifier"), compared.classifier
+        for place, labelled in enumerate(self.alternatives):
+            yield ("alternatives", place, "classifier"), labelled.classifier
         for place, ranking in enumerate(self.rankings):
             if ranking.classifier is not None:
                 yield ("rankings", place, "classifier"), ranking.classifier
@@ -207,9 +228,9 @@ class Config(StrictModel):
     def classifiers_shown(self) -> list[ExperimentClassifier]:
         """List the classifiers whose curves are shown, one for each curve."""
         # Components, and all features where nothing is ranked, have the classifier of the experiment.
-        others = self.extractors if self.rankings else (None,)
-        compared = (each.classifier for each in self.classifiers)
-        return [*map(self.classifier_of, self.rankings), *(self.classifier for _ in others), *compared]
+        n_others = (len(self.extractors) if self.rankings else 1) + (self.oracle is not None)
+        labelled = (each.classifier for each in self.alternatives)
+        return [*map(self.classifier_of, self.rankings), *[self.classifier] * n_others, *labelled]
 
     @model_validator(mode="after")
     def _agrees_with_itself(self) -> Config:
@@ -229,24 +250,24 @@ class Config(StrictModel):
         """Find rankings and extractors that share a label."""
         labels = [("rankings", place, each.label) for place, each in enumerate(self.rankings)]
         labels += [("extractors", place, each.label) for place, each in enumerate(self.extractors)]
-        labels += [("classifiers", place, each.label) for place, each in enumerate(self.classifiers)]
-        seen: set[str] = {ALL_FEATURES} if self.classifiers else set()
+        labels += [("alternatives", place, each.label) for place, each in enumerate(self.alternatives)]
+        seen = {ALL_FEATURES} if self.alternatives else set()
+        seen |= set() if self.oracle is None else {ORACLE}
         for key, place, label in labels:
             if label in seen:
-                message = f"two rankings are called '{brief(label)}'; give each a label of its own"
+                kind = "classifiers" if key == "alternatives" else "rankings"
+                message = f"two {kind} are called '{brief(label)}'; give each a label of its own"
                 yield Mistake((key, place, "label"), message)
             seen.add(label)
 
     def _company(self) -> Iterator[Mistake]:
-        """Find extractors that stand alone."""
+        """Find extractors that stand alone, and alternative classifiers that do not."""
         if self.extractors and not self.rankings:
             yield Mistake(("extractors",), "extractors are compared with rankings; list at least one under 'rankings'")
-
-        if self.classifiers and self.rankings:
+        if self.alternatives and self.rankings:
             yield Mistake(
-                ("classifiers",),
-                "classifiers are compared on all features, where nothing is ranked; give the rankings classifiers of "
-                "their own, or leave one of the two out",
+                ("alternatives",),
+                "alternatives are compared on all features; leave out 'rankings', or give them their own 'classifier'",
             )
 
     def _shares(self) -> Iterator[Mistake]:
@@ -292,13 +313,13 @@ class Config(StrictModel):
     def _claims(self) -> Iterator[Mistake]:
         """Find claims that speak of what is not computed."""
         scored = {ALL_FEATURES, *(ranking.label for ranking in self.rankings)}
-        scored |= {compared.label for compared in self.classifiers}
-        extracted = {extraction.label for extraction in self.extractors}
-        extracted |= {selection.label for selection in selections(self.subsets, self.rankings)}
+        unscored = {extraction.label for extraction in self.extractors} | ({ORACLE} if self.oracle else set())
+        unscored |= {selection.label for selection in selections(self.subsets, self.rankings)}
+        scored |= {alternative.label for alternative in self.alternatives}
         for number, claim in enumerate(self.expected):
             here, who = ("expected", number), f"the claim {brief(claim.id)}"
-            # A claim without a place on a curve is one about scores, which components do not have.
-            labels = scored | extracted if any(claim.places()) else scored
+            # A claim without a place on a curve is one about scores, which components and the oracle do not have.
+            labels = scored | unscored if any(claim.places()) else scored
             for label in dict.fromkeys(claim.rankings()):
                 if label not in labels:
                     called = f"; {nearest(label, sorted(labels))}"
@@ -310,5 +331,7 @@ class Config(StrictModel):
                         f"{who} speaks of all features, where rankings with classifiers of their own differ; name a "
                         "ranking in it",
                     )
-                if place.metric not in self.metrics:
-                    yield Mistake(here, f"{who} speaks of {place.metric}, which 'metrics' does not list; list it there")
+                if place.computed not in self.metrics:
+                    yield Mistake(
+                        here, f"{who} speaks of {place.computed}, which 'metrics' does not list; list it there"
+                    )

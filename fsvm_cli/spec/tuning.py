@@ -16,6 +16,7 @@ from fsvm_cli.evaluation.folds import LEAVE_ONE_OUT
 from fsvm_cli.mistakes import in_words
 from fsvm_cli.spec.kernels import SYNONYMS, fields_in_configs
 from fsvm_cli.svm.kernels.registry import KERNELS
+from fsvm_cli.svm.ties import TieRule
 
 if TYPE_CHECKING:
     from fsvm_cli.svm.kernels.base import Kernel
@@ -85,6 +86,12 @@ class TuneStep(StrictModel):
     C: tuple[Annotated[float, Field(gt=0)], ...] = Field(default=(), description="Values of C to choose from.")
     folds: Folds = Field(
         description="Parts of the training part of which each is left out once; by class, in a random order."
+    )
+    ties: TieRule = Field(
+        default="margin",
+        description="What decides among equally accurate candidates. margin: the accuracy of their neighbours on the "
+        "grid, to within one standard error, then the largest margin; smoothest: the smallest C, then the smoothest "
+        "kernel.",
     )
 
     @model_validator(mode="after")

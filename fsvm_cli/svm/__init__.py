@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from fsvm_cli.svm.kernels.polynomial import Polynomial
     from fsvm_cli.svm.kernels.registry import KERNELS, kernel_from_name
     from fsvm_cli.svm.kernels.tanh import Tanh
+    from fsvm_cli.svm.kernels.unit_diagonal import UnitDiagonal
     from fsvm_cli.svm.kernels.weighted_sum import WeightedSum
     from fsvm_cli.svm.one_vs_rest import OneVsRest, decision_values, fit_one_vs_rest, predict_codes
     from fsvm_cli.svm.paths.nested import NestedCurves, nested_curves
@@ -39,6 +40,7 @@ _HOMES = {
     "kernels.polynomial": ("Polynomial",),
     "kernels.registry": ("KERNELS", "kernel_from_name"),
     "kernels.tanh": ("Tanh",),
+    "kernels.unit_diagonal": ("UnitDiagonal",),
     "kernels.weighted_sum": ("WeightedSum",),
     "solvers.certificate": ("bias_of", "duality_gap"),
     "solvers.dual": ("ConvergenceError", "DualProblem", "DualSolution", "InfeasibleError", "Solver"),
@@ -68,6 +70,7 @@ __all__ = [
     "Polynomial",
     "Solver",
     "Tanh",
+    "UnitDiagonal",
     "WeightedSum",
     "bias_of",
     "decision_values",

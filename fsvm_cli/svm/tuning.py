@@ -15,6 +15,7 @@ from fsvm_cli.svm.one_vs_rest import TIE_TOLERANCES, predict_codes
 from fsvm_cli.svm.paths.folds import Booleans, Fold, FoldMachines
 from fsvm_cli.svm.solvers.dual import Array, DualProblem
 from fsvm_cli.svm.solvers.solve import check_options, solve
+from fsvm_cli.svm.ties import TieRule, best_candidate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,14 +55,15 @@ def grid_search(
     *,
     n_classes: int,
     tolerance: float = 1e-6,
+    ties: TieRule = "margin",
     jobs: int = 1,
 ) -> GridSearch:
     """Choose kernel and C by accuracy in cross-validation.
 
     Kernels of one statistic share its matrix, folds share the Gram matrix. Machines on all samples are fitted along
     ascending C, and the machines of a fold begin at them; where no support vector is left out they are the same.
-    Of equally accurate candidates the smoothest is taken: smallest C, then the kernel of least `roughness` (largest
-    theta, smallest degree, gamma or scale).
+    Of equally accurate candidates the one with the largest margin is taken, of those whose neighbours on the grid are
+    accurate too; see `fsvm_cli.svm.ties`.
 
     Parameters
     ----------
@@ -80,6 +82,9 @@ def grid_search(
         >= 2.
     tolerance : float
         The relative duality gap of every machine.
+    ties : {"margin", "smoothest"}
+        What decides among equally accurate candidates; "smoothest": smallest C, then the kernel of least `roughness`
+        (largest theta, smallest degree, gamma or scale).
     jobs : int
         Threads, one kernel at a time each. The result does not depend on it.
 
@@ -103,15 +108,14 @@ def grid_search(
     def gram_of(kernel: Kernel) -> Array:
         return kernel.value(statistics[_shared(kernel)]) if isinstance(kernel, AdditiveKernel) else kernel.gram(X, X)
 
-    def evaluate(kernel: Kernel) -> tuple[Array, Booleans]:
+    def evaluate(kernel: Kernel) -> tuple[Array, Booleans, Array]:
         return _cross_validate(gram_of(kernel), y, ascending, checked, n_classes, tolerance)
 
     with ThreadPoolExecutor(max_workers=jobs) as pool:
         results = list(pool.map(evaluate, kernels))
-    accuracy, converged = (np.stack(part) for part in zip(*results, strict=True))
-    smoothest = sorted(range(len(kernels)), key=lambda k: kernels[k].roughness)
-    best = accuracy.max()
-    c, k = next((c, k) for c in range(len(ascending)) for k in smoothest if accuracy[k, c] == best)
+    accuracy, converged, narrowness = (np.stack(part) for part in zip(*results, strict=True))
+    n_tested = sum(len(test) for _, test in checked)
+    k, c = best_candidate(kernels, accuracy, narrowness, n_tested, ties)
     columns = np.searchsorted(ascending, np.asarray(Cs, dtype=np.float64))
     return GridSearch(kernels[k], float(ascending[c]), accuracy[:, columns], converged[:, columns])
 
@@ -122,8 +126,8 @@ def _shared(kernel: AdditiveKernel) -> tuple[object, object]:
 
 def _cross_validate(  # noqa: PLR0917
     gram: Array, y: Codes, Cs: Array, folds: list[Fold], n_classes: int, tolerance: float
-) -> tuple[Array, Booleans]:
-    """Return mean accuracy and convergence for each C on one Gram matrix."""
+) -> tuple[Array, Booleans, Array]:
+    """Return mean accuracy, convergence and narrowness of the margin for each C on one Gram matrix."""
     labels, _ = machine_labels(y, n_classes)
     machines = {m: FoldMachines(gram, labels[m], Cs, tolerance) for m in np.flatnonzero((labels > 0).any(axis=1))}
     accuracy, converged = np.zeros(len(Cs)), np.ones(len(Cs), dtype=bool)
@@ -139,7 +143,9 @@ def _cross_validate(  # noqa: PLR0917
             converged &= done
         predicted = [predict_codes(scores[:, c], counts, TIE_TOLERANCES * tolerance) for c in range(len(Cs))]
         accuracy += np.mean(np.stack(predicted) == y[test], axis=1) / len(folds)
-    return accuracy, converged
+    # Coefficients add up to 0, so that the bias in the scores does not count.
+    squared_norm = sum(np.einsum("ci,ci->c", each.coefficients, each.scores) for each in machines.values())
+    return accuracy, converged, squared_norm * (np.trace(gram) / len(y) - gram.mean())
 
 
 def _solve_fold(gram: Array, y: Array, C: float, fold: Fold, tolerance: float) -> tuple[Array, bool]:

@@ -19,6 +19,7 @@ from pydantic import TypeAdapter, ValidationError
 from sklearn.utils import Bunch
 
 from fsvm_cli.data.readers import arff, libsvm
+from fsvm_cli.data.readers.numbers import Reading
 from fsvm_cli.data.source import open_source
 from fsvm_cli.data.spec import DatasetSpec, TableSpec
 from fsvm_cli.data.table import dataset_from_table
@@ -151,7 +152,7 @@ def test_bad_tables_are_refused(text: str | bytes, message: str) -> None:
 
 def test_a_word_far_down_is_named() -> None:
     rows = "".join(f"{row},{row % 2}\n" for row in range(200_000))
-    with pytest.raises(DataError, match=r"in 1 rows, words: 'oops'; mend the numbers that are none, drop the column$"):
+    with pytest.raises(DataError, match=r"in 1 rows, words: 'oops'; mend .*drop the column$"):
         csv("a,y\n" + rows + "oops,1\n")
 
 
@@ -180,7 +181,7 @@ def test_files_that_are_not_there_or_not_known() -> None:
     with pytest.raises(DataError, match=r"nowhere\.csv: cannot be read"):
         opened(file="nowhere.csv", target="y")
     with pytest.raises(UsageError, match=r"the ending does not tell .* one of \.csv, .*config"):
-        opened(file="mine.xlsx", target="y")
+        opened(file="mine.docx", target="y")
     Path("folder.csv").mkdir()
     with pytest.raises(DataError, match="cannot be read"):
         opened(file="folder.csv", target="y")
@@ -438,21 +439,21 @@ def test_numbers_survive_csv_bit_by_bit(rows: list[tuple[float, float, str]]) ->
     dataset = csv(frame.to_csv(index=False))
     np.testing.assert_array_equal(dataset.X, frame[["a", "b"]].to_numpy())
     assert [dataset.class_names[code] for code in dataset.y] == frame["y"].tolist()
-    assert dataset.sha256 == dataset_from_table("t", pa.Table.from_pandas(frame), TableSpec(target="y")).sha256
+    assert dataset.sha256 == dataset_from_table("t", Reading(pa.Table.from_pandas(frame)), TableSpec(target="y")).sha256
 
 
 def test_integers_that_floats_cannot_tell_apart_stay_apart_or_are_refused() -> None:
     large = [2**53, 2**53 + 1, 2**53, 2**53 + 1]
     table = pa.table({"a": [1, 2, 3, 5], "y": large})
-    assert dataset_from_table("t", table, TableSpec(target="y")).class_names == (str(2**53), str(2**53 + 1))
+    assert dataset_from_table("t", Reading(table), TableSpec(target="y")).class_names == (str(2**53), str(2**53 + 1))
     table = pa.table({"a": large, "y": [0, 1, 0, 1]})
     with pytest.raises(DataError, match="column 'a' holds integers so large that"):
-        dataset_from_table("t", table, TableSpec(target="y"))
+        dataset_from_table("t", Reading(table), TableSpec(target="y"))
     table = pa.table({"a": [2**60, 2**60 + 2**20, 0, 1], "y": [0, 1, 0, 1]})
-    assert dataset_from_table("t", table, TableSpec(target="y")).X[1, 0] == 2.0**60 + 2.0**20
+    assert dataset_from_table("t", Reading(table), TableSpec(target="y")).X[1, 0] == 2.0**60 + 2.0**20
 
 
 @pytest.mark.parametrize("unit", [1e308, 5e-324])
 def test_the_mean_of_values_at_the_ends_of_the_doubles_is_between_them(unit: float) -> None:
     table = pa.table({"a": [unit, unit, unit, None], "y": [0, 1, 0, 1]})
-    assert dataset_from_table("t", table, TableSpec(target="y", missing="mean")).X[3, 0] == unit
+    assert dataset_from_table("t", Reading(table), TableSpec(target="y", missing="mean")).X[3, 0] == unit

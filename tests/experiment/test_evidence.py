@@ -38,7 +38,7 @@ BESIDE = [{"label": "Bayesian", "classifier": BAYESIAN}, {"label": "stumps", "cl
 
 
 def compared(planned: Planned, **changes: Any) -> Experiment:
-    return planned(**PLANE | {"rankings": None, "subsets": None, "classifiers": BESIDE} | changes)
+    return planned(**PLANE | {"rankings": None, "subsets": None, "alternatives": BESIDE} | changes)
 
 
 def selected(planned: Planned, **changes: Any) -> Experiment:
@@ -120,21 +120,21 @@ def test_ascents_and_their_ends_are_recorded(build: Callable[..., Experiment], p
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"classifiers": [*BESIDE, BESIDE[0]]}, "two rankings are called 'Bayesian'"),
+        ({"alternatives": [*BESIDE, BESIDE[0]]}, "are called 'Bayesian'"),
         (
-            {"classifiers": [{"label": "all features", "classifier": BAYESIAN}]},
+            {"alternatives": [{"label": "all features", "classifier": BAYESIAN}]},
             "are called 'all features'",
         ),
-        ({"rankings": [{"method": "random"}]}, "classifiers are compared on all features, where nothing is ranked"),
+        ({"rankings": [{"method": "random"}]}, "alternatives are compared on all features"),
         ({"subsets": {"relevance": [0.5]}}, "a relevance is that of features that are ranked; list rankings"),
-        ({"classifiers": None, "rankings": [{"method": "fisher"}], "subsets": {"relevance": [0.5]}}, "are no shares"),
+        ({"alternatives": None, "rankings": [{"method": "fisher"}], "subsets": {"relevance": [0.5]}}, "are no shares"),
         (
-            {"classifiers": None, "rankings": [{"method": "rfe"}], "classifier": BAYESIAN},
+            {"alternatives": None, "rankings": [{"method": "rfe"}], "classifier": BAYESIAN},
             "rfe ranks with",
         ),
         ({"subsets": {"relevance": [1.5]}}, "relevance"),
         ({"classifier": {"type": "bayesian", "stop": 2}}, "stop is 2"),
-        ({"classifiers": [BESIDE[1]], "record": ["ascent"]}, "the ascent is that of an ard ranking or a bayesian"),
+        ({"alternatives": [BESIDE[1]], "record": ["ascent"]}, "the ascent is that of an ard ranking or a bayesian"),
     ],
 )
 def test_what_does_not_go_together_is_told(

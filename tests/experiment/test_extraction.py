@@ -61,7 +61,9 @@ def test_a_test_label_changes_no_component(planned: Planned, monkeypatch: pytest
         monkeypatch.setattr(method, "fit", lambda self, X, y, fit=fit: (seen.append(len(X)), fit(self, X, y))[1])
     experiment = planned(extractors=EVERY)
     run_trial(experiment, FIRST, dict.fromkeys(experiment.numbers(), (5,)))
-    assert seen == [12] * len(EVERY)
+    # One of them begins at the directions of another.
+    assert set(seen) == {12}
+    assert len(seen) >= len(EVERY)
 
 
 def test_all_features_are_those_of_a_ranking_and_scores_those_of_rankings(planned: Planned, tmp_path: Path) -> None:
@@ -81,7 +83,7 @@ def test_an_extractor_is_part_of_the_key_by_its_parameters(planned: Planned) -> 
     def key(**parameters: Any) -> str:
         return planned(extractors=[{"method": "mmip"} | parameters]).key(2, FIRST)
 
-    assert len({key(), key(n_bins=5), key(n_sweeps=1)}) == 3
+    assert len({key(), key(n_bins=5), key(n_starts=1)}) == 3
     assert key() == key(label="projections")
 
 

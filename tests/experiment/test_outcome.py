@@ -42,7 +42,11 @@ def outcomes(draw: st.DrawFn) -> Outcome:
     gaps = np.array(draw(st.lists(finite, min_size=len(sizes), max_size=len(sizes))))
     rng = np.random.default_rng(draw(st.integers(0, 99)))
     train, test = rng.integers(0, 10**6, size=(2, len(sizes), N_CLASSES, N_CLASSES))
-    return Outcome(scores, draw(st.booleans()), sizes, train, test, rng.integers(0, 9, len(sizes)), gaps, chosen)
+    n_missed = rng.integers(0, 9, len(sizes))
+    answers = rng.integers(0, N_CLASSES, size=(1 + len(sizes), 4) if draw(st.booleans()) else (0, 0))
+    measured = st.dictionaries(st.text(), finite, max_size=2)
+    measures = draw(st.just(()) | st.lists(measured, min_size=len(sizes), max_size=len(sizes)).map(tuple))
+    return Outcome(scores, draw(st.booleans()), sizes, train, test, n_missed, gaps, chosen, answers, measures)
 
 
 @given(outcomes())
@@ -50,7 +54,7 @@ def test_an_outcome_survives_its_packing(outcome: Outcome) -> None:
     again = Outcome.unpacked(outcome.packed())
     assert again == outcome
     assert again.packed() == outcome.packed()
-    for name in ("train", "test", "n_unconverged", "duality_gap"):
+    for name in ("train", "test", "n_unconverged", "duality_gap", "answers"):
         np.testing.assert_array_equal(getattr(again, name), getattr(outcome, name))
     assert (again.scores, again.sizes, again.chosen) == (outcome.scores, outcome.sizes, outcome.chosen)
 
@@ -64,6 +68,11 @@ def test_merging_keeps_every_subset_in_the_order_of_the_sizes(first: Outcome, la
         np.testing.assert_array_equal(merged.confusions(part, later.sizes), later.confusions(part, later.sizes))
         np.testing.assert_array_equal(merged.confusions(part, kept), first.confusions(part, kept))
     np.testing.assert_array_equal(merged.duality_gap[merged.rows(kept)], first.duality_gap[first.rows(kept)])
+    if first.answers.size and later.answers.size:
+        np.testing.assert_array_equal(merged.answers_at(later.sizes)[1:], later.answers[1:])
+        np.testing.assert_array_equal(merged.answers_at(kept)[1:], first.answers_at(kept)[1:])
+    else:
+        assert not merged.answers.size, "of some subsets alone there is no paired comparison"
     assert merged.ranking_converged == (first.ranking_converged and later.ranking_converged)
 
 

@@ -205,7 +205,11 @@ rankings:
             "folds: 1",
             "c.yaml:7:63: classifier.tune.folds: 1 is no number of folds; write 2 or more",
         ),
-        ("folds: 5", "fold: 5", "c.yaml:7:56: unknown key 'fold'; allowed: C, folds, kernels; did you mean 'folds'?"),
+        (
+            "folds: 5",
+            "fold: 5",
+            "c.yaml:7:56: unknown key 'fold'; allowed: C, folds, kernels, ties; did you mean 'folds'?",
+        ),
         ("{kernel: linear, C: 1}", "{kernel: linear}", "c.yaml:10:34: the key 'C' is missing"),
     ],
 )

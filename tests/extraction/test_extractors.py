@@ -7,16 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given
-from hypothesis import strategies as st
-from hypothesis.extra import numpy as hnp
 from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.metrics import mutual_info_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from fsvm_cli.extraction.lda import LinearDiscriminants
-from fsvm_cli.extraction.mmip import InformativeProjections, complement
 from fsvm_cli.extraction.pca import PrincipalComponents
 from fsvm_cli.extraction.registry import extraction_methods
 from fsvm_cli.extraction.smife import SeparatedInformation, joint_information
@@ -39,10 +35,6 @@ def mixed_classes(y: np.ndarray) -> np.ndarray:
 
 Y = np.arange(120) % 3
 X = mixed_classes(Y)
-
-
-def information(values: np.ndarray, n_bins: int = 10) -> float:
-    return float(mutual_info_score(Y, quantise(values[:, None], n_bins)[:, 0]) / np.log(2))
 
 
 @parametrize_with_checks([method() for method in METHODS])
@@ -135,47 +127,3 @@ def test_smife_finds_eigenvectors_the_largest_first() -> None:
     values = np.diag(directions.T @ matrix @ directions)
     np.testing.assert_allclose(matrix @ directions, directions * values, atol=1e-10)
     assert (np.diff(np.abs(values)) <= 1e-12).all()
-
-
-def test_mmip_is_orthonormal_and_says_more_than_any_feature() -> None:
-    directions = InformativeProjections().fit(X, Y).directions_
-    np.testing.assert_allclose(directions.T @ directions, np.eye(5), atol=1e-10)
-    said = [information((X - X.mean(axis=0)) @ w) for w in directions.T]
-    assert said[0] > max(information(column) for column in X.T)
-
-
-@given(
-    hnp.arrays(float, st.integers(2, 7), elements=st.integers(-2, 2).map(float)).filter(np.any),
-    st.integers(0, 2**32 - 1),
-)
-def test_the_complement_of_a_direction_is_orthonormal_and_rounding_does_not_turn_it(entries: Any, seed: int) -> None:
-    direction = entries / np.linalg.norm(entries)
-    rounded = direction + np.random.default_rng(seed).integers(-4, 5, len(entries)) * 1e-16
-    found = complement(direction)
-    np.testing.assert_allclose(np.column_stack([direction, found]).T @ found, np.eye(len(entries))[:, 1:], atol=1e-14)
-    np.testing.assert_allclose(complement(rounded), found, atol=1e-14)
-
-
-def test_rounding_of_the_samples_does_not_change_the_projections_that_mmip_finds() -> None:
-    # Samples on a lattice, many of them equal: projections, and what they say, tie everywhere.
-    rng = np.random.default_rng(0)
-    lattice = rng.integers(0, 3, size=(80, 5)).astype(float)
-    y = (lattice[:, 0] + lattice[:, 1] > lattice[:, 2] + rng.integers(0, 2, 80)).astype(int)
-    exact = InformativeProjections().fit(lattice, y).directions_
-    for seed in range(3):
-        noise = np.random.default_rng(seed).integers(-4, 5, lattice.shape) * 1e-16
-        np.testing.assert_allclose(InformativeProjections().fit(lattice + noise, y).directions_, exact, atol=1e-12)
-
-
-def test_mmip_finds_a_direction_in_the_plane_that_brute_force_cannot_better(rng: np.random.Generator) -> None:
-    angle = 0.7
-    hidden = rng.normal(size=(300, 2)) + np.column_stack([2.5 * (np.arange(300) % 3), np.zeros(300)])
-    turned = hidden @ np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])
-    y = np.arange(300) % 3
-
-    def said(w: np.ndarray) -> float:
-        return float(mutual_info_score(y, quantise((turned @ w)[:, None], 10)[:, 0]) / np.log(2))
-
-    found = InformativeProjections(n_components=1, n_sweeps=20).fit(turned, y).directions_[:, 0]
-    best = max(said(np.array([np.cos(a), np.sin(a)])) for a in np.linspace(0, np.pi, 721))
-    assert said(found) > 0.97 * best

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from fsvm_cli.bounds.bound import hard_margin_machine
+from fsvm_cli.data.synthetic import GENERATORS
 from fsvm_cli.ranking.bound_descent import LARGEST, SMALLEST, Objective, Penalty, descend
 from fsvm_cli.ranking.radius_margin import RadiusMargin
 from fsvm_cli.ranking.span import Span
@@ -55,6 +56,15 @@ def objective_of(
 ) -> Objective:
     labels, _ = machine_labels(np.unique(y, return_inverse=True)[1], len(np.unique(y)))
     return Objective(X, labels, kernel, 1.0, relative_ridge, ranker._bounds, 1e-10, "auto")
+
+
+@pytest.mark.parametrize("kernel", [Gaussian(2.0), Polynomial(2)], ids=lambda each: each.name)
+def test_a_feature_that_is_out_can_never_come_back(kernel: Kernel) -> None:
+    # The slides start from s = (0, 1, 1, 0) and print slopes of 29 and 163 where these go to 0.
+    X, y = nonlinear_problem()
+    objective = objective_of(RadiusMargin(), X[:, :4], y, kernel)
+    near, twice = (objective.at(np.arange(4), np.array([h, 1.0, 1.0, h])).slope for h in (1e-3, 2e-3))
+    np.testing.assert_allclose(twice[[0, 3]], 2 * near[[0, 3]], rtol=1e-3)
 
 
 @pytest.mark.parametrize("C", [1.0, np.inf])
@@ -169,6 +179,14 @@ def test_a_ridge_that_leaves_nothing_to_tell_becomes_relative() -> None:
     assert found.s[:2].min() > found.s[2:].max()
     flat = objective_of(RadiusMargin(), np.ones((4, 2)), np.array([0, 0, 1, 1]), Gaussian())
     assert flat.relative(np.arange(2), np.ones(2)) is flat
+
+
+def test_scales_do_not_shrink_for_the_sake_of_the_ridge() -> None:
+    # In two of these five the ridge would leave the machine nothing to tell, and noise would be in front.
+    for seed in range(1, 6):
+        X, y = GENERATORS["weston-nonlinear"].draw(np.random.default_rng(seed), 50, noise_sd=20.0)
+        found = RadiusMargin(Polynomial(2), C=1.0, n_features_to_select=2).fit((X - X.mean(axis=0)) / X.std(axis=0), y)
+        assert np.flatnonzero(found.support_).tolist() == [0, 1]
 
 
 def test_constant_features_go_first_and_copies_by_their_index() -> None:

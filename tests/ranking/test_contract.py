@@ -50,11 +50,11 @@ def separable(n_classes: int, n_features: int = 6) -> tuple[NDArray[np.float64],
     return X, y
 
 
-# Some checks have classes of three samples, which have no more than three folds.
-FEW_FOLDS = {"wrapper": {"folds": 2}}
+# Some checks have classes of three samples, which have no more than three folds; and there are fifty checks.
+MODEST: dict[str, dict[str, Any]] = {"wrapper": {"folds": 2}, "kpd": {"relative_change": 0.1}, "ard": {"max_steps": 2}}
 
 
-@parametrize_with_checks([build(method, **FEW_FOLDS.get(method.method, {})) for method in METHODS])
+@parametrize_with_checks([build(method, **MODEST.get(method.method, {})) for method in METHODS])
 def test_it_is_a_scikit_learn_estimator(estimator: Any, check: Any) -> None:
     check(estimator)
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
+import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -17,9 +19,6 @@ Y = np.array([0, 1, 1, 0, 1, 1, 2, 0, 2, 2])
 
 @given(arrays(float, (10, 4), elements=st.sampled_from([0.0, 1.0])))
 def test_occurrence_is_measured_by_entropies_in_bits(X: np.ndarray) -> None:
-    def bits(*variables: np.ndarray) -> float:
-        return float(entropy(np.unique(np.column_stack(variables), axis=0, return_counts=True)[1], base=2))
-
     expected = [bits(Y) + bits(x) - bits(Y, x) for x in X.T]
     np.testing.assert_allclose(MutualInformation().fit(X, Y).scores_, expected, atol=1e-12)
 
@@ -61,3 +60,33 @@ def test_the_unit_of_a_feature_does_not_matter_however_small() -> None:
     X[:, 0] += 3 * y
     expected = MutualInformation(random_state=0).fit(X, y).scores_
     np.testing.assert_array_equal(MutualInformation(random_state=0).fit(np.ldexp(X, -60), y).scores_, expected)
+
+
+def bits(*variables: np.ndarray) -> float:
+    return float(entropy(np.unique(np.column_stack(variables), axis=0, return_counts=True)[1], base=2))
+
+
+@pytest.mark.parametrize("scaling", [lambda x: x, lambda x: (x - x.mean()) / x.std(), lambda x: np.ldexp(x, -200)])
+@pytest.mark.parametrize("values", [(0, 1), (1, 2), (3, 6, 7), tuple(range(10))])
+@pytest.mark.parametrize("as_matrix", [np.array, sp.csr_array])
+def test_values_that_repeat_are_counted_whatever_their_code(rng, scaling, values, as_matrix) -> None:
+    x, y = rng.choice(values, 70).astype(float), rng.integers(0, 3, 70)
+    found = [MutualInformation(random_state=seed).fit(as_matrix(scaling(x)[:, None]), y) for seed in (0, 1)]
+    for ranker in found:
+        assert ranker.scores_[0] == pytest.approx(bits(x) + bits(y) - bits(x, y), abs=1e-12)
+        assert ranker.chosen_ == {"estimator": "counts (1)"}
+
+
+def test_values_that_seldom_repeat_are_not_counted(rng) -> None:
+    y = np.arange(60) % 2
+    eleven, ten_of_few = rng.integers(0, 11, 60), np.arange(40) % 10
+    assert MutualInformation(random_state=0).fit(eleven[:, None], y).chosen_ == {"estimator": "neighbours (1)"}
+    assert MutualInformation(random_state=0).fit(ten_of_few[:, None], y[:40]).chosen_ == {"estimator": "neighbours (1)"}
+
+
+def test_it_tells_which_estimator_served_which_feature(rng) -> None:
+    X = pd.DataFrame({"age": rng.normal(size=50), "sex": rng.integers(1, 3, 50), "kind": rng.integers(0, 4, 50)})
+    ranker = MutualInformation(random_state=0).fit(X, np.arange(50) % 2)
+    assert ranker.chosen_ == {"estimator": "counts (2), neighbours (1)"}
+    told = pd.DataFrame(ranker.diagnostics_["estimator"]).set_index("feature")["estimator"]
+    assert told.to_dict() == {"age": "neighbours", "sex": "counts", "kind": "counts"}

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fsvm_cli.ranking import rfe_machines
-from fsvm_cli.ranking.rfe_machines import KernelMachines, LinearMachines, Task
+from fsvm_cli.ranking.rfe_machines import EliminationProblem, KernelMachines, LinearMachines
 from fsvm_cli.ranking.rfe_steps import drop_feature, has_margin_violators, make_chunk, normal_vector, train
 from fsvm_cli.svm import SVM, Gaussian, Kernel, Laplace, Linear, Polynomial
 from fsvm_cli.svm.solvers.conclusion import compiled_bias, compiled_gaps
@@ -73,8 +73,8 @@ def test_training_again_reaches_the_optimum_with_its_certificate() -> None:
 @pytest.mark.parametrize("kernel", [Polynomial(degree=2), Gaussian(), Laplace()], ids=repr)
 def test_a_feature_that_is_far_larger_than_the_others_leaves_no_rounding_behind(kernel: Kernel) -> None:
     huge = np.column_stack([X[:, :5], 1e8 * Y])
-    machines = KernelMachines(Task(kernel, huge, Y[None], 1.0, 1e-6, "auto"))
-    linear = LinearMachines(Task(Linear(), huge, Y[None], 1.0, 1e-6, "auto"))
+    machines = KernelMachines(EliminationProblem(kernel, huge, Y[None], 1.0, 1e-6, "auto"))
+    linear = LinearMachines(EliminationProblem(Linear(), huge, Y[None], 1.0, 1e-6, "auto"))
     for dropped in (machines, linear):
         dropped.train()
         dropped.drop(np.array([5]))
@@ -96,7 +96,7 @@ def test_a_margin_violator_is_a_sample_within_the_margin_outside_the_working_set
 def test_samples_outside_the_working_set_are_outside_the_margin(rng: np.random.Generator, C: float) -> None:
     data = rng.normal(size=(300, 6))
     y = np.where(data @ [3.0, 2.0, 1.0, 0.5, 0.2, 0.1] + 0.1 * rng.normal(size=300) > 0, 1.0, -1.0)
-    machines = LinearMachines(Task(Linear(), data, y[None], C, 1e-8, "auto"))
+    machines = LinearMachines(EliminationProblem(Linear(), data, y[None], C, 1e-8, "auto"))
     sizes = []
     for _ in range(5):
         assert machines.train()
@@ -114,7 +114,7 @@ def test_after_the_interior_point_method_a_machine_has_the_bias_of_its_coefficie
     data = rng.normal(size=(300, 4)) + 3.0
     y = np.where(data[:, 0] + rng.normal(size=300) > 3.0, 1.0, -1.0)
     monkeypatch.setattr(rfe_machines, "train", lambda *_: False)
-    machines = LinearMachines(Task(Linear(), data, y[None], C, 1e-8, "auto"))
+    machines = LinearMachines(EliminationProblem(Linear(), data, y[None], C, 1e-8, "auto"))
     assert machines.train()
     svm = SVM(Linear(), C, 1e-9).fit(data, y)
     np.testing.assert_allclose(machines.w, svm.dual_coef_ @ svm.support_vectors_, atol=1e-5)

@@ -169,9 +169,15 @@ def test_powers_of_ten_are_no_formulas(tmp_path: Path) -> None:
 
 
 def test_a_learning_curve_has_a_figure_for_each_training_size(tmp_path: Path) -> None:
+    folder = results_of(tmp_path, "protocol.train=[20, 30]", "record=[]", "dataset={name: noise20, samples: 60}")
+    names = [path.name for path in draw_figures(folder, ("svg",)) if "vs-features" in path.name]
+    assert names == ["accuracy-vs-features-n20.svg", "accuracy-vs-features-n30.svg"]
+
+
+def test_beside_a_learning_curve_two_points_have_no_figure(tmp_path: Path) -> None:
     folder = results_of(tmp_path, "protocol.train=[20, 30]", "record=[]")
     names = [path.name for path in draw_figures(folder, ("svg",))]
-    assert names == ["accuracy-vs-features-n20.svg", "accuracy-vs-features-n30.svg", "scores.svg"]
+    assert names == ["error-vs-training-rows-1-features.svg", "scores.svg"]
 
 
 def test_the_descents_of_the_first_split_are_kept_and_drawn(tmp_path: Path) -> None:
@@ -209,7 +215,7 @@ BAYESIAN = "{type: bayesian, max_steps: 2, n_eigenvectors: 5}"
 @pytest.mark.parametrize(
     "overrides",
     [
-        ("rankings=[]", f"classifiers=[{{label: Bayesian, classifier: {BAYESIAN}}}]", "protocol.train=[20, 30]"),
+        ("rankings=[]", f"alternatives=[{{label: Bayesian, classifier: {BAYESIAN}}}]", "protocol.train=[20, 30]"),
         ("rankings=[{method: ard, max_steps: 2, label: Bayesian}]", "subsets={relevance: [0.5], complements: [0.4]}"),
     ],
     ids=["classifiers", "selections"],

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
+import scipy.stats
 
 from fsvm_cli.errors import UsageError
 from fsvm_cli.spec.collection import LoadedCollection
@@ -80,7 +82,7 @@ def test_two_experiments_that_would_share_a_folder_are_refused(folder: Path) -> 
         (
             "claims",
             "claim",
-            "all.yaml:3:1: unknown key 'claim'; allowed: claims, deviations, experiments, paper, title",
+            "all.yaml:3:1: unknown key 'claim'; allowed: claims, deviations, expected, experiments, paper, title",
         ),
     ],
 )
@@ -95,3 +97,55 @@ def test_a_mistake_in_an_experiment_is_told_with_its_place_there(folder: Path) -
     (folder / "b.yaml").write_text(EXPERIMENT.replace("none", "standart"))
     with pytest.raises(UsageError, match=r"b\.yaml:3:10: 'standart' is no scaling"):
         load_any(str(folder / "all.yaml"))
+
+
+OWN_CLAIM = """\
+expected:
+  - id: doc.smaller
+    kind: smaller-difference
+    where: T
+    claim: c
+    smaller: {experiment: a, claim: doc.t5.size}
+    larger: {experiment: b, claim: doc.t5.size}
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("experiment: a", "experiment: c", "all.yaml:9:14: c is none of the experiments; "),
+        ("claim: doc.t5.size}\n", "claim: doc.t5.rows}\n", "no collected claim of a has the id 'doc.t5.rows'; "),
+    ],
+)
+def test_a_claim_about_what_is_not_collected_is_told_with_its_place(
+    folder: Path, old: str, new: str, message: str
+) -> None:
+    (folder / "all.yaml").write_text(COLLECTION + OWN_CLAIM)
+    assert isinstance(load_any(str(folder / "all.yaml")), LoadedCollection)
+    (folder / "all.yaml").write_text(COLLECTION + OWN_CLAIM.replace(old, new, 1))
+    with pytest.raises(UsageError) as caught:
+        load_any(str(folder / "all.yaml"))
+    assert message in str(caught.value)
+
+
+def row_with(mean: float, sd: float, n: int, verdict: str = "reproduced") -> SimpleNamespace:
+    half_width = 10 * scipy.stats.t.ppf(0.975, n - 1)
+    bounds = {"new_data_low": mean - half_width, "new_data_high": mean + half_width}
+    return SimpleNamespace(reproduced=mean, sd=sd, n=n, verdict=verdict, **bounds)
+
+
+@pytest.mark.parametrize(
+    ("larger", "verdict", "new_data"),
+    [(5.0, "reproduced", "inconclusive"), (60.0, "reproduced", "reproduced"), (-3.0, "differs", "inconclusive")],
+)
+def test_a_difference_is_smaller_than_that_of_another_experiment(
+    folder: Path, larger: float, verdict: str, new_data: str
+) -> None:
+    (folder / "all.yaml").write_text(COLLECTION + OWN_CLAIM)
+    loaded = load_any(str(folder / "all.yaml"))
+    assert isinstance(loaded, LoadedCollection)
+    (claim,) = loaded.collection.expected
+    judged = claim.judge_rows(row_with(1.0, 2.0, 50), row_with(larger, 3.0, 20))
+    assert (judged.verdict, judged.new_data, judged.reproduced) == (verdict, new_data, larger - 1)
+    withheld = claim.judge_rows(row_with(1.0, 2.0, 50), row_with(larger, 3.0, 20, "not comparable"))
+    assert withheld.verdict == "not comparable"

@@ -1,4 +1,4 @@
-"""Every claim that the documents of three documents make stands in a config, or is left out for a reason."""
+"""Every claim that most of the documents make stands in a config, or is left out for a reason."""
 
 from __future__ import annotations
 
@@ -52,6 +52,9 @@ LEFT_OUT = {
     "kpd2018.wbc.d": DATA,
     "kpd2018.grid.sigma": SETTING,
     "kpd2018.grid.D": SETTING,
+    "jebara-slides.weston.runs": SETTING,
+    "jebara-slides.comb": "arithmetic: 10 kernels have 252 subsets of 5",
+    "jebara-slides.example.grad": "impossible: the slope by a scale vanishes with it, as test_bound_rankings shows",
 }
 """The two claims kpd2018.claim.sonar and .wbc about two rivals each are one claim for each rival, as those about the
 best of three kernels are one for each other kernel: their ids go on after a dot."""
@@ -69,7 +72,7 @@ def expected_ids(configs: list[Config], document: str) -> set[str]:
     return {claim.id for config in of_document for claim in config.expected}
 
 
-@pytest.mark.parametrize("document", ["gold2005", "hermes2000", "kpd2018"])
+@pytest.mark.parametrize("document", ["gold2005", "hermes2000", "kpd2018", "jebara-slides"])
 def test_every_published_claim_is_judged_or_left_out_for_a_reason(
     published_folder: Path, configs: list[Config], document: str
 ) -> None:

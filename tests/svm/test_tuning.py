@@ -11,6 +11,7 @@ from sklearn.svm import SVC
 
 from fsvm_cli.svm import Anova, Gaussian, Laplace, Linear, Polynomial, Tanh, fit_one_vs_rest, predict_codes
 from fsvm_cli.svm.paths.folds import restore_balance
+from fsvm_cli.svm.ties import _accuracy_beside, best_candidate
 from fsvm_cli.svm.tuning import grid_search
 
 X, Y = load_breast_cancer(return_X_y=True)
@@ -53,20 +54,63 @@ def test_three_classes_are_fold_by_fold_machines(kernel):
         assert found.accuracy[0, c] == pytest.approx(np.mean(accuracy), abs=1e-12)
 
 
-def test_ties_go_to_the_smoothest():
+def test_ties_go_to_the_smoothest_where_asked_for():
     far = np.vstack([X[:20] * 0.01 + 5.0, X[:20] * 0.01 - 5.0])
     codes = np.repeat([0, 1], 20)
     folds = list(KFold(4, shuffle=True, random_state=0).split(far))
     kernels = [Gaussian(10.0), Gaussian(1000.0), Gaussian(100.0)]
-    found = grid_search(kernels, [10.0, 1.0], far, codes, folds, n_classes=2)
+    found = grid_search(kernels, [10.0, 1.0], far, codes, folds, n_classes=2, ties="smoothest")
     assert (found.accuracy == 1.0).all()
     assert (found.kernel, found.C) == (Gaussian(1000.0), 1.0)
     rough_first = [Polynomial(3), Polynomial(2), Tanh(0.2), Tanh(0.1), Anova(1.0, 2), Anova(0.1, 2)]
     rough_first += [Polynomial(2, scale=0.2), Polynomial(2, scale=0.1), Polynomial(2, 0.5), Polynomial(2, 1.0)]
     for pair in np.reshape(rough_first, (-1, 2)).tolist():
-        found = grid_search(pair, [1.0], far, codes, folds, n_classes=2)
+        found = grid_search(pair, [1.0], far, codes, folds, n_classes=2, ties="smoothest")
         assert found.accuracy[0] == found.accuracy[1]
         assert found.kernel == pair[1]
+
+
+def candidate(kernels, accuracy, narrowness=None, n_tested=100):
+    narrowness = np.ones_like(accuracy) if narrowness is None else np.array(narrowness)
+    return best_candidate(kernels, accuracy, narrowness, n_tested, "margin")
+
+
+def test_a_tie_goes_to_the_inside_of_a_plateau():
+    kernels = [Gaussian(1.0), Gaussian(100.0), Gaussian(10.0)]
+    # The first column is the cliff of too small a C; all machines with a theta of 10 are equally accurate.
+    accuracy = np.array([[0.5, 0.7, 0.97], [0.5, 0.95, 0.95], [0.98, 0.98, 0.98]])
+    assert candidate(kernels, accuracy, [[9, 9, 9], [9, 9, 9], [1, 2, 3]]) == (2, 2)
+    # Within one standard error, which is larger for fewer samples, the margin decides.
+    accuracy[:2, 1] = 0.94
+    assert candidate(kernels, accuracy, [[9, 9, 9], [9, 9, 9], [1, 2, 3]]) == (2, 1)
+    assert candidate(kernels, accuracy, [[9, 9, 9], [9, 9, 9], [1, 2, 3]], n_tested=10_000) == (2, 2)
+
+
+def test_neighbours_differ_in_one_parameter():
+    kernels = [Polynomial(degree, offset) for degree in (2, 3, 5) for offset in (0.0, 1.0)] + [Linear()]
+    accuracy = np.array([[0.9], [0.8], [0.9], [0.9], [0.1], [0.9], [0.9]])
+    # Of degree 3: beside offset 0 are .9, .1 and the other offset's .9, beside offset 1 are .8, .9 and .9.
+    found = {k: _accuracy_beside(kernels, accuracy, k, 0) for k in range(7)}
+    assert found == pytest.approx({0: 0.85, 1: 0.9, 2: 1.9 / 3, 3: 2.6 / 3, 4: 0.9, 5: 0.5, 6: 0.9})
+
+
+def test_a_tie_is_broken_by_the_margin_of_the_machines_on_all_samples():
+    far = np.vstack([X[:20] + 3.0, X[:20] - 3.0])
+    codes = np.repeat([0, 1], 20)
+    folds = list(KFold(4, shuffle=True, random_state=0).split(far))
+    kernels = [Gaussian(50.0), Gaussian(1000.0), Gaussian(100.0)]
+    found = grid_search(kernels, [1.0, 10.0], far, codes, folds, n_classes=2)
+    assert (found.accuracy == 1.0).all()
+    margins = {}
+    for kernel in kernels:
+        gram = kernel.gram(far, far)
+        for C in (1.0, 10.0):
+            machine = SVC(kernel="precomputed", C=C, tol=1e-8).fit(gram, codes)
+            c = np.zeros(40)
+            c[machine.support_] = machine.dual_coef_[0]
+            margins[kernel, C] = 1 / (c @ gram @ c) / (np.trace(gram) / 40 - gram.mean())
+    assert margins[found.kernel, found.C] >= 0.998 * max(margins.values())
+    assert max(margins.values()) > 1.02 * min(margins.values())
 
 
 def test_a_class_that_a_fold_lacks_is_not_predicted_there():

@@ -1,14 +1,17 @@
-"""Tables with named columns: CSV and Parquet."""
+"""Tables with named columns: text (CSV and the like) and Parquet."""
 
 from __future__ import annotations
 
+import codecs
 import contextlib
+import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 import pyarrow as pa
 import pyarrow.csv
 
-from fsvm_cli.errors import DataError
+from fsvm_cli.errors import DataError, UsageError
 from fsvm_cli.terminal import brief
 
 if TYPE_CHECKING:
@@ -17,72 +20,156 @@ if TYPE_CHECKING:
 
     RowHandler: TypeAlias = Callable[[pyarrow.csv.InvalidRow], str]
 
-MISSING_MARKS = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "?"]
+MISSING_MARKS = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "?")
 SEPARATORS = ",;\t"
+FIRST_LINE_OF_EXCEL = re.compile(r"sep=(.)\s*")
+"""What Excel's exports may begin with: the separator of what follows."""
+MOST_BYTES_OF_A_CHARACTER = 3
+"""In UTF-8, of one that is a byte elsewhere."""
 
 
-def read_csv(path: Path) -> pa.Table:
-    """Read UTF-8 text with a header, fields set off by commas, semicolons or tabs (the header decides).
+@dataclass(frozen=True)
+class CsvForm:
+    """How a text holds a table.
+
+    Attributes
+    ----------
+    separator : str
+        One character.
+    encoding : str
+        As Python's codecs call it.
+    lines_before : int
+        Lines before the header.
+    decimal : {".", ","}
+    marks : tuple of str
+        What stands for a missing value.
+    """
+
+    separator: str
+    encoding: str = "utf8"
+    lines_before: int = 0
+    decimal: str = "."
+    marks: tuple[str, ...] = MISSING_MARKS
+
+
+def find_form(path: Path, separator: str | None = None, encoding: str | None = None) -> CsvForm:
+    """Find out how a file is written: UTF-16 by its mark, the separator by the header.
+
+    Raises
+    ------
+    UsageError
+        If no encoding is called so.
+    """
+    with path.open("rb") as stream:
+        mark = stream.read(2)
+    encoding = encoding or ("utf-16" if mark in {codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE} else "utf8")
+    try:
+        with path.open(encoding=encoding, errors="replace", newline="\n") as stream:
+            header = stream.readline().removeprefix("\ufeff")
+    except LookupError as error:
+        raise UsageError(
+            f"there is no encoding {encoding!r}; common ones are utf-8, utf-16, cp1252, latin-1"
+        ) from error
+    except UnicodeError:  # a byte order mark is missing
+        header = ""
+    if said := FIRST_LINE_OF_EXCEL.fullmatch(header):
+        return CsvForm(separator or said[1], encoding, lines_before=1)
+    found = max(SEPARATORS, key=header.count)
+    if not header.count(found) and "|" in header:
+        found = "|"
+    return CsvForm(separator or found, encoding)
+
+
+def read_csv(path: Path, form: CsvForm | None = None) -> pa.Table:
+    """Read text with a header; without a form UTF-8 with fields set off by commas, semicolons, tabs or bars.
 
     Columns of numbers are read as numbers, all others as words.
 
     Raises
     ------
     DataError
-        If the file is empty, not UTF-8, or rows differ in length; with the line.
+        If the file is empty, not in its encoding, or rows differ in length; with the lines.
     """
-    with path.open("rb") as stream:
-        header = stream.readline()
-    separator = max(SEPARATORS, key=lambda mark: header.count(mark.encode()))
+    form = form or find_form(path)
     try:
-        table = _with_checked_names(_parsed(path, separator))
-    except (pa.ArrowException, OverflowError, UnicodeDecodeError) as error:
-        where, reason = _what_is_wrong(path, separator) or (str(path), _first_line(error))
-        raise DataError(f"{where}: not a CSV table with a header, in UTF-8 ({reason})") from error
+        table = _with_checked_names(_parsed(path, form))
+    except (pa.ArrowException, OverflowError, UnicodeError) as error:
+        where, reason = _what_is_wrong(path, form) or (str(path), _first_line(error))
+        encoding = "UTF-8" if form.encoding == "utf8" else form.encoding
+        raise DataError(f"{where}: not a CSV table with a header, in {encoding} ({reason})") from error
     for name, column in zip(table.column_names, table.columns, strict=True):
         if pa.types.is_binary(column.type):  # what pyarrow makes of words that are not UTF-8
-            raise DataError(f"{path}: the column '{brief(name)}' is not in UTF-8; save the table in this encoding")
+            raise DataError(
+                f"{path}: the column '{brief(name)}' is not in UTF-8; save the table in this encoding, or say which "
+                f"it has{_in_cp1252(path)}"
+            )
     return table
 
 
-def _parsed(path: Path, separator: str, refuse: RowHandler | None = None) -> pa.Table:
+def _parsed(path: Path, form: CsvForm, refuse: RowHandler | None = None) -> pa.Table:
+    size = path.stat().st_size * (1 if form.encoding == "utf8" else MOST_BYTES_OF_A_CHARACTER)
     return pyarrow.csv.read_csv(
         path,
         # One block, so that a word far down makes a column of words and no error that depends on the block. Where rows
         # are to be counted, pyarrow needs one thread.
-        read_options=pyarrow.csv.ReadOptions(block_size=max(path.stat().st_size, 1 << 16), use_threads=refuse is None),
-        parse_options=pyarrow.csv.ParseOptions(
-            delimiter=separator, newlines_in_values=True, invalid_row_handler=refuse
+        read_options=pyarrow.csv.ReadOptions(
+            block_size=max(size, 1 << 16),
+            use_threads=refuse is None,
+            skip_rows=form.lines_before,
+            encoding=form.encoding,
         ),
-        convert_options=pyarrow.csv.ConvertOptions(null_values=MISSING_MARKS, strings_can_be_null=True),
+        parse_options=pyarrow.csv.ParseOptions(
+            delimiter=form.separator, newlines_in_values=True, invalid_row_handler=refuse
+        ),
+        convert_options=pyarrow.csv.ConvertOptions(
+            null_values=list(form.marks), strings_can_be_null=True, decimal_point=form.decimal
+        ),
     )
 
 
-def _what_is_wrong(path: Path, separator: str) -> tuple[str, str] | None:
-    """Find the place of a byte that is not UTF-8, or of a row that is longer or shorter than the header, and say so."""
+def _what_is_wrong(path: Path, form: CsvForm) -> tuple[str, str] | None:
+    """Find the place of a byte that is not UTF-8, or of rows that are longer or shorter than the header, and say so."""
     try:
-        lines = path.read_text(encoding="utf-8").split("\n")
+        lines = path.read_text(encoding=form.encoding).split("\n")
     except UnicodeDecodeError as error:
         # pyarrow could not hand such a row over either.
-        return str(path), f"byte {error.start} is not UTF-8"
+        hint = _in_cp1252(path) if form.encoding == "utf8" else ""
+        return str(path), f"byte {error.start} is not {'UTF-8' if form.encoding == 'utf8' else form.encoding}{hint}"
+    except UnicodeError as error:
+        return str(path), _first_line(error)
     ragged: list[pyarrow.csv.InvalidRow] = []
 
-    def refuse(row: pyarrow.csv.InvalidRow) -> str:
+    def note(row: pyarrow.csv.InvalidRow) -> str:
         ragged.append(row)
-        return "error"
+        return "skip"
 
     with contextlib.suppress(pa.ArrowException, OverflowError):
-        _parsed(path, separator, refuse)
+        _parsed(path, form, note)
     if not ragged:
         return None
-    row = ragged[0]
+    row, *others = ragged
     # pyarrow counts rows: empty lines and line ends within quotes are not among them.
     line = next((n for n, text in enumerate(lines, start=1) if n >= row.number and text == row.text), row.number)
-    return f"{path}:{line}", f"{row.actual_columns} fields, where the header has {row.expected_columns}"
+    more = f"; {len(others)} rows more have another number of fields" if others else ""
+    return f"{path}:{line}", f"{row.actual_columns} fields, where the header has {row.expected_columns}{more}"
 
 
-def read_parquet(path: Path) -> pa.Table:
-    """Read a Parquet file.
+def _in_cp1252(path: Path) -> str:
+    """Say what the first word that is not UTF-8 is in the encoding of Windows."""
+    content = path.read_bytes()
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        around = content[max(0, error.start - 12) : error.start + 12].decode("cp1252", errors="replace")
+        place = min(12, error.start)
+        word = next((word for word in re.finditer(r"\w+", around) if word.start() <= place < word.end()), None)
+        shown = f" ('{brief(word[0])}')" if word else ""
+        return f": in Windows' cp1252 it would read{shown or ' well'}; encoding: cp1252, or --encoding cp1252"
+    return ""
+
+
+def read_parquet(path: Path) -> tuple[pa.Table, tuple[str, ...]]:
+    """Read a Parquet file, and tell which of its columns pandas wrote as the index of the rows.
 
     Raises
     ------
@@ -92,9 +179,18 @@ def read_parquet(path: Path) -> pa.Table:
     from pyarrow import parquet  # noqa: PLC0415 - slow to import, and seldom needed
 
     try:
-        return _with_checked_names(parquet.read_table(path))
+        table = parquet.read_table(path)
+        return _with_checked_names(table), _index_columns(table)
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise DataError(f"{path}: not a Parquet file, or damaged ({_first_line(error)})") from error
+
+
+def _index_columns(table: pa.Table) -> tuple[str, ...]:
+    try:
+        index = table.schema.pandas_metadata["index_columns"]
+    except (KeyError, TypeError, ValueError):  # there is none, or it is another program's
+        return ()
+    return tuple(name for name in index if isinstance(name, str) and table.column_names.count(name) == 1)
 
 
 def _with_checked_names(table: pa.Table) -> pa.Table:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from fsvm_cli.data.outline import Outline
+    from fsvm_cli.experiment.plan import Experiment
     from fsvm_cli.experiment.trial import DrawnTrial
     from fsvm_cli.spec.rankings import Ranking
     from fsvm_cli.spec.schema import Config
@@ -27,7 +28,7 @@ class Record(ABC):
     name : str
         What configs call it, and the name of its figure.
     method : str
-        The ranking method that it shows.
+        The ranking method that it shows; not of kinds that show all competitors.
     tables : tuple of str
         Names of its tables, as of files without their ending.
     """
@@ -40,10 +41,15 @@ class Record(ABC):
         """List the rankings of a config that the record shows; all of its method."""
         return [ranking for ranking in config.rankings if ranking.method == self.method]
 
-    def numbers(self, config: Config) -> list[int]:
-        """List the numbers of the competitors that the record shows: rankings are the first, in the config's order."""
-        shown = self.rankings(config)
-        return [number for number, ranking in enumerate(config.rankings) if ranking in shown]
+    def numbers(self, experiment: Experiment) -> list[int]:
+        """List the competitors that the record shows, by their numbers."""
+        shown = self.rankings(experiment.config)
+        # Rankings are the first competitors, in the order of the config.
+        return [number for number, ranking in enumerate(experiment.config.rankings) if ranking in shown]
+
+    def sizes(self, experiment: Experiment) -> tuple[int, ...]:  # noqa: ARG002 - what a record may depend on
+        """List the numbers of retained features that the tables depend on; none where these keep no features."""
+        return ()
 
     def mistakes(self, config: Config, data: Outline) -> Iterator[Mistake]:  # noqa: ARG002 - what a record asks of data
         """Find what the record shows and an experiment does not have."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import operator
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
 from fsvm_cli.documents import StrictModel
+from fsvm_cli.evaluation.complements import COMPLEMENTS
 from fsvm_cli.evaluation.metrics import METRICS
 
 if TYPE_CHECKING:
@@ -30,7 +32,9 @@ class Place(StrictModel):
     features: Literal["all"] | PositiveInt | Annotated[tuple[PositiveInt, ...], Field(min_length=2, max_length=2)] = (
         Field(default="all", description="Number of retained features; [low, high] for the mean over a range.")
     )
-    metric: Metric = "accuracy"
+    metric: Literal[*METRICS, *COMPLEMENTS] = Field(  # type: ignore[valid-type]
+        default="accuracy", description="Figure of merit; 'error' is what accuracy leaves of 100 %."
+    )
     part: Literal["train", "test"] = "test"
     train_size: PositiveInt | None = Field(default=None, description="Training rows, where there are several sizes.")
 
@@ -40,7 +44,18 @@ class Place(StrictModel):
         else:
             where = "all features" if self.features == "all" else f"{self.features} features"
         of_ranking = f"'{self.ranking}' at " if self.ranking != "all features" else ""
-        return f"{self.part} {self.metric}, {of_ranking}{where}"
+        when = "" if self.train_size is None else f", {self.train_size} training rows"
+        return f"{self.part} {self.metric}, {of_ranking}{where}{when}"
+
+    @property
+    def computed(self) -> str:
+        """The figure of merit that the one at this place is computed from."""
+        return COMPLEMENTS.get(self.metric, self.metric)
+
+    @property
+    def is_error(self) -> bool:
+        """Whether the figure of merit is 1 minus the one that it is computed from."""
+        return self.metric in COMPLEMENTS
 
 
 class Claim(StrictModel):
@@ -50,6 +65,17 @@ class Claim(StrictModel):
     claim: Text = Field(description="The claim in one sentence.")
     where: Text = Field(description="Where the document prints it.")
     note: str = Field(default="", description="What a reader of the verdict should know.")
+    unstated: str = Field(
+        default="",
+        exclude_if=operator.not_,
+        description="What the source leaves open and the number depends on: it is shown beside ours, and nothing is "
+        "said about the source.",
+    )
+    part_of: Text | None = Field(
+        default=None,
+        exclude_if=operator.not_,
+        description="Identifier of the published claim of which this is a part; the scorecard has one row for it.",
+    )
 
     def places(self) -> Iterator[Place]:
         """Yield the places on curves that the claim speaks of."""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def agreement(
-    claim: TolerantClaim, found: MeanInterval, published_spread: tuple[float, int], unit: str
+    claim: TolerantClaim, found: MeanInterval, published_spread: tuple[float, int], unit: str, *, digits: int = 2
 ) -> tuple[Verdict, str]:
     """Find agreement where the difference of the means, with all its uncertainty, lies within the tolerance.
 
@@ -31,6 +31,8 @@ def agreement(
         Standard deviation of one of the runs that the printed number is the mean of, and how many they were.
     unit : str
         Of the difference.
+    digits : int
+        Decimals of the difference in the rule.
 
     Returns
     -------
@@ -47,10 +49,11 @@ def agreement(
     verdict = verdict_of(
         holds=abs(difference) + half_width <= tolerance, fails=abs(difference) - half_width > tolerance
     )
-    return verdict, f"difference {difference:+.2f} ± {half_width:.2f} against a tolerance of {tolerance:g} {unit}"
+    interval = f"{difference:+.{digits}f} ± {half_width:.{digits}f}"
+    return verdict, f"difference {interval} against a tolerance of {tolerance:g} {unit}".rstrip()
 
 
-def ordinariness(claim: NumberClaim, values: NDArray[np.float64]) -> tuple[Verdict, str]:
+def ordinariness(claim: NumberClaim, values: NDArray[np.float64], tolerance: float = 0.0) -> tuple[Verdict, str]:
     """Find agreement where the printed number is not among the most extreme of our runs, on either side.
 
     With so few runs that none would be extreme enough, nothing can differ, and the verdict is inconclusive.
@@ -59,6 +62,8 @@ def ordinariness(claim: NumberClaim, values: NDArray[np.float64]) -> tuple[Verdi
     ----------
     claim : NumberClaim
     values : ndarray, shape (n_trials,)
+    tolerance : float
+        Of the printed number on either side, beside its rounding, in the unit of the number.
 
     Returns
     -------
@@ -67,14 +72,16 @@ def ordinariness(claim: NumberClaim, values: NDArray[np.float64]) -> tuple[Verdi
     """
     step = 10.0**-claim.decimals
     low = claim.published - (0.0 if claim.print == "truncated" else 0.5 * step)
-    n_at_least, n_at_most = np.count_nonzero(values >= low), np.count_nonzero(values <= low + step)
+    n_at_least = np.count_nonzero(values >= low - tolerance)
+    n_at_most = np.count_nonzero(values <= low + step + tolerance)
     # The printed run is one more draw from the same distribution, as in a permutation test.
     tail = (min(n_at_least, n_at_most) + 1) / (len(values) + 1)
     extreme = (1 - CONFIDENCE) / 2
     verdict = verdict_of(holds=1 / (len(values) + 1) <= extreme, fails=bool(tail <= extreme))
-    position = 100 * np.mean(values < claim.published)
+    allowed = f", with a tolerance of {tolerance:g}" if tolerance else ""
     return verdict, (
-        f"{position:.0f} % of our runs lie below the printed one; ordinary is what at least 2.5 % reach on each side"
+        f"{100 * tail:.1f} % of the runs, the printed one among them, lie as far out as it on its rarer side{allowed}; "
+        "ordinary is more than 2.5 %"
     )
 
 
@@ -86,3 +93,13 @@ def is_positive(found: MeanInterval) -> bool:
 def is_negative(found: MeanInterval) -> bool:
     """Whether a mean is below 0 by its interval."""
     return found.high < 0
+
+
+def is_nothing(found: MeanInterval) -> bool:
+    """Whether a difference is exactly 0 in every trial, or for every sample."""
+    return found.low == found.mean == found.high == 0
+
+
+def verdict_on_sign(found: MeanInterval) -> Verdict:
+    """Find the verdict on a claim that a difference is positive; one that is 0 throughout is not."""
+    return verdict_of(holds=is_positive(found), fails=is_negative(found) or is_nothing(found))

@@ -8,9 +8,13 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 if TYPE_CHECKING:
-    from fsvm_cli.evaluation.statistics import MeanInterval
+    from collections.abc import Callable
 
-Verdict = Literal["reproduced", "differs", "inconclusive", "not comparable"]
+    from fsvm_cli.evaluation.statistics import MeanInterval
+    from fsvm_cli.spec.claims.findings import Comparison
+
+Verdict = Literal["reproduced", "differs", "inconclusive", "not comparable", "fact"]
+"""A fact is what the experiment sets itself, as the document does: it agrees, and nothing was found out."""
 
 
 @dataclass(frozen=True)
@@ -20,7 +24,7 @@ class Judgement:
     Attributes
     ----------
     verdict : str
-        reproduced, differs, inconclusive, or not comparable.
+        reproduced, differs, inconclusive, not comparable, or fact.
     rule : str
         By which it came about.
     what : str
@@ -31,6 +35,14 @@ class Judgement:
         Its standard deviation between trials and its 95 % interval.
     n : int
         Trials.
+    p : float
+        Two-sided p-value of a difference; NaN for other claims, and where nothing varies.
+    p_holm : float
+        The same, by Holm's correction for all differences that the experiment tests.
+    new_data_low, new_data_high : float
+        95 % interval for the question whether it would hold on new data, where that is another question.
+    new_data : str or None
+        Its answer, as a verdict.
     """
 
     verdict: Verdict
@@ -41,11 +53,31 @@ class Judgement:
     n: int = 0
     ci_low: float = np.nan
     ci_high: float = np.nan
+    p: float = np.nan
+    p_holm: float = np.nan
+    new_data_low: float = np.nan
+    new_data_high: float = np.nan
+    new_data: Verdict | None = None
 
     @classmethod
     def of_mean(cls, verdict: Verdict, rule: str, what: str, found: MeanInterval) -> Judgement:
         """Judge by a mean over trials."""
         return cls(verdict, rule, what, found.mean, found.std, found.n, found.low, found.high)
+
+    @classmethod
+    def of_comparison(
+        cls, judge: Callable[[MeanInterval], Verdict], claimed: str, what: str, compared: Comparison
+    ) -> Judgement:
+        """Judge by a difference on the same trials; `judge` answers either question by the interval for it."""
+        new = compared.on_new_data
+        judgement = cls.of_mean(judge(compared.found), f"{compared.test} {claimed}", what, compared.found)
+        return replace(
+            judgement,
+            p=compared.p,
+            new_data_low=new.low,
+            new_data_high=new.high,
+            new_data=None if np.isnan(new.low) else judge(new),
+        )
 
     @classmethod
     def withheld(cls, reason: str, what: str) -> Judgement:

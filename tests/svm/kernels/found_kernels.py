@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fsvm_cli.svm import Anova, Gaussian, Kernel, Laplace, Linear, Polynomial, Tanh, WeightedSum, kernels
+from fsvm_cli.svm import Anova, Gaussian, Kernel, Laplace, Linear, Polynomial, Tanh, UnitDiagonal, WeightedSum, kernels
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -38,7 +38,12 @@ SUMS = [
     WeightedSum((Gaussian(0.5), Gaussian(5.0)), (0.5, -1.5), constant=-0.3, free_sign=True),
     WeightedSum((WeightedSum((Linear(),), (2.0,), 1.0), Tanh(0.2)), (0.5, 0.3), constant=0.1),
 ]
-EVERY: list[Kernel] = [*ADDITIVE, *SUMS]
+UNIT_DIAGONAL = [
+    UnitDiagonal(Polynomial(2)),
+    UnitDiagonal(Linear(WEIGHTS)),
+    UnitDiagonal(SUMS[2]),
+]
+EVERY: list[Kernel] = [*ADDITIVE, *SUMS, *UNIT_DIAGONAL]
 PHI: dict[type[Kernel], Callable[..., np.ndarray]] = {
     Linear: lambda kernel, s: s,
     Polynomial: lambda kernel, s: (kernel.offset + kernel.scale * s) ** kernel.degree,
@@ -69,4 +74,6 @@ def samples(n: int, seed: int) -> np.ndarray:
 def name_of(kernel: Kernel) -> str:
     if isinstance(kernel, WeightedSum):
         return f"sum-of-{'-'.join(name_of(each) for each in kernel.kernels)}"
+    if isinstance(kernel, UnitDiagonal):
+        return f"unit-diagonal-{name_of(kernel.kernel)}"
     return f"{kernel.name}{'-weighted' if getattr(kernel, 'weights', None) else ''}"

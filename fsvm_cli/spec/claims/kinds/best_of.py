@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
-from fsvm_cli.evaluation.statistics import mean_interval
 from fsvm_cli.spec.claims.base import Metric, Place, PositiveInt, Text, TolerantClaim
 from fsvm_cli.spec.claims.rules import agreement
 from fsvm_cli.spec.claims.verdict import Judgement
@@ -32,6 +31,6 @@ class BestOfClaim(TolerantClaim):
     def judge(self, findings: Findings) -> Judgement:
         """Compare with the method whose mean is best here."""
         best = max(self.places(), key=lambda place: float(findings.at(place).mean()))
-        found = mean_interval(findings.at(best))
+        found = findings.estimate(best)
         verdict, rule = agreement(self, found, (found.std, 1), "points")
         return Judgement.of_mean(verdict, rule, f"{best} (%), the best of the named", found)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from scipy.special import ndtri
 
-from fsvm_cli.evaluation.statistics import CONFIDENCE, difference_interval
+from fsvm_cli.evaluation.statistics import CONFIDENCE
 from fsvm_cli.spec.claims.base import Claim, Metric, Place, Text
-from fsvm_cli.spec.claims.rules import is_negative, is_positive
+from fsvm_cli.spec.claims.rules import is_negative, is_nothing, is_positive
 from fsvm_cli.spec.claims.verdict import Judgement, verdict_of
 
 if TYPE_CHECKING:
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 
     from fsvm_cli.evaluation.statistics import MeanInterval
     from fsvm_cli.spec.claims.findings import Findings
+    from fsvm_cli.spec.claims.verdict import Verdict
 
 
 class MonotoneClaim(Claim):
@@ -33,17 +36,32 @@ class MonotoneClaim(Claim):
 
     def judge(self, findings: Findings) -> Judgement:
         """Count a step against the claimed direction where its interval, at 95 % for all steps together, excludes 0."""
-        sizes, values = findings.curve(self.ranking, self.metric, self.part)
-        (end,) = self.places()
-        test_to_train = findings.test_to_train(end)
-        steps = np.diff(100 * values, axis=1)
-        rises = any(_rises(difference_interval(step, test_to_train), steps.shape[1]) for step in steps.T)
-        total = difference_interval(steps.sum(axis=1), test_to_train)
-        verdict = verdict_of(holds=is_positive(total) and not rises, fails=is_negative(total) or rises)
-        steps_in_words = f"{steps.shape[1]} steps judged together"
-        rule = f"no step rises significantly as features are dropped ({steps_in_words}), and the whole falls"
-        what = f"{self.part} {self.metric}, '{self.ranking}', at {sizes[-1]} minus at {sizes[0]} features (points)"
-        return Judgement.of_mean(verdict, rule, what, total)
+        sizes = findings.curve(self.ranking, self.metric, self.part).sizes
+        places = [Place(ranking=self.ranking, features=size, metric=self.metric, part=self.part) for size in sizes]
+        steps = [findings.compared(larger, smaller) for smaller, larger in itertools.pairwise(places)]
+        total = findings.compared(places[-1], places[0])
+
+        def verdict_by(of_total: MeanInterval, of_steps: list[MeanInterval]) -> Verdict:
+            rises = any(_rises(step, len(steps)) for step in of_steps)
+            return verdict_of(
+                holds=is_positive(of_total) and not rises,
+                fails=is_negative(of_total) or is_nothing(of_total) or rises,
+            )
+
+        found = verdict_by(total.found, [step.found for step in steps])
+        new = total.on_new_data
+        return replace(
+            Judgement.of_mean(
+                found,
+                f"no step rises significantly as features are dropped ({len(steps)} steps judged together), and the "
+                f"whole falls: {total.test} lies above 0",
+                f"{self.part} {self.metric}, '{self.ranking}', at {sizes[-1]} minus at {sizes[0]} features (points)",
+                total.found,
+            ),
+            new_data_low=new.low,
+            new_data_high=new.high,
+            new_data=None if np.isnan(new.low) else verdict_by(new, [step.on_new_data for step in steps]),
+        )
 
 
 def _rises(step: MeanInterval, n_steps: int) -> bool:

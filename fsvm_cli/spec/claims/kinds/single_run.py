@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from fsvm_cli.evaluation.statistics import mean_interval
 from fsvm_cli.spec.claims.base import NumberClaim, Place
 from fsvm_cli.spec.claims.rules import ordinariness
 from fsvm_cli.spec.claims.verdict import Judgement
@@ -27,6 +26,5 @@ class SingleRunClaim(NumberClaim):
 
     def judge(self, findings: Findings) -> Judgement:
         """Ask whether the printed number would be an ordinary one among our runs."""
-        values = findings.at(self.at)
-        verdict, rule = ordinariness(self, values)
-        return Judgement.of_mean(verdict, rule, f"{self.at} (%)", mean_interval(values))
+        verdict, rule = ordinariness(self, findings.at(self.at))
+        return Judgement.of_mean(verdict, rule, f"{self.at} (%)", findings.estimate(self.at))

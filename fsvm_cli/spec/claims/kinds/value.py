@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
-from fsvm_cli.evaluation.statistics import mean_interval
 from fsvm_cli.spec.claims.base import Place, PositiveInt, TolerantClaim
 from fsvm_cli.spec.claims.rules import agreement
 from fsvm_cli.spec.claims.verdict import Judgement
@@ -31,7 +30,7 @@ class ValueClaim(TolerantClaim):
 
     def judge(self, findings: Findings) -> Judgement:
         """Compare the two means, with all their uncertainty."""
-        found = mean_interval(findings.at(self.at))
+        found = findings.estimate(self.at)
         spread = (found.std if self.published_sd is None else self.published_sd, self.published_n)
         verdict, rule = agreement(self, found, spread, "points")
         return Judgement.of_mean(verdict, rule, f"{self.at} (%)", found)

@@ -1,0 +1,182 @@
+"""Columns of text that are columns of numbers: decimal commas, grouped digits, and marks of missing values."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from fsvm_cli.data.phrases import shown
+from fsvm_cli.terminal import brief
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterable, Mapping, Sequence
+
+DecimalMark: TypeAlias = Literal[".", ","]
+
+MARKS_AMONG_NUMBERS = frozenset(
+    {"", "-", "--", "–", "—", ".", "?", "na", "n/a", "nan", "null", "none", "#n/a", "#nv", "#value!", "#div/0!"}
+)
+"""What stands for a missing value where the other values of a column are numbers; in small letters, without blanks."""
+
+_POWER = r"(?:[eE][+-]?\d+)?"
+_WITH_POINT = re.compile(rf"[+-]?(?:\d+\.?\d*|\.\d+){_POWER}")
+_WITH_COMMA = re.compile(rf"[+-]?(?:\d+,?\d*|,\d+){_POWER}")
+_GROUPED_BY_COMMA = re.compile(r"[+-]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?")
+_GROUPED_BY_POINT = re.compile(r"[+-]?[1-9]\d{0,2}(?:\.\d{3})+(?:,\d+)?")
+_GROUPED_BY_BLANK = re.compile(r"[+-]?[1-9]\d{0,2}(?:[\s’']\d{3})+(?:[.,]\d+)?")
+_ANY = (_WITH_POINT, _WITH_COMMA, _GROUPED_BY_COMMA, _GROUPED_BY_POINT)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A table whose columns of numbers are numbers, and what the reader of the file decided.
+
+    Attributes
+    ----------
+    table : pyarrow.Table
+    remarks : tuple of str
+        What whoever uses the table should know.
+    mistakes : mapping of str to str
+        What keeps columns from being read, with a remedy, by their names.
+    """
+
+    table: pa.Table
+    remarks: tuple[str, ...] = ()
+    mistakes: Mapping[str, str] = field(default_factory=dict)
+
+
+def reads_as_number(value: str) -> bool:
+    """Tell whether a word is a number, with a decimal point or a decimal comma."""
+    return _all_read_with([value], _ANY)
+
+
+def has_comma(value: str) -> bool:
+    """Tell whether a word is a number with a comma in it."""
+    return "," in value and reads_as_number(value)
+
+
+def with_decimal_commas(table: pa.Table, left_out: Container[str]) -> list[str]:
+    """List the columns of words that can only be numbers with decimal commas.
+
+    ``1,234`` alone does not tell: the comma may group digits.
+    """
+    return [name for _, name, values in _columns_of_words(table, left_out) if _is_certain(values)]
+
+
+def with_numbers(table: pa.Table, decimal: DecimalMark | None, left_out: Container[str]) -> Reading:
+    """Turn columns of words that are numbers into numbers.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+    decimal : {".", ","} or None
+        The decimal mark, None where it is not known; then numbers such as ``1,234`` are a mistake.
+    left_out : container of str
+        Columns that stay as they are.
+    """
+    mistakes: dict[str, str] = {}
+    groups: list[str] = []
+    marks: dict[str, str] = {}
+    for place, name, values in _columns_of_words(table, left_out):
+        own_marks = [value for value in values if _is_mark(value)]
+        numbers = [value for value in values if not _is_mark(value)]
+        if not numbers or (own_marks and 2 * len(own_marks) >= len(values)):
+            continue
+        found = _as_numbers(numbers, decimal)
+        if found is None:
+            mistakes[name] = f"column '{brief(name)}' {_unclear(numbers, decimal)}"
+            continue
+        as_words = table.column(place).cast(pa.string()).to_pylist()
+        column = pa.array([found.get(word) for word in as_words], pa.float64())
+        table = table.set_column(place, name, pa.chunked_array([column]))
+        groups += [name] * _are_grouped(numbers, decimal)
+        if own_marks:
+            n_rows = sum(word in own_marks for word in as_words if word is not None)
+            marks[name] = f"'{brief(name)}' ({', '.join(map(repr, own_marks))} in {n_rows} rows)"
+    remarks = []
+    if groups:
+        remarks.append(f"digits are taken as grouped by thousands in: {quoted(groups)}")
+    if marks:
+        remarks.append(f"among numbers, these are taken as missing values: {shown([*marks.values()])}")
+    return Reading(table, tuple(remarks), mistakes)
+
+
+def quoted(names: Sequence[str]) -> str:
+    """Join names of columns for a message, the first few of many."""
+    return shown([f"'{brief(name)}'" for name in names])
+
+
+def _columns_of_words(table: pa.Table, left_out: Container[str]) -> Iterable[tuple[int, str, list[str]]]:
+    """Yield place and name of the columns of words whose values are numbers or marks, and their different values."""
+    for place, (name, column) in enumerate(zip(table.column_names, table.columns, strict=True)):
+        if name in left_out or not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+            continue
+        if not _may_be_numbers(column.slice(0, 1000)):  # spares the different values of a long column of words
+            continue
+        if _may_be_numbers(column):
+            yield place, name, [value for value in pc.unique(column).to_pylist() if value is not None]
+
+
+def _may_be_numbers(column: pa.ChunkedArray) -> bool:
+    values = pc.unique(column).to_pylist()
+    return all(value is None or _is_mark(value) or reads_as_number(value) for value in values)
+
+
+def _is_certain(values: Sequence[str]) -> bool:
+    numbers = [value for value in values if not _is_mark(value)]
+    with_commas = [number for number in numbers if "," in number]
+    return (
+        bool(with_commas)
+        and _all_read_with(numbers, (_WITH_COMMA, _GROUPED_BY_POINT))
+        and not _all_read_with(with_commas, (_GROUPED_BY_COMMA,))
+    )
+
+
+def _as_numbers(numbers: Sequence[str], decimal: DecimalMark | None) -> dict[str, float] | None:
+    """Give the value of each number, or None where they are not all written in one way."""
+    if decimal == "," and _all_read_with(numbers, (_WITH_COMMA, _GROUPED_BY_POINT)):
+        return {number: float(_bare(number).replace(".", "").replace(",", ".")) for number in numbers}
+    if _all_read_with(numbers, (_WITH_POINT,)):
+        return {number: float(_bare(number)) for number in numbers}
+    if decimal == "." and _all_read_with(numbers, (_WITH_POINT, _GROUPED_BY_COMMA)):
+        return {number: float(_bare(number).replace(",", "")) for number in numbers}
+    return None
+
+
+def _are_grouped(numbers: Sequence[str], decimal: DecimalMark | None) -> bool:
+    patterns = {",": _GROUPED_BY_POINT, ".": _GROUPED_BY_COMMA}
+    return any(
+        _GROUPED_BY_BLANK.fullmatch(number.strip()) or (decimal and patterns[decimal].fullmatch(_bare(number)))
+        for number in numbers
+    )
+
+
+def _unclear(numbers: Sequence[str], decimal: DecimalMark | None) -> str:
+    """Say what keeps a column of numbers from being read."""
+    odd = next(number for number in numbers if not _all_read_with([number], (_WITH_POINT,)))
+    if decimal is None:
+        return (
+            f"holds numbers such as {odd!r}; say whether a comma or a point stands before the decimals "
+            "(decimal: ',' or decimal: '.'; --decimal , or --decimal .)"
+        )
+    patterns = {",": (_WITH_COMMA, _GROUPED_BY_POINT), ".": (_WITH_POINT, _GROUPED_BY_COMMA)}[decimal]
+    other = next((number for number in numbers if not _all_read_with([number], patterns)), odd)
+    return f"writes numbers in several ways, such as {other!r} where '{decimal}' stands before decimals; mend them"
+
+
+def _is_mark(value: str) -> bool:
+    return value.strip().lower() in MARKS_AMONG_NUMBERS
+
+
+def _bare(value: str) -> str:
+    """Take off what stands around a number, and the blanks between groups of three digits."""
+    bare = value.strip().replace("−", "-")
+    return re.sub(r"[\s’']", "", bare) if _GROUPED_BY_BLANK.fullmatch(bare) else bare
+
+
+def _all_read_with(values: Sequence[str], patterns: Sequence[re.Pattern[str]]) -> bool:
+    return all(any(pattern.fullmatch(bare) for pattern in patterns) for bare in map(_bare, values))

@@ -1,0 +1,183 @@
+"""Columns and rows that a table should perhaps not hold, named before anything is ranked."""
+
+from __future__ import annotations
+
+import math
+import shlex
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fsvm_cli.data.phrases import shown
+from fsvm_cli.terminal import brief
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+FEWEST_ROWS = 10
+"""Of a table of which anything is said: what stands out in a smaller one does so by chance."""
+USUAL_FOLDS = 5
+LARGEST_CHANCE = 0.05
+"""Of a column that has nothing to do with the classes to separate them, all columns together."""
+
+
+def suspects(
+    X: NDArray[np.float64],
+    y: NDArray[np.int64],
+    feature_names: Sequence[str],
+    source_columns: Sequence[str],
+    class_names: Sequence[str],
+) -> tuple[str, ...]:
+    """Say what a person should look at before the features are ranked, and what to do.
+
+    Parameters
+    ----------
+    X : ndarray, shape (n_samples, n_features)
+    y : ndarray of int, shape (n_samples,)
+        Class codes.
+    feature_names : sequence of str
+    source_columns : sequence of str
+        For each feature, the column that it comes from; a column of words is several features.
+    class_names : sequence of str
+
+    Returns
+    -------
+    tuple of str
+        A line for each kind of suspect.
+    """
+    if len(y) < FEWEST_ROWS:
+        return ()
+    names, columns = _with_words_as_codes(X, feature_names, source_columns)
+    least, most = columns.min(axis=0), columns.max(axis=0)
+    constant = least == most
+    numbering, identifying = _identifiers(columns, least, most, constant)
+    renaming, separating = _tellers(columns, y, len(class_names))
+    separating &= ~numbering
+    identifying &= ~(renaming | separating)
+    found = (
+        ("numbers the rows", numbering, "if the rows are sorted by class, it tells the class; drop it"),
+        ("the class under another name", renaming, "drop it"),
+        ("alone separates the classes perfectly", separating, "drop it if it is known only when the class is"),
+        ("another whole number in every row", identifying, "drop it if it names the rows"),
+    )
+    lines = [_about(what, [names[j] for j in np.flatnonzero(which).tolist()], remedy) for what, which, remedy in found]
+    lines.append(_about_repeated_columns(names, columns, ~constant & ~renaming))
+    if constant.any():
+        lines.append(constant_features([names[j] for j in np.flatnonzero(constant).tolist()]))
+    lines += [_about_classes(y, class_names), _about_repeated_rows(X, y)]
+    return tuple(line for line in lines if line)
+
+
+def constant_features(names: Sequence[str]) -> str:
+    """Say that features are constant."""
+    return f"constant, and so without information: {shown(names)}"
+
+
+def _with_words_as_codes(
+    X: NDArray[np.float64], feature_names: Sequence[str], source_columns: Sequence[str]
+) -> tuple[list[str], NDArray[np.float64]]:
+    """Give each column of words one column of codes in place of its features of 0 and 1."""
+    if tuple(feature_names) == tuple(source_columns):
+        return list(feature_names), X
+    features: dict[str, list[int]] = defaultdict(list)
+    for feature, column in enumerate(source_columns):
+        features[column].append(feature)
+    is_number = [source_columns[own[0]] == feature_names[own[0]] for own in features.values()]
+    columns = [
+        X[:, own[0]] if number else X[:, own].argmax(axis=1).astype(np.float64)
+        for own, number in zip(features.values(), is_number, strict=True)
+    ]
+    return list(features), np.column_stack(columns)
+
+
+def _identifiers(
+    columns: NDArray[np.float64], least: NDArray[np.float64], most: NDArray[np.float64], constant: NDArray[np.bool_]
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Find the columns that number the rows, in any order, and others of different whole numbers.
+
+    Where most columns hold different whole numbers, they are measurements.
+    """
+    n_rows, n_columns = columns.shape
+    numbering, identifying = np.zeros(n_columns, dtype=np.bool_), np.zeros(n_columns, dtype=np.bool_)
+    for j in np.flatnonzero(~constant & (most - least >= n_rows - 1)):
+        values = columns[:, j]
+        if (values[:100] == np.rint(values[:100])).all() and (values == np.rint(values)).all():
+            identifying[j] = np.unique(values).size == n_rows
+            numbering[j] = identifying[j] and most[j] - least[j] == n_rows - 1
+    is_one = identifying & ~numbering
+    return numbering, np.zeros_like(is_one) if 2 * is_one.sum() > n_columns > 2 else is_one
+
+
+def _tellers(
+    columns: NDArray[np.float64], y: NDArray[np.int64], n_classes: int
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Find the columns that are the class under another name, and those whose thresholds separate all classes."""
+    least = np.stack([columns[y == code].min(axis=0) for code in range(n_classes)])
+    most = np.stack([columns[y == code].max(axis=0) for code in range(n_classes)])
+    order = np.argsort(least, axis=0, kind="stable")
+    ends, begins = np.take_along_axis(most, order, axis=0)[:-1], np.take_along_axis(least, order, axis=0)[1:]
+    separating = (ends < begins).all(axis=0)
+    renaming = separating & (least == most).all(axis=0)
+    # Of all ways to share the rows out to the classes, n_classes! have each class in one block.
+    log_ways = math.lgamma(len(y) + 1) - sum(math.lgamma(count + 1) for count in np.bincount(y))
+    log_chance = math.log(columns.shape[1]) + math.lgamma(n_classes + 1) - log_ways
+    beyond_chance = log_chance <= math.log(LARGEST_CHANCE)
+    return renaming, separating & ~renaming & beyond_chance
+
+
+def _about(what: str, names: Sequence[str], remedy: str) -> str:
+    if not names:
+        return ""
+    is_short = len(names) <= 3 and not any("," in name for name in names)
+    option = f" (--drop {shlex.quote(brief(','.join(names)))})" if is_short else ""
+    return f"suspect, {what}: {shown([_quoted(name) for name in names])}; {remedy}{option}"
+
+
+def _quoted(name: str) -> str:
+    return f"'{brief(name)}'"
+
+
+def _about_repeated_columns(names: Sequence[str], columns: NDArray[np.float64], considered: NDArray[np.bool_]) -> str:
+    first: dict[bytes, str] = {}
+    pairs = []
+    for j in np.flatnonzero(considered).tolist():
+        same = first.setdefault((columns[:, j] + 0.0).tobytes(), names[j])
+        if same != names[j]:
+            pairs.append(f"{_quoted(names[j])} is {_quoted(same)}")
+    return f"suspect, columns that repeat another: {shown(pairs)}; keep one of each" if pairs else ""
+
+
+def _about_classes(y: NDArray[np.int64], class_names: Sequence[str]) -> str:
+    counts = np.bincount(y, minlength=len(class_names)).tolist()
+    small = [
+        f"{_quoted(name)} ({count})" for name, count in zip(class_names, counts, strict=True) if count < USUAL_FOLDS
+    ]
+    if not small:
+        return ""
+    return (
+        f"classes of fewer than {USUAL_FOLDS} rows: {shown(small)}; {USUAL_FOLDS} folds are more, and a split can "
+        "leave a part without them: put them together with others, or leave them out"
+    )
+
+
+def _about_repeated_rows(X: NDArray[np.float64], y: NDArray[np.int64]) -> str:
+    """Say how many rows repeat an earlier one, and how many of these do so with another class."""
+    classes: dict[int, Counter[int]] = defaultdict(Counter)
+    for row, code in zip(_hashes(X), y.tolist(), strict=True):
+        classes[row][code] += 1
+    n_repeated = len(y) - len(classes)
+    if not n_repeated:
+        return ""
+    n_contrary = sum(counts.total() - max(counts.values()) for counts in classes.values())
+    contrary = f", {n_contrary} of them with another class" if n_contrary else ""
+    return (
+        f"{n_repeated} rows repeat an earlier row{contrary}; where they are the same case, keep one: random splits "
+        "have the case on both sides, and accuracy is too high"
+    )
+
+
+def _hashes(X: NDArray[np.float64]) -> Iterable[int]:
+    return (hash(row.tobytes()) for row in X + 0.0)

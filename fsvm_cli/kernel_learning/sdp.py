@@ -1,0 +1,249 @@
+"""Weights of either sign: the semidefinite programme of Lanckriet et al. (2004), by cutting planes over the weights."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.linalg import eigh, lapack, qr
+from scipy.optimize import linprog
+
+from fsvm_cli.kernel_learning.margin import LearnedKernel, relative_gap
+from fsvm_cli.kernel_learning.qcqp import MACHINE_TOLERANCE, descend
+from fsvm_cli.kernel_learning.trained import Trainer
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
+
+    from fsvm_cli.kernel_learning.base_kernels import GramMatrices
+    from fsvm_cli.kernel_learning.margin import Margin
+    from fsvm_cli.kernel_learning.trained import Trained
+    from fsvm_cli.svm.vectors import Array
+
+ROUGH = 1e-2
+"""The gap of weights that are not negative, from which the search begins: their machines are the first cuts."""
+RANK = 1e-10
+"""Eigenvalues of the sum of all kernels below this part of the largest are those of a space that no kernel reaches."""
+DEPENDENT = 1e-8
+"""A kernel that is a sum of others but for so small a part has no weight of its own."""
+FARTHEST = 1e6
+"""Shares beyond it are not looked at; a bound on the value that rests on this is none."""
+INSIDE = 1e-9
+"""Boundary points are moved so small a part of the way to the centre, so that rounding leaves them semidefinite."""
+RETREATS = (1.0, 0.99, 0.9, 0.5)
+"""Parts of the way to the boundary at which a machine is looked for, where there is none on it."""
+EIGENVECTORS = 3
+"""Cuts from one point, at most: one for each negative eigenvalue."""
+
+
+def learn_signed_weights(
+    kernels: GramMatrices, y: Array, margin: Margin, *, tolerance: float = 1e-4, max_machines: int = 200
+) -> LearnedKernel:
+    """Find weights mu_i of either sign whose sum of kernels gives the machine of largest margin.
+
+    The problem of `learn_weights`, with mu_i >= 0 replaced by sum_i mu_i K_i positive semidefinite on all rows, those
+    of the training part and others.
+
+    Parameters
+    ----------
+    kernels : GramMatrices
+        A few, each positive semidefinite.
+    y : (n,) array
+        Labels of the training rows, -1 or +1.
+    margin : Margin
+        Its ridge may not be learned.
+    tolerance : float
+        The relative gap to reach, > 0.
+    max_machines : int
+        At most so many machines are trained.
+
+    Returns
+    -------
+    LearnedKernel
+        Positive semidefinite up to rounding. Kernels that are zero or a sum of others have no weight.
+
+    Raises
+    ------
+    ConvergenceError
+        If the margin is hard and no machine is found with all kernels together: `InfeasibleError` where the classes are
+        not separable.
+    ValueError
+        If there is one class only, the sizes disagree, or the margin's ridge is to be learned.
+
+    Notes
+    -----
+    Source: jebara-slides, "SVM Kernel Selection", Table 1, after Lanckriet et al. (2004), eq. (12); the slides print
+    the conic problem, and the table is that of this one.
+
+    The value is convex in the weights, which are few. A machine at one point bounds it from below everywhere by a
+    linear function, and an eigenvector v of a negative eigenvalue forbids a half-space, for v'Kv >= 0 must hold. A
+    linear programme over all these cuts gives a lower bound and the next point, which is moved towards the centre,
+    where all kernels have equal shares, until it is semidefinite; the machine there bounds the optimum from above.
+
+    References
+    ----------
+    - G. R. G. Lanckriet, N. Cristianini, P. Bartlett, L. El Ghaoui and M. I. Jordan, "Learning the Kernel Matrix with
+      Semidefinite Programming", Journal of Machine Learning Research 5, 2004, pages 27-72.
+    """
+    if not tolerance > 0.0:
+        raise ValueError(f"tolerance must be > 0, not {tolerance!r}")
+    if margin.kind == "learned-2-norm":
+        raise ValueError("a ridge is learned with weights that are not negative only; use the qcqp, or give C")
+    trainer = Trainer(kernels, y, margin, MACHINE_TOLERANCE * tolerance)
+    points, _ = descend(trainer, max(tolerance, ROUGH), max_machines)
+    search = _Search(trainer, points)
+    best, lower = search.best_of(points), 0.0
+    while tolerance < relative_gap(best.upper, lower) < math.inf and trainer.n_machines < max_machines:
+        found = search.lowest()
+        if found is None:
+            break
+        target, bound = found
+        lower = max(lower, bound)
+        if relative_gap(best.upper, lower) > tolerance:
+            reached = search.towards(target)
+            between = search.between(best, reached)
+            best = min(best, reached, between, key=lambda point: point.upper)
+    gap = relative_gap(best.upper, lower)
+    return LearnedKernel(
+        best.shares * kernels.units,
+        margin.ridge,
+        best.machine,
+        squared_norm=float(best.shares @ best.forms),
+        objective=2.0 * best.upper,
+        gap=gap,
+        iterations=trainer.n_machines,
+        converged=gap <= tolerance,
+    )
+
+
+class _Search:
+    """The cuts so far, and the coordinates in which the sum of all kernels is the identity."""
+
+    def __init__(self, trainer: Trainer, points: Sequence[Trained]) -> None:
+        self.trainer = trainer
+        self.chosen = independent_kernels(trainer.kernels)
+        self.centre = np.full(len(self.chosen), 1.0 / len(self.chosen))
+        scaled = trainer.kernels.grams[self.chosen] * trainer.kernels.units[self.chosen, None, None]
+        self.whitened = whitened(scaled, self.centre)
+        self.unit = points[0].upper if 0.0 < points[0].upper < math.inf else 1.0
+        self.rows: list[Array] = []
+        self.sides: list[float] = []
+        for point in points:
+            self._bound_value(point)
+
+    def best_of(self, points: Sequence[Trained]) -> Trained:
+        """Return the best of points whose shares are those of the chosen kernels only; the centre if there is none."""
+        others = np.setdiff1d(np.arange(len(points[0].shares)), self.chosen)
+        own = [point for point in points if not point.shares[others].any()]
+        return min(own, key=lambda point: point.upper) if own else self._at(self.centre)
+
+    def lowest(self) -> tuple[Array, float] | None:
+        """Return the shares of least value that the cuts allow, with this lower bound; None if rounding forbids."""
+        n = len(self.chosen)
+        found = linprog(
+            np.append(np.zeros(n), 1.0),
+            A_ub=np.array(self.rows),
+            b_ub=np.array(self.sides),
+            A_eq=[np.append(np.ones(n), 0.0)],
+            b_eq=[1.0],
+            bounds=[*[(-FARTHEST, FARTHEST)] * n, (0.0, None)],
+        )
+        if found.x is None:
+            return None
+        shares: Array = found.x[:-1]
+        rests_on_cuts = bool((np.abs(shares) < 0.99 * FARTHEST).all())
+        return shares, self.unit * float(found.fun) if rests_on_cuts else 0.0
+
+    def towards(self, target: Array) -> Trained:
+        """Go from the centre to the shares, as far as the sum of kernels stays semidefinite; add the cuts there."""
+        direction = target - self.centre
+        n_rows = self.whitened.shape[1]
+        values, vectors = eigh(
+            np.tensordot(direction, self.whitened, 1),
+            subset_by_index=(0, min(EIGENVECTORS, n_rows) - 1),
+            overwrite_a=True,
+            check_finite=False,
+        )
+        length = 1.0
+        if values[0] < -1.0:
+            length = (1.0 - INSIDE) / -float(values[0])
+            for vector in vectors[:, values < -1.0].T:
+                self._forbid(np.einsum("i,mij,j->m", vector, self.whitened, vector, optimize=True))
+        for part in RETREATS:
+            point = self._at(self.centre + part * length * direction)
+            if math.isfinite(point.upper):
+                break
+        self._bound_value(point)
+        return point
+
+    def between(self, first: Trained, second: Trained) -> Trained:
+        """Add the cut half-way between two points, where the optimum is often nearer: a machine costs the least."""
+        point = self.trainer.at(0.5 * (first.shares + second.shares), first)
+        self._bound_value(point)
+        return point
+
+    def _at(self, shares: Array) -> Trained:
+        of_all = np.zeros(len(self.trainer.kernels.traces))
+        of_all[self.chosen] = shares
+        return self.trainer.at(of_all)
+
+    def _forbid(self, forms: Array) -> None:
+        """Ask for sum_i shares_i v' K_i v >= 0."""
+        self.rows.append(np.append(-forms / np.abs(forms).max(), 0.0))
+        self.sides.append(0.0)
+
+    def _bound_value(self, point: Trained) -> None:
+        """Ask that the value be no smaller than the dual objective of the machine's alpha."""
+        alpha = point.machine.alpha
+        constant = float(alpha.sum() - 0.5 * self.trainer.margin.ridge * (alpha @ alpha))
+        row = np.append(-0.5 * point.forms[self.chosen] / self.unit, -1.0)
+        size = float(np.abs(row).max())
+        self.rows.append(row / size)
+        self.sides.append(-constant / self.unit / size)
+
+
+def independent_kernels(kernels: GramMatrices) -> npt.NDArray[np.intp]:
+    """Return the numbers, ascending, of kernels of which none is zero or a weighted sum of the others."""
+    present = np.flatnonzero(kernels.traces > 0.0)
+    # Matrices depend on each other, but for a chance of 0, just where their products with random vectors do.
+    vectors = np.random.default_rng(0).standard_normal((kernels.n_all, len(present) + 1))
+    columns = (kernels.grams[present] @ vectors).reshape(len(present), -1).T
+    columns = columns / np.linalg.norm(columns, axis=0)
+    triangle, order = qr(columns, mode="r", pivoting=True, check_finite=False)
+    kept = np.abs(triangle.diagonal()) > DEPENDENT
+    return np.sort(present[order[: len(kept)][kept]])
+
+
+def whitened(grams: Array, shares: Array) -> Array:
+    """Return positive semidefinite matrices in coordinates in which the sum of shares times them is the identity.
+
+    Parameters
+    ----------
+    grams : (m, n, n) array
+    shares : (m,) array
+        > 0.
+
+    Returns
+    -------
+    (m, r, r) array
+        r is the rank of the sum: what no matrix reaches is left out.
+    """
+    total = np.tensordot(shares, grams, 1)
+    factor, failed = lapack.dpotrf(total, lower=1, clean=0)
+    pivots = factor.diagonal() ** 2
+    if failed or pivots.min() <= RANK * pivots.max():
+        values, vectors = eigh(total, check_finite=False, driver="evd")
+        reached = values > RANK * values[-1]
+        basis = vectors[:, reached] / np.sqrt(values[reached])
+        return np.array([basis.T @ (gram @ basis) for gram in grams])
+    white = np.empty_like(grams)
+    white[-1] = np.eye(len(total))
+    for number, gram in enumerate(grams[:-1]):
+        lower = np.tril(lapack.dsygst(gram, factor, itype=1, lower=1)[0])
+        white[number] = lower + np.tril(lower, -1).T
+        white[-1] -= shares[number] * white[number]
+    white[-1] /= shares[-1]
+    return white

@@ -1,0 +1,179 @@
+"""Learning curves: error, or another figure of merit, against the number of training rows."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
+
+from fsvm_cli.evaluation.complements import COMPLEMENT_OF
+from fsvm_cli.evaluation.metrics import METRIC_TITLES
+from fsvm_cli.figures import COLOURS, COLUMN_WIDTH, LONGEST_TITLE, figure, legible, save, series_style
+from fsvm_cli.report.curves import PART_NAMES
+from fsvm_cli.report.learning_rows import learning_rows
+from fsvm_cli.spec.oracle import ORACLE
+from fsvm_cli.spec.rankings import ALL_FEATURES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from numpy.typing import NDArray
+
+    from fsvm_cli.spec.schema import Config
+
+SPAN_OF_LOGARITHMS = 8.0
+"""Training sizes that span at least this factor stand on a logarithmic axis."""
+
+SHARE_OF_GAP = 0.45
+"""Of the smallest gap between training sizes: how far the marks of all lines at one of them are spread."""
+
+MEANS = ("mean", "ci_low", "ci_high")
+ORACLE_STYLE: dict[str, Any] = {"color": "#000000", "marker": "", "linestyle": "--"}
+REFERENCE: dict[str, Any] = {"color": "#777777", "marker": "", "linestyle": ":"}
+
+
+class Line(NamedTuple):
+    """A line of a learning curve, in per cent.
+
+    Attributes
+    ----------
+    label : str
+    style : dict
+        Of the line and its marks.
+    rows : DataFrame
+        Columns `train_size`, `mean`, `ci_low`, `ci_high`, ascending by training size.
+    """
+
+    label: str
+    style: dict[str, Any]
+    rows: pd.DataFrame
+
+
+def draw_learning_curves(
+    curves: pd.DataFrame, selection: pd.DataFrame | None, config: Config, folder: Path, formats: Sequence[str]
+) -> list[Path]:
+    """Draw one figure per metric, part of the data and number of retained features, one line per ranking.
+
+    Parameters
+    ----------
+    curves : DataFrame
+        The table `curves.csv`.
+    selection : DataFrame or None
+        The table `selection.csv`, if there is one: where the relevant features are known, the share of them that is
+        found stands below.
+    config : Config
+    folder, formats
+        As in `fsvm_cli.figures.save`.
+
+    Returns
+    -------
+    list of Path
+    """
+    paths = []
+    for metric, part in itertools.product(config.metrics, config.parts):
+        for size, rows in learning_rows(curves[(curves["metric"] == metric) & (curves["part"] == part)], config):
+            lines = [_in_per_cent(line, metric) for line in _lines(rows, config)]
+            recovered = [] if selection is None else _recovery(selection, size, config)
+            name = f"{COMPLEMENT_OF.get(metric, metric)}-vs-training-rows"
+            name += (f"-{size}-features" if config.rankings else "") + ("" if part == "test" else "-training-part")
+            quantity = f"{PART_NAMES[part].capitalize()} {METRIC_TITLES[metric].replace('accuracy', 'error')} (%)"
+            with _panels(lines, recovered) as drawing:
+                upper = drawing.axes[0]
+                upper.set_title(_title(rows, size, config), loc="left", wrap=True)
+                upper.set_ylabel(quantity)
+                paths += save(drawing, folder, name, formats)
+    return paths
+
+
+@contextlib.contextmanager
+def _panels(lines: Sequence[Line], recovered: Sequence[Line]) -> Iterator[Figure]:
+    """Draw a panel for the figure of merit, and below it one for the relevant features where these are known."""
+    with figure(COLUMN_WIDTH, 4.6 if recovered else 3.4) as drawing:
+        heights = (5, 3) if recovered else (1,)
+        all_axes = drawing.subplots(len(heights), 1, sharex=True, squeeze=False, height_ratios=heights)[:, 0]
+        handles = _draw(all_axes[0], lines)
+        if recovered:
+            _draw(all_axes[1], recovered)
+            all_axes[1].set_ylabel("Relevant among\nthe kept (%)")
+            all_axes[1].set_ylim(-3, 103)
+        all_axes[-1].set_xlabel("Number of training rows")
+        drawing.legend(handles=handles, loc="outside lower left", ncols=2, handlelength=2.6)
+        yield drawing
+
+
+def _title(rows: pd.DataFrame, size: int, config: Config) -> str:
+    n_trials, planned = int(rows["n_trials"].min()), config.protocol.splits
+    splits = f"{n_trials} splits" if n_trials == planned else f"INCOMPLETE: {n_trials} of {planned} splits"
+    kept = f"{size} feature{'s' if size > 1 else ''} kept, " if config.rankings else ""
+    return f"{legible(config.title, LONGEST_TITLE)}\n{kept}{splits}, 95 % intervals"
+
+
+def _lines(rows: pd.DataFrame, config: Config) -> list[Line]:
+    """List the lines: of each competitor at a number of features, and of all features where they share a machine."""
+    labels = dict.fromkeys(rows["ranking"])
+    means = rows.set_index(["ranking", "train_size"])[[*MEANS]]
+    return [Line(label, _style(number, label, config), means.loc[label]) for number, label in enumerate(labels)]
+
+
+def _style(number: int, label: str, config: Config) -> dict[str, Any]:
+    if config.oracle is not None and label == ORACLE:
+        return ORACLE_STYLE
+    if config.rankings and label == ALL_FEATURES:
+        return REFERENCE
+    return series_style(number) | {"linestyle": "-" if number < len(COLOURS) else "-."}
+
+
+def _in_per_cent(line: Line, metric: str) -> Line:
+    percent = 100 * line.rows
+    if metric in COMPLEMENT_OF:
+        percent = (100 - percent).rename(columns={"ci_low": "ci_high", "ci_high": "ci_low"})
+    return line._replace(rows=percent)
+
+
+def _recovery(selection: pd.DataFrame, size: int, config: Config) -> list[Line]:
+    """List the lines of the share of the relevant features that each ranking keeps; none where they are not known."""
+    known = selection[(selection["n_features"] == size) & selection["recovered"].notna()]
+    labels = dict.fromkeys(selection["ranking"])
+    styles = {label: _style(number, label, config) for number, label in enumerate(labels)}
+    shares = 100 * known.set_index(["ranking", "train_size"])[["recovered", "recovered_ci_low", "recovered_ci_high"]]
+    shares.columns = [*MEANS]
+    return [
+        Line(str(label), styles[label], of_label.droplevel(0).sort_index())
+        for label, of_label in shares.groupby("ranking", sort=False)
+    ]
+
+
+def _draw(axes: Axes, lines: Sequence[Line]) -> list[Any]:
+    """Draw lines whose marks stand side by side at each training size; the handles come the upper line first."""
+    train_sizes = np.unique(np.concatenate([line.rows.index.to_numpy(dtype=float) for line in lines]))
+    if train_sizes[-1] >= SPAN_OF_LOGARITHMS * train_sizes[0]:
+        axes.set_xscale("log")
+    axes.xaxis.set_major_locator(FixedLocator(train_sizes.tolist()))
+    axes.xaxis.set_major_formatter(FixedFormatter([f"{size:g}" for size in train_sizes]))
+    axes.xaxis.set_minor_locator(NullLocator())
+    handles = []
+    for number, line in enumerate(lines):
+        x = _beside(axes, line.rows.index.to_numpy(dtype=float), train_sizes, (number + 0.5) / len(lines) - 0.5)
+        mean = line.rows["mean"].to_numpy()
+        reach = np.maximum([mean - line.rows["ci_low"], line.rows["ci_high"] - mean], 0)
+        bars = axes.errorbar(x, mean, yerr=reach, label=legible(line.label), elinewidth=0.6, **line.style)
+        handles.append((-float(np.mean(mean)), number, bars))
+    # A symmetric interval may leave the range that a share can have.
+    axes.set_ylim(0, min(axes.get_ylim()[1], 103))
+    return [bars for _, _, bars in sorted(handles, key=lambda each: each[:2])]
+
+
+def _beside(axes: Axes, x: NDArray[np.float64], train_sizes: NDArray[np.float64], shift: float) -> NDArray[np.float64]:
+    """Move places a little, by a share of the smallest gap between training sizes as the axis shows it."""
+    to_axis = axes.xaxis.get_transform()
+    shown = to_axis.transform(train_sizes)
+    gap = np.diff(shown).min() if len(shown) > 1 else 0.0
+    moved: NDArray[np.float64] = to_axis.inverted().transform(to_axis.transform(x) + SHARE_OF_GAP * shift * gap)
+    return moved

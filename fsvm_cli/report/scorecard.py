@@ -1,0 +1,170 @@
+"""The scorecard: one row for each published claim, whatever number of experiments and readings speak of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+from rich.table import Table
+from rich.text import Text
+
+from fsvm_cli.experiment.run_file import run_content
+from fsvm_cli.report.comparison import COLOURS, as_text, read_comparison
+from fsvm_cli.report.folder import SCORECARD_NAME
+from fsvm_cli.report.table_files import write_table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
+
+COLUMNS = ["document", "id", "printed", "obtained", "interval", "verdict", "config", "elsewhere"]
+
+SHOWN = ("id", "printed", "obtained", "verdict", "config")
+"""Columns of what is printed: the interval stands beside what was obtained."""
+
+GRAVEST_FIRST = ("differs", "inconclusive", "not comparable", "reproduced", "fact")
+"""A claim in several parts holds if every part does: its verdict is the gravest."""
+
+
+@dataclass(frozen=True)
+class _Experiment:
+    """What the scorecard asks of an experiment's `run.json`."""
+
+    document: str
+    variant_of: str | None
+    published_ids: Mapping[str, str]
+
+
+def write_scorecard(root: Path, folders: Sequence[Path]) -> pd.DataFrame:
+    """Write `scorecard.csv` beside the folders of results.
+
+    Parameters
+    ----------
+    root : Path
+        Holds the folders.
+    folders : sequence of Path
+        Results of experiments and collections.
+
+    Returns
+    -------
+    DataFrame
+        As `scorecard_of` makes it.
+
+    Raises
+    ------
+    DataError
+        If a `run.json` or a table is damaged.
+    """
+    scorecard = scorecard_of(folders)
+    write_table(scorecard, root / SCORECARD_NAME)
+    return scorecard
+
+
+def scorecard_of(folders: Sequence[Path]) -> pd.DataFrame:
+    """Roll up the verdicts of experiments, so that each published claim is counted once.
+
+    Returns
+    -------
+    DataFrame
+        One row for each claim, sorted by document and id: what is printed, what was obtained with its 95 % interval,
+        the verdict, the config that decides it, and what variants of that config, which have no vote, say. A claim in
+        several parts has one row with the gravest verdict of its parts.
+    """
+    experiments = {folder.resolve().name: _experiment(run_content(folder)["config"]) for folder in folders}
+    comparison = read_comparison(folders)
+    by_claim: dict[tuple[str, str], list[Any]] = {}
+    for row in comparison.itertuples(index=False):
+        experiment = experiments[str(row.experiment)]
+        document = experiment.document or str(row.id).partition(".")[0]
+        by_claim.setdefault((document, experiment.published_ids.get(str(row.id), str(row.id))), []).append(row)
+    rows = [
+        {"document": document, "id": claim} | _rolled_up(found, experiments)
+        for (document, claim), found in sorted(by_claim.items())
+    ]
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def _experiment(config: Mapping[str, Any]) -> _Experiment:
+    paper = config.get("paper") or {}
+    claims = config.get("expected") or ()
+    parts = {claim["id"]: claim["part_of"] for claim in claims if claim.get("part_of")}
+    return _Experiment(paper.get("key", ""), config.get("variant_of"), parts)
+
+
+def _rolled_up(rows: Sequence[Any], experiments: Mapping[str, _Experiment]) -> dict[str, str]:
+    """Let the main experiment of each part of a claim decide; the others are told."""
+    parts: dict[str, list[Any]] = {}
+    for row in rows:
+        parts.setdefault(str(row.id), []).append(row)
+    decisive = [main_row(part, experiments) for part in parts.values()]
+    others = [row for row in rows if not any(row is each for each in decisive)]
+    return {
+        "printed": _joined(row.published for row in decisive),
+        "obtained": _joined(_obtained(row) for row in decisive),
+        "interval": _joined(_interval(row) for row in decisive),
+        "verdict": min((str(row.verdict) for row in decisive), key=GRAVEST_FIRST.index),
+        "config": _joined(dict.fromkeys(str(row.experiment) for row in decisive)),
+        "elsewhere": _joined(f"{row.verdict} in {row.experiment}{_with_number(row)}" for row in others),
+    }
+
+
+def main_row(rows: Sequence[Any], experiments: Mapping[str, _Experiment]) -> Any:
+    """Pick the row that decides a claim: that of the one experiment that is no variant of another.
+
+    Where a claim stands in variants alone, or in several experiments none of which is a variant, the first decides.
+    """
+    main = [row for row in rows if experiments[str(row.experiment)].variant_of is None]
+    return (main or list(rows))[0]
+
+
+def _joined(texts: Iterable[object]) -> str:
+    return "; ".join(f"{text:.10g}" if isinstance(text, float) else str(text) for text in texts if text != "")
+
+
+def _obtained(row: Any) -> str:
+    return "" if pd.isna(row.reproduced) else f"{row.reproduced:.4g}"
+
+
+def _interval(row: Any) -> str:
+    return "" if pd.isna(row.ci_low) else f"{row.ci_low:.4g} to {row.ci_high:.4g}"
+
+
+def _with_number(row: Any) -> str:
+    return "" if pd.isna(row.reproduced) else f" ({_obtained(row)})"
+
+
+def count_table(scorecard: pd.DataFrame) -> Table:
+    """Arrange for people how many claims of each document have which verdict."""
+    table = Table("document")
+    verdicts = [verdict for verdict in reversed(GRAVEST_FIRST) if (scorecard["verdict"] == verdict).any()]
+    for verdict in (*verdicts, "in all"):
+        table.add_column(verdict, justify="right")
+    for document, rows in scorecard.groupby("document"):
+        counts = [int((rows["verdict"] == verdict).sum()) for verdict in verdicts]
+        table.add_row(str(document), *map(str, counts), str(len(rows)))
+    return table
+
+
+def scorecard_table(scorecard: pd.DataFrame) -> Table:
+    """Arrange a scorecard as a table for people."""
+    table = Table()
+    for title in SHOWN:
+        table.add_column(title, overflow="fold", no_wrap=title == "verdict")
+    for *cells, verdict, config in _cells(scorecard):
+        table.add_row(*cells, Text(verdict, style=COLOURS[verdict]), config)
+    return table
+
+
+def format_scorecard(scorecard: pd.DataFrame, style: str) -> str:
+    """Write a scorecard as text for other programs; `style` as in `format_comparison`."""
+    return as_text(scorecard, style, SHOWN, _cells(scorecard))
+
+
+def _cells(scorecard: pd.DataFrame) -> list[list[str]]:
+    rows = scorecard.itertuples(index=False)
+    return [[*map(str, (row.id, row.printed, _with_interval(row), row.verdict, row.config))] for row in rows]
+
+
+def _with_interval(row: Any) -> str:
+    return f"{row.obtained} [{row.interval}]" if row.interval else str(row.obtained)

@@ -1,0 +1,230 @@
+"""Files as people have them: what is read, and what must be said of each."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import openpyxl
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import TypeAdapter
+
+from fsvm_cli.data.readers.numbers import reads_as_number
+from fsvm_cli.data.source import open_source
+from fsvm_cli.data.spec import DatasetSpec
+from fsvm_cli.errors import DataError, UsageError
+
+if TYPE_CHECKING:
+    from fsvm_cli.data.source import DataSource
+
+
+@pytest.fixture(autouse=True)
+def _in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def opened(content: str | bytes, **options: Any) -> DataSource:
+    Path("mine.csv").write_bytes(content.encode() if isinstance(content, str) else content)
+    return opened_as(**({"file": "mine.csv", "target": "y"} | options))
+
+
+def opened_as(**written: Any) -> DataSource:
+    spec = TypeAdapter(DatasetSpec).validate_python(written)
+    return open_source(spec, base_folder=Path(), announce=lambda line: None)
+
+
+def values_of(source: DataSource) -> list[list[float]]:
+    values: list[list[float]] = source.draw(np.random.default_rng(0)).X.tolist()
+    return values
+
+
+GERMAN = "Alter;Größe;y\n61,0;1,75;ja\n72,5;1,6;nein\n"
+
+READ: dict[str, tuple[str | bytes, dict[str, Any], list[list[float]], str]] = {
+    "decimal commas": (GERMAN, {}, [[61, 1.75], [72.5, 1.6]], "decimal commas .*'Alter', 'Größe'.*--decimal ,"),
+    "decimal commas that are said": (GERMAN, {"decimal": ","}, [[61, 1.75], [72.5, 1.6]], "^$"),
+    "decimal commas in quotes": ('a,y\n"61,0",1\n"72,5",2\n', {}, [[61], [72.5]], "decimal commas .*'a'"),
+    "decimal commas and one-hot": (
+        "a;sex;y\n61,0;m;1\n72,5;f;2\n",
+        {"categorical": "one-hot"},
+        [[61, 0, 1], [72.5, 1, 0]],
+        "decimal commas .*'a'",
+    ),
+    "points between thousands": ("a;b;y\n1.234;1,5;1\n2.500;2,5;2\n", {}, [[1234, 1.5], [2500, 2.5]], "grouped .*'a'"),
+    "both marks": ("a;y\n1.234,5;1\n999,25;2\n", {}, [[1234.5], [999.25]], "grouped .*'a'"),
+    "points and commas before decimals": ("a;b;y\n1.5;1,5;1\n2.25;2,5;2\n", {}, [[1.5, 1.5], [2.25, 2.5]], "'b'"),
+    "commas between thousands, said": (
+        'a,y\n"1,234",1\n"5,000.5",2\n',
+        {"decimal": "."},
+        [[1234], [5000.5]],
+        "grouped",
+    ),
+    "three decimals after a comma, said": ("a;y\n1,234;1\n2,5;2\n", {"decimal": ","}, [[1.234], [2.5]], "^$"),
+    "blanks between thousands": (
+        "a;y\n1 234,5;1\n22\u00a0000,5;2\n",
+        {},
+        [[1234.5], [22000.5]],
+        "commas .*\n.*grouped",
+    ),
+    "a minus sign of typography": ("a,y\n−1.5,1\n2,2\n", {}, [[-1.5], [2]], "^$"),
+    "powers of ten": ("a;y\n1,5e3;1\n2,5E-1;2\n", {}, [[1500], [0.25]], "decimal commas"),
+    "a dash among numbers": (
+        "a,y\n1,1\n-,1\n3,2\n4.5,2\n",
+        {"missing": "drop"},
+        [[1], [3], [4.5]],
+        r"'a' \('-' in 1 rows\)",
+    ),
+    "blanks among numbers": ("a,y\n1,1\n  ,1\n3,2\n", {"missing": "drop"}, [[1], [3]], "missing values: 'a'"),
+    "Excel's #N/A among numbers": ("a,y\n1,1\n#N/A,1\n3,2\n", {"missing": "mean"}, [[1], [2], [3]], "'#N/A' in 1 rows"),
+    "a dash among decimal commas": ("a;y\n1,5;1\n-;1\n3,5;2\n", {"missing": "mean"}, [[1.5], [2.5], [3.5]], "'-' in 1"),
+    "a word that means missing": ("a,y\n1,1\nk.A.,1\n3,2\n", {"na": ("k.A.",), "missing": "drop"}, [[1], [3]], "^$"),
+    "a number that means missing": ("a,y\n1,1\n-99,1\n3,2\n", {"na": "-99", "missing": "drop"}, [[1], [3]], "^$"),
+    "a dash that is a class": ("a,y\n1,+\n2,-\n3,-\n", {}, [[1], [2], [3]], "^$"),
+    "a dash that is a category": (
+        "a,y\nred,1\n-,1\nblue,2\n",
+        {"categorical": "one-hot"},
+        [[0, 0, 1], [1, 0, 0], [0, 1, 0]],
+        "^$",
+    ),
+    "UTF-16": (GERMAN.encode("utf-16"), {}, [[61, 1.75], [72.5, 1.6]], "Größe"),
+    "UTF-16, the other end first": (b"\xfe\xff" + GERMAN.encode("utf-16-be"), {}, [[61, 1.75], [72.5, 1.6]], "Größe"),
+    "cp1252, said": (GERMAN.encode("cp1252"), {"encoding": "cp1252"}, [[61, 1.75], [72.5, 1.6]], "Größe"),
+    "bars": ("a|b|y\n1|2|u\n3|4|v\n", {}, [[1, 2], [3, 4]], "^$"),
+    "bars that are said": ("a,b|c|y\n1|2|u\n3|4|v\n", {"separator": "|"}, [[1, 2], [3, 4]], "^$"),
+    "tabs that are said": ("a, b, c\ty\n1\t1\n3\t2\n", {"separator": "tab"}, [[1], [3]], "^$"),
+    "blanks that are said": ("a b y\n1 2 1\n3 4 2\n", {"separator": "space"}, [[1, 2], [3, 4]], "^$"),
+    "Excel's line of the separator": ("sep=;\r\na;y\r\n1;1\r\n2;2\r\n", {}, [[1], [2]], "^$"),
+    "two columns to drop": ("id,when,a,y\n1,x,1,1\n2,z,2,2\n", {"drop": ("id, when",)}, [[1], [2]], "^$"),
+    "a column with a comma to drop": ('"id,no",a,y\nq,1,1\nr,2,2\n', {"drop": ("id,no",)}, [[1], [2]], "^$"),
+}
+
+
+@pytest.mark.parametrize("mess", READ)
+def test_is_read_and_said(mess: str) -> None:
+    content, options, expected, remark = READ[mess]
+    source = opened(content, **options)
+    assert values_of(source) == expected
+    assert re.search(remark, "\n".join(source.caveats).removeprefix("Missing values were replaced"), re.DOTALL)
+
+
+REFUSED: dict[str, tuple[str | bytes, dict[str, Any], tuple[str, ...]]] = {
+    "a comma that may be either": (
+        'a,y\n"1,234",1\n"2,345",2\n',
+        {},
+        ("column 'a' .*'1,234'.*--decimal , or --decimal .",),
+    ),
+    "points that group, and no comma": ("a,y\n1.234.567,1\n2.000.000,2\n", {}, ("'1.234.567'.*--decimal ,",)),
+    "numbers in several ways": ("a;y\n1,25;1\n2.5;2\n", {"decimal": ","}, ("several ways, such as '2.5'",)),
+    "a word among decimal commas": (
+        "a;y\n1,25;1\n2,5;1\n3,5;2\noops;2\n",
+        {"categorical": "one-hot"},
+        ("numbers and, in 1 rows, words: 'oops'; mend .* drop the column$",),
+    ),
+    "cp1252": (
+        GERMAN.encode("cp1252"),
+        {},
+        ("not UTF-8: in Windows' cp1252 it would read .'Größe'.*--encoding cp1252",),
+    ),
+    "cp1252 in a value": ("a,y\nKöln,1\nBonn,2\n".encode("cp1252"), {}, ("'a' is not in UTF-8.*'Köln'.*--encoding",)),
+    "another encoding than said": (b"a,y\n\x81\xfe,1\n2,2\n", {"encoding": "ascii"}, ("byte 4 is not ascii",)),
+    "rows of several lengths": ("a,y\n1,2\n3\n4\n5,6,7\n", {}, (r"mine\.csv:3: .*1 fields.*2 rows more",)),
+    "a name twice, over words": ("a,a,y\n-,2,1\n1,2,1\n2,3,2\n", {}, ("more than once: 'a'",)),
+    "several columns without a name": (",,a,y\n1,1,1,1\n2,2,2,2\n", {}, ("columns 1, 2 have no name",)),
+    "everything at once": (
+        "a,b,when,id,y\n1,red,2024-01-01,q,u\n,blue,2024-01-02,r,v\n3,red,2024-01-03,s,v\n",
+        {},
+        ("3 things", r"missing values in 1 of 3 rows; by column: 'a' \(1\)", "'when' holds date32", "'b' .*'id'"),
+    ),
+    "several names that are none": ("a,y\n1,1\n2,2\n", {"target": "Y", "drop": ("b,c",)}, ("'Y'", "'b'", "'c'")),
+}
+
+
+@pytest.mark.parametrize("mess", REFUSED)
+def test_is_refused_with_every_mistake(mess: str) -> None:
+    content, options, messages = REFUSED[mess]
+    with pytest.raises((DataError, UsageError)) as refused:
+        opened(content, **options)
+    for message in messages:
+        assert re.search(message, str(refused.value), re.DOTALL)
+
+
+def test_an_encoding_that_is_none_is_named() -> None:
+    with pytest.raises(UsageError, match=r"no encoding 'utf-88'.*cp1252"):
+        opened(GERMAN, encoding="utf-88")
+
+
+def test_an_index_of_pandas_in_parquet_is_no_feature_unless_it_is_the_class() -> None:
+    frame = pd.DataFrame({"a": [1.0, 2.0, 3.0], "y": [0, 1, 0]}, index=[7, 8, 10])
+    frame.to_parquet("mine.parquet")
+    source = opened_as(file="mine.parquet", target="y")
+    assert source.feature_names == ("a",)
+    assert "index of the rows: '__index_level_0__'" in source.caveats[0]
+    frame.set_index("y").to_parquet("mine.parquet")
+    source = opened_as(file="mine.parquet", target="y")
+    assert (source.feature_names, source.caveats) == (("a",), ())
+
+
+@pytest.mark.parametrize("option", ["separator", "encoding", "decimal", "na"])
+def test_options_of_text_are_refused_for_other_files(option: str) -> None:
+    pd.DataFrame({"a": [1, 2], "y": [0, 1]}).to_parquet("mine.parquet")
+    with pytest.raises(UsageError, match=f"'{option}' is not for files of this kind"):
+        opened_as(file="mine.parquet", target="y", **{option: ","})
+
+
+class TestExcel:
+    def written(self, rows: list[list[Any]], *other_sheets: str) -> DataSource:
+        workbook = openpyxl.Workbook()
+        for row in rows:
+            workbook.active.append(row)
+        for name in other_sheets:
+            workbook.create_sheet(name)
+        workbook.save("mine.xlsx")
+        return opened_as(file="mine.xlsx", target="y", missing="drop")
+
+    def test_is_read_as_its_table(self) -> None:
+        source = self.written([["a", "b", "c", "y"], [1, 2.5, True, "u"], [3, "-", False, "v"], [4, 4, True, "v"]])
+        assert values_of(source) == [[1, 2.5, 1], [4, 4, 1]]
+        assert "'b' ('-' in 1 rows)" in source.caveats[0]
+        assert source.class_names == ("u", "v")
+
+    def test_other_sheets_and_empty_rows(self) -> None:
+        source = self.written([["a", "y"], [1, 1], [None, None], [2, 2]], "old")
+        assert values_of(source) == [[1], [2]]
+        assert "of the workbook's 2 sheets the first is read, 'Sheet'" in source.caveats[0]
+
+    def test_decimal_commas_as_text(self) -> None:
+        source = self.written([["a", "y"], ["1,5", 1], ["2,5", 2]])
+        assert values_of(source) == [[1.5], [2.5]]
+
+    def test_what_is_no_workbook_is_refused(self) -> None:
+        for content in (b"a,y\n1,2\n", b"PK\x03\x04 no archive"):
+            Path("mine.xlsx").write_bytes(content)
+            with pytest.raises(DataError, match=r"mine\.xlsx: not a workbook of Excel"):
+                opened_as(file="mine.xlsx", target="y")
+
+    def test_the_extra_is_named_where_it_is_missing(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        def missing(*_: Any, **__: Any) -> None:
+            raise ImportError("openpyxl")
+
+        monkeypatch.setattr(pd, "ExcelFile", missing)
+        Path("mine.xlsx").write_bytes(b"PK")
+        with pytest.raises(UsageError, match=r"pip install 'fsvm\[excel\]', or save the sheet as CSV"):
+            opened_as(file="mine.xlsx", target="y")
+
+
+@given(st.lists(st.decimals(-(10**6), 10**6, places=2), min_size=2, max_size=6))
+def test_numbers_are_the_same_whatever_the_mark(numbers: list[Any]) -> None:
+    lines = [f"{number};{row % 2}\n" for row, number in enumerate(numbers)]
+    points = opened("a;y\n" + "".join(lines))
+    commas = opened("a;y\n" + "".join(lines).replace(".", ","))
+    assert values_of(points) == values_of(commas)
+
+
+@pytest.mark.parametrize("word", ["1_000", "0x10", "1,2,3,", "12 34", "inf", "one", "1.2.3", "5 mg", "<0.1", ""])
+def test_what_is_no_number_is_left_a_word(word: str) -> None:
+    assert not reads_as_number(word)

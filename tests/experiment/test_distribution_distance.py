@@ -1,0 +1,64 @@
+"""The record of what the Kolmogorov-Smirnov statistic measures."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+import scipy.stats
+
+from fsvm_cli.errors import UsageError
+from fsvm_cli.experiment.plan import Trial, plan
+from fsvm_cli.experiment.recording import compute_record, tables_of
+from fsvm_cli.experiment.records.registry import record_kinds
+from fsvm_cli.experiment.trial import draw_parts
+from fsvm_cli.ranking.kolmogorov_smirnov import KolmogorovSmirnov
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from fsvm_cli.spec.config import LoadedConfig
+
+RECORD: dict[str, Any] = {
+    "dataset": {"name": "noise20", "samples": 80},
+    "rankings": [{"method": "fisher"}, {"method": "kolmogorov-smirnov"}],
+    "record": ["distribution-distance"],
+}
+
+
+def test_the_functions_are_those_whose_distance_is_the_score(load: Callable[..., LoadedConfig], tmp_path: Path) -> None:
+    loaded = load(**RECORD)
+    experiment = plan(loaded, print)
+    tables = tables_of(compute_record(experiment, "distribution-distance"))
+    parts = draw_parts(experiment, Trial(40, 0))
+    scores = KolmogorovSmirnov().fit(parts.X_train, parts.y_train).scores_
+    best = [f"x{feature + 1}" for feature in np.argsort(-scores, kind="stable")[:6]]
+    of_features = dict([*tables["distributions"].groupby("feature", sort=False)])
+    assert [*of_features] == best
+    for name, rows in of_features.items():
+        feature = int(name[1:]) - 1
+        column = parts.X_train[:, feature]
+        distance = (rows["all_samples"] - rows["in_class"]).abs().max()
+        assert np.sqrt(40) * distance == pytest.approx(scores[feature])
+        in_class = scipy.stats.ecdf(column[parts.y_train == 1]).cdf.evaluate(rows["value"])
+        np.testing.assert_allclose(rows["in_class"], in_class)
+    data = {"class_names": experiment.source.class_names}
+    (path,) = record_kinds()["distribution-distance"].draw(tables, loaded.config, data, tmp_path, ("svg",))
+    for name in best:
+        assert f"<!-- {name} -->" in path.read_text()
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"dataset": "wine"}, "a distribution distance needs 2 classes; wine has 3"),
+        ({"rankings": [{"method": "fisher"}]}, "a distribution distance shows a kolmogorov-smirnov ranking; list one"),
+    ],
+)
+def test_what_has_no_such_functions_is_refused(
+    load: Callable[..., LoadedConfig], changes: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(UsageError, match=rf"small\.yaml:\d+:\d+: {message}"):
+        plan(load(**(RECORD | changes)), print)

@@ -1,0 +1,106 @@
+"""The scorecard: one row for each published claim, and one experiment that decides it."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from fsvm_cli.experiment.run_file import FILE_NAME
+from fsvm_cli.report.folder import SCORECARD_NAME, VERDICTS_NAME, results_folders
+from fsvm_cli.report.numbers import as_csv
+from fsvm_cli.report.scorecard import GRAVEST_FIRST, count_table, scorecard_of
+from fsvm_cli.report.table_files import write_table
+from fsvm_cli.report.verdicts import COLUMNS
+from fsvm_cli.shipped import shipped_names
+from fsvm_cli.spec.config import LoadedConfig
+from fsvm_cli.spec.load import load_any
+from tests.helpers.calling import fsvm_here
+
+RESULTS = Path(__file__).parents[2] / "results"
+
+
+def write_results(root: Path, name: str, claims: dict[str, str], **config: Any) -> None:
+    """Write results of an experiment that judges claims, by verdict; an id 'x>y' is that of a part of 'x'."""
+    folder = root / name
+    folder.mkdir()
+    expected = [{"id": claim.replace(">", "."), "part_of": claim.partition(">")[0]} for claim in claims]
+    content = {"config": {"paper": {"key": "doc2000"}, "expected": expected} | config}
+    (folder / FILE_NAME).write_text(json.dumps(content))
+    rows = [
+        {"id": claim.replace(">", "."), "published": 1, "reproduced": 2.0, "rule": "r", "verdict": verdict}
+        for claim, verdict in claims.items()
+    ]
+    write_table(pd.DataFrame(rows, columns=COLUMNS), folder / VERDICTS_NAME)
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Path:
+    write_results(tmp_path, "a-literal", {"t1": "differs", "t3": "inconclusive"}, variant_of="b")
+    write_results(tmp_path, "b", {"t1": "reproduced", "t2>x": "reproduced", "t2>y": "differs"})
+    write_results(tmp_path, "c", {"t2>z": "fact"})
+    return tmp_path
+
+
+def test_each_claim_has_one_row_that_its_main_experiment_decides(results: Path) -> None:
+    rows = scorecard_of(results_folders(results)).set_index("id")
+    assert rows["document"].tolist() == ["doc2000"] * 3
+    assert rows["verdict"].to_dict() == {"t1": "reproduced", "t2": "differs", "t3": "inconclusive"}
+    assert rows["config"].to_dict() == {"t1": "b", "t2": "b; c", "t3": "a-literal"}
+    assert rows.loc["t1", "elsewhere"] == "differs in a-literal (2)"
+    assert rows.loc["t2", "obtained"] == "2; 2; 2"
+
+
+def test_a_claim_in_parts_is_as_good_as_its_worst_part(tmp_path: Path) -> None:
+    for number, gravest in enumerate(GRAVEST_FIRST):
+        rest = GRAVEST_FIRST[number:]
+        root = tmp_path / str(number)
+        root.mkdir()
+        write_results(root, "e", {f"t>{place}": verdict for place, verdict in enumerate(reversed(rest))})
+        assert scorecard_of(results_folders(root))["verdict"].tolist() == [gravest]
+
+
+def test_the_command_writes_what_it_prints(results: Path) -> None:
+    answer = fsvm_here("compare", results, "--scorecard", "--format", "csv")
+    assert answer.code == 0, answer.err
+    assert answer.out == (results / SCORECARD_NAME).read_text()
+    assert answer.out == as_csv(scorecard_of(results_folders(results)))
+    table = fsvm_here("compare", results, "--scorecard")
+    assert table.code == 0, table.err
+    assert f"Written to {results / SCORECARD_NAME}" in table.out
+    (column,) = (
+        column for column in count_table(scorecard_of(results_folders(results))).columns if column.header == "in all"
+    )
+    assert list(column.cells) == ["3"]
+
+
+@pytest.mark.parametrize("options", [("a-literal",), (".", "--claims", "t1")], ids=["one", "some"])
+def test_a_scorecard_of_a_part_is_refused(results: Path, options: tuple[str, ...]) -> None:
+    answer = fsvm_here("compare", results / options[0], "--scorecard", *options[1:])
+    assert answer.code == 2
+    assert "a scorecard is of all claims" in answer.err
+    assert not list(results.rglob(SCORECARD_NAME))
+
+
+def test_every_claim_of_the_shipped_configs_is_decided_by_one_of_them() -> None:
+    deciding: dict[str, list[str]] = defaultdict(list)
+    known = set(shipped_names("configs"))
+    for name in sorted(known):
+        loaded = load_any(name)
+        config = loaded.config if isinstance(loaded, LoadedConfig) else loaded.collection
+        main = getattr(config, "variant_of", None)
+        assert main is None or main in known - {name}, f"{name} is a variant of what is not there"
+        if main is None:
+            for claim in config.expected:
+                deciding[claim.id].append(name)
+    several = {claim: names for claim, names in deciding.items() if len(names) > 1}
+    assert not several, "write 'variant_of' in all but one"
+
+
+def test_the_scorecard_in_results_is_that_of_its_tables() -> None:
+    made_again = as_csv(scorecard_of(results_folders(RESULTS)))
+    assert (RESULTS / SCORECARD_NAME).read_text() == made_again, "run 'fsvm compare results --scorecard'"
