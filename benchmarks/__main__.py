@@ -13,6 +13,7 @@ from benchmarks import (
     cold_fit,
     curves,
     end_to_end,
+    evidence,
     infoprop,
     kernel_learning,
     large_curves,
@@ -33,6 +34,7 @@ TOPICS = {
     "bounds": bounds.comparisons,
     "infoprop": infoprop.comparisons,
     "kernel_learning": kernel_learning.comparisons,
+    "evidence": evidence.comparisons,
     "start_up": start_up.comparisons,
     "end_to_end": end_to_end.comparisons,
 }
