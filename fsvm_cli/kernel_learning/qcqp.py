@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import lapack
 
 from fsvm_cli.kernel_learning.base_kernels import WithIdentity
 from fsvm_cli.kernel_learning.margin import LearnedKernel, relative_gap
@@ -200,10 +200,12 @@ class _Newton:
         scale = float(block.diagonal().max())
         block += scale
         block.flat[:: len(free) + 1] += SHIFT * scale
-        factor = cho_factor(block, lower=True, overwrite_a=True, check_finite=False)
-        right = np.column_stack([point.products[:, free].T, np.ones(len(free))])
-        solved = cho_solve(factor, right, check_finite=False)
+        right = np.ones((n_kernels + 1, len(free)))
+        right[:-1] = point.products[:, free]
+        solved, failed = lapack.dposv(block.T, right.T, lower=1, overwrite_a=1)[1:]
+        if failed:  # by rounding: a step without second derivative is better than none
+            return np.zeros((n_kernels, n_kernels))
         along = solved[:, -1]
-        inverse_products = solved[:, :-1] - np.multiply.outer(along, right[:, :-1].T @ along / along.sum())
-        curvature = right[:, :-1].T @ inverse_products
+        curvature = right[:-1] @ solved[:, :-1]
+        curvature -= np.multiply.outer(right[:-1] @ along, right[:-1] @ along / along.sum())
         return np.asarray(0.5 * (curvature + curvature.T), dtype=np.float64)

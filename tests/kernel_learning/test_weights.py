@@ -52,6 +52,15 @@ def test_the_qcqp_is_that_of_a_conic_solver(margin: Margin, n_other: int) -> Non
     np.testing.assert_allclose(all_weights, expected.weights, atol=2e-3)
 
 
+@of_every_margin
+def test_newton_steps_converge_as_newton_steps_do(margin: Margin) -> None:
+    grams, y = problem()
+    kernels = GramMatrices.of(grams, len(y))
+    rough, exact = (learn_weights(kernels, y, margin, tolerance=tolerance) for tolerance in (1e-3, 1e-10))
+    assert exact.converged
+    assert exact.iterations <= rough.iterations + 6
+
+
 def test_the_qcqp_is_that_of_scs() -> None:
     grams, y = problem()
     expected = conic_oracle.qcqp(grams, y, MARGINS[2], "SCS")
