@@ -140,7 +140,7 @@ class CardSplits(StrictModel):
 
     file: str
     number: int = Field(ge=1)
-    first_row: Literal[0, 1] = 1
+    first_row: int = Field(default=1, ge=0, le=1)
 
 
 class FixedVersion(StrictModel):

@@ -79,7 +79,7 @@ class IndicesSplit(StrictModel):
         description="path of a file with one split a line: numbers of the training rows, and behind a | those of the "
         "test rows; without it all others are for testing",
     )
-    first_row: Literal[0, 1] = Field(default=1, description="number of the first row of the data in that file")
+    first_row: int = Field(default=1, ge=0, le=1, description="number of the first row of the data in that file")
 
 
 def _kind_of_split(value: Any) -> str:

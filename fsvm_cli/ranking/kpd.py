@@ -168,6 +168,8 @@ class KernelParameterDescent(MachineRanker):
         labels, _ = machine_labels(y, n_classes)
         self.path_ = tuple(self._descent(kernel, X, signs, chosen) for signs in labels)
         self.converged_ = all(path.converged for path in self.path_)
+        at_the_end = np.array([path.weights[-1] > 0 for path in self.path_])
+        self.chosen_["n_active"] = int(np.count_nonzero(at_the_end.any(axis=0)))
         self.diagnostics_["path"] = path_table(self.path_, self._feature_names())
         scores: NDArray[np.float64] = np.mean([survival(path) for path in self.path_], axis=0)
         return scores

@@ -137,6 +137,11 @@ class Trials:
         """Scores of the features in each trial."""
         return self._of(ranking).scores
 
+    def chosen(self, ranking: str, name: str) -> NDArray[np.float64]:
+        """Return a number that was chosen on the training part of each trial where one was."""
+        chosen = [of_trial[name] for of_trial in self._of(ranking).chosen if name in of_trial]
+        return np.array([number for number in chosen if not isinstance(number, str)], dtype=np.float64)
+
     def stream(self, *purpose: str) -> np.random.Generator:
         """Random stream of the experiment for a purpose."""
         return random_stream(self.experiment.config.protocol.seed, *purpose)

@@ -212,10 +212,13 @@ def test_strength_and_step_are_chosen_by_cross_validation_on_the_training_data(n
         strength=(0.01, 30.0, 3000.0), max_step=(0.2, "automatic", 0.4), random_state=1, **settings
     ).fit(data, y)
     assert (ranker.strength_, ranker.max_step_) == best
-    assert ranker.chosen_ == {"strength": best[0], "max_step": best[1]}
+    assert {name: ranker.chosen_[name] for name in ("strength", "max_step")} == {
+        "strength": best[0],
+        "max_step": best[1],
+    }
     alone = KernelParameterDescent(strength=best[0], max_step=best[1], **settings).fit(data, y)
     np.testing.assert_array_equal(ranker.scores_, alone.scores_)
-    assert alone.chosen_ == {}
+    assert list(alone.chosen_) == ["n_active"]
 
 
 @every_kernel
@@ -281,3 +284,9 @@ def test_diagnostics_hold_the_descents_of_all_machines(names: list[str] | None) 
         np.testing.assert_array_equal(rows["objective"], path.objective)
         np.testing.assert_array_equal(rows["n_active"], path.n_active)
         np.testing.assert_array_equal(rows[weights], path.weights)
+
+
+def test_it_tells_how_many_features_are_active_when_the_descents_end() -> None:
+    ranker = KernelParameterDescent(kernel="gaussian", strength=3.0).fit(X, Y)
+    assert ranker.chosen_ == {"n_active": int(ranker.path_[0].n_active[-1])}
+    assert ranker.chosen_["n_active"] < X.shape[1]

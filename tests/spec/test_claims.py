@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import Literal
+from typing import Any, Literal
 
+import numpy as np
 import pytest
+import scipy.stats
 
 from fsvm_cli.spec.claims.base import Claim
 from fsvm_cli.spec.claims.registry import claim_kinds
@@ -46,3 +48,68 @@ def test_an_obstacle_keeps_the_numbers_and_takes_the_verdict() -> None:
     assert (held.verdict, held.rule, held.reproduced) == ("not comparable", "only half of it ran", 1.0)
     withheld = Judgement.withheld("nothing ran", "a claim")
     assert withheld.held_against("the config was overridden") is withheld
+
+
+class Found:
+    """What was found in 200 trials, for claims about what is chosen and about scores."""
+
+    def __init__(self) -> None:
+        rng = np.random.default_rng(0)
+        self.numbers = {"near": rng.integers(17, 22, 200), "far": rng.integers(40, 45, 200), "none": np.empty(0)}
+        common = rng.normal(size=(200, 30))
+        self.of_features = {
+            "one": common,
+            "alike": 5 + 2 * common + rng.normal(size=common.shape),
+            "other": rng.normal(size=common.shape),
+            "level": np.ones_like(common),
+        }
+
+    def chosen(self, ranking: str, name: str) -> Any:
+        assert name == "n_active"
+        return self.numbers[ranking].astype(float)
+
+    def scores(self, ranking: str) -> Any:
+        return self.of_features[ranking]
+
+
+SAID = {"id": "c", "claim": "c", "where": "w"}
+
+
+@pytest.mark.parametrize(
+    ("settings", "published", "verdict", "nearest"),
+    [
+        (["near"], 20, "reproduced", "near"),
+        (["far"], 20, "differs", "far"),
+        (["far", "near", "none"], 20, "reproduced", "near"),
+        (["far", "near"], 30, "differs", "near"),
+        (["none"], 20, "not comparable", None),
+    ],
+)
+def test_one_of_the_settings_that_a_source_leaves_open_is_enough(
+    settings: list[str], published: int, verdict: str, nearest: str | None
+) -> None:
+    said = SAID | {"settings": tuple(settings), "parameter": "n_active", "published": published, "decimals": 0}
+    judged = claim_kinds()["chosen-number"].model_validate(said | {"kind": "chosen-number"}).judge(Found())
+    assert judged.verdict == verdict
+    if nearest:
+        assert judged.reproduced == Found().numbers[nearest].mean()
+        assert f"{nearest}: {Found().numbers[nearest].min()} to" in judged.rule
+
+
+@pytest.mark.parametrize(
+    ("between", "verdict"),
+    [
+        (["one", "alike"], "reproduced"),
+        (["one", "other"], "differs"),
+        (["one", "alike", "other"], "differs"),
+        (["one", "level"], "differs"),
+    ],
+)
+def test_the_least_correlated_two_decide(between: list[str], verdict: str) -> None:
+    said = SAID | {"kind": "correlation", "between": tuple(between), "at_least": 0.7}
+    judged = claim_kinds()["correlation"].model_validate(said).judge(Found())
+    assert judged.verdict == verdict
+    if between == ["one", "alike"]:
+        pairs = zip(Found().scores("one"), Found().scores("alike"), strict=True)
+        expected = [scipy.stats.pearsonr(*pair)[0] for pair in pairs]
+        assert judged.reproduced == pytest.approx(np.mean(expected), rel=1e-12)

@@ -81,6 +81,9 @@ class Findings(Protocol):
     def scores(self, ranking: str) -> NDArray[np.float64]:
         """Scores of the features in each trial, shape (n_trials, n_features)."""
 
+    def chosen(self, ranking: str, name: str) -> NDArray[np.float64]:
+        """Return a number that was chosen on the training part of each trial where one was, shape (n_chosen,)."""
+
     def fact(self, fact: Fact, of: Portion) -> NDArray[np.float64]:
         """Value of a fact of the problem: one, or one of each trial."""
 
