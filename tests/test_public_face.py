@@ -123,6 +123,17 @@ def test_rank_gives_what_the_command_prints(table: pd.DataFrame, tmp_path: Path)
     assert dict(zip(of_frame["index"], of_frame["score"], strict=True)) == pytest.approx(dict(enumerate(expected)))
 
 
+def test_rank_reads_a_text_as_it_is_told(table: pd.DataFrame, tmp_path: Path) -> None:
+    path = tmp_path / "mine.csv"
+    holes = table.assign(c=table["c"].where(table.index > 1))
+    holes.to_csv(path, index=False, sep="|", decimal=",", na_rep="none given", encoding="cp1252")
+    options = {"separator": "|", "decimal": ",", "na": ["none given"], "encoding": "cp1252", "missing": "drop"}
+    found = rank(path, "kind", method="fisher", **options)  # type: ignore[arg-type]
+    pd.testing.assert_frame_equal(found, rank(holes, "kind", method="fisher", missing="drop"))
+    with pytest.raises(UsageError, match="decimal"):
+        rank(table, "kind", method="fisher", decimal=",")
+
+
 def test_rank_checks_what_the_command_checks(table: pd.DataFrame) -> None:
     with pytest.raises(UsageError, match="did you mean 'fisher'"):
         rank(table, "kind", method="fishr")

@@ -314,6 +314,10 @@ def _not_numbers(values: list[str], odd: list[str], n_rows: int, *, may_be_words
 
 
 def _odd_words(values: list[str]) -> list[str]:
-    """List the words in a column most of whose different words are numbers; empty where it is one of words."""
+    """List the words in a column most of whose different words are numbers; empty where it is one of words.
+
+    What has a comma may be a list of codes: there, all but a quarter are numbers.
+    """
     words = [value for value in values if not reads_as_number(value)]
-    return words if 2 * len(words) < len(values) else []
+    share = 4 if any(has_comma(value) for value in values) else 2
+    return words if share * len(words) < len(values) else []

@@ -35,8 +35,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fsvm_cli.data.dataset import Dataset
+    from fsvm_cli.data.readers.numbers import DecimalMark
     from fsvm_cli.data.source import DataSource
-    from fsvm_cli.data.spec import CategoricalRule, MissingRule
+    from fsvm_cli.data.spec import CategoricalRule, MissingRule, Separator
     from fsvm_cli.experiment.ranking_request import RankingRequest
 
 
@@ -49,6 +50,10 @@ def rank(
     missing: MissingRule = "refuse",
     categorical: CategoricalRule = "refuse",
     drop: Sequence[str] = (),
+    separator: Separator | None = None,
+    encoding: str | None = None,
+    decimal: DecimalMark | None = None,
+    na: Sequence[str] = (),
     **parameters: Any,
 ) -> pd.DataFrame:
     """Rank the features of a table, as the command ``fsvm rank`` does.
@@ -69,6 +74,14 @@ def rank(
         What to do about columns of words.
     drop : sequence of str, optional
         Columns that are no features.
+    separator : {",", ";", "tab", "|", "space", ":"}, optional
+        Between the fields of a text; by default, what its header says.
+    encoding : str, optional
+        Of a text; by default UTF-8, or UTF-16 where it begins with its mark.
+    decimal : {".", ","}, optional
+        What stands before decimals; commas are recognised where they cannot be anything else.
+    na : sequence of str, optional
+        What stands for a missing value, beside the usual marks.
     **parameters
         Of the method, or of the machine of a method that trains one (``kernel``, ``C``, ...).
 
@@ -88,7 +101,7 @@ def rank(
     Warns
     -----
     UserWarning
-        If a feature is constant, or a machine missed its duality gap.
+        If something of the table is suspect, or was decided when it was read, or a machine missed its duality gap.
 
     See Also
     --------
@@ -109,10 +122,11 @@ def rank(
 
     request = ranking_request(method, scaling, parameters=parameters)
     options = {"target": target, "missing": missing, "categorical": categorical, "drop": drop}
+    of_text = {"separator": separator, "encoding": encoding, "decimal": decimal, "na": na or None}
     if isinstance(table, pd.DataFrame):
-        source = _source_of_frame(table, options)
+        source = _source_of_frame(table, options | of_text)
     else:
-        source = source_of(str(table), options, announce=lambda _: None)
+        source = source_of(str(table), options | of_text, announce=lambda _: None)
     ranking = rank_features(source, request)
     for caveat in ranking.caveats:
         warnings.warn(caveat, stacklevel=2)

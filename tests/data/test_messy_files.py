@@ -85,6 +85,12 @@ READ: dict[str, tuple[str | bytes, dict[str, Any], list[list[float]], str]] = {
     "a word that means missing": ("a,y\n1,1\nk.A.,1\n3,2\n", {"na": ("k.A.",), "missing": "drop"}, [[1], [3]], "^$"),
     "a number that means missing": ("a,y\n1,1\n-99,1\n3,2\n", {"na": "-99", "missing": "drop"}, [[1], [3]], "^$"),
     "a dash that is a class": ("a,y\n1,+\n2,-\n3,-\n", {}, [[1], [2], [3]], "^$"),
+    "lists of codes that are a category": (
+        "a;y\n1,2;1\nx,y;1\n3;2\n",
+        {"categorical": "one-hot"},
+        [[1, 0, 0], [0, 0, 1], [0, 1, 0]],
+        "^$",
+    ),
     "a dash that is a category": (
         "a,y\nred,1\n-,1\nblue,2\n",
         {"categorical": "one-hot"},
@@ -121,7 +127,7 @@ REFUSED: dict[str, tuple[str | bytes, dict[str, Any], tuple[str, ...]]] = {
     "points that group, and no comma": ("a,y\n1.234.567,1\n2.000.000,2\n", {}, ("'1.234.567'.*--decimal ,",)),
     "numbers in several ways": ("a;y\n1,25;1\n2.5;2\n", {"decimal": ","}, ("several ways, such as '2.5'",)),
     "a word among decimal commas": (
-        "a;y\n1,25;1\n2,5;1\n3,5;2\noops;2\n",
+        "a;y\n1,25;1\n2,5;1\n3,5;2\n4,5;2\noops;2\n",
         {"categorical": "one-hot"},
         ("numbers and, in 1 rows, words: 'oops'; mend .* drop the column$",),
     ),
