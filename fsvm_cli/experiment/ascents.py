@@ -13,12 +13,31 @@ from fsvm_cli.spec.bayesian import BayesianBase, BayesianLearner
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    import numpy as np
+    from matplotlib.axis import Axis
+    from numpy.typing import NDArray
+
     from fsvm_cli.data.outline import Outline
     from fsvm_cli.experiment.plan import Experiment
     from fsvm_cli.experiment.trial import DrawnTrial
     from fsvm_cli.spec.schema import Config
 
 LENGTH_SCALE_OF = "length scale of "
+WIDE = 100.0
+"""From which ratio on length scales are drawn by their logarithms."""
+
+
+def spans_decades(length_scales: NDArray[np.float64]) -> bool:
+    """Whether a figure of these needs a logarithmic axis."""
+    return bool(length_scales.max() > WIDE * length_scales.min())
+
+
+def use_powers(axis: Axis) -> None:
+    """Write the powers of ten of a logarithmic axis as numbers, not as formulas."""
+    from matplotlib.ticker import FuncFormatter, NullFormatter  # noqa: PLC0415 - a run draws nothing
+
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_formatter(NullFormatter())
 
 
 class AscentRecord(Record):

@@ -16,6 +16,7 @@ from sklearn.metrics import mutual_info_score
 from fsvm_cli.errors import DataError
 from fsvm_cli.experiment.plan import Trial, plan
 from fsvm_cli.experiment.records.descent_path import PATH_POINTS
+from fsvm_cli.experiment.records.registry import record_kinds
 from fsvm_cli.experiment.trial import draw_parts
 from fsvm_cli.extraction.registry import extraction_methods
 from fsvm_cli.ranking.kpd import KernelParameterDescent
@@ -306,6 +307,29 @@ def test_what_has_one_number_of_features_is_drawn_side_by_side(tmp_path: Path, o
         assert "<!-- Bayesian -->" in drawn[name]
     ascent = read_table(folder / "ascent.csv")
     assert ascent["step"].tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize(("longest", "is_wide"), [(30.0, False), (30000.0, True)])
+def test_length_scales_over_decades_are_drawn_by_their_logarithms(
+    tmp_path: Path, longest: float, is_wide: bool
+) -> None:
+    config = load_config("plane").config
+    ends = pd.DataFrame(
+        {"ranking": "a", "machine": 0, "feature": ["x1", "x2"], "length_scale": [1.0, longest], "relevance": 0.5}
+    )
+    path = pd.DataFrame(
+        {
+            "ranking": "a",
+            "machine": 0,
+            "step": [0, 1],
+            "magnitude": 1.0,
+            "log_evidence": -1.0,
+            "log_evidence_error": 0.1,
+        }
+    ).assign(**{"length scale of x1": [3.0, 1.0], "length scale of x2": [3.0, longest]})
+    for name, table in (("length-scales", ends), ("ascent", path)):
+        (drawn,) = record_kinds()[name].draw({name: table}, config, {}, tmp_path, ("svg",))
+        assert ("<!-- 1000 -->" in drawn.read_text()) == is_wide
 
 
 def test_results_are_found_in_a_folder_or_below_it(plane: Path, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import pandas as pd
 
-from fsvm_cli.experiment.ascents import LENGTH_SCALE_OF, AscentRecord
+from fsvm_cli.experiment.ascents import LENGTH_SCALE_OF, AscentRecord, spans_decades, use_powers
 from fsvm_cli.figures import COLOURS, COLUMN_WIDTH, LONGEST_TITLE, figure, legible, save
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class Ascent(AscentRecord):
                 if column == 0:
                     upper.set_ylabel("Length scale")
                     middle.set_ylabel("Mean |gradient| / peak")
-                    lower.set_ylabel("Log evidence per sample")
+                    lower.set_ylabel("Log evidence, or bound, / n")
             drawing.suptitle(f"{legible(config.title, LONGEST_TITLE)}\nfirst split", fontsize=8, x=0.01, ha="left")
             return save(drawing, folder, self.name, formats)
 
@@ -81,7 +81,14 @@ def _draw_length_scales(axes: Axes, steps: pd.DataFrame) -> None:
     for colour, name in zip(COLOURS, named, strict=False):
         label = legible(name.removeprefix(LENGTH_SCALE_OF), MAX_NAME)
         axes.plot(steps["step"], lengths[name], color=colour, zorder=2, label=label)
-    axes.set_ylim(bottom=0)
+    shown = lengths.to_numpy()
+    # Room for the names above the curves.
+    if spans_decades(shown):
+        axes.set_yscale("log")
+        use_powers(axes.yaxis)
+        axes.set_ylim(top=10 * float(shown.max()))
+    else:
+        axes.set_ylim(0, 1.6 * float(shown.max()))
     axes.legend(loc="upper left", fontsize=6, handlelength=1.2)
 
 

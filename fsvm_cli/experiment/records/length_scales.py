@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from fsvm_cli.evidence.tuning import relevance
-from fsvm_cli.experiment.ascents import LENGTH_SCALE_OF, AscentRecord
+from fsvm_cli.experiment.ascents import LENGTH_SCALE_OF, AscentRecord, spans_decades, use_powers
 from fsvm_cli.figures import COLOURS, COLUMN_WIDTH, LONGEST_TITLE, figure, legible, save
 
 if TYPE_CHECKING:
@@ -72,7 +72,15 @@ class LengthScales(AscentRecord):
                     by_feature.set_xticks(np.arange(len(rows)), names, rotation=90, fontsize=4.5)
                 else:
                     by_feature.set_xlabel("Feature")
-                histogram.hist(rows["length_scale"], bins=BINS, color=COLOURS[0])
+                lengths = rows["length_scale"].to_numpy()
+                bins = np.linspace(lengths.min(), lengths.max(), BINS + 1)
+                if spans_decades(lengths):
+                    bins = np.geomspace(lengths.min(), lengths.max(), BINS + 1)
+                    by_feature.set_yscale("log")
+                    histogram.set_xscale("log")
+                    use_powers(by_feature.yaxis)
+                    use_powers(histogram.xaxis)
+                histogram.hist(lengths, bins=bins, color=COLOURS[0])
                 histogram.set_xlabel("Length scale")
                 histogram.set_ylabel("Features")
             drawing.suptitle(f"{legible(config.title, LONGEST_TITLE)}\nfirst split", fontsize=8, x=0.01, ha="left")
