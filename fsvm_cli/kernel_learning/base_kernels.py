@@ -39,8 +39,8 @@ class BaseKernels(ABC):
         """Rows that the traces are over."""
 
     @abstractmethod
-    def combined(self, weights: Array) -> Array:
-        """Return sum_i weights_i K_i on the training rows, (n, n)."""
+    def combined(self, weights: Array, out: Array | None = None) -> Array:
+        """Return sum_i weights_i K_i on the training rows, (n, n), in the memory of `out` if it is given."""
 
     @abstractmethod
     def products(self, coefficients: Array) -> Array:
@@ -109,10 +109,12 @@ class GramMatrices(BaseKernels):
     def n_all(self) -> int:  # noqa: D102 - as in BaseKernels
         return len(self.grams[0])
 
-    def combined(self, weights: Array) -> Array:  # noqa: D102 - as in BaseKernels
+    def combined(self, weights: Array, out: Array | None = None) -> Array:  # noqa: D102 - as in BaseKernels
         m, n, _ = self.training.shape
+        total = np.empty((n, n)) if out is None else out
         # One pass of matrix times vector: a temporary array for each kernel would take most of the time.
-        return np.asarray(weights @ self.training.reshape(m, n * n), dtype=np.float64).reshape(n, n)
+        np.dot(weights, self.training.reshape(m, n * n), out=total.reshape(n * n))
+        return total
 
     def products(self, coefficients: Array) -> Array:  # noqa: D102 - as in BaseKernels
         return self.training @ coefficients
@@ -151,10 +153,10 @@ class SingleFeatures(BaseKernels):
     def n_all(self) -> int:  # noqa: D102 - as in BaseKernels
         return len(self.X)
 
-    def combined(self, weights: Array) -> Array:  # noqa: D102 - as in BaseKernels
+    def combined(self, weights: Array, out: Array | None = None) -> Array:  # noqa: D102 - as in BaseKernels
         chosen = np.flatnonzero(weights)
         scaled = self.X[:, chosen] * np.sqrt(weights[chosen])
-        return np.asarray(scaled @ scaled.T, dtype=np.float64)
+        return np.asarray(np.matmul(scaled, scaled.T, out=out), dtype=np.float64)
 
     def products(self, coefficients: Array) -> Array:  # noqa: D102 - as in BaseKernels
         return self.X.T * (coefficients @ self.X)[:, None]
@@ -180,8 +182,8 @@ class WithIdentity(BaseKernels):
     def n_all(self) -> int:  # noqa: D102 - as in BaseKernels
         return self.base.n_all
 
-    def combined(self, weights: Array) -> Array:  # noqa: D102 - as in BaseKernels
-        total = self.base.combined(weights[:-1])
+    def combined(self, weights: Array, out: Array | None = None) -> Array:  # noqa: D102 - as in BaseKernels
+        total = self.base.combined(weights[:-1], out)
         total.flat[:: len(total) + 1] += weights[-1]
         return total
 

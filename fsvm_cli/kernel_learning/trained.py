@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from fsvm_cli.kernel_learning.margin import longest_scaling, scaled_bound
 
 if TYPE_CHECKING:
@@ -26,7 +28,8 @@ class Trained:
     shares : (m,) array
         Parts of the kernels in the trace of their sum; they add up to 1.
     gram : (n, n) array
-        The sum of the kernels on the training rows.
+        The sum of the kernels on the training rows; in memory that the trainer uses again once it has trained the
+        machine after next.
     machine : DualSolution
     products : (m, n) array
         Each kernel, at unit trace, times the machine's coefficients c = alpha y.
@@ -77,6 +80,7 @@ class Trainer:
     def __init__(self, kernels: BaseKernels, y: Array, margin: Margin, tolerance: float) -> None:
         self.kernels, self.y, self.margin, self.tolerance = kernels, y, margin, tolerance
         self.n_machines = 0
+        self._memory: list[Array] = []
 
     def first(self, shares: Array) -> Trained:
         """Train the machine on all kernels together; where it has no hard margin, there is none at all.
@@ -94,7 +98,7 @@ class Trainer:
     def at(self, shares: Array, before: Trained | None = None) -> Trained:
         """Train the machine at some shares, beginning at another if one is given."""
         self.n_machines += 1
-        gram = self.kernels.combined(shares * self.kernels.units)
+        gram = self.kernels.combined(shares * self.kernels.units, self._memory_beside(before))
         alpha0 = None if before is None else before.machine.alpha
         machine = self.margin.machine(gram, self.y, tolerance=self.tolerance, alpha0=alpha0)
         c = machine.alpha * self.y
@@ -102,3 +106,12 @@ class Trainer:
         known = machine.duality_gap < 1.0
         upper = machine.objective / (1.0 - machine.duality_gap) if known else math.inf
         return Trained(shares, gram, machine, products, products @ c, upper)
+
+    def _memory_beside(self, before: Trained | None) -> Array:
+        """Return memory for a Gram matrix that is not that of a point; fresh memory would cost more than the sum."""
+        held = None if before is None else before.gram
+        for memory in self._memory:
+            if memory is not held:
+                return memory
+        self._memory.append(np.empty((len(self.y), len(self.y))))
+        return self._memory[-1]

@@ -32,7 +32,7 @@ class KernelSelection(MachineRanker):
     O(n² d) for the kernel, and its derivatives O(n d²).
 
     Use it where few of many features matter and no more than a set is asked for; not to order the features that it
-    leaves out, whose scores are all 0, nor on thousands of samples.
+    leaves out, whose scores are 0 or next to it, nor on thousands of samples.
 
     Parameters
     ----------
