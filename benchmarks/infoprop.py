@@ -49,11 +49,11 @@ def parts_of(name: str, version: str, n_train: int = 0, n_test: int = 0) -> Part
     source = open_source(NamedSpec(name=name, version=version), base_folder=Path(), announce=print)
     rng = np.random.default_rng(0)
     dataset = source.draw(rng)
-    if source.given_split is None:
+    if not source.given_splits:
         split = random_split(len(dataset.y), n_train, n_test, rng)
         train, test = split.train, split.test
     else:
-        train, test = source.given_split
+        train, test = source.given_splits[0]
     return Parts(dataset.X[train], dataset.y[train], dataset.X[test], dataset.y[test], source.n_classes)
 
 

@@ -20,5 +20,5 @@ def standardised(name: str, version: str) -> tuple[np.ndarray, np.ndarray] | Non
         return None
     source = open_source(NamedSpec(name=name, version=version), base_folder=Path(), announce=print)
     dataset = source.draw(np.random.default_rng(0))
-    rows = slice(None) if source.given_split is None else source.given_split[0]
+    rows = source.given_splits[0][0] if source.given_splits else slice(None)
     return scale(dataset.X[rows]), dataset.y[rows]

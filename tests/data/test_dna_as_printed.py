@@ -38,7 +38,7 @@ def test_table_1_of_infoprop2001(
 ) -> None:
     monkeypatch.setenv("FSVM_MIRROR", str(mirror_folder))
     source = open_source(NamedSpec(name="dna"), base_folder=Path(), announce=lambda _: None)
-    dna, (train, test) = source.draw(np.random.default_rng(0)), source.given_split
+    dna, (train, test) = source.draw(np.random.default_rng(0)), source.given_splits[0]
     X, y, X_test, y_test = dna.X[train], dna.y[train], dna.X[test], dna.y[test]
     ranker = Infoprop(credit_on="test", tolerance=tolerance, solver=solver).fit(X, y, X_test=X_test, y_test=y_test)
     sizes = tuple(expected)

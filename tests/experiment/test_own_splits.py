@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,8 +12,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from fsvm_cli.data.card import CardSplits
 from fsvm_cli.data.dataset import Dataset
 from fsvm_cli.data.given_splits import read_splits
+from fsvm_cli.data.load import load_splits
 from fsvm_cli.errors import DataError, FsvmError, UsageError
 from fsvm_cli.experiment.fit import check_before_run
 from fsvm_cli.experiment.trial import draw_parts
@@ -196,3 +199,20 @@ def test_a_list_gives_disjoint_rows_or_one_line(tmp_path: Path, text: str) -> No
         assert set(train) | set(test) <= set(range(12))
         assert len(test)
         assert len(set(y[train])) == 2
+
+
+def test_a_card_may_list_many_splits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "s.txt").write_text("1 2 3\n2 3 4 | 9\n")
+    monkeypatch.setattr("fsvm_cli.data.load.fetch_files", lambda files, _: [tmp_path / file.path for file in files])
+    card: Any = SimpleNamespace(files=[SimpleNamespace(path="data.txt"), SimpleNamespace(path="s.txt")])
+    y = np.arange(12, dtype=np.int64) % 2
+    dataset = Dataset("d", np.ones((12, 1)), y, ("a",), ("x", "y"), "0" * 64)
+
+    def of_card(number: int) -> Any:
+        version: Any = SimpleNamespace(splits=CardSplits(file="s.txt", number=number))
+        return load_splits(card, version, dataset, print)
+
+    assert [train.tolist() for train, _ in of_card(2)] == [[0, 1, 2], [1, 2, 3]]
+    assert [test.tolist() for _, test in of_card(2)] == [list(range(3, 12)), [8]]
+    with pytest.raises(DataError, match="2 splits, where the card expects 3"):
+        of_card(3)
