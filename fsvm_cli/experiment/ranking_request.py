@@ -152,7 +152,7 @@ def _with_own_name_of_kernel(document: Document) -> tuple[Document, tuple[str, .
     from fsvm_cli.svm.kernels.registry import ELSEWHERE, in_place_of  # noqa: PLC0415 - brings the kernels
 
     name = machine["kernel"]
-    if name not in ELSEWHERE:
+    if not isinstance(name, str) or name not in ELSEWHERE:
         return document, ()
     content = document.content | {"classifier": machine | {"kernel": ELSEWHERE[name]}}
     return dataclasses.replace(document, content=content), (in_place_of(name),)
