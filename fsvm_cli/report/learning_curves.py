@@ -14,6 +14,7 @@ from fsvm_cli.evaluation.metrics import METRIC_TITLES
 from fsvm_cli.figures import COLOURS, COLUMN_WIDTH, LONGEST_TITLE, figure, legible, save, series_style
 from fsvm_cli.report.curves import PART_NAMES
 from fsvm_cli.report.learning_rows import learning_rows
+from fsvm_cli.report.styles import styles_of
 from fsvm_cli.spec.oracle import ORACLE
 from fsvm_cli.spec.rankings import ALL_FEATURES
 
@@ -127,6 +128,8 @@ def _style(number: int, label: str, config: Config) -> dict[str, Any]:
         return ORACLE_STYLE
     if config.rankings and label == ALL_FEATURES:
         return REFERENCE
+    if (style := styles_of(config).get(label)) is not None:
+        return {"color": style.colour, "marker": style.marker, "linestyle": style.line}
     return series_style(number) | {"linestyle": "-" if number < len(COLOURS) else "-."}
 
 
