@@ -109,11 +109,6 @@ class Objective:
         X, kernel, _ = self._scaled(features, s)
         return all(np.isfinite(machine.duality_gap) for machine in self._machines(self._gram(X, kernel)))
 
-    def spread_in_ridges(self, features: NDArray[np.intp], s: NDArray[np.float64]) -> float:
-        """Return the mean squared distance of the samples from their mean in feature space, in units of the ridge."""
-        X, kernel, _ = self._scaled(features, s)
-        return _spread(kernel.gram(X, X)) / self.ridge
-
     def relative(self, features: NDArray[np.intp], s: NDArray[np.float64]) -> Objective:
         """Return the objective with a relative ridge, which is what the ridge is at these scales.
 

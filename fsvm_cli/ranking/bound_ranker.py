@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from annotated_types import Ge, Gt, Le, Lt
@@ -29,9 +29,6 @@ class BoundRanker(MachineRanker):
 
     A subclass says which bound in `_bounds`.
     """
-
-    least_spread: ClassVar[float] = 0.0
-    """Of the samples in feature space, in units of the ridge: with less, the bound says nothing about the features."""
 
     step: Annotated[int, Ge(1)] | Annotated[float, Gt(0), Lt(1)] = 0.5
     penalty: Annotated[float, Ge(0)] = 0.0
@@ -81,7 +78,7 @@ class BoundRanker(MachineRanker):
         rounds: list[Round] = []
         while len(active) > 1 and objective.separates(active, s):
             found = descend(objective, active, s, **settings)
-            if objective.ridge > 0 and self._has_collapsed(objective, found):
+            if found.has_collapsed and objective.ridge > 0:
                 objective = objective.relative(active, s)
                 found = descend(objective, active, s, **settings)
             rounds.append(found)
@@ -91,9 +88,6 @@ class BoundRanker(MachineRanker):
             kept = np.sort(order_of(found.keys)[: max(len(active) - n_dropped, 1)])
             active, s = active[kept], found.s[kept]
         return rounds
-
-    def _has_collapsed(self, objective: Objective, found: Round) -> bool:
-        return found.has_collapsed or objective.spread_in_ridges(found.features, found.s) < self.least_spread
 
     def _ridge(self) -> float:
         if not self.C > 0:

@@ -75,10 +75,9 @@ class RadiusMargin(BoundRanker):
 
     Ours: the sum over the classes; a step of half of the features; scales of at most 1, for above it a machine may give
     a feature the less weight the larger its scale. Where classes are hard to tell apart, n - 1, the bound of a machine
-    to which the ridge leaves nothing to tell, may be the least of all, and the scales shrink until the spread of the
-    samples in feature space is less than a tenth of the ridge: the round is then done again, and the later ones done,
-    with a ridge that is in proportion to that spread. Where a hard margin is lost with the dropped features, those that
-    are left are ordered by their last scales.
+    to which the ridge leaves nothing to tell, may be the least of all, and all scales run to their limit: the round is
+    then done again, and the later ones done, with a ridge that is in proportion to the spread of the samples in feature
+    space. Where a hard margin is lost with the dropped features, those that are left are ordered by their last scales.
 
     See Also
     --------
@@ -100,8 +99,6 @@ class RadiusMargin(BoundRanker):
     """
 
     method = "radius-margin"
-
-    least_spread = 0.1
 
     def _bounds(
         self, gram: NDArray[np.float64], labels: NDArray[np.float64], machines: Sequence[DualSolution]

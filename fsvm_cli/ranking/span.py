@@ -77,8 +77,7 @@ class Span(BoundRanker):
     -----
     Source: jebara-slides, "Better Span Bound", with this correction: the printed 1 / (K⁻¹)_pp is that of a machine
     without bias. Smoothing and derivative are those of Chapelle et al. (2002), with their
-    sharpness and η. Limits of the scales are those of `RadiusMargin`, and so is the ridge, which becomes relative only
-    where all scales run to their limit: a machine that it leaves nothing to tell errs when a sample is left out.
+    sharpness and η. Limits of the scales and the ridge are those of `RadiusMargin`.
 
     See Also
     --------
