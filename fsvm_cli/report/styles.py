@@ -39,6 +39,7 @@ OF_METHODS: Mapping[str, tuple[str, str]] = {
     "pearson-redundancy": (WINE, "v"),
     "kolmogorov-smirnov": (OLIVE, "D"),
     "wrapper": (INDIGO, "v"),
+    "kernel-selection": (GREEN, "D"),
     "pca": (BLACK, "o"),
     "lda": (BLUE, "P"),
     "smife": (PINK, "s"),

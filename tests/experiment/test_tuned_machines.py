@@ -152,7 +152,7 @@ def test_a_table_counts_what_was_chosen(load: Callable[..., LoadedConfig], plann
         write_tables(load(**changes), experiment, store, tmp_path)
     table = read_table(tmp_path / "chosen.csv")
     assert list(dict.fromkeys(zip(table["ranking"], table["parameter"], strict=True))) == [
-        *(("kpd", name) for name in ("theta", "C", "strength", "max_step")),
+        *(("kpd", name) for name in ("theta", "C", "strength", "max_step", "n_active")),
         *(("random", name) for name in ("theta", "C")),
     ]
     for row in table[table["ranking"] == "kpd"].itertuples():

@@ -21,6 +21,8 @@ def test_a_fit_keeps_blas_to_one_thread(monkeypatch: pytest.MonkeyPatch, fitted:
     seen: list[set[int]] = []
     monkeypatch.setattr(validation, "check_classification_targets", lambda _: seen.append(blas_threads()))
     with threadpool_limits(n_threads, user_api="blas"):
+        before = blas_threads()  # a library that another test has loaded may know a single thread
         fitted.fit(np.random.default_rng(0).standard_normal((40, 3)), np.array(["a", "b"] * 20))
-        assert blas_threads() == {n_threads}
+        assert max(before) == n_threads
+        assert blas_threads() == before
     assert seen == [{1}]
