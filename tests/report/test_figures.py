@@ -332,6 +332,14 @@ def test_length_scales_over_decades_are_drawn_by_their_logarithms(
         assert ("<!-- 1000 -->" in drawn.read_text()) == is_wide
 
 
+def test_a_length_scale_that_is_0_to_the_written_digits_is_drawn(tmp_path: Path) -> None:
+    scales = {"feature": ["x1", "x2", "x3"], "length_scale": [0.0, 2.0, 300.0], "relevance": [1.0, 0.0, 0.0]}
+    ends = pd.DataFrame({"ranking": "a", "machine": 0} | scales)
+    config = load_config("plane").config
+    (drawn,) = record_kinds()["length-scales"].draw({"length-scales": ends}, config, {}, tmp_path, ("svg",))
+    assert "<!-- Length scale -->" in drawn.read_text()
+
+
 def test_results_are_found_in_a_folder_or_below_it(plane: Path, tmp_path: Path) -> None:
     assert results_folders(plane) == [plane]
     assert results_folders(plane.parent) == [plane]

@@ -64,7 +64,10 @@ class LengthScales(AscentRecord):
             all_axes = drawing.subplots(len(machines), 2, squeeze=False, width_ratios=(3, 1))
             for (by_feature, histogram), ((label, machine), rows) in zip(all_axes, machines, strict=True):
                 by_feature.set_title(f"{legible(label)}, machine {machine}" if several else legible(label), loc="left")
-                by_feature.bar(np.arange(len(rows)), rows["length_scale"], color=COLOURS[0])
+                lengths = rows["length_scale"].to_numpy()
+                # One far below the others is 0 to the digits that the table has.
+                lengths = np.maximum(lengths, lengths[lengths > 0].min(initial=np.inf) / 2)
+                by_feature.bar(np.arange(len(rows)), lengths, color=COLOURS[0])
                 by_feature.set_ylabel("Length scale")
                 by_feature.margins(x=0.01)
                 if len(rows) <= MAX_NAMED:
@@ -72,7 +75,6 @@ class LengthScales(AscentRecord):
                     by_feature.set_xticks(np.arange(len(rows)), names, rotation=90, fontsize=4.5)
                 else:
                     by_feature.set_xlabel("Feature")
-                lengths = rows["length_scale"].to_numpy()
                 bins = np.linspace(lengths.min(), lengths.max(), BINS + 1)
                 if spans_decades(lengths):
                     bins = np.geomspace(lengths.min(), lengths.max(), BINS + 1)
