@@ -10,7 +10,7 @@ from fsvm_cli.evaluation.metrics import METRIC_TITLES
 from fsvm_cli.figures import COLOURS, COLUMN_WIDTH, LONGEST_TITLE, MARKERS, figure, legible, save
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     import pandas as pd
@@ -20,13 +20,18 @@ if TYPE_CHECKING:
 MAX_NAME = 40
 
 
-def draw_compared(curves: pd.DataFrame, config: Config, folder: Path, formats: Sequence[str]) -> list[Path]:
+def draw_compared(
+    curves: pd.DataFrame, complete: Mapping[str, int], config: Config, folder: Path, formats: Sequence[str]
+) -> list[Path]:
     """Draw one figure per metric: a line for each competitor, a point with its 95 % interval for each training size.
 
     Parameters
     ----------
     curves : DataFrame
         The table `curves.csv`.
+    complete : mapping of str to int
+        By competitor, the trials that are complete where some of them may have no classifier; see
+        `fsvm_cli.report.measures.complete_trials_of`.
     config : Config
     folder, formats
         As in `fsvm_cli.figures.save`.
@@ -58,12 +63,17 @@ def draw_compared(curves: pd.DataFrame, config: Config, folder: Path, formats: S
             axes.set_yticks(np.arange(len(labels)), [legible(label, MAX_NAME) for label in labels])
             axes.invert_yaxis()
             axes.set_xlabel(f"{'Test' if config.parts[0] == 'test' else 'Training'} {METRIC_TITLES[metric]} (%)")
-            axes.set_title(f"{legible(config.title, LONGEST_TITLE)}\n{_trials(rows, config)}", loc="left", wrap=True)
+            axes.set_title(
+                f"{legible(config.title, LONGEST_TITLE)}\n{_trials(rows, complete, config)}", loc="left", wrap=True
+            )
             drawing.legend(loc="outside lower left", ncols=2)
             paths += save(drawing, folder, f"{metric}-compared", formats)
     return paths
 
 
-def _trials(rows: pd.DataFrame, config: Config) -> str:
-    n_trials, planned = int(rows["n_trials"].min()), config.protocol.splits
-    return f"{n_trials} splits" if n_trials == planned else f"INCOMPLETE: {n_trials} of {planned} splits"
+def _trials(rows: pd.DataFrame, complete: Mapping[str, int], config: Config) -> str:
+    n_complete, planned = rows["ranking"].map(complete).fillna(rows["n_trials"]), config.protocol.splits
+    if n_complete.min() < planned:
+        return f"INCOMPLETE: {n_complete.min():g} of {planned} splits"
+    without = "; those without a machine do not count" if (rows["n_trials"] < n_complete).any() else ""
+    return f"{planned} splits{without}"

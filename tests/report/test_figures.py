@@ -21,6 +21,7 @@ from fsvm_cli.experiment.trial import draw_parts
 from fsvm_cli.extraction.registry import extraction_methods
 from fsvm_cli.ranking.kpd import KernelParameterDescent
 from fsvm_cli.ranking.registry import ranking_methods
+from fsvm_cli.report.compared import draw_compared
 from fsvm_cli.report.complete_trials import collect
 from fsvm_cli.report.curves import draw_changes, draw_curves
 from fsvm_cli.report.drawing import draw_figures
@@ -330,6 +331,20 @@ def test_length_scales_over_decades_are_drawn_by_their_logarithms(
     for name, table in (("length-scales", ends), ("ascent", path)):
         (drawn,) = record_kinds()[name].draw({name: table}, config, {}, tmp_path, ("svg",))
         assert ("<!-- 1000 -->" in drawn.read_text()) == is_wide
+
+
+def test_trials_without_a_machine_are_not_missing(tmp_path: Path) -> None:
+    config = load_config("plane", ["protocol.splits=3"]).config
+    row = {"train_size": 20, "n_features": 2, "metric": "accuracy", "part": "test"}
+    curves = pd.DataFrame(
+        [
+            row | {"ranking": "a", "mean": 0.9, "ci_low": 0.8, "ci_high": 1.0, "n_trials": 3},
+            row | {"ranking": "b", "mean": np.nan, "ci_low": np.nan, "ci_high": np.nan, "n_trials": 0},
+        ]
+    )
+    for complete, heading in (({"a": 3, "b": 3}, "those without a machine do not count"), ({}, "INCOMPLETE: 0 of 3")):
+        (drawn,) = draw_compared(curves, complete, config, tmp_path, ("svg",))
+        assert heading in drawn.read_text()
 
 
 def test_a_length_scale_that_is_0_to_the_written_digits_is_drawn(tmp_path: Path) -> None:

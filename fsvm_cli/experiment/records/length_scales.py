@@ -75,7 +75,7 @@ class LengthScales(AscentRecord):
                     by_feature.set_xticks(np.arange(len(rows)), names, rotation=90, fontsize=4.5)
                 else:
                     by_feature.set_xlabel("Feature")
-                bins = np.linspace(lengths.min(), lengths.max(), BINS + 1)
+                bins: Any = BINS
                 if spans_decades(lengths):
                     bins = np.geomspace(lengths.min(), lengths.max(), BINS + 1)
                     by_feature.set_yscale("log")
