@@ -16,14 +16,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeGuard
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
     from importlib.machinery import ModuleSpec
 
 THIS_PACKAGE = __name__.partition(".")[0]
 
-NOT_COUNTED = frozenset(f"{THIS_PACKAGE}.{name}" for name in ("compiled_cache", "documents", "errors"))
-"""Modules that no number depends on: where compiled code lies, the wording of errors, and the reading of configs, whose
-content is part of every key."""
+NOT_COUNTED = frozenset(
+    f"{THIS_PACKAGE}.{name}"
+    for name in ("compiled_cache", "documents", "errors", "evidence.parameters", "kernel_learning.kinds")
+)
+"""Modules that no number depends on: where compiled code lies, the wording of errors, and the words and the reading of
+configs, whose content is part of every key."""
 
 DERIVED_FIELDS = frozenset({"ctx", "kind", "type_comment"})
 """Of a syntax tree: what follows from the rest, and what has no effect."""
@@ -38,13 +41,15 @@ class _Module:
     imports: tuple[str, ...]
 
 
-def source_digests(*modules: str) -> dict[str, str]:
+def source_digests(*modules: str, apart: Collection[str] = ()) -> dict[str, str]:
     """Hash some modules and all that they import, directly or through others.
 
     Parameters
     ----------
     *modules : str
         Dotted names of modules that can be imported.
+    apart : collection of str, default=()
+        Modules that count only where they are among `modules`, whoever imports them.
 
     Returns
     -------
@@ -64,7 +69,7 @@ def source_digests(*modules: str) -> dict[str, str]:
         if name not in found and name not in NOT_COUNTED:
             module = _read(name, packages)
             found[name] = module.digest
-            waiting += module.imports
+            waiting += [each for each in module.imports if each not in apart]
     return dict(sorted(found.items()))
 
 

@@ -16,7 +16,7 @@ from fsvm_cli.experiment import plan
 from tests.helpers.calling import N_TRIALS, N_TRIALS_UNTOUCHED, fsvm_here, hashes, write_config
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
     from pathlib import Path
 
 pytest_plugins = ["tests.helpers.small_experiments"]
@@ -111,8 +111,8 @@ def edit_code(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     def edit(module: str) -> None:
         digests = plan.source_digests
 
-        def with_the_edit(*modules: str) -> dict[str, str]:
-            found = digests(*modules)
+        def with_the_edit(*modules: str, apart: Collection[str] = ()) -> dict[str, str]:
+            found = digests(*modules, apart=apart)
             return found | ({module: "edited"} if module in found else {})
 
         monkeypatch.setattr(plan, "source_digests", with_the_edit)

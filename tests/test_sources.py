@@ -151,7 +151,7 @@ def _says_nothing(name: str) -> bool:
 @pytest.mark.parametrize("method", [*ranking_methods().values(), *extraction_methods().values()])
 def test_every_method_is_hashed_with_the_modules_of_its_classes(method: type) -> None:
     homes = {home.__module__ for home in method.__mro__ if home.__module__.startswith("fsvm_cli.")}
-    assert homes <= set(source_digests(method.__module__))
+    assert homes - NOT_COUNTED <= set(source_digests(method.__module__))
 
 
 def test_the_hash_is_the_same_in_another_process_place_and_way_of_running() -> None:

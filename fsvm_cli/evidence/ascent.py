@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.optimize
@@ -15,9 +15,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from fsvm_cli.evidence.gradient import EvidenceGradient
+    from fsvm_cli.evidence.parameters import Rule
     from fsvm_cli.svm.vectors import Array
-
-Rule = Literal["magnitude", "evidence"]
 
 LARGEST_CHANGE = 10.0
 """No logarithm leaves its start by more: the hyperparameter stays within factors of some twenty thousand."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -22,13 +22,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from fsvm_cli.evidence.parameters import LengthScales
     from fsvm_cli.evidence.sampled_evidence import Hyperparameters
     from fsvm_cli.svm.vectors import Array
 
 TOLERANCE = 1e-6
 """The relative duality gap of the machines."""
-
-LengthScales = Literal["per-feature", "common"]
 
 
 @dataclass(eq=False, repr=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.linalg
@@ -13,10 +13,9 @@ if TYPE_CHECKING:
 
     from fsvm_cli.evidence.averages import PosteriorAverages
     from fsvm_cli.evidence.nystroem import NystroemFactor
+    from fsvm_cli.evidence.parameters import Approximation
     from fsvm_cli.evidence.posterior import Posterior
     from fsvm_cli.svm.vectors import Array
-
-Approximation = Literal["mixed", "exact", "bound"]
 
 BATCHES = 4
 """From whose spread the errors follow: each takes another pass over the kernel's derivatives."""

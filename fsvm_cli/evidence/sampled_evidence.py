@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from fsvm_cli.evidence.averages import PosteriorAverages
-    from fsvm_cli.evidence.gradient import Approximation
     from fsvm_cli.evidence.loss import Loss
+    from fsvm_cli.evidence.parameters import Approximation
     from fsvm_cli.svm.vectors import Array
 
 

@@ -1,21 +1,19 @@
-"""How the hyperparameters of a Bayesian machine are tuned: the parameters of its estimators, and what they lead to."""
+"""How the hyperparameters of a Bayesian machine are tuned, and what is told of it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from annotated_types import Ge, Gt, Lt
 from sklearn.utils import check_random_state
 
 from fsvm_cli.evidence.ard_kernel import ArdKernel
-from fsvm_cli.evidence.ascent import FIRST_LENGTH_SCALE, AscentPath, AscentSettings, Rule, ascend
-from fsvm_cli.evidence.gradient import Approximation  # noqa: TC001 - the parameter's annotation is read
+from fsvm_cli.evidence.ascent import FIRST_LENGTH_SCALE, AscentPath, AscentSettings, ascend
 from fsvm_cli.evidence.hinge import Hinge
 from fsvm_cli.evidence.hybrid_monte_carlo import PAPER_SETTINGS, SamplerSettings
 from fsvm_cli.evidence.importance import ImportanceSettings
 from fsvm_cli.evidence.nystroem import choose_landmarks
+from fsvm_cli.evidence.parameters import TuningParameters
 from fsvm_cli.evidence.sampled_evidence import Hyperparameters, SampledEvidence, SamplerReport
 from fsvm_cli.evidence.squared_hinge import SquaredHinge
 from fsvm_cli.evidence.trigonometric import Trigonometric
@@ -40,20 +38,8 @@ SAMPLERS: dict[str, tuple[SamplerSettings | ImportanceSettings, ...]] = {
 }
 
 
-@dataclass(eq=False, repr=False)
-class TunedByEvidence:
-    """The parameters of estimators whose hyperparameters climb the evidence; see `AutomaticRelevance`."""
-
-    loss: Literal["hinge", "squared-hinge", "trigonometric"] = "hinge"
-    approximation: Approximation = "mixed"
-    n_landmarks: Annotated[int, Ge(1)] = 200
-    n_eigenvectors: Annotated[int, Ge(1)] = 20
-    rule: Rule = "magnitude"
-    stop: Annotated[float, Gt(0), Lt(1)] = 0.3
-    max_steps: Annotated[int, Ge(0)] = 100
-    step: Annotated[float, Gt(0)] = 0.3
-    decay: Annotated[float, Gt(0)] = 40.0
-    sampler: Literal["weighted", "chains", "paper"] = "weighted"
+class TunedByEvidence(TuningParameters):
+    """What estimators whose hyperparameters climb the evidence have in common; see `AutomaticRelevance`."""
 
     def _ascents(
         self, X: NDArray[np.float64], labels: NDArray[np.float64], random_state: Any, *, common_length_scale: bool

@@ -8,7 +8,8 @@ import pandas as pd
 
 from fsvm_cli.experiment.records.base import Record
 from fsvm_cli.mistakes import Mistake
-from fsvm_cli.spec.bayesian import BayesianBase, BayesianLearner
+from fsvm_cli.spec.bayesian import BayesianBase
+from fsvm_cli.spec.bayesian_learner import BayesianLearner
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -69,7 +70,7 @@ class AscentRecord(Record):
             else:
                 learner = trial.learner(competitor.classifier)
                 assert isinstance(learner, BayesianLearner), "only these are numbered"
-                table = dict(learner.diagnostics["ascent"])
+                table = learner.machine.diagnostics_["ascent"]
             steps = pd.DataFrame(table)
             # On a training part features have no names: their columns stand in the order of the data.
             lengths = [name for name in steps if str(name).startswith(LENGTH_SCALE_OF)]

@@ -11,7 +11,6 @@ import numpy as np
 from fsvm_cli.extraction.registry import extraction_methods
 from fsvm_cli.ranking.base import order_of
 from fsvm_cli.ranking.registry import ranking_methods
-from fsvm_cli.spec.bayesian import BayesianLearner
 from fsvm_cli.spec.extractors import Extraction
 from fsvm_cli.spec.rankings import ALL_FEATURES, Ranking
 from fsvm_cli.spec.selections import selections
@@ -95,8 +94,7 @@ class AllFeatures(Competitor):
     def order(self, trial: DrawnTrial) -> Ordering:
         """Leave the features as they are; some classifiers find relevances of them."""
         columns = np.arange(trial.parts.X_train.shape[1])
-        learner = trial.learner(self.classifier)
-        scores = learner.relevances if isinstance(learner, BayesianLearner) else ()
+        scores = trial.learner(self.classifier).relevances
         return Ordering(trial.parts, columns, scores=scores, converged=True, chosen={})
 
     def identity(self) -> None:

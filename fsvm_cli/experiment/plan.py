@@ -22,6 +22,7 @@ from fsvm_cli.experiment.fit import check_fit, drawn_rows
 from fsvm_cli.experiment.oracle import oracle_of
 from fsvm_cli.magnitudes import check_magnitudes
 from fsvm_cli.sources import source_digests
+from fsvm_cli.spec.classifiers import OF_ONE_CLASSIFIER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -127,7 +128,10 @@ class Experiment:
         """Hash the code that the outcomes of a competitor come from, by the names of its modules."""
         generators = (self.source.generator,) if isinstance(self.source, GeneratedSource) else ()
         drawn_by = [GENERATORS[generator].draw.__module__ for generator in generators]
-        return source_digests(TRIAL, *drawn_by, *self.competitors[competitor].modules())
+        compared = self.competitors[competitor]
+        return source_digests(
+            TRIAL, *drawn_by, *compared.modules(), *compared.classifier.modules, apart=OF_ONE_CLASSIFIER
+        )
 
     def all_sources(self) -> dict[str, str]:
         """Hash the code that any outcome comes from, by the names of its modules."""

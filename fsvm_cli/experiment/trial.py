@@ -18,7 +18,6 @@ from fsvm_cli.experiment.outcome import Outcome
 from fsvm_cli.experiment.tuning import tuned
 from fsvm_cli.magnitudes import check_magnitudes
 from fsvm_cli.ranking.leaking_ranker import LeakingRanker
-from fsvm_cli.spec.bayesian import UntunedBayesianLearner
 from fsvm_cli.spec.classifiers import Classifier
 from fsvm_cli.spec.learner import MeasuredCurves
 
@@ -114,9 +113,7 @@ class DrawnTrial:
                 rng=self.stream("tune"),
             )
         learner = classifier.learner(source.class_names, int(self.stream("classifier").integers(2**31)))
-        if isinstance(learner, UntunedBayesianLearner):
-            return learner.tuned_on(self.parts.X_train, self.parts.y_train)
-        return learner
+        return learner.tuned_on(self.parts.X_train, self.parts.y_train)
 
     def ranker(self, ranking: Ranking, classifier: ExperimentClassifier) -> Ranker:
         """Give the method of a ranking, fitted on the training part."""

@@ -69,7 +69,7 @@ def tuned(
             machine,
             kernel=found.kernel,
             C=found.C,
-            chosen=machine.chosen | _chosen(step, found.kernel, found.C),
+            chosen={**machine.chosen, **_chosen(step, found.kernel, found.C)},
             converged=machine.converged and bool(found.converged.all()),
         )
     return machine

@@ -19,6 +19,7 @@ from fsvm_cli.runner.pools import ATTEMPTS_TO_START, Pool, cannot_start, named
 from fsvm_cli.runner.tasks import PackedExperiment, run_tasks
 from fsvm_cli.runner.warm_up import warm_up
 from fsvm_cli.sources import source_digests
+from fsvm_cli.spec.classifiers import OF_ONE_CLASSIFIER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -226,7 +227,7 @@ class _Experiments(distributed.WorkerPlugin):
                 # Ctrl-C reaches every process of the terminal; the run alone decides what it means.
                 signal.signal(signal.SIGINT, signal.SIG_IGN)
         for sources in self._sources:
-            if source_digests(*sources) != sources:
+            if source_digests(*sources, apart=OF_ONE_CLASSIFIER) != sources:
                 raise RuntimeError("a worker runs other code of fsvm or of a method")
         _runs[self.name] = _Run(self._packed)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from abc import abstractmethod
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
@@ -28,8 +29,15 @@ NO_SCALING: Literal["none"] = "none"
 
 
 class SklearnClassifier(StrictModel):
-    """A classifier in scikit-learn's manner; several classes are its own affair."""
+    """A classifier in scikit-learn's manner; several classes are its own affair.
 
+    Attributes
+    ----------
+    modules : tuple of str
+        The code that such a classifier alone comes from.
+    """
+
+    modules: ClassVar[tuple[str, ...]] = ()
     type: str
 
     def learner(self, class_names: Sequence[str], random_state: int) -> Learner:  # noqa: ARG002 - as in Classifier
@@ -63,6 +71,7 @@ class DecisionTree(SklearnClassifier):
     and complexity, not by a pessimistic estimate of the error. Methods that train many trees train them unpruned.
     """
 
+    modules: ClassVar[tuple[str, ...]] = ("fsvm_cli.evaluation.pruned_tree",)
     type: Literal["decision-tree"]
     min_samples_leaf: Annotated[int, Field(ge=1)] = Field(default=2, description="Fewest training rows of a leaf.")
     pruning: Literal["cross-validation", "none"] = Field(
@@ -105,6 +114,7 @@ class AdaBoost(SklearnClassifier):
 class LearnedKernel(SklearnClassifier):
     """The machine on a weighted sum of kernels, with weights that are learned on the training part."""
 
+    modules: ClassVar[tuple[str, ...]] = ("fsvm_cli.spec.learned_kernel",)
     type: Literal["learned-kernel"] = "learned-kernel"
     kernels: Annotated[tuple[AnyKernel, ...], Field(min_length=1)] = Field(description="Base kernels.")
     combine: Combine = Field(
@@ -160,6 +170,7 @@ def is_absent(value: object) -> bool:
 class Classifier(KernelSpec):
     """The support vector machine that is trained on each subset of the features."""
 
+    modules: ClassVar[tuple[str, ...]] = ()
     C: Annotated[float, Field(gt=0)] = Field(description="Upper bound of alpha, the price of a margin violation.")
     tolerance: Annotated[float, Field(gt=0, lt=1)] = Field(default=1e-6, description="Relative duality gap to reach.")
     solver: Solver = Field(default="auto", description="Solver of the dual problem.")
@@ -218,6 +229,10 @@ else:
         | Annotated[NaiveBayes | DecisionTree | AdaBoost | Bayesian, Field(discriminator="type"), Tag("type")],
         Discriminator(_names_a_type),
     ]
+
+
+OF_ONE_CLASSIFIER = frozenset(itertools.chain(LearnedKernel.modules, DecisionTree.modules, Bayesian.modules))
+"""Code that an outcome comes from only where its own classifier names it."""
 
 
 class LabelledClassifier(StrictModel):

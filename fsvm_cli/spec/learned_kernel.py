@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fsvm_cli.kernel_learning.estimator import LearnedKernelSVM
-from fsvm_cli.spec.learner import FOUND, MeasuredCurves
+from fsvm_cli.spec.learner import FOUND, Learner, MeasuredCurves
 from fsvm_cli.svm import ConvergenceError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class LearnedKernelMachine:
+class LearnedKernelMachine(Learner):
     """The `Learner` that `LearnedKernelSVM` is.
 
     Attributes
@@ -39,16 +39,6 @@ class LearnedKernelMachine:
     unit_diagonal: bool
     tolerance: float
     transductive: bool
-
-    @property
-    def chosen(self) -> Mapping[str, float | int | str]:
-        """Say that nothing was chosen among listed values."""
-        return {}
-
-    @property
-    def converged(self) -> bool:
-        """Say that no gap was missed before the machines are trained."""
-        return True
 
     def handed(self) -> dict[str, Any]:
         """Hand over the estimator; methods that train machines cannot be listed."""

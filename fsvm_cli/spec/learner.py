@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -39,20 +41,32 @@ class Curves(Protocol):
         """Relative gap of each binary machine, shape (n_orders, n_sizes, n_machines)."""
 
 
-class Learner(Protocol):
-    """A classifier before it is trained, with what was chosen for it on the training part."""
+class Learner(ABC):
+    """A classifier before it is trained, with what was chosen for it on the training part.
 
-    @property
-    def chosen(self) -> Mapping[str, float | int | str]:
-        """What was chosen on the training part, by the name that configs give it; empty where nothing was."""
+    Attributes
+    ----------
+    chosen : dict of str to value
+        What was chosen on the training part, by the name that configs give it; empty where nothing was.
+    converged : bool
+        Whether every machine of the search that chose reached its duality gap.
+    relevances : tuple of float
+        Of each feature, where the choice says so; empty elsewhere.
+    """
 
-    @property
-    def converged(self) -> bool:
-        """Whether every machine of the search that chose reached its duality gap."""
+    chosen: Mapping[str, float | int | str] = MappingProxyType({})
+    converged: bool = True
+    relevances: tuple[float, ...] = ()
 
+    def tuned_on(self, X: NDArray[np.float64], y: NDArray[np.intp]) -> Learner:  # noqa: ARG002 - for those that choose
+        """Give what is trained once there are data; the same, unless something is chosen on them."""
+        return self
+
+    @abstractmethod
     def handed(self) -> dict[str, Any]:
         """Name what ranking methods may ask for: the parameters of a machine, and the estimator."""
 
+    @abstractmethod
     def curves(  # noqa: PLR0917
         self,
         X_train: NDArray[np.float64],
@@ -110,7 +124,7 @@ def curves_of_estimator(  # noqa: PLR0917 - the arguments of Learner.curves, in 
 
 
 @dataclass(frozen=True)
-class EstimatorLearner:
+class EstimatorLearner(Learner):
     """A classifier of scikit-learn; nothing is chosen for it, and it has no duality gap.
 
     Attributes
@@ -123,16 +137,6 @@ class EstimatorLearner:
 
     estimator: Any
     handed_estimator: Any
-
-    @property
-    def chosen(self) -> Mapping[str, float | int | str]:
-        """Say that nothing was chosen."""
-        return {}
-
-    @property
-    def converged(self) -> bool:
-        """Say that no gap was missed."""
-        return True
 
     def handed(self) -> dict[str, Any]:
         """Hand over the estimator; methods that train machines cannot be listed."""

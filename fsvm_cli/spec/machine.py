@@ -6,11 +6,11 @@ import dataclasses
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from fsvm_cli.spec.learner import curves_of_estimator
+from fsvm_cli.spec.learner import Learner, curves_of_estimator
 from fsvm_cli.svm import SVM, nested_curves
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Machine:
+class Machine(Learner):
     """The support vector machine that a trial trains: the `Learner` of most experiments.
 
     Attributes
@@ -47,7 +47,7 @@ class Machine:
     solver: Solver
     class_kernels: dict[int, Kernel] | None = None
     output_scaling: OutputScaling = "none"
-    chosen: dict[str, float | int | str] = dataclasses.field(default_factory=dict)
+    chosen: Mapping[str, float | int | str] = dataclasses.field(default_factory=dict)
     converged: bool = True
 
     def handed(self) -> dict[str, Any]:

@@ -15,11 +15,12 @@ from scipy.special import logsumexp, softmax
 from fsvm_cli.evidence.ard_kernel import ArdKernel
 from fsvm_cli.evidence.averages import PosteriorAverages, posterior_averages
 from fsvm_cli.evidence.blurred import BlurredLoss
-from fsvm_cli.evidence.gradient import Approximation, evidence_gradient
+from fsvm_cli.evidence.gradient import evidence_gradient
 from fsvm_cli.evidence.hinge import Hinge
 from fsvm_cli.evidence.hybrid_monte_carlo import SamplerSettings, sample
 from fsvm_cli.evidence.importance import ImportanceSettings, importance_averages
 from fsvm_cli.evidence.nystroem import NystroemFactor, nystroem_factor
+from fsvm_cli.evidence.parameters import Approximation
 from fsvm_cli.evidence.posterior import Posterior
 from fsvm_cli.evidence.squared_hinge import SquaredHinge
 from tests.evidence.quadrature import evidence_nodes, log_evidence

@@ -126,6 +126,51 @@ def test_the_code_of_extractors_counts_and_that_of_a_generator_only_where_it_dra
     assert not any("synthetic" in module for module in planned(dataset="wine").sources(0))
 
 
+LINEAR = {"kernel": "linear", "C": 1}
+COMBINED = {"kernels": [{"kernel": "linear"}], "C": 1}
+BAYESIAN = {"type": "bayesian"}
+TREE = {"type": "decision-tree"}
+OF_FEW = {"fsvm_cli.evidence", "fsvm_cli.kernel_learning", "fsvm_cli.evaluation.pruned_tree"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"classifier": LINEAR}, [set(), set()]),
+        ({"classifier": LINEAR, "extractors": [{"method": "pca"}]}, [set()] * 3),
+        ({"classifier": LINEAR, "rankings": [{"method": "rfe"}, {"method": "ard"}]}, [set(), {"fsvm_cli.evidence"}]),
+        ({"classifier": LINEAR | {"tune": [{"C": [1, 2], "folds": 3}]}, "rankings": None}, [set()]),
+        ({"classifier": {"type": "naive-bayes", "likelihood": "gaussian"}, "rankings": None}, [set()]),
+        ({"classifier": {"type": "adaboost"}, "rankings": None}, [set()]),
+        ({"classifier": TREE, "rankings": None}, [{"fsvm_cli.evaluation.pruned_tree"}]),
+        ({"classifier": BAYESIAN, "rankings": None}, [{"fsvm_cli.evidence"}]),
+        ({"classifier": COMBINED, "rankings": None}, [{"fsvm_cli.kernel_learning"}]),
+        (
+            {
+                "classifier": LINEAR,
+                "rankings": None,
+                "alternatives": [{"label": "a", "classifier": COMBINED}, {"label": "b", "classifier": BAYESIAN}],
+            },
+            [set(), {"fsvm_cli.kernel_learning"}, {"fsvm_cli.evidence"}],
+        ),
+    ],
+)
+def test_code_of_a_classifier_counts_only_where_an_outcome_comes_from_it(
+    planned: Planned, changes: dict[str, Any], expected: list[set[str]]
+) -> None:
+    experiment = planned(**changes)
+    sources = [experiment.sources(number) for number in experiment.numbers()]
+    assert [{part for part in OF_FEW if any(name.startswith(part) for name in each)} for each in sources] == expected
+
+
+@pytest.mark.parametrize("classifier", [LINEAR, COMBINED, BAYESIAN, TREE])
+def test_the_code_of_what_a_classifier_trains_counts(planned: Planned, classifier: dict[str, Any]) -> None:
+    experiment = planned(classifier=classifier, rankings=None)
+    learner = experiment.config.classifier.learner(("a", "b"), 0)
+    homes = {type(each).__module__ for each in (learner, learner.handed()["estimator"], experiment.config.classifier)}
+    assert {home for home in homes if home.startswith("fsvm_cli.")} <= set(experiment.sources(0))
+
+
 def test_a_record_belongs_to_the_code_that_makes_it(planned: Planned, monkeypatch: pytest.MonkeyPatch) -> None:
     experiment = planned(dataset={"name": "plane", "samples": 24}, rankings=[ANGLE], subsets="all")
     before = recording.record_key(experiment, "decision-field")
