@@ -18,16 +18,19 @@ if TYPE_CHECKING:
     from importlib.abc import Loader
 
 SELDOM_USED = (
-    "narwhals",  # how scikit-learn reads a data frame, of whatever library
+    "asyncio",  # joblib: for functions that are coroutines
+    "narwhals",  # scikit-learn: to read a data frame, of whatever library
     "narwhals.stable",
     "narwhals.stable.v2",
-    "numpy.f2py",  # a compiler; scipy copies whatever numpy has into a namespace
-    "numpy.testing",  # the same, with the whole of unittest
-    "pandas",  # looked for by scikit-learn, which never uses what it finds
-    "scipy.special",  # for one function of scikit-learn; methods that compute with it load it
-    "scipy.stats",  # for transformations of features, and the tests of a few claims
+    "numpy.f2py",  # scipy: copies whatever numpy has into a namespace, here a compiler
+    "numpy.testing",  # the same, with all of unittest
+    "pandas",  # scikit-learn: to know whether it is there
+    "pycparser",  # numba: to read declarations in C
+    "scipy.special",  # scikit-learn: for one function; methods that compute with it load it
+    "scipy.stats",  # scikit-learn: for tests of significance
+    "yaml",  # numba: to read settings from a file, if there is one
 )
-"""What the command line and its workers postpone, and who else would have it loaded."""
+"""What the command line and its workers postpone, with who would have it loaded, and why."""
 
 _CONTENT = frozenset({"__all__", "__version__"})
 """Names with two underscores that only a module's own text defines."""

@@ -5,15 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from fsvm_cli.data.card import BundledCopy, Files, FixedVersion, read_card
+from fsvm_cli.data.card import FixedVersion, read_card
 from fsvm_cli.data.catalogue import data_cards
+from fsvm_cli.data.copies import BundledCopy, Files
 from fsvm_cli.data.fetch import addresses_of, is_intact, local_paths
 from fsvm_cli.data.synthetic import GENERATORS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
-from fsvm_cli.data.card import Card, CardFile, GeneratedVersion
+from fsvm_cli.data.card import Card, GeneratedVersion
+from fsvm_cli.data.copies import CardFile
 
 FileState = Literal["intact", "absent", "altered"]
 Availability = Literal["drawn", "bundled", "cached", "mirror", "to fetch", "by hand"]

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from fsvm_cli.data import parsed
-from fsvm_cli.data.card import BundledCopy, ExpressionCopy, ReutersCopy, SequencesCopy, TextCopy
+from fsvm_cli.data.copies import BundledCopy, ExpressionCopy, ReutersCopy, SequencesCopy, TextCopy
 from fsvm_cli.data.dataset import Dataset, hash_values
 from fsvm_cli.data.fetch import cache_folder, fetch_files, is_intact
 from fsvm_cli.data.given_splits import read_splits
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from fsvm_cli.data.card import Card, Copy, Expected, FixedVersion, LibsvmCopy
+    from fsvm_cli.data.card import Card, Expected, FixedVersion
+    from fsvm_cli.data.copies import Copy, LibsvmCopy
     from fsvm_cli.data.given_splits import GivenSplit
     from fsvm_cli.data.readers.rows import Rows
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from fsvm_cli.data.card import Files, FixedVersion, LibsvmCopy, ReutersCopy
+from fsvm_cli.data.card import FixedVersion
+from fsvm_cli.data.copies import Files, LibsvmCopy, ReutersCopy
 from fsvm_cli.data.phrases import numbered
 from fsvm_cli.data.source import find_version, open_source
 from fsvm_cli.data.spec import NamedSpec, OpenmlSpec
@@ -14,7 +15,8 @@ from fsvm_cli.data.synthetic import GENERATORS
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from fsvm_cli.data.card import Copy, GeneratedVersion
+    from fsvm_cli.data.card import GeneratedVersion
+    from fsvm_cli.data.copies import Copy
     from fsvm_cli.data.source import DataSource
     from fsvm_cli.data.spec import Spec
 

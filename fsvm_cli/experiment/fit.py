@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
     from fsvm_cli.data.outline import Outline
     from fsvm_cli.spec.config import LoadedConfig
-    from fsvm_cli.spec.schema import Config, Protocol
+    from fsvm_cli.spec.protocol import Protocol
+    from fsvm_cli.spec.schema import Config
 
 MAX_CLASSES = 20
 """Classes that a message names."""

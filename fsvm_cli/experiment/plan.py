@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
     from fsvm_cli.experiment.competitors import Competitor
     from fsvm_cli.spec.config import LoadedConfig
-    from fsvm_cli.spec.schema import Config, Protocol
+    from fsvm_cli.spec.protocol import Protocol
+    from fsvm_cli.spec.schema import Config
 
 TRIAL = f"{__package__}.trial"
 """The module whose code, with all that it imports, leads from the data to an outcome."""

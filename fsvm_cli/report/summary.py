@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 
     from fsvm_cli.spec.collection import LoadedCollection
     from fsvm_cli.spec.config import LoadedConfig
-    from fsvm_cli.spec.schema import Config, Protocol
+    from fsvm_cli.spec.protocol import Protocol
+    from fsvm_cli.spec.schema import Config
 
 MAX_ROWS = 16
 COLUMN_TITLES = {"n_features": "features", "train_size": "training rows"}

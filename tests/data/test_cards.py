@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from fsvm_cli.data.card import Card, CardFile, Files, FixedVersion, LibsvmCopy, TextCopy, read_card
+from fsvm_cli.data.card import Card, FixedVersion, read_card
+from fsvm_cli.data.copies import CardFile, Files, LibsvmCopy, TextCopy
 from fsvm_cli.data.fetch import fetch_files, is_intact
 from fsvm_cli.data.load import load_version
 from fsvm_cli.data.source import fixed_source, open_source

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from fsvm_cli.data import deadline, download, fetch
-from fsvm_cli.data.card import CardFile
+from fsvm_cli.data.copies import CardFile
 from fsvm_cli.data.fetch import fetch_files
 from fsvm_cli.errors import DataError
 from tests.helpers.server import Handler, Server, serving
@@ -430,7 +430,7 @@ def test_ctrl_c_leaves_the_archive_to_be_gone_on_with(
 def another_process(server: Server, cache: Path) -> tuple[list[str], dict[str, str]]:
     """Command and environment of a process that fetches the file from `server` as its mirror."""
     program = textwrap.dedent(f"""
-        from fsvm_cli.data.card import CardFile
+        from fsvm_cli.data.copies import CardFile
         from fsvm_cli.data.fetch import fetch_files
         file = CardFile(path="folder/file.data", sha256="{hashlib.sha256(CONTENT).hexdigest()}", bytes={len(CONTENT)})
         print(len(fetch_files([file], print)[0].read_bytes()))
