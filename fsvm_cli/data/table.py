@@ -15,6 +15,7 @@ from fsvm_cli.data.phrases import nearest, shown
 from fsvm_cli.data.readers.numbers import has_comma, reads_as_number
 from fsvm_cli.data.readers.own import dropped_columns
 from fsvm_cli.data.suspects import suspects
+from fsvm_cli.data.table_mistakes import Mistake, of_column, told
 from fsvm_cli.errors import DataError, UsageError
 from fsvm_cli.magnitudes import binary_exponents
 from fsvm_cli.terminal import brief
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 MAX_CLASSES = 100
 CLASSES_BEYOND_DOUBT = 20
 MAX_WORDS = 100
-MAX_MISTAKES = 20
 
 
 def dataset_from_table(
@@ -68,16 +68,17 @@ def dataset_from_table(
     if part is not None:
         _check_part(name, table, part, target)
     left_out = {target, part, *dropped}
-    mistakes = [*reading.mistakes.values()]
+    mistakes = [of_column(*mistake) for mistake in reading.mistakes.items()]
     features = table.select([column for column in table.column_names if column not in left_out])
     if not features.num_columns:
-        mistakes.append(f"no columns are left beside the target '{brief(target)}'")
+        left = f"no columns are left beside the target '{brief(target)}'"
+        mistakes.append(Mistake("no columns are left", f"{left}; drop fewer, or give a table with more"))
     table, features = _without_missing(table, features, target, spec, mistakes)
     classes, y = _encode_target(target, table.column(target), mistakes)
     clear = [column for column in features.column_names if column not in reading.mistakes]
     encoded = _encode_features(features.select(clear), spec, mistakes)
     if mistakes:
-        raise DataError(_all_of(name, mistakes))
+        raise DataError(told(name, mistakes))
     sources, feature_names, columns = zip(*encoded, strict=True)
     X = np.column_stack(columns)
     of_table = suspects(X, y, feature_names, sources, classes) if np.isfinite(X).all() else ()
@@ -96,32 +97,26 @@ def dataset_from_table(
     )
 
 
-def _all_of(name: str, mistakes: list[str]) -> str:
-    """Say what keeps a table from being used."""
-    if len(mistakes) == 1:
-        return f"{name}: {mistakes[0]}"
-    listed = [f"- {mistake}".replace("\n", "\n  ") for mistake in mistakes[:MAX_MISTAKES]]
-    more = len(mistakes) - MAX_MISTAKES
-    return "\n".join([f"{name}: {len(mistakes)} things are to be mended", *listed, *[f"and {more} more"] * (more > 0)])
-
-
 def _check_names(name: str, table: pa.Table, spec: TableSpec) -> None:
-    mistakes = []
-    repeated = [f"'{column}'" for column, count in Counter(table.column_names).items() if count > 1 and column]
+    mistakes: list[Mistake] = []
+    repeated = [f"'{brief(column)}'" for column, count in Counter(table.column_names).items() if count > 1 and column]
     if repeated:
-        mistakes.append(f"column names stand more than once: {shown(repeated)}; make them distinct")
+        text = f"column names stand more than once: {shown(repeated)}; make them distinct"
+        mistakes.append(Mistake("column names", text))
     unnamed = [str(place) for place, column in enumerate(table.column_names, start=1) if not column]
     if len(unnamed) > 1:
-        mistakes.append(f"columns {shown(unnamed)} have no name; name them, or take them out of the file")
+        text = f"columns {shown(unnamed)} have no name; name them, or take them out of the file"
+        mistakes.append(Mistake("columns without a name", text))
     elif unnamed and "" not in spec.drop:
-        mistakes.append(
+        text = (
             f"column {unnamed[0]} has no name; name it, or drop it (drop: [''], or --drop '') if it only numbers the "
             "rows"
         )
+        mistakes.append(Mistake("a column without a name", text))
     if table.num_rows == 0:
-        mistakes.append("holds no rows")
+        mistakes.append(Mistake("no rows", "holds no rows; give a table that has some below its names of columns"))
     if mistakes:
-        raise DataError(_all_of(name, mistakes))
+        raise DataError(told(name, mistakes))
 
 
 def _check_part(name: str, table: pa.Table, part: str, target: str) -> None:
@@ -153,16 +148,22 @@ def _find_target(name: str, table: pa.Table, spec: TableSpec, own_target: str | 
             f"{shown(table.column_names)}"
         )
     unknown = [column for column in (target, *dropped) if column not in table.column_names]
-    mistakes = [f"there is no column '{brief(column)}'; {nearest(column, table.column_names)}" for column in unknown]
+    mistakes = [
+        Mistake(
+            f"column '{brief(column)}'", f"there is no column '{brief(column)}'; {nearest(column, table.column_names)}"
+        )
+        for column in unknown
+    ]
     if target in dropped:
-        mistakes.append(f"the target '{brief(target)}' cannot be dropped as well")
+        text = f"the target '{brief(target)}' cannot be dropped as well; leave it in, or name another target"
+        mistakes.append(Mistake("the target", text))
     if mistakes:
-        raise UsageError(_all_of(name, mistakes))
+        raise UsageError(told(name, mistakes))
     return target, dropped
 
 
 def _without_missing(
-    table: pa.Table, features: pa.Table, target: str, spec: TableSpec, mistakes: list[str]
+    table: pa.Table, features: pa.Table, target: str, spec: TableSpec, mistakes: list[Mistake]
 ) -> tuple[pa.Table, pa.Table]:
     """Apply the rule for missing values; NaN counts as missing.
 
@@ -172,32 +173,35 @@ def _without_missing(
     counts = {column: int(missing.sum()) for column, missing in holes.items() if missing.any()}
     if not counts:
         return table, features
-    found = shown([f"'{column}' ({count})" for column, count in counts.items()])
+    found = shown([f"'{brief(column)}' ({count})" for column, count in counts.items()])
     complete = pa.array(~np.any(list(holes.values()), axis=0))
     with_class = pa.array(~holes[target])
     if spec.missing == "refuse":
-        mistakes.append(
+        text = (
             f"missing values in {_n_rows(holes)} of {table.num_rows} rows; by column: {found}\n"
             "Drop these rows (missing: drop, or --missing drop) or put the column's mean (missing: mean)."
         )
+        mistakes.append(Mistake("missing values", text))
         return table.filter(with_class), features.filter(with_class)
     if spec.missing == "drop":
         if table.filter(complete).num_rows == 0:
-            mistakes.append(f"every row has a missing value; by column: {found}")
+            text = f"every row has a missing value; drop the columns that have most of them, by column: {found}"
+            mistakes.append(Mistake("missing values", text))
             return table.filter(with_class), features.filter(with_class)
         return table.filter(complete), features.filter(complete)
     if target in counts:
-        mistakes.append(f"the class is missing in {counts[target]} rows; drop them (missing: drop)")
+        text = f"the class is missing in {counts[target]} rows; drop them (missing: drop)"
+        mistakes.append(Mistake("missing classes", text))
         return table.filter(with_class), features.filter(with_class)
     return table, _with_means(features, {column: holes[column] for column in counts}, mistakes)
 
 
-def _with_means(features: pa.Table, holes: dict[str, NDArray[np.bool_]], mistakes: list[str]) -> pa.Table:
+def _with_means(features: pa.Table, holes: dict[str, NDArray[np.bool_]], mistakes: list[Mistake]) -> pa.Table:
     """Put the mean of a column where a value is missing."""
     for column, missing in holes.items():
         values = features.column(column)
         if not _is_number(values.type) or missing.all():
-            mistakes.append(f"column '{brief(column)}' has missing values and no mean; drop the column or the rows")
+            mistakes.append(of_column(column, "has missing values and no mean; drop the column or the rows"))
             continue
         floats = _to_floats(values)
         exponent = binary_exponents(np.nanmax(np.abs(floats)))
@@ -236,7 +240,7 @@ def _words(column: pa.ChunkedArray) -> NDArray[np.str_] | None:
 
 
 def _encode_target(
-    target: str, column: pa.ChunkedArray, mistakes: list[str]
+    target: str, column: pa.ChunkedArray, mistakes: list[Mistake]
 ) -> tuple[tuple[str, ...], NDArray[np.int64]]:
     if pa.types.is_integer(column.type):
         # As integers, of which floating-point numbers cannot tell all apart.
@@ -248,21 +252,23 @@ def _encode_target(
     else:
         words = _words(column)
         if words is None:
-            mistakes.append(f"the target '{brief(target)}' holds {column.type}, not classes")
+            text = f"the target '{brief(target)}' holds {column.type}, not classes; name another target"
+            mistakes.append(Mistake("the target", text))
             return (), np.zeros(len(column), dtype=np.int64)
         values, y = np.unique(words, return_inverse=True)
         classes = tuple(values.tolist())
     n_classes = len(classes)
     if n_classes > MAX_CLASSES or CLASSES_BEYOND_DOUBT < n_classes > len(column) / 2:
-        mistakes.append(
+        text = (
             f"the target '{brief(target)}' has {n_classes} distinct values in {len(column)} rows; "
-            "this looks like a measurement, not a class"
+            "this looks like a measurement, not a class; name another target, or put the values into classes"
         )
+        mistakes.append(Mistake("the target", text))
     return classes, y.astype(np.int64)
 
 
 def _encode_features(
-    features: pa.Table, spec: TableSpec, mistakes: list[str]
+    features: pa.Table, spec: TableSpec, mistakes: list[Mistake]
 ) -> list[tuple[str, str, NDArray[np.float64]]]:
     """List the features: the column that each comes from, its name, its values."""
     encoded: list[tuple[str, str, NDArray[np.float64]]] = []
@@ -271,43 +277,45 @@ def _encode_features(
         if _is_number(column.type):
             numbers = _to_floats(column)
             if pa.types.is_integer(column.type) and len(pc.unique(column)) > len(np.unique(numbers)):
-                mistakes.append(
-                    f"column '{brief(column_name)}' holds integers so large that floating-point numbers cannot tell "
-                    "them apart; drop it if it only names the rows, or subtract what they have in common"
+                what = (
+                    "holds integers so large that floating-point numbers cannot tell them apart; drop it if it only "
+                    "names the rows, or subtract what they have in common"
                 )
+                mistakes.append(of_column(column_name, what))
             encoded.append((column_name, column_name, numbers))
             continue
         words = _words(column.drop_null())
         if words is None:
-            mistakes.append(f"column '{brief(column_name)}' holds {column.type}, not numbers; drop it")
+            mistakes.append(of_column(column_name, f"holds {column.type}, not numbers; drop it"))
             continue
         values, codes = np.unique(words, return_inverse=True)
         odd = _odd_words(values.tolist())
         with_commas = bool(odd) and any(has_comma(value) for value in values.tolist())
         if len(values) > MAX_WORDS or (odd and (spec.categorical == "refuse" or with_commas)):
             n_rows = int(np.isin(values[codes], odd).sum())
-            said = _not_numbers(values.tolist(), odd, n_rows, may_be_words=not with_commas)
-            mistakes.append(f"column '{brief(column_name)}' holds {said}")
+            what = _not_numbers(values.tolist(), odd, n_rows, may_be_words=not with_commas)
+            mistakes.append(of_column(column_name, f"holds {what}"))
             continue
-        refused.append(f"'{brief(column_name)}' ({shown(values.tolist())})")
+        refused.append(f"'{brief(column_name)}' ({shown([*map(brief, values.tolist())])})")
         encoded += [
             (column_name, f"{column_name}={value}", (codes == code).astype(np.float64))
             for code, value in enumerate(values.tolist())
         ]
     if refused and spec.categorical == "refuse":
         more = f" and {len(refused) - 3} more" if len(refused) > 3 else ""
-        mistakes.append(
+        text = (
             f"columns of words: {'; '.join(refused[:3])}{more}\n"
             "Turn each word into a feature (categorical: one-hot, or --categorical one-hot), or drop the columns."
         )
+        mistakes.append(Mistake("columns of words", text))
     return encoded
 
 
 def _not_numbers(values: list[str], odd: list[str], n_rows: int, *, may_be_words: bool) -> str:
     """Say what keeps a column of distinct `values` from being one of numbers, and what can be done."""
     if not odd:
-        return f"{len(values)} different words, such as {values[0]!r}; drop it"
-    found = f"numbers and, in {n_rows} rows, words: {shown(list(map(repr, odd)))}"
+        return f"{len(values)} different words, such as {brief(repr(values[0]))}; drop it"
+    found = f"numbers and, in {n_rows} rows, words: {shown([brief(repr(word)) for word in odd])}"
     may_be_words = may_be_words and len(values) <= MAX_WORDS
     others = ", or take each value as a word (--categorical one-hot)" if may_be_words else ""
     return f"{found}; mend those, say which means a missing value (--na WORD), drop the column{others}"
