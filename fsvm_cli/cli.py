@@ -14,7 +14,7 @@ import click
 
 from fsvm_cli import __version__
 from fsvm_cli.errors import DataError, FsvmError
-from fsvm_cli.postponed import postpone
+from fsvm_cli.postponed import SELDOM_USED, postpone
 from fsvm_cli.terminal import brief, gated
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class LazyGroup(click.Group):
             near = difflib.get_close_matches(cmd_name, COMMANDS, n=1)
             suggestion = f" Did you mean '{near[0]}'?" if near else ""
             raise click.UsageError(f"No such command '{cmd_name}'.{suggestion}", ctx)
-        postpone("scipy.stats")
+        postpone(*SELDOM_USED)
         command: click.Command = importlib.import_module(f"fsvm_cli.commands.{cmd_name}").command
         return command
 

@@ -43,7 +43,7 @@ ModelT = TypeVar("ModelT", bound=BaseModel)
 class StrictModel(BaseModel):
     """A part of a document: unknown keys are mistakes, and a value has the type that is asked for, unconverted."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False, defer_build=True)
 
     synonyms: ClassVar[Mapping[str, str]] = {}
     """What other programs call its keys and words, by their name here, for suggestions."""

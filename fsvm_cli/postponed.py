@@ -1,11 +1,12 @@
 """Libraries that others import but seldom use, loaded when something of theirs is asked for.
 
-scikit-learn imports scipy.stats wherever one of its estimators is, for functions that hardly any of them calls; to load
-it takes longer than most rankings.
+scikit-learn and scipy import at their start what hardly any of their functions calls; to load all of it takes longer
+than most rankings.
 """
 
 from __future__ import annotations
 
+import importlib
 import sys
 import threading
 from importlib.machinery import ModuleSpec, PathFinder
@@ -16,45 +17,71 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from importlib.abc import Loader
 
-_LOCK = threading.RLock()
+SELDOM_USED = (
+    "narwhals",  # how scikit-learn reads a data frame, of whatever library
+    "narwhals.stable",
+    "narwhals.stable.v2",
+    "numpy.f2py",  # a compiler; scipy copies whatever numpy has into a namespace
+    "numpy.testing",  # the same, with the whole of unittest
+    "pandas",  # looked for by scikit-learn, which never uses what it finds
+    "scipy.special",  # for one function of scikit-learn; methods that compute with it load it
+    "scipy.stats",  # for transformations of features, and the tests of a few claims
+)
+"""What the command line and its workers postpone, and who else would have it loaded."""
+
+_CONTENT = frozenset({"__all__", "__version__"})
+"""Names with two underscores that only a module's own text defines."""
+
+_LOCK = threading.Lock()
 
 
-def postpone(name: str) -> None:
-    """Load a module when an attribute of it is first asked for, unless it is loaded already.
+def postpone(*names: str) -> None:
+    """Load modules when an attribute of them is first asked for, unless they are loaded already.
 
-    Nothing is loaded here, not even the package that the module stands in. Python's own `importlib.util.LazyLoader`
-    would load the module as soon as a second one imports it.
+    Nothing is loaded here, not even the package that a module stands in. A module inside a postponed package loads
+    that package, unless it is postponed itself. Python's own `importlib.util.LazyLoader` would load a module as soon as
+    a second one imports it.
 
     Parameters
     ----------
-    name : str
-        Of a module, as ``import`` takes it.
+    *names : str
+        Of modules written in Python, as ``import`` takes them.
     """
-    if not any(isinstance(finder, _Finder) and finder.name == name for finder in sys.meta_path):
-        sys.meta_path.insert(0, _Finder(name))
+    finder = next((each for each in sys.meta_path if isinstance(each, _Finder)), None)
+    if finder is None:
+        finder = _Finder()
+        sys.meta_path.insert(0, finder)
+    finder.names.update(names)
 
 
+# The finder and the loaders are of no class of `importlib.abc`: to load that takes half as long as `fsvm --help`.
 class _Finder:
-    """Finds one module as Python would, and has it loaded later."""
+    """Finds modules as Python would, and has some of them loaded later."""
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+    def __init__(self) -> None:
+        self.names: set[str] = set()
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        if fullname != self.name:
-            return None
-        spec = PathFinder.find_spec(fullname, path, target)
-        if spec is not None and spec.loader is not None:
-            spec.loader = cast("Loader", _LaterLoader(spec.loader))
-        return spec
+        if fullname in self.names:
+            spec = PathFinder.find_spec(fullname, path, target)
+            if spec is not None and spec.loader is not None:
+                loading = _LOADING.get(fullname)
+                later = _LaterLoader(spec.loader) if loading is None else _LoaderInto(spec.loader, loading)
+                spec.loader = cast("Loader", later)
+            return spec
+        package = sys.modules.get(fullname.rpartition(".")[0])
+        if isinstance(package, _Postponed):
+            _load(package)
+            if fullname in sys.modules:
+                return _loaded_already(sys.modules[fullname])
+        return None
 
 
 class _LaterLoader:
-    """Makes a module, and leaves it to the module's own loader to fill it later."""
+    """Makes a module, and leaves it empty."""
 
-    # Of no class of `importlib.abc`, nor is the finder: to load that takes half as long as all of `fsvm --help`.
     def __init__(self, loader: Loader) -> None:
         self.loader = loader
 
@@ -62,46 +89,94 @@ class _LaterLoader:
         return self.loader.create_module(spec)
 
     def exec_module(self, module: ModuleType) -> None:
-        assert module.__spec__ is not None
-        module.__spec__.loader = module.__loader__ = self.loader
-        # Importing a module inside it asks for the path, and must find the whole package.
-        vars(module).pop("__path__", None)
+        _give_back(module, self.loader)
         module.__class__ = _Postponed
+
+
+class _LoaderInto:
+    """Fills the module that was made before."""
+
+    def __init__(self, loader: Loader, module: ModuleType) -> None:
+        self.loader = loader
+        self.module = module
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:  # noqa: ARG002 - the contract of a loader
+        return self.module
+
+    def exec_module(self, module: ModuleType) -> None:
+        _give_back(module, self.loader)
+        became: type[ModuleType] = _Postponed
+        try:
+            self.loader.exec_module(module)
+            became = ModuleType
+        finally:
+            del _LOADING[vars(module)["__name__"]]
+            object.__setattr__(module, "__class__", became)
+
+
+def _loaded_already(module: ModuleType) -> ModuleSpec:
+    """Make a spec that leads to a module that its package has imported: `import` would load it a second time."""
+    spec = ModuleSpec(module.__name__, cast("Loader", _LoadedAlready(module)))
+    module.__spec__ = spec  # which `import` would otherwise put in the place of the one that it is given
+    return spec
+
+
+class _LoadedAlready:
+    """Gives `import` a module that is there."""
+
+    def __init__(self, module: ModuleType) -> None:
+        self.module = module
+        self.spec = module.__spec__
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:  # noqa: ARG002 - the contract of a loader
+        return self.module
+
+    def exec_module(self, module: ModuleType) -> None:
+        module.__spec__ = self.spec
+
+
+def _give_back(module: ModuleType, loader: Loader) -> None:
+    """Name the loader that a module would have had."""
+    assert module.__spec__ is not None
+    module.__spec__.loader = module.__loader__ = loader
 
 
 class _Postponed(ModuleType):
     """A module that is loaded when an attribute of it is first asked for, and from then on is an ordinary one."""
 
     def __getattr__(self, name: str) -> Any:
-        # `import` and the modules that look through sys.modules ask every module for names such as these.
-        if name.startswith("__") and name != "__path__":
-            raise AttributeError(name)
-        with _LOCK:  # another thread waits for the whole module
-            if type(self) is _Postponed:
-                self._load()
+        _refuse_names_of_python(name)
+        _load(self)
         return getattr(self, name)
-
-    def _load(self) -> None:
-        spec = self.__spec__
-        assert spec is not None
-        assert spec.loader is not None
-        if spec.submodule_search_locations is not None:
-            self.__path__ = spec.submodule_search_locations
-        object.__setattr__(self, "__class__", _Loading)
-        try:
-            spec.loader.exec_module(self)
-        except BaseException:
-            object.__setattr__(self, "__class__", _Postponed)
-            raise
-        object.__setattr__(self, "__class__", ModuleType)
 
 
 class _Loading(ModuleType):
     """A module that is being loaded: what it lacks is not there yet."""
 
     def __getattr__(self, name: str) -> Any:
-        if _LOCK.acquire(blocking=False):
-            _LOCK.release()
-            raise AttributeError(f"module {vars(self)['__name__']!r} has no attribute {name!r} yet")
-        with _LOCK:
-            return getattr(self, name)
+        _refuse_names_of_python(name)
+        own = vars(self)["__name__"]
+        importlib.import_module(own)  # waits where another thread is about it
+        if type(self) is _Loading:
+            raise AttributeError(f"module {own!r} has no attribute {name!r} yet")
+        return getattr(self, name)
+
+
+_LOADING: dict[str, ModuleType] = {}
+
+
+def _refuse_names_of_python(name: str) -> None:
+    """Say that there is no name such as __wrapped__: `import`, and who looks through sys.modules, ask all for them."""
+    if name.startswith("__") and name not in _CONTENT:
+        raise AttributeError(name)
+
+
+def _load(module: _Postponed) -> None:
+    """Have Python import a module once more, into the same object: its own locks then keep other threads waiting."""
+    name = vars(module)["__name__"]
+    with _LOCK:
+        if type(module) is _Postponed:
+            object.__setattr__(module, "__class__", _Loading)
+            _LOADING[name] = module
+            sys.modules.pop(name, None)
+    importlib.import_module(name)

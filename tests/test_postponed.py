@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
+import subprocess
 import sys
 import threading
 from typing import TYPE_CHECKING
 
 import pytest
 
-from fsvm_cli.postponed import postpone
+from fsvm_cli.postponed import SELDOM_USED, postpone
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,7 +63,29 @@ def test_asking_for_a_part_loads_the_whole_first(write: Write, text: str) -> Non
     write("user.py", text)
     postpone("late")
     importlib.import_module("user")
-    assert loaded()[:3] == ["user", "late", "late.part"]
+    assert loaded() == ["user", "late", "late.part"]
+    assert sys.modules["late.part"].__spec__ is not None
+    assert sys.modules["late.part"].__spec__.origin is not None
+
+
+def test_a_part_that_is_postponed_itself_does_not_load_the_whole(write: Write) -> None:
+    write("late/__init__.py", "from late.part import value")
+    write("late/part.py", "value = 3")
+    write("user.py", "import late.part as part\ndef use(): return part.value")
+    postpone("late", "late.part")
+    user = importlib.import_module("user")
+    assert loaded() == ["user"]
+    assert user.use() == 3
+    assert loaded() == ["user", "late.part"]
+    assert sys.modules["late"].value == 3
+
+
+@pytest.mark.parametrize("text", ["from late import *", "import late; late.__all__; value = late.value"])
+def test_all_of_its_names_can_be_asked_for(write: Write, text: str) -> None:
+    write("late.py", "value = 3; _other = 4; __all__ = ['value', '_other']")
+    write("user.py", text)
+    postpone("late")
+    assert importlib.import_module("user").value == 3
 
 
 def test_what_is_loaded_or_does_not_exist_is_left_alone(write: Write) -> None:
@@ -123,3 +147,51 @@ def test_another_thread_waits_until_it_is_whole(write: Write) -> None:
         thread.join(10)
     assert found == [3, 3]
     assert loaded() == ["late"]
+
+
+def test_one_thread_may_load_it_while_another_imports_a_part_of_it(write: Write) -> None:
+    write("late/__init__.py", "sys.begun.set(); sys.go_on.wait(10)\nfrom late.part import value")
+    write("late/part.py", "value = 3")
+    begun, go_on = threading.Event(), threading.Event()
+    sys.begun, sys.go_on = begun, go_on  # type: ignore[attr-defined]
+    postpone("late")
+    late = importlib.import_module("late")
+    found: list[int] = []
+    threads = [
+        threading.Thread(target=lambda: found.append(late.value), daemon=True),
+        threading.Thread(target=lambda: found.append(importlib.import_module("late.part").value), daemon=True),
+    ]
+    threads[0].start()
+    assert begun.wait(10)
+    threads[1].start()
+    threads[1].join(0.1)
+    go_on.set()
+    for thread in threads:
+        thread.join(10)
+    assert found == [3, 3]
+    assert loaded() == ["late", "late.part"]
+
+
+NOT_FOR_A_FILTER = {
+    *SELDOM_USED,
+    "scipy.interpolate",
+    "scipy.optimize",
+    "scipy.spatial",
+    "sklearn.preprocessing",
+    "numba",
+}
+
+
+def test_a_filter_loads_no_library_that_it_does_without(tmp_path: Path) -> None:
+    table = tmp_path / "table.csv"
+    table.write_text("a,b,kind\n" + "".join(f"{row},{row % 7},{'xy'[row % 2]}\n" for row in range(40)))
+    program = (
+        "import sys, fsvm_cli.cli\n"
+        "try: fsvm_cli.cli.main()\n"
+        "finally: print([n for n, m in sys.modules.items() if type(m).__name__ != '_Postponed'], file=sys.stderr)"
+    )
+    command = [sys.executable, "-c", program, "rank", str(table), "--target", "kind", "--method", "fisher"]
+    process = subprocess.run(command, capture_output=True, text=True, check=True)
+    modules = set(ast.literal_eval(process.stderr.splitlines()[-1]))
+    assert "sklearn.base" in modules
+    assert not NOT_FOR_A_FILTER & modules

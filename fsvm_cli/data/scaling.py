@@ -1,19 +1,23 @@
-"""Scaling of features, learnt from the training part alone."""
+"""Scaling of features, learnt from the training part alone.
+
+The formulas that shift columns are those of scikit-learn's ``StandardScaler`` and ``MinMaxScaler``, to the last bit:
+to load these takes longer than most rankings.
+"""
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, Normalizer, StandardScaler
 
 from fsvm_cli.errors import UsageError
 from fsvm_cli.magnitudes import binary_exponents, check_magnitudes, column_sizes, value_ranges
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
@@ -21,14 +25,8 @@ if TYPE_CHECKING:
 
 ScalingName = Literal["none", "standard", "minmax", "minmax-symmetric", "unit-norm"]
 
-TRANSFORMERS: dict[ScalingName, Callable[[], Any]] = {
-    "none": FunctionTransformer,
-    "standard": StandardScaler,
-    "minmax": MinMaxScaler,
-    "minmax-symmetric": lambda: MinMaxScaler(feature_range=(-1, 1)),
-    "unit-norm": Normalizer,
-}
-SHIFTING: frozenset[ScalingName] = frozenset({"standard", "minmax", "minmax-symmetric"})
+SCALINGS: tuple[ScalingName, ...] = get_args(ScalingName)
+EPSILON = np.finfo(np.float64).eps
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,15 +42,15 @@ class Scaling:
         every part: what they would hold beside it has no scale.
     exponents : ndarray of int
         Powers of two that the columns are multiplied by first, where a scaling shifts columns: in such units
-        scikit-learn neither overflows, nor underflows, nor takes a small range for none, and rounding stays as it is.
-    transformer : object
-        The fitted transformer of scikit-learn.
+        nothing overflows or underflows, no small range is taken for none, and rounding stays as it is.
+    apply : callable or None
+        Shifts and divides rows in these units, in place; None where a scaling shifts no columns.
     """
 
     name: ScalingName
     constant: NDArray[np.int64]
     exponents: NDArray[np.int32]
-    transformer: Any
+    apply: InPlace | None
 
     def transform(self, X: Matrix) -> Matrix:
         """Scale rows, into a new array.
@@ -64,9 +62,12 @@ class Scaling:
         """
         if self.name == "none":
             return X.copy()
-        if self.name not in SHIFTING:
-            return self.transformer.transform(_in_units_of_rows(X))
-        scaled = self.transformer.transform(_columns_in_units(X, self.constant, self.exponents))
+        if self.apply is None:
+            from sklearn.preprocessing import normalize  # noqa: PLC0415 - slow to import, and seldom needed
+
+            return normalize(_in_units_of_rows(X))
+        scaled = _columns_in_units(X, self.constant, self.exponents)
+        self.apply(scaled)
         scaled[:, self.constant] = 0.0
         return scaled
 
@@ -96,15 +97,57 @@ def fit_scaling(name: ScalingName, X_train: Matrix) -> Scaling:
         raise UsageError(shifts_sparse(name))
     ranges = value_ranges(X_train)
     constant, exponents = np.flatnonzero(ranges == 0), binary_exponents(ranges)
-    transformer = TRANSFORMERS[name]()
-    if name in SHIFTING:
-        transformer.fit(_columns_in_units(X_train, constant, exponents))
-    return Scaling(name, constant, exponents, transformer)
+    learn = SHIFTING.get(name)
+    apply = None if learn is None else learn(_columns_in_units(X_train, constant, exponents))
+    return Scaling(name, constant, exponents, apply)
+
+
+def _learn_standard(X: NDArray[np.float64]) -> InPlace:
+    """Learn the mean and the standard deviation of each column, 1 where rounding alone tells its values apart."""
+    n = len(X)
+    mean = X.sum(axis=0) / n
+    deviations = X - mean
+    # Chan, Golub and LeVeque's two passes, corrected for the rounding of the mean.
+    correction = deviations.sum(axis=0)
+    variance = ((deviations**2).sum(axis=0) - correction**2 / n) / n
+    rounding = n * EPSILON * variance + (n * mean * EPSILON) ** 2
+    deviation = np.where(variance <= rounding, 1.0, np.sqrt(variance))
+
+    def standardise(X: NDArray[np.float64]) -> None:
+        X -= mean
+        X /= deviation
+
+    return standardise
+
+
+def _learn_range(X: NDArray[np.float64], low: float, high: float) -> InPlace:
+    """Learn the line from the range of each column to another; columns without any range are only shifted."""
+    smallest = X.min(axis=0)
+    width = X.max(axis=0) - smallest
+    width[width < 10 * EPSILON] = 1.0
+    slope = (high - low) / width
+    intercept = low - smallest * slope
+
+    def to_range(X: NDArray[np.float64]) -> None:
+        X *= slope
+        X += intercept
+
+    return to_range
+
+
+InPlace: TypeAlias = "Callable[[NDArray[np.float64]], None]"
+
+SHIFTING: Mapping[ScalingName, Callable[[NDArray[np.float64]], InPlace]] = {
+    "standard": _learn_standard,
+    "minmax": functools.partial(_learn_range, low=0.0, high=1.0),
+    "minmax-symmetric": functools.partial(_learn_range, low=-1.0, high=1.0),
+}
+"""Scalings that shift columns, and what learns them from rows in units that are fit to compute with."""
 
 
 def shifts_sparse(name: ScalingName) -> str:
     """Say why a scaling that shifts columns is not for a sparse matrix."""
-    able = " or ".join(f"'{each}'" for each in TRANSFORMERS if each not in SHIFTING)
+    able = " or ".join(f"'{each}'" for each in SCALINGS if each not in SHIFTING)
     return f"scaling '{name}' would fill a sparse matrix; use {able}"
 
 
@@ -127,6 +170,3 @@ def _in_units_of_rows(X: Matrix) -> Matrix:
     rows = sp.csr_array(X, copy=True)
     rows.data = np.ldexp(rows.data, np.repeat(exponents, np.diff(rows.indptr)))
     return rows
-
-
-SCALINGS: tuple[ScalingName, ...] = get_args(ScalingName)

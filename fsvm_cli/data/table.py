@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -217,7 +217,13 @@ def _n_rows(holes: dict[str, NDArray[np.bool_]]) -> int:
 
 
 def _is_missing(column: pa.ChunkedArray) -> NDArray[np.bool_]:
-    return np.asarray(pc.is_null(column, nan_is_null=pa.types.is_floating(column.type)).to_numpy())
+    is_missing = pc.is_null(column, nan_is_null=pa.types.is_floating(column.type))
+    return _to_numpy(is_missing.cast(pa.uint8())).astype(np.bool_)
+
+
+def _to_numpy(column: pa.ChunkedArray) -> NDArray[Any]:
+    """Give the numbers of a column without holes; pyarrow's own `to_numpy` imports pandas for it, which is slow."""
+    return np.from_dlpack(column.combine_chunks())
 
 
 def _is_number(kind: pa.DataType) -> bool:
@@ -228,7 +234,8 @@ def _is_number(kind: pa.DataType) -> bool:
 def _to_floats(column: pa.ChunkedArray) -> NDArray[np.float64]:
     if pa.types.is_boolean(column.type):
         column = column.cast(pa.int8())
-    return np.asarray(column.cast(pa.float64(), safe=False).to_numpy(), dtype=np.float64)
+    floats = column.cast(pa.float64(), safe=False)
+    return _to_numpy(floats.fill_null(np.nan) if floats.null_count else floats)
 
 
 def _words(column: pa.ChunkedArray) -> NDArray[np.str_] | None:
@@ -244,7 +251,7 @@ def _encode_target(
 ) -> tuple[tuple[str, ...], NDArray[np.int64]]:
     if pa.types.is_integer(column.type):
         # As integers, of which floating-point numbers cannot tell all apart.
-        values, y = np.unique(column.to_numpy(), return_inverse=True)
+        values, y = np.unique(_to_numpy(column), return_inverse=True)
         classes = tuple(map(str, values.tolist()))
     elif _is_number(column.type):
         values, y = np.unique(_to_floats(column), return_inverse=True)

@@ -1,7 +1,7 @@
 """What workers load, and leave until it is asked for, as the command line does."""
 
-from fsvm_cli.postponed import postpone
+from fsvm_cli.postponed import SELDOM_USED, postpone
 
-postpone("scipy.stats")
+postpone(*SELDOM_USED)
 
 import fsvm_cli.runner.pools  # noqa: E402, F401 - with all that it imports

@@ -1,14 +1,20 @@
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from sklearn.preprocessing import MinMaxScaler, Normalizer, StandardScaler
 
 from fsvm_cli.data.scaling import SCALINGS, SHIFTING, ScalingName, fit_scaling
 from fsvm_cli.errors import UsageError
+
+if TYPE_CHECKING:
+    from sklearn.base import TransformerMixin
 
 MATRICES = arrays(np.float64, (6, 3), elements=st.integers(-5, 5).map(float))
 
@@ -30,6 +36,22 @@ def test_standard_gives_mean_0_and_variance_1(X: np.ndarray) -> None:
     scaled = fit_scaling("standard", X).transform(X)[:, varied(X)]
     np.testing.assert_allclose(scaled.mean(axis=0), 0, atol=1e-12)
     np.testing.assert_allclose(scaled.var(axis=0), 1, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("name", "oracle"),
+    [
+        ("standard", StandardScaler()),
+        ("minmax", MinMaxScaler()),
+        ("minmax-symmetric", MinMaxScaler(feature_range=(-1, 1))),
+        ("unit-norm", Normalizer()),
+    ],
+)
+@given(X=arrays(np.float64, (7, 3), elements=st.floats(0.25, 4, width=16)))
+def test_scikit_learn_gives_the_same(name: ScalingName, oracle: TransformerMixin, X: np.ndarray) -> None:
+    """What differs is units of a power of two, which round nothing, and columns that are constant up to rounding."""
+    expected = oracle.fit_transform(X) * (varied(X) if name in SHIFTING else 1)
+    np.testing.assert_allclose(fit_scaling(name, X).transform(X), expected, rtol=1e-14, atol=1e-14)
 
 
 @given(MATRICES)

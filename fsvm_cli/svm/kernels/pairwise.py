@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from scipy import sparse
-from scipy.spatial.distance import cdist
 
 from fsvm_cli.svm.kernels.compiled import (
     ANOVA_SUM,
@@ -211,6 +210,8 @@ class L1Distance(_FeatureLoop):
     code: ClassVar[int] = L1_DISTANCE
 
     def matrix(self, A: Matrix, B: Matrix, weights: Array | None) -> Array:  # noqa: D102
+        from scipy.spatial.distance import cdist  # noqa: PLC0415 - slow to import, and this kernel's alone
+
         return np.asarray(cdist(_weighted(A, weights), _weighted(B, weights), "cityblock"), dtype=np.float64)
 
     def symmetric_matrix(self, X: Array, weights: Array) -> Array:  # noqa: D102
