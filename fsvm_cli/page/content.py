@@ -17,13 +17,11 @@ from fsvm_cli.report.curve_table import curve_tables
 from fsvm_cli.report.folder import (
     CHOSEN_NAME,
     CURVES_NAME,
-    MEASURES_NAME,
     OVERVIEW_NAME,
     RECOMMENDATION_NAME,
     VERDICTS_NAME,
 )
-from fsvm_cli.report.measures import COLUMNS as MEASURES_COLUMNS
-from fsvm_cli.report.measures import describe_measures
+from fsvm_cli.report.measures import describe_measures, read_measures
 from fsvm_cli.report.recommended import describe_recommendation
 from fsvm_cli.report.scorecard import GRAVEST_FIRST, scorecard_of
 from fsvm_cli.report.table_files import read_table
@@ -186,7 +184,7 @@ def read_content(folders: Sequence[Path]) -> Content:
 def _experiment(folder: Path) -> Experiment:
     config, run = read_run(folder)
     curves = read_table(folder / CURVES_NAME)
-    measures = _table_or(folder / MEASURES_NAME, MEASURES_COLUMNS)
+    measures = read_measures(folder)
     shown = () if curves.empty else curve_tables(curves, measures, config)
     return Experiment(
         name=folder.resolve().name,
@@ -283,10 +281,6 @@ def _facts(config: Config, run: Mapping[str, Any]) -> tuple[tuple[str, str], ...
         ("sha256 of the data", run["data"]["sha256"]),
         ("versions", ", ".join(f"{package} {version}" for package, version in run["packages"].items())),
     )
-
-
-def _table_or(path: Path, columns: Sequence[str]) -> pd.DataFrame:
-    return read_table(path) if path.exists() else pd.DataFrame(columns=list(columns))
 
 
 def _written(value: object) -> str:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from fsvm_cli.evaluation.metrics import METRIC_TITLES
 from fsvm_cli.report.learning_rows import learning_rows
@@ -23,6 +22,19 @@ COLUMN_TITLES = {"n_features": "features", "train_size": "training rows"}
 
 
 @dataclass(frozen=True)
+class Estimate:
+    """A mean in percent and the half-width of its 95 % interval; NaN where there is none."""
+
+    mean: float
+    half_width: float
+
+    def __str__(self) -> str:
+        if math.isnan(self.mean):  # there is no classifier in any trial
+            return "–"
+        return f"{self.mean:.2f}" if math.isnan(self.half_width) else f"{self.mean:.2f} ± {self.half_width:.2f}"
+
+
+@dataclass(frozen=True)
 class CurveTable:
     """One table of test results.
 
@@ -32,16 +44,26 @@ class CurveTable:
         What is measured, in which unit, and under which condition.
     columns : tuple of str
         Titles: of what leads down the table, then of each method.
-    rows : tuple of tuple of str
-        One cell for each column; the last row is that of all features, or of the largest training part.
+    sizes : tuple of int
+        What leads down the table; the last is that of all features, or of the largest training part.
+    estimates : tuple of tuple of Estimate
+        Of each size, one for each method.
     note : str
         What the numbers are, and how many trials they cover.
     """
 
     quantity: str
     columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
+    sizes: tuple[int, ...]
+    estimates: tuple[tuple[Estimate, ...], ...]
     note: str
+
+    @property
+    def rows(self) -> tuple[tuple[str, ...], ...]:
+        """One text for each column."""
+        return tuple(
+            (str(size), *map(str, estimates)) for size, estimates in zip(self.sizes, self.estimates, strict=True)
+        )
 
 
 def curve_tables(curves: pd.DataFrame, measures: pd.DataFrame, config: Config) -> Iterator[CurveTable]:
@@ -59,12 +81,11 @@ def curve_tables(curves: pd.DataFrame, measures: pd.DataFrame, config: Config) -
     for quantity, rows, down in _parts(curves[curves["part"] == "test"], config):
         labels = list(dict.fromkeys(rows["ranking"]))
         by_size = {label: rows[rows["ranking"] == label].set_index(down) for label in labels}
-        cells = [
-            (str(size), *(_cell(by_size[label].loc[size]) for label in labels)) for size in sorted(rows[down].unique())
-        ]
+        sizes = sorted(map(int, rows[down].unique()))
+        estimates = tuple(tuple(_estimate(by_size[label].loc[size]) for label in labels) for size in sizes)
         complete = rows["ranking"].map(complete_trials).fillna(rows["n_trials"])
         note = f"{_coverage(complete, config.protocol)}{_certificate(rows, config)}."
-        yield CurveTable(quantity, (COLUMN_TITLES[down], *labels), tuple(cells), note)
+        yield CurveTable(quantity, (COLUMN_TITLES[down], *labels), tuple(sizes), estimates, note)
 
 
 def _parts(curves: pd.DataFrame, config: Config) -> Iterator[tuple[str, pd.DataFrame, str]]:
@@ -79,12 +100,8 @@ def _parts(curves: pd.DataFrame, config: Config) -> Iterator[tuple[str, pd.DataF
                 yield f"{quantity}, {train_size} training rows", rows, "n_features"
 
 
-def _cell(row: pd.Series) -> str:
-    if np.isnan(row["mean"]):  # there is no classifier in any trial
-        return "–"
-    half_width = 50 * (row["ci_high"] - row["ci_low"])
-    spread = "" if half_width != half_width else f" ± {half_width:.2f}"  # noqa: PLR0124 - one trial has no spread: NaN
-    return f"{100 * row['mean']:.2f}{spread}"
+def _estimate(row: pd.Series) -> Estimate:
+    return Estimate(100 * row["mean"], 50 * (row["ci_high"] - row["ci_low"]))
 
 
 def _coverage(complete: pd.Series, protocol: Protocol) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 from rich.table import Table
 
 from fsvm_cli.console import open_console
@@ -22,13 +21,15 @@ from fsvm_cli.report.folder import (
     SELECTION_NAME,
     VERDICTS_NAME,
 )
-from fsvm_cli.report.measures import COLUMNS, describe_measures
+from fsvm_cli.report.measures import describe_measures, read_measures
 from fsvm_cli.report.recommended import describe_recommendation
 from fsvm_cli.report.table_files import read_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
+
+    import pandas as pd
 
     from fsvm_cli.report.curve_table import CurveTable
     from fsvm_cli.spec.collection import LoadedCollection
@@ -57,8 +58,7 @@ def print_summary(
     config = loaded.config
     console = open_console()
     console.print()
-    is_measured = (folder / MEASURES_NAME).exists()
-    measures = read_table(folder / MEASURES_NAME) if is_measured else pd.DataFrame(columns=COLUMNS)
+    measures = read_measures(folder)
     for table in curve_tables(curves, measures, config):
         console.print(f"{config.title}: test {table.quantity}", style="bold", soft_wrap=True)
         console.print(_thinned(table))
@@ -82,7 +82,7 @@ def print_summary(
     tables = [CURVES_NAME, SCORES_NAME]
     tables += [SELECTION_NAME] if config.rankings else []
     tables += [CHOSEN_NAME] if is_chosen else []
-    tables += [MEASURES_NAME] if is_measured else []
+    tables += [MEASURES_NAME] if not measures.empty else []
     tables += [RECOMMENDATION_NAME] if is_recommended else []
     tables += [VERDICTS_NAME] if config.expected else []
     names = [*tables, *(path.name for path in figures)]
