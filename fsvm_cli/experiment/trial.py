@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy import sparse
 
 from fsvm_cli.data.scaling import fit_scaling
 from fsvm_cli.data.vocabulary import with_training_vocabulary
@@ -21,6 +23,7 @@ from fsvm_cli.ranking.leaking_ranker import LeakingRanker
 from fsvm_cli.spec.bayesian import UntunedBayesianLearner
 from fsvm_cli.spec.classifiers import Classifier
 from fsvm_cli.spec.learner import MeasuredCurves
+from fsvm_cli.spec.rankings import ALL_ROWS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -50,6 +53,11 @@ class Parts:
     y_train: NDArray[np.intp]
     X_test: NDArray[np.float64]
     y_test: NDArray[np.intp]
+
+    def all_rows(self) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+        """Give the samples of both parts, and their classes."""
+        stack = functools.partial(sparse.vstack, format="csr") if sparse.issparse(self.X_train) else np.vstack
+        return stack([self.X_train, self.X_test]), np.concatenate([self.y_train, self.y_test])
 
 
 def draw_parts(experiment: Experiment, trial: Trial) -> Parts:
@@ -119,17 +127,18 @@ class DrawnTrial:
         return learner
 
     def ranker(self, ranking: Ranking, classifier: ExperimentClassifier) -> Ranker:
-        """Give the method of a ranking, fitted on the training part."""
+        """Give the method of a ranking, fitted on the training part; where it says that it leaks, on all rows."""
         for known, ranker in self._rankers:
             if ranking.scores_as(known):
                 return ranker
         random_state = int(self.stream("ranking", ranking.method).integers(2**31))
         ranker = ranking.estimator(**self.learner(classifier).handed(), random_state=random_state)
         parts = self.parts
-        if isinstance(ranker, LeakingRanker) and ranking.sees_test_part():
-            ranker.fit(parts.X_train, parts.y_train, X_test=parts.X_test, y_test=parts.y_test)
+        X, y = parts.all_rows() if ranking.ranked_on == ALL_ROWS else (parts.X_train, parts.y_train)
+        if isinstance(ranker, LeakingRanker) and ranker.sees_test_part(ranking.parameters()):
+            ranker.fit(X, y, X_test=parts.X_test, y_test=parts.y_test)
         else:
-            ranker.fit(parts.X_train, parts.y_train)
+            ranker.fit(X, y)
         self._rankers.append((ranking, ranker))
         return ranker
 
