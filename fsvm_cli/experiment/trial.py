@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import contextlib
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fsvm_cli.data.preparation import known_features
 from fsvm_cli.data.scaling import fit_scaling
-from fsvm_cli.data.vocabulary import with_training_vocabulary
 from fsvm_cli.evaluation.metrics import confusion_matrix
 from fsvm_cli.evaluation.seeds import random_stream
-from fsvm_cli.evaluation.splits import Split, random_split
+from fsvm_cli.evaluation.splits import Split, random_group_split, random_split
 from fsvm_cli.experiment.outcome import Outcome
 from fsvm_cli.experiment.tuning import tuned
 from fsvm_cli.magnitudes import check_magnitudes
 from fsvm_cli.ranking.leaking_ranker import LeakingRanker
 from fsvm_cli.spec.bayesian import UntunedBayesianLearner
 from fsvm_cli.spec.classifiers import Classifier
-from fsvm_cli.spec.learner import MeasuredCurves
+from fsvm_cli.spec.learner import EstimatorLearner, MeasuredCurves
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -44,32 +44,41 @@ class Parts:
     ----------
     X_train, X_test : ndarray, shape (n_rows, n_features)
     y_train, y_test : ndarray of int, shape (n_rows,)
+    groups_train : ndarray of int, shape (n_train,), or None
+        Rows of the training part with the same number belong together.
     """
 
     X_train: NDArray[np.float64]
     y_train: NDArray[np.intp]
     X_test: NDArray[np.float64]
     y_test: NDArray[np.intp]
+    groups_train: NDArray[np.int64] | None = None
 
 
 def draw_parts(experiment: Experiment, trial: Trial) -> Parts:
     """Draw the data of a trial from its named streams, and scale them."""
     seed = experiment.config.protocol.seed
     dataset = experiment.source.draw(random_stream(seed, "data", trial.split))
+    groups = dataset.groups
     if experiment.config.protocol.is_given:
         split = Split(*experiment.source.given_splits[trial.split])
     else:
-        n_test = experiment.n_test[trial.n_train]
-        split = random_split(len(dataset.y), trial.n_train, n_test, random_stream(seed, "split", trial.split))
+        n_test, rng = experiment.n_test[trial.n_train], random_stream(seed, "split", trial.split)
+        split = (
+            random_split(len(dataset.y), trial.n_train, n_test, rng)
+            if groups is None
+            else random_group_split(dataset.y, groups, trial.n_train, n_test, rng)
+        )
     y = dataset.y
     if experiment.config.control == "permute-labels":
         y = random_stream(seed, "control", trial.split).permutation(y)
-    X = with_training_vocabulary(dataset, split.train)
+    X = known_features(dataset, split.train)
     scaling = fit_scaling(experiment.config.scaling, X[split.train])
     X_train, X_test = scaling.transform(X[split.train]), scaling.transform(X[split.test])
     check_magnitudes(X_train, dataset.feature_names)
     check_magnitudes(X_test, dataset.feature_names, unseen=True)
-    return Parts(X_train, y[split.train], X_test, y[split.test])
+    groups_train = None if groups is None else groups[split.train]
+    return Parts(X_train, y[split.train], X_test, y[split.test], groups_train)
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,10 +121,13 @@ class DrawnTrial:
                 self.parts.y_train,
                 n_classes=source.n_classes,
                 rng=self.stream("tune"),
+                groups=self.parts.groups_train,
             )
         learner = classifier.learner(source.class_names, int(self.stream("classifier").integers(2**31)))
         if isinstance(learner, UntunedBayesianLearner):
             return learner.tuned_on(self.parts.X_train, self.parts.y_train)
+        if isinstance(learner, EstimatorLearner):
+            return replace(learner, groups=self.parts.groups_train)
         return learner
 
     def ranker(self, ranking: Ranking, classifier: ExperimentClassifier) -> Ranker:
@@ -129,7 +141,7 @@ class DrawnTrial:
         if isinstance(ranker, LeakingRanker) and ranking.sees_test_part():
             ranker.fit(parts.X_train, parts.y_train, X_test=parts.X_test, y_test=parts.y_test)
         else:
-            ranker.fit(parts.X_train, parts.y_train)
+            ranker.fit(parts.X_train, parts.y_train, parts.groups_train)
         self._rankers.append((ranking, ranker))
         return ranker
 
