@@ -10,7 +10,7 @@ import functools
 import hashlib
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -82,15 +82,14 @@ class Preparation:
     @functools.cached_property
     def layout(self) -> tuple[Feature, ...]:
         """The features, column by column."""
-        shows_gaps = self.missing == "indicator"
-        has_gaps = np.isnan(self.columns).any(axis=0).tolist()
+        with_gaps = np.flatnonzero(np.isnan(self.columns).any(axis=0)).tolist() if self.missing == "indicator" else []
         features = []
         for column, (name, words) in enumerate(zip(self.names, self.words, strict=True)):
             if words is None or self.categorical == "ordinal":
                 features.append(Feature(name, column))
             else:
                 features += [Feature(f"{name}={word}", column, code) for code, word in enumerate(words)]
-            if shows_gaps and has_gaps[column]:
+            if column in with_gaps:
                 features.append(Feature(f"{name}={MISSING}", column, is_indicator=True))
         return tuple(features)
 
@@ -134,6 +133,17 @@ class Preparation:
         codes = self.columns[:, words]
         encoder = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=np.nan)
         return _filled(encoder.fit(codes[training]).transform(codes), training, "most_frequent")
+
+    def values(self) -> dict[str, NDArray[Any]]:
+        """Give the columns by their names, with words in place of codes."""
+        values: dict[str, NDArray[Any]] = {}
+        for name, words, column in zip(self.names, self.words, self.columns.T, strict=True):
+            values[name] = column
+            if words is not None:
+                known = ~np.isnan(column)
+                values[name] = np.full(len(column), np.nan, dtype=object)
+                values[name][known] = np.array(words, dtype=object)[column[known].astype(np.intp)]
+        return values
 
     def digest(self) -> str:
         """Hash what `features` depends on: 64 hex digits, the same on every platform."""
