@@ -11,13 +11,14 @@ import pyarrow.compute as pc
 
 from fsvm_cli.data.dataset import Dataset, hash_values
 from fsvm_cli.data.given_splits import check_parts, split_by_words
+from fsvm_cli.data.groups import check_group_column, group_codes
 from fsvm_cli.data.phrases import nearest, shown
+from fsvm_cli.data.preparation import Preparation
 from fsvm_cli.data.readers.numbers import has_comma, reads_as_number
 from fsvm_cli.data.readers.own import dropped_columns
 from fsvm_cli.data.suspects import suspects
 from fsvm_cli.data.table_mistakes import Mistake, of_column, told
 from fsvm_cli.errors import DataError, UsageError
-from fsvm_cli.magnitudes import binary_exponents
 from fsvm_cli.terminal import brief
 
 if TYPE_CHECKING:
@@ -67,7 +68,9 @@ def dataset_from_table(
     target, dropped = _find_target(name, table, spec, own_target)
     if part is not None:
         _check_part(name, table, part, target)
-    left_out = {target, part, *dropped}
+    if spec.groups is not None:
+        check_group_column(name, spec.groups, table.column_names, {target, part})
+    left_out = {target, part, spec.groups, *dropped}
     mistakes = [of_column(*mistake) for mistake in reading.mistakes.items()]
     features = table.select([column for column in table.column_names if column not in left_out])
     if not features.num_columns:
@@ -75,24 +78,29 @@ def dataset_from_table(
         mistakes.append(Mistake("no columns are left", f"{left}; drop fewer, or give a table with more"))
     table, features = _without_missing(table, features, target, spec, mistakes)
     classes, y = _encode_target(target, table.column(target), mistakes)
+    groups = None if spec.groups is None else group_codes(table.column(spec.groups), spec.groups, mistakes)
     clear = [column for column in features.column_names if column not in reading.mistakes]
-    encoded = _encode_features(features.select(clear), spec, mistakes)
+    prepared = _columns_of(features.select(clear), spec, mistakes)
     if mistakes:
         raise DataError(told(name, mistakes))
-    sources, feature_names, columns = zip(*encoded, strict=True)
-    X = np.column_stack(columns)
-    of_table = suspects(X, y, feature_names, sources, classes) if np.isfinite(X).all() else ()
-    split = None if part is None else _split_by(name, table.column(part), y, classes)
+    X = prepared.features(np.arange(len(y)))
+    feature_names = tuple(feature.name for feature in prepared.layout)
+    sources = tuple(prepared.names[feature.column] for feature in prepared.layout)
+    depends_on_split = np.isnan(prepared.columns).any() or any(words is not None for words in prepared.words)
+    of_table = suspects(X, y, feature_names, sources, classes, groups) if np.isfinite(X).all() else ()
+    split = None if part is None else _split_by(name, table.column(part), y, classes, groups)
     return Dataset(
         name=name,
         X=X,
         y=y,
         feature_names=feature_names,
         class_names=classes,
-        sha256=hash_values(X, y, split),
+        sha256=hash_values(X, y, split, groups=groups, preparation=prepared if depends_on_split else None),
         train_indices=split[0] if split else None,
         test_indices=split[1] if split else None,
         source_columns=None if sources == feature_names else sources,
+        groups=groups,
+        preparation=prepared if depends_on_split else None,
         remarks=(*reading.remarks, *of_table),
     )
 
@@ -131,10 +139,16 @@ def _check_part(name: str, table: pa.Table, part: str, target: str) -> None:
         raise DataError(f"{name}: column '{brief(part)}', {error}") from None
 
 
-def _split_by(name: str, column: pa.ChunkedArray, y: NDArray[np.int64], classes: Sequence[str]) -> GivenSplit:
+def _split_by(
+    name: str,
+    column: pa.ChunkedArray,
+    y: NDArray[np.int64],
+    classes: Sequence[str],
+    groups: NDArray[np.int64] | None,
+) -> GivenSplit:
     split = split_by_words(column.to_pylist())
     try:
-        check_parts(*split, y, classes)
+        check_parts(*split, y, classes, groups)
     except ValueError as error:
         raise DataError(f"{name}: {error}") from None
     return split
@@ -169,7 +183,8 @@ def _without_missing(
 
     Where there is a mistake, what is returned holds the rows whose class is known.
     """
-    holes = {column: _is_missing(table.column(column)) for column in [target, *features.column_names]}
+    of_groups = [] if spec.groups is None else [spec.groups]
+    holes = {column: _is_missing(table.column(column)) for column in [target, *of_groups, *features.column_names]}
     counts = {column: int(missing.sum()) for column, missing in holes.items() if missing.any()}
     if not counts:
         return table, features
@@ -179,7 +194,8 @@ def _without_missing(
     if spec.missing == "refuse":
         text = (
             f"missing values in {_n_rows(holes)} of {table.num_rows} rows; by column: {found}\n"
-            "Drop these rows (missing: drop, or --missing drop) or put the column's mean (missing: mean)."
+            "Drop these rows (missing: drop, or --missing drop), or have the gaps filled by what training rows show "
+            "(missing: median, mean, most-frequent or indicator)."
         )
         mistakes.append(Mistake("missing values", text))
         return table.filter(with_class), features.filter(with_class)
@@ -192,24 +208,18 @@ def _without_missing(
     if target in counts:
         text = f"the class is missing in {counts[target]} rows; drop them (missing: drop)"
         mistakes.append(Mistake("missing classes", text))
-        return table.filter(with_class), features.filter(with_class)
-    return table, _with_means(features, {column: holes[column] for column in counts}, mistakes)
-
-
-def _with_means(features: pa.Table, holes: dict[str, NDArray[np.bool_]], mistakes: list[Mistake]) -> pa.Table:
-    """Put the mean of a column where a value is missing."""
-    for column, missing in holes.items():
-        values = features.column(column)
-        if not _is_number(values.type) or missing.all():
-            mistakes.append(of_column(column, "has missing values and no mean; drop the column or the rows"))
-            continue
-        floats = _to_floats(values)
-        exponent = binary_exponents(np.nanmax(np.abs(floats)))
-        # In such units the sum does not overflow.
-        mean = np.ldexp(np.nanmean(np.ldexp(floats, exponent)), -exponent)
-        filled = np.where(missing, mean, floats)
-        features = features.set_column(features.column_names.index(column), column, pa.array(filled))
-    return features
+    if spec.groups is not None and spec.groups in counts:
+        text = (
+            f"the group '{brief(spec.groups)}' is missing in {counts[spec.groups]} rows; name one in each, or drop the "
+            "rows (missing: drop)"
+        )
+        mistakes.append(Mistake("missing groups", text))
+    if empty := [column for column in counts if column in features.column_names and holes[column].all()]:
+        named = shown([f"'{brief(column)}'" for column in empty])
+        text = f"all values are missing in {named}; drop what is empty (drop: COLUMN, or --drop COLUMN)"
+        mistakes.append(Mistake("empty columns", text))
+        features = features.drop_columns(empty)
+    return (table.filter(with_class), features.filter(with_class)) if mistakes else (table, features)
 
 
 def _n_rows(holes: dict[str, NDArray[np.bool_]]) -> int:
@@ -274,11 +284,11 @@ def _encode_target(
     return classes, y.astype(np.int64)
 
 
-def _encode_features(
-    features: pa.Table, spec: TableSpec, mistakes: list[Mistake]
-) -> list[tuple[str, str, NDArray[np.float64]]]:
-    """List the features: the column that each comes from, its name, its values."""
-    encoded: list[tuple[str, str, NDArray[np.float64]]] = []
+def _columns_of(features: pa.Table, spec: TableSpec, mistakes: list[Mistake]) -> Preparation:
+    """Give the columns as numbers and codes of words."""
+    names: list[str] = []
+    words_of: list[tuple[str, ...] | None] = []
+    values_of: list[NDArray[np.float64]] = []
     refused: list[str] = []
     for column_name, column in zip(features.column_names, features.columns, strict=True):
         if _is_number(column.type):
@@ -289,8 +299,11 @@ def _encode_features(
                     "names the rows, or subtract what they have in common"
                 )
                 mistakes.append(of_column(column_name, what))
-            encoded.append((column_name, column_name, numbers))
+            names.append(column_name)
+            words_of.append(None)
+            values_of.append(numbers)
             continue
+        is_known = ~_is_missing(column)
         words = _words(column.drop_null())
         if words is None:
             mistakes.append(of_column(column_name, f"holds {column.type}, not numbers; drop it"))
@@ -304,24 +317,29 @@ def _encode_features(
             mistakes.append(of_column(column_name, f"holds {what}"))
             continue
         refused.append(f"'{brief(column_name)}' ({shown([*map(brief, values.tolist())])})")
-        encoded += [
-            (column_name, f"{column_name}={value}", (codes == code).astype(np.float64))
-            for code, value in enumerate(values.tolist())
-        ]
+        names.append(column_name)
+        words_of.append(tuple(values.tolist()))
+        values_of.append(np.full(len(column), np.nan))
+        values_of[-1][is_known] = codes
     if refused and spec.categorical == "refuse":
         more = f" and {len(refused) - 3} more" if len(refused) > 3 else ""
         text = (
             f"columns of words: {'; '.join(refused[:3])}{more}\n"
-            "Turn each word into a feature (categorical: one-hot, or --categorical one-hot), or drop the columns."
+            "Turn each word into a feature (categorical: one-hot, or --categorical one-hot), number the words of a "
+            "column (ordinal), or drop the columns."
         )
         mistakes.append(Mistake("columns of words", text))
-    return encoded
+    columns = np.column_stack(values_of) if values_of else np.zeros((features.num_rows, 0))
+    return Preparation(tuple(names), tuple(words_of), columns, spec.missing, spec.categorical)
 
 
 def _not_numbers(values: list[str], odd: list[str], n_rows: int, *, may_be_words: bool) -> str:
     """Say what keeps a column of distinct `values` from being one of numbers, and what can be done."""
     if not odd:
-        return f"{len(values)} different words, such as {brief(repr(values[0]))}; drop it"
+        return (
+            f"{len(values)} different words, such as {brief(repr(values[0]))}; drop it, or, if it names what rows "
+            "belong to, keep these together (groups: COLUMN)"
+        )
     found = f"numbers and, in {n_rows} rows, words: {shown([brief(repr(word)) for word in odd])}"
     may_be_words = may_be_words and len(values) <= MAX_WORDS
     others = ", or take each value as a word (--categorical one-hot)" if may_be_words else ""

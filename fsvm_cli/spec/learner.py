@@ -98,9 +98,10 @@ def curves_of_estimator(  # noqa: PLR0917 - the arguments of Learner.curves, in 
     X_test: NDArray[np.float64],
     orders: Sequence[NDArray[np.intp]],
     sizes: tuple[int, ...],
+    groups: NDArray[np.intp] | None = None,
 ) -> EstimatorCurves:
     """Train clones of an estimator in scikit-learn's manner on the first features of each order, for each size."""
-    found = [nested_predictions(estimator, X_train, y_train, X_test, order, sizes) for order in orders]
+    found = [nested_predictions(estimator, X_train, y_train, X_test, order, sizes, groups) for order in orders]
     return EstimatorCurves(
         np.array([[on.train for on in curve] for curve in found]),
         np.array([[on.test for on in curve] for curve in found]),
@@ -109,7 +110,7 @@ def curves_of_estimator(  # noqa: PLR0917 - the arguments of Learner.curves, in 
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class EstimatorLearner:
     """A classifier of scikit-learn; nothing is chosen for it, and it has no duality gap.
 
@@ -119,10 +120,13 @@ class EstimatorLearner:
         Trained, as clones, on the subsets.
     handed_estimator : object
         What ranking methods that take any classifier train.
+    groups : ndarray of int, shape (n_train,), optional
+        Rows of the training part that belong together, for an estimator that cross-validates.
     """
 
     estimator: Any
     handed_estimator: Any
+    groups: NDArray[np.intp] | None = None
 
     @property
     def chosen(self) -> Mapping[str, float | int | str]:
@@ -148,4 +152,4 @@ class EstimatorLearner:
         n_classes: int,  # noqa: ARG002 - the contract of Learner
     ) -> EstimatorCurves:
         """Train a fresh classifier on the first features of each order, for each size."""
-        return curves_of_estimator(self.estimator, X_train, y_train, X_test, orders, sizes)
+        return curves_of_estimator(self.estimator, X_train, y_train, X_test, orders, sizes, self.groups)
