@@ -25,6 +25,8 @@ COMMANDS = {
     "plot": "Draw every figure again from stored results.",
     "rank": "Rank the features of your own data.",
     "init": "Write a config for your own data.",
+    "report": "Write all results as one page for the browser.",
+    "table": "Print results as tables for a paper, in Markdown or LaTeX.",
     "compare": "Print what the papers claim beside what was found, with verdicts.",
     "datasets": "List, show, fetch and verify data sets.",
     "verify": "Check stored results: make tables and figures again, repeat trials.",

@@ -13,17 +13,23 @@ _OPTIONS_OF_TABLE = (
     click.option("--target", metavar="COLUMN", help="Column that holds the class."),
     click.option(
         "--missing",
-        type=click.Choice(["refuse", "drop", "mean"]),
+        type=click.Choice(["refuse", "drop", "mean", "median", "most-frequent", "indicator"]),
         default="refuse",
         show_default=True,
-        help="What to do about missing values: drop the rows, or put the column's mean.",
+        help="What to do about missing values: drop the rows, or fill them by what training rows show; "
+        "indicator: by the mean, with a feature that tells where.",
     ),
     click.option(
         "--categorical",
-        type=click.Choice(["refuse", "one-hot"]),
+        type=click.Choice(["refuse", "one-hot", "ordinal"]),
         default="refuse",
         show_default=True,
-        help="What to do about columns of words.",
+        help="What to do about columns of words: a feature for each word, or numbers in the order of the alphabet.",
+    ),
+    click.option(
+        "--groups",
+        metavar="COLUMN",
+        help="Column that is no feature: its rows with the same value stay on one side of every split.",
     ),
     click.option("--dense", is_flag=True, help="Read a LIBSVM file into a full matrix, which most methods need."),
     click.option(

@@ -193,6 +193,7 @@ def _run(
 def _write(loaded: LoadedConfig, folder: Path, job: Job, workers: Workers, begin: datetime) -> Callable[[], None]:
     """Write tables and figures of a job that has ended; what is left is to print its summary."""
     from fsvm_cli.experiment.provenance import write_environment
+    from fsvm_cli.page.write import PAGE_NAME, write_page
     from fsvm_cli.report.drawing import draw_figures
     from fsvm_cli.report.results import write_tables
     from fsvm_cli.report.summary import print_summary
@@ -202,12 +203,14 @@ def _write(loaded: LoadedConfig, folder: Path, job: Job, workers: Workers, begin
     write_environment(folder, loaded, workers.words, job.n_to_run, begin)
     curves = write_tables(loaded, job.experiment, job.store, folder)
     figures = [] if curves.empty else draw_figures(folder)
+    page = write_page([folder], folder / PAGE_NAME)
 
     def report() -> None:
         for error, n_failed in job.failures.items():
             _announce(f"{loaded.name}: {n_failed} of {job.experiment.n_trials()} trials failed: {error}")
         if not curves.empty:
             print_summary(loaded, curves, folder, figures, job.experiment.source.caveats)
+            _tell_page(page)
 
     return report
 
@@ -216,6 +219,7 @@ def _collect(loaded: LoadedCollection, written: set[str], out: Path, workers: Wo
     """Write and print a collection whose experiments have been written."""
     from fsvm_cli.errors import DataError
     from fsvm_cli.experiment.provenance import write_environment
+    from fsvm_cli.page.write import PAGE_NAME, write_page
     from fsvm_cli.report.drawing import draw_figures
     from fsvm_cli.report.overview import write_overview
     from fsvm_cli.report.summary import print_overview
@@ -227,6 +231,12 @@ def _collect(loaded: LoadedCollection, written: set[str], out: Path, workers: Wo
     write_environment(folder, loaded, workers.words, 0, begin)
     overview = write_overview(loaded, out, folder)
     print_overview(loaded, overview, folder, draw_figures(folder))
+    _tell_page(write_page([folder], folder / PAGE_NAME))
+
+
+def _tell_page(page: Path) -> None:
+    """Name what shows it all in a browser."""
+    click.echo(f"As a page, with all that is known of it: {page}")
 
 
 def _explain(planned: Planned, workers: Workers, fresh: bool, neighbour: Path | None) -> None:

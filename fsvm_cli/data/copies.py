@@ -98,7 +98,7 @@ class ReutersCopy(Files):
     split: Literal["any", "modapte"]
     vocabulary: Literal["whole", "training"]
     text: Literal["story", "body"] = "story"
-    several: Literal["leave-out", "copy-each"] = "leave-out"
+    several: Literal["leave-out", "copy-each", "first"] = "leave-out"
 
 
 class BundledCopy(StrictModel):

@@ -16,6 +16,8 @@ from fsvm_cli.errors import DataError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from fsvm_cli.data.preparation import Preparation
+
     Matrix: TypeAlias = NDArray[np.float64] | sp.csr_array
 
 
@@ -47,6 +49,11 @@ class Dataset:
         to be a feature there (`fsvm_cli.data.vocabulary`).
     source_columns : tuple of str or None
         Where columns of words became several features each: for each feature, the column that it comes from.
+    preparation : Preparation or None
+        Where missing values are filled and words coded anew for every training part (`fsvm_cli.data.preparation`); X is
+        what all rows would suggest.
+    groups : ndarray of int64, shape (n_samples,), or None
+        Rows with the same number belong together, such as those of one patient: no split or fold divides them.
     remarks : tuple of str
         What was decided when it was read, for whoever uses it.
 
@@ -78,6 +85,8 @@ class Dataset:
     relevant_features: NDArray[np.int64] | None = None
     least_occurrences: int | None = None
     source_columns: tuple[str, ...] | None = None
+    preparation: Preparation | None = None
+    groups: NDArray[np.int64] | None = None
     remarks: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -118,6 +127,8 @@ class Dataset:
             raise self._fail(f"{self.n_samples} rows and {self.n_features} features; at least one of each is needed")
         if self.y.shape != (self.n_samples,) or self.y.dtype != np.int64:
             raise self._fail(f"y must hold one int64 code for each of the {self.n_samples} rows")
+        if self.groups is not None and self.groups.shape != self.y.shape:
+            raise self._fail(f"{len(self.groups)} rows have a group; each of the {self.n_samples} rows needs one")
         if self.n_classes < 2:
             raise self._fail(f"only one class ({', '.join(self.class_names)}); at least two are needed")
         if self.y.min() < 0 or self.y.max() >= self.n_classes:
@@ -161,6 +172,9 @@ def hash_values(
     y: NDArray[np.int64],
     split: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None,
     least_occurrences: int | None = None,
+    *,
+    groups: NDArray[np.int64] | None = None,
+    preparation: Preparation | None = None,
 ) -> str:
     """SHA-256 of what a computation on the data depends on, whichever file or library the values came from.
 
@@ -176,7 +190,7 @@ def hash_values(
         Class codes.
     split : pair of ndarray or None
         Training and test rows that the source fixes.
-    least_occurrences : int or None
+    least_occurrences, groups, preparation : int, ndarray of int64, Preparation, or None
         As in `Dataset`.
 
     Returns
@@ -199,4 +213,8 @@ def hash_values(
     digest.update(f"{X.shape}".encode())
     if least_occurrences is not None:
         digest.update(f"words from {least_occurrences}".encode())
+    if groups is not None:
+        digest.update(b"groups" + np.ascontiguousarray(groups, dtype="<i8").tobytes())
+    if preparation is not None:
+        digest.update(f"prepared {preparation.digest()}".encode())
     return digest.hexdigest()

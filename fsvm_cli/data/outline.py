@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from fsvm_cli.data.card import FixedVersion
 from fsvm_cli.data.copies import Files, LibsvmCopy, ReutersCopy
 from fsvm_cli.data.phrases import numbered
-from fsvm_cli.data.source import find_version, open_source
+from fsvm_cli.data.source import FixedSource, find_version, open_source
 from fsvm_cli.data.spec import NamedSpec, OpenmlSpec
 from fsvm_cli.data.synthetic import GENERATORS
 
@@ -42,6 +44,8 @@ class Outline:
         Whether it is drawn from a distribution, of which is known what the class depends on.
     is_own : bool
         Whether it is a file of the user's own, whose config may say what splits it.
+    n_groups : int or None
+        Groups of rows that stay together; None where each row stands for itself.
     """
 
     name: str
@@ -53,6 +57,7 @@ class Outline:
     feature_names: tuple[str, ...] | None
     knows_relevant_features: bool
     is_own: bool = False
+    n_groups: int | None = None
 
 
 def outline_of(source: DataSource) -> Outline:
@@ -60,7 +65,17 @@ def outline_of(source: DataSource) -> Outline:
     size = source.n_samples, source.n_features
     is_known = source.relevant_features is not None
     n_splits = len(source.given_splits)
-    return Outline(source.name, *size, source.class_names, n_splits, source.is_sparse, source.feature_names, is_known)
+    groups = source.dataset.groups if isinstance(source, FixedSource) else None
+    return Outline(
+        source.name,
+        *size,
+        source.class_names,
+        n_splits,
+        source.is_sparse,
+        source.feature_names,
+        is_known,
+        n_groups=None if groups is None else len(np.unique(groups)),
+    )
 
 
 def outline(spec: Spec, *, base_folder: Path) -> Outline | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from typing import TYPE_CHECKING
 
-from fsvm_cli.terminal import visible
+from fsvm_cli.terminal import brief, visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,7 +25,7 @@ def nearest(word: str, names: Sequence[str]) -> str:
     by_lower_case = {name.lower(): name for name in names[:NAMES_COMPARED]}
     near = difflib.get_close_matches(word.lower(), by_lower_case, n=3, cutoff=0.6)
     if near:
-        return "did you mean " + " or ".join(f"'{visible(by_lower_case[name])}'" for name in near) + "?"
+        return "did you mean " + " or ".join(f"'{brief(by_lower_case[name])}'" for name in near) + "?"
     return f"there are: {shown(names, 40)}"
 
 

@@ -161,7 +161,7 @@ def open_source(spec: Spec, *, base_folder: Path, announce: Callable[[str], None
             else user_file.load_openml(spec, announce)
         )
         splits = user_file.load_splits(spec, base_folder, dataset) if isinstance(spec, FileSpec) else ()
-        return fixed_source(dataset, user_file.caveats(spec), splits)
+        return fixed_source(dataset, (), splits)
     card, version_name, version = find_version(spec)
     name = spec.name if len(card.versions) == 1 else f"{spec.name} ({version_name})"
     if isinstance(version, FixedVersion):

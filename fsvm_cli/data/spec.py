@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag
 
 from fsvm_cli.documents import StrictModel
 
-MissingRule = Literal["refuse", "drop", "mean"]
-CategoricalRule = Literal["refuse", "one-hot"]
+MissingRule = Literal["refuse", "drop", "mean", "median", "most-frequent", "indicator"]
+CategoricalRule = Literal["refuse", "one-hot", "ordinal"]
 FileFormat = Literal["csv", "excel", "parquet", "arff", "libsvm"]
 Separator = Literal[",", ";", "tab", "|", "space", ":"]
 
@@ -41,16 +42,29 @@ class TableSpec(StrictModel):
         Column that holds the class; a table that marks its own has it where nothing is said.
     drop : tuple of str
         Columns that are no features; ``a,b`` means two where no column is called so.
-    missing : {"refuse", "drop", "mean"}
-        What to do about missing values: refuse the table, drop the rows, or put the column's mean over all rows.
-    categorical : {"refuse", "one-hot"}
-        What to do about columns of words: refuse the table, or turn each into one column per word.
+    missing : {"refuse", "drop", "mean", "median", "most-frequent", "indicator"}
+        What to do about missing values: refuse the table, drop the rows, or fill them by what the training part of each
+        split shows: the column's mean, median or most frequent value, or the mean with one feature more that tells
+        where a value is missing. Words are filled with the most frequent one.
+    categorical : {"refuse", "one-hot", "ordinal"}
+        What to do about columns of words: refuse the table, turn each into one feature per word, or number the words in
+        the order of the alphabet.
+    groups : str or None
+        Column that is no feature: rows with the same value in it stay together in every split and fold.
     """
 
     target: str | None = Field(default=None, description="column that holds the class")
     drop: tuple[str, ...] = Field(default=(), description="columns that are no features")
-    missing: MissingRule = Field(default="refuse", description="what to do about missing values")
+    missing: MissingRule = Field(
+        default="refuse", description="what to do about missing values; they are filled by what training rows show"
+    )
     categorical: CategoricalRule = Field(default="refuse", description="what to do about columns of words")
+    groups: str | None = Field(
+        default=None,
+        exclude_if=operator.not_,
+        description="column whose rows with the same value, such as those of one patient, stay on one side of every "
+        "split; it is no feature",
+    )
 
 
 def _one_or_more(value: Any) -> Any:

@@ -26,12 +26,13 @@ LARGEST_CHANCE = 0.05
 """Of a column that has nothing to do with the classes to separate them, all columns together."""
 
 
-def suspects(
+def suspects(  # noqa: PLR0917 - the parts of a data set
     X: NDArray[np.float64],
     y: NDArray[np.int64],
     feature_names: Sequence[str],
     source_columns: Sequence[str],
     class_names: Sequence[str],
+    groups: NDArray[np.int64] | None = None,
 ) -> tuple[str, ...]:
     """Say what a person should look at before the features are ranked, and what to do.
 
@@ -44,6 +45,8 @@ def suspects(
     source_columns : sequence of str
         For each feature, the column that it comes from; a column of words is several features.
     class_names : sequence of str
+    groups : ndarray of int, shape (n_samples,), optional
+        Rows that belong together may repeat: they stay together.
 
     Returns
     -------
@@ -69,7 +72,7 @@ def suspects(
     lines.append(_about_repeated_columns(names, columns, ~constant & ~renaming))
     if constant.any():
         lines.append(constant_features([names[j] for j in np.flatnonzero(constant).tolist()]))
-    lines += [_about_classes(y, class_names), _about_repeated_rows(X, y)]
+    lines += [_about_classes(y, class_names), _about_repeated_rows(X, y, groups)]
     return tuple(line for line in lines if line)
 
 
@@ -165,18 +168,27 @@ def _about_classes(y: NDArray[np.int64], class_names: Sequence[str]) -> str:
     )
 
 
-def _about_repeated_rows(X: NDArray[np.float64], y: NDArray[np.int64]) -> str:
-    """Say how many rows repeat an earlier one, and how many of these do so with another class."""
+def _about_repeated_rows(X: NDArray[np.float64], y: NDArray[np.int64], groups: NDArray[np.int64] | None) -> str:
+    """Say how many rows repeat an earlier one, of another group, and how many of these do so with another class."""
+    of_group = range(len(y)) if groups is None else groups.tolist()
     classes: dict[int, Counter[int]] = defaultdict(Counter)
-    for row, code in zip(_hashes(X), y.tolist(), strict=True):
-        classes[row][code] += 1
-    n_repeated = len(y) - len(classes)
+    seen = set()
+    for row, group, code in zip(_hashes(X), of_group, y.tolist(), strict=True):
+        if (row, group) not in seen:
+            seen.add((row, group))
+            classes[row][code] += 1
+    n_repeated = len(seen) - len(classes)
     if not n_repeated:
         return ""
     n_contrary = sum(counts.total() - max(counts.values()) for counts in classes.values())
     contrary = f", {n_contrary} of them with another class" if n_contrary else ""
+    remedy = (
+        "keep one, or name the column that tells the cases apart (groups: COLUMN, or --groups COLUMN)"
+        if groups is None
+        else "keep one, or give them one group"
+    )
     return (
-        f"{n_repeated} rows repeat an earlier row{contrary}; where they are the same case, keep one: random splits "
+        f"{n_repeated} rows repeat an earlier row{contrary}; where they are the same case, {remedy}: random splits "
         "have the case on both sides, and accuracy is too high"
     )
 

@@ -11,12 +11,14 @@ import pyarrow.compute as pc
 
 from fsvm_cli.data.dataset import Dataset, hash_values
 from fsvm_cli.data.given_splits import check_parts, split_by_words
+from fsvm_cli.data.groups import check_group_column, group_codes
 from fsvm_cli.data.phrases import nearest, shown
+from fsvm_cli.data.preparation import Preparation
 from fsvm_cli.data.readers.numbers import has_comma, reads_as_number
 from fsvm_cli.data.readers.own import dropped_columns
 from fsvm_cli.data.suspects import suspects
+from fsvm_cli.data.table_mistakes import Mistake, of_column, told
 from fsvm_cli.errors import DataError, UsageError
-from fsvm_cli.magnitudes import binary_exponents
 from fsvm_cli.terminal import brief
 
 if TYPE_CHECKING:
@@ -31,7 +33,6 @@ if TYPE_CHECKING:
 MAX_CLASSES = 100
 CLASSES_BEYOND_DOUBT = 20
 MAX_WORDS = 100
-MAX_MISTAKES = 20
 
 
 def dataset_from_table(
@@ -67,61 +68,63 @@ def dataset_from_table(
     target, dropped = _find_target(name, table, spec, own_target)
     if part is not None:
         _check_part(name, table, part, target)
-    left_out = {target, part, *dropped}
-    mistakes = [*reading.mistakes.values()]
+    if spec.groups is not None:
+        check_group_column(name, spec.groups, table.column_names, {target, part})
+    left_out = {target, part, spec.groups, *dropped}
+    mistakes = [of_column(*mistake) for mistake in reading.mistakes.items()]
     features = table.select([column for column in table.column_names if column not in left_out])
     if not features.num_columns:
-        mistakes.append(f"no columns are left beside the target '{brief(target)}'")
+        left = f"no columns are left beside the target '{brief(target)}'"
+        mistakes.append(Mistake("no columns are left", f"{left}; drop fewer, or give a table with more"))
     table, features = _without_missing(table, features, target, spec, mistakes)
     classes, y = _encode_target(target, table.column(target), mistakes)
+    groups = None if spec.groups is None else group_codes(table.column(spec.groups), spec.groups, mistakes)
     clear = [column for column in features.column_names if column not in reading.mistakes]
-    encoded = _encode_features(features.select(clear), spec, mistakes)
+    prepared = _columns_of(features.select(clear), spec, mistakes)
     if mistakes:
-        raise DataError(_all_of(name, mistakes))
-    sources, feature_names, columns = zip(*encoded, strict=True)
-    X = np.column_stack(columns)
-    of_table = suspects(X, y, feature_names, sources, classes) if np.isfinite(X).all() else ()
-    split = None if part is None else _split_by(name, table.column(part), y, classes)
+        raise DataError(told(name, mistakes))
+    X = prepared.features(np.arange(len(y)))
+    feature_names = tuple(feature.name for feature in prepared.layout)
+    sources = tuple(prepared.names[feature.column] for feature in prepared.layout)
+    depends_on_split = np.isnan(prepared.columns).any() or any(words is not None for words in prepared.words)
+    of_table = suspects(X, y, feature_names, sources, classes, groups) if np.isfinite(X).all() else ()
+    split = None if part is None else _split_by(name, table.column(part), y, classes, groups)
     return Dataset(
         name=name,
         X=X,
         y=y,
         feature_names=feature_names,
         class_names=classes,
-        sha256=hash_values(X, y, split),
+        sha256=hash_values(X, y, split, groups=groups, preparation=prepared if depends_on_split else None),
         train_indices=split[0] if split else None,
         test_indices=split[1] if split else None,
         source_columns=None if sources == feature_names else sources,
+        groups=groups,
+        preparation=prepared if depends_on_split else None,
         remarks=(*reading.remarks, *of_table),
     )
 
 
-def _all_of(name: str, mistakes: list[str]) -> str:
-    """Say what keeps a table from being used."""
-    if len(mistakes) == 1:
-        return f"{name}: {mistakes[0]}"
-    listed = [f"- {mistake}".replace("\n", "\n  ") for mistake in mistakes[:MAX_MISTAKES]]
-    more = len(mistakes) - MAX_MISTAKES
-    return "\n".join([f"{name}: {len(mistakes)} things are to be mended", *listed, *[f"and {more} more"] * (more > 0)])
-
-
 def _check_names(name: str, table: pa.Table, spec: TableSpec) -> None:
-    mistakes = []
-    repeated = [f"'{column}'" for column, count in Counter(table.column_names).items() if count > 1 and column]
+    mistakes: list[Mistake] = []
+    repeated = [f"'{brief(column)}'" for column, count in Counter(table.column_names).items() if count > 1 and column]
     if repeated:
-        mistakes.append(f"column names stand more than once: {shown(repeated)}; make them distinct")
+        text = f"column names stand more than once: {shown(repeated)}; make them distinct"
+        mistakes.append(Mistake("column names", text))
     unnamed = [str(place) for place, column in enumerate(table.column_names, start=1) if not column]
     if len(unnamed) > 1:
-        mistakes.append(f"columns {shown(unnamed)} have no name; name them, or take them out of the file")
+        text = f"columns {shown(unnamed)} have no name; name them, or take them out of the file"
+        mistakes.append(Mistake("columns without a name", text))
     elif unnamed and "" not in spec.drop:
-        mistakes.append(
+        text = (
             f"column {unnamed[0]} has no name; name it, or drop it (drop: [''], or --drop '') if it only numbers the "
             "rows"
         )
+        mistakes.append(Mistake("a column without a name", text))
     if table.num_rows == 0:
-        mistakes.append("holds no rows")
+        mistakes.append(Mistake("no rows", "holds no rows; give a table that has some below its names of columns"))
     if mistakes:
-        raise DataError(_all_of(name, mistakes))
+        raise DataError(told(name, mistakes))
 
 
 def _check_part(name: str, table: pa.Table, part: str, target: str) -> None:
@@ -136,10 +139,16 @@ def _check_part(name: str, table: pa.Table, part: str, target: str) -> None:
         raise DataError(f"{name}: column '{brief(part)}', {error}") from None
 
 
-def _split_by(name: str, column: pa.ChunkedArray, y: NDArray[np.int64], classes: Sequence[str]) -> GivenSplit:
+def _split_by(
+    name: str,
+    column: pa.ChunkedArray,
+    y: NDArray[np.int64],
+    classes: Sequence[str],
+    groups: NDArray[np.int64] | None,
+) -> GivenSplit:
     split = split_by_words(column.to_pylist())
     try:
-        check_parts(*split, y, classes)
+        check_parts(*split, y, classes, groups)
     except ValueError as error:
         raise DataError(f"{name}: {error}") from None
     return split
@@ -153,59 +162,64 @@ def _find_target(name: str, table: pa.Table, spec: TableSpec, own_target: str | 
             f"{shown(table.column_names)}"
         )
     unknown = [column for column in (target, *dropped) if column not in table.column_names]
-    mistakes = [f"there is no column '{brief(column)}'; {nearest(column, table.column_names)}" for column in unknown]
+    mistakes = [
+        Mistake(
+            f"column '{brief(column)}'", f"there is no column '{brief(column)}'; {nearest(column, table.column_names)}"
+        )
+        for column in unknown
+    ]
     if target in dropped:
-        mistakes.append(f"the target '{brief(target)}' cannot be dropped as well")
+        text = f"the target '{brief(target)}' cannot be dropped as well; leave it in, or name another target"
+        mistakes.append(Mistake("the target", text))
     if mistakes:
-        raise UsageError(_all_of(name, mistakes))
+        raise UsageError(told(name, mistakes))
     return target, dropped
 
 
 def _without_missing(
-    table: pa.Table, features: pa.Table, target: str, spec: TableSpec, mistakes: list[str]
+    table: pa.Table, features: pa.Table, target: str, spec: TableSpec, mistakes: list[Mistake]
 ) -> tuple[pa.Table, pa.Table]:
     """Apply the rule for missing values; NaN counts as missing.
 
     Where there is a mistake, what is returned holds the rows whose class is known.
     """
-    holes = {column: _is_missing(table.column(column)) for column in [target, *features.column_names]}
+    of_groups = [] if spec.groups is None else [spec.groups]
+    holes = {column: _is_missing(table.column(column)) for column in [target, *of_groups, *features.column_names]}
     counts = {column: int(missing.sum()) for column, missing in holes.items() if missing.any()}
     if not counts:
         return table, features
-    found = shown([f"'{column}' ({count})" for column, count in counts.items()])
+    found = shown([f"'{brief(column)}' ({count})" for column, count in counts.items()])
     complete = pa.array(~np.any(list(holes.values()), axis=0))
     with_class = pa.array(~holes[target])
     if spec.missing == "refuse":
-        mistakes.append(
+        text = (
             f"missing values in {_n_rows(holes)} of {table.num_rows} rows; by column: {found}\n"
-            "Drop these rows (missing: drop, or --missing drop) or put the column's mean (missing: mean)."
+            "Drop these rows (missing: drop, or --missing drop), or have the gaps filled by what training rows show "
+            "(missing: median, mean, most-frequent or indicator)."
         )
+        mistakes.append(Mistake("missing values", text))
         return table.filter(with_class), features.filter(with_class)
     if spec.missing == "drop":
         if table.filter(complete).num_rows == 0:
-            mistakes.append(f"every row has a missing value; by column: {found}")
+            text = f"every row has a missing value; drop the columns that have most of them, by column: {found}"
+            mistakes.append(Mistake("missing values", text))
             return table.filter(with_class), features.filter(with_class)
         return table.filter(complete), features.filter(complete)
     if target in counts:
-        mistakes.append(f"the class is missing in {counts[target]} rows; drop them (missing: drop)")
-        return table.filter(with_class), features.filter(with_class)
-    return table, _with_means(features, {column: holes[column] for column in counts}, mistakes)
-
-
-def _with_means(features: pa.Table, holes: dict[str, NDArray[np.bool_]], mistakes: list[str]) -> pa.Table:
-    """Put the mean of a column where a value is missing."""
-    for column, missing in holes.items():
-        values = features.column(column)
-        if not _is_number(values.type) or missing.all():
-            mistakes.append(f"column '{brief(column)}' has missing values and no mean; drop the column or the rows")
-            continue
-        floats = _to_floats(values)
-        exponent = binary_exponents(np.nanmax(np.abs(floats)))
-        # In such units the sum does not overflow.
-        mean = np.ldexp(np.nanmean(np.ldexp(floats, exponent)), -exponent)
-        filled = np.where(missing, mean, floats)
-        features = features.set_column(features.column_names.index(column), column, pa.array(filled))
-    return features
+        text = f"the class is missing in {counts[target]} rows; drop them (missing: drop)"
+        mistakes.append(Mistake("missing classes", text))
+    if spec.groups is not None and spec.groups in counts:
+        text = (
+            f"the group '{brief(spec.groups)}' is missing in {counts[spec.groups]} rows; name one in each, or drop the "
+            "rows (missing: drop)"
+        )
+        mistakes.append(Mistake("missing groups", text))
+    if empty := [column for column in counts if column in features.column_names and holes[column].all()]:
+        named = shown([f"'{brief(column)}'" for column in empty])
+        text = f"all values are missing in {named}; drop what is empty (drop: COLUMN, or --drop COLUMN)"
+        mistakes.append(Mistake("empty columns", text))
+        features = features.drop_columns(empty)
+    return (table.filter(with_class), features.filter(with_class)) if mistakes else (table, features)
 
 
 def _n_rows(holes: dict[str, NDArray[np.bool_]]) -> int:
@@ -243,7 +257,7 @@ def _words(column: pa.ChunkedArray) -> NDArray[np.str_] | None:
 
 
 def _encode_target(
-    target: str, column: pa.ChunkedArray, mistakes: list[str]
+    target: str, column: pa.ChunkedArray, mistakes: list[Mistake]
 ) -> tuple[tuple[str, ...], NDArray[np.int64]]:
     if pa.types.is_integer(column.type):
         # As integers, of which floating-point numbers cannot tell all apart.
@@ -255,66 +269,78 @@ def _encode_target(
     else:
         words = _words(column)
         if words is None:
-            mistakes.append(f"the target '{brief(target)}' holds {column.type}, not classes")
+            text = f"the target '{brief(target)}' holds {column.type}, not classes; name another target"
+            mistakes.append(Mistake("the target", text))
             return (), np.zeros(len(column), dtype=np.int64)
         values, y = np.unique(words, return_inverse=True)
         classes = tuple(values.tolist())
     n_classes = len(classes)
     if n_classes > MAX_CLASSES or CLASSES_BEYOND_DOUBT < n_classes > len(column) / 2:
-        mistakes.append(
+        text = (
             f"the target '{brief(target)}' has {n_classes} distinct values in {len(column)} rows; "
-            "this looks like a measurement, not a class"
+            "this looks like a measurement, not a class; name another target, or put the values into classes"
         )
+        mistakes.append(Mistake("the target", text))
     return classes, y.astype(np.int64)
 
 
-def _encode_features(
-    features: pa.Table, spec: TableSpec, mistakes: list[str]
-) -> list[tuple[str, str, NDArray[np.float64]]]:
-    """List the features: the column that each comes from, its name, its values."""
-    encoded: list[tuple[str, str, NDArray[np.float64]]] = []
+def _columns_of(features: pa.Table, spec: TableSpec, mistakes: list[Mistake]) -> Preparation:
+    """Give the columns as numbers and codes of words."""
+    names: list[str] = []
+    words_of: list[tuple[str, ...] | None] = []
+    values_of: list[NDArray[np.float64]] = []
     refused: list[str] = []
     for column_name, column in zip(features.column_names, features.columns, strict=True):
         if _is_number(column.type):
             numbers = _to_floats(column)
             if pa.types.is_integer(column.type) and len(pc.unique(column)) > len(np.unique(numbers)):
-                mistakes.append(
-                    f"column '{brief(column_name)}' holds integers so large that floating-point numbers cannot tell "
-                    "them apart; drop it if it only names the rows, or subtract what they have in common"
+                what = (
+                    "holds integers so large that floating-point numbers cannot tell them apart; drop it if it only "
+                    "names the rows, or subtract what they have in common"
                 )
-            encoded.append((column_name, column_name, numbers))
+                mistakes.append(of_column(column_name, what))
+            names.append(column_name)
+            words_of.append(None)
+            values_of.append(numbers)
             continue
+        is_known = ~_is_missing(column)
         words = _words(column.drop_null())
         if words is None:
-            mistakes.append(f"column '{brief(column_name)}' holds {column.type}, not numbers; drop it")
+            mistakes.append(of_column(column_name, f"holds {column.type}, not numbers; drop it"))
             continue
         values, codes = np.unique(words, return_inverse=True)
         odd = _odd_words(values.tolist())
         with_commas = bool(odd) and any(has_comma(value) for value in values.tolist())
         if len(values) > MAX_WORDS or (odd and (spec.categorical == "refuse" or with_commas)):
             n_rows = int(np.isin(values[codes], odd).sum())
-            said = _not_numbers(values.tolist(), odd, n_rows, may_be_words=not with_commas)
-            mistakes.append(f"column '{brief(column_name)}' holds {said}")
+            what = _not_numbers(values.tolist(), odd, n_rows, may_be_words=not with_commas)
+            mistakes.append(of_column(column_name, f"holds {what}"))
             continue
-        refused.append(f"'{brief(column_name)}' ({shown(values.tolist())})")
-        encoded += [
-            (column_name, f"{column_name}={value}", (codes == code).astype(np.float64))
-            for code, value in enumerate(values.tolist())
-        ]
+        refused.append(f"'{brief(column_name)}' ({shown([*map(brief, values.tolist())])})")
+        names.append(column_name)
+        words_of.append(tuple(values.tolist()))
+        values_of.append(np.full(len(column), np.nan))
+        values_of[-1][is_known] = codes
     if refused and spec.categorical == "refuse":
         more = f" and {len(refused) - 3} more" if len(refused) > 3 else ""
-        mistakes.append(
+        text = (
             f"columns of words: {'; '.join(refused[:3])}{more}\n"
-            "Turn each word into a feature (categorical: one-hot, or --categorical one-hot), or drop the columns."
+            "Turn each word into a feature (categorical: one-hot, or --categorical one-hot), number the words of a "
+            "column (ordinal), or drop the columns."
         )
-    return encoded
+        mistakes.append(Mistake("columns of words", text))
+    columns = np.column_stack(values_of) if values_of else np.zeros((features.num_rows, 0))
+    return Preparation(tuple(names), tuple(words_of), columns, spec.missing, spec.categorical)
 
 
 def _not_numbers(values: list[str], odd: list[str], n_rows: int, *, may_be_words: bool) -> str:
     """Say what keeps a column of distinct `values` from being one of numbers, and what can be done."""
     if not odd:
-        return f"{len(values)} different words, such as {values[0]!r}; drop it"
-    found = f"numbers and, in {n_rows} rows, words: {shown(list(map(repr, odd)))}"
+        return (
+            f"{len(values)} different words, such as {brief(repr(values[0]))}; drop it, or, if it names what rows "
+            "belong to, keep these together (groups: COLUMN)"
+        )
+    found = f"numbers and, in {n_rows} rows, words: {shown([brief(repr(word)) for word in odd])}"
     may_be_words = may_be_words and len(values) <= MAX_WORDS
     others = ", or take each value as a word (--categorical one-hot)" if may_be_words else ""
     return f"{found}; mend those, say which means a missing value (--na WORD), drop the column{others}"

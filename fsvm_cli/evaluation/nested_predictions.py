@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sklearn.base import clone
+from sklearn.utils.validation import has_fit_parameter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,6 +29,7 @@ def nested_predictions(  # noqa: PLR0917 - the arguments of nested_curves, in it
     X_test: NDArray[np.float64],
     order: NDArray[np.intp],
     sizes: Sequence[int],
+    groups: NDArray[np.intp] | None = None,
 ) -> list[SubsetPredictions]:
     """Train a fresh classifier on the first features of an order, for each size.
 
@@ -43,16 +45,19 @@ def nested_predictions(  # noqa: PLR0917 - the arguments of nested_curves, in it
     sizes : sequence of int
         Each in 1 .. n_features. The features of a subset are passed in the order of the data, so that all features are
         the same problem for every order.
+    groups : ndarray of int, shape (n_train,), optional
+        For an estimator whose ``fit`` takes them: samples of one group stay together where it cross-validates.
 
     Returns
     -------
     list of SubsetPredictions
         By size.
     """
+    grouping = {} if groups is None or not has_fit_parameter(estimator, "groups") else {"groups": groups}
     predictions = []
     for size in sizes:
         subset = sorted(order[:size])
-        fitted = clone(estimator).fit(X_train[:, subset], y_train)
+        fitted = clone(estimator).fit(X_train[:, subset], y_train, **grouping)
         predictions.append(
             SubsetPredictions(fitted, fitted.predict(X_train[:, subset]), fitted.predict(X_test[:, subset]))
         )

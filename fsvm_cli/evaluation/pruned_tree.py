@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.model_selection import StratifiedKFold
 from sklearn.tree import DecisionTreeClassifier
+
+from fsvm_cli.evaluation.folds import stratified_folds
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -50,22 +51,25 @@ class PrunedTree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.folds = folds
         self.random_state = random_state
 
-    def fit(self, X: NDArray[np.float64], y: NDArray[np.intp]) -> Self:
+    def fit(self, X: NDArray[np.float64], y: NDArray[np.intp], groups: NDArray[np.intp] | None = None) -> Self:
         """Grow, choose the price of a leaf, and prune.
 
         Parameters
         ----------
         X : ndarray, shape (n_samples, n_features)
         y : ndarray of int, shape (n_samples,)
+        groups : ndarray of int, shape (n_samples,), optional
+            Samples of one group stay in one fold; there are no more folds than groups with a class.
         """
         self.classes_, n_per_class = np.unique(y, return_counts=True)
         prices = _middles(collapse_prices(self._tree().fit(X, y).tree_))
         folds = min(self.folds, int(n_per_class.min()))
+        if groups is not None:
+            folds = min(folds, *(len(np.unique(groups[y == code])) for code in self.classes_))
         self.ccp_alpha_ = 0.0
         if folds > 1 and len(prices) > 1:
-            splitter = StratifiedKFold(folds, shuffle=True, random_state=self.random_state)
             n_right = np.zeros(len(prices))
-            for train, left_out in splitter.split(X, y):
+            for train, left_out in stratified_folds(y, folds, self.random_state, groups=groups):
                 predicted = predictions_by_price(self._tree().fit(X[train], y[train]), X[left_out], prices)
                 n_right += np.count_nonzero(predicted == y[left_out], axis=1)
             self.ccp_alpha_ = float(prices[len(prices) - 1 - np.argmax(n_right[::-1])])

@@ -6,9 +6,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
+
+ORDERS = 10
+"""Random orders of the groups, of which the one is taken that shares the classes out best."""
 
 
 @dataclass(frozen=True)
@@ -62,3 +66,62 @@ def random_split(n_samples: int, n_train: int, n_test: int, rng: np.random.Gener
         raise ValueError(f"{n_train} training and {n_test} test rows cannot be drawn from {n_samples} rows")
     order = rng.permutation(n_samples)
     return Split(train=order[:n_train], test=order[n_samples - n_test :])
+
+
+def random_group_split(
+    y: NDArray[np.integer],
+    groups: NDArray[np.integer],
+    n_train: int,
+    n_test: int,
+    rng: np.random.Generator | np.random.RandomState,
+) -> Split:
+    """Draw a split in which all rows of a group are on one side.
+
+    The groups are put in a random order; the first make up the training part, the last the test part, each with as near
+    to its number of rows as whole groups allow. Of ten such orders the one is taken whose training part has the shares
+    of the classes nearest to those of all rows, so that small classes are seldom missing from a part. Where the parts
+    ask for all rows, no group is left out.
+
+    Parameters
+    ----------
+    y : ndarray of int, shape (n_samples,)
+        Class codes.
+    groups : ndarray of int, shape (n_samples,)
+        At least two different ones.
+    n_train, n_test : int
+        Rows of the two parts, each at least 1, together at most `n_samples`.
+    rng : numpy.random.Generator or RandomState
+        The split's own stream.
+
+    Raises
+    ------
+    ValueError
+        If there is one group only, a part would be empty, or the parts would overlap.
+    """
+    _, codes, sizes = np.unique(groups, return_inverse=True, return_counts=True)
+    if len(sizes) < 2:
+        raise ValueError("all rows are of one group; a split needs two groups")
+    if n_train < 1 or n_test < 1 or n_train + n_test > len(y):
+        raise ValueError(f"{n_train} training and {n_test} test rows cannot be drawn from {len(y)} rows")
+    _, classes = np.unique(y, return_inverse=True)
+    by_group = np.zeros((len(sizes), classes.max() + 1))
+    np.add.at(by_group, (codes, classes), 1)
+    shares = by_group.sum(axis=0) / len(y)
+    found = []
+    for _ in range(ORDERS):
+        order = rng.permutation(len(sizes))
+        n_first = _nearest_prefix(sizes[order], n_train, len(sizes) - 1)
+        in_training = by_group[order[:n_first]].sum(axis=0)
+        distance = float(np.square(in_training / in_training.sum() - shares).sum())
+        found.append((distance, n_first, order))
+    _, n_first, order = min(found, key=lambda each: each[0])
+    n_last = len(order) - n_first
+    if n_train + n_test < len(y):
+        n_last = _nearest_prefix(sizes[order[::-1]], n_test, n_last)
+    train, test = (np.flatnonzero(np.isin(codes, part)) for part in (order[:n_first], order[len(order) - n_last :]))
+    return Split(train=rng.permutation(train), test=rng.permutation(test))
+
+
+def _nearest_prefix(sizes: NDArray[np.intp], n_rows: int, most: int) -> int:
+    """Count the first groups, 1 to `most`, whose rows are together nearest to a number; of equals the fewest."""
+    return 1 + int(np.argmin(np.abs(np.cumsum(sizes[:most]) - n_rows)))

@@ -126,9 +126,10 @@ class Ranked(Competitor):
         return Ordering(trial.parts, columns, scores, converged=ranker.converged_, chosen=ranker.chosen_)
 
     def identity(self) -> dict[str, Any]:
-        """Name the method, its parameters, and the end of its order that is kept."""
+        """Name the method, its parameters, the end of its order that is kept, and the rows if not the training rows."""
         parameters = self.ranking.model_dump(mode="json", include=set(self.ranking.parameters()))
-        return {"method": self.ranking.method, "parameters": parameters, "order": self.ranking.order}
+        rows = self.ranking.model_dump(mode="json", include={"ranked_on"})
+        return {"method": self.ranking.method, "parameters": parameters, "order": self.ranking.order} | rows
 
     def modules(self) -> tuple[str, ...]:
         """Name the method's module, and how a config's ranking becomes its estimator."""

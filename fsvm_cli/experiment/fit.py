@@ -129,6 +129,13 @@ def _mistakes_of_folds(config: Config, data: Outline) -> Iterator[Mistake]:
                     f"folds is {step.folds}, which needs {needed} training rows of two classes and not {n_train}; "
                     "write fewer, or train on more",
                 )
+            n_folds = LEAST_ROWS if step.folds == LEAVE_ONE_OUT else step.folds
+            if data.n_groups is not None and data.n_groups - 1 < n_folds:
+                yield Mistake(
+                    (*location, "tune", place, "folds"),
+                    f"folds is {step.folds}, which needs {n_folds} groups in the training part; {data.name} has "
+                    f"{data.n_groups} in all, and one at least is for testing; write fewer",
+                )
 
 
 def _mistakes_of_claims(config: Config, data: Outline) -> Iterator[Mistake]:

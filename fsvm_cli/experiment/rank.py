@@ -13,11 +13,11 @@ import threadpoolctl
 from fsvm_cli.data.catalogue import data_cards
 from fsvm_cli.data.outline import outline_of
 from fsvm_cli.data.phrases import nearest
+from fsvm_cli.data.preparation import known_features
 from fsvm_cli.data.scaling import fit_scaling
 from fsvm_cli.data.source import fixed_source, open_source
 from fsvm_cli.data.spec import FileSpec, NamedSpec, TableSpec
 from fsvm_cli.data.suspects import constant_features
-from fsvm_cli.data.vocabulary import with_training_vocabulary
 from fsvm_cli.documents import Document, as_in_documents, validate
 from fsvm_cli.errors import UsageError
 from fsvm_cli.evaluation.seeds import random_stream
@@ -49,6 +49,7 @@ def rank(
     scaling: str = "standard",
     missing: MissingRule = "refuse",
     categorical: CategoricalRule = "refuse",
+    groups: str | None = None,
     drop: Sequence[str] = (),
     separator: Separator | None = None,
     encoding: str | None = None,
@@ -68,10 +69,12 @@ def rank(
         Name of a ranking method; see `methods`.
     scaling : {"standard", "none", "minmax", "minmax-symmetric", "unit-norm"}, default="standard"
         Scaling of the features.
-    missing : {"refuse", "drop", "mean"}, default="refuse"
-        What to do about missing values: drop the rows, or put the column's mean.
-    categorical : {"refuse", "one-hot"}, default="refuse"
-        What to do about columns of words.
+    missing : {"refuse", "drop", "mean", "median", "most-frequent", "indicator"}, default="refuse"
+        What to do about missing values: drop the rows, or fill them; with one feature more that tells where they were.
+    categorical : {"refuse", "one-hot", "ordinal"}, default="refuse"
+        What to do about columns of words: one feature for each word, or the words' numbers.
+    groups : str, optional
+        Column whose rows with the same value stay together where a method cross-validates; no feature.
     drop : sequence of str, optional
         Columns that are no features.
     separator : {",", ";", "tab", "|", "space", ":"}, optional
@@ -121,7 +124,7 @@ def rank(
     import pandas as pd  # noqa: PLC0415 - the command does without it
 
     request = ranking_request(method, scaling, parameters=parameters)
-    options = {"target": target, "missing": missing, "categorical": categorical, "drop": drop}
+    options = {"target": target, "missing": missing, "categorical": categorical, "groups": groups, "drop": drop}
     of_text = {"separator": separator, "encoding": encoding, "decimal": decimal, "na": na or None}
     if isinstance(table, pd.DataFrame):
         source = _source_of_frame(table, options | of_text)
@@ -161,10 +164,10 @@ def source_of(file: str, options: Mapping[str, Any], announce: Callable[[str], N
 
 
 def _source_of_frame(table: pd.DataFrame, options: Mapping[str, Any]) -> DataSource:
-    from fsvm_cli.data.user_file import caveats, from_frame  # noqa: PLC0415 - brings pyarrow, which is slow to import
+    from fsvm_cli.data.user_file import from_frame  # noqa: PLC0415 - brings pyarrow, which is slow to import
 
     spec = validate(_document(options), TableSpec)
-    return fixed_source(from_frame("table", table, spec), caveats(spec))
+    return fixed_source(from_frame("table", table, spec))
 
 
 def _document(options: Mapping[str, Any]) -> Document:
@@ -230,14 +233,14 @@ def rank_features(source: DataSource, request: RankingRequest) -> FeatureRanking
     dataset, method = source.draw(random_stream(SEED, "data")), request.method.method
     if reason := reason_against_sparse(outline_of(source), request.method):
         raise UsageError(reason)
-    X = with_training_vocabulary(dataset, np.arange(dataset.n_samples))
+    X = known_features(dataset, np.arange(dataset.n_samples))
     scaling = fit_scaling(request.scaling, X)
     try:
         with threadpoolctl.threadpool_limits(limits=1):
             scaled = scaling.transform(X)
             check_magnitudes(scaled, dataset.feature_names)
             ranker, chosen = request.estimator(dataset.class_names, scaled)
-            ranker.fit(scaled, dataset.y)
+            ranker.fit(scaled, dataset.y, dataset.groups)
     except (ValueError, TypeError) as error:
         raise UsageError(f"{dataset.name}: {error}") from error
     except MemoryError as error:
@@ -246,8 +249,9 @@ def rank_features(source: DataSource, request: RankingRequest) -> FeatureRanking
             f"and {dataset.n_features:,} features; draw fewer rows, or take a filter such as fisher"
         ) from error
     words = _words(dataset, ranker.scores_)
-    best = dict(zip(dataset.source_columns or dataset.feature_names, ranker.scores_.tolist(), strict=True))
-    best |= {column: max(of_words.values()) for column, of_words in words.items()}
+    best: dict[str, float] = {}
+    for column, score in zip(dataset.source_columns or dataset.feature_names, ranker.scores_.tolist(), strict=True):
+        best[column] = max(best.get(column, -np.inf), score)
     scores = np.array(list(best.values()))
     caveats = [*source.caveats, *request.remarks, *chosen]
     if len(scaling.constant):

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
+from fsvm_cli.data.preparation import known_features
 from fsvm_cli.data.scaling import fit_scaling
-from fsvm_cli.data.vocabulary import with_training_vocabulary
 from fsvm_cli.evaluation.metrics import confusion_matrix
 from fsvm_cli.evaluation.seeds import random_stream
-from fsvm_cli.evaluation.splits import Split, random_split
+from fsvm_cli.evaluation.splits import Split, random_group_split, random_split
 from fsvm_cli.experiment.outcome import Outcome
 from fsvm_cli.experiment.tuning import tuned
 from fsvm_cli.magnitudes import check_magnitudes
 from fsvm_cli.ranking.leaking_ranker import LeakingRanker
 from fsvm_cli.spec.classifiers import Classifier
 from fsvm_cli.spec.learner import MeasuredCurves
+from fsvm_cli.spec.rankings import ALL_ROWS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -35,6 +38,14 @@ if TYPE_CHECKING:
     from fsvm_cli.store.entry import Entry
 
 
+class Rows(NamedTuple):
+    """Samples, their classes, and which of them belong together."""
+
+    X: NDArray[np.float64]
+    y: NDArray[np.intp]
+    groups: NDArray[np.int64] | None
+
+
 @dataclass(frozen=True, eq=False)
 class Parts:
     """The two parts of a split, scaled by what the training part shows.
@@ -43,32 +54,56 @@ class Parts:
     ----------
     X_train, X_test : ndarray, shape (n_rows, n_features)
     y_train, y_test : ndarray of int, shape (n_rows,)
+    groups_train, groups_test : ndarray of int, shape (n_rows,), or None
+        Rows with the same number belong together.
     """
 
     X_train: NDArray[np.float64]
     y_train: NDArray[np.intp]
     X_test: NDArray[np.float64]
     y_test: NDArray[np.intp]
+    groups_train: NDArray[np.int64] | None = None
+    groups_test: NDArray[np.int64] | None = None
+
+    def training_rows(self) -> Rows:
+        """Give the training part."""
+        return Rows(self.X_train, self.y_train, self.groups_train)
+
+    def all_rows(self) -> Rows:
+        """Give both parts."""
+        stack = functools.partial(sparse.vstack, format="csr") if sparse.issparse(self.X_train) else np.vstack
+        are_grouped = self.groups_train is not None and self.groups_test is not None
+        return Rows(
+            stack([self.X_train, self.X_test]),
+            np.concatenate([self.y_train, self.y_test]),
+            np.concatenate([self.groups_train, self.groups_test]) if are_grouped else None,
+        )
 
 
 def draw_parts(experiment: Experiment, trial: Trial) -> Parts:
     """Draw the data of a trial from its named streams, and scale them."""
     seed = experiment.config.protocol.seed
     dataset = experiment.source.draw(random_stream(seed, "data", trial.split))
+    groups = dataset.groups
     if experiment.config.protocol.is_given:
         split = Split(*experiment.source.given_splits[trial.split])
     else:
-        n_test = experiment.n_test[trial.n_train]
-        split = random_split(len(dataset.y), trial.n_train, n_test, random_stream(seed, "split", trial.split))
+        n_test, rng = experiment.n_test[trial.n_train], random_stream(seed, "split", trial.split)
+        split = (
+            random_split(len(dataset.y), trial.n_train, n_test, rng)
+            if groups is None
+            else random_group_split(dataset.y, groups, trial.n_train, n_test, rng)
+        )
     y = dataset.y
     if experiment.config.control == "permute-labels":
         y = random_stream(seed, "control", trial.split).permutation(y)
-    X = with_training_vocabulary(dataset, split.train)
+    X = known_features(dataset, split.train)
     scaling = fit_scaling(experiment.config.scaling, X[split.train])
     X_train, X_test = scaling.transform(X[split.train]), scaling.transform(X[split.test])
     check_magnitudes(X_train, dataset.feature_names)
     check_magnitudes(X_test, dataset.feature_names, unseen=True)
-    return Parts(X_train, y[split.train], X_test, y[split.test])
+    of_parts = (None, None) if groups is None else (groups[split.train], groups[split.test])
+    return Parts(X_train, y[split.train], X_test, y[split.test], *of_parts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,22 +146,24 @@ class DrawnTrial:
                 self.parts.y_train,
                 n_classes=source.n_classes,
                 rng=self.stream("tune"),
+                groups=self.parts.groups_train,
             )
         learner = classifier.learner(source.class_names, int(self.stream("classifier").integers(2**31)))
-        return learner.tuned_on(self.parts.X_train, self.parts.y_train)
+        return learner.tuned_on(self.parts.X_train, self.parts.y_train, self.parts.groups_train)
 
     def ranker(self, ranking: Ranking, classifier: ExperimentClassifier) -> Ranker:
-        """Give the method of a ranking, fitted on the training part."""
+        """Give the method of a ranking, fitted on the training part; where it says that it leaks, on all rows."""
         for known, ranker in self._rankers:
             if ranking.scores_as(known):
                 return ranker
         random_state = int(self.stream("ranking", ranking.method).integers(2**31))
         ranker = ranking.estimator(**self.learner(classifier).handed(), random_state=random_state)
         parts = self.parts
-        if isinstance(ranker, LeakingRanker) and ranking.sees_test_part():
-            ranker.fit(parts.X_train, parts.y_train, X_test=parts.X_test, y_test=parts.y_test)
+        X, y, groups = parts.all_rows() if ranking.ranked_on == ALL_ROWS else parts.training_rows()
+        if isinstance(ranker, LeakingRanker) and ranker.sees_test_part(ranking.parameters()):
+            ranker.fit(X, y, X_test=parts.X_test, y_test=parts.y_test)
         else:
-            ranker.fit(parts.X_train, parts.y_train)
+            ranker.fit(X, y, groups)
         self._rankers.append((ranking, ranker))
         return ranker
 

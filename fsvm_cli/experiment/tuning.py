@@ -29,6 +29,7 @@ def tuned(
     *,
     n_classes: int,
     rng: np.random.Generator,
+    groups: NDArray[np.intp] | None = None,
 ) -> Machine:
     """Choose a machine by accuracy in cross-validation, step by step.
 
@@ -47,11 +48,13 @@ def tuned(
     n_classes : int
     rng : numpy.random.Generator
         Draws the folds.
+    groups : ndarray of int, shape (n_samples,), optional
+        Samples of one group stay in one fold.
 
     Raises
     ------
     ValueError
-        If a class has too few samples for the folds.
+        If a class has too few samples for the folds, or there are too few groups.
     """
     for step in steps:
         kernels = [kernel for candidates in step.kernels for kernel in candidates.objects()]
@@ -60,7 +63,7 @@ def tuned(
             step.C or [machine.C],
             X,
             y,
-            _folds(step, y, rng),
+            _folds(step, y, rng, groups),
             n_classes=n_classes,
             tolerance=machine.tolerance,
             ties=step.ties,
@@ -75,10 +78,12 @@ def tuned(
     return machine
 
 
-def _folds(step: TuneStep, y: NDArray[np.intp], rng: np.random.Generator) -> list[Fold]:
+def _folds(
+    step: TuneStep, y: NDArray[np.intp], rng: np.random.Generator, groups: NDArray[np.intp] | None
+) -> list[Fold]:
     if step.folds == LEAVE_ONE_OUT:
-        return leave_one_out(y, caller="tune")
-    return stratified_folds(y, step.folds, int(rng.integers(2**31)), caller="tune")
+        return leave_one_out(y, groups=groups, caller="tune")
+    return stratified_folds(y, step.folds, int(rng.integers(2**31)), groups=groups, caller="tune")
 
 
 def _chosen(step: TuneStep, kernel: Kernel, C: float) -> dict[str, float | int | str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from abc import abstractmethod
 from dataclasses import field
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from fsvm_cli.magnitudes import check_magnitudes, feature_called, refusing_overflow
 from fsvm_cli.ranking.parameters import NamedMethod
@@ -105,6 +106,9 @@ class Ranker(NamedMethod, Selector, BaseEstimator):
     scores_are_shares: ClassVar[bool] = False
     """Whether the scores divide an amount among the features; figures show them as bars."""
 
+    cross_validates: ClassVar[bool] = False
+    """Whether `_scores` divides the samples into parts, and takes ``groups``: the samples of one stay in one part."""
+
     accepts_sparse: ClassVar[bool] = False
     """Whether `_scores` takes a CSR matrix as it is; other methods refuse one, because most would fill it."""
 
@@ -122,7 +126,7 @@ class Ranker(NamedMethod, Selector, BaseEstimator):
         May set `converged_` to False, and fill `chosen_` and `diagnostics_`.
         """
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, groups: Any = None) -> Self:
         """Score and rank the features.
 
         Parameters
@@ -130,6 +134,9 @@ class Ranker(NamedMethod, Selector, BaseEstimator):
         X : array-like, shape (n_samples, n_features)
         y : array-like, shape (n_samples,)
             Class labels, at least two classes.
+        groups : array-like, shape (n_samples,), optional
+            Samples with the same value belong together, such as those of one patient. A method that cross-validates
+            keeps them in one fold; for others they are of no meaning.
 
         Raises
         ------
@@ -137,7 +144,15 @@ class Ranker(NamedMethod, Selector, BaseEstimator):
             If a parameter is out of its range, the data are not what the method is defined for, or a feature's values
             are too large or too small to compute with.
         """
-        return self._fit(X, y, self._scores)
+        return self._fit(X, y, self._scores_with(groups, y))
+
+    def _scores_with(self, groups: Any, y: Any) -> Callable[..., NDArray[np.float64]]:
+        """Return `_scores`, which knows the groups if it asks for them."""
+        if groups is None or not self.cross_validates:
+            return self._scores
+        check_consistent_length(groups, y)
+        scores: Callable[..., NDArray[np.float64]] = self._scores
+        return functools.partial(scores, groups=np.unique(np.asarray(groups), return_inverse=True)[1])
 
     @one_blas_thread()
     def _fit(self, X: Any, y: Any, scores: Callable[..., NDArray[np.float64]]) -> Self:

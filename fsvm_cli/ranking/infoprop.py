@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_consistent_length, validate_data
 
 from fsvm_cli.evaluation.folds import stratified_folds
 from fsvm_cli.evaluation.metrics import confusion_matrix
+from fsvm_cli.evaluation.splits import random_group_split
 from fsvm_cli.information import indicator_credits
 from fsvm_cli.magnitudes import value_ranges
 from fsvm_cli.ranking.leaking_ranker import LeakingRanker
@@ -98,6 +99,7 @@ class Infoprop(MachineRanker, LeakingRanker):
 
     method = "infoprop"
     scores_are_shares = True
+    cross_validates = True
     accepts_sparse = True
     leaks_where: ClassVar[Mapping[str, Any]] = {"credit_on": "test"}
     handed_down = MachineRanker.handed_down | {"class_kernels", "output_scaling", "random_state"}
@@ -109,10 +111,12 @@ class Infoprop(MachineRanker, LeakingRanker):
     output_scaling: OutputScaling = "none"
     random_state: int | np.random.RandomState | None = None
 
-    def _scores(self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:
+    def _scores(
+        self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int, groups: NDArray[np.intp] | None = None
+    ) -> NDArray[np.float64]:
         svm = self._machines(X, y)
         confusion = np.zeros((n_classes, n_classes), dtype=np.intp)
-        for train, asked in self._parts_to_ask(y):
+        for train, asked in self._parts_to_ask(y, groups):
             blind = self._machines(X[train], y[train])
             confusion += confusion_matrix(y[asked], blind.predict(X[asked]), n_classes)
         return self._credited(svm, X, confusion, n_classes)
@@ -162,10 +166,14 @@ class Infoprop(MachineRanker, LeakingRanker):
         code_of = {label: code for code, label in enumerate([*known, *sorted(set(listed) - set(known))])}
         return np.array([code_of[label] for label in listed], dtype=np.intp)
 
-    def _parts_to_ask(self, y: NDArray[np.intp]) -> list[Fold]:
+    def _parts_to_ask(self, y: NDArray[np.intp], groups: NDArray[np.intp] | None) -> list[Fold]:
         """Choose the samples whose classes are asked for, the same share of each class in every part."""
         if self.credit_on == "cross-validation":
-            return stratified_folds(y, self.folds, self.random_state, caller=self.method)
+            return stratified_folds(y, self.folds, self.random_state, groups=groups, caller=self.method)
+        if groups is not None:
+            n_asked = min(max(round(self.validation_fraction * len(y)), 1), len(y) - 1)
+            split = random_group_split(y, groups, len(y) - n_asked, n_asked, check_random_state(self.random_state))
+            return [(np.sort(split.train), np.sort(split.test))]
         order = check_random_state(self.random_state).permutation(len(y))
         order = order[np.argsort(y[order], kind="stable")]
         held_out = np.zeros(len(y), dtype=bool)

@@ -141,6 +141,7 @@ class KernelParameterDescent(MachineRanker):
 
     method = "kpd"
     handed_down = MachineRanker.handed_down | {"random_state"}
+    cross_validates = True
 
     kernel: str | Kernel = "gaussian"
     penalty: PenaltyName = "l0"
@@ -156,12 +157,15 @@ class KernelParameterDescent(MachineRanker):
     variant: Variant = "saddle"
     random_state: int | np.random.RandomState | None = None
 
-    def _scores(self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:
+    def _scores(
+        self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int, groups: NDArray[np.intp] | None = None
+    ) -> NDArray[np.float64]:
         kernel = descent_kernel(self.kernel_object(X))
         strengths, steps = self._candidates()
         chosen = Choice(strengths[0], steps[0])
         if len(strengths) + len(steps) > 2:
-            chosen = self._best_choice(kernel, X, y, strengths, steps)
+            folds = stratified_folds(y, self.folds, self.random_state, groups=groups, caller=self.method)
+            chosen = self._best_choice(kernel, X, y, folds)
         self.strength_, self.max_step_ = chosen
         self.chosen_ |= {"strength": chosen.strength} if len(strengths) > 1 else {}
         self.chosen_ |= {"max_step": chosen.max_step} if len(steps) > 1 else {}
@@ -208,15 +212,10 @@ class KernelParameterDescent(MachineRanker):
         return sorted(strengths, reverse=True), sorted(steps, key=longest, reverse=True)
 
     def _best_choice(
-        self,
-        kernel: ScaledKernel,
-        X: NDArray[np.float64],
-        y: NDArray[np.intp],
-        strengths: Sequence[float],
-        steps: Sequence[float | Literal["automatic"]],
+        self, kernel: ScaledKernel, X: NDArray[np.float64], y: NDArray[np.intp], folds: Sequence[Fold]
     ) -> Choice:
         """Choose the strength at the first of the steps, then the step; of equals the first."""
-        folds = stratified_folds(y, self.folds, self.random_state, caller=self.method)
+        strengths, steps = self._candidates()
         n_right: dict[Choice, int] = {}
         for strength in strengths:
             choice = Choice(strength, steps[0])

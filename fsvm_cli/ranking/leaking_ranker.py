@@ -36,7 +36,7 @@ class LeakingRanker(Ranker):
     ) -> NDArray[np.float64]:
         """Score the features as `_scores` does; the test part is as it was given, with labels in place of codes."""
 
-    def fit(self, X: Any, y: Any, *, X_test: Any = None, y_test: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, groups: Any = None, *, X_test: Any = None, y_test: Any = None) -> Self:
         """Score and rank the features.
 
         Parameters
@@ -44,6 +44,8 @@ class LeakingRanker(Ranker):
         X : array-like, shape (n_samples, n_features)
         y : array-like, shape (n_samples,)
             Class labels, at least two classes.
+        groups : array-like, shape (n_samples,), optional
+            As in ``Ranker.fit``.
         X_test, y_test : array-like, shapes (n_test, n_features) and (n_test,)
             Where the parameters ask for the test part, and only there.
 
@@ -59,5 +61,5 @@ class LeakingRanker(Ranker):
             settings = ", ".join(f"{name}={parameters[name]!r}" for name in self.leaks_where)
             raise ValueError(f"{self.method} with {settings} {what}")
         if not needed:
-            return super().fit(X, y)
+            return super().fit(X, y, groups)
         return self._fit(X, y, functools.partial(self._scores_with_test_part, X_test=X_test, y_test=y_test))

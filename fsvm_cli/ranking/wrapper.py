@@ -94,14 +94,21 @@ class Wrapper(Ranker):
 
     method = "wrapper"
     handed_down = frozenset({"estimator", "random_state"})
+    cross_validates = True
 
     folds: Annotated[int, Ge(2)] = 5
     max_evaluations: Annotated[int, Ge(1)] = 2000
     estimator: Any = None
     random_state: int | np.random.RandomState | None = None
 
-    def _scores(self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:  # noqa: ARG002
-        folds = stratified_folds(y, self.folds, self.random_state, caller=self.method)
+    def _scores(
+        self,
+        X: NDArray[np.float64],
+        y: NDArray[np.intp],
+        n_classes: int,  # noqa: ARG002 - the contract of Ranker
+        groups: NDArray[np.intp] | None = None,
+    ) -> NDArray[np.float64]:
+        folds = stratified_folds(y, self.folds, self.random_state, groups=groups, caller=self.method)
         estimator = GaussianNB() if self.estimator is None else self.estimator
         candidates = np.flatnonzero(value_ranges(X) > 0).tolist()
         search = _Search(_CrossValidation(estimator, X, y, folds), candidates, self.max_evaluations)

@@ -46,7 +46,7 @@ def draw_compared(
         rows = shown[shown["metric"] == metric]
         labels = list(dict.fromkeys(rows["ranking"]))
         sizes = sorted(rows["train_size"].unique())
-        with figure(1.4 * COLUMN_WIDTH, 0.9 + 0.22 * len(labels)) as drawing:
+        with figure(1.4 * COLUMN_WIDTH, 1.1 + 0.3 * len(labels)) as drawing:
             axes = drawing.add_subplot()
             for number, size in enumerate(sizes):
                 points = rows[rows["train_size"] == size].set_index("ranking").reindex(labels)
@@ -61,7 +61,8 @@ def draw_compared(
                     label=f"{size} training rows",
                 )
             axes.set_yticks(np.arange(len(labels)), [legible(label, MAX_NAME) for label in labels])
-            axes.invert_yaxis()
+            # Points of several training sizes stand beside the line of their competitor, within its half.
+            axes.set_ylim(len(labels) - 0.5, -0.5)
             axes.set_xlabel(f"{'Test' if config.parts[0] == 'test' else 'Training'} {METRIC_TITLES[metric]} (%)")
             axes.set_title(
                 f"{legible(config.title, LONGEST_TITLE)}\n{_trials(rows, complete, config)}", loc="left", wrap=True

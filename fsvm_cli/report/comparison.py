@@ -84,7 +84,7 @@ def comparison_table(comparison: pd.DataFrame) -> Table:
 
 def _cells(comparison: pd.DataFrame) -> list[list[str]]:
     return [
-        [_name(row, comparison), str(row.published), _found(row), str(row.verdict)]
+        [_name(row, comparison), str(row.published), found_in_words(row), str(row.verdict)]
         for row in comparison.itertuples(index=False)
     ]
 
@@ -94,7 +94,7 @@ def _name(row: Any, comparison: pd.DataFrame) -> str:
     return str(row.id) if comparison["experiment"].nunique() == 1 else f"{row.experiment}: {row.id}"
 
 
-def _found(row: Any) -> str:
+def found_in_words(row: Any) -> str:
     """Say what was found, with its interval and in words what it is."""
     if pd.isna(row.reproduced):
         return str(row.rule)

@@ -12,14 +12,13 @@ from fsvm_cli.report.folder import (
     CHANGES_NAME,
     CURVES_NAME,
     FORMATS,
-    MEASURES_NAME,
     SCORES_NAME,
     SELECTION_NAME,
     VERDICTS_NAME,
     remove_figures,
 )
 from fsvm_cli.report.learning_curves import draw_learning_curves
-from fsvm_cli.report.measures import complete_trials_of
+from fsvm_cli.report.measures import complete_trials_of, read_measures
 from fsvm_cli.report.overview import draw_overview
 from fsvm_cli.report.scores import draw_scores
 from fsvm_cli.report.table_files import read_table
@@ -59,8 +58,7 @@ def draw_figures(folder: Path, formats: Sequence[str] = FORMATS) -> list[Path]:
         selection = read_table(folder / SELECTION_NAME) if config.rankings else None
         paths += draw_learning_curves(curves, selection, config, folder, formats)
     if config.alternatives or (config.rankings and isinstance(config.subsets, RelevanceSubsets)):
-        is_measured = (folder / MEASURES_NAME).exists()
-        complete = complete_trials_of(read_table(folder / MEASURES_NAME)) if is_measured else {}
+        complete = complete_trials_of(read_measures(folder))
         paths += draw_compared(curves, complete, config, folder, formats)
     elif config.rankings:
         paths += draw_curves(curves, config, folder, formats)

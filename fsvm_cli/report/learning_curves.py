@@ -34,6 +34,8 @@ SPAN_OF_LOGARITHMS = 8.0
 
 SHARE_OF_GAP = 0.45
 """Of the smallest gap between training sizes: how far the marks of all lines at one of them are spread."""
+WIDEST_GAP = 0.15
+"""As a share of the axis: of few sizes that lie far apart, marks stay at theirs."""
 
 MEANS = ("mean", "ci_low", "ci_high")
 ORACLE_STYLE: dict[str, Any] = {"color": "#000000", "marker": "", "linestyle": "--"}
@@ -174,9 +176,9 @@ def _draw(axes: Axes, lines: Sequence[Line]) -> list[Any]:
 
 
 def _beside(axes: Axes, x: NDArray[np.float64], train_sizes: NDArray[np.float64], shift: float) -> NDArray[np.float64]:
-    """Move places a little, by a share of the smallest gap between training sizes as the axis shows it."""
+    """Move places a little, by a share of the smallest gap between training sizes, or of the axis, as it shows them."""
     to_axis = axes.xaxis.get_transform()
     shown = to_axis.transform(train_sizes)
-    gap = np.diff(shown).min() if len(shown) > 1 else 0.0
+    gap = min(np.diff(shown).min(), WIDEST_GAP * np.ptp(shown)) if len(shown) > 1 else 0.0
     moved: NDArray[np.float64] = to_axis.inverted().transform(to_axis.transform(x) + SHARE_OF_GAP * shift * gap)
     return moved

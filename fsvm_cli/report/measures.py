@@ -8,11 +8,14 @@ import numpy as np
 import pandas as pd
 
 from fsvm_cli.evaluation.statistics import mean_interval
+from fsvm_cli.report.folder import MEASURES_NAME
 from fsvm_cli.report.numbers import DIGITS_OF_MACHINES, rounded_alike
+from fsvm_cli.report.table_files import read_table
 from fsvm_cli.spec.learner import FOUND
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from fsvm_cli.report.complete_trials import CompleteTrials
 
@@ -36,6 +39,12 @@ def summarise_measures(collected: Mapping[tuple[str, int], CompleteTrials]) -> p
                 numbers = np.array([found.mean, found.std, found.low, found.high])
                 rows.append((label, n_train, size, name, *rounded_alike(numbers, DIGITS_OF_MACHINES), found.n))
     return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def read_measures(folder: Path) -> pd.DataFrame:
+    """Read the measures of a results folder; without rows where nothing is measured."""
+    path = folder / MEASURES_NAME
+    return read_table(path) if path.exists() else pd.DataFrame(columns=COLUMNS)
 
 
 def complete_trials_of(measures: pd.DataFrame) -> dict[str, int]:

@@ -84,7 +84,7 @@ def _steady(row: Mapping[Any, Any]) -> str:
 def _command(config: Config, data: FileSpec, folder: Path, row: Mapping[Any, Any]) -> str:
     """Write the command that ranks all rows by the recommended method, and writes its best columns."""
     words = ["fsvm", "rank", str(folder / data.file), "--method", str(row["method"]), "--scaling", config.scaling]
-    for option in ("target", "missing", "categorical", "separator", "encoding", "decimal"):
+    for option in ("target", "missing", "categorical", "groups", "separator", "encoding", "decimal"):
         if option in data.model_fields_set and getattr(data, option):
             words += [f"--{option}", str(getattr(data, option))]
     words += [word for option in ("drop", "na") for value in getattr(data, option) for word in (f"--{option}", value)]

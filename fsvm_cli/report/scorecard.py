@@ -71,8 +71,10 @@ def scorecard_of(folders: Sequence[Path]) -> pd.DataFrame:
         the verdict, the config that decides it, and what variants of that config, which have no vote, say. A claim in
         several parts has one row with the gravest verdict of its parts.
     """
-    experiments = {folder.resolve().name: _experiment(run_content(folder)["config"]) for folder in folders}
     comparison = read_comparison(folders)
+    # A collection tells of experiments whose own results may lie elsewhere.
+    experiments = {str(name): _Experiment("", None, {}) for name in comparison["experiment"].unique()}
+    experiments |= {folder.resolve().name: _experiment(run_content(folder)["config"]) for folder in folders}
     by_claim: dict[tuple[str, str], list[Any]] = {}
     # The claim itself stands before its parts.
     for row in sorted(

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 from rich.table import Table
 
 from fsvm_cli.console import open_console
-from fsvm_cli.evaluation.metrics import METRIC_TITLES
 from fsvm_cli.report.choices import describe_choices
 from fsvm_cli.report.comparison import comparison_table, read_comparison
+from fsvm_cli.report.curve_table import curve_tables
 from fsvm_cli.report.folder import (
     CHOSEN_NAME,
     CURVES_NAME,
@@ -22,23 +21,21 @@ from fsvm_cli.report.folder import (
     SELECTION_NAME,
     VERDICTS_NAME,
 )
-from fsvm_cli.report.learning_rows import learning_rows
-from fsvm_cli.report.measures import COLUMNS, complete_trials_of, describe_measures
+from fsvm_cli.report.measures import describe_measures, read_measures
 from fsvm_cli.report.recommended import describe_recommendation
 from fsvm_cli.report.table_files import read_table
-from fsvm_cli.spec.classifiers import Classifier, LearnedKernel
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
+    import pandas as pd
+
+    from fsvm_cli.report.curve_table import CurveTable
     from fsvm_cli.spec.collection import LoadedCollection
     from fsvm_cli.spec.config import LoadedConfig
-    from fsvm_cli.spec.protocol import Protocol
-    from fsvm_cli.spec.schema import Config
 
 MAX_ROWS = 16
-COLUMN_TITLES = {"n_features": "features", "train_size": "training rows"}
 
 
 def print_summary(
@@ -61,14 +58,11 @@ def print_summary(
     config = loaded.config
     console = open_console()
     console.print()
-    is_measured = (folder / MEASURES_NAME).exists()
-    measures = read_table(folder / MEASURES_NAME) if is_measured else pd.DataFrame(columns=COLUMNS)
-    complete_trials = complete_trials_of(measures)
-    for heading, rows, down in _tables_shown(curves[curves["part"] == "test"], config):
-        console.print(f"{config.title}: test {heading}", style="bold", soft_wrap=True)
-        console.print(_table(rows, down))
-        complete = rows["ranking"].map(complete_trials).fillna(rows["n_trials"])
-        console.print(f"{_coverage(complete, config.protocol)}{_certificate(rows, config)}.")
+    measures = read_measures(folder)
+    for table in curve_tables(curves, measures, config):
+        console.print(f"{config.title}: test {table.quantity}", style="bold", soft_wrap=True)
+        console.print(_thinned(table))
+        console.print(table.note)
     for sentence in describe_measures(measures):
         console.print(sentence, soft_wrap=True)
     is_chosen = (folder / CHOSEN_NAME).exists()
@@ -88,7 +82,7 @@ def print_summary(
     tables = [CURVES_NAME, SCORES_NAME]
     tables += [SELECTION_NAME] if config.rankings else []
     tables += [CHOSEN_NAME] if is_chosen else []
-    tables += [MEASURES_NAME] if is_measured else []
+    tables += [MEASURES_NAME] if not measures.empty else []
     tables += [RECOMMENDATION_NAME] if is_recommended else []
     tables += [VERDICTS_NAME] if config.expected else []
     names = [*tables, *(path.name for path in figures)]
@@ -133,56 +127,12 @@ def print_overview(loaded: LoadedCollection, overview: pd.DataFrame, folder: Pat
     console.print(f"Written to {folder}: {', '.join(names)}", soft_wrap=True)
 
 
-def _tables_shown(curves: pd.DataFrame, config: Config) -> Iterator[tuple[str, pd.DataFrame, str]]:
-    """Yield the heading of each table, its part of the curves, and which column of them leads down the table."""
-    for metric, of_metric in curves.groupby("metric", sort=False):
-        quantity = f"{METRIC_TITLES[str(metric)]} in %"
-        if of_metric["train_size"].nunique() > 1:
-            for size, rows in learning_rows(of_metric, config):
-                yield f"{quantity}, {size} features", rows, "train_size"
-        else:
-            for train_size, rows in of_metric.groupby("train_size"):
-                yield f"{quantity}, {train_size} training rows", rows, "n_features"
-
-
-def _table(rows: pd.DataFrame, down: str) -> Table:
-    table = Table()
-    table.add_column(COLUMN_TITLES[down], justify="right")
-    labels = list(dict.fromkeys(rows["ranking"]))
-    for label in labels:
-        table.add_column(label, justify="right", overflow="fold")
-    by_size = {label: rows[rows["ranking"] == label].set_index(down) for label in labels}
-    sizes = sorted(rows[down].unique())
-    every = -(-len(sizes) // MAX_ROWS)
-    # The last row is that of all features, or of the largest training part.
-    for size in sizes[(len(sizes) - 1) % every :: every]:
-        table.add_row(str(size), *(_cell(by_size[label].loc[size]) for label in labels))
-    return table
-
-
-def _cell(row: pd.Series) -> str:
-    if np.isnan(row["mean"]):  # there is no classifier in any trial
-        return "–"
-    half_width = 50 * (row["ci_high"] - row["ci_low"])
-    spread = "" if half_width != half_width else f" ± {half_width:.2f}"  # noqa: PLR0124 - one trial has no spread: NaN
-    return f"{100 * row['mean']:.2f}{spread}"
-
-
-def _coverage(complete: pd.Series, protocol: Protocol) -> str:
-    """Say how many trials are complete, by the counts of all points."""
-    planned = protocol.splits
-    n_trials = int(complete.min())
-    splits = f"{n_trials} splits" if n_trials == planned else f"INCOMPLETE: {n_trials} of {planned} splits"
-    if protocol.is_single_given:
-        return "The split of the source, ± 95 % interval of the bootstrap over its test rows"
-    return f"Mean ± 95 % interval over {splits}{' of the source' if protocol.is_given else ''}"
-
-
-def _certificate(rows: pd.DataFrame, config: Config) -> str:
-    """Say whether the machines reached their duality gap; nothing where there are no machines."""
-    n_unconverged = int(rows["n_unconverged"].sum())
-    if n_unconverged:
-        return f"; in {n_unconverged} of {int(rows['n_trials'].sum())} points a machine missed its duality gap"
-    shown = config.classifiers_shown()
-    has_machines = any(isinstance(classifier, Classifier | LearnedKernel) for classifier in shown)
-    return "; every machine reached its duality gap" if has_machines else ""
+def _thinned(table: CurveTable) -> Table:
+    """Show of a long table every so many rows, and the last."""
+    shown = Table()
+    for number, title in enumerate(table.columns):
+        shown.add_column(title, justify="right", overflow="fold" if number else "ellipsis")
+    every = -(-len(table.rows) // MAX_ROWS)
+    for row in table.rows[(len(table.rows) - 1) % every :: every]:
+        shown.add_row(*row)
+    return shown

@@ -39,7 +39,12 @@ class BayesianLearner(Learner):
     converged: bool = True
     relevances: tuple[float, ...] = ()
 
-    def tuned_on(self, X: NDArray[np.float64], y: NDArray[np.intp]) -> BayesianLearner:
+    def tuned_on(
+        self,
+        X: NDArray[np.float64],
+        y: NDArray[np.intp],
+        groups: NDArray[np.intp] | None,  # noqa: ARG002 - no folds are made
+    ) -> BayesianLearner:
         """Tune the machine on a training part."""
         machine = clone(self.machine).fit(X, y)
         return BayesianLearner(

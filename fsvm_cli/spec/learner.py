@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -58,8 +58,13 @@ class Learner(ABC):
     converged: bool = True
     relevances: tuple[float, ...] = ()
 
-    def tuned_on(self, X: NDArray[np.float64], y: NDArray[np.intp]) -> Learner:  # noqa: ARG002 - for those that choose
-        """Give what is trained once there are data; the same, unless something is chosen on them."""
+    def tuned_on(
+        self,
+        X: NDArray[np.float64],  # noqa: ARG002 - for those that choose
+        y: NDArray[np.intp],  # noqa: ARG002
+        groups: NDArray[np.intp] | None,  # noqa: ARG002
+    ) -> Learner:
+        """Give what is trained once there are data, with the group of each row; the same, where nothing is chosen."""
         return self
 
     @abstractmethod
@@ -112,9 +117,10 @@ def curves_of_estimator(  # noqa: PLR0917 - the arguments of Learner.curves, in 
     X_test: NDArray[np.float64],
     orders: Sequence[NDArray[np.intp]],
     sizes: tuple[int, ...],
+    groups: NDArray[np.intp] | None = None,
 ) -> EstimatorCurves:
     """Train clones of an estimator in scikit-learn's manner on the first features of each order, for each size."""
-    found = [nested_predictions(estimator, X_train, y_train, X_test, order, sizes) for order in orders]
+    found = [nested_predictions(estimator, X_train, y_train, X_test, order, sizes, groups) for order in orders]
     return EstimatorCurves(
         np.array([[on.train for on in curve] for curve in found]),
         np.array([[on.test for on in curve] for curve in found]),
@@ -123,7 +129,7 @@ def curves_of_estimator(  # noqa: PLR0917 - the arguments of Learner.curves, in 
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class EstimatorLearner(Learner):
     """A classifier of scikit-learn; nothing is chosen for it, and it has no duality gap.
 
@@ -133,10 +139,22 @@ class EstimatorLearner(Learner):
         Trained, as clones, on the subsets.
     handed_estimator : object
         What ranking methods that take any classifier train.
+    groups : ndarray of int, shape (n_train,), optional
+        Rows of the training part that belong together, for an estimator that cross-validates.
     """
 
     estimator: Any
     handed_estimator: Any
+    groups: NDArray[np.intp] | None = None
+
+    def tuned_on(
+        self,
+        X: NDArray[np.float64],  # noqa: ARG002 - the estimator chooses when it is trained
+        y: NDArray[np.intp],  # noqa: ARG002
+        groups: NDArray[np.intp] | None,
+    ) -> EstimatorLearner:
+        """Keep the groups."""
+        return replace(self, groups=groups)
 
     def handed(self) -> dict[str, Any]:
         """Hand over the estimator; methods that train machines cannot be listed."""
@@ -152,4 +170,4 @@ class EstimatorLearner(Learner):
         n_classes: int,  # noqa: ARG002 - the contract of Learner
     ) -> EstimatorCurves:
         """Train a fresh classifier on the first features of each order, for each size."""
-        return curves_of_estimator(self.estimator, X_train, y_train, X_test, orders, sizes)
+        return curves_of_estimator(self.estimator, X_train, y_train, X_test, orders, sizes, self.groups)

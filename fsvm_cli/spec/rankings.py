@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import Field, create_model, model_validator
 
@@ -22,6 +22,10 @@ ALL_FEATURES = "all features"
 
 LEAK = " (test leak)"
 """Ends the label of a ranking that sees the test part, wherever it is shown: in tables, figures and verdicts."""
+
+
+TRAINING_ROWS: Final = "training rows"
+ALL_ROWS: Final = "all rows"
 
 
 class Ranking(StrictModel):
@@ -45,6 +49,13 @@ class Ranking(StrictModel):
         description="Score from which on the source selects features: a line in the figure of the scores.",
     )
 
+    ranked_on: Literal["training rows", "all rows"] = Field(
+        default=TRAINING_ROWS,
+        exclude_if=lambda rows: rows == TRAINING_ROWS,
+        description="Rows that the method sees: those of the training part; or all of the split, test rows with their "
+        "classes among them, which is a leak, and the label tells of it.",
+    )
+
     @model_validator(mode="before")
     @classmethod
     def _fill_in_label(cls, value: Any) -> Any:
@@ -52,14 +63,14 @@ class Ranking(StrictModel):
             return value
         suffix = ", worst first" if value.get("order") == "worst-first" else ""
         label = value.get("label", f"{value['method']}{suffix}")
-        leaks = ranking_methods()[value["method"]].sees_test_part(value)
+        leaks = _leaks(value["method"], value, value.get("ranked_on"))
         if leaks and isinstance(label, str) and not label.endswith(LEAK):
             label += LEAK
         return value | {"label": label}
 
     def sees_test_part(self) -> bool:
         """Whether test labels decide about the ranking."""
-        return ranking_methods()[self.method].sees_test_part(self.parameters())
+        return _leaks(self.method, self.parameters(), self.ranked_on)
 
     def parameters(self) -> dict[str, Any]:
         """Parameters of the method, by the name that its estimator gives them."""
@@ -68,13 +79,18 @@ class Ranking(StrictModel):
     def scores_as(self, other: Ranking) -> bool:
         """Whether another ranking gives the features the same scores."""
         alike = self.method == other.method and self.parameters() == other.parameters()
-        return alike and self.classifier == other.classifier
+        return alike and self.classifier == other.classifier and self.ranked_on == other.ranked_on
 
     def estimator(self, **handed: Any) -> Ranker:
         """Build the method's estimator with its parameters and those of `handed` that it takes."""
         method = ranking_methods()[self.method]
         taken = {name: handed[name] for name in handed.keys() & method.handed_down}
         return method(**self.parameters(), **taken)
+
+
+def _leaks(method: str, parameters: Mapping[str, Any], ranked_on: Any) -> bool:
+    """Whether a method with these parameters needs the test part, or is ranked on rows that hold it."""
+    return ranked_on == ALL_ROWS or ranking_methods()[method].sees_test_part(parameters)
 
 
 def _ranking_model(name: str, method: type[Ranker]) -> type[Ranking]:

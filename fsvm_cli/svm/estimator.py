@@ -7,18 +7,23 @@ from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from fsvm_cli.svm.calibration import asked_for_probability, calibrated
 from fsvm_cli.svm.kernels.base import Kernel
 from fsvm_cli.svm.kernels.registry import kernel_for, kernel_from_name
+from fsvm_cli.svm.one_vs_one import fit_one_vs_one, pairs_of, votes
 from fsvm_cli.svm.one_vs_rest import (
     TIE_TOLERANCES,
+    OneVsRest,
     OutputScaling,
     fit_one_vs_rest,
     output_factors,
     predict_codes,
 )
 from fsvm_cli.svm.threads import one_blas_thread
+from fsvm_cli.svm.weights import weights_of
 from fsvm_cli.validation import validated
 
 if TYPE_CHECKING:
@@ -29,9 +34,11 @@ if TYPE_CHECKING:
     from fsvm_cli.svm.labels import Codes
     from fsvm_cli.svm.solvers.dual import Array, Solver
 
+SHAPES = ("ovr", "ovo")
+
 
 class SVM(ClassifierMixin, BaseEstimator):
-    """Support vector machine with a certificate; several classes one-vs-rest.
+    """Support vector machine with a certificate; several classes one-vs-rest, or one-vs-one.
 
     Parameters
     ----------
@@ -55,6 +62,13 @@ class SVM(ClassifierMixin, BaseEstimator):
         Of a Gaussian or Laplace kernel by its name.
     degree : int, optional
         Of a polynomial or ANOVA kernel by its name.
+    class_weight : mapping of class label to float, or "balanced", optional
+        What C is multiplied by for the samples of a class; "balanced" is n / (n_classes * samples of the class).
+    decision_function_shape : {"ovr", "ovo"}
+        Of more than two classes: a machine for each class against the rest, or one for each pair, which vote. Where a
+        class lies between others, as in linear iris, no plane cuts it from the rest, and pairs do much better.
+    probability : bool
+        Whether `fit` calibrates `predict_proba`, at six times the time.
 
     Attributes
     ----------
@@ -67,11 +81,12 @@ class SVM(ClassifierMixin, BaseEstimator):
     support_vectors_ : (n_support, n_features) array or CSR matrix
         Those rows.
     dual_coef_ : (n_machines, n_support) array
-        alpha_i y_i; one machine for two classes, with `classes_[1]` as +1, else one per class.
+        alpha_i y_i; one machine for two classes, with `classes_[1]` as +1, else one per class, or per pair of
+        classes with the first of them as +1.
     intercept_ : (n_machines,) array
         Bias of each machine.
     margin_vectors_ : tuple of (n_m,) arrays of int
-        For each machine the training rows with 0 < alpha < C.
+        For each machine the training rows with 0 < alpha < C, where C is that of the sample.
     duality_gap_ : (n_machines,) array
         Relative.
     converged_ : (n_machines,) array of bool
@@ -82,6 +97,8 @@ class SVM(ClassifierMixin, BaseEstimator):
         Of each machine.
     output_factors_ : (n_machines,) array
         What `output_scaling` multiplies the outputs by.
+    calibrated_ : CalibratedClassifierCV
+        Where `probability` asks for it.
     n_features_in_ : int
     feature_names_in_ : (n_features,) array of str
         Where `X` had string column names.
@@ -115,6 +132,9 @@ class SVM(ClassifierMixin, BaseEstimator):
         output_scaling: OutputScaling = "none",
         theta: float | None = None,
         degree: int | None = None,
+        class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
+        decision_function_shape: Literal["ovr", "ovo"] = "ovr",
+        probability: bool = False,
     ) -> None:
         self.kernel = kernel
         self.C = C
@@ -125,9 +145,12 @@ class SVM(ClassifierMixin, BaseEstimator):
         self.output_scaling = output_scaling
         self.theta = theta
         self.degree = degree
+        self.class_weight = class_weight
+        self.decision_function_shape = decision_function_shape
+        self.probability = probability
 
     @one_blas_thread()
-    def fit(self, X: Any, y: npt.ArrayLike) -> Self:
+    def fit(self, X: Any, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None = None) -> Self:
         """Fit the machines.
 
         Parameters
@@ -135,6 +158,8 @@ class SVM(ClassifierMixin, BaseEstimator):
         X : (n, n_features) array, data frame or (inner-product kernels) sparse matrix
         y : (n,) array
             Class labels.
+        sample_weight : (n,) array, optional
+            What C is multiplied by for each sample, >= 0. One of weight 0 does not take part.
 
         Raises
         ------
@@ -147,27 +172,28 @@ class SVM(ClassifierMixin, BaseEstimator):
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError(f"y holds {len(self.classes_)} class only; a machine needs at least two classes")
-        if self.output_scaling not in get_args(OutputScaling):
-            allowed = ", ".join(get_args(OutputScaling))
-            raise ValueError(f"output_scaling must be one of {allowed}, not {self.output_scaling!r}")
+        self._check_choices()
+        weights = weights_of(codes, self.classes_, self.class_weight, sample_weight)
+        if self.probability:
+            self.calibrated_ = calibrated(self, X, y, weights_of(codes, self.classes_, None, sample_weight))
+        rows = None
+        if weights is not None and not weights.all():
+            rows = np.flatnonzero(weights)
+            X, codes, weights = X[rows], codes[rows], weights[rows]
+        bounds = self.C if weights is None else self.C * weights
         self.machine_kernels_ = self._machine_kernels(X)
         grams = {kernel: kernel.gram(X, X) for kernel in dict.fromkeys(self.machine_kernels_)}
-        machines = fit_one_vs_rest(
-            [grams[kernel] for kernel in self.machine_kernels_],
-            codes,
-            self.C,
-            len(self.classes_),
-            tolerance=self.tolerance,
-            solver=self.solver,
-            on_failure=self.on_failure,
-        )
+        machines = self._machines([grams[kernel] for kernel in self.machine_kernels_], codes, bounds)
         solutions = [found for found in machines.solutions if found is not None]
         self.class_counts_ = machines.class_counts
-        self.support_ = np.flatnonzero((machines.coefficients != 0).any(axis=0))
-        self.support_vectors_ = X[self.support_]
-        self.dual_coef_ = machines.coefficients[:, self.support_]
+        support = np.flatnonzero((machines.coefficients != 0).any(axis=0))
+        self.support_vectors_ = X[support]
+        self.dual_coef_ = machines.coefficients[:, support]
         self.intercept_ = machines.bias
-        self.margin_vectors_ = tuple(np.flatnonzero((s.alpha > 0) & (s.alpha < self.C)) for s in solutions)
+        alphas = np.abs(machines.coefficients)
+        margin_vectors = [np.flatnonzero((alpha > 0) & (alpha < bounds)) for alpha in alphas]
+        self.support_ = support if rows is None else rows[support]
+        self.margin_vectors_ = tuple(own if rows is None else rows[own] for own in margin_vectors)
         self.duality_gap_ = np.array([s.duality_gap for s in solutions])
         self.converged_ = np.array([s.converged for s in solutions])
         self.n_iter_ = np.array([s.iterations for s in solutions])
@@ -184,8 +210,37 @@ class SVM(ClassifierMixin, BaseEstimator):
             )
         return self
 
+    def _check_choices(self) -> None:
+        """Refuse choices that do not exist, or do not go together."""
+        for name, allowed in (("output_scaling", get_args(OutputScaling)), ("decision_function_shape", SHAPES)):
+            if getattr(self, name) not in allowed:
+                raise ValueError(f"{name} must be one of {', '.join(allowed)}, not {getattr(self, name)!r}")
+        if self._has_pairs and (self.class_kernels or self.output_scaling != "none"):
+            raise ValueError(
+                "class_kernels and output_scaling are of machines of one class against the rest; leave them out, or "
+                "decision_function_shape='ovo'"
+            )
+        if self._has_pairs and self.probability:
+            raise ValueError(
+                "probability is calibrated for each class against the rest; leave it out, or decision_function_shape"
+            )
+
+    @property
+    def _has_pairs(self) -> bool:
+        return self.decision_function_shape == "ovo" and len(self.classes_) > 2
+
+    def _machines(self, grams: list[Array], codes: Codes, bounds: Any) -> OneVsRest:
+        settings: dict[str, Any] = {
+            "tolerance": self.tolerance,
+            "solver": self.solver,
+            "on_failure": self.on_failure,
+        }
+        if self._has_pairs:
+            return fit_one_vs_one(grams[0], codes, bounds, len(self.classes_), **settings)
+        return fit_one_vs_rest(grams, codes, bounds, len(self.classes_), **settings)
+
     def decision_function(self, X: Any) -> Array:
-        """Return the scaled scores: (n,) for two classes, positive for `classes_[1]`; else (n, n_classes)."""
+        """Return the scaled scores: (n,) for two classes, positive for `classes_[1]`; else (n, n_machines)."""
         values = self._decision_values(X)
         return values[0] if len(self.classes_) == 2 else values.T
 
@@ -193,9 +248,21 @@ class SVM(ClassifierMixin, BaseEstimator):
         """Return the class labels, shape (n,); ties by the rule of `fsvm_cli.svm.predict_codes`."""
         values = self._decision_values(X)
         tie_width = TIE_TOLERANCES * self.tolerance * float(self.output_factors_.max())
-        codes: Codes = predict_codes(values, self.class_counts_, tie_width)
+        decide = votes if self._has_pairs else predict_codes
+        codes: Codes = decide(values, self.class_counts_, tie_width)
         labels: npt.NDArray[Any] = self.classes_[codes]
         return labels
+
+    @available_if(asked_for_probability)
+    def predict_proba(self, X: Any) -> Array:
+        """Return the calibrated probability of each class, shape (n, n_classes).
+
+        Calibrated by Platt's sigmoid on the scores of samples that were left out, in five folds (fewer for small
+        classes). The likeliest class need not be the predicted one.
+        """
+        X = self._evaluation_samples(X)
+        probabilities: Array = self.calibrated_.predict_proba(X)
+        return probabilities
 
     def input_gradient(self, X: Any) -> Array:
         """Return the gradient of each machine's unscaled score at each row, shape (n_machines, n, n_features)."""
@@ -235,6 +302,8 @@ class SVM(ClassifierMixin, BaseEstimator):
         if unknown := [label for label in own if label not in classes]:
             raise ValueError(f"class_kernels names {unknown[0]!r}, which is no class of y")
         kernel = kernel_for(self.kernel, X, theta=self.theta, degree=self.degree)
+        if self._has_pairs:
+            return (kernel,) * len(pairs_of(len(classes)))
         return tuple(own.get(label, kernel) for label in (classes[1:] if len(classes) == 2 else classes))
 
     def _sparse_formats(self) -> str | bool:

@@ -18,6 +18,7 @@ from fsvm_cli.data.readers.numbers import reads_as_number
 from fsvm_cli.data.source import open_source
 from fsvm_cli.data.spec import DatasetSpec
 from fsvm_cli.errors import DataError, UsageError
+from tests.helpers.plain_words import unplain
 
 if TYPE_CHECKING:
     from fsvm_cli.data.source import DataSource
@@ -157,6 +158,41 @@ def test_is_refused_with_every_mistake(mess: str) -> None:
         opened(content, **options)
     for message in messages:
         assert re.search(message, str(refused.value), re.DOTALL)
+
+
+def refusal(content: str, **options: Any) -> list[str]:
+    """Take the lines of the message that refuses a table."""
+    with pytest.raises((DataError, UsageError)) as refused:
+        opened(content, **options)
+    return str(refused.value).splitlines()
+
+
+def test_everything_is_told_in_two_lines_each_with_its_remedy() -> None:
+    content, options, _ = REFUSED["everything at once"]
+    assert refusal(str(content), **options) == [
+        "mine: 3 things are to be mended. (1) missing values in 1 of 3 rows; by column: 'a' (1). Drop these rows "
+        "(missing: drop, or --missing drop) or put the column's mean (missing: mean).",
+        "(2) column 'when' holds date32[day], not numbers; drop it. (3) columns of words: 'b' (blue, red); 'id' (q, r, "
+        "s). Turn each word into a feature (categorical: one-hot, or --categorical one-hot), or drop the columns.",
+    ]
+
+
+@pytest.mark.parametrize("name", ["day", "d" * 5000, "\x1b[31m"])
+@pytest.mark.parametrize("n_columns", [1, 2, 3, 40, 2000])
+def test_however_much_is_wrong_two_lines_that_a_person_can_read_tell_it(name: str, n_columns: int) -> None:
+    names = [f"{name}{number}" for number in range(n_columns)]
+    row = ",".join(["2024-01-01"] * n_columns)
+    lines = refusal(",".join([*names, "y"]) + f"\n{row},1\n{row},2\n")
+    assert len(lines) <= 2
+    assert [unplain(line) for line in lines] == [""] * len(lines)
+    n_told = sum(line.count("; drop it") for line in lines)
+    unnamed = re.search(r"And more, told when these are mended: (.*)\.$", lines[-1])
+    assert n_told > 1 or n_columns == 1
+    if unnamed:
+        more = re.search(r" and (\d+) more$", unnamed[1])
+        assert n_told + unnamed[1].count("column '") + (int(more[1]) if more else 0) == n_columns
+    else:
+        assert n_told == n_columns
 
 
 def test_an_encoding_that_is_none_is_named() -> None:

@@ -66,6 +66,13 @@ def test_bodies_alone_are_read_with_a_copy_for_each_topic(tmp_path: Path, monkey
     np.testing.assert_array_equal(rows.X.toarray()[:7, :4], expected)
 
 
+def test_a_story_of_several_topics_may_count_for_the_first_that_it_lists(tmp_path: Path) -> None:
+    (rows,) = read(tmp_path, several="first")
+    assert rows.labels == ["gold", "gnp", "gnp", "gold", "gnp", "gnp"]
+    (rows,) = read(tmp_path, several="first", topics=("gold",))
+    assert rows.labels == ["gold", "gold", "gold"]
+
+
 def test_modapte_counts_words_in_its_training_part(tmp_path: Path) -> None:
     train, test = read(tmp_path, split="modapte", vocabulary="training")
     assert train.labels == ["gold", "gnp"]

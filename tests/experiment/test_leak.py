@@ -10,6 +10,7 @@ import pytest
 from fsvm_cli.documents import model_from_json
 from fsvm_cli.experiment.plan import Experiment, Trial
 from fsvm_cli.experiment.trial import draw_parts, run_trial
+from fsvm_cli.ranking.fisher import Fisher
 from fsvm_cli.ranking.infoprop import Infoprop
 from fsvm_cli.spec.rankings import LEAK
 from fsvm_cli.spec.schema import Config
@@ -55,6 +56,24 @@ def test_test_labels_do_not_reach_the_others(planned: Planned, monkeypatch: pyte
     assert seen == [(0, 0), (0, 0)]
 
 
+def test_a_ranking_on_all_rows_sees_both_parts_and_the_others_do_not(planned: Planned) -> None:
+    rankings = [{"method": "fisher"}, {"method": "fisher", "ranked_on": "all rows"}]
+    experiment = planned(rankings=rankings)
+    found = run_trial(experiment, FIRST, dict.fromkeys(experiment.numbers(), experiment.sizes))
+    parts = draw_parts(experiment, FIRST)
+    everything = np.vstack([parts.X_train, parts.X_test]), np.concatenate([parts.y_train, parts.y_test])
+    np.testing.assert_array_equal(found.outcomes[0].scores, Fisher().fit(parts.X_train, parts.y_train).scores_)
+    np.testing.assert_array_equal(found.outcomes[1].scores, Fisher().fit(*everything).scores_)
+    assert found.outcomes[0].scores != found.outcomes[1].scores
+    assert experiment.key(0, FIRST) != experiment.key(1, FIRST)
+
+
+def test_the_other_keys_do_not_know_of_the_word(planned: Planned) -> None:
+    said = planned(rankings=[{"method": "fisher", "ranked_on": "training rows"}]).ingredients(0)["ranking"]
+    assert said == planned(rankings=[{"method": "fisher"}]).ingredients(0)["ranking"]
+    assert "ranked_on" not in said
+
+
 @pytest.mark.parametrize(
     ("ranking", "label"),
     [
@@ -62,6 +81,7 @@ def test_test_labels_do_not_reach_the_others(planned: Planned, monkeypatch: pyte
         (LEAKING | {"order": "worst-first"}, f"infoprop, worst first{LEAK}"),
         (LEAKING | {"label": "as printed"}, f"as printed{LEAK}"),
         (LEAKING | {"label": f"as printed{LEAK}"}, f"as printed{LEAK}"),
+        ({"method": "fisher", "ranked_on": "all rows"}, f"fisher{LEAK}"),
         ({"method": "infoprop"}, "infoprop"),
         ({"method": "random"}, "random"),
     ],

@@ -41,7 +41,7 @@ class Reading:
     remarks : tuple of str
         What whoever uses the table should know.
     mistakes : mapping of str to str
-        What keeps columns from being read, with a remedy, by their names.
+        What keeps columns from being read, with a remedy, by their names: what a sentence says that begins with one.
     """
 
     table: pa.Table
@@ -88,7 +88,7 @@ def with_numbers(table: pa.Table, decimal: DecimalMark | None, left_out: Contain
             continue
         found = _as_numbers(numbers, decimal)
         if found is None:
-            mistakes[name] = f"column '{brief(name)}' {_unclear(numbers, decimal)}"
+            mistakes[name] = _unclear(numbers, decimal)
             continue
         as_words = table.column(place).cast(pa.string()).to_pylist()
         column = pa.array([found.get(word) for word in as_words], pa.float64())
@@ -160,12 +160,13 @@ def _unclear(numbers: Sequence[str], decimal: DecimalMark | None) -> str:
     odd = next(number for number in numbers if not _all_read_with([number], (_WITH_POINT,)))
     if decimal is None:
         return (
-            f"holds numbers such as {odd!r}; say whether a comma or a point stands before the decimals "
+            f"holds numbers such as {brief(repr(odd))}; say whether a comma or a point stands before the decimals "
             "(decimal: ',' or decimal: '.'; --decimal , or --decimal .)"
         )
     patterns = {",": (_WITH_COMMA, _GROUPED_BY_POINT), ".": (_WITH_POINT, _GROUPED_BY_COMMA)}[decimal]
     other = next((number for number in numbers if not _all_read_with([number], patterns)), odd)
-    return f"writes numbers in several ways, such as {other!r} where '{decimal}' stands before decimals; mend them"
+    example = brief(repr(other))
+    return f"writes numbers in several ways, such as {example} where '{decimal}' stands before decimals; mend them"
 
 
 def _is_mark(value: str) -> bool:

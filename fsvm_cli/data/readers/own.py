@@ -32,7 +32,7 @@ def read_own_table(path: Path, file_format: FileFormat, spec: FileSpec) -> Readi
     DataError
         If the file is not what its format asks for.
     """
-    left_out = {spec.target or "", *spec.drop, *dropped_columns(spec.drop, ())}
+    left_out = {spec.target or "", spec.groups or "", *spec.drop, *dropped_columns(spec.drop, ())}
     marks = (*MISSING_MARKS, *spec.na)
     if file_format == "parquet":
         table, index = read_parquet(path)

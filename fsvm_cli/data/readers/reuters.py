@@ -23,7 +23,7 @@ LEAST_OCCURRENCES = 3
 Split = Literal["any", "modapte"]
 Vocabulary = Literal["whole", "training"]
 TextPart = Literal["story", "body"]
-SeveralTopics = Literal["leave-out", "copy-each"]
+SeveralTopics = Literal["leave-out", "copy-each", "first"]
 
 WORD = "[a-z]+"
 STORY = re.compile(r"<REUTERS (?P<attributes>[^>]*)>(?P<content>.*?)</REUTERS>", re.DOTALL)
@@ -83,8 +83,9 @@ def read_reuters(
         part only.
     text : {"story", "body"}
         What is read: title and body, or the body alone; stories without it are left out.
-    several : {"leave-out", "copy-each"}
-        What becomes of stories of several of the topics: nothing, or a row of each of these topics.
+    several : {"leave-out", "copy-each", "first"}
+        What becomes of stories of several of the topics: nothing, a row of each of these topics, or one row of the
+        first of them that the story lists.
 
     Returns
     -------
@@ -102,8 +103,8 @@ def read_reuters(
     parts: list[list[tuple[str, str]]] = [[], []]
     for story in _stories(paths):
         part = _part(story, split)
-        chosen = [topic for topic in story.topics if topic in topics]
-        if part is not None and chosen and (len(chosen) == 1 or several == "copy-each"):
+        chosen = _counted_topics(story, topics, several)
+        if part is not None and chosen:
             words = story.text(text)
             if words.strip() and not _is_numeric(words):
                 parts[part] += [(topic, words) for topic in chosen]
@@ -155,6 +156,14 @@ def _stories(paths: Sequence[Path]) -> Iterator[Story]:
                 topics=tuple(TOPIC.findall(topics[1])) if topics else (),
                 marked_text=text[1] if text else "",
             )
+
+
+def _counted_topics(story: Story, topics: Collection[str], several: SeveralTopics) -> list[str]:
+    """List the topics under which a story has a row."""
+    chosen = [topic for topic in story.topics if topic in topics]
+    if len(chosen) <= 1 or several == "copy-each":
+        return chosen
+    return chosen[:1] if several == "first" else []
 
 
 def _part(story: Story, split: Split) -> int | None:

@@ -65,9 +65,11 @@ class Ascent(AscentRecord):
                 lower.set_xlabel("Step")
                 if column == 0:
                     upper.set_ylabel("Length scale")
-                    middle.set_ylabel("Mean |gradient| / peak")
-                    lower.set_ylabel("Log evidence, or bound, / n")
-            drawing.suptitle(f"{legible(config.title, LONGEST_TITLE)}\nfirst split", fontsize=8, x=0.01, ha="left")
+                    middle.set_ylabel("Mean |gradient|\n/ peak")
+                    lower.set_ylabel("Log evidence,\nor bound, / n")
+            drawing.suptitle(
+                f"{legible(config.title, LONGEST_TITLE)}\nfirst split", fontsize=8, x=0.01, ha="left", wrap=True
+            )
             return save(drawing, folder, self.name, formats)
 
 

@@ -99,7 +99,7 @@ class DecisionField(Record):
                 axes.set_aspect("equal")
                 axes.grid(visible=False)
             boundary.set_ylabel(f"{legible(data['feature_names'][1])}{unit}")
-            drawing.suptitle(legible(config.title, LONGEST_TITLE), fontsize=8, x=0.01, ha="left")
+            drawing.suptitle(legible(config.title, LONGEST_TITLE), fontsize=8, x=0.01, ha="left", wrap=True)
             handles = [*_class_handles(boundary, data["class_names"]), *_other_handles(boundary)]
             drawing.legend(handles=handles, loc="outside lower left", ncols=3)
             return save(drawing, folder, self.name, formats)

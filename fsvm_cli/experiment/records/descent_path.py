@@ -74,7 +74,9 @@ class DescentPath(Record):
                     lower.set_ylabel("Objective (start: 1)", color=COLOURS[0])
                 if column == len(machines) - 1:
                     right.set_ylabel("Active features", color=COLOURS[1])
-            drawing.suptitle(f"{legible(config.title, LONGEST_TITLE)}\nfirst split", fontsize=8, x=0.01, ha="left")
+            drawing.suptitle(
+                f"{legible(config.title, LONGEST_TITLE)}\nfirst split", fontsize=8, x=0.01, ha="left", wrap=True
+            )
             return save(drawing, folder, self.name, formats)
 
 

@@ -89,7 +89,9 @@ class DistributionDistance(Record):
                 axes.set_ylabel("Share of samples")
             for axes in all_axes[: len(panels)][-COLUMNS:]:
                 axes.set_xlabel("At most this value" + ("" if config.scaling == "none" else " (scaled)"))
-            drawing.suptitle(f"{legible(config.title, LONGEST_TITLE)}\nfirst split", fontsize=8, x=0.01, ha="left")
+            drawing.suptitle(
+                f"{legible(config.title, LONGEST_TITLE)}\nfirst split", fontsize=8, x=0.01, ha="left", wrap=True
+            )
             drawing.legend(handles=handles, loc="outside lower left", ncols=4)
             return save(drawing, folder, self.name, formats)
 

@@ -85,5 +85,7 @@ class LengthScales(AscentRecord):
                 histogram.hist(lengths, bins=bins, color=COLOURS[0])
                 histogram.set_xlabel("Length scale")
                 histogram.set_ylabel("Features")
-            drawing.suptitle(f"{legible(config.title, LONGEST_TITLE)}\nfirst split", fontsize=8, x=0.01, ha="left")
+            drawing.suptitle(
+                f"{legible(config.title, LONGEST_TITLE)}\nfirst split", fontsize=8, x=0.01, ha="left", wrap=True
+            )
             return save(drawing, folder, self.name, formats)

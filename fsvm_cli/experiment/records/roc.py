@@ -120,7 +120,7 @@ class Roc(Record):
             all_axes[0].set_ylabel(f"True positive rate (class {legible(data['class_names'][1])})")
             n_test = int(auc[["n_positive", "n_negative"]].iloc[0].sum())
             heading = f"{legible(config.title, LONGEST_TITLE)}\nfirst split, {n_test} test rows"
-            drawing.suptitle(heading, fontsize=8, x=0.01, ha="left")
+            drawing.suptitle(heading, fontsize=8, x=0.01, ha="left", wrap=True)
             return save(drawing, folder, self.name, formats)
 
 

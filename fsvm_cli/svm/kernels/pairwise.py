@@ -23,7 +23,7 @@ from fsvm_cli.svm.kernels.compiled import (
     distances_in_place,
 )
 from fsvm_cli.svm.kernels.sparse_products import sparse_inner_products
-from fsvm_cli.svm.kernels.weighted_statistic import contract_differences, weighted_statistic
+from fsvm_cli.svm.kernels.weighted_statistic import contract_differences, cross_statistic, weighted_statistic
 
 if TYPE_CHECKING:
     from fsvm_cli.svm.vectors import Array
@@ -186,13 +186,6 @@ class _FeatureLoop(PairwiseStatistic):
     def _slope(self, difference: Array) -> Array:
         """Return dt/dv as a function of u - v."""
 
-    def matrix(self, A: Matrix, B: Matrix, weights: Array | None) -> Array:
-        total = np.zeros((A.shape[0], B.shape[0]))
-        for j in range(A.shape[1]):
-            term = self._term(A[:, j, None] - B[None, :, j])
-            total += term if weights is None else weights[j] * term
-        return total
-
     def input_contraction(self, A: Matrix, B: Matrix, weights: Array | None, G: Array) -> Array:
         contracted = np.empty((B.shape[0], A.shape[1]))
         for j in range(A.shape[1]):
@@ -239,6 +232,16 @@ class AnovaSum(_FeatureLoop):
 
     code: ClassVar[int] = ANOVA_SUM
     gamma: float
+
+    def matrix(self, A: Matrix, B: Matrix, weights: Array | None) -> Array:  # noqa: D102
+        weights = np.ones(A.shape[1]) if weights is None else weights
+        if A is B:
+            return weighted_statistic(self._form, A, weights)
+        return cross_statistic(self._form, A, B, weights)
+
+    @property
+    def _form(self) -> Form:
+        return Form(self.code, IDENTITY, gamma=self.gamma)
 
     def _term(self, difference: Array) -> Array:
         return np.exp(-self.gamma * difference**2)

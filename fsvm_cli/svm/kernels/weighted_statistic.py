@@ -1,4 +1,4 @@
-"""Statistics of samples with themselves whose weights change again and again, and are often 0."""
+"""Statistics summed by compiled loops: at weights that change again and again, or of terms that do not factorise."""
 
 from __future__ import annotations
 
@@ -28,6 +28,24 @@ def weighted_statistic(form: Form, X: Array, weights: Array) -> Array:
     return statistic
 
 
+def cross_statistic(form: Form, A: Array, B: Array, weights: Array) -> Array:
+    """Return s(a_i, b_k) for all pairs.
+
+    Parameters
+    ----------
+    form : Form
+        Of which the statistic is used.
+    A, B : (n_a, d) and (n_b, d) array
+    weights : (d,) array
+
+    Returns
+    -------
+    (n_a, n_b) array
+    """
+    statistic: Array = _sum_cross_terms(form, np.ascontiguousarray(A), np.ascontiguousarray(B.T), weights)
+    return statistic
+
+
 def contract_differences(X: Array, coefficients: Array) -> Array:
     """Return sum_ik coefficients_ik |x_ij - x_kj| for each feature j.
 
@@ -54,6 +72,15 @@ def _sum_terms(form: Form, columns: Array, weights: Array) -> Array:
             add_terms(form, statistic[i, i:], columns[j, i], columns[j, i:], weights[j], scratch)
         for k in range(i):
             statistic[i, k] = statistic[k, i]
+    return statistic
+
+
+@njit(**ALLOCATING)
+def _sum_cross_terms(form: Form, A: Array, columns: Array, weights: Array) -> Array:
+    statistic, scratch = np.zeros((A.shape[0], columns.shape[1])), np.empty(columns.shape[1])
+    for i in range(A.shape[0]):
+        for j in range(weights.size):
+            add_terms(form, statistic[i], A[i, j], columns[j], weights[j], scratch)
     return statistic
 
 

@@ -1,0 +1,27 @@
+"""`fsvm report`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+
+@click.command("report")
+@click.argument("results", type=click.Path(path_type=Path), default="results")
+@click.option(
+    "--out", type=click.Path(path_type=Path, dir_okay=False), help="File to write.  [default: RESULTS/index.html]"
+)
+def command(results: Path, out: Path | None) -> None:
+    """Write all results as one page, which opens in any browser, without a network.
+
+    RESULTS is the folder of one experiment, or one that holds several.
+    """
+    from fsvm_cli.errors import DataError
+    from fsvm_cli.page.write import PAGE_NAME, write_page
+    from fsvm_cli.report.folder import results_folders
+
+    folders = results_folders(results)
+    if not folders:
+        raise DataError(f"{results}: no results here; 'fsvm run' makes them")
+    click.echo(write_page(folders, out or results / PAGE_NAME))

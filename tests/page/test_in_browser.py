@@ -1,0 +1,133 @@
+"""The page in a real browser, without a network."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
+
+from fsvm_cli.page.content import VERDICTS
+from tests.page.conftest import HOSTILE, content_of, experiment
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from playwright.sync_api import Locator, Page
+
+    OpenPage = Callable[..., Page]
+
+FIVE = content_of(
+    experiment(0),
+    experiment(1, "Sonar", dataset="sonar", method="kpd", document="kpd2018"),
+    *(experiment(number) for number in (2, 3, 4)),
+)
+LONG = "long" * 200
+NAMES = (HOSTILE, "\"quoted\" 'twice' & more", LONG, "تعرف النبيذ", "line\nbreak\x1b[31m")
+
+
+def shown(page: Page, selector: str) -> list[str]:
+    return page.locator(f"{selector}:visible").evaluate_all(
+        "all => all.map(each => each.id || each.textContent.trim())"
+    )
+
+
+def all_pictures_are_drawn(place: Locator) -> None:
+    pictures = place.locator("img").all()
+    assert pictures
+    for picture in pictures:
+        expect(picture).to_have_js_property("naturalWidth", 200)
+
+
+def test_filters_leave_what_fits(open_page: OpenPage) -> None:
+    page = open_page(FIVE)
+    everything = [f"experiment-{number}" for number in range(5)]
+    for field, value, left in (
+        ("verdict", VERDICTS[2], ["experiment-2"]),
+        ("dataset", "sonar", ["experiment-1"]),
+        ("method", "kpd", ["experiment-1"]),
+        ("document", "kpd2018", ["experiment-1"]),
+    ):
+        page.select_option(f"#{field}", value)
+        assert shown(page, ".experiment") == left
+        assert page.locator("#claims tbody tr:visible").count() == 1
+        page.click("text=Show all")
+        expect(page.locator(".experiment[hidden]")).to_have_count(0)
+        assert shown(page, ".experiment") == everything
+    page.fill("#words", "sonar elsewhere")
+    assert page.inner_text("#shown") == "0 of 5 experiments, 0 of 5 published claims shown"
+    page.fill("#words", "SONAR")
+    assert page.inner_text("#shown") == "1 of 5 experiments, 0 of 5 published claims shown"
+
+
+def test_a_heading_sorts_numbers_as_numbers_and_turns(open_page: OpenPage) -> None:
+    page = open_page(content_of(*(experiment(number) for number in range(12))))
+    heading = page.get_by_role("button", name="obtained")
+    for turn, expected in (("ascending", range(12)), ("descending", range(11, -1, -1))):
+        heading.click()
+        assert page.locator("th", has=heading).get_attribute("aria-sort") == turn
+        found = page.locator("#claims tbody td:nth-child(3)").all_inner_texts()
+        assert found == [str(number) for number in expected]
+
+
+def test_a_claim_leads_to_its_evidence_although_filters_hide_it(open_page: OpenPage) -> None:
+    page = open_page(FIVE)
+    assert page.locator("#experiment-3 img").get_attribute("src") is None
+    page.get_by_role("link", name="doc.claim3").click()
+    row = page.locator("tr.target")
+    assert row.get_attribute("id") == "experiment-3:doc.claim3"
+    assert page.locator("#experiment-3").get_attribute("open") is not None
+    assert row.evaluate("row => row === document.activeElement")
+    all_pictures_are_drawn(page.locator("#experiment-3"))
+    page.fill("#words", "no such word")
+    page.evaluate("location.hash = '#experiment-2'")
+    expect(page.locator("#experiment-2")).to_be_visible()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_theme_is_that_of_the_system_until_it_is_changed(open_page: OpenPage, scheme: str) -> None:
+    page = open_page(FIVE, scheme=scheme)
+    lightness = "parseInt(getComputedStyle(document.body).backgroundColor.slice(4))"
+    was_dark = page.evaluate(lightness) < 100
+    assert was_dark == (scheme == "dark")
+    page.click("#theme")
+    assert (page.evaluate(lightness) < 100) != was_dark
+    assert page.get_attribute("#theme", "aria-pressed") == str(not was_dark).lower()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nothing_bars_the_way_of_keyboards_and_screen_readers(open_page: OpenPage, scheme: str) -> None:
+    page = open_page(FIVE, scheme=scheme)
+    page.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true })")
+    all_pictures_are_drawn(page.locator("main"))
+    found = Axe().run(page)
+    assert found.violations_count == 0, found.generate_report()
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "skip"
+
+
+def test_hostile_names_stay_text_and_fit_the_screen(open_page: OpenPage) -> None:
+    strange = [experiment(number, name, dataset=name, method=name, document=name) for number, name in enumerate(NAMES)]
+    page = open_page(content_of(*strange))
+    page.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true })")
+    assert page.title() == "Results"
+    assert page.locator("script").count() == 1
+    for number, name in enumerate(NAMES):
+        assert page.inner_text(f"#experiment-{number} h3") == name.replace("\x1b", "\\x1b").replace("\n", " ")
+    for width in (1440, 360):
+        page.set_viewport_size({"width": width, "height": 800})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_paper_shows_every_experiment_and_figure(open_page: OpenPage) -> None:
+    page = open_page(FIVE)
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    all_pictures_are_drawn(page.locator("main"))
+    assert page.locator(".experiment[open]").count() == 5
+
+
+def test_three_hundred_experiments_open_and_answer(open_page: OpenPage) -> None:
+    page = open_page(content_of(*(experiment(number) for number in range(300))))
+    page.fill("#words", "claim299")
+    assert page.inner_text("#shown") == "1 of 300 experiments, 1 of 300 published claims shown"

@@ -1,0 +1,65 @@
+"""Tables for a paper."""
+
+from __future__ import annotations
+
+from math import isnan, nan
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fsvm_cli.report.curve_table import CurveTable, Estimate
+from fsvm_cli.report.printing import printed_table, rounded
+from tests.helpers.calling import fsvm_here
+
+RESULTS = Path(__file__).parents[2] / "results"
+HARSH = r"a_b & 100 % of $x^2$ \ {#} ~ | *"
+
+
+@pytest.mark.parametrize(
+    ("mean", "half_width", "expected"),
+    [
+        (66.9533, 0.6268, ("66.95", "0.63")),
+        (66.9533, 0.0996, ("66.95", "0.10")),
+        (66.9533, 12.4, ("67", "12")),
+        (66.9533, 123.0, ("70", "120")),
+        (66.9533, 0.0012, ("66.9533", "0.0012")),
+        (50.0, 0.0, ("50.00", "0")),
+        (50.0, nan, ("50.00", "")),
+        (nan, nan, ("–", "")),
+    ],
+)
+def test_numbers_are_rounded_to_two_digits_of_their_uncertainty(
+    mean: float, half_width: float, expected: tuple[str, str]
+) -> None:
+    assert rounded(Estimate(mean, half_width)) == expected
+
+
+@given(st.floats(0.0, 100.0), st.floats(1e-9, 50.0))
+def test_rounding_moves_nothing_by_more_than_a_tenth_of_the_uncertainty(mean: float, half_width: float) -> None:
+    written_mean, written_half_width = map(float, rounded(Estimate(mean, half_width)))
+    assert abs(written_mean - mean) <= 0.0501 * half_width + 1e-12
+    assert abs(written_half_width - half_width) <= 0.0501 * half_width
+
+
+def test_signs_that_latex_and_markdown_read_are_escaped() -> None:
+    table = CurveTable("accuracy in %", ("features", HARSH), (1,), ((Estimate(66.9533, 0.6268),),), "Mean ± 95 %.")
+    latex = printed_table(table, HARSH, "latex")
+    assert r"a\_b \& 100 \% of \$x\textasciicircum{}2\$ \textbackslash{} \{\#\} \textasciitilde{} | *" in latex
+    assert r"1 & $66.95 \pm 0.63$ \\" in latex
+    assert latex.count("&") == 2 + latex.count(r"\&")
+    markdown = printed_table(table, HARSH, "markdown")
+    assert r"| features | a\_b & 100 % of $x^2$ \\ {\#} ~ \| \* |" in markdown
+    assert "| 1 | 66.95 ± 0.63 |" in markdown
+
+
+@pytest.mark.parametrize("style", ["markdown", "latex"])
+def test_the_table_of_an_experiment_has_a_row_for_each_size(style: str) -> None:
+    answer = fsvm_here("table", RESULTS / "wine", "--format", style)
+    assert answer.code == 0, answer.err
+    assert "66.95" in answer.out
+    rows = [line for line in answer.out.splitlines() if " 0." in line]
+    assert len(rows) == 13
+    assert not isnan(float(rows[0].replace("&", "|").strip("| ").split("|")[0]))
+    assert fsvm_here("table", RESULTS / "nowhere").code == 3
