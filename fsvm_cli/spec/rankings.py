@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import Field, create_model, model_validator
 
@@ -24,8 +24,8 @@ LEAK = " (test leak)"
 """Ends the label of a ranking that sees the test part, wherever it is shown: in tables, figures and verdicts."""
 
 
-TRAINING_ROWS = "training rows"
-ALL_ROWS = "all rows"
+TRAINING_ROWS: Final = "training rows"
+ALL_ROWS: Final = "all rows"
 
 
 class Ranking(StrictModel):
