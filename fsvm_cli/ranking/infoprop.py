@@ -71,6 +71,11 @@ class Infoprop(MachineRanker, LeakingRanker):
     n_features_to_select : int or None, default=None
         Size of the selected subset; half of the features where None.
 
+    Attributes
+    ----------
+    chosen_ : dict
+        `support_vectors`, how many the machines on all samples have, in the mean over them.
+
     Notes
     -----
     Source: infoprop2001, equations (3), (5) and (6), with this correction: (5) prints the derivative with respect to
@@ -135,6 +140,7 @@ class Infoprop(MachineRanker, LeakingRanker):
         self, svm: SVM, X: NDArray[np.float64], confusion: NDArray[np.intp], n_classes: int
     ) -> NDArray[np.float64]:
         """Hand the credit that the machines earned on to the features."""
+        self.chosen_["support_vectors"] = round(float(np.count_nonzero(svm.dual_coef_, axis=1).mean()))
         earned = indicator_credits(confusion)
         # Both indicators of two classes are the sign of one machine.
         of_machine = [earned.sum()] if n_classes == 2 else earned[:n_classes]

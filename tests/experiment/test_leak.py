@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array, issparse
 
 from fsvm_cli.documents import model_from_json
 from fsvm_cli.experiment.plan import Experiment, Trial
-from fsvm_cli.experiment.trial import draw_parts, run_trial
+from fsvm_cli.experiment.trial import Parts, draw_parts, run_trial
 from fsvm_cli.ranking.fisher import Fisher
 from fsvm_cli.ranking.infoprop import Infoprop
 from fsvm_cli.spec.rankings import LEAK
@@ -66,6 +67,16 @@ def test_a_ranking_on_all_rows_sees_both_parts_and_the_others_do_not(planned: Pl
     np.testing.assert_array_equal(found.outcomes[1].scores, Fisher().fit(*everything).scores_)
     assert found.outcomes[0].scores != found.outcomes[1].scores
     assert experiment.key(0, FIRST) != experiment.key(1, FIRST)
+
+
+@pytest.mark.parametrize("form", [np.asarray, csr_array])
+def test_all_rows_are_those_of_both_parts_in_the_form_that_they_have(form: Callable[[Any], Any]) -> None:
+    train, test = np.eye(3), np.array([[0.0, 2.0, 0.0]])
+    X, y = Parts(form(train), np.arange(3), form(test), np.array([1])).all_rows()
+    assert type(X) is type(form(train))
+    assert issparse(X) == (form is csr_array)
+    np.testing.assert_array_equal(X.toarray() if issparse(X) else X, np.vstack([train, test]))
+    assert y.tolist() == [0, 1, 2, 1]
 
 
 def test_the_other_keys_do_not_know_of_the_word(planned: Planned) -> None:

@@ -9,6 +9,7 @@ import pytest
 from scipy.sparse import csr_array
 from sklearn.metrics import mutual_info_score
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
+from sklearn.svm import SVC
 
 from fsvm_cli.information import indicator_credits
 from fsvm_cli.ranking.infoprop import Infoprop, feature_influence
@@ -45,6 +46,14 @@ def test_linear_kernel_shares_by_the_size_of_the_weights(y: np.ndarray) -> None:
     per_machine = [earned.sum()] if len(svm.classes_) == 2 else earned
     expected = per_machine @ (weights / weights.sum(axis=1, keepdims=True))
     np.testing.assert_allclose(fit_on_test(y, kernel="linear", C=1.0).scores_, expected, rtol=1e-9)
+
+
+@every_problem
+def test_the_support_vectors_are_those_of_another_solver(y: np.ndarray) -> None:
+    classes = np.unique(y)
+    machines = [SVC(kernel="linear", C=1.0, tol=1e-8).fit(X[TRAIN], y[TRAIN] == each) for each in classes]
+    expected = round(np.mean([machine.n_support_.sum() for machine in machines]))
+    assert fit_on_test(y, kernel="linear", C=1.0).chosen_["support_vectors"] == expected
 
 
 @every_kernel

@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from fsvm_cli.spec.claims.base import Claim
+from fsvm_cli.evaluation.statistics import MeanInterval
+from fsvm_cli.spec.claims.base import Claim, Place
+from fsvm_cli.spec.claims.findings import Comparison
 from fsvm_cli.spec.claims.registry import claim_kinds
 from fsvm_cli.spec.claims.verdict import Judgement, verdict_of, verdict_on_bounds
 
@@ -71,6 +73,11 @@ class Found:
     def scores(self, ranking: str) -> Any:
         return self.of_features[ranking]
 
+    def compared(self, higher: Place, lower: Place) -> Comparison:
+        centre = {30: 0.5, 11: 3.0}[int(higher.features)]  # type: ignore[arg-type]
+        found = MeanInterval(centre, 1.0, centre - 1.0, centre + 1.0, 200)
+        return Comparison(found, 0.5, found, "an interval")
+
 
 SAID = {"id": "c", "claim": "c", "where": "w"}
 
@@ -113,3 +120,39 @@ def test_the_least_correlated_two_decide(between: list[str], verdict: str) -> No
         pairs = zip(Found().scores("one"), Found().scores("alike"), strict=True)
         expected = [scipy.stats.pearsonr(*pair)[0] for pair in pairs]
         assert judged.reproduced == pytest.approx(np.mean(expected), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("features", "within", "verdict"),
+    [(30, 1.5, "reproduced"), (30, 1.0, "inconclusive"), (11, 1.5, "differs"), (11, 3.5, "inconclusive")],
+)
+def test_what_is_similar_is_so_by_the_whole_interval(features: int, within: float, verdict: str) -> None:
+    said = SAID | {"kind": "similar", "one": {"features": features}, "other": {}, "within": within}
+    assert claim_kinds()["similar"].model_validate(said).judge(Found()).verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("quantity", "published", "expected"),
+    [
+        ("accuracy", 83.3, 100 * 50 / 60),
+        ("class-uncertainty", 1.6, np.log2(3)),
+        ("classifier-information", 1.0, 0.9591),
+    ],
+)
+def test_numbers_of_a_printed_confusion_matrix_are_computed_again(
+    quantity: str, published: float, expected: float
+) -> None:
+    said = SAID | {"kind": "confusion-matrix", "quantity": quantity, "published": published, "decimals": 1}
+    said |= {"matrix": ((15, 0, 5), (0, 15, 5), (0, 0, 20)), "tolerance": 0.1}
+    judged = claim_kinds()["confusion-matrix"].model_validate(said).judge(Found())
+    assert judged.verdict == "reproduced"
+    assert judged.reproduced == pytest.approx(expected, abs=5e-5)
+    wrong = claim_kinds()["confusion-matrix"].model_validate(said | {"published": published + 0.3}).judge(Found())
+    assert wrong.verdict == "differs"
+
+
+@pytest.mark.parametrize("matrix", [((1, 2), (3, 4), (5, 6)), ((0, 0), (0, 0))])
+def test_a_confusion_matrix_that_is_none_is_refused(matrix: tuple[tuple[int, ...], ...]) -> None:
+    said = SAID | {"kind": "confusion-matrix", "quantity": "accuracy", "published": 1, "tolerance": 1}
+    with pytest.raises(ValueError, match="as many columns as rows"):
+        claim_kinds()["confusion-matrix"].model_validate(said | {"matrix": matrix})

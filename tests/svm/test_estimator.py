@@ -11,10 +11,11 @@ import pytest
 from scipy import sparse
 from sklearn.datasets import load_iris
 from sklearn.model_selection import GridSearchCV
+from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import fsvm_cli.svm as floor
-from fsvm_cli.svm import KERNELS, SVM, Anova, ConvergenceError, Gaussian, Linear, Polynomial
+from fsvm_cli.svm import KERNELS, SVM, Anova, ConvergenceError, Gaussian, Linear, Polynomial, Tanh
 
 X, Y = load_iris(return_X_y=True)
 NAMES = np.array(["setosa", "versicolor", "virginica"])[Y]
@@ -48,6 +49,16 @@ def test_input_gradient_is_that_of_the_decision_function(kernel):
         step = 1e-5 * np.eye(4)[j]
         difference = machine.decision_function(X[::30] + step) - machine.decision_function(X[::30] - step)
         np.testing.assert_allclose(gradient[:, :, j], difference.T / 2e-5, rtol=1e-5, atol=1e-4)
+
+
+def test_tanh_agrees_with_another_solver_where_its_gram_matrix_is_positive_definite(rng):
+    samples, kernel = rng.normal(size=(40, 400)), Tanh(scale=0.002, offset=-0.1)
+    labels = np.where(samples[:, 0] + 0.5 * rng.normal(size=40) > 0, 1, -1)
+    assert np.linalg.eigvalsh(kernel.gram(samples, samples)).min() > 0.1
+    new = rng.normal(size=(20, 400))
+    peer = SVC(kernel="sigmoid", gamma=0.002, coef0=0.1, C=2.0, tol=1e-9).fit(samples, labels)
+    found = SVM(kernel, C=2.0, tolerance=1e-10).fit(samples, labels)
+    np.testing.assert_allclose(found.decision_function(new), peer.decision_function(new), atol=1e-6)
 
 
 def test_two_classes_have_one_machine():
