@@ -82,8 +82,8 @@ class GramMatrices(BaseKernels):
         n_train : int, optional
             The first so many rows are those of the training part; all where it is None.
         known_semidefinite : sequence of bool
-            Whether each is a Gram matrix of a kernel that is positive semidefinite, which is then not checked; where
-            nothing is said, all are.
+            Whether each is a Gram matrix of a kernel that is positive semidefinite, so that neither this nor its
+            symmetry is checked; where nothing is said, all are.
 
         Raises
         ------
@@ -95,8 +95,10 @@ class GramMatrices(BaseKernels):
             raise ValueError(f"Gram matrices of one size are needed, one for each kernel, not an array {stack.shape}")
         for number, (gram, known) in enumerate(itertools.zip_longest(stack, known_semidefinite), start=1):
             label = f"the Gram matrix of base kernel {number}"
-            _check_symmetric(gram, label)
+            if not np.isfinite(gram).all():
+                raise ValueError(f"{label} holds values that are not finite")
             if not known:
+                _check_symmetric(gram, label)
                 _check_semidefinite(gram, label)
         traces = np.maximum(np.trace(stack, axis1=1, axis2=2), 0.0)
         if not traces.any():
@@ -117,7 +119,8 @@ class GramMatrices(BaseKernels):
         return total
 
     def products(self, coefficients: Array) -> Array:  # noqa: D102 - as in BaseKernels
-        return self.training @ coefficients
+        m, n, _ = self.training.shape
+        return np.asarray(np.dot(self.training.reshape(m * n, n), coefficients), dtype=np.float64).reshape(m, n)
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,8 +195,6 @@ class WithIdentity(BaseKernels):
 
 
 def _check_symmetric(gram: Array, label: str) -> None:
-    if not np.isfinite(gram).all():
-        raise ValueError(f"{label} holds values that are not finite")
     if not np.array_equal(gram, gram.T) and np.abs(gram - gram.T).max() > _room(gram):
         raise ValueError(f"{label} is not symmetric")
 

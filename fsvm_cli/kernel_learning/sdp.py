@@ -1,4 +1,15 @@
-"""Weights of either sign: the semidefinite programme of Lanckriet et al. (2004), by cutting planes over the weights."""
+"""Weights of either sign: the semidefinite programme of Lanckriet et al. (2004), by cutting planes over the weights.
+
+The value is convex in the weights, which are few. A machine at one point bounds it from below everywhere by a linear
+function, and an eigenvector v of a negative eigenvalue forbids a half-space, for v'Kv >= 0 must hold. A linear
+programme over all these cuts gives a lower bound and the next point, which is moved towards the centre, where all
+kernels have equal shares, until it is semidefinite; the machine there bounds the optimum from above.
+
+References
+----------
+- G. R. G. Lanckriet, N. Cristianini, P. Bartlett, L. El Ghaoui and M. I. Jordan, "Learning the Kernel Matrix with
+  Semidefinite Programming", Journal of Machine Learning Research 5, 2004, pages 27-72.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +20,7 @@ import numpy as np
 from scipy.linalg import eigh, lapack, qr
 from scipy.optimize import linprog
 
-from fsvm_cli.kernel_learning.margin import LearnedKernel, relative_gap
+from fsvm_cli.kernel_learning.margin import relative_gap
 from fsvm_cli.kernel_learning.qcqp import MACHINE_TOLERANCE, descend
 from fsvm_cli.kernel_learning.trained import Trainer
 
@@ -19,7 +30,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from fsvm_cli.kernel_learning.base_kernels import GramMatrices
-    from fsvm_cli.kernel_learning.margin import Margin
+    from fsvm_cli.kernel_learning.margin import LearnedKernel, Margin
     from fsvm_cli.kernel_learning.trained import Trained
     from fsvm_cli.svm.vectors import Array
 
@@ -77,16 +88,6 @@ def learn_signed_weights(
     -----
     Source: jebara-slides, "SVM Kernel Selection", Table 1, after Lanckriet et al. (2004), eq. (12); the slides print
     the conic problem, and the table is that of this one.
-
-    The value is convex in the weights, which are few. A machine at one point bounds it from below everywhere by a
-    linear function, and an eigenvector v of a negative eigenvalue forbids a half-space, for v'Kv >= 0 must hold. A
-    linear programme over all these cuts gives a lower bound and the next point, which is moved towards the centre,
-    where all kernels have equal shares, until it is semidefinite; the machine there bounds the optimum from above.
-
-    References
-    ----------
-    - G. R. G. Lanckriet, N. Cristianini, P. Bartlett, L. El Ghaoui and M. I. Jordan, "Learning the Kernel Matrix with
-      Semidefinite Programming", Journal of Machine Learning Research 5, 2004, pages 27-72.
     """
     if not tolerance > 0.0:
         raise ValueError(f"tolerance must be > 0, not {tolerance!r}")
@@ -106,17 +107,7 @@ def learn_signed_weights(
             reached = search.towards(target)
             between = search.between(best, reached)
             best = min(best, reached, between, key=lambda point: point.upper)
-    gap = relative_gap(best.upper, lower)
-    return LearnedKernel(
-        best.shares * kernels.units,
-        margin.ridge,
-        best.machine,
-        squared_norm=float(best.shares @ best.forms),
-        objective=2.0 * best.upper,
-        gap=gap,
-        iterations=trainer.n_machines,
-        converged=gap <= tolerance,
-    )
+    return trainer.learned(best, lower, tolerance)
 
 
 class _Search:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fsvm_cli.kernel_learning.margin import longest_scaling, scaled_bound
+from fsvm_cli.kernel_learning.margin import LearnedKernel, longest_scaling, relative_gap, scaled_bound
 
 if TYPE_CHECKING:
     from fsvm_cli.kernel_learning.base_kernels import BaseKernels
@@ -51,13 +51,6 @@ class Trained:
         """Derivative of the value by the shares."""
         return -0.5 * self.forms
 
-    def lower_bound(self, margin: Margin) -> float:
-        """Return what no shares >= 0 at all can go below: the dual objective with the worst of the kernels."""
-        alpha = self.machine.alpha
-        longest = longest_scaling(alpha, margin.bound)
-        ridge_term = margin.ridge * float(alpha @ alpha)
-        return scaled_bound(float(alpha.sum()), ridge_term, float(self.forms.max()), longest)
-
 
 class Trainer:
     """Trains machines at one point after the other.
@@ -79,6 +72,7 @@ class Trainer:
 
     def __init__(self, kernels: BaseKernels, y: Array, margin: Margin, tolerance: float) -> None:
         self.kernels, self.y, self.margin, self.tolerance = kernels, y, margin, tolerance
+        self.units = kernels.units
         self.n_machines = 0
         self._memory: list[Array] = []
 
@@ -95,17 +89,56 @@ class Trainer:
             self.margin.machine(point.gram, self.y, tolerance=self.tolerance, on_failure="raise")
         return point
 
-    def at(self, shares: Array, before: Trained | None = None) -> Trained:
-        """Train the machine at some shares, beginning at another if one is given."""
+    def at(self, shares: Array, before: Trained | None = None, alpha0: Array | None = None) -> Trained:
+        """Train the machine at some shares, beginning at alpha0, or at another machine's, if one is given."""
         self.n_machines += 1
-        gram = self.kernels.combined(shares * self.kernels.units, self._memory_beside(before))
-        alpha0 = None if before is None else before.machine.alpha
+        gram = self.kernels.combined(shares * self.units, self._memory_beside(before))
+        if alpha0 is None and before is not None:
+            alpha0 = before.machine.alpha
         machine = self.margin.machine(gram, self.y, tolerance=self.tolerance, alpha0=alpha0)
-        c = machine.alpha * self.y
-        products = self.kernels.products(c) * self.kernels.units[:, None]
+        products, forms = self._products(machine.alpha)
         known = machine.duality_gap < 1.0
         upper = machine.objective / (1.0 - machine.duality_gap) if known else math.inf
-        return Trained(shares, gram, machine, products, products @ c, upper)
+        return Trained(shares, gram, machine, products, forms, upper)
+
+    def lower_bound(self, alpha: Array, forms: Array | None = None) -> float:
+        """Return what no shares >= 0 at all can go below: the dual objective with the kernel that is worst for alpha.
+
+        Parameters
+        ----------
+        alpha : (n,) array
+            Any that is feasible.
+        forms : (m,) array, optional
+            c' K_i c of the kernels at unit trace, where they are known.
+        """
+        if forms is None:
+            forms = self._products(alpha)[1]
+        longest = longest_scaling(alpha, self.margin.bound)
+        ridge_term = self.margin.ridge * float(alpha @ alpha)
+        return scaled_bound(float(alpha.sum()), ridge_term, float(forms.max()), longest)
+
+    def learned(self, best: Trained, lower: float, tolerance: float) -> LearnedKernel:
+        """Return the best machine and its weights, with the gap that a lower bound of all values leaves."""
+        weights, n_own, ridge = best.shares * self.units, len(best.shares), self.margin.ridge
+        if self.margin.kind == "learned-2-norm":  # the weight of the last kernel, the identity
+            n_own, ridge = n_own - 1, float(weights[-1])
+        gap = relative_gap(best.upper, lower)
+        return LearnedKernel(
+            weights[:n_own],
+            ridge,
+            best.machine,
+            squared_norm=float(best.shares[:n_own] @ best.forms[:n_own]),
+            objective=2.0 * best.upper,
+            gap=gap,
+            iterations=self.n_machines,
+            converged=gap <= tolerance,
+        )
+
+    def _products(self, alpha: Array) -> tuple[Array, Array]:
+        """Return each kernel, at unit trace, times c = alpha y, and c' times that."""
+        c = alpha * self.y
+        products = self.kernels.products(c) * self.units[:, None]
+        return products, products @ c
 
     def _memory_beside(self, before: Trained | None) -> Array:
         """Return memory for a Gram matrix that is not that of a point; fresh memory would cost more than the sum."""
