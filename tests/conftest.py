@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
-from fsvm_cli.experiment import plan
-from tests.helpers.calling import N_TRIALS, N_TRIALS_UNTOUCHED, fsvm_here, hashes, write_config
+from tests.helpers.calling import N_TRIALS, fsvm_here, hashes, write_config
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -79,34 +78,27 @@ def rng() -> np.random.Generator:
     return np.random.default_rng(0)
 
 
-def reference_run(tmp_path_factory: pytest.TempPathFactory, n_trials: int) -> tuple[Path, dict[str, str]]:
-    """Run a small config undisturbed; the processes of pytest-xdist share what the first of them has done."""
+@pytest.fixture(scope="session")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]]:
+    """A config of `N_TRIALS` splits, and the hashes of what it leads to in one process that nothing disturbs.
+
+    The processes of pytest-xdist share what the first of them has done.
+    """
     base = tmp_path_factory.getbasetemp()
-    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / f"undisturbed-{n_trials}"
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "undisturbed"
     with filelock.FileLock(f"{folder}.lock"):
         if not folder.exists():
             folder.mkdir()
-            config = write_config(folder, protocol=f"{{splits: {n_trials}, train: 1/2, seed: 7}}", subsets="all")
+            config = write_config(folder, protocol=f"{{splits: {N_TRIALS}, train: 1/2, seed: 7}}", subsets="all")
             answer = fsvm_here("run", config, "--jobs", "1", "--out", folder / "results")
             assert answer.code == 0, answer.err
     return folder / "small.yaml", hashes(folder / "results" / "small")
 
 
-@pytest.fixture(scope="session")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]]:
-    """A config of `N_TRIALS` splits, and the hashes of what it leads to in one process that nothing disturbs."""
-    return reference_run(tmp_path_factory, N_TRIALS)
-
-
-@pytest.fixture(scope="session")
-def undisturbed_short(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]]:
-    """The same with `N_TRIALS_UNTOUCHED` splits, for runs that have to come to their end only."""
-    return reference_run(tmp_path_factory, N_TRIALS_UNTOUCHED)
-
-
 @pytest.fixture
 def edit_code(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     """Let a module look as if its code had been edited."""
+    from fsvm_cli.experiment import plan  # noqa: PLC0415 - as in tests.helpers.small_experiments
 
     def edit(module: str) -> None:
         digests = plan.source_digests

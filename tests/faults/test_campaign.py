@@ -1,7 +1,7 @@
 """Runs that are killed at random times, resumed, and compared byte by byte with a run that nothing disturbed.
 
-The routine suite kills one run and one child on this machine; other tests of it kill the parts of a Dask cluster, each
-once. ``make test-faults`` kills as many as ``FSVM_FAULTS`` says, at random times and in each way of running.
+The routine suite kills one child on this machine; other tests of it kill a run, twice, and the parts of a Dask cluster.
+``make test-faults`` kills as many as ``FSVM_FAULTS`` says, at random times and in each way of running.
 """
 
 from __future__ import annotations
@@ -92,23 +92,22 @@ def campaign(
         counts["rounds"] += 1
 
 
-@pytest.mark.parametrize("jobs", ["2"] if IS_ROUTINE else ["1", "2"])
-def test_runs_on_this_machine_that_are_killed(undisturbed_short: Undisturbed, tmp_path: Path, jobs: str) -> None:
-    campaign(undisturbed_short, tmp_path, int(jobs), lambda: ("--jobs", jobs), kill_one_of)
-
-
 @pytest.mark.parametrize(
     ("seed", "options"), [(4, ("--jobs", "2"))] if IS_ROUTINE else [(4, ("--jobs", "2")), (5, ("--dask", "local:2"))]
 )
 def test_runs_whose_children_are_killed(
-    undisturbed_short: Undisturbed, tmp_path: Path, seed: int, options: tuple[str, ...]
+    undisturbed: Undisturbed, tmp_path: Path, seed: int, options: tuple[str, ...]
 ) -> None:
-    campaign(undisturbed_short, tmp_path, seed, lambda: options, kill_a_child)
+    campaign(undisturbed, tmp_path, seed, lambda: options, kill_a_child)
 
 
 if not IS_ROUTINE:
 
-    def test_runs_on_a_cluster_of_which_anything_is_killed(undisturbed_short: Undisturbed, tmp_path: Path) -> None:
+    @pytest.mark.parametrize("jobs", ["1", "2"])
+    def test_runs_on_this_machine_that_are_killed(undisturbed: Undisturbed, tmp_path: Path, jobs: str) -> None:
+        campaign(undisturbed, tmp_path, int(jobs), lambda: ("--jobs", jobs), kill_one_of)
+
+    def test_runs_on_a_cluster_of_which_anything_is_killed(undisturbed: Undisturbed, tmp_path: Path) -> None:
         clusters = [Cluster(tmp_path)]
 
         def address() -> tuple[str, ...]:
@@ -130,6 +129,6 @@ if not IS_ROUTINE:
                 clusters[-1].scheduler.wait()
 
         try:
-            campaign(undisturbed_short, tmp_path, 3, address, strike)
+            campaign(undisturbed, tmp_path, 3, address, strike)
         finally:
             clusters[-1].__exit__()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.helpers.calling import N_TRIALS_UNTOUCHED, Answer, fsvm_here, hashes, n_stored
+from tests.helpers.calling import N_TRIALS, Answer, fsvm_here, hashes, n_stored
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,9 +27,9 @@ def run_limited(limit: int, *arguments: object) -> Answer:
 
 
 def test_a_store_that_cannot_grow_ends_the_run_and_the_next_one_goes_on(
-    undisturbed_short: tuple[Path, dict[str, str]], tmp_path: Path
+    undisturbed: tuple[Path, dict[str, str]], tmp_path: Path
 ) -> None:
-    config, expected = undisturbed_short
+    config, expected = undisturbed
     kept = 0
     for limit in (100_000, 200_000):
         answer = run_limited(limit, config, "--jobs", "1", "--out", tmp_path)
@@ -37,18 +37,18 @@ def test_a_store_that_cannot_grow_ends_the_run_and_the_next_one_goes_on(
         assert "Traceback" not in answer.err
         assert answer.err.splitlines()[-1].startswith(f"fsvm: {tmp_path}/small/trials.sqlite: cannot be written")
         assert "free some space, and run again" in answer.err.splitlines()[-1]
-        assert kept < n_stored(tmp_path / "small") < 2 * N_TRIALS_UNTOUCHED
+        assert kept < n_stored(tmp_path / "small") < 2 * N_TRIALS
         kept = n_stored(tmp_path / "small")
     answer = fsvm_here("run", config, "--jobs", "1", "--out", tmp_path)
     assert answer.code == 0, answer.err
-    assert f"small: {N_TRIALS_UNTOUCHED} trials, {kept // 2} already done" in answer.err
+    assert f"small: {N_TRIALS} trials, {kept // 2} already done" in answer.err
     assert hashes(tmp_path / "small") == expected
 
 
 def test_tables_that_cannot_be_written_leave_the_trials_and_no_half_file(
-    undisturbed_short: tuple[Path, dict[str, str]], tmp_path: Path
+    undisturbed: tuple[Path, dict[str, str]], tmp_path: Path
 ) -> None:
-    config, expected = undisturbed_short
+    config, expected = undisturbed
     shutil.copytree(config.parent / "results" / "small", tmp_path / "small")
     (tmp_path / "small" / "curves.csv").unlink()
     answer = run_limited(1000, config, "--jobs", "1", "--out", tmp_path)

@@ -18,9 +18,9 @@ pytestmark = pytest.mark.slow
 
 
 def test_a_second_run_on_the_folder_is_refused_and_the_first_is_not_disturbed(
-    undisturbed_short: Undisturbed, tmp_path: Path
+    undisturbed: Undisturbed, tmp_path: Path
 ) -> None:
-    config, expected = undisturbed_short
+    config, expected = undisturbed
     with started("run", config, "--jobs", "1", "--out", tmp_path) as process:
         wait_for_outcomes(tmp_path / "small", process)
         process.send_signal(signal.SIGSTOP)  # or it might be done before the second begins

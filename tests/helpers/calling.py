@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import io
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -34,11 +35,11 @@ CONFIG = {
     "rankings": "[{method: average-separation}, {method: random}]",
     "subsets": "[1, 5]",
 }
-N_TRIALS = 600
-"""Of a run that something is done to: so many that it is not over before, however busy the machine is."""
+N_TRIALS = 200
+"""Of a run that has to come to its end: some for each worker, and more than one chunk."""
 
-N_TRIALS_UNTOUCHED = 200
-"""Of a run that only has to come to its end: some for each worker, and more than one chunk."""
+ENDLESS = ("--splits", "5000")
+"""What makes of it a run to which something is done: it is not over before, however busy the machine is."""
 
 
 @dataclass(frozen=True)
@@ -136,6 +137,12 @@ def n_stored(folder: Path) -> int:
     except DataError:
         assert not (folder / "trials.sqlite").exists()
         return 0
+
+
+def n_already_done(answer: Answer) -> int:
+    """Read from what a run of one experiment says how many of its trials were stored before it."""
+    (number,) = re.findall(r"^\w+: \d+ trials, (\d+) already done", answer.err, re.MULTILINE)
+    return int(number)
 
 
 def wait_for_outcomes(folder: Path, process: subprocess.Popen[str], more_than: int = 0) -> None:

@@ -1,4 +1,8 @@
-"""Small experiments."""
+"""Small experiments.
+
+Every process of pytest-xdist reads this, and its controller, which runs no test, before any of them: what takes seconds
+to import is imported where it is used.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +13,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from ruamel.yaml import YAML
 
-from fsvm_cli.experiment.plan import Experiment, plan
-from fsvm_cli.spec.config import LoadedConfig, load_config
-from tests.helpers.small import SMALL
-
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from fsvm_cli.experiment.plan import Experiment
+    from fsvm_cli.spec.config import LoadedConfig
 
 PUBLISHED = "FSVM_TEST_PUBLISHED"
 
@@ -22,6 +25,8 @@ PUBLISHED = "FSVM_TEST_PUBLISHED"
 @pytest.fixture
 def load(tmp_path: Path) -> Callable[..., LoadedConfig]:
     """Load the small config with some of its keys replaced; None removes one."""
+    from fsvm_cli.spec.config import load_config  # noqa: PLC0415 - see above
+    from tests.helpers.small import SMALL  # noqa: PLC0415 - see above
 
     def load_with(**changes: Any) -> LoadedConfig:
         path = tmp_path / "small.yaml"
@@ -36,6 +41,8 @@ def load(tmp_path: Path) -> Callable[..., LoadedConfig]:
 @pytest.fixture
 def planned(load: Callable[..., LoadedConfig]) -> Callable[..., Experiment]:
     """Plan the small config with some of its keys replaced."""
+    from fsvm_cli.experiment.plan import plan  # noqa: PLC0415 - see above
+
     return lambda **changes: plan(load(**changes), print)
 
 
