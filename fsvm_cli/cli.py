@@ -27,6 +27,7 @@ COMMANDS = {
     "init": "Write a config for your own data.",
     "report": "Write all results as one page for the browser.",
     "table": "Print results as tables for a paper, in Markdown or LaTeX.",
+    "stats": "Compare the rankings of experiments with each other.",
     "compare": "Print what the papers claim beside what was found, with verdicts.",
     "datasets": "List, show, fetch and verify data sets.",
     "verify": "Check stored results: make tables and figures again, repeat trials.",

@@ -16,9 +16,10 @@ from fsvm_cli.data.spec import NamedSpec
 from fsvm_cli.evaluation.statistics import difference_interval
 from fsvm_cli.ranking.random_order import RandomOrder
 from fsvm_cli.ranking.ranks import ranks_of
+from fsvm_cli.report.ranking_statistics import common_splits, smallest_near_best
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
@@ -88,7 +89,7 @@ def recommendation(experiment: Experiment, collected: Mapping[tuple[str, int], C
         for ranking in config.rankings
         if (ranking.label, n_train) in collected and ranking.order == "best-first" and not ranking.sees_test_part()
     ]
-    splits = _common_splits([trials for _, trials in found])
+    splits = common_splits([trials for _, trials in found])
     if len(splits) < 2:
         return pd.DataFrame(columns=COLUMNS)
     ratio = n_test / n_train if isinstance(experiment.source, FixedSource) else 0.0
@@ -96,7 +97,7 @@ def recommendation(experiment: Experiment, collected: Mapping[tuple[str, int], C
     for ranking, trials in found:
         own = np.isin(trials.splits, splits)
         values = trials.values[metric, "test"][own]
-        chosen, best = _smallest_near_best(values, ratio)
+        chosen, best = smallest_near_best(values, ratio)
         at_choice.append(values[:, chosen])
         size = trials.sizes[chosen]
         kept = ranks_of(trials.scores[own]) <= size
@@ -120,23 +121,6 @@ def recommendation(experiment: Experiment, collected: Mapping[tuple[str, int], C
     references += [_majority(experiment)] if metric == "accuracy" else []
     table = pd.concat([table, pd.DataFrame(references)], ignore_index=True)
     return table.assign(metric=metric, n_trials=len(splits)).reindex(columns=COLUMNS)
-
-
-def _common_splits(trials: Sequence[CompleteTrials]) -> NDArray[np.intp]:
-    splits = [each.splits for each in trials]
-    common = splits[0] if splits else np.empty(0, dtype=np.intp)
-    for others in splits[1:]:
-        common = np.intersect1d(common, others)
-    return common
-
-
-def _smallest_near_best(values: NDArray[np.float64], ratio: float) -> tuple[int, int]:
-    """Give the places of the smallest subset within one standard error of the best, and of the best."""
-    means = values.mean(axis=0)
-    best = int(np.argmax(means))
-    standard_error = values[:, best].std(ddof=1) * np.sqrt(1 / len(values) + ratio)
-    # Means that are equal but for rounding are equal.
-    return int(np.flatnonzero(means >= means[best] - standard_error - 1e-12)[0]), best
 
 
 def _compared(table: pd.DataFrame, at_choice: list[NDArray[np.float64]], ratio: float) -> pd.DataFrame:

@@ -1,0 +1,177 @@
+"""Rankings of one experiment compared with each other, at each number of features and over the whole curve."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from fsvm_cli.data.source import FixedSource
+from fsvm_cli.evaluation.equivalence import practical_equivalence
+from fsvm_cli.evaluation.statistics import difference_interval, holm, p_value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from fsvm_cli.experiment.plan import Experiment
+    from fsvm_cli.report.complete_trials import CompleteTrials
+
+WHOLE_CURVE = 0
+"""Stands for the number of features where the area under the curve is compared."""
+MARGIN = 0.01
+"""Accuracies that differ by a point or less are the same in practice, as Benavoli et al. have it."""
+
+SUMMARY_COLUMNS = [
+    "ranking",
+    "train_size",
+    "metric",
+    "area",
+    "area_ci_low",
+    "area_ci_high",
+    "best_n_features",
+    "smallest_n_features",
+    "smallest_mean",
+    "n_trials",
+]
+PAIR_COLUMNS = [
+    "first",
+    "second",
+    "train_size",
+    "metric",
+    "n_features",
+    "difference",
+    "ci_low",
+    "ci_high",
+    "p",
+    "p_holm",
+    "first_worse",
+    "equivalent",
+    "first_better",
+    "n_trials",
+]
+
+
+class _Curves(NamedTuple):
+    """Curves of the rankings at one training size, on the splits that all of them have."""
+
+    n_train: int
+    ratio: float
+    labels: list[str]
+    sizes: NDArray[np.int64]
+    values: NDArray[np.float64]
+
+
+def area_under_curve(values: NDArray[np.float64], sizes: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Mean height of curves over the number of features, by the trapezoidal rule.
+
+    Parameters
+    ----------
+    values : ndarray, shape (..., n_sizes)
+    sizes : ndarray of int, shape (n_sizes,)
+        Ascending.
+
+    Returns
+    -------
+    ndarray, shape (...)
+        Of the unit of the values; of a single size, its value.
+    """
+    if len(sizes) == 1:
+        return values[..., 0]
+    area: NDArray[np.float64] = np.trapezoid(values, sizes, axis=-1) / (sizes[-1] - sizes[0])
+    return area
+
+
+def summarise_rankings(
+    experiment: Experiment, collected: Mapping[tuple[str, int], CompleteTrials], metric: str
+) -> pd.DataFrame:
+    """Sum up each ranking's curve on the test part.
+
+    Returns
+    -------
+    DataFrame
+        One row per ranking and training size: the area under its curve with a 95 % interval for new data; at how many
+        features it is best, and the smallest number within one standard error of that, with the mean there.
+    """
+    rows = []
+    for curves in _curves(experiment, collected, metric):
+        for label, values in zip(curves.labels, curves.values, strict=True):
+            area = difference_interval(area_under_curve(values, curves.sizes), curves.ratio)
+            smallest, best = smallest_near_best(values, curves.ratio)
+            numbers = (area.mean, area.low, area.high, curves.sizes[best], curves.sizes[smallest])
+            rows.append((label, curves.n_train, metric, *numbers, values[:, smallest].mean(), len(values)))
+    return pd.DataFrame(rows, columns=SUMMARY_COLUMNS)
+
+
+def compare_rankings(
+    experiment: Experiment, collected: Mapping[tuple[str, int], CompleteTrials], metric: str
+) -> pd.DataFrame:
+    """Test each pair of rankings, on the whole curve and at each number of features.
+
+    Returns
+    -------
+    DataFrame
+        One row per pair, training size and number of features (0: the area under the curve): the difference of the
+        means with Nadeau and Bengio's interval and p-value, the p-value by Holm among the pairs of the same row, and
+        the probabilities that the first is worse, the same in practice (within a point), or better.
+    """
+    rows = []
+    for curves in _curves(experiment, collected, metric):
+        pairs = list(itertools.combinations(range(len(curves.labels)), 2))
+        heights = np.concatenate([area_under_curve(curves.values, curves.sizes)[..., None], curves.values], axis=-1)
+        for place, size in enumerate((WHOLE_CURVE, *curves.sizes.tolist())):
+            differences = [heights[i, :, place] - heights[j, :, place] for i, j in pairs]
+            intervals = [difference_interval(each, curves.ratio) for each in differences]
+            p_values = np.array([p_value(each) for each in intervals])
+            for (i, j), each, found, p, p_holm in zip(
+                pairs, differences, intervals, p_values, holm(p_values), strict=True
+            ):
+                numbers = (found.mean, found.low, found.high, p, p_holm)
+                chances = practical_equivalence(each, curves.ratio, MARGIN)
+                labels = (curves.labels[i], curves.labels[j])
+                rows.append((*labels, curves.n_train, metric, size, *numbers, *chances, len(each)))
+    return pd.DataFrame(rows, columns=PAIR_COLUMNS)
+
+
+def smallest_near_best(values: NDArray[np.float64], ratio: float) -> tuple[int, int]:
+    """Give the places of the smallest subset within one standard error of the best, and of the best.
+
+    Parameters
+    ----------
+    values : ndarray, shape (n_trials, n_sizes)
+    ratio : float
+        Rows of the test part over rows of the training part; 0 where every trial draws new data.
+    """
+    means = values.mean(axis=0)
+    best = int(np.argmax(means))
+    standard_error = values[:, best].std(ddof=1) * np.sqrt(1 / len(values) + ratio)
+    # Means that are equal but for rounding are equal.
+    return int(np.flatnonzero(means >= means[best] - standard_error - 1e-12)[0]), best
+
+
+def common_splits(trials: Sequence[CompleteTrials]) -> NDArray[np.intp]:
+    """Give the splits that all of several competitors have, ascending."""
+    splits = [each.splits for each in trials]
+    common = splits[0] if splits else np.empty(0, dtype=np.intp)
+    for others in splits[1:]:
+        common = np.intersect1d(common, others)
+    return common
+
+
+def _curves(
+    experiment: Experiment, collected: Mapping[tuple[str, int], CompleteTrials], metric: str
+) -> Iterator[_Curves]:
+    config = experiment.config
+    labels = [each.label for each in config.rankings] + [each.label for each in config.extractors]
+    for n_train, n_test in experiment.n_test.items():
+        found = {label: collected[label, n_train] for label in labels if (label, n_train) in collected}
+        splits = common_splits(list(found.values()))
+        if len(splits) < 2:
+            continue
+        sizes = np.array(next(iter(found.values())).sizes, dtype=np.int64)
+        values = [each.values[metric, "test"][np.isin(each.splits, splits)] for each in found.values()]
+        ratio = n_test / n_train if isinstance(experiment.source, FixedSource) else 0.0
+        yield _Curves(n_train, ratio, list(found), sizes, np.array(values))

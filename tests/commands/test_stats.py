@@ -1,0 +1,85 @@
+"""`fsvm stats`: rankings compared with each other."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fsvm_cli.evaluation.equivalence import practical_equivalence
+from fsvm_cli.evaluation.statistics import difference_interval, holm, p_value
+from fsvm_cli.experiment.plan import plan
+from fsvm_cli.report.complete_trials import collect
+from fsvm_cli.report.ranking_statistics import MARGIN, WHOLE_CURVE, area_under_curve
+from fsvm_cli.runner.verify import stored_config
+from fsvm_cli.store.store import Store
+from tests.helpers.calling import fsvm_here, write_config
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+RANKINGS = "[{method: average-separation}, {method: fisher}, {method: random}]"
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory, plain_figures: None) -> Path:
+    folder = tmp_path_factory.mktemp("compared")
+    configs = [
+        write_config(folder, name, rankings=RANKINGS, protocol=f"{{splits: 4, train: 1/2, seed: {seed}}}")
+        for seed, name in enumerate(("one", "two"))
+    ]
+    answer = fsvm_here("run", *configs, "--jobs", "1", "--out", folder / "results")
+    assert answer.code == 0, answer.err
+    return folder / "results"
+
+
+def test_each_pair_is_tested_at_each_size_and_over_the_whole_curve(results: Path) -> None:
+    answer = fsvm_here("stats", results / "one", "--format", "csv")
+    assert answer.code == 0, answer.err
+    pairs = pd.read_csv(io.StringIO(answer.out))
+    assert len(pairs) == 3 * 4
+    with Store(results / "one", writable=False) as store:
+        collected = collect(plan(stored_config(results / "one"), print), store)
+    sizes = np.array([1, 5, 20])
+    curves = {label: trials.values["accuracy", "test"] for (label, _), trials in collected.items()}
+    for size, rows in pairs.groupby("n_features"):
+        found = []
+        for row in rows.itertuples(index=False):
+            first, second = (
+                area_under_curve(curves[label], sizes) if size == WHOLE_CURVE else curves[label][:, sizes == size][:, 0]
+                for label in (row.first, row.second)
+            )
+            interval = difference_interval(first - second, 0.0)  # each trial draws new data
+            assert row.difference == pytest.approx(interval.mean, abs=1e-9)
+            chances = practical_equivalence(first - second, 0.0, MARGIN)
+            assert [row.first_worse, row.equivalent, row.first_better] == pytest.approx([*chances], abs=1e-6)
+            found.append(p_value(interval))
+        np.testing.assert_allclose(rows["p_holm"], holm(np.array(found)), rtol=1e-6)
+
+
+def test_areas_are_means_over_the_features() -> None:
+    values = np.array([[0.5, 0.7, 0.9], [1.0, 1.0, 1.0]])
+    np.testing.assert_allclose(area_under_curve(values, np.array([1, 2, 4])), [(0.6 + 2 * 0.8) / 3, 1.0])
+    np.testing.assert_array_equal(area_under_curve(values[:, :1], np.array([3])), [0.5, 1.0])
+
+
+def test_people_get_tables_and_the_ranks_over_experiments(results: Path) -> None:
+    answer = fsvm_here("stats", results)
+    assert answer.code == 0, answer.err
+    for words in ("one: each ranking", "two: each ranking", "Pairs by area under the curve", "Mean ranks over 2"):
+        assert words in answer.out
+    at = fsvm_here("stats", results / "one", "--at", 5)
+    assert "Pairs by 5 features" in at.out
+
+
+def test_what_cannot_be_compared_is_said(results: Path, tmp_path: Path) -> None:
+    for arguments, code, words in (
+        ((tmp_path,), 3, "no stored trials here"),
+        ((results / "one", "--at", 7), 2, "keeps no such number of features"),
+    ):
+        answer = fsvm_here("stats", *arguments)
+        assert answer.code == code
+        assert words in answer.err

@@ -1,0 +1,42 @@
+"""Probabilities that a difference matters."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import integrate, stats
+
+from fsvm_cli.evaluation.equivalence import practical_equivalence
+from fsvm_cli.evaluation.statistics import difference_interval, p_value
+
+
+@pytest.mark.parametrize("ratio", [0.0, 0.5])
+@pytest.mark.parametrize("margin", [0.0, 0.01])
+def test_probabilities_are_areas_under_the_posterior(rng: np.random.Generator, ratio: float, margin: float) -> None:
+    differences = rng.normal(0.01, 0.03, 20)
+    scale = np.sqrt((1 / 20 + ratio) * differences.var(ddof=1))
+    density = stats.t(19, loc=differences.mean(), scale=scale).pdf
+    found = practical_equivalence(differences, ratio, margin)
+    for probability, low, high in zip(found, (-3, -margin, margin), (-margin, margin, 3), strict=True):
+        assert probability == pytest.approx(integrate.quad(density, low, high, points=[0.01])[0], abs=1e-8)
+
+
+def test_without_a_region_it_agrees_with_the_corrected_test(rng: np.random.Generator) -> None:
+    differences = rng.normal(0.01, 0.02, 30)
+    found = practical_equivalence(differences, 0.5, 0.0)
+    assert found.equivalent == 0.0
+    assert 2 * min(found.lower, found.higher) == pytest.approx(p_value(difference_interval(differences, 0.5)))
+
+
+@pytest.mark.parametrize(("difference", "expected"), [(-0.02, (1, 0, 0)), (0.01, (0, 1, 0)), (0.02, (0, 0, 1))])
+def test_what_never_varies_is_certain(difference: float, expected: tuple[float, float, float]) -> None:
+    assert practical_equivalence(np.full(5, difference), 0.5, 0.01) == expected
+
+
+@given(st.lists(st.floats(-1, 1), min_size=2, max_size=30), st.floats(0, 2), st.floats(0, 0.5))
+def test_probabilities_sum_to_one(differences: list[float], ratio: float, margin: float) -> None:
+    found = practical_equivalence(np.array(differences), ratio, margin)
+    assert min(found) >= 0
+    assert sum(found) == pytest.approx(1)
