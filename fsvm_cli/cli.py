@@ -25,6 +25,7 @@ COMMANDS = {
     "plot": "Draw every figure again from stored results.",
     "rank": "Rank the features of your own data.",
     "init": "Write a config for your own data.",
+    "export": "Write the recommended model, fitted on all rows.",
     "compare": "Print what the papers claim beside what was found, with verdicts.",
     "datasets": "List, show, fetch and verify data sets.",
     "verify": "Check stored results: make tables and figures again, repeat trials.",
