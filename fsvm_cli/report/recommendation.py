@@ -45,6 +45,7 @@ COLUMNS = [
     "tied",
     "recommended",
     "steady_features",
+    "best_steady_features",
     "n_trials",
 ]
 
@@ -99,8 +100,7 @@ def recommendation(experiment: Experiment, collected: Mapping[tuple[str, int], C
         chosen, best = _smallest_near_best(values, ratio)
         at_choice.append(values[:, chosen])
         size = trials.sizes[chosen]
-        kept = ranks_of(trials.scores[own]) <= size
-        steady = np.flatnonzero(kept.mean(axis=0) >= STEADY).tolist()
+        ranks = ranks_of(trials.scores[own])
         interval = difference_interval(values[:, chosen], ratio)
         rows.append(
             {
@@ -112,7 +112,8 @@ def recommendation(experiment: Experiment, collected: Mapping[tuple[str, int], C
                 "ci_high": min(interval.high, 1.0),
                 "best_n_features": trials.sizes[best],
                 "best_mean": values[:, best].mean(),
-                "steady_features": "; ".join(experiment.source.feature_names[feature] for feature in steady),
+                "steady_features": _steady(ranks, size, experiment.source.feature_names),
+                "best_steady_features": _steady(ranks, trials.sizes[best], experiment.source.feature_names),
             }
         )
     table = _compared(pd.DataFrame(rows), at_choice, ratio)
@@ -128,6 +129,12 @@ def _common_splits(trials: Sequence[CompleteTrials]) -> NDArray[np.intp]:
     for others in splits[1:]:
         common = np.intersect1d(common, others)
     return common
+
+
+def _steady(ranks: NDArray[np.intp], size: int, names: Sequence[str]) -> str:
+    """Name the features that are among the best of most splits."""
+    kept = (ranks <= size).mean(axis=0)
+    return "; ".join(names[feature] for feature in np.flatnonzero(kept >= STEADY).tolist())
 
 
 def _smallest_near_best(values: NDArray[np.float64], ratio: float) -> tuple[int, int]:
