@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -14,8 +15,10 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from click.testing import CliRunner
 from sklearn.pipeline import Pipeline
 
+from fsvm_cli.cli import cli
 from fsvm_cli.data.source import load_dataset
 from fsvm_cli.data.transformer import table_transformer
 
@@ -48,12 +51,22 @@ def clinic(seed: int) -> pd.DataFrame:
     return pd.DataFrame(frame).assign(patient=np.repeat(np.arange(20), 2), kind=np.where(ill, "ill", "well"))
 
 
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory, plain_figures: None) -> Path:
+    """Run a config on a table that has everything; give the folder."""
+    folder = tmp_path_factory.mktemp("clinic")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        clinic(0).to_csv("mine.csv", index=False)
+        Path("mine.yaml").write_text(yaml.safe_dump(CONFIG))
+        assert CliRunner().invoke(cli, ["run", "mine.yaml", "--jobs", "1"]).exit_code == 0
+    return folder
+
+
 @pytest.fixture
-def results(call: Call) -> Path:
-    """Run a config on a table that has everything, in the current folder."""
-    clinic(0).to_csv("mine.csv", index=False)
-    Path("mine.yaml").write_text(yaml.safe_dump(CONFIG))
-    assert call("run", "mine.yaml", "--jobs", 1).code == 0
+def results(finished: Path, tmp_path: Path, call: Call) -> Path:
+    """Give a copy of the results, in the current folder."""
+    shutil.copytree(finished / "results", tmp_path / "results")
     return Path("results/mine")
 
 
