@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,6 +15,7 @@ from fsvm_cli.data.phrases import shown
 from fsvm_cli.errors import DataError
 
 if TYPE_CHECKING:
+    import pandas as pd
     from numpy.typing import NDArray
 
     from fsvm_cli.data.preparation import Preparation
@@ -114,6 +116,29 @@ class Dataset:
         """Count the rows of each class, by name, in the order of the codes."""
         counts = np.bincount(self.y, minlength=self.n_classes)
         return dict(zip(self.class_names, counts.tolist(), strict=True))
+
+    def frame(self) -> pd.DataFrame:
+        """Give the columns as they stand in the source, words as words and gaps as NaN, without the class.
+
+        Raises
+        ------
+        DataError
+            If X is a sparse matrix, which has no columns of its own.
+        """
+        import pandas as pd  # noqa: PLC0415 - slow to import, and seldom needed
+
+        if sp.issparse(self.X):
+            raise self._fail("is a sparse matrix, and no table; take X")
+        if self.preparation is None:
+            return pd.DataFrame(self.X, columns=list(self.feature_names))
+        return pd.DataFrame(self.preparation.values())
+
+    def labels(self) -> NDArray[Any]:
+        """Give the class of each row by its name; whole numbers where all names are such."""
+        are_numbers = all(re.fullmatch("-?[0-9]{1,15}", name) for name in self.class_names)
+        names = np.array([int(name) for name in self.class_names] if are_numbers else list(self.class_names))
+        labels: NDArray[Any] = names[self.y]
+        return labels
 
     def _fail(self, what: str) -> DataError:
         return DataError(f"data set '{self.name}': {what}")

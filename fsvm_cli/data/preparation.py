@@ -80,9 +80,15 @@ class Preparation:
     categorical: CategoricalRule
 
     @functools.cached_property
+    def has_to_learn(self) -> bool:
+        """Whether the features of a row depend on other rows: there are words, or gaps."""
+        return any(words is not None for words in self.words) or bool(np.isnan(self.columns).any())
+
+    @functools.cached_property
     def layout(self) -> tuple[Feature, ...]:
         """The features, column by column."""
-        with_gaps = np.flatnonzero(np.isnan(self.columns).any(axis=0)).tolist() if self.missing == "indicator" else []
+        gaps = np.flatnonzero(np.isnan(self.columns).any(axis=0)).tolist() if self.missing == "indicator" else []
+        with_gaps = frozenset(gaps)
         features = []
         for column, (name, words) in enumerate(zip(self.names, self.words, strict=True)):
             if words is None or self.categorical == "ordinal":
@@ -107,6 +113,8 @@ class Preparation:
             A word, or the missing of a value, that no training row has is 0 everywhere; where words are numbered, it
             counts as missing.
         """
+        if not self.has_to_learn:
+            return self.columns
         X = np.zeros((len(self.columns), len(self.layout)))
         place = {feature[1:]: number for number, feature in enumerate(self.layout)}
         is_word = np.array([words is not None for words in self.words])

@@ -86,7 +86,7 @@ def dataset_from_table(
     X = prepared.features(np.arange(len(y)))
     feature_names = tuple(feature.name for feature in prepared.layout)
     sources = tuple(prepared.names[feature.column] for feature in prepared.layout)
-    depends_on_split = np.isnan(prepared.columns).any() or any(words is not None for words in prepared.words)
+    preparation = prepared if prepared.has_to_learn else None
     of_table = suspects(X, y, feature_names, sources, classes, groups) if np.isfinite(X).all() else ()
     split = None if part is None else _split_by(name, table.column(part), y, classes, groups)
     return Dataset(
@@ -95,12 +95,12 @@ def dataset_from_table(
         y=y,
         feature_names=feature_names,
         class_names=classes,
-        sha256=hash_values(X, y, split, groups=groups, preparation=prepared if depends_on_split else None),
+        sha256=hash_values(X, y, split, groups=groups, preparation=preparation),
         train_indices=split[0] if split else None,
         test_indices=split[1] if split else None,
         source_columns=None if sources == feature_names else sources,
         groups=groups,
-        preparation=prepared if depends_on_split else None,
+        preparation=preparation,
         remarks=(*reading.remarks, *of_table),
     )
 

@@ -46,6 +46,8 @@ class PrunedTree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     their rule of one standard error. C4.5 prunes otherwise, by a pessimistic estimate of the error on training rows.
     """
 
+    cross_validates = True
+
     def __init__(self, min_samples_leaf: int = 2, folds: int = 10, random_state: int = 0) -> None:
         self.min_samples_leaf = min_samples_leaf
         self.folds = folds

@@ -98,6 +98,7 @@ def first_config(source: DataSource, dataset: Mapping[str, Any], title: str, com
         f"title: {_text(title)}",
         "dataset:",
         *(f"  {key}: {_text(value)}" for key, value in dataset.items()),
+        *_grouping(dataset),
         f"scaling: {scaling}  # learnt from the training part of each split",
         "classifier:",
         "  kernel: linear  # or gaussian, with theta: its width; then rfe and gradient-angle rank by that machine",
@@ -114,6 +115,12 @@ def first_config(source: DataSource, dataset: Mapping[str, Any], title: str, com
         "expected: []  # claims to be judged by a rule that stands here before the run",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _grouping(dataset: Mapping[str, Any]) -> Iterator[str]:
+    """Offer groups where the data have columns that may tell them."""
+    if "target" in dataset and "groups" not in dataset:
+        yield "  # groups: COLUMN  # whose rows of one value, such as one patient, stay on one side of every split"
 
 
 def _tuning(smallest: int) -> Iterator[str]:

@@ -255,7 +255,7 @@ def _recommendation(folder: Path, config: Config) -> tuple[str, ...]:
     path = folder / RECOMMENDATION_NAME
     if not path.exists():
         return ()
-    return tuple(describe_recommendation(read_table(path), config, config_folder(folder)))
+    return tuple(describe_recommendation(read_table(path), config, config_folder(folder), folder))
 
 
 def _choices(folder: Path) -> list[str]:

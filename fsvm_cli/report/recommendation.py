@@ -19,7 +19,7 @@ from fsvm_cli.ranking.ranks import ranks_of
 from fsvm_cli.report.ranking_statistics import common_splits, smallest_near_best
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -46,6 +46,7 @@ COLUMNS = [
     "tied",
     "recommended",
     "steady_features",
+    "best_steady_features",
     "n_trials",
 ]
 
@@ -100,8 +101,7 @@ def recommendation(experiment: Experiment, collected: Mapping[tuple[str, int], C
         chosen, best = smallest_near_best(values, ratio)
         at_choice.append(values[:, chosen])
         size = trials.sizes[chosen]
-        kept = ranks_of(trials.scores[own]) <= size
-        steady = np.flatnonzero(kept.mean(axis=0) >= STEADY).tolist()
+        ranks = ranks_of(trials.scores[own])
         interval = difference_interval(values[:, chosen], ratio)
         rows.append(
             {
@@ -113,7 +113,8 @@ def recommendation(experiment: Experiment, collected: Mapping[tuple[str, int], C
                 "ci_high": min(interval.high, 1.0),
                 "best_n_features": trials.sizes[best],
                 "best_mean": values[:, best].mean(),
-                "steady_features": "; ".join(experiment.source.feature_names[feature] for feature in steady),
+                "steady_features": _steady(ranks, size, experiment.source.feature_names),
+                "best_steady_features": _steady(ranks, trials.sizes[best], experiment.source.feature_names),
             }
         )
     table = _compared(pd.DataFrame(rows), at_choice, ratio)
@@ -121,6 +122,12 @@ def recommendation(experiment: Experiment, collected: Mapping[tuple[str, int], C
     references += [_majority(experiment)] if metric == "accuracy" else []
     table = pd.concat([table, pd.DataFrame(references)], ignore_index=True)
     return table.assign(metric=metric, n_trials=len(splits)).reindex(columns=COLUMNS)
+
+
+def _steady(ranks: NDArray[np.intp], size: int, names: Sequence[str]) -> str:
+    """Name the features that are among the best of most splits."""
+    kept = (ranks <= size).mean(axis=0)
+    return "; ".join(names[feature] for feature in np.flatnonzero(kept >= STEADY).tolist())
 
 
 def _compared(table: pd.DataFrame, at_choice: list[NDArray[np.float64]], ratio: float) -> pd.DataFrame:

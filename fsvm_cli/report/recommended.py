@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 FEATURES_SHOWN = 20
 
 
-def describe_recommendation(table: pd.DataFrame, config: Config, folder: Path) -> Iterator[str]:
+def describe_recommendation(table: pd.DataFrame, config: Config, folder: Path, results: Path) -> Iterator[str]:
     """Say which features to keep, how sure that is, and what is not known.
 
     Parameters
@@ -32,6 +32,8 @@ def describe_recommendation(table: pd.DataFrame, config: Config, folder: Path) -
     config : Config
     folder : Path
         Of the config: paths in it begin there.
+    results : Path
+        Of the tables.
     """
     references = table[table["ranking"].isin([ALL, MAJORITY])]
     rankings = table.drop(references.index)
@@ -43,7 +45,9 @@ def describe_recommendation(table: pd.DataFrame, config: Config, folder: Path) -
         f"Recommended: {_features(row)}, as {row['ranking']} ranks them: test {title} {_value(row)} %"
         f"{references_in_words}."
     )
-    yield _steady(row)
+    yield _steady(row["steady_features"], "them")
+    if row["best_n_features"] > row["n_features"]:
+        yield _larger(row)
     tied = rankings[rankings["tied"] & ~rankings["recommended"]].to_dict("records")
     if tied:
         others = "; ".join(f"{each['ranking']} ({_features(each)}, {_value(each)})" for each in tied)
@@ -61,6 +65,7 @@ def describe_recommendation(table: pd.DataFrame, config: Config, folder: Path) -
     )
     if isinstance(config.dataset, FileSpec):
         yield f"The columns themselves: {_command(config, config.dataset, folder, row)}"
+    yield f"The model, fitted on all rows: {shlex.join(['fsvm', 'export', str(results), '--model', 'model.joblib'])}"
 
 
 def _features(row: Mapping[Any, Any]) -> str:
@@ -72,13 +77,21 @@ def _value(row: Mapping[Any, Any]) -> str:
     return f"{100 * row['mean']:.1f}{interval}"
 
 
-def _steady(row: Mapping[Any, Any]) -> str:
-    names = (
-        row["steady_features"].split("; ") if isinstance(row["steady_features"], str) and row["steady_features"] else []
-    )
+def _steady(features: object, they: str) -> str:
+    names = features.split("; ") if isinstance(features, str) and features else []
     if not names:
-        return f"No feature is among them in {100 * STEADY:.0f} % of the splits: the choice is not stable."
-    return f"Among them in at least {100 * STEADY:.0f} % of the splits: {shown(names, FEATURES_SHOWN)}."
+        return f"No feature is among {they} in {100 * STEADY:.0f} % of the splits: the choice is not stable."
+    return f"Among {they} in at least {100 * STEADY:.0f} % of the splits: {shown(names, FEATURES_SHOWN)}."
+
+
+def _larger(row: Mapping[Any, Any]) -> str:
+    """Say what the rule leaves out: it favours small sets, and what it leaves out may be of use."""
+    n_best = row["best_n_features"]
+    return (
+        f"The rule takes the smallest set within one standard error. The mean is highest with {n_best} features "
+        f"({100 * row['best_mean']:.1f} %): who would rather keep a feature too many than lose one keeps {n_best}. "
+        f"{_steady(row['best_steady_features'], f'these {n_best}')}"
+    )
 
 
 def _command(config: Config, data: FileSpec, folder: Path, row: Mapping[Any, Any]) -> str:

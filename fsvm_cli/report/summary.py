@@ -72,7 +72,8 @@ def print_summary(
         console.print(f"Mind: {caveat}", style="bold", soft_wrap=True)
     is_recommended = (folder / RECOMMENDATION_NAME).exists()
     if is_recommended:
-        for sentence in describe_recommendation(read_table(folder / RECOMMENDATION_NAME), config, loaded.folder):
+        recommended = read_table(folder / RECOMMENDATION_NAME)
+        for sentence in describe_recommendation(recommended, config, loaded.folder, folder):
             console.print(sentence, soft_wrap=True)
     if config.expected:
         console.print(comparison_table(read_comparison([folder])))

@@ -125,6 +125,11 @@ def test_a_run_of_it_ends_in_a_recommendation(rng: np.random.Generator) -> None:
     assert rows.loc["all features", "n_features"] == 7
     assert "Recommended: " in said
     assert "Not known: " in said
+    assert "The model, fitted on all rows: fsvm export results/mine --model model.joblib" in said
+    larger = chosen["best_n_features"].item() > chosen["n_features"].item()
+    assert (f"The mean is highest with {chosen['best_n_features'].item():.0f} features" in said) == larger
+    steady = set(str(chosen["steady_features"].item()).split("; "))
+    assert steady <= set(str(chosen["best_steady_features"].item()).split("; "))
     command = shlex.split(re.search(r"The columns themselves: (.*)", said)[1])  # type: ignore[index]
     fsvm(*command[1:])
     assert pd.read_csv("selected.csv").columns[-1] == "y"

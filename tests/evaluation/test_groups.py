@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import assume, given
@@ -143,9 +146,12 @@ def test_infoprop_holds_out_whole_groups() -> None:
     assert len(asked) == 12  # whole groups, nearest to 30 % of 36 rows
 
 
-def test_every_method_takes_groups_and_only_some_use_them() -> None:
-    using = {name for name, method in ranking_methods().items() if method.cross_validates}
-    assert using == {"wrapper", "kpd", "infoprop"}
+@pytest.mark.parametrize("name", ranking_methods())
+def test_a_method_that_divides_the_samples_takes_groups(name: str) -> None:
+    method = ranking_methods()[name]
+    divides = any("folds" in called or "split" in called for called in vars(sys.modules[method.__module__]))
+    assert method.cross_validates == divides == ("groups" in inspect.signature(method._scores).parameters)
+    assert "groups" in inspect.signature(method.fit).parameters
 
 
 def test_groups_of_one_row_are_as_likely_as_plain_splits() -> None:

@@ -141,8 +141,10 @@ def test_repeated_rows_point_to_groups_and_are_no_suspects_within_one(tmp_path: 
         patch.chdir(tmp_path)
         plain = CliRunner().invoke(cli, ["rank", "mine.csv", "--target", "kind", "--drop", "patient"])
         grouped = CliRunner().invoke(cli, ["rank", "mine.csv", "--target", "kind", "--groups", "patient"])
+        CliRunner().invoke(cli, ["init", "mine.csv", "--target", "kind", "--drop", "patient", "--out", "plain.yaml"])
+        assert "  # groups: COLUMN" in (tmp_path / "plain.yaml").read_text()
         started = CliRunner().invoke(cli, ["init", "mine.csv", "--target", "kind", "--groups", "patient"])
-        assert 'groups: "patient"' in (tmp_path / "mine.yaml").read_text()
+        assert '  groups: "patient"' in (tmp_path / "mine.yaml").read_text()
     assert "24 rows repeat an earlier row" in plain.stderr
     assert "groups: COLUMN" in plain.stderr
     assert "repeat an earlier row" not in grouped.stderr + started.stderr
