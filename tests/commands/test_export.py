@@ -136,7 +136,7 @@ def test_skops_is_an_extra(call: Call, results: Path, monkeypatch: pytest.Monkey
 def test_what_skops_writes_loads_with_types_of_this_package_alone(call: Call, results: Path) -> None:
     assert call("export", results, "--model", "model.skops").code == 0
     strange = skops_io.get_untrusted_types(file="model.skops")
-    assert all(name.startswith("fsvm_cli.") for name in strange), strange
+    assert {name for name in strange if not name.startswith("fsvm_cli.")} <= {"numpy.dtype"}
     model = skops_io.load("model.skops", trusted=strange)
     assert call("export", results, "--model", "model.joblib").code == 0
     fresh = clinic(1)
