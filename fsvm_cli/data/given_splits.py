@@ -51,7 +51,9 @@ def read_splits(path: Path, dataset: Dataset, first_row: int) -> tuple[GivenSpli
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "it is no text"
-        raise DataError(f"{brief(str(path))}: cannot be read ({reason})") from error
+        raise DataError(
+            f"{brief(str(path))}: cannot be read ({reason}); name a text file with one split on each line"
+        ) from error
     splits = []
     for number, line in enumerate(lines, start=1):
         if line.strip():

@@ -64,7 +64,9 @@ def find_file(spec: FileSpec, base_folder: Path) -> tuple[Path, FileFormat]:
         with path.open("rb") as stream:
             is_empty = not stream.read(1)
     except OSError as error:
-        raise DataError(f"{brief(str(path))}: cannot be read ({error.strerror})") from error
+        raise DataError(
+            f"{brief(str(path))}: cannot be read ({error.strerror}); name a file that is there and may be read"
+        ) from error
     except ValueError as error:  # a name with a zero byte
         raise DataError(f"{brief(str(path))}: no file can be called so") from error
     if is_empty:
