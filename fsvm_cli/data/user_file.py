@@ -64,11 +64,13 @@ def find_file(spec: FileSpec, base_folder: Path) -> tuple[Path, FileFormat]:
         with path.open("rb") as stream:
             is_empty = not stream.read(1)
     except OSError as error:
-        raise DataError(f"{brief(str(path))}: cannot be read ({error.strerror})") from error
+        raise DataError(
+            f"{brief(str(path))}: cannot be read ({error.strerror}); give the path of a file that can be"
+        ) from error
     except ValueError as error:  # a name with a zero byte
-        raise DataError(f"{brief(str(path))}: no file can be called so") from error
+        raise DataError(f"{brief(str(path))}: no file can be called so; give the path of one that is there") from error
     if is_empty:
-        raise DataError(f"{path}: is empty")
+        raise DataError(f"{path}: is empty; give a table of rows below their header")
     return path, file_format
 
 

@@ -24,6 +24,7 @@ from fsvm_cli.data.source import open_source
 from fsvm_cli.data.spec import DatasetSpec, TableSpec
 from fsvm_cli.data.table import dataset_from_table
 from fsvm_cli.errors import DataError, UsageError
+from tests.helpers.plain_words import REMEDY
 
 if TYPE_CHECKING:
     from fsvm_cli.data.dataset import Dataset
@@ -186,6 +187,20 @@ def test_files_that_are_not_there_or_not_known() -> None:
     Path("folder.csv").mkdir()
     with pytest.raises(DataError, match="cannot be read"):
         opened(file="folder.csv", target="y")
+
+
+@pytest.mark.parametrize(
+    "name", ["nowhere.csv", "folder.csv", "zero\0byte.csv", "empty.csv", "~nobody/a.csv", "a.docx"]
+)
+def test_a_file_that_cannot_be_read_is_refused_in_two_lines_with_a_remedy(name: str) -> None:
+    Path("folder.csv").mkdir()
+    Path("empty.csv").touch()
+    Path("mine.csv").write_text("y,a\n0,1\n1,2\n")
+    for written in ({"file": name}, {"file": "mine.csv", "split": {"indices": name}}):
+        with pytest.raises((DataError, UsageError)) as refused:
+            opened(target="y", **written)
+        assert len(str(refused.value).splitlines()) <= 2
+        assert REMEDY.search(str(refused.value))
 
 
 def test_parquet() -> None:
