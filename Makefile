@@ -12,7 +12,7 @@ QUICK_TESTS := tests/evaluation tests/extraction tests/report/test_verdicts.py t
   tests/data/test_fetch.py tests/data/test_synthetic.py tests/spec/test_extends.py tests/test_documents.py tests/test_house.py
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-dev run test test-quick test-faults test-processors fuzz lint audit bench reproduce-quick reproduce-all lock clean
+.PHONY: help setup setup-dev run test compiled test-quick test-faults test-processors fuzz lint audit bench reproduce-quick reproduce-all lock clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -31,7 +31,8 @@ setup-dev: .venv/complete-dev  ## the same, with what tests, style and types nee
 run: setup  ## run the first experiment: wine, 500 splits (needs no network)
 	@$(BIN)/fsvm run configs/wine.yaml --jobs $(JOBS)
 
-test: setup-dev lint  ## ruff, mypy, import-linter, then every test
+test: setup-dev  ## ruff, mypy, import-linter, then every test
+	@$(MAKE) --no-print-directory --jobs $(JOBS) lint compiled
 	@$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 
 test-quick: setup-dev  ## a first try, within a minute and a half: tests that take a moment each
@@ -45,6 +46,9 @@ test-processors: setup-dev  ## every solver test and some quick experiments unde
 
 fuzz: setup-dev  ## FUZZ mutated inputs for all readers, methods, extractors, configs and cards; faults are kept in build/fuzz (SEED=n repeats)
 	@$(BIN)/python -m tests.fuzz --number $(FUZZ) --jobs $(JOBS) $(if $(SEED),--seed $(SEED))
+
+compiled: setup-dev  # else each process of the tests compiles what it runs; types are checked meanwhile
+	@$(BIN)/python -m tests.helpers.compile_first
 
 lint: setup-dev  ## style, types, floors
 	@$(BIN)/ruff check .

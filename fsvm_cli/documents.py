@@ -43,7 +43,7 @@ ModelT = TypeVar("ModelT", bound=BaseModel)
 class StrictModel(BaseModel):
     """A part of a document: unknown keys are mistakes, and a value has the type that is asked for, unconverted."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False, defer_build=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
     synonyms: ClassVar[Mapping[str, str]] = {}
     """What other programs call its keys and words, by their name here, for suggestions."""
@@ -151,9 +151,7 @@ def read_document(path: Path) -> Document:
         with path.open("rb") as stream:
             raw = stream.read(MAX_BYTES + 1)
     except OSError as error:
-        raise UsageError(
-            f"{path}: cannot be read ({error.strerror}); give the path of a YAML file that can be"
-        ) from error
+        raise UsageError(f"{path}: cannot be read ({error.strerror}); give the path of a file that can be") from error
     if len(raw) > MAX_BYTES:
         raise UsageError(f"{path}: larger than {MAX_BYTES:,} bytes; write a shorter document")
     try:

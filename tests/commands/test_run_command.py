@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
 import sys
+import threading
 from typing import TYPE_CHECKING
 
 import pytest
 
-from fsvm_cli.ranking.registry import ranking_methods
-from fsvm_cli.report.table_files import read_table
 from tests.helpers.calling import (
     CHECKOUT,
     ENDLESS,
     N_TRIALS,
     Answer,
     answer_of,
+    ctrl_c_interrupts,
     fsvm_here,
     hashes,
     n_already_done,
@@ -64,55 +63,47 @@ def test_a_run_that_was_killed_twice_writes_the_same_bytes(
     assert hashes(tmp_path / "small") == expected
 
 
-@pytest.mark.parametrize(
+with_each_signal = pytest.mark.parametrize(
     ("sent", "code", "word"), [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "terminated")]
 )
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_a_signal_ends_a_run_and_keeps_what_is_finished(
-    tmp_path: Path, sent: signal.Signals, code: int, word: str, jobs: int
-) -> None:
-    with started("run", write_config(tmp_path, **LONG), "--jobs", jobs, "--out", tmp_path) as process:
-        wait_for_outcomes(tmp_path / "small", process)
-        os.killpg(process.pid, sent) if sent == signal.SIGINT else process.send_signal(sent)
-        answer = answer_of(process)
+
+
+def assert_is_ended_in_good_order(answer: Answer, folder: Path, code: int, word: str) -> None:
     assert answer.code == code, answer.err
     assert answer.err.splitlines()[-1] == f"fsvm: {word}; what was finished is kept, and running again does the rest"
     assert "Traceback" not in answer.err
-    assert 0 < n_stored(tmp_path / "small") < 6000
+    assert 0 < n_stored(folder) < 6000
 
 
-def test_running_again_does_only_what_is_missing(call: Call, tmp_path: Path) -> None:
-    config = write_config(tmp_path)
-    assert "small: 4 trials, 0 already done" in call("run", config, "--jobs", "1").err
-    before = hashes(tmp_path / "results" / "small")
-    assert "small: 4 trials, 4 already done" in call("run", config, "--jobs", "1").err
-    assert hashes(tmp_path / "results" / "small") == before
-    assert "small: 6 trials, 4 already done" in call("run", config, "--jobs", "1", "--splits", "6").err
-    assert "small: 4 trials, 0 already done" in call("run", config, "--jobs", "1", "--fresh").err
-    assert hashes(tmp_path / "results" / "small") == before
+@with_each_signal
+def test_a_signal_ends_a_run_and_keeps_what_is_finished(
+    tmp_path: Path, sent: signal.Signals, code: int, word: str
+) -> None:
+    with started("run", write_config(tmp_path, **LONG), "--jobs", "2", "--out", tmp_path) as process:
+        wait_for_outcomes(tmp_path / "small", process)
+        os.killpg(process.pid, sent) if sent == signal.SIGINT else process.send_signal(sent)
+        answer = answer_of(process)
+    assert_is_ended_in_good_order(answer, tmp_path / "small", code, word)
 
 
-def test_a_dry_run_says_what_would_be_done_and_writes_nothing(call: Call, tmp_path: Path) -> None:
-    config = write_config(tmp_path)
-    answer = call("run", config, "--dry-run", "--jobs", "1")
-    assert answer.code == 0
-    assert (
-        "small: 4 trials planned, 0 already done, 4 to do, about 1 s with 1 job; results in results/small" in answer.out
-    )
-    assert not (tmp_path / "results").exists()
-    call("run", config, "--jobs", "1")
-    before = {path: path.stat().st_mtime_ns for path in (tmp_path / "results").rglob("*")}
-    assert "4 already done, 0 to do with" in call("run", config, "--dry-run").out
-    assert "4 already done, 2 to do, about" in call("run", config, "--dry-run", "--splits", "6").out
-    assert {path: path.stat().st_mtime_ns for path in (tmp_path / "results").rglob("*")} == before
+@with_each_signal
+def test_a_signal_ends_a_run_without_workers(tmp_path: Path, sent: signal.Signals, code: int, word: str) -> None:
+    """In this process, which spares the start of one: another thread sends the signal."""
+    folder, is_over = tmp_path / "small", threading.Event()
 
+    def send_when_something_is_stored() -> None:
+        while not n_stored(folder):
+            if is_over.wait(0.02):
+                return
+        os.kill(os.getpid(), sent)
 
-def test_a_run_with_overrides_says_so_and_remembers_them(call: Call, tmp_path: Path) -> None:
-    answer = call("run", write_config(tmp_path), "--jobs", "1", "--set", "classifier.C=2", "--splits", "2")
-    assert "no statement about the paper" in answer.out
-    run = json.loads((tmp_path / "results" / "with-overrides" / "small" / "run.json").read_text())
-    assert run["overrides"] == {"classifier.C": 2, "protocol.splits": 2}
-    assert run["config"]["classifier"]["C"] == 2
+    sender = threading.Thread(target=send_when_something_is_stored)
+    with ctrl_c_interrupts():
+        sender.start()
+        answer = fsvm_here("run", write_config(tmp_path, **LONG), "--jobs", "1", "--out", tmp_path)
+        is_over.set()
+        sender.join()
+    assert_is_ended_in_good_order(answer, folder, code, word)
 
 
 def test_a_reader_that_goes_away_costs_no_result(tmp_path: Path) -> None:
@@ -120,39 +111,6 @@ def test_a_reader_that_goes_away_costs_no_result(tmp_path: Path) -> None:
         process.stdout.close()
         assert process.stderr.read().splitlines()[-1] == "small: 4 of 4 trials"
     assert set(hashes(tmp_path / "small")) >= TABLES_AND_FIGURES
-
-
-def test_figures_of_trials_that_are_no_more_are_removed(
-    call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse(*_: object) -> None:
-        raise ValueError("by design")
-
-    config = write_config(tmp_path)
-    assert call("run", config, "--jobs", "1").code == 0
-    folder = tmp_path / "results" / "small"
-    (folder / "notes.svg").write_text("of the user's own")
-    assert {"accuracy-vs-features.svg", "scores.svg"} <= set(hashes(folder))
-    write_config(tmp_path, protocol="{splits: 4, train: 1/3, seed: 7}")
-    with monkeypatch.context() as broken:
-        for method in ("average-separation", "random"):
-            broken.setattr(ranking_methods()[method], "_scores", refuse)
-        assert call("run", config, "--jobs", "1").code == 4
-    assert [path.name for path in sorted(folder.iterdir()) if path.suffix in {".svg", ".png"}] == ["notes.svg"]
-    assert read_table(folder / "curves.csv").empty
-    write_config(tmp_path)
-    assert call("run", config, "--jobs", "1").code == 0
-    assert {"accuracy-vs-features.svg", "scores.svg"} <= set(hashes(folder))
-
-
-def test_a_classifier_that_is_no_machine_is_said_to_have_no_duality_gap(call: Call, tmp_path: Path) -> None:
-    answer = call("run", write_config(tmp_path), "--jobs", "1")
-    assert "Mean ± 95 % interval over 4 splits; every machine reached its duality gap." in answer.out
-    classifier = "{type: naive-bayes, likelihood: gaussian}"
-    answer = call("run", write_config(tmp_path, "bayes", classifier=classifier, metrics="[rci]"), "--jobs", "1")
-    assert "test RCI in %" in answer.out
-    assert "Mean ± 95 % interval over 4 splits.\n" in answer.out
-    assert "gap" not in answer.out
 
 
 @pytest.mark.parametrize("words", [("--help",), ("rank", "--help"), ("compare", "--help")])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import csv
+import functools
 import io
 import tarfile
 import zipfile
@@ -20,6 +21,7 @@ from fsvm_cli.data.fetch import fetch_files, is_intact
 from fsvm_cli.data.load import load_version
 from fsvm_cli.data.source import fixed_source, open_source
 from fsvm_cli.data.spec import NamedSpec
+from fsvm_cli.data.vocabulary import with_training_vocabulary
 from fsvm_cli.shipped import shipped_folder, shipped_names
 from tests.data.test_unix_compress import compress
 from tests.helpers.server import Server, files_below, serving
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from fsvm_cli.data.dataset import Dataset
+    from fsvm_cli.data.source import DataSource
 
 CARDS = {name: read_card(name) for name in shipped_names("datasets")}
 FIXED = [
@@ -85,10 +88,14 @@ def test_every_copy_is_fetched_holds_what_the_card_says_and_serves_without_netwo
     assert len(mirror_server.asked) == asked
 
 
+compress_once = functools.cache(compress)
+"""Several addresses lead to the same file, and this compressor is a slow one."""
+
+
 def packed(name: str, content: bytes) -> bytes:
     """Compress as the ending of a name says."""
     if name.endswith(".Z"):
-        return compress(content, 16)
+        return compress_once(content, 16)
     return bz2.compress(content) if name.endswith(".bz2") else content
 
 
@@ -96,14 +103,14 @@ def archive(name: str, members: dict[str, bytes]) -> bytes:
     """Archive as the ending of a name says; ``a#b`` is b in the archive a within."""
     stream = io.BytesIO()
     if name.endswith(".tar.gz"):
-        with tarfile.open(fileobj=stream, mode="w:gz", compresslevel=1) as tar:
+        with tarfile.open(fileobj=stream, mode="w:gz", compresslevel=0) as tar:
             for member, content in members.items():
                 entry = tarfile.TarInfo(member)
                 entry.size = len(content)
                 tar.addfile(entry, io.BytesIO(content))
         return stream.getvalue()
     within: dict[str, dict[str, bytes]] = {}
-    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as pack:
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, compresslevel=0) as pack:
         for member, content in members.items():
             outer, _, inner = member.partition("#")
             if inner:
@@ -252,3 +259,45 @@ class TestOddities:
             assert dataset.train_indices is not None
             assert dataset.test_indices is not None
             assert (len(dataset.train_indices), len(dataset.test_indices)) == sizes
+
+
+def opened(name: str, version_name: str | None = None) -> DataSource:
+    return open_source(NamedSpec(name=name, version=version_name), base_folder=Path(), announce=silent)
+
+
+@pytest.mark.usefixtures("_over_http")
+class TestReuters:
+    """Here, where the stories have been parsed and kept: to parse them takes seconds."""
+
+    @pytest.mark.parametrize(
+        ("version", "stories", "words"), [("reuters-1", 312, 2225), ("reuters-2", 355, 2344), ("reuters-3", 6169, 8167)]
+    )
+    def test_sizes_are_near_the_printed_ones(self, version: str, stories: int, words: int) -> None:
+        source = opened("reuters", version)
+        assert source.n_samples == pytest.approx(stories, rel=0.06)
+        # Of the third set the paper has fewer words than any rule that fits the others gives.
+        assert source.n_features == pytest.approx(words, rel=0.4 if version == "reuters-3" else 0.03)
+        assert set(source.draw(np.random.default_rng(0)).X.data) == {1.0}
+
+    def test_new_work_counts_words_in_training_stories_unless_it_asks_for_the_papers_way(self) -> None:
+        default = opened("reuters")
+        paper = opened("reuters", "reuters-1")
+        assert default.feature_names == paper.feature_names
+        assert default.identity != paper.identity
+        assert not default.caveats
+        assert "test stories included" in paper.caveats[0]
+        whole, counts = (source.draw(np.random.default_rng(0)) for source in (paper, default))
+        everything = with_training_vocabulary(counts, np.arange(counts.n_samples))
+        assert (everything != whole.X).nnz == 0
+        half = with_training_vocabulary(counts, np.arange(0, counts.n_samples, 2))
+        assert 0.4 * whole.n_features < np.count_nonzero(half.sum(axis=0)) < 0.8 * whole.n_features
+
+    def test_modapte_has_nearly_the_known_counts(self) -> None:
+        dataset = opened("reuters", "reuters-1-modapte").draw(np.random.default_rng(0))
+        # Counts of all stories of each topic; a few are numbers, or have two of the topics.
+        known = {"coffee": (111, 28), "iron-steel": (40, 14), "livestock": (75, 24)}
+        assert dataset.class_names == tuple(known)
+        for part, rows in enumerate((dataset.train_indices, dataset.test_indices)):
+            found = np.bincount(dataset.y[rows])
+            most = np.array([counts[part] for counts in known.values()])
+            assert ((most - 6 <= found) & (found <= most)).all()

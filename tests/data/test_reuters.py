@@ -12,7 +12,6 @@ from fsvm_cli.data import load
 from fsvm_cli.data.readers.reuters import read_reuters
 from fsvm_cli.data.source import open_source
 from fsvm_cli.data.spec import NamedSpec
-from fsvm_cli.data.vocabulary import with_training_vocabulary
 from fsvm_cli.errors import DataError
 
 if TYPE_CHECKING:
@@ -94,70 +93,26 @@ def opened(version: str) -> Any:
     return open_source(spec, base_folder=Path(), announce=lambda line: None)
 
 
-@pytest.fixture(scope="module")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Keep what one test has parsed for the others."""
-    return tmp_path_factory.mktemp("cache")
+@pytest.mark.parametrize("version", ["reuters-1-modapte", "reuters-1-random"])
+def test_a_parsed_collection_is_kept_and_verified(
+    mirror_folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, version: str
+) -> None:
+    parsed: list[list[Rows]] = []
 
+    def parse_once(*arguments: Any, **options: Any) -> list[Rows]:
+        parsed.append(parsed[0] if parsed else read_reuters(*arguments, **options))
+        return parsed[0]
 
-class TestCollection:
-    @pytest.fixture(autouse=True)
-    def _from_mirror(self, mirror_folder: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setenv("FSVM_MIRROR", str(mirror_folder))
-        monkeypatch.setenv("FSVM_CACHE", str(cache))
-
-    @pytest.mark.parametrize(
-        ("version", "stories", "words"), [("reuters-1", 312, 2225), ("reuters-2", 355, 2344), ("reuters-3", 6169, 8167)]
-    )
-    def test_sizes_are_near_the_printed_ones(self, version: str, stories: int, words: int) -> None:
-        source = opened(version)
-        assert source.n_samples == pytest.approx(stories, rel=0.06)
-        # Of the third set the paper has fewer words than any rule that fits the others gives.
-        assert source.n_features == pytest.approx(words, rel=0.4 if version == "reuters-3" else 0.03)
-        assert set(source.draw(np.random.default_rng(0)).X.data) == {1.0}
-
-    def test_new_work_counts_words_in_training_stories_unless_it_asks_for_the_papers_way(self) -> None:
-        default = open_source(NamedSpec(name="reuters"), base_folder=Path(), announce=lambda line: None)
-        paper = opened("reuters-1")
-        assert default.feature_names == paper.feature_names
-        assert default.identity != paper.identity
-        assert not default.caveats
-        assert "test stories included" in paper.caveats[0]
-        whole, counts = (source.draw(np.random.default_rng(0)) for source in (paper, default))
-        everything = with_training_vocabulary(counts, np.arange(counts.n_samples))
-        assert (everything != whole.X).nnz == 0
-        half = with_training_vocabulary(counts, np.arange(0, counts.n_samples, 2))
-        assert 0.4 * whole.n_features < np.count_nonzero(half.sum(axis=0)) < 0.8 * whole.n_features
-
-    def test_modapte_has_nearly_the_known_counts(self) -> None:
-        dataset = opened("reuters-1-modapte").draw(np.random.default_rng(0))
-        # Counts of all stories of each topic; a few are numbers, or have two of the topics.
-        known = {"coffee": (111, 28), "iron-steel": (40, 14), "livestock": (75, 24)}
-        assert dataset.class_names == tuple(known)
-        for part, rows in enumerate((dataset.train_indices, dataset.test_indices)):
-            found = np.bincount(dataset.y[rows])
-            most = np.array([counts[part] for counts in known.values()])
-            assert ((most - 6 <= found) & (found <= most)).all()
-
-    @pytest.mark.parametrize("version", ["reuters-1-modapte", "reuters-1-random"])
-    def test_a_parsed_collection_is_kept_and_verified(
-        self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, version: str
-    ) -> None:
-        parsed: list[list[Rows]] = []
-
-        def parse_once(*arguments: Any, **options: Any) -> list[Rows]:
-            parsed.append(parsed[0] if parsed else read_reuters(*arguments, **options))
-            return parsed[0]
-
-        monkeypatch.setenv("FSVM_CACHE", str(tmp_path))
-        monkeypatch.setattr(load, "read_reuters", parse_once)
-        first = opened(version)
-        again = opened(version)
-        assert len(parsed) == 1
-        assert again.identity == first.identity
-        assert again.feature_names == first.feature_names
-        (kept,) = (tmp_path / "parsed").iterdir()
-        for n_parsed, damage in enumerate((b"", kept.read_bytes()[:-100], b"x" * 100), start=2):
-            kept.write_bytes(damage)
-            assert opened(version).identity == first.identity
-            assert len(parsed) == n_parsed
+    monkeypatch.setenv("FSVM_MIRROR", str(mirror_folder))
+    monkeypatch.setenv("FSVM_CACHE", str(tmp_path))
+    monkeypatch.setattr(load, "read_reuters", parse_once)
+    first = opened(version)
+    again = opened(version)
+    assert len(parsed) == 1
+    assert again.identity == first.identity
+    assert again.feature_names == first.feature_names
+    (kept,) = (tmp_path / "parsed").iterdir()
+    for n_parsed, damage in enumerate((b"", kept.read_bytes()[:-100], b"x" * 100), start=2):
+        kept.write_bytes(damage)
+        assert opened(version).identity == first.identity
+        assert len(parsed) == n_parsed

@@ -24,6 +24,7 @@ from fsvm_cli.data.source import open_source
 from fsvm_cli.data.spec import DatasetSpec, TableSpec
 from fsvm_cli.data.table import dataset_from_table
 from fsvm_cli.errors import DataError, UsageError
+from tests.helpers.plain_words import REMEDY
 
 if TYPE_CHECKING:
     from fsvm_cli.data.dataset import Dataset
@@ -149,7 +150,8 @@ def test_bad_tables_are_refused(text: str | bytes, message: str) -> None:
 
 
 def test_a_word_far_down_is_named() -> None:
-    rows = "".join(f"{row},{row % 2}\n" for row in range(200_000))
+    rows = "".join(f"{row},{row % 2}\n" for row in range(130_000))
+    assert len(rows) > 1 << 20, "pyarrow reads such blocks"
     with pytest.raises(DataError, match=r"in 1 rows, words: 'oops'; mend .*drop the column$"):
         csv("a,y\n" + rows + "oops,1\n")
 
@@ -169,10 +171,10 @@ def test_wrong_columns_are_named(options: dict[str, Any], message: str) -> None:
 
 
 def test_many_columns() -> None:
-    names = [f"c{column}" for column in range(20_000)]
+    names = [f"c{column}" for column in range(5_000)]
     row = ",".join("1" for _ in names)
     dataset = csv(",".join([*names, "y"]) + f"\n{row},0\n{row},1\n")
-    assert dataset.X.shape == (2, 20_000)
+    assert dataset.X.shape == (2, 5_000)
 
 
 def test_files_that_are_not_there_or_not_known() -> None:
@@ -183,6 +185,20 @@ def test_files_that_are_not_there_or_not_known() -> None:
     Path("folder.csv").mkdir()
     with pytest.raises(DataError, match="cannot be read"):
         opened(file="folder.csv", target="y")
+
+
+@pytest.mark.parametrize(
+    "name", ["nowhere.csv", "folder.csv", "zero\0byte.csv", "empty.csv", "~nobody/a.csv", "a.docx"]
+)
+def test_a_file_that_cannot_be_read_is_refused_in_two_lines_with_a_remedy(name: str) -> None:
+    Path("folder.csv").mkdir()
+    Path("empty.csv").touch()
+    Path("mine.csv").write_text("y,a\n0,1\n1,2\n")
+    for written in ({"file": name}, {"file": "mine.csv", "split": {"indices": name}}):
+        with pytest.raises((DataError, UsageError)) as refused:
+            opened(target="y", **written)
+        assert len(str(refused.value).splitlines()) <= 2
+        assert REMEDY.search(str(refused.value))
 
 
 def test_parquet() -> None:

@@ -79,21 +79,34 @@ def refuse_none_that_is_correct(path: Path, assignments: tuple[str, ...] = ()) -
 
 
 @functools.cache
-def shipped_texts(kind: str) -> list[tuple[str, dict[str, Any]]]:
-    """Read what is mutated: as a text, and as values."""
+def shipped_texts(kind: str) -> list[str]:
+    """Read what is mutated."""
     paths = [shipped_folder(kind) / f"{name}.yaml" for name in shipped_names(kind)]
     texts = [path.read_text(encoding="utf-8") for path in paths]
     if kind == "configs":
         # The quickest to read as often as all others.
         texts += ["".join(f"{key}: {value}\n" for key, value in CONFIG.items())] * len(texts)
-    return [(text, YAML(typ="safe", pure=True).load(text)) for text in texts]
+    return texts
+
+
+@functools.cache
+def values_in(text: str) -> dict[str, Any]:
+    """Parse what is mutated, when it is drawn: to parse all takes seconds."""
+    values: dict[str, Any] = YAML(typ="safe", pure=True).load(text)
+    return values
+
+
+def mutated_shipped(rng: Random, kind: str) -> bytes:
+    """Mutate one of the documents of a kind that come with fsvm."""
+    text = rng.choice(shipped_texts(kind))
+    return mutated_document(rng, text, values_in(text)).encode("utf-8", "surrogatepass")
 
 
 def config_subject() -> Subject:
     """Attack the reading of configs."""
 
     def draw(rng: Random) -> bytes:
-        return mutated_document(rng, *rng.choice(shipped_texts("configs"))).encode("utf-8", "surrogatepass")
+        return mutated_shipped(rng, "configs")
 
     def take(path: Path) -> None:
         judge(fsvm_here("check", path), path.read_bytes().decode(errors="replace"))
@@ -106,7 +119,7 @@ def assignment_subject() -> Subject:
     """Attack `--set`."""
 
     def draw(rng: Random) -> bytes:
-        (_, content) = shipped_texts("configs")[-1]
+        content = values_in(shipped_texts("configs")[-1])
         return json.dumps([mutated_assignment(rng, content) for _ in range(rng.randint(1, 2))]).encode()
 
     def take(path: Path) -> None:
@@ -132,7 +145,7 @@ def card_subject() -> Subject:
     """Attack the reading of data cards; what is drawn from a distribution is drawn."""
 
     def draw(rng: Random) -> bytes:
-        return mutated_document(rng, *rng.choice(shipped_texts("datasets"))).encode("utf-8", "surrogatepass")
+        return mutated_shipped(rng, "datasets")
 
     def take(path: Path) -> None:
         card = path.with_name("mutated.yaml")

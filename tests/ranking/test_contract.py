@@ -54,7 +54,12 @@ def separable(n_classes: int, n_features: int = 6) -> tuple[NDArray[np.float64],
 MODEST: dict[str, dict[str, Any]] = {"wrapper": {"folds": 2}, "kpd": {"relative_change": 0.1}, "ard": {"max_steps": 2}}
 
 
-@parametrize_with_checks([build(method, **MODEST.get(method.method, {})) for method in METHODS])
+def build_modest(method: type[Ranker]) -> Ranker:
+    """Build an estimator that does less of what it does, for what does not hang on how much it does."""
+    return build(method, **MODEST.get(method.method, {}))
+
+
+@parametrize_with_checks([build_modest(method) for method in METHODS])
 def test_it_is_a_scikit_learn_estimator(estimator: Any, check: Any) -> None:
     check(estimator)
 
@@ -123,7 +128,8 @@ def test_scores_move_with_their_features(method: type[Ranker]) -> None:
 def test_names_of_classes_do_not_matter(method: type[Ranker]) -> None:
     X, y = separable(3)
     names = np.array(["a", "b", "c"])
-    np.testing.assert_array_equal(build(method).fit(X, names[y]).scores_, build(method).fit(X, y).scores_)
+    expected = build_modest(method).fit(X, y).scores_
+    np.testing.assert_array_equal(build_modest(method).fit(X, names[y]).scores_, expected)
 
 
 @every_method
@@ -139,13 +145,13 @@ def test_one_class_is_refused_by_name(method: type[Ranker]) -> None:
 def test_a_constant_feature_has_a_finite_score(method: type[Ranker], n_classes: int, constant: float) -> None:
     X, y = separable(n_classes)
     X[:, 3] = constant
-    assert np.isfinite(build(method).fit(X, y).scores_).all()
+    assert np.isfinite(build_modest(method).fit(X, y).scores_).all()
 
 
 @every_method
 def test_fitting_again_gives_the_same_scores(method: type[Ranker]) -> None:
     X, y = separable(3)
-    ranker = build(method)
+    ranker = build_modest(method)
     np.testing.assert_array_equal(ranker.fit(X, y).scores_, ranker.fit(X, y).scores_)
 
 
@@ -192,7 +198,7 @@ def test_what_the_experiment_hands_down_is_declared(method: type[Ranker]) -> Non
 def test_diagnostics_are_tables(method: type[Ranker]) -> None:
     X, y = separable(3)
     names = [f"feature {place}" for place in range(6)]
-    ranker = build(method).fit(pd.DataFrame(X, columns=names), y)
+    ranker = build_modest(method).fit(pd.DataFrame(X, columns=names), y)
     for table in ranker.diagnostics_.values():
         assert len({len(column) for column in table.values()}) == 1
         assert len(pd.DataFrame(table).columns) == len(table)

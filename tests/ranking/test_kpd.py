@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from dataclasses import replace
 
@@ -184,6 +185,7 @@ def test_strength_and_step_are_chosen_by_cross_validation_on_the_training_data(n
     y = np.digitize(data[:, 0] + 0.3 * rng.normal(size=30), [0.0] if n_classes == 2 else [-0.5, 0.5])
     settings = {"kernel": Gaussian(theta=4.0), "threshold": 0.05}
 
+    @functools.cache
     def n_right(strength: float, max_step: float | str) -> int:
         right = 0
         for train, test in StratifiedKFold(3, shuffle=True, random_state=1).split(data, y):

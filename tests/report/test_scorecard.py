@@ -18,8 +18,8 @@ from fsvm_cli.report.table_files import write_table
 from fsvm_cli.report.verdicts import COLUMNS
 from fsvm_cli.shipped import shipped_names
 from fsvm_cli.spec.config import LoadedConfig
-from fsvm_cli.spec.load import load_any
 from tests.helpers.calling import fsvm_here
+from tests.helpers.shipped import shipped
 
 RESULTS = Path(__file__).parents[2] / "results"
 
@@ -90,7 +90,7 @@ def test_every_claim_of_the_shipped_configs_is_decided_by_one_of_them() -> None:
     deciding: dict[str, list[str]] = defaultdict(list)
     known = set(shipped_names("configs"))
     for name in sorted(known):
-        loaded = load_any(name)
+        loaded = shipped(name)
         config = loaded.config if isinstance(loaded, LoadedConfig) else loaded.collection
         main = getattr(config, "variant_of", None)
         assert main is None or main in known - {name}, f"{name} is a variant of what is not there"

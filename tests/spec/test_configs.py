@@ -14,15 +14,17 @@ from fsvm_cli.documents import model_from_json, parse_document, validate
 from fsvm_cli.errors import UsageError
 from fsvm_cli.experiment.plan import plan
 from fsvm_cli.shipped import shipped_folder, shipped_names
-from fsvm_cli.spec.config import LoadedConfig, load_config
-from fsvm_cli.spec.load import json_schema, load_all, load_any
+from fsvm_cli.spec.config import load_config
+from fsvm_cli.spec.load import json_schema, load_all
 from fsvm_cli.spec.schema import Config
+from tests.helpers.shipped import shipped_experiment, shipped_experiments
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from fsvm_cli.spec.config import LoadedConfig
+
 SHIPPED = shipped_names("configs")
-EXPERIMENTS = {name: loaded for name in SHIPPED if isinstance(loaded := load_any(name), LoadedConfig)}
 GOOD = """\
 title: t
 dataset: plane
@@ -40,14 +42,14 @@ def mistakes(text: str) -> list[str]:
     return str(caught.value).splitlines()
 
 
-@pytest.mark.parametrize("name", EXPERIMENTS)
+@pytest.mark.parametrize("name", shipped_experiments())
 def test_a_shipped_config_loads_and_names_a_data_set_that_exists(name: str) -> None:
-    assert EXPERIMENTS[name].config.dataset.name in shipped_names("datasets")
+    assert shipped_experiment(name).config.dataset.name in shipped_names("datasets")
 
 
-@pytest.mark.parametrize("name", EXPERIMENTS)
+@pytest.mark.parametrize("name", shipped_experiments())
 def test_a_shipped_config_survives_its_json(name: str) -> None:
-    config = EXPERIMENTS[name].config
+    config = shipped_experiment(name).config
     assert model_from_json(Config, config.model_dump_json()) == config
 
 
@@ -68,13 +70,6 @@ def validator() -> jsonschema.Draft202012Validator:
 @pytest.mark.parametrize("name", SHIPPED)
 def test_the_json_schema_accepts_a_shipped_config(name: str, validator: jsonschema.Draft202012Validator) -> None:
     validator.validate(_plain(name))
-
-
-@pytest.mark.parametrize("name", SHIPPED)
-def test_a_shipped_config_carries_the_line_that_editors_read(name: str) -> None:
-    first = (shipped_folder("configs") / f"{name}.yaml").read_text().splitlines()[0]
-    assert first.startswith("# yaml-language-server: $schema=")
-    assert (shipped_folder("configs") / first.rpartition("=")[2]).is_file()
 
 
 BAD: list[tuple[str, Any]] = [

@@ -9,9 +9,7 @@ import pytest
 from ruamel.yaml import YAML
 
 from fsvm_cli.data.card import read_card
-from fsvm_cli.shipped import shipped_names
-from fsvm_cli.spec.config import LoadedConfig
-from fsvm_cli.spec.load import load_any
+from tests.helpers.shipped import shipped_experiment, shipped_experiments
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -68,8 +66,7 @@ best of three kernels are one for each other kernel: their ids go on after a dot
 @pytest.fixture(scope="module")
 def configs() -> list[Config]:
     """Every shipped experiment."""
-    loaded = [load_any(name) for name in shipped_names("configs")]
-    return [each.config for each in loaded if isinstance(each, LoadedConfig)]
+    return [shipped_experiment(name).config for name in shipped_experiments()]
 
 
 def values_of(published_folder: Path, document: str) -> dict[str, Any]:

@@ -1,0 +1,31 @@
+"""The configs that come with fsvm, each read at most once in a process, and none before a test needs it."""
+
+from __future__ import annotations
+
+import functools
+import re
+
+from fsvm_cli.shipped import shipped_folder, shipped_names
+from fsvm_cli.spec.collection import MEMBERS, LoadedCollection
+from fsvm_cli.spec.config import LoadedConfig
+from fsvm_cli.spec.load import load_any
+
+
+@functools.cache
+def shipped(name: str) -> LoadedConfig | LoadedCollection:
+    """Load a shipped config, of an experiment or of a collection."""
+    return load_any(name)
+
+
+@functools.cache
+def shipped_experiments() -> tuple[str, ...]:
+    """Name the shipped configs that are no collections, as a glance at their texts tells."""
+    texts = {name: (shipped_folder("configs") / f"{name}.yaml").read_text("utf-8") for name in shipped_names("configs")}
+    return tuple(name for name, text in texts.items() if not re.search(rf"^{MEMBERS}:", text, re.MULTILINE))
+
+
+def shipped_experiment(name: str) -> LoadedConfig:
+    """Load a shipped config of an experiment."""
+    loaded = shipped(name)
+    assert isinstance(loaded, LoadedConfig)
+    return loaded
