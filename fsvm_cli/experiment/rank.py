@@ -254,7 +254,7 @@ def rank_features(source: DataSource, request: RankingRequest) -> FeatureRanking
         constant = [dataset.feature_names[feature] for feature in scaling.constant]
         caveats.append(constant_features(constant))
     if not ranker.converged_:
-        caveats.append("a machine that the method trained missed its duality gap: the order may change with the solver")
+        caveats.append(f"{ranker.shortfall}: the order may change where it does")
     return FeatureRanking(
         method=method,
         n_samples=dataset.n_samples,
