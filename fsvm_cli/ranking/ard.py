@@ -114,7 +114,6 @@ class AutomaticRelevance(TunedByEvidence, Ranker):
     method = "ard"
     scores_are_shares = True
     handed_down = frozenset({"random_state"})
-    shortfall = "an ascent on the evidence did not end by its rule; allow it more steps (max_steps)"
 
     random_state: int | np.random.RandomState | None = None
 

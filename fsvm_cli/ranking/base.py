@@ -108,9 +108,6 @@ class Ranker(NamedMethod, Selector, BaseEstimator):
     accepts_sparse: ClassVar[bool] = False
     """Whether `_scores` takes a CSR matrix as it is; other methods refuse one, because most would fill it."""
 
-    shortfall: ClassVar[str] = "a machine that the method trained missed its duality gap"
-    """What has happened where `converged_` is False."""
-
     n_features_to_select: int | None = field(default=None, kw_only=True)
 
     @classmethod

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from fsvm_cli.experiment.plan import plan
+from fsvm_cli.experiment.rank import rank
 from fsvm_cli.experiment.records.length_scales import LengthScales
 from fsvm_cli.report.results import write_tables
 from fsvm_cli.report.shortfalls import ASCENT, MACHINE, shortfalls
@@ -58,6 +60,13 @@ def test_an_ascent_that_ran_out_of_steps_is_no_missed_duality_gap(
     print_summary(loaded, curves, tmp_path, figures=(), caveats=())
     printed = " ".join(capsys.readouterr().out.split())
     assert f"of 4 points, in 2 {ASCENT}." in printed
+
+
+def test_a_ranking_whose_ascent_ran_out_of_steps_says_so() -> None:
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.normal(size=(40, 2)), columns=["a", "b"]).assign(kind=rng.permutation(["p", "q"] * 20))
+    with pytest.warns(UserWarning, match="an ascent on the evidence did not end by its rule"):
+        rank(table, target="kind", method="ard", max_steps=0)
 
 
 def test_a_length_scale_far_below_the_others_is_not_0(tmp_path: Path) -> None:
