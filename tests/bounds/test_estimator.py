@@ -40,6 +40,23 @@ def test_a_single_class_is_refused() -> None:
         BoundTunedSVM().fit(np.eye(3), [1, 1, 1])
 
 
+@pytest.mark.parametrize("bound", ["radius-margin", "span"])
+@pytest.mark.parametrize("case", ["constant", "feature twice", "collinear", "samples twice", "few samples"])
+def test_data_of_less_rank_than_features_are_no_hindrance(bound: Any, case: str) -> None:
+    X, y = problem(60, 3)
+    samples = {
+        "constant": np.column_stack([X, np.full(60, 3.0)]),
+        "feature twice": np.column_stack([X, X[:, 0]]),
+        "collinear": np.column_stack([X, X @ [1.0, 2.0, -1.0]]),
+        "samples twice": np.repeat(X[:30], 2, axis=0),
+        "few samples": np.random.default_rng(2).normal(size=(60, 90)) + y[:, None],
+    }[case]
+    labels = np.repeat(y[:30], 2) if case == "samples twice" else y
+    machine = BoundTunedSVM(bound=bound, max_iterations=20).fit(samples, labels)
+    assert np.isfinite(machine.decision_function(samples)).all()
+    assert machine.score(samples, labels) > 0.8
+
+
 def test_a_config_may_name_it(planned: Callable[..., Experiment]) -> None:
     beside = [{"label": "bound", "classifier": {"type": "bound-tuned", "bound": "span", "max_iterations": 3}}]
     experiment = planned(
