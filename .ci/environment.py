@@ -30,6 +30,7 @@ MARKS = {False: ENVIRONMENT / "complete", True: ENVIRONMENT / "complete-dev"}
 
 SECONDS_BETWEEN_LINES = 3.0
 PINNED = re.compile(r"^(?P<name>[a-z0-9.-]+)==\S+(?: ; (?P<marker>.*?))?(?: \\)?$", re.MULTILINE)
+OF_PLATFORM = re.compile(r"sys_platform == '(\w+)'")
 BEGUN = re.compile(r"(?:Collecting|Requirement already satisfied:) (?P<name>[\w.-]+)")
 PIP = ("-m", "pip", "install", "--disable-pip-version-check", "--progress-bar", "off")
 
@@ -37,7 +38,9 @@ PIP = ("-m", "pip", "install", "--disable-pip-version-check", "--progress-bar", 
 def packages_of(lock: str) -> list[str]:
     """Name what a lock installs on this platform, each package once, whatever the number of its versions."""
     found = PINNED.finditer(lock)
-    here = (each["name"] for each in found if sys.platform == "win32" or "win32" not in (each["marker"] or ""))
+    here = (
+        each["name"] for each in found if sys.platform in (OF_PLATFORM.findall(each["marker"] or "") or [sys.platform])
+    )
     return list(dict.fromkeys(here))
 
 

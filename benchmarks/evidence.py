@@ -1,7 +1,8 @@
-"""Averages over the posterior of a Bayesian machine, per effective draw, beside the single chain of the paper."""
+"""Averages over the posterior of a Bayesian machine, per effective draw, beside those of other samplers."""
 
 from __future__ import annotations
 
+import importlib.util
 import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -53,15 +54,31 @@ def seconds_of_weighted_draws(posterior: Posterior) -> float:
     return seconds * EFFECTIVE / found.effective_size
 
 
+def peers(posterior: Posterior) -> Iterator[tuple[str, float, float]]:
+    """Yield the name of each peer, its seconds per `EFFECTIVE` draws, and by how much ours should be faster.
+
+    The paper's chain has its warm-up counted, as have ours; the others have not.
+    """
+    paper = replace(PAPER_SETTINGS, n_warm_up=TRAJECTORIES // 2, n_draws=TRAJECTORIES // 2)
+    yield "the paper's single chain in numpy", seconds_of_chains(posterior, paper), 25.0
+    if all(map(importlib.util.find_spec, ("blackjax", "numpyro"))):
+        from benchmarks import nuts  # noqa: PLC0415 - JAX is installed on Linux only
+
+        for name, chain, target in (("BlackJAX", nuts.by_blackjax, 4.0), ("NumPyro", nuts.by_numpyro, 100.0)):
+            points, seconds = chain(posterior)
+            per_draws = seconds * EFFECTIVE / float(effective_sample_size(points).min())
+            yield f"NUTS of {name} after its warm-up", per_draws, target
+
+
 def comparisons() -> Iterator[Comparison]:
     """Yield the rows of samplers, by the processor's clock."""
     posterior = splice_posterior()
-    peer = seconds_of_chains(posterior, replace(PAPER_SETTINGS, n_warm_up=TRAJECTORIES // 2, n_draws=TRAJECTORIES // 2))
     ours: dict[str, Callable[[], float]] = {
         "weighted draws": lambda: seconds_of_weighted_draws(posterior),
         "64 chains": lambda: seconds_of_chains(posterior, SamplerSettings()),
     }
-    for name, seconds in ours.items():
-        median = float(np.median([seconds() for _ in range(5)]))
-        work = f"{EFFECTIVE} effective draws, posterior of splice {len(posterior.y)} x {RANK}, {name}"
-        yield Comparison(work, "the paper's single chain in numpy", peer, median, peer / median, 25.0, 0.0, 0.0)
+    medians = {name: float(np.median([seconds() for _ in range(5)])) for name, seconds in ours.items()}
+    for peer, peer_seconds, target in peers(posterior):
+        for name, median in medians.items():
+            work = f"{EFFECTIVE} effective draws, posterior of splice {len(posterior.y)} x {RANK}, {name}"
+            yield Comparison(work, peer, peer_seconds, median, peer_seconds / median, target, 0.0, 0.0)

@@ -43,6 +43,16 @@ def test_a_package_with_a_version_for_each_python_is_one_package() -> None:
     assert environment["packages_of"](lock) == ["a", "b"]
 
 
+@pytest.mark.parametrize(("platform", "expected"), [("linux", ["a", "b"]), ("win32", ["a", "c"]), ("darwin", ["a"])])
+def test_packages_of_other_platforms_are_not_counted(
+    platform: str, expected: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.platform", platform)
+    markers = "python_full_version < '3.12' and sys_platform == 'linux'", "sys_platform == 'win32'"
+    lock = f"a==1 \\\n    --hash=sha256:0\nb==1 ; {markers[0]} \\\nc==1 ; {markers[1]} \\\n"
+    assert environment["packages_of"](lock) == expected
+
+
 def test_what_pip_says_becomes_progress() -> None:
     said = [
         "Collecting numpy==2.4.6 (from -r requirements.lock (line 7))\n",

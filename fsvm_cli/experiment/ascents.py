@@ -12,7 +12,7 @@ from fsvm_cli.spec.bayesian import BayesianBase
 from fsvm_cli.spec.bayesian_learner import BayesianLearner
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     import numpy as np
     from matplotlib.axis import Axis
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from fsvm_cli.spec.schema import Config
 
 LENGTH_SCALE_OF = "length scale of "
+HYPERPARAMETERS = {"C", "k0", "k_off", "length_scale"}
+"""Columns of the tables."""
 WIDE = 100.0
 """From which ratio on length scales are drawn by their logarithms."""
 
@@ -57,6 +59,11 @@ class AscentRecord(Record):
                 ("record", config.record.index(self.name)),
                 f"the {self.name} is that of an ard ranking or a bayesian classifier; list one",
             )
+
+    def ratios(self, table: pd.DataFrame) -> Sequence[str]:
+        """List the hyperparameters, whose ascents are along their logarithms."""
+        names = map(str, table)
+        return [name for name in names if name in HYPERPARAMETERS or name.startswith(LENGTH_SCALE_OF)]
 
     def ascents(self, trial: DrawnTrial) -> Iterator[tuple[str, pd.DataFrame]]:
         """Yield the label of each competitor that is shown with the table of its ascents, features by their names."""

@@ -258,7 +258,11 @@ def rank_features(source: DataSource, request: RankingRequest) -> FeatureRanking
         constant = [dataset.feature_names[feature] for feature in scaling.constant]
         caveats.append(constant_features(constant))
     if not ranker.converged_:
-        caveats.append("a machine that the method trained missed its duality gap: the order may change with the solver")
+        caveats.append(
+            "an ascent on the evidence did not end by its rule: the order may change with more steps (max_steps)"
+            if "ascent" in ranker.diagnostics_
+            else "a machine that the method trained missed its duality gap: the order may change with the solver"
+        )
     return FeatureRanking(
         method=method,
         n_samples=dataset.n_samples,

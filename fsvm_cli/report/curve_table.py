@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from fsvm_cli.evaluation.metrics import METRIC_TITLES
 from fsvm_cli.report.learning_rows import learning_rows
 from fsvm_cli.report.measures import complete_trials_of
+from fsvm_cli.report.shortfalls import MACHINE, shortfalls
 from fsvm_cli.spec.classifiers import Classifier, LearnedKernel
 
 if TYPE_CHECKING:
@@ -116,10 +117,12 @@ def _coverage(complete: pd.Series, protocol: Protocol) -> str:
 
 
 def _certificate(rows: pd.DataFrame, config: Config) -> str:
-    """Say whether the machines reached their duality gap; nothing where there are no machines."""
-    n_unconverged = int(rows["n_unconverged"].sum())
-    if n_unconverged:
-        return f"; in {n_unconverged} of {int(rows['n_trials'].sum())} points a machine missed its duality gap"
+    """Say whether machines reached their duality gap and ascents their rule; nothing where there is neither."""
+    missed = rows[rows["n_unconverged"] > 0]
+    if not missed.empty:
+        by_words = missed.groupby(missed["ranking"].map(shortfalls(config)).fillna(MACHINE), sort=False)
+        told = [f"in {n_unconverged} {words}" for words, n_unconverged in by_words["n_unconverged"].sum().items()]
+        return f"; of {int(rows['n_trials'].sum())} points, {', '.join(told)}"
     shown = config.classifiers_shown()
     has_machines = any(isinstance(classifier, Classifier | LearnedKernel) for classifier in shown)
     return "; every machine reached its duality gap" if has_machines else ""

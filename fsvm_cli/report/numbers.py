@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     import pandas as pd
     from numpy.typing import NDArray
 
@@ -42,7 +44,22 @@ def rounded_alike(numbers: NDArray[np.float64], digits: int) -> NDArray[np.float
     return rounded
 
 
-def as_csv(frame: pd.DataFrame, digits: int = DIGITS_OF_COUNTS) -> str:
-    """Write a table as CSV, its columns of fractions rounded to `digits` each, see `rounded_alike`."""
-    fractions = {str(name): rounded_alike(frame[name].to_numpy(), digits) for name in frame.select_dtypes("float")}
+def rounded_each(numbers: NDArray[np.float64], digits: int) -> NDArray[np.float64]:
+    """Round each number to so many significant digits of its own.
+
+    For numbers > 0 whose ratios count, such as length scales: beside one of 100,000, another of 0.01 is not 0.
+    """
+    return np.array([float(f"{number:.{digits - 1}e}") for number in numbers])
+
+
+def as_csv(frame: pd.DataFrame, digits: int = DIGITS_OF_COUNTS, ratios: Collection[str] = ()) -> str:
+    """Write a table as CSV.
+
+    Its columns of fractions are rounded to `digits` each, see `rounded_alike`; those whose names are in `ratios` by
+    `rounded_each`.
+    """
+    fractions = {
+        str(name): (rounded_each if name in ratios else rounded_alike)(frame[name].to_numpy(), digits)
+        for name in frame.select_dtypes("float")
+    }
     return str(frame.assign(**fractions).to_csv(index=False, float_format=FLOAT_FORMAT, lineterminator="\n"))

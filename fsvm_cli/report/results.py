@@ -58,15 +58,16 @@ def write_tables(loaded: LoadedConfig, experiment: Experiment, store: Store, fol
     collected = collect(experiment, store)
     tables = _tables(experiment, collected, overridden=bool(loaded.document.overrides))
     recorded: dict[str, pd.DataFrame] = {}
+    for file_name, table in tables.items():
+        write_table(table, folder / file_name)
+    kinds = record_kinds()
     for name in experiment.config.record:
         record = store.record(record_key(experiment, name))
         if record is not None:
-            recorded |= {f"{part}.csv": frame for part, frame in tables_of(record).items()}
-    for file_name, table in tables.items():
-        write_table(table, folder / file_name)
-    for file_name, table in recorded.items():
-        write_table(table, folder / file_name, DIGITS_OF_MACHINES)
-    of_records = {f"{table}.csv" for kind in record_kinds().values() for table in kind.tables}
+            recorded |= (frames := {f"{part}.csv": frame for part, frame in tables_of(record).items()})
+            for file_name, table in frames.items():
+                write_table(table, folder / file_name, DIGITS_OF_MACHINES, kinds[name].ratios(table))
+    of_records = {f"{table}.csv" for kind in kinds.values() for table in kind.tables}
     for file_name in {*TABLE_NAMES, *of_records} - {*tables, *recorded}:
         (folder / file_name).unlink(missing_ok=True)
     curves = tables[CURVES_NAME]

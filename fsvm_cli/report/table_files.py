@@ -11,12 +11,13 @@ from fsvm_cli.files import write_atomically
 from fsvm_cli.report.numbers import DIGITS_OF_COUNTS, as_csv
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from pathlib import Path
 
 
-def write_table(frame: pd.DataFrame, path: Path, digits: int = DIGITS_OF_COUNTS) -> None:
-    """Write a table as CSV, the same bytes on every platform; `digits` as in `fsvm_cli.report.numbers`."""
-    write_atomically(path, as_csv(frame, digits).encode())
+def write_table(frame: pd.DataFrame, path: Path, digits: int = DIGITS_OF_COUNTS, ratios: Collection[str] = ()) -> None:
+    """Write a table as CSV, the same bytes on every platform; digits as in `fsvm_cli.report.numbers.as_csv`."""
+    write_atomically(path, as_csv(frame, digits, ratios).encode())
 
 
 def read_table(path: Path) -> pd.DataFrame:

@@ -13,6 +13,7 @@ from fsvm_cli.evaluation.metrics import METRICS
 from fsvm_cli.evaluation.seeds import random_stream
 from fsvm_cli.evaluation.statistics import MeanInterval, difference_interval, mean_interval, p_value
 from fsvm_cli.report.complete_trials import FACTS_OF_CLASSES
+from fsvm_cli.report.shortfalls import MACHINE, shortfalls
 from fsvm_cli.spec.claims.findings import Comparison, Curve
 from fsvm_cli.spec.oracle import ORACLE
 from fsvm_cli.spec.rankings import ALL_FEATURES
@@ -196,5 +197,6 @@ class Trials:
                 return f"only {n_trials} of {planned} trials are complete"
             n_missed = int(np.count_nonzero(~found.converged.all(axis=1)))
             if n_missed:
-                return f"in {n_missed} of {n_trials} trials a machine missed its duality gap"
+                words = shortfalls(self.experiment.config).get(key[0], MACHINE)
+                return f"in {n_missed} of {n_trials} trials {words}"
         return None

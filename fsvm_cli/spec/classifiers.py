@@ -111,6 +111,22 @@ class AdaBoost(SklearnClassifier):
         return AdaBoostClassifier(n_estimators=self.rounds, random_state=random_state)
 
 
+class BoundTuned(SklearnClassifier):
+    """The machine with a length scale for each feature, tuned by a bound on the leave-one-out error."""
+
+    type: Literal["bound-tuned"]
+    bound: Literal["radius-margin", "span"] = Field(
+        default="radius-margin", description="Radius over margin, or the smoothed span of the support vectors."
+    )
+    max_iterations: Annotated[int, Field(ge=1)] = Field(default=100, description="Steps of the descent, at most.")
+
+    def estimator(self, random_state: int) -> Any:  # noqa: ARG002 - nothing is drawn
+        """Build the estimator."""
+        from fsvm_cli.bounds.estimator import BoundTunedSVM  # noqa: PLC0415 - as above
+
+        return BoundTunedSVM(self.bound, self.max_iterations)
+
+
 class LearnedKernel(SklearnClassifier):
     """The machine on a weighted sum of kernels, with weights that are learned on the training part."""
 
@@ -226,7 +242,9 @@ else:
     ExperimentClassifier = Annotated[
         Annotated[AnyClassifier, Tag("kernel")]
         | Annotated[LearnedKernel, Tag("kernels")]
-        | Annotated[NaiveBayes | DecisionTree | AdaBoost | Bayesian, Field(discriminator="type"), Tag("type")],
+        | Annotated[
+            NaiveBayes | DecisionTree | AdaBoost | BoundTuned | Bayesian, Field(discriminator="type"), Tag("type")
+        ],
         Discriminator(_names_a_type),
     ]
 

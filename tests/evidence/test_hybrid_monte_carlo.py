@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -14,10 +15,13 @@ from fsvm_cli.evidence.hybrid_monte_carlo import MOST_STEPS, PAPER_SETTINGS, Sam
 from fsvm_cli.evidence.mode import posterior_mode
 from fsvm_cli.evidence.posterior import Posterior
 from fsvm_cli.evidence.squared_hinge import SquaredHinge
+from tests.evidence.blackjax_draws import blackjax_draws
 from tests.evidence.gibbs import gibbs_draws
 from tests.evidence.problems import thin_factor, two_classes
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from fsvm_cli.svm.vectors import Array
 
 X, Y = two_classes(300)
@@ -57,6 +61,20 @@ def test_moments_are_those_of_exact_gibbs_sampling(settings: SamplerSettings, ex
     found, found_error = moments(draws.points, centre)
     assert (np.abs(found - expected) < 5 * np.hypot(found_error, expected_error)).all()
     assert (split_r_hat(draws.points) < 1.1).all()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not importlib.util.find_spec("blackjax"), reason="JAX is installed on Linux only")
+def test_moments_are_those_of_blackjax(exact: np.ndarray, tmp_path: Path) -> None:
+    centre = exact.mean(axis=(0, 1))
+    points = blackjax_draws(SMALL, tmp_path)
+    expected, expected_error = moments(points, centre)
+    for draws in (sample(SMALL, SamplerSettings(), np.random.default_rng(3)).points, exact):
+        found, found_error = moments(draws, centre)
+        assert (np.abs(found - expected) < 5 * np.hypot(found_error, expected_error)).all()
+    # The test can tell: a standard deviation of the posterior is many of these errors.
+    deviations = np.sqrt(expected[len(centre.ravel()) :])
+    assert (expected_error[: len(deviations)] < 0.1 * deviations).all()
 
 
 def test_the_setting_of_the_paper_accepts_and_its_printed_force_does_not() -> None:

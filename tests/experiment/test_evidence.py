@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from fsvm_cli.documents import model_from_json
 from fsvm_cli.errors import UsageError
 from fsvm_cli.evidence.estimator import BayesianSVM
+from fsvm_cli.evidence.hybrid_monte_carlo import SamplingError
 from fsvm_cli.experiment.plan import Experiment, Trial
 from fsvm_cli.experiment.recording import compute_record, record_key, tables_of
 from fsvm_cli.experiment.trial import DrawnTrial, draw_parts, run_trial
@@ -148,3 +150,29 @@ def test_bad_settings_fail_a_trial_in_one_line(planned: Planned) -> None:
     experiment = compared(planned, classifier=BAYESIAN | {"rule": "evidence"})
     result = run_trial(experiment, FIRST, {0: experiment.sizes})
     assert "needs approximation 'bound'" in result.errors[0]
+
+
+def test_an_ascent_whose_sampler_fails_fails_its_competitor_alone(
+    planned: Planned, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stuck(*arguments: object) -> NoReturn:
+        raise SamplingError("16 of 16 chains accepted none of 100 trajectories")
+
+    monkeypatch.setattr("fsvm_cli.evidence.tuning.ascend", stuck)
+    experiment = compared(planned)
+    found = run_trial(experiment, FIRST, dict.fromkeys((0, 1), experiment.sizes))
+    assert list(found.outcomes) == [0]
+    assert list(found.errors) == [1]
+    assert "chains accepted none" in found.errors[1]
+
+
+def test_a_training_part_of_one_class_fails_and_says_so(planned: Planned, monkeypatch: pytest.MonkeyPatch) -> None:
+    def of_one_class(experiment: Experiment, trial: Trial) -> Any:
+        parts = draw_parts(experiment, trial)
+        return replace(parts, y_train=np.zeros_like(parts.y_train))
+
+    monkeypatch.setattr("fsvm_cli.experiment.trial.draw_parts", of_one_class)
+    experiment = compared(planned)
+    found = run_trial(experiment, FIRST, {1: experiment.sizes})
+    assert not found.outcomes
+    assert "class" in found.errors[1]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fsvm_cli.report.numbers import DIGITS_OF_MACHINES, as_csv, rounded_alike
+from fsvm_cli.report.numbers import DIGITS_OF_MACHINES, as_csv, rounded_alike, rounded_each
 
 
 def test_all_numbers_have_the_digits_of_the_largest() -> None:
@@ -39,3 +39,10 @@ def test_rounding_changes_no_digit(exact: list[int], unit: float, seed: int) -> 
 def test_what_cancels_but_for_rounding_is_0_in_a_table() -> None:
     table = pd.DataFrame({"mean": [0.1 + 0.2 - 0.3, 0.25], "name": ["a", None], "n": [1, 2]})
     assert as_csv(table) == "mean,name,n\n0,a,1\n0.25,,2\n"
+
+
+def test_where_ratios_count_each_number_has_digits_of_its_own() -> None:
+    numbers = np.array([88123.4567, 0.0123456789, 1.0, 5e-324, np.nan, np.inf])
+    np.testing.assert_array_equal(rounded_each(numbers, 5), [88123.0, 0.012346, 1.0, 5e-324, np.nan, np.inf])
+    table = pd.DataFrame({"length_scale": numbers[:2], "relevance": [1e-9, 0.25]})
+    assert as_csv(table, 5, ratios=["length_scale"]) == "length_scale,relevance\n88123,0\n0.012346,0.25\n"

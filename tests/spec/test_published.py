@@ -99,7 +99,7 @@ def test_the_sets_of_kpd2018_have_the_printed_rows_and_features(published_folder
 @pytest.mark.parametrize("name", ["kpd-sonar-kernels", "kpd-wdbc-kernels", "kpd-sonar-kernels-strengths"])
 def test_the_kernels_of_kpd2018_are_tried_at_the_printed_values(published_folder: Path, name: str) -> None:
     printed = values_of(published_folder, "kpd2018")
-    config = load_any(name).config
+    config = shipped_experiment(name).config
     tried = {spec.kernel: spec for each in config.classifiers_shown() for spec in each.tune[0].kernels}
     assert list(tried["polynomial"].degree) == printed["kpd2018.grid.D"]
     widths = 2 * np.square(printed["kpd2018.grid.sigma"])  # theta = 2 sigma^2

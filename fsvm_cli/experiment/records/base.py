@@ -59,6 +59,10 @@ class Record(ABC):
                 f"a {self.name.replace('-', ' ')} shows a {self.method} ranking; list one in 'rankings'",
             )
 
+    def ratios(self, table: pd.DataFrame) -> Sequence[str]:  # noqa: ARG002 - what it may depend on
+        """List the columns of numbers > 0 whose ratios count, so that each keeps digits of its own; none by default."""
+        return ()
+
     @abstractmethod
     def compute(self, trial: DrawnTrial) -> dict[str, pd.DataFrame]:
         """Make the tables, by name, from the data of the recorded trial."""

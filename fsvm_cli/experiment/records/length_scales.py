@@ -65,7 +65,7 @@ class LengthScales(AscentRecord):
             for (by_feature, histogram), ((label, machine), rows) in zip(all_axes, machines, strict=True):
                 by_feature.set_title(f"{legible(label)}, machine {machine}" if several else legible(label), loc="left")
                 lengths = rows["length_scale"].to_numpy()
-                # One far below the others is 0 to the digits that the table has.
+                # A table of an earlier version has 0 for one far below the others.
                 lengths = np.maximum(lengths, lengths[lengths > 0].min(initial=np.inf) / 2)
                 by_feature.bar(np.arange(len(rows)), lengths, color=COLOURS[0])
                 by_feature.set_ylabel("Length scale")
