@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from fsvm_cli.data.dataset import Dataset, hash_values
 from fsvm_cli.data.given_splits import check_parts, split_by_words
 from fsvm_cli.data.groups import check_group_column, group_codes
 from fsvm_cli.data.phrases import nearest, shown
-from fsvm_cli.data.preparation import Preparation
-from fsvm_cli.data.readers.numbers import has_comma, reads_as_number
 from fsvm_cli.data.readers.own import dropped_columns
 from fsvm_cli.data.suspects import suspects
+from fsvm_cli.data.table_columns import columns_of, encode_target, is_missing
 from fsvm_cli.data.table_mistakes import Mistake, of_column, told
 from fsvm_cli.errors import DataError, UsageError
 from fsvm_cli.terminal import brief
@@ -29,10 +27,6 @@ if TYPE_CHECKING:
     from fsvm_cli.data.given_splits import GivenSplit
     from fsvm_cli.data.readers.numbers import Reading
     from fsvm_cli.data.spec import TableSpec
-
-MAX_CLASSES = 100
-CLASSES_BEYOND_DOUBT = 20
-MAX_WORDS = 100
 
 
 def dataset_from_table(
@@ -77,10 +71,10 @@ def dataset_from_table(
         left = f"no columns are left beside the target '{brief(target)}'"
         mistakes.append(Mistake("no columns are left", f"{left}; drop fewer, or give a table with more"))
     table, features = _without_missing(table, features, target, spec, mistakes)
-    classes, y = _encode_target(target, table.column(target), mistakes)
+    classes, y = encode_target(target, table.column(target), mistakes)
     groups = None if spec.groups is None else group_codes(table.column(spec.groups), spec.groups, mistakes)
     clear = [column for column in features.column_names if column not in reading.mistakes]
-    prepared = _columns_of(features.select(clear), spec, mistakes)
+    prepared = columns_of(features.select(clear), spec, mistakes)
     if mistakes:
         raise DataError(told(name, mistakes))
     X = prepared.features(np.arange(len(y)))
@@ -184,7 +178,7 @@ def _without_missing(
     Where there is a mistake, what is returned holds the rows whose class is known.
     """
     of_groups = [] if spec.groups is None else [spec.groups]
-    holes = {column: _is_missing(table.column(column)) for column in [target, *of_groups, *features.column_names]}
+    holes = {column: is_missing(table.column(column)) for column in [target, *of_groups, *features.column_names]}
     counts = {column: int(missing.sum()) for column, missing in holes.items() if missing.any()}
     if not counts:
         return table, features
@@ -224,133 +218,3 @@ def _without_missing(
 
 def _n_rows(holes: dict[str, NDArray[np.bool_]]) -> int:
     return int(np.any(list(holes.values()), axis=0).sum())
-
-
-def _is_missing(column: pa.ChunkedArray) -> NDArray[np.bool_]:
-    is_missing = pc.is_null(column, nan_is_null=pa.types.is_floating(column.type))
-    return _to_numpy(is_missing.cast(pa.uint8())).astype(np.bool_)
-
-
-def _to_numpy(column: pa.ChunkedArray) -> NDArray[Any]:
-    """Give the numbers of a column without holes; pyarrow's own `to_numpy` imports pandas for it, which is slow."""
-    return np.from_dlpack(column.combine_chunks())
-
-
-def _is_number(kind: pa.DataType) -> bool:
-    types = pa.types
-    return any(test(kind) for test in (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal))
-
-
-def _to_floats(column: pa.ChunkedArray) -> NDArray[np.float64]:
-    if pa.types.is_boolean(column.type):
-        column = column.cast(pa.int8())
-    floats = column.cast(pa.float64(), safe=False)
-    return _to_numpy(floats.fill_null(np.nan) if floats.null_count else floats)
-
-
-def _words(column: pa.ChunkedArray) -> NDArray[np.str_] | None:
-    """Give the column's values as words, or None where they are neither words nor coded words."""
-    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
-    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
-        return None
-    return np.asarray(column.cast(pa.string()).to_pylist(), dtype=np.str_)
-
-
-def _encode_target(
-    target: str, column: pa.ChunkedArray, mistakes: list[Mistake]
-) -> tuple[tuple[str, ...], NDArray[np.int64]]:
-    if pa.types.is_integer(column.type):
-        # As integers, of which floating-point numbers cannot tell all apart.
-        values, y = np.unique(_to_numpy(column), return_inverse=True)
-        classes = tuple(map(str, values.tolist()))
-    elif _is_number(column.type):
-        values, y = np.unique(_to_floats(column), return_inverse=True)
-        classes = tuple(np.format_float_positional(value, trim="-") for value in values)
-    else:
-        words = _words(column)
-        if words is None:
-            text = f"the target '{brief(target)}' holds {column.type}, not classes; name another target"
-            mistakes.append(Mistake("the target", text))
-            return (), np.zeros(len(column), dtype=np.int64)
-        values, y = np.unique(words, return_inverse=True)
-        classes = tuple(values.tolist())
-    n_classes = len(classes)
-    if n_classes > MAX_CLASSES or CLASSES_BEYOND_DOUBT < n_classes > len(column) / 2:
-        text = (
-            f"the target '{brief(target)}' has {n_classes} distinct values in {len(column)} rows; "
-            "this looks like a measurement, not a class; name another target, or put the values into classes"
-        )
-        mistakes.append(Mistake("the target", text))
-    return classes, y.astype(np.int64)
-
-
-def _columns_of(features: pa.Table, spec: TableSpec, mistakes: list[Mistake]) -> Preparation:
-    """Give the columns as numbers and codes of words."""
-    names: list[str] = []
-    words_of: list[tuple[str, ...] | None] = []
-    values_of: list[NDArray[np.float64]] = []
-    refused: list[str] = []
-    for column_name, column in zip(features.column_names, features.columns, strict=True):
-        if _is_number(column.type):
-            numbers = _to_floats(column)
-            if pa.types.is_integer(column.type) and len(pc.unique(column)) > len(np.unique(numbers)):
-                what = (
-                    "holds integers so large that floating-point numbers cannot tell them apart; drop it if it only "
-                    "names the rows, or subtract what they have in common"
-                )
-                mistakes.append(of_column(column_name, what))
-            names.append(column_name)
-            words_of.append(None)
-            values_of.append(numbers)
-            continue
-        is_known = ~_is_missing(column)
-        words = _words(column.drop_null())
-        if words is None:
-            mistakes.append(of_column(column_name, f"holds {column.type}, not numbers; drop it"))
-            continue
-        values, codes = np.unique(words, return_inverse=True)
-        odd = _odd_words(values.tolist())
-        with_commas = bool(odd) and any(has_comma(value) for value in values.tolist())
-        if len(values) > MAX_WORDS or (odd and (spec.categorical == "refuse" or with_commas)):
-            n_rows = int(np.isin(values[codes], odd).sum())
-            what = _not_numbers(values.tolist(), odd, n_rows, may_be_words=not with_commas)
-            mistakes.append(of_column(column_name, f"holds {what}"))
-            continue
-        refused.append(f"'{brief(column_name)}' ({shown([*map(brief, values.tolist())])})")
-        names.append(column_name)
-        words_of.append(tuple(values.tolist()))
-        values_of.append(np.full(len(column), np.nan))
-        values_of[-1][is_known] = codes
-    if refused and spec.categorical == "refuse":
-        more = f" and {len(refused) - 3} more" if len(refused) > 3 else ""
-        text = (
-            f"columns of words: {'; '.join(refused[:3])}{more}\n"
-            "Turn each word into a feature (categorical: one-hot, or --categorical one-hot), number the words of a "
-            "column (ordinal), or drop the columns."
-        )
-        mistakes.append(Mistake("columns of words", text))
-    columns = np.column_stack(values_of) if values_of else np.zeros((features.num_rows, 0))
-    return Preparation(tuple(names), tuple(words_of), columns, spec.missing, spec.categorical)
-
-
-def _not_numbers(values: list[str], odd: list[str], n_rows: int, *, may_be_words: bool) -> str:
-    """Say what keeps a column of distinct `values` from being one of numbers, and what can be done."""
-    if not odd:
-        return (
-            f"{len(values)} different words, such as {brief(repr(values[0]))}; drop it, or, if it names what rows "
-            "belong to, keep these together (groups: COLUMN)"
-        )
-    found = f"numbers and, in {n_rows} rows, words: {shown([brief(repr(word)) for word in odd])}"
-    may_be_words = may_be_words and len(values) <= MAX_WORDS
-    others = ", or take each value as a word (--categorical one-hot)" if may_be_words else ""
-    return f"{found}; mend those, say which means a missing value (--na WORD), drop the column{others}"
-
-
-def _odd_words(values: list[str]) -> list[str]:
-    """List the words in a column most of whose different words are numbers; empty where it is one of words.
-
-    What has a comma may be a list of codes: there, all but a quarter are numbers.
-    """
-    words = [value for value in values if not reads_as_number(value)]
-    share = 4 if any(has_comma(value) for value in values) else 2
-    return words if share * len(words) < len(values) else []

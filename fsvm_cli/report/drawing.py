@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fsvm_cli.experiment.provenance import is_collection, read_run
+from fsvm_cli.experiment.records.base import ToDraw
 from fsvm_cli.experiment.records.registry import record_kinds
 from fsvm_cli.report.compared import draw_compared
 from fsvm_cli.report.curves import draw_changes, draw_curves
@@ -21,6 +22,7 @@ from fsvm_cli.report.learning_curves import draw_learning_curves
 from fsvm_cli.report.measures import complete_trials_of, read_measures
 from fsvm_cli.report.overview import draw_overview
 from fsvm_cli.report.scores import draw_scores
+from fsvm_cli.report.styles import styles_of
 from fsvm_cli.report.table_files import read_table
 from fsvm_cli.spec.selections import RelevanceSubsets
 
@@ -69,6 +71,7 @@ def draw_figures(folder: Path, formats: Sequence[str] = FORMATS) -> list[Path]:
     for name in config.record:
         record = record_kinds()[name]
         tables = {table: read_table(folder / f"{table}.csv") for table in record.tables}
-        paths += record.draw(tables, config, run["data"], folder, formats)
+        styles = {label: style.of_line() for label, style in styles_of(config).items()}
+        paths += record.draw(ToDraw(tables, config, run["data"], styles, folder, formats))
     remove_figures(folder, drawn=paths)
     return paths

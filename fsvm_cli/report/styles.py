@@ -60,6 +60,10 @@ class Style(NamedTuple):
     marker: str
     line: Line
 
+    def of_line(self) -> dict[str, str]:
+        """Give the style of a line in matplotlib's words."""
+        return {"color": self.colour, "marker": self.marker, "linestyle": self.line}
+
 
 PLAIN = Style("#444444", "o", "-")
 """Of what no method has ordered: all features."""

@@ -12,6 +12,7 @@ from fsvm_cli.errors import UsageError
 from fsvm_cli.evaluation.roc import area_under_roc
 from fsvm_cli.experiment.plan import Trial, plan
 from fsvm_cli.experiment.recording import compute_record, record_key, tables_of
+from fsvm_cli.experiment.records.base import ToDraw
 from fsvm_cli.experiment.records.registry import record_kinds
 from fsvm_cli.experiment.trial import DrawnTrial, draw_parts
 from fsvm_cli.ranking.fisher import Fisher
@@ -104,8 +105,10 @@ def test_every_competitor_has_its_curves_and_a_figure(
     tables = tables_of(compute_record(experiment, "roc"))
     assert {*tables["auc"].set_index(["ranking", "n_features"]).index} == labels
     data = {"class_names": experiment.source.class_names}
-    (path,) = record_kinds()["roc"].draw(tables, loaded.config, data, tmp_path, ("svg",))
+    styles = {each.label: {"color": f"#12345{place}"} for place, each in enumerate(loaded.config.rankings)}
+    (path,) = record_kinds()["roc"].draw(ToDraw(tables, loaded.config, data, styles, tmp_path, ("svg",)))
     drawn = path.read_text()
+    assert all(style["color"] in drawn for style in styles.values())
     for label, _ in labels:
         assert f"<!-- {label}\n" in drawn or f"<!-- {label} -->" in drawn
 

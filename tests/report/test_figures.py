@@ -15,6 +15,7 @@ from sklearn.metrics import mutual_info_score
 
 from fsvm_cli.errors import DataError
 from fsvm_cli.experiment.plan import Trial, plan
+from fsvm_cli.experiment.records.base import ToDraw
 from fsvm_cli.experiment.records.descent_path import PATH_POINTS
 from fsvm_cli.experiment.records.registry import record_kinds
 from fsvm_cli.experiment.trial import draw_parts
@@ -329,7 +330,7 @@ def test_length_scales_over_decades_are_drawn_by_their_logarithms(
         }
     ).assign(**{"length scale of x1": [3.0, 1.0], "length scale of x2": [3.0, longest]})
     for name, table in (("length-scales", ends), ("ascent", path)):
-        (drawn,) = record_kinds()[name].draw({name: table}, config, {}, tmp_path, ("svg",))
+        (drawn,) = record_kinds()[name].draw(ToDraw({name: table}, config, {}, {}, tmp_path, ("svg",)))
         assert ("<!-- 1000 -->" in drawn.read_text()) == is_wide
 
 
@@ -351,7 +352,7 @@ def test_a_length_scale_that_is_0_to_the_written_digits_is_drawn(tmp_path: Path)
     scales = {"feature": ["x1", "x2", "x3"], "length_scale": [0.0, 2.0, 300.0], "relevance": [1.0, 0.0, 0.0]}
     ends = pd.DataFrame({"ranking": "a", "machine": 0} | scales)
     config = load_config("plane").config
-    (drawn,) = record_kinds()["length-scales"].draw({"length-scales": ends}, config, {}, tmp_path, ("svg",))
+    (drawn,) = record_kinds()["length-scales"].draw(ToDraw({"length-scales": ends}, config, {}, {}, tmp_path, ("svg",)))
     assert "<!-- Length scale -->" in drawn.read_text()
 
 

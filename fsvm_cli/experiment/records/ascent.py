@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import pandas as pd
 
 from fsvm_cli.experiment.ascents import LENGTH_SCALE_OF, AscentRecord, spans_decades, use_powers
-from fsvm_cli.figures import COLOURS, COLUMN_WIDTH, LONGEST_TITLE, figure, legible, save
+from fsvm_cli.figures import COLOURS, COLUMN_WIDTH, figure, legible
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from matplotlib.axes import Axes
 
+    from fsvm_cli.experiment.records.base import ToDraw
     from fsvm_cli.experiment.trial import DrawnTrial
-    from fsvm_cli.spec.schema import Config
 
 N_NAMED = 5
 MAX_NAME = 24
@@ -41,16 +40,9 @@ class Ascent(AscentRecord):
             parts.append(steps)
         return {"ascent": pd.concat(parts, ignore_index=True)}
 
-    def draw(
-        self,
-        tables: Mapping[str, pd.DataFrame],
-        config: Config,
-        data: Mapping[str, Any],  # noqa: ARG002 - the table names its features
-        folder: Path,
-        formats: Sequence[str],
-    ) -> list[Path]:
+    def draw(self, given: ToDraw) -> list[Path]:
         """Draw the ascent of each machine: length scales above, magnitude of the gradients and evidence below."""
-        ascent = tables["ascent"]
+        ascent = given.tables["ascent"]
         machines = list(ascent.groupby(["ranking", "machine"], sort=False))
         several = ascent["machine"].max() > 0
         with figure(max(COLUMN_WIDTH * 0.8 * len(machines), 1.2 * COLUMN_WIDTH), 5.2) as drawing:
@@ -67,10 +59,7 @@ class Ascent(AscentRecord):
                     upper.set_ylabel("Length scale")
                     middle.set_ylabel("Mean |gradient|\n/ peak")
                     lower.set_ylabel("Log evidence,\nor bound, / n")
-            drawing.suptitle(
-                f"{legible(config.title, LONGEST_TITLE)}\nfirst split", fontsize=8, x=0.01, ha="left", wrap=True
-            )
-            return save(drawing, folder, self.name, formats)
+            return given.save(drawing, self.name, "first split")
 
 
 def _draw_length_scales(axes: Axes, steps: pd.DataFrame) -> None:

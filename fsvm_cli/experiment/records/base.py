@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from fsvm_cli.figures import LONGEST_TITLE, legible, save
 from fsvm_cli.mistakes import Mistake
 
 if TYPE_CHECKING:
@@ -12,12 +14,44 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import pandas as pd
+    from matplotlib.figure import Figure
 
     from fsvm_cli.data.outline import Outline
     from fsvm_cli.experiment.plan import Experiment
     from fsvm_cli.experiment.trial import DrawnTrial
     from fsvm_cli.spec.rankings import Ranking
     from fsvm_cli.spec.schema import Config
+
+
+@dataclass(frozen=True, eq=False)
+class ToDraw:
+    """What the figure of a record is made of, and where it goes.
+
+    Attributes
+    ----------
+    tables : mapping of str to DataFrame
+        As read from their files.
+    config : Config
+    data : mapping of str to value
+        What `run.json` says of the data: ``feature_names``, ``class_names``.
+    styles : mapping of str to mapping
+        Colour and line of each ranking and extractor by its label, in matplotlib's words; the same in all figures.
+    folder, formats
+        As in `fsvm_cli.figures.save`.
+    """
+
+    tables: Mapping[str, pd.DataFrame]
+    config: Config
+    data: Mapping[str, Any]
+    styles: Mapping[str, Mapping[str, Any]]
+    folder: Path
+    formats: Sequence[str]
+
+    def save(self, drawing: Figure, name: str, below: str = "") -> list[Path]:
+        """Write the title of the experiment over a drawing, with what it shows of it below, and save it by a name."""
+        heading = legible(self.config.title, LONGEST_TITLE) + (below and f"\n{below}")
+        drawing.suptitle(heading, fontsize=8, x=0.01, ha="left", wrap=True)
+        return save(drawing, self.folder, name, self.formats)
 
 
 class Record(ABC):
@@ -68,28 +102,5 @@ class Record(ABC):
         """Make the tables, by name, from the data of the recorded trial."""
 
     @abstractmethod
-    def draw(
-        self,
-        tables: Mapping[str, pd.DataFrame],
-        config: Config,
-        data: Mapping[str, Any],
-        folder: Path,
-        formats: Sequence[str],
-    ) -> list[Path]:
-        """Draw the figure.
-
-        Parameters
-        ----------
-        tables : mapping of str to DataFrame
-            As read from their files.
-        config : Config
-        data : mapping of str to value
-            What `run.json` says of the data: ``feature_names``, ``class_names``.
-        folder, formats
-            As in `fsvm_cli.figures.save`.
-
-        Returns
-        -------
-        list of Path
-            The files.
-        """
+    def draw(self, given: ToDraw) -> list[Path]:
+        """Draw the figure, and list its files."""

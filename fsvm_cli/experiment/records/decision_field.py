@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import pandas as pd
 
-from fsvm_cli.experiment.records.base import Record
-from fsvm_cli.figures import COLOURS, COLUMN_WIDTH, LONGEST_TITLE, figure, legible, save
+from fsvm_cli.experiment.records.base import Record, ToDraw
+from fsvm_cli.figures import COLOURS, COLUMN_WIDTH, figure, legible
 from fsvm_cli.mistakes import Mistake
 from fsvm_cli.ranking.gradient_angle import margin_region
 from fsvm_cli.spec.machine import Machine
 from fsvm_cli.svm import SVM
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from matplotlib.axes import Axes
@@ -76,33 +76,25 @@ class DecisionField(Record):
         points = pd.DataFrame({"class": parts.y_train, "alpha": alpha, "in_region": np.isin(np.arange(len(X)), region)})
         return {"points": _at(svm, X).join(points), "field": _at(svm, _grid_around(X))}
 
-    def draw(
-        self,
-        tables: Mapping[str, pd.DataFrame],
-        config: Config,
-        data: Mapping[str, Any],
-        folder: Path,
-        formats: Sequence[str],
-    ) -> list[Path]:
+    def draw(self, given: ToDraw) -> list[Path]:
         """Draw the three panels of the figure."""
-        (ranking,) = self.rankings(config)
-        points = tables["points"]
+        (ranking,) = self.rankings(given.config)
+        points = given.tables["points"]
         with figure(2 * COLUMN_WIDTH, 3.0) as drawing:
             boundary, gradients, region = drawing.subplots(1, 3, sharex=True, sharey=True)
-            grid = _Grid(tables["field"])
+            grid = _Grid(given.tables["field"])
             _draw_boundary(boundary, grid, points)
             _draw_gradients(gradients, grid, points)
             _draw_region(region, grid, points, ranking.parameters()["epsilon"])
-            unit = "" if config.scaling == "none" else " (scaled)"
+            unit = "" if given.config.scaling == "none" else " (scaled)"
             for axes in (boundary, gradients, region):
-                axes.set_xlabel(f"{legible(data['feature_names'][0])}{unit}")
+                axes.set_xlabel(f"{legible(given.data['feature_names'][0])}{unit}")
                 axes.set_aspect("equal")
                 axes.grid(visible=False)
-            boundary.set_ylabel(f"{legible(data['feature_names'][1])}{unit}")
-            drawing.suptitle(legible(config.title, LONGEST_TITLE), fontsize=8, x=0.01, ha="left", wrap=True)
-            handles = [*_class_handles(boundary, data["class_names"]), *_other_handles(boundary)]
+            boundary.set_ylabel(f"{legible(given.data['feature_names'][1])}{unit}")
+            handles = [*_class_handles(boundary, given.data["class_names"]), *_other_handles(boundary)]
             drawing.legend(handles=handles, loc="outside lower left", ncols=3)
-            return save(drawing, folder, self.name, formats)
+            return given.save(drawing, self.name)
 
 
 def _grid_around(X: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import pandas as pd
 
-from fsvm_cli.experiment.records.base import Record
-from fsvm_cli.figures import COLOURS, COLUMN_WIDTH, LONGEST_TITLE, figure, legible, save
+from fsvm_cli.experiment.records.base import Record, ToDraw
+from fsvm_cli.figures import COLOURS, COLUMN_WIDTH, figure, legible
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from matplotlib.axes import Axes
 
     from fsvm_cli.experiment.trial import DrawnTrial
-    from fsvm_cli.spec.schema import Config
 
 PATH_POINTS = 101
 """Of a longer descent so many points are kept, equally far apart: more than a figure can show."""
@@ -49,16 +47,9 @@ class DescentPath(Record):
             paths += [_thinned(descent) for _, descent in path.groupby("machine")]
         return {"path": pd.concat(paths, ignore_index=True)}
 
-    def draw(
-        self,
-        tables: Mapping[str, pd.DataFrame],
-        config: Config,
-        data: Mapping[str, Any],  # noqa: ARG002 - the table names its features
-        folder: Path,
-        formats: Sequence[str],
-    ) -> list[Path]:
+    def draw(self, given: ToDraw) -> list[Path]:
         """Draw the path of each machine: the weights above, objective and number of active features below."""
-        path = tables["path"]
+        path = given.tables["path"]
         machines = list(path.groupby(["ranking", "machine"], sort=False))
         several = path["machine"].max() > 0
         with figure(max(COLUMN_WIDTH * 0.8 * len(machines), 1.2 * COLUMN_WIDTH), 4.2) as drawing:
@@ -74,10 +65,7 @@ class DescentPath(Record):
                     lower.set_ylabel("Objective (start: 1)", color=COLOURS[0])
                 if column == len(machines) - 1:
                     right.set_ylabel("Active features", color=COLOURS[1])
-            drawing.suptitle(
-                f"{legible(config.title, LONGEST_TITLE)}\nfirst split", fontsize=8, x=0.01, ha="left", wrap=True
-            )
-            return save(drawing, folder, self.name, formats)
+            return given.save(drawing, self.name, "first split")
 
 
 def _thinned(descent: pd.DataFrame) -> pd.DataFrame:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import pandas as pd
 
-from fsvm_cli.experiment.records.base import Record
-from fsvm_cli.figures import COLOURS, COLUMN_WIDTH, LONGEST_TITLE, figure, legible, save
+from fsvm_cli.experiment.records.base import Record, ToDraw
+from fsvm_cli.figures import COLOURS, COLUMN_WIDTH, figure, legible
 from fsvm_cli.mistakes import Mistake
 from fsvm_cli.ranking.base import order_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator
     from pathlib import Path
 
     from matplotlib.axes import Axes
@@ -67,33 +67,23 @@ class DistributionDistance(Record):
             tables.append(pd.DataFrame({"feature": name, "value": values, **shares}))
         return {"distributions": pd.concat(tables, ignore_index=True)}
 
-    def draw(
-        self,
-        tables: Mapping[str, pd.DataFrame],
-        config: Config,
-        data: Mapping[str, Any],
-        folder: Path,
-        formats: Sequence[str],
-    ) -> list[Path]:
+    def draw(self, given: ToDraw) -> list[Path]:
         """Draw a panel for each feature, with the largest distance, and the largest as the slides print it."""
-        panels = list(tables["distributions"].groupby("feature", sort=False))
+        panels = list(given.tables["distributions"].groupby("feature", sort=False))
         n_rows = -(-len(panels) // COLUMNS)
         with figure(2 * COLUMN_WIDTH, 0.8 + 1.9 * n_rows) as drawing:
             all_axes = drawing.subplots(n_rows, COLUMNS, sharey=True, squeeze=False).ravel()
             for axes in all_axes[len(panels) :]:
                 axes.set_visible(False)
             for axes, (feature, rows) in zip(all_axes, panels, strict=False):
-                handles = _draw_panel(axes, rows, data["class_names"][1])
+                handles = _draw_panel(axes, rows, given.data["class_names"][1])
                 axes.set_title(legible(feature, MAX_NAME), loc="left")
             for axes in all_axes[::COLUMNS]:
                 axes.set_ylabel("Share of samples")
             for axes in all_axes[: len(panels)][-COLUMNS:]:
-                axes.set_xlabel("At most this value" + ("" if config.scaling == "none" else " (scaled)"))
-            drawing.suptitle(
-                f"{legible(config.title, LONGEST_TITLE)}\nfirst split", fontsize=8, x=0.01, ha="left", wrap=True
-            )
+                axes.set_xlabel("At most this value" + ("" if given.config.scaling == "none" else " (scaled)"))
             drawing.legend(handles=handles, loc="outside lower left", ncols=4)
-            return save(drawing, folder, self.name, formats)
+            return given.save(drawing, self.name, "first split")
 
 
 def _draw_panel(axes: Axes, rows: pd.DataFrame, class_name: str) -> list[Any]:

@@ -9,14 +9,13 @@ import pandas as pd
 
 from fsvm_cli.evidence.tuning import relevance
 from fsvm_cli.experiment.ascents import LENGTH_SCALE_OF, AscentRecord, spans_decades, use_powers
-from fsvm_cli.figures import COLOURS, COLUMN_WIDTH, LONGEST_TITLE, figure, legible, save
+from fsvm_cli.figures import COLOURS, COLUMN_WIDTH, figure, legible
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from fsvm_cli.experiment.records.base import ToDraw
     from fsvm_cli.experiment.trial import DrawnTrial
-    from fsvm_cli.spec.schema import Config
 
 MAX_NAMED = 70
 """Features that the horizontal axis has room to name."""
@@ -49,17 +48,10 @@ class LengthScales(AscentRecord):
             "length-scales": pd.DataFrame(rows, columns=["ranking", "machine", "feature", "length_scale", "relevance"])
         }
 
-    def draw(
-        self,
-        tables: Mapping[str, pd.DataFrame],
-        config: Config,
-        data: Mapping[str, Any],  # noqa: ARG002 - the table names its features
-        folder: Path,
-        formats: Sequence[str],
-    ) -> list[Path]:
+    def draw(self, given: ToDraw) -> list[Path]:
         """Draw the length scales of each machine by feature, and their histogram."""
-        machines = list(tables["length-scales"].groupby(["ranking", "machine"], sort=False))
-        several = tables["length-scales"]["machine"].max() > 0
+        machines = list(given.tables["length-scales"].groupby(["ranking", "machine"], sort=False))
+        several = given.tables["length-scales"]["machine"].max() > 0
         with figure(2 * COLUMN_WIDTH, 2.6 * len(machines)) as drawing:
             all_axes = drawing.subplots(len(machines), 2, squeeze=False, width_ratios=(3, 1))
             for (by_feature, histogram), ((label, machine), rows) in zip(all_axes, machines, strict=True):
@@ -85,7 +77,4 @@ class LengthScales(AscentRecord):
                 histogram.hist(lengths, bins=bins, color=COLOURS[0])
                 histogram.set_xlabel("Length scale")
                 histogram.set_ylabel("Features")
-            drawing.suptitle(
-                f"{legible(config.title, LONGEST_TITLE)}\nfirst split", fontsize=8, x=0.01, ha="left", wrap=True
-            )
-            return save(drawing, folder, self.name, formats)
+            return given.save(drawing, self.name, "first split")

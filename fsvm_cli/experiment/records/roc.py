@@ -9,13 +9,13 @@ import pandas as pd
 from sklearn.base import clone
 
 from fsvm_cli.evaluation.roc import area_under_roc
-from fsvm_cli.experiment.records.base import Record
-from fsvm_cli.figures import COLUMN_WIDTH, LONGEST_TITLE, figure, legible, save, series_style
+from fsvm_cli.experiment.records.base import Record, ToDraw
+from fsvm_cli.figures import COLUMN_WIDTH, figure, legible, series_style
 from fsvm_cli.mistakes import Mistake
 from fsvm_cli.spec.rankings import ALL_FEATURES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from matplotlib.axes import Axes
@@ -98,30 +98,22 @@ class Roc(Record):
                 machine = clone(estimator).fit(parts.X_train[:, columns], parts.y_train)
                 yield label, size, _decision_values(machine, parts.X_test[:, columns]), parts.y_test == 1
 
-    def draw(
-        self,
-        tables: Mapping[str, pd.DataFrame],
-        config: Config,
-        data: Mapping[str, Any],
-        folder: Path,
-        formats: Sequence[str],
-    ) -> list[Path]:
+    def draw(self, given: ToDraw) -> list[Path]:
         """Draw one panel for each number of retained features, the machine on all features in each."""
-        roc, auc = tables["roc"], tables["auc"]
+        roc, auc = given.tables["roc"], given.tables["auc"]
         areas = auc.set_index(["ranking", "n_features"]).to_dict("index")
         sizes = sorted(roc["n_features"].unique())
         panels = [size for size in sizes if (roc[roc["n_features"] == size]["ranking"] != ALL_FEATURES).any()] or sizes
         with figure(COLUMN_WIDTH * max(len(panels) * 0.85, 1), 3.6) as drawing:
             all_axes = drawing.subplots(1, len(panels), sharex=True, sharey=True, squeeze=False)[0]
             for axes, size in zip(all_axes, panels, strict=True):
-                _draw_panel(axes, roc[(roc["n_features"] == size) | (roc["ranking"] == ALL_FEATURES)], areas)
+                shown = roc[(roc["n_features"] == size) | (roc["ranking"] == ALL_FEATURES)]
+                _draw_panel(axes, shown, areas, given.styles)
                 axes.set_title(f"{size} feature{'s' if size > 1 else ''}", loc="left")
                 axes.set_xlabel("False positive rate")
-            all_axes[0].set_ylabel(f"True positive rate (class {legible(data['class_names'][1])})")
+            all_axes[0].set_ylabel(f"True positive rate (class {legible(given.data['class_names'][1])})")
             n_test = int(auc[["n_positive", "n_negative"]].iloc[0].sum())
-            heading = f"{legible(config.title, LONGEST_TITLE)}\nfirst split, {n_test} test rows"
-            drawing.suptitle(heading, fontsize=8, x=0.01, ha="left", wrap=True)
-            return save(drawing, folder, self.name, formats)
+            return given.save(drawing, self.name, f"first split, {n_test} test rows")
 
 
 def _spread(along: NDArray[np.float64]) -> NDArray[np.intp]:
@@ -135,13 +127,15 @@ def _decision_values(machine: Any, X: NDArray[np.float64]) -> NDArray[np.float64
     return np.asarray(values, dtype=np.float64)
 
 
-def _draw_panel(axes: Axes, rows: pd.DataFrame, areas: Mapping[Any, Mapping[Any, Any]]) -> None:
+def _draw_panel(
+    axes: Axes, rows: pd.DataFrame, areas: Mapping[Any, Mapping[Any, Any]], styles: Mapping[str, Mapping[str, Any]]
+) -> None:
     axes.plot([0, 1], [0, 1], color="#bbbbbb", linewidth=0.7, linestyle=":", zorder=1)
-    ranked = 0
+    others = 0  # the oracle, and classifiers on all features, which no method has ordered
     last = rows["ranking"] == ALL_FEATURES
     for (label, size), curve in pd.concat([rows[~last], rows[last]]).groupby(["ranking", "n_features"], sort=False):
-        style = REFERENCE if label == ALL_FEATURES else series_style(ranked)
-        ranked += label != ALL_FEATURES
+        style = REFERENCE if label == ALL_FEATURES else styles.get(str(label), series_style(others))
+        others += label != ALL_FEATURES and label not in styles
         area = areas[label, size]
         name = f"{legible(label)}\n{area['auc']:.3f} [{area['ci_low']:.3f}, {area['ci_high']:.3f}]"
         x, y = curve["false_positive_rate"], curve["true_positive_rate"]

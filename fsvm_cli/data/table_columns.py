@@ -1,0 +1,156 @@
+"""The columns of a table as numbers, codes of words and classes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from fsvm_cli.data.phrases import shown
+from fsvm_cli.data.preparation import Preparation
+from fsvm_cli.data.readers.numbers import has_comma, reads_as_number
+from fsvm_cli.data.table_mistakes import Mistake, of_column
+from fsvm_cli.terminal import brief
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from fsvm_cli.data.spec import TableSpec
+
+MAX_CLASSES = 100
+CLASSES_BEYOND_DOUBT = 20
+MAX_WORDS = 100
+
+
+def is_missing(column: pa.ChunkedArray) -> NDArray[np.bool_]:
+    """Tell which values are missing; NaN is."""
+    missing = pc.is_null(column, nan_is_null=pa.types.is_floating(column.type))
+    return _to_numpy(missing.cast(pa.uint8())).astype(np.bool_)
+
+
+def _to_numpy(column: pa.ChunkedArray) -> NDArray[Any]:
+    """Give the numbers of a column without holes; pyarrow's own `to_numpy` imports pandas for it, which is slow."""
+    return np.from_dlpack(column.combine_chunks())
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    types = pa.types
+    return any(test(kind) for test in (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal))
+
+
+def _to_floats(column: pa.ChunkedArray) -> NDArray[np.float64]:
+    if pa.types.is_boolean(column.type):
+        column = column.cast(pa.int8())
+    floats = column.cast(pa.float64(), safe=False)
+    return _to_numpy(floats.fill_null(np.nan) if floats.null_count else floats)
+
+
+def _words(column: pa.ChunkedArray) -> NDArray[np.str_] | None:
+    """Give the column's values as words, or None where they are neither words nor coded words."""
+    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+        return None
+    return np.asarray(column.cast(pa.string()).to_pylist(), dtype=np.str_)
+
+
+def encode_target(
+    target: str, column: pa.ChunkedArray, mistakes: list[Mistake]
+) -> tuple[tuple[str, ...], NDArray[np.int64]]:
+    """Give the classes of a target without holes, and the code of each row; what is none is added to mistakes."""
+    if pa.types.is_integer(column.type):
+        # As integers, of which floating-point numbers cannot tell all apart.
+        values, y = np.unique(_to_numpy(column), return_inverse=True)
+        classes = tuple(map(str, values.tolist()))
+    elif _is_number(column.type):
+        values, y = np.unique(_to_floats(column), return_inverse=True)
+        classes = tuple(np.format_float_positional(value, trim="-") for value in values)
+    else:
+        words = _words(column)
+        if words is None:
+            text = f"the target '{brief(target)}' holds {column.type}, not classes; name another target"
+            mistakes.append(Mistake("the target", text))
+            return (), np.zeros(len(column), dtype=np.int64)
+        values, y = np.unique(words, return_inverse=True)
+        classes = tuple(values.tolist())
+    n_classes = len(classes)
+    if n_classes > MAX_CLASSES or CLASSES_BEYOND_DOUBT < n_classes > len(column) / 2:
+        text = (
+            f"the target '{brief(target)}' has {n_classes} distinct values in {len(column)} rows; "
+            "this looks like a measurement, not a class; name another target, or put the values into classes"
+        )
+        mistakes.append(Mistake("the target", text))
+    return classes, y.astype(np.int64)
+
+
+def columns_of(features: pa.Table, spec: TableSpec, mistakes: list[Mistake]) -> Preparation:
+    """Give the columns as numbers and codes of words; what is neither is added to mistakes."""
+    names: list[str] = []
+    words_of: list[tuple[str, ...] | None] = []
+    values_of: list[NDArray[np.float64]] = []
+    refused: list[str] = []
+    for column_name, column in zip(features.column_names, features.columns, strict=True):
+        if _is_number(column.type):
+            numbers = _to_floats(column)
+            if pa.types.is_integer(column.type) and len(pc.unique(column)) > len(np.unique(numbers)):
+                what = (
+                    "holds integers so large that floating-point numbers cannot tell them apart; drop it if it only "
+                    "names the rows, or subtract what they have in common"
+                )
+                mistakes.append(of_column(column_name, what))
+            names.append(column_name)
+            words_of.append(None)
+            values_of.append(numbers)
+            continue
+        is_known = ~is_missing(column)
+        words = _words(column.drop_null())
+        if words is None:
+            mistakes.append(of_column(column_name, f"holds {column.type}, not numbers; drop it"))
+            continue
+        values, codes = np.unique(words, return_inverse=True)
+        odd = _odd_words(values.tolist())
+        with_commas = bool(odd) and any(has_comma(value) for value in values.tolist())
+        if len(values) > MAX_WORDS or (odd and (spec.categorical == "refuse" or with_commas)):
+            n_rows = int(np.isin(values[codes], odd).sum())
+            what = _not_numbers(values.tolist(), odd, n_rows, may_be_words=not with_commas)
+            mistakes.append(of_column(column_name, f"holds {what}"))
+            continue
+        refused.append(f"'{brief(column_name)}' ({shown([*map(brief, values.tolist())])})")
+        names.append(column_name)
+        words_of.append(tuple(values.tolist()))
+        values_of.append(np.full(len(column), np.nan))
+        values_of[-1][is_known] = codes
+    if refused and spec.categorical == "refuse":
+        more = f" and {len(refused) - 3} more" if len(refused) > 3 else ""
+        text = (
+            f"columns of words: {'; '.join(refused[:3])}{more}\n"
+            "Turn each word into a feature (categorical: one-hot, or --categorical one-hot), number the words of a "
+            "column (ordinal), or drop the columns."
+        )
+        mistakes.append(Mistake("columns of words", text))
+    columns = np.column_stack(values_of) if values_of else np.zeros((features.num_rows, 0))
+    return Preparation(tuple(names), tuple(words_of), columns, spec.missing, spec.categorical)
+
+
+def _not_numbers(values: list[str], odd: list[str], n_rows: int, *, may_be_words: bool) -> str:
+    """Say what keeps a column of distinct `values` from being one of numbers, and what can be done."""
+    if not odd:
+        return (
+            f"{len(values)} different words, such as {brief(repr(values[0]))}; drop it, or, if it names what rows "
+            "belong to, keep these together (groups: COLUMN)"
+        )
+    found = f"numbers and, in {n_rows} rows, words: {shown([brief(repr(word)) for word in odd])}"
+    may_be_words = may_be_words and len(values) <= MAX_WORDS
+    others = ", or take each value as a word (--categorical one-hot)" if may_be_words else ""
+    return f"{found}; mend those, say which means a missing value (--na WORD), drop the column{others}"
+
+
+def _odd_words(values: list[str]) -> list[str]:
+    """List the words in a column most of whose different words are numbers; empty where it is one of words.
+
+    What has a comma may be a list of codes: there, all but a quarter are numbers.
+    """
+    words = [value for value in values if not reads_as_number(value)]
+    share = 4 if any(has_comma(value) for value in values) else 2
+    return words if share * len(words) < len(values) else []
