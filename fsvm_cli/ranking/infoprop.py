@@ -172,7 +172,7 @@ class Infoprop(MachineRanker, LeakingRanker):
         code_of = {label: code for code, label in enumerate([*known, *sorted(set(listed) - set(known))])}
         return np.array([code_of[label] for label in listed], dtype=np.intp)
 
-    def _parts_to_ask(self, y: NDArray[np.intp], groups: NDArray[np.intp] | None) -> list[Fold]:
+    def _parts_to_ask(self, y: NDArray[np.intp], groups: NDArray[np.intp] | None = None) -> list[Fold]:
         """Choose the samples whose classes are asked for, the same share of each class in every part."""
         if self.credit_on == "cross-validation":
             return stratified_folds(y, self.folds, self.random_state, groups=groups, caller=self.method)
