@@ -114,6 +114,7 @@ class AdaBoost(SklearnClassifier):
 class BoundTuned(SklearnClassifier):
     """The machine with a length scale for each feature, tuned by a bound on the leave-one-out error."""
 
+    modules: ClassVar[tuple[str, ...]] = ("fsvm_cli.bounds.estimator",)
     type: Literal["bound-tuned"]
     bound: Literal["radius-margin", "span"] = Field(
         default="radius-margin", description="Radius over margin, or the smoothed span of the support vectors."
@@ -249,7 +250,9 @@ else:
     ]
 
 
-OF_ONE_CLASSIFIER = frozenset(itertools.chain(LearnedKernel.modules, DecisionTree.modules, Bayesian.modules))
+OF_ONE_CLASSIFIER = frozenset(
+    itertools.chain(LearnedKernel.modules, DecisionTree.modules, BoundTuned.modules, Bayesian.modules)
+)
 """Code that an outcome comes from only where its own classifier names it."""
 
 
