@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fsvm_cli.data.groups import check_apart
 from fsvm_cli.errors import DataError
 from fsvm_cli.terminal import brief
 
@@ -58,7 +59,7 @@ def read_splits(path: Path, dataset: Dataset, first_row: int) -> tuple[GivenSpli
         if line.strip():
             try:
                 splits.append(_split(line, dataset.n_samples, first_row))
-                check_parts(*splits[-1], dataset.y, dataset.class_names)
+                check_parts(*splits[-1], dataset.y, dataset.class_names, dataset.groups)
             except ValueError as error:
                 raise DataError(f"{path}:{number}: {error}") from None
     if not splits:
@@ -99,15 +100,24 @@ def _rows(part: str, n_samples: int, first_row: int) -> NDArray[np.int64]:
 
 
 def check_parts(
-    train: NDArray[np.int64], test: NDArray[np.int64], y: NDArray[np.int64], class_names: Sequence[str]
+    train: NDArray[np.int64],
+    test: NDArray[np.int64],
+    y: NDArray[np.int64],
+    class_names: Sequence[str],
+    groups: NDArray[np.int64] | None = None,
 ) -> None:
-    """Raise a ValueError where no machine can be trained on one part, or nothing be tested on the other."""
+    """Raise a ValueError where no machine can be trained on one part, or nothing be tested on the other.
+
+    So do groups that have rows in both.
+    """
     if not len(test):
         raise ValueError("no row is left for testing; leave some out of the training rows")
     classes = np.unique(y[train])
     if len(classes) < 2:
         of_class = f" are all of class '{brief(class_names[classes[0]])}'" if len(classes) else " are none"
         raise ValueError(f"the training rows{of_class}; a machine needs rows of two classes")
+    if groups is not None:
+        check_apart(groups, train, test)
 
 
 def split_by_words(words: Sequence[object]) -> GivenSplit:

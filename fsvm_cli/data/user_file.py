@@ -99,7 +99,7 @@ def load_file(spec: FileSpec, base_folder: Path) -> Dataset:
         test_spec = spec.model_copy(update={"file": spec.split.test_file, "format": file_format})
         paths.append(find_file(test_spec, base_folder)[0])
     if file_format == "libsvm":
-        if spec.model_dump(exclude_defaults=True).keys() & {"target", "drop", "missing", "categorical"}:
+        if spec.model_dump(exclude_defaults=True).keys() & {"target", "drop", "missing", "categorical", "groups"}:
             raise UsageError(f"{path}: LIBSVM's format marks its target and has neither names nor missing values")
         if part is not None:
             raise UsageError(f"{path}: LIBSVM's format has no columns to split by; name a test_file, or indices")
@@ -127,8 +127,8 @@ def load_splits(spec: FileSpec, base_folder: Path, dataset: Dataset) -> tuple[Gi
     path, file_format = find_file(spec, base_folder)
     if spec.missing == "drop" and _read_table(path, file_format, spec).table.num_rows > dataset.n_samples:
         raise DataError(
-            f"{path}: rows with missing values are dropped, and {brief(spec.split.indices)} counts them; put the "
-            "column's mean instead (missing: mean)"
+            f"{path}: rows with missing values are dropped, and {brief(spec.split.indices)} counts them; have "
+            "gaps filled instead (missing: median)"
         )
     return read_splits(_expanded(base_folder, spec.split.indices), dataset, spec.split.first_row)
 
@@ -196,7 +196,7 @@ def from_frame(name: str, frame: pd.DataFrame, spec: TableSpec) -> Dataset:
         table = pa.Table.from_pandas(frame.rename(columns=str), preserve_index=False)
     except (pa.ArrowException, ValueError, TypeError) as error:
         raise DataError(f"{name}: not a table of numbers and words ({str(error).splitlines()[0]})") from error
-    return dataset_from_table(name, numbers_of(table, {spec.target or "", *spec.drop}), spec)
+    return dataset_from_table(name, numbers_of(table, {spec.target or "", spec.groups or "", *spec.drop}), spec)
 
 
 def load_openml(spec: OpenmlSpec, announce: Callable[[str], None]) -> Dataset:
@@ -236,10 +236,3 @@ def load_openml(spec: OpenmlSpec, announce: Callable[[str], None]) -> Dataset:
     table = pa.Table.from_pandas(bunch.frame, preserve_index=False)
     own_target = bunch.target_names[0] if len(bunch.target_names) == 1 else None
     return dataset_from_table(f"openml-{spec.openml}", Reading(table), spec, own_target)
-
-
-def caveats(spec: TableSpec) -> tuple[str, ...]:
-    """Say what every report on a table that was read so must say."""
-    if spec.missing == "mean":
-        return ("Missing values were replaced by means over all rows, test rows included.",)
-    return ()
