@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from sklearn.utils.validation import validate_data
 
 from fsvm_cli.kernel_learning.base_kernels import GramMatrices
 from fsvm_cli.kernel_learning.combine import learn_kernel
 from fsvm_cli.kernel_learning.margin import Margin
-from fsvm_cli.svm import SVM, ConvergenceError, Kernel, UnitDiagonal, WeightedSum, kernel_from_name
+from fsvm_cli.svm import ConvergenceError, Kernel, UnitDiagonal, WeightedSum, kernel_from_name
+from fsvm_cli.svm.kernel_machine import KernelMachine
 from fsvm_cli.svm.labels import machine_labels
 from fsvm_cli.svm.threads import one_blas_thread
 from fsvm_cli.validation import validated
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from fsvm_cli.svm.vectors import Array
 
 
-class LearnedKernelSVM(SVM):
+class LearnedKernelSVM(KernelMachine):
     """Support vector machine on a weighted sum of kernels, with weights that are learned; several classes one-vs-rest.
 
     Parameters
@@ -134,8 +134,8 @@ output_factors_, n_features_in_, feature_names_in_
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError(f"y holds {len(self.classes_)} class only; a machine needs at least two classes")
-        margin, kernels = Margin(self.margin, self.C), self._base_kernels()
-        rows = X if X_unlabelled is None else _stacked(X, self._evaluation_rows(X_unlabelled))
+        margin, kernels = Margin(self.margin, self.C), self._kernels_asked_for()
+        rows = X if X_unlabelled is None else _stacked(X, self._validated_rows(X_unlabelled))
         known = [kernel.positive_semidefinite for kernel in kernels]
         grams = GramMatrices.of([kernel.gram(rows, rows) for kernel in kernels], X.shape[0], known_semidefinite=known)
         labels, self.class_counts_ = machine_labels(codes, len(self.classes_))
@@ -154,7 +154,7 @@ output_factors_, n_features_in_, feature_names_in_
         return self
 
     def _keep(self, X: Any, labels: Array, kernels: Sequence[Kernel], learned: Sequence[LearnedKernel]) -> None:
-        """Set what `SVM` predicts by, and what was learned."""
+        """Set what a machine predicts by, and what was learned."""
         coefficients = np.array([found.machine.alpha * own for found, own in zip(learned, labels, strict=True)])
         self.support_ = np.flatnonzero((coefficients != 0).any(axis=0))
         self.support_vectors_ = X[self.support_]
@@ -172,17 +172,11 @@ output_factors_, n_features_in_, feature_names_in_
             for weights in self.weights_
         )
 
-    def _base_kernels(self) -> list[Kernel]:
+    def _kernels_asked_for(self) -> list[Kernel]:
         if isinstance(self.kernels, str | Kernel) or not len(self.kernels):
             raise ValueError("kernels must be a list of one kernel or more")
         kernels = [kernel if isinstance(kernel, Kernel) else kernel_from_name(kernel) for kernel in self.kernels]
         return [UnitDiagonal(kernel) for kernel in kernels] if self.unit_diagonal else kernels
-
-    def _evaluation_rows(self, X: Any) -> Any:
-        return validate_data(self, X, dtype=np.float64, accept_sparse=self._sparse_formats(), reset=False)
-
-    def _sparse_formats(self) -> str | bool:
-        return "csr" if all(kernel.accepts_sparse for kernel in self._base_kernels()) else False
 
 
 def _stacked(above: Any, below: Any) -> Any:

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fsvm_cli.svm.calibration import asked_for_probability, calibrated
+from fsvm_cli.svm.kernel_machine import KernelMachine
 from fsvm_cli.svm.kernels.base import Kernel
 from fsvm_cli.svm.kernels.registry import kernel_for, kernel_from_name
 from fsvm_cli.svm.one_vs_one import fit_one_vs_one, pairs_of, votes
@@ -29,15 +28,13 @@ from fsvm_cli.validation import validated
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from sklearn.utils import Tags
-
     from fsvm_cli.svm.labels import Codes
     from fsvm_cli.svm.solvers.dual import Array, Solver
 
 SHAPES = ("ovr", "ovo")
 
 
-class SVM(ClassifierMixin, BaseEstimator):
+class SVM(KernelMachine):
     """Support vector machine with a certificate; several classes one-vs-rest, or one-vs-one.
 
     Parameters
@@ -239,20 +236,6 @@ class SVM(ClassifierMixin, BaseEstimator):
             return fit_one_vs_one(grams[0], codes, bounds, len(self.classes_), **settings)
         return fit_one_vs_rest(grams, codes, bounds, len(self.classes_), **settings)
 
-    def decision_function(self, X: Any) -> Array:
-        """Return the scaled scores: (n,) for two classes, positive for `classes_[1]`; else (n, n_machines)."""
-        values = self._decision_values(X)
-        return values[0] if len(self.classes_) == 2 else values.T
-
-    def predict(self, X: Any) -> npt.NDArray[Any]:
-        """Return the class labels, shape (n,); ties by the rule of `fsvm_cli.svm.predict_codes`."""
-        values = self._decision_values(X)
-        tie_width = TIE_TOLERANCES * self.tolerance * float(self.output_factors_.max())
-        decide = votes if self._has_pairs else predict_codes
-        codes: Codes = decide(values, self.class_counts_, tie_width)
-        labels: npt.NDArray[Any] = self.classes_[codes]
-        return labels
-
     @available_if(asked_for_probability)
     def predict_proba(self, X: Any) -> Array:
         """Return the calibrated probability of each class, shape (n, n_classes).
@@ -263,35 +246,6 @@ class SVM(ClassifierMixin, BaseEstimator):
         X = self._evaluation_samples(X)
         probabilities: Array = self.calibrated_.predict_proba(X)
         return probabilities
-
-    def input_gradient(self, X: Any) -> Array:
-        """Return the gradient of each machine's unscaled score at each row, shape (n_machines, n, n_features)."""
-        X = self._evaluation_samples(X)
-        machines = zip(self.machine_kernels_, self.dual_coef_, strict=True)
-        return np.stack([kernel.input_gradient(self.support_vectors_, X, c) for kernel, c in machines])
-
-    @property
-    def coef_(self) -> Array:
-        """Normal vector of each machine, shape (n_machines, n_features); only linear machines have one."""
-        check_is_fitted(self)
-        if not all(kernel.is_linear for kernel in self.machine_kernels_):
-            raise AttributeError("coef_ is only there with a linear kernel")
-        machines = zip(self.machine_kernels_, self.dual_coef_, strict=True)
-        where = self.support_vectors_[:1]
-        return np.stack([kernel.input_gradient(self.support_vectors_, where, c)[0] for kernel, c in machines])
-
-    def _decision_values(self, X: Any) -> Array:
-        X = self._evaluation_samples(X)
-        values = np.empty((len(self.dual_coef_), X.shape[0]))
-        for kernel in dict.fromkeys(self.machine_kernels_):
-            own = [m for m, of_machine in enumerate(self.machine_kernels_) if of_machine == kernel]
-            values[own] = kernel.expansion(self.support_vectors_, X, self.dual_coef_[own])
-        values += self.intercept_[:, None]
-        return values * self.output_factors_[:, None]
-
-    def _evaluation_samples(self, X: Any) -> Any:
-        check_is_fitted(self)
-        return validate_data(self, X, dtype=np.float64, accept_sparse=self._sparse_formats(), reset=False)
 
     def _machine_kernels(self, X: Any) -> tuple[Kernel, ...]:
         """Give each machine its kernel."""
@@ -306,14 +260,13 @@ class SVM(ClassifierMixin, BaseEstimator):
             return (kernel,) * len(pairs_of(len(classes)))
         return tuple(own.get(label, kernel) for label in (classes[1:] if len(classes) == 2 else classes))
 
-    def _sparse_formats(self) -> str | bool:
-        kernels = map(_as_kernel, [self.kernel, *(self.class_kernels or {}).values()])
-        return "csr" if all(kernel.accepts_sparse for kernel in kernels) else False
+    def _kernels_asked_for(self) -> list[Kernel]:
+        return [*map(_as_kernel, [self.kernel, *(self.class_kernels or {}).values()])]
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = self._sparse_formats() == "csr"
-        return tags
+    def _decided(self, values: Array, tie_width: float) -> Codes:
+        decide = votes if self._has_pairs else predict_codes
+        codes: Codes = decide(values, self.class_counts_, tie_width)
+        return codes
 
 
 def _as_kernel(kernel: str | Kernel) -> Kernel:
