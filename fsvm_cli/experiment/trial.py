@@ -22,7 +22,6 @@ from fsvm_cli.magnitudes import check_magnitudes
 from fsvm_cli.ranking.leaking_ranker import LeakingRanker
 from fsvm_cli.spec.classifiers import Classifier
 from fsvm_cli.spec.learner import MeasuredCurves
-from fsvm_cli.spec.rankings import ALL_ROWS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -159,7 +158,7 @@ class DrawnTrial:
         random_state = int(self.stream("ranking", ranking.method).integers(2**31))
         ranker = ranking.estimator(**self.learner(classifier).handed(), random_state=random_state)
         parts = self.parts
-        X, y, groups = parts.all_rows() if ranking.ranked_on == ALL_ROWS else parts.training_rows()
+        X, y, groups = parts.all_rows() if ranking.sees_all_rows() else parts.training_rows()
         if isinstance(ranker, LeakingRanker) and ranker.sees_test_part(ranking.parameters()):
             ranker.fit(X, y, X_test=parts.X_test, y_test=parts.y_test)
         else:

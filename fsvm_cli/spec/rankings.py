@@ -68,6 +68,10 @@ class Ranking(StrictModel):
             label += LEAK
         return value | {"label": label}
 
+    def sees_all_rows(self) -> bool:
+        """Whether the method ranks on the rows of both parts."""
+        return self.ranked_on == ALL_ROWS
+
     def sees_test_part(self) -> bool:
         """Whether test labels decide about the ranking."""
         return _leaks(self.method, self.parameters(), self.ranked_on)

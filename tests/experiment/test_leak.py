@@ -39,12 +39,12 @@ def test_the_test_part_reaches_the_method_that_credits_on_it(planned: Planned) -
 
 
 def test_test_labels_do_not_reach_the_others(planned: Planned, monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[tuple[int, ...]] = []
+    seen: list[tuple[Any, dict[str, Any]]] = []
     fit = Infoprop.fit
 
-    def watched(self: Infoprop, X: Any, y: Any, *test_part: Any, **named: Any) -> Infoprop:
-        seen.append((len(test_part), len(named)))
-        return fit(self, X, y, *test_part, **named)
+    def watched(self: Infoprop, X: Any, y: Any, groups: Any, **test_part: Any) -> Infoprop:
+        seen.append((groups, test_part))
+        return fit(self, X, y, groups, **test_part)
 
     monkeypatch.setattr(Infoprop, "fit", watched)
     experiment = planned(
@@ -54,7 +54,7 @@ def test_test_labels_do_not_reach_the_others(planned: Planned, monkeypatch: pyte
         ]
     )
     assert not run_trial(experiment, FIRST, dict.fromkeys(experiment.numbers(), experiment.sizes)).errors
-    assert seen == [(0, 0), (0, 0)]
+    assert seen == [(None, {}), (None, {})]
 
 
 def test_a_ranking_on_all_rows_sees_both_parts_and_the_others_do_not(planned: Planned) -> None:
@@ -72,11 +72,19 @@ def test_a_ranking_on_all_rows_sees_both_parts_and_the_others_do_not(planned: Pl
 @pytest.mark.parametrize("form", [np.asarray, csr_array])
 def test_all_rows_are_those_of_both_parts_in_the_form_that_they_have(form: Callable[[Any], Any]) -> None:
     train, test = np.eye(3), np.array([[0.0, 2.0, 0.0]])
-    X, y = Parts(form(train), np.arange(3), form(test), np.array([1])).all_rows()
+    X, y, groups = Parts(form(train), np.arange(3), form(test), np.array([1])).all_rows()
     assert type(X) is type(form(train))
     assert issparse(X) == (form is csr_array)
     np.testing.assert_array_equal(X.toarray() if issparse(X) else X, np.vstack([train, test]))
     assert y.tolist() == [0, 1, 2, 1]
+    assert groups is None
+
+
+def test_groups_of_all_rows_are_those_of_both_parts() -> None:
+    X, y = np.eye(3), np.arange(3)
+    rows = Parts(X, y, X[:1], y[:1], groups_train=np.array([5, 5, 7]), groups_test=np.array([6])).all_rows()
+    assert rows.groups is not None
+    assert rows.groups.tolist() == [5, 5, 7, 6]
 
 
 def test_the_other_keys_do_not_know_of_the_word(planned: Planned) -> None:
