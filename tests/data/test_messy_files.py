@@ -171,10 +171,11 @@ def test_everything_is_told_in_two_lines_each_with_its_remedy() -> None:
     content, options, _ = REFUSED["everything at once"]
     assert refusal(str(content), **options) == [
         "mine: 3 things are to be mended. (1) missing values in 1 of 3 rows; by column: 'a' (1). Drop these rows "
-        "(missing: drop, or --missing drop), or have the gaps filled by what training rows show (missing: median, mean, "
-        "most-frequent or indicator).",
+        "(missing: drop, or --missing drop), or have the gaps filled by what training rows show (missing: median, "
+        "mean, most-frequent or indicator).",
         "(2) column 'when' holds date32[day], not numbers; drop it. (3) columns of words: 'b' (blue, red); 'id' (q, r, "
-        "s). Turn each word into a feature (categorical: one-hot, or --categorical one-hot), or drop the columns.",
+        "s). Turn each word into a feature (categorical: one-hot, or --categorical one-hot), number the words of a "
+        "column (ordinal), or drop the columns.",
     ]
 
 
