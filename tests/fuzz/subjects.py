@@ -53,7 +53,8 @@ Columns: TypeAlias = list[list[float]]
 
 def other_unit(rng: Random, columns: Columns, y: list[int]) -> None:
     unit, j = 10.0 ** rng.uniform(-323, 307), rng.randrange(len(columns))
-    columns[j] = [value * unit for value in columns[j]]
+    with np.errstate(over="ignore"):  # infinity is one of the mutations
+        columns[j] = [value * unit for value in columns[j]]
 
 
 def other_origin(rng: Random, columns: Columns, y: list[int]) -> None:
