@@ -115,7 +115,7 @@ def check_parts(
     classes = np.unique(y[train])
     if len(classes) < 2:
         of_class = f" are all of class '{brief(class_names[classes[0]])}'" if len(classes) else " are none"
-        raise ValueError(f"the training rows{of_class}; a machine needs rows of two classes")
+        raise ValueError(f"the training rows{of_class}; put rows of two classes there, as a machine needs")
     if groups is not None:
         check_apart(groups, train, test)
 

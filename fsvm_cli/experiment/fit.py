@@ -112,7 +112,7 @@ def _mistakes_of_split(protocol: Protocol, data: Outline) -> Iterator[Mistake]:
                 f"of {data.name}; both parts need at least 1 row",
             )
         elif n_train < LEAST_ROWS:
-            message = f"1 training row is of one class; a machine needs rows of two, so write {LEAST_ROWS} or more"
+            message = f"1 training row is of one class, and a machine needs rows of two; write {LEAST_ROWS} or more"
             yield Mistake(("protocol", "train", place), message)
 
 

@@ -54,7 +54,10 @@ def test_yaml_syntax(call: Call, tmp_path: Path) -> None:
         ({"protocol": "{splits: 4, train: 0, seed: 7}"}, (":5:30:", "0 rows cannot be drawn")),
         ({"protocol": "{splits: 4, train: 60, seed: 7}"}, (":5:30:", "60 training and 0 test rows cannot be drawn")),
         ({"protocol": "{splits: 4, train: 1.0, seed: 7}"}, (":5:30:", "leaves none for the other part")),
-        ({"protocol": "{splits: 4, train: 1, seed: 7}"}, (":5:30:", "1 training row is of one class")),
+        (
+            {"protocol": "{splits: 4, train: 1, seed: 7}"},
+            (":5:30:", "1 training row is of one class", "; write 2 or more"),
+        ),
         ({"protocol": "{splits: 1, train: given, seed: 7}"}, (":5:30:", "comes without a split")),
         ({"subsets": "[1, 21]"}, (":7:10:", "21 features cannot be retained")),
         ({"dataset": "wine", "subsets": "[1, 14]"}, (":7:10:", "14 features cannot be retained; wine has 13")),

@@ -134,8 +134,11 @@ def test_another_list_of_splits_is_other_data(planned: Planned, own: Any, tmp_pa
         ("1 2 3 | 3", "splits.txt:1: row 3 is in both parts; leave it out of one"),
         ("1 2 | 3 | 4", "splits.txt:1: more than one '|'; write one between training and test rows"),
         ("1 2 |", "splits.txt:1: no row is left for testing"),
-        ("1 3 5", "splits.txt:1: the training rows are all of class 'x'; a machine needs rows of two classes"),
-        ("| 1 2", "splits.txt:1: the training rows are none; a machine needs rows of two classes"),
+        (
+            "1 3 5",
+            "splits.txt:1: the training rows are all of class 'x'; put rows of two classes there, as a machine needs",
+        ),
+        ("| 1 2", "splits.txt:1: the training rows are none; put rows of two classes there, as a machine needs"),
         ("\n \n", "splits.txt: holds no splits; write the numbers of the training rows of each in a line"),
     ],
 )
