@@ -111,7 +111,9 @@ class GeneratedVersion(StrictModel):
             with np.errstate(all="ignore"):
                 X, _ = draw(np.random.default_rng(0), 2, **self.parameters)
         except (ArithmeticError, TypeError, ValueError) as error:
-            message = f"{self.generator} cannot draw with these parameters ({error}); write others"
+            # Python's own words are no help: they speak of its types.
+            reason = " (one is of another kind than it takes)" if isinstance(error, TypeError) else f" ({error})"
+            message = f"{self.generator} cannot draw with these parameters{reason}; write others"
             raise MistakesError([Mistake(("parameters",), message)]) from error
         if not np.isfinite(X).all():
             message = f"{self.generator} draws values that are not finite; write other parameters"

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import itertools
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from pydantic import ValidationError
 from scipy import integrate, stats
 
 from fsvm_cli.data.card import GeneratedVersion, read_card
@@ -16,6 +17,7 @@ from fsvm_cli.data.spec import NamedSpec
 from fsvm_cli.data.synthetic import GENERATORS
 from fsvm_cli.data.synthetic.infoprop import MIXED, SEGMENTS, TRIANGLES
 from fsvm_cli.shipped import shipped_names
+from tests.helpers.plain_words import REMEDY, unplain
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -227,3 +229,15 @@ def _classes_of_the_file(file: Dataset) -> list[int]:
     means = np.array([dense(file)[file.y == code, :21].mean(axis=0) for code in range(3)])
     ours = np.array([TRIANGLES[pair].mean(axis=0) for pair in MIXED])
     return [int(np.abs(means - one).sum(axis=1).argmin()) for one in ours]
+
+
+@pytest.mark.parametrize("strange", [{"half_width": (1.0, 2.0)}, {"half_width": 1e308, "amplitude": 1e308}])
+def test_parameters_that_cannot_be_drawn_with_are_refused_in_plain_words(strange: dict[str, Any]) -> None:
+    _, plane = read_card("plane").version("plane", None)
+    content = plane.model_dump()
+    with pytest.raises(ValidationError) as caught:
+        GeneratedVersion.model_validate(content | {"parameters": content["parameters"] | strange})
+    (error,) = caught.value.errors()
+    message = str(error["ctx"]["error"])
+    assert not unplain(message), message
+    assert REMEDY.search(message)
