@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 SPAN_OF_LOGARITHMS = 100.0
 """A quantity whose values span more than this factor is drawn on a logarithmic axis."""
-TITLE_WIDTH = 16
-"""Characters of a panel's title that stand side by side."""
+TITLES_WIDTH = 80
+"""Characters of the titles of all panels that stand side by side."""
 
 
 def write_overview(loaded: LoadedCollection, root: Path, folder: Path) -> pd.DataFrame:
@@ -136,13 +136,15 @@ def draw_overview(verdicts: pd.DataFrame, folder: Path, formats: Sequence[str]) 
     panels = list(numbers.groupby("what", sort=False))
     if not panels:
         return []
-    with figure(2 * COLUMN_WIDTH, 1.1 + 0.17 * len(experiments)) as drawing:
+    titles = [textwrap.fill(legible(quantity), TITLES_WIDTH // len(panels)) for quantity, _ in panels]
+    n_lines = max(title.count("\n") + 1 for title in titles)
+    with figure(2 * COLUMN_WIDTH, 0.8 + 0.13 * n_lines + 0.2 * len(experiments)) as drawing:
         all_axes = drawing.subplots(1, len(panels), sharey=True, squeeze=False)[0]
-        for axes, (quantity, rows) in zip(all_axes, panels, strict=True):
+        for axes, title, (_, rows) in zip(all_axes, titles, panels, strict=True):
             _draw_panel(axes, rows, rows["experiment"].map(lines).to_numpy())
-            axes.set_title(textwrap.fill(legible(quantity), TITLE_WIDTH), loc="left")
+            axes.set_title(title, loc="left")
         all_axes[0].set_yticks(range(len(experiments)), [legible(each) for each in experiments])
-        all_axes[0].invert_yaxis()
+        all_axes[0].set_ylim(len(experiments) - 0.5, -0.5)
         handles, labels = all_axes[0].get_legend_handles_labels()
         drawing.legend(handles, labels, loc="outside lower center", ncols=2)
         return save(drawing, folder, "overview", formats)
