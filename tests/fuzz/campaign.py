@@ -13,8 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import psutil
-
 from fsvm_cli.errors import FsvmError
 
 if TYPE_CHECKING:
@@ -56,9 +54,8 @@ class Campaign:
         Where the inputs that lead to faults are kept, each with what was raised and the command that repeats it.
     n_processes : int
     patience : float
-        Seconds of processor time after which an input counts as one that hangs, so that a busy machine is no fault;
-        thousands of times what one takes. Ten times as long for the first of a process, which may have to compile; and
-        ten times as long by the clock, for one that waits.
+        Seconds after which an input counts as one that hangs; thousands of times what one takes. Ten times as long
+        for the first of a process, which may have to compile.
     """
 
     subjects: Callable[[], Mapping[str, Subject]]
@@ -129,33 +126,23 @@ class _Worker:
 
     def start(self) -> None:
         self.began_at = self.seen = self.place.value
+        self.since = time.monotonic()
         arguments = (self.campaign, self.place, self.results)
         self.process: SpawnProcess = self.spawned.Process(target=_take_inputs, args=arguments, daemon=True)
         self.process.start()
-        self.used = psutil.Process(self.process.pid)
-        self.since = self.clocks()
-
-    def clocks(self) -> tuple[float, float]:
-        """Seconds by the clock, and of processor time; the latter stands still once the process has died."""
-        try:
-            times = self.used.cpu_times()
-        except psutil.NoSuchProcess:
-            return time.monotonic(), self.since[1]
-        return time.monotonic(), times.user + times.system
 
     def is_running(self) -> bool:
         return self.place.value < self.campaign.number
 
     def hangs(self) -> bool:
         if self.place.value != self.seen:
-            self.seen, self.since = self.place.value, self.clocks()
+            self.seen, self.since = self.place.value, time.monotonic()
         died = not self.process.is_alive()  # asked first: a process that has taken its last input ends, too
         if not self.is_running():
             return False
         is_new = self.seen - self.began_at < self.campaign.n_processes * len(self.campaign.subjects())
         patience = self.campaign.patience * (10 if is_new else 1)
-        waited, computed = (now - then for now, then in zip(self.clocks(), self.since, strict=True))
-        return died or computed > patience or waited > 10 * patience
+        return died or time.monotonic() - self.since > patience
 
     def replace(self) -> str:
         """Keep the input that it hangs on, kill it, and go on behind that input."""
