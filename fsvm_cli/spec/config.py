@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from fsvm_cli.data.phrases import nearest
 from fsvm_cli.documents import validate
 from fsvm_cli.errors import UsageError
 from fsvm_cli.files import is_file, is_folder, names_a_folder_everywhere
@@ -59,12 +59,8 @@ def find_config(name_or_path: str) -> Path:
     names = shipped_names("configs")
     if name_or_path in names:
         return shipped_folder("configs") / f"{name_or_path}.yaml"
-    near = difflib.get_close_matches(path.stem.lower(), names, n=1)
-    suggestion = f"; did you mean '{near[0]}'?" if near else ""
     kind = "is a folder" if is_folder(path) else "no such file"
-    raise UsageError(
-        f"{brief(name_or_path)}: {kind}, and no shipped config has this name; shipped: {', '.join(names)}{suggestion}"
-    )
+    raise UsageError(f"{brief(name_or_path)}: {kind}, and no shipped config has this name; {nearest(path.stem, names)}")
 
 
 def read_config(name_or_path: str) -> tuple[Path, Document]:
