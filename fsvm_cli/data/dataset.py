@@ -13,6 +13,7 @@ import scipy.sparse as sp
 
 from fsvm_cli.data.phrases import shown
 from fsvm_cli.errors import DataError
+from fsvm_cli.terminal import brief
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -141,7 +142,7 @@ class Dataset:
         return labels
 
     def _fail(self, what: str) -> DataError:
-        return DataError(f"data set '{self.name}': {what}")
+        return DataError(f"data set '{brief(self.name)}': {what}")
 
     def _check_shapes(self) -> None:
         if self.X.ndim != 2 or self.X.dtype != np.float64:
@@ -155,7 +156,7 @@ class Dataset:
         if self.groups is not None and self.groups.shape != self.y.shape:
             raise self._fail(f"{len(self.groups)} rows have a group; each of the {self.n_samples} rows needs one")
         if self.n_classes < 2:
-            raise self._fail(f"only one class ({', '.join(self.class_names)}); at least two are needed")
+            raise self._fail(f"only one class ({shown(self.class_names)}); at least two are needed")
         if self.y.min() < 0 or self.y.max() >= self.n_classes:
             raise self._fail(f"class codes must be 0..{self.n_classes - 1}")
 

@@ -41,6 +41,8 @@ def test_missing_and_infinite_values_are_named_with_their_counts(convert: type) 
         ({"y": Y[:2]}, "3 rows"),
         ({"y": np.array([0, 1, 2])}, "codes must be 0..1"),
         ({"class_names": ("no",)}, "only one class"),
+        ({"class_names": ("no\nyes",)}, r"only one class \(no\\nyes\)"),
+        ({"name": "a\nb", "class_names": ("no",)}, r"data set 'a\\nb'"),
         ({"class_names": ("no", "no")}, "class names stand more than once: 'no'"),
         ({"feature_names": ("a", "a")}, "feature names stand more than once: 'a'"),
         ({"feature_names": ("a",)}, "1 feature names for 2 features"),
