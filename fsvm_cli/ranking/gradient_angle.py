@@ -10,6 +10,7 @@ from annotated_types import Ge
 from fsvm_cli.ranking.machine_ranker import MachineRanker
 from fsvm_cli.svm import fit_one_vs_rest
 from fsvm_cli.svm.one_vs_rest import TIE_TOLERANCES
+from fsvm_cli.svm.training_set import training_set
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -77,13 +78,13 @@ class GradientAngle(MachineRanker):
 
     def _scores(self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:
         kernel = self.kernel_object(X)
-        gram = kernel.gram(X, X)
+        training = training_set(kernel, X, self.solver)
         machines = fit_one_vs_rest(
-            gram, y, self.C, n_classes, tolerance=self.tolerance, solver=self.solver, on_failure="flag"
+            training, y, self.C, n_classes, tolerance=self.tolerance, solver=self.solver, on_failure="flag"
         )
         solutions = [found for found in machines.solutions if found is not None]
         self.converged_ = all(found.converged for found in solutions)
-        decision = machines.decision_values(gram)
+        decision = training.outputs(machines.coefficients) + machines.bias[:, None]
         positive_codes = [1] if n_classes == 2 else range(n_classes)
         scores = []
         for machine, code in enumerate(positive_codes):

@@ -9,7 +9,7 @@ from annotated_types import Ge, Gt, Lt
 
 from fsvm_cli.ranking.base import first_largest, order_of
 from fsvm_cli.ranking.machine_ranker import MachineRanker
-from fsvm_cli.ranking.rfe_machines import EliminationProblem, KernelMachines, LinearMachines
+from fsvm_cli.ranking.rfe_machines import EliminationProblem, machines_for
 from fsvm_cli.svm.kernels.additive import require_additive
 from fsvm_cli.svm.labels import machine_labels
 
@@ -82,9 +82,8 @@ class RecursiveFeatureElimination(MachineRanker):
         kernel = self.kernel_object(X)
         labels, _ = machine_labels(y, n_classes)
         kernel = require_additive(kernel, self.method)
-        fast = kernel.is_linear and self.solver in {"auto", "smo"}
         problem = EliminationProblem(kernel, X, labels, self.C, self.tolerance, self.solver)
-        machines = LinearMachines(problem) if fast else KernelMachines(problem)
+        machines = machines_for(problem)
         order: list[int] = []
         while len(machines.features) > 1:
             self.converged_ &= machines.train()

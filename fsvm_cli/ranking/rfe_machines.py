@@ -18,7 +18,10 @@ from fsvm_cli.ranking.rfe_steps import (
     train,
 )
 from fsvm_cli.svm import DualProblem, solve
+from fsvm_cli.svm.linear.problem import LinearProblem
+from fsvm_cli.svm.linear.solve import solve_linear
 from fsvm_cli.svm.solvers.conclusion import compiled_bias
+from fsvm_cli.svm.training_set import works_in_feature_space
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -215,3 +218,43 @@ def _every_few(y: NDArray[np.float64]) -> NDArray[np.intp]:
     """Return about `FIRST_SAMPLES` rows, evenly from both classes, in ascending order."""
     stride = -(-len(y) // FIRST_SAMPLES)
     return np.sort(np.concatenate([np.flatnonzero(y > 0)[::stride], np.flatnonzero(y < 0)[::stride]]))
+
+
+class FeatureSpaceMachines(Machines):
+    """Linear machines on so many samples that the space of the features is the smaller one."""
+
+    def __init__(self, problem: EliminationProblem) -> None:
+        super().__init__(problem)
+        weights = problem.kernel.feature_weights(problem.X.shape[1])
+        self.X = problem.X if weights is None else problem.X * np.sqrt(weights)
+        self.alphas: list[NDArray[np.float64] | None] = [None] * len(problem.labels)
+        self.w = np.zeros((len(problem.labels), len(self.features)))
+
+    def train(self) -> bool:  # noqa: D102
+        converged = True
+        for machine, y in enumerate(self.problem.labels):
+            linear = LinearProblem(self.X, y, self.problem.C)
+            found = solve_linear(
+                linear, tolerance=self.problem.tolerance, alpha0=self.alphas[machine], on_failure="flag"
+            )
+            self.alphas[machine] = found.alpha
+            self.w[machine] = linear.normal_vector(found.alpha * y)
+            converged &= found.converged
+        return converged
+
+    def costs(self) -> NDArray[np.float64]:  # noqa: D102
+        costs: NDArray[np.float64] = (self.w**2).sum(axis=0)
+        return costs
+
+    def drop(self, positions: NDArray[np.intp]) -> None:  # noqa: D102
+        self.features = np.delete(self.features, positions)
+        self.X = np.delete(self.X, positions, axis=1)
+        self.w = np.delete(self.w, positions, axis=1)
+
+
+def machines_for(problem: EliminationProblem) -> Machines:
+    """Choose how the machines are trained."""
+    if works_in_feature_space(problem.kernel, problem.X, problem.solver):
+        return FeatureSpaceMachines(problem)
+    fast = problem.kernel.is_linear and problem.solver in {"auto", "smo"}
+    return LinearMachines(problem) if fast else KernelMachines(problem)

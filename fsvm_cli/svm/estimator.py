@@ -22,6 +22,7 @@ from fsvm_cli.svm.one_vs_rest import (
     predict_codes,
 )
 from fsvm_cli.svm.threads import one_blas_thread
+from fsvm_cli.svm.training_set import training_set
 from fsvm_cli.svm.weights import weights_of
 from fsvm_cli.validation import validated
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
     from fsvm_cli.svm.labels import Codes
     from fsvm_cli.svm.solvers.dual import Array, Solver
+    from fsvm_cli.svm.training_set import TrainingSet
 
 SHAPES = ("ovr", "ovo")
 
@@ -46,8 +48,8 @@ class SVM(KernelMachine):
         Upper bound of alpha, > 0; infinity asks for a hard margin.
     tolerance : float
         The relative duality gap of every machine, > 0.
-    solver : {"auto", "smo", "interior-point", "libsvm"}
-        As in `fsvm_cli.svm.solve`.
+    solver : {"auto", "smo", "interior-point", "libsvm", "feature-space"}
+        As in `fsvm_cli.svm.solve`; "auto" takes "feature-space" for linear machines on more than 5,000 samples.
     on_failure : {"raise", "flag"}
         Whether a machine that misses its gap raises `ConvergenceError` or is recorded in `converged_`.
     class_kernels : mapping of class label to str or Kernel, optional
@@ -90,6 +92,8 @@ class SVM(KernelMachine):
         Whether the gap is within `tolerance`.
     n_iter_ : (n_machines,) array of int
         Iterations of each machine's solvers.
+    solver_ : tuple of str
+        The solver that finished each machine.
     machine_kernels_ : tuple of Kernel
         Of each machine.
     output_factors_ : (n_machines,) array
@@ -179,8 +183,8 @@ class SVM(KernelMachine):
             X, codes, weights = X[rows], codes[rows], weights[rows]
         bounds = self.C if weights is None else self.C * weights
         self.machine_kernels_ = self._machine_kernels(X)
-        grams = {kernel: kernel.gram(X, X) for kernel in dict.fromkeys(self.machine_kernels_)}
-        machines = self._machines([grams[kernel] for kernel in self.machine_kernels_], codes, bounds)
+        sets = {kernel: training_set(kernel, X, self.solver) for kernel in dict.fromkeys(self.machine_kernels_)}
+        machines = self._machines([sets[kernel] for kernel in self.machine_kernels_], codes, bounds)
         solutions = [found for found in machines.solutions if found is not None]
         self.class_counts_ = machines.class_counts
         support = np.flatnonzero((machines.coefficients != 0).any(axis=0))
@@ -194,10 +198,11 @@ class SVM(KernelMachine):
         self.duality_gap_ = np.array([s.duality_gap for s in solutions])
         self.converged_ = np.array([s.converged for s in solutions])
         self.n_iter_ = np.array([s.iterations for s in solutions])
+        self.solver_ = tuple(s.solver for s in solutions)
         self.output_factors_ = np.ones(len(self.machine_kernels_))
         if self.output_scaling != "none":
             of_machine = zip(self.machine_kernels_, machines.coefficients, strict=True)
-            outputs = np.array([c @ grams[kernel] for kernel, c in of_machine])
+            outputs = np.array([sets[kernel].outputs(c[None])[0] for kernel, c in of_machine])
             squares = np.einsum("mi,mi->m", outputs, machines.coefficients)
             self.output_factors_ = output_factors(
                 np.sqrt(np.maximum(squares, 0.0)),
@@ -226,15 +231,15 @@ class SVM(KernelMachine):
     def _has_pairs(self) -> bool:
         return self.decision_function_shape == "ovo" and len(self.classes_) > 2
 
-    def _machines(self, grams: list[Array], codes: Codes, bounds: Any) -> OneVsRest:
+    def _machines(self, sets: list[TrainingSet], codes: Codes, bounds: Any) -> OneVsRest:
         settings: dict[str, Any] = {
             "tolerance": self.tolerance,
             "solver": self.solver,
             "on_failure": self.on_failure,
         }
         if self._has_pairs:
-            return fit_one_vs_one(grams[0], codes, bounds, len(self.classes_), **settings)
-        return fit_one_vs_rest(grams, codes, bounds, len(self.classes_), **settings)
+            return fit_one_vs_one(sets[0], codes, bounds, len(self.classes_), **settings)
+        return fit_one_vs_rest(sets, codes, bounds, len(self.classes_), **settings)
 
     @available_if(asked_for_probability)
     def predict_proba(self, X: Any) -> Array:

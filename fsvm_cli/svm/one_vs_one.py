@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import itertools
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from fsvm_cli.svm.labels import Codes, machine_labels
 from fsvm_cli.svm.one_vs_rest import OneVsRest, predict_codes
-from fsvm_cli.svm.solvers.dual import Array, DualProblem, Solver
-from fsvm_cli.svm.solvers.solve import solve
+from fsvm_cli.svm.training_set import train
+
+if TYPE_CHECKING:
+    from fsvm_cli.svm.solvers.dual import Array, Solver
+    from fsvm_cli.svm.training_set import TrainingSet
 
 
 def pairs_of(n_classes: int) -> list[tuple[int, int]]:
@@ -20,7 +23,7 @@ def pairs_of(n_classes: int) -> list[tuple[int, int]]:
 
 
 def fit_one_vs_one(
-    gram: Array,
+    training: TrainingSet,
     codes: Codes,
     C: npt.ArrayLike,
     n_classes: int,
@@ -33,7 +36,7 @@ def fit_one_vs_one(
 
     Parameters
     ----------
-    gram : (n, n) array
+    training : TrainingSet
     codes : (n,) array of int
         Class codes; every class is there.
     C : float or (n,) array
@@ -56,8 +59,9 @@ def fit_one_vs_one(
     for m, (first, second) in enumerate(pairs):
         rows = np.flatnonzero((codes == first) | (codes == second))
         y = np.where(codes[rows] == first, 1.0, -1.0)
-        problem = DualProblem(gram[np.ix_(rows, rows)], y, bounds[rows])
-        found = solve(problem, tolerance=tolerance, solver=solver, on_failure=on_failure)
+        found = train(
+            training.problem(y, bounds[rows], rows), tolerance=tolerance, solver=solver, on_failure=on_failure
+        )
         coefficients[m, rows], bias[m] = found.alpha * y, found.bias
         solutions.append(found)
     return OneVsRest(coefficients, bias, counts, tuple(solutions))

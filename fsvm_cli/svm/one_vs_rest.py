@@ -9,11 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from fsvm_cli.svm.labels import Codes, machine_labels
-from fsvm_cli.svm.solvers.dual import Array, DualProblem, DualSolution, Solver
-from fsvm_cli.svm.solvers.solve import solve
+from fsvm_cli.svm.training_set import GramTrainingSet, TrainingSet, train
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from fsvm_cli.svm.solvers.dual import Array, DualSolution, Solver
 
 OutputScaling = Literal["none", "times-margin", "divided-by-margin"]
 
@@ -48,7 +49,7 @@ class OneVsRest:
 
 
 def fit_one_vs_rest(
-    gram: Array | Sequence[Array],
+    gram: Array | TrainingSet | Sequence[TrainingSet],
     codes: Codes,
     C: npt.ArrayLike,
     n_classes: int,
@@ -57,11 +58,11 @@ def fit_one_vs_rest(
     solver: Solver = "auto",
     on_failure: Literal["raise", "flag"] = "raise",
 ) -> OneVsRest:
-    """Fit the machines of all classes on one Gram matrix, or each on its own.
+    """Fit the machines of all classes on one training set, or each on its own.
 
     Parameters
     ----------
-    gram : (n, n) array, or one for each machine
+    gram : (n, n) array, TrainingSet, or one of these for each machine
     codes : (n,) array of int
         Class codes.
     C : float or (n,) array
@@ -82,10 +83,11 @@ def fit_one_vs_rest(
     coefficients = np.zeros(labels.shape)
     bias = np.full(len(labels), -np.inf)
     solutions: list[DualSolution | None] = [None] * len(labels)
-    grams = [gram] * len(labels) if isinstance(gram, np.ndarray) else gram
-    for m, (own, y) in enumerate(zip(grams, labels, strict=True)):
+    common = GramTrainingSet(gram) if isinstance(gram, np.ndarray) else gram
+    sets = [common] * len(labels) if isinstance(common, TrainingSet) else common
+    for m, (own, y) in enumerate(zip(sets, labels, strict=True)):
         if (y > 0).any():
-            found = solve(DualProblem(own, y, C), tolerance=tolerance, solver=solver, on_failure=on_failure)
+            found = train(own.problem(y, C), tolerance=tolerance, solver=solver, on_failure=on_failure)
             coefficients[m], bias[m], solutions[m] = found.alpha * y, found.bias, found
     return OneVsRest(coefficients, bias, counts, tuple(solutions))
 

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from fsvm_cli.svm.kernels.pairwise import Matrix, PairwiseStatistic
     from fsvm_cli.svm.vectors import Array
 
+MANY_PAIRS = 2**24
+"""Pairs of samples whose matrix is not made where the kernel is linear: 128 megabytes."""
+
 Weights = Annotated[tuple[Annotated[float, annotated_types.Ge(0.0)], ...] | None, "one per feature"]
 
 
@@ -140,6 +143,9 @@ class AdditiveKernel(Kernel):
 
     def input_gradient(self, A: Matrix, B: Matrix, coefficients: Array) -> Array:  # noqa: D102 - as in Kernel
         A, B, weights = self._parts(A, B, None)
+        if self.is_linear and A.shape[0] * B.shape[0] > MANY_PAIRS:
+            normal = coefficients @ A if weights is None else (coefficients @ A) * weights
+            return np.broadcast_to(np.asarray(normal, dtype=np.float64), B.shape)
         G = np.asarray(coefficients, dtype=np.float64)[:, None] * self.slope(self.statistic.matrix(A, B, weights))
         return self.statistic.input_contraction(A, B, weights, G)
 

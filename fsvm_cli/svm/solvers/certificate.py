@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fsvm_cli.svm.solvers.conclusion import SLACK
-from fsvm_cli.svm.solvers.residuals import residuals_of, sharpen
 from fsvm_cli.svm.vectors import EPSILON
 
 if TYPE_CHECKING:
-    from fsvm_cli.svm.solvers.dual import Array, DualProblem
+    from fsvm_cli.svm.solvers.problem import BinaryProblem, Residuals
+    from fsvm_cli.svm.vectors import Array
 
 IN_DOUBT = 1e-9
 """Where rounding may change a gap by more, it is computed in twice the precision."""
@@ -21,19 +21,12 @@ LARGE = 1e5
 TINY = float(np.finfo(np.float64).tiny)
 
 
-class Residuals(NamedTuple):
-    """y_i - f_i - ridge alpha_i y_i of a point, and a bound on the error of each, shape (n,)."""
-
-    values: Array
-    error: Array
-
-
-def on_bounds(problem: DualProblem, alpha: Array) -> Array:
+def on_bounds(problem: BinaryProblem, alpha: Array) -> Array:
     """Return alpha with entries that only rounding separates from a bound set to it; see `conclusion.put_on_bounds`.
 
     Parameters
     ----------
-    problem : DualProblem
+    problem : BinaryProblem
     alpha : (n,) array
 
     Returns
@@ -41,7 +34,7 @@ def on_bounds(problem: DualProblem, alpha: Array) -> Array:
     (n,) array
         In the box.
     """
-    influence = np.abs(problem.gram.diagonal() + problem.ridge)
+    influence = np.abs(problem.diagonal() + problem.ridge)
     largest, farthest = np.max(np.abs(alpha)), np.max(np.abs(alpha * influence))
     with np.errstate(divide="ignore", invalid="ignore"):
         unit = np.where(largest * influence <= farthest, largest, farthest / influence)
@@ -50,7 +43,7 @@ def on_bounds(problem: DualProblem, alpha: Array) -> Array:
     return np.where(near, np.where(alpha <= above, 0.0, problem.C), alpha)
 
 
-def bias_of(problem: DualProblem, alpha: Array) -> float:
+def bias_of(problem: BinaryProblem, alpha: Array) -> float:
     """Return the bias that belongs to `alpha`.
 
     The mean over the margin vectors (0 < alpha_i < C_i) of the bias at which each lies on its margin. Where there is
@@ -59,7 +52,7 @@ def bias_of(problem: DualProblem, alpha: Array) -> float:
 
     Parameters
     ----------
-    problem : DualProblem
+    problem : BinaryProblem
     alpha : (n,) array
 
     Returns
@@ -68,21 +61,10 @@ def bias_of(problem: DualProblem, alpha: Array) -> float:
         In units of the decision value; 0 for a problem without equality constraint.
     """
     rounded = on_bounds(problem, alpha)
-    return _bias_of(problem, rounded, _residuals(problem, rounded))
+    return _bias_of(problem, rounded, problem.bounded_residuals(rounded))
 
 
-def _residuals(problem: DualProblem, alpha: Array, *, sharp: bool = False) -> Residuals:
-    """Return the residuals, of twice the precision but for the last digit where they are to be sharp."""
-    coefficients, n = alpha * problem.y, len(problem.y)
-    values, error = np.empty(n), np.empty(n)
-    residuals_of(problem.gram, problem.y, coefficients, values, error)
-    if sharp:
-        sharpen(problem.gram, problem.y, coefficients, values, error, np.empty(n))
-    shrinkage = problem.ridge * coefficients
-    return Residuals(values - shrinkage, error + EPSILON * (np.abs(values) + 2.0 * np.abs(shrinkage)))
-
-
-def _bias_of(problem: DualProblem, alpha: Array, residuals: Residuals) -> float:
+def _bias_of(problem: BinaryProblem, alpha: Array, residuals: Residuals) -> float:
     if not problem.equality:
         return 0.0
     on_margin = (alpha > 0) & (alpha < problem.C)
@@ -95,7 +77,7 @@ def _bias_of(problem: DualProblem, alpha: Array, residuals: Residuals) -> float:
     return float(0.5 * (lower + upper))
 
 
-def duality_gap(problem: DualProblem, alpha: Array, bias: float) -> float:
+def duality_gap(problem: BinaryProblem, alpha: Array, bias: float) -> float:
     """Return an upper bound of the relative duality gap of a dual point and a bias.
 
     The primal point is w = sum_i alpha_i y_i phi(x_i) with `bias`. Where samples without upper bound (hard margin) are
@@ -103,7 +85,7 @@ def duality_gap(problem: DualProblem, alpha: Array, bias: float) -> float:
 
     Parameters
     ----------
-    problem : DualProblem
+    problem : BinaryProblem
     alpha : (n,) array
         Within the box. By what it violates the equality constraint, times the bias, the bound is larger.
     bias : float
@@ -116,13 +98,13 @@ def duality_gap(problem: DualProblem, alpha: Array, bias: float) -> float:
         vanish where the Karush-Kuhn-Tucker conditions hold, so for an indefinite Gram matrix a gap of 0 says that the
         point is stationary, not that it is the optimum.
     """
-    gap, bound = _gaps(problem, alpha, bias, _residuals(problem, alpha))
+    gap, bound = _gaps(problem, alpha, bias, problem.bounded_residuals(alpha))
     if not bound - gap <= IN_DOUBT:
-        gap, bound = _gaps(problem, alpha, bias, _residuals(problem, alpha, sharp=True))
+        gap, bound = _gaps(problem, alpha, bias, problem.bounded_residuals(alpha, sharp=True))
     return bound
 
 
-def _gaps(problem: DualProblem, alpha: Array, bias: float, residuals: Residuals) -> tuple[float, float]:
+def _gaps(problem: BinaryProblem, alpha: Array, bias: float, residuals: Residuals) -> tuple[float, float]:
     """Return the relative duality gap as computed, and an upper bound whatever the rounding.
 
     The numpy form of `conclusion.compiled_gaps`, with the smaller loss that a ridge allows.
@@ -138,6 +120,11 @@ def _gaps(problem: DualProblem, alpha: Array, bias: float, residuals: Residuals)
     dual, norm = float(gains.sum()), float(lengths.sum())
     blur = 2.0 * EPSILON * n * float(np.abs(gains).sum()) + float(alpha @ error)
     norm_error = EPSILON * (n + 4) * float(np.abs(lengths).sum()) + float(alpha @ error)
+    if residuals.distance:
+        # The normal vector w of the residuals is not that of alpha, v: the objectives at w and at alpha differ by the
+        # terms below and |w - v|^2 / 2, and what is told of w'v by no more than |w - v| |w|.
+        apart = residuals.distance * (math.sqrt(max(norm, 0.0)) + residuals.distance)
+        blur, norm_error = blur + apart, norm_error + apart
 
     def terms(at: Array, by: float) -> Array:
         # >= 0 each (Fenchel and Young): the difference of two large objectives would lose the digits.
@@ -149,7 +136,7 @@ def _gaps(problem: DualProblem, alpha: Array, bias: float, residuals: Residuals)
         worst += 0.5 * (steepest**2 - 1.0) * (norm + norm_error)
     sizes = _loss(problem, slack + error) + alpha * (np.abs(slack) + ridge)
     worst += 4.0 * EPSILON * float(sizes.sum()) + blur
-    worst += abs(bias) * abs(math.fsum(coefficients))
+    worst += abs(bias) * abs(math.fsum(coefficients)) + 0.5 * residuals.distance**2
     size = max(abs(dual), abs(dual + gap))
     if size == 0.0:
         return 0.0, 0.0 if worst == 0.0 else float("inf")
@@ -157,7 +144,7 @@ def _gaps(problem: DualProblem, alpha: Array, bias: float, residuals: Residuals)
     return float(gap / size), float(worst / sure) if sure > 0.0 else float("inf")
 
 
-def _scales(problem: DualProblem, slack: Array, error: Array) -> tuple[float, float]:
+def _scales(problem: BinaryProblem, slack: Array, error: Array) -> tuple[float, float]:
     """Return the factors of w and the bias that bring samples without upper bound to their margin or beyond it.
 
     One for the residuals as they are, one for the worst end of their errors; infinity where no factor does it.
@@ -175,12 +162,12 @@ def _factor(margin: float) -> float:
     return max(1.0, 1.0 / margin) if margin > 0.0 else float("inf")
 
 
-def certificate(problem: DualProblem, alpha: Array, tolerance: float) -> tuple[float, float, float]:
+def certificate(problem: BinaryProblem, alpha: Array, tolerance: float) -> tuple[float, float, float]:
     """Return the bias, the relative duality gap and the dual objective at `alpha`.
 
     Parameters
     ----------
-    problem : DualProblem
+    problem : BinaryProblem
     alpha : (n,) array
         As from `on_bounds`.
     tolerance : float
@@ -195,17 +182,17 @@ def certificate(problem: DualProblem, alpha: Array, tolerance: float) -> tuple[f
         See `duality_gap`.
     objective : float
     """
-    residuals = _residuals(problem, alpha)
+    residuals = problem.bounded_residuals(alpha)
     bias = _bias_of(problem, alpha, residuals)
     gap, bound = _gaps(problem, alpha, bias, residuals)
     if gap <= tolerance and not bound <= tolerance:
-        residuals = _residuals(problem, alpha, sharp=True)
+        residuals = problem.bounded_residuals(alpha, sharp=True)
         bias = _bias_of(problem, alpha, residuals)
         gap, bound = _gaps(problem, alpha, bias, residuals)
     return bias, bound, 0.5 * float((alpha * problem.y) @ (problem.y + residuals.values))
 
 
-def cause_of_failure(problem: DualProblem, alpha: Array, bias: float, tolerance: float) -> str:
+def cause_of_failure(problem: BinaryProblem, alpha: Array, bias: float, tolerance: float) -> str:
     """Return which number is too large for the tolerance in double precision; empty where none is.
 
     A residual is a sum of kernel values times coefficients, and a gap a sum of residuals times C. What rounding does to
@@ -214,17 +201,17 @@ def cause_of_failure(problem: DualProblem, alpha: Array, bias: float, tolerance:
 
     Parameters
     ----------
-    problem : DualProblem
+    problem : BinaryProblem
     alpha : (n,) array
     bias : float
     tolerance : float
     """
-    residuals = _residuals(problem, alpha)
+    residuals = problem.bounded_residuals(alpha)
     near = np.abs(residuals.values - bias) <= residuals.error
     size = max(abs(problem.objective(alpha)), TINY)
     C = np.where(np.isinf(problem.C), alpha, problem.C)
     here = float(alpha @ residuals.error + (C * residuals.error)[near].sum()) / size
-    largest, largest_C = float(np.abs(problem.gram).max()), float(C.max())
+    largest, largest_C = problem.largest_kernel_value(), float(C.max())
     if here <= tolerance and largest * largest_C * EPSILON <= tolerance:
         return ""
     if max(largest, largest_C) < LARGE:
@@ -234,7 +221,7 @@ def cause_of_failure(problem: DualProblem, alpha: Array, bias: float, tolerance:
     return f"C = {largest_C:g} is too large for double precision with kernel values up to {largest:.1e}"
 
 
-def _loss(problem: DualProblem, slack: Array) -> Array:
+def _loss(problem: BinaryProblem, slack: Array) -> Array:
     """Return max over 0 <= a <= C of a slack - ridge/2 a^2: hinge, squared hinge, or the two joined."""
     active = np.maximum(slack, 0.0)
     if problem.ridge == 0.0:

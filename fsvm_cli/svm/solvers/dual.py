@@ -9,28 +9,24 @@ import numpy as np
 import numpy.typing as npt
 
 from fsvm_cli.errors import FsvmError
-from fsvm_cli.svm.vectors import ROWS_IN_CACHE
+from fsvm_cli.svm.solvers.problem import BinaryProblem, Residuals
+from fsvm_cli.svm.solvers.residuals import residuals_of, sharpen
+from fsvm_cli.svm.vectors import EPSILON, ROWS_IN_CACHE
 
 Array = npt.NDArray[np.float64]
-Solver = Literal["auto", "smo", "interior-point", "libsvm"]
+Solver = Literal["auto", "smo", "interior-point", "libsvm", "feature-space"]
 
 
-@dataclass(frozen=True, eq=False)
-class DualProblem:
-    """Maximise sum_i alpha_i - 1/2 alpha' Y (K + ridge I) Y alpha subject to 0 <= alpha <= C and y' alpha = 0.
+@dataclass(frozen=True, eq=False, init=False)
+class DualProblem(BinaryProblem):
+    """The problem with its Gram matrix, of any kernel; see `BinaryProblem`.
 
     Attributes
     ----------
     gram : (n, n) array
         The symmetric Gram matrix K.
-    y : (n,) array
-        Labels, -1 or +1.
-    C : (n,) array
-        Upper bounds, > 0, infinity allowed. Given as a number it holds for every sample.
-    equality : bool
-        Whether the machine has a bias; without one the constraint y' alpha = 0 is absent (Gold et al. 2005, eq. (2)).
-    ridge : float
-        >= 0. The squared loss C/2 sum_i max(0, 1 - y_i f_i)^2 is C = infinity with a ridge of 1/C.
+    y, C, equality, ridge
+        As in `BinaryProblem`; C given as a number holds for every sample.
 
     Raises
     ------
@@ -40,40 +36,26 @@ class DualProblem:
     """
 
     gram: Array
-    y: Array
-    C: Array
-    equality: bool = True
-    ridge: float = 0.0
 
     def __init__(
         self, gram: npt.ArrayLike, y: npt.ArrayLike, C: npt.ArrayLike, equality: bool = True, ridge: float = 0.0
     ) -> None:
-        labels = np.ascontiguousarray(y, dtype=np.float64)
         matrix = np.ascontiguousarray(gram, dtype=np.float64)
-        n = len(labels)
-        bounds = np.asarray(C, dtype=np.float64)
+        n = np.size(y)
         if matrix.shape != (n, n) or n == 0:
             raise ValueError(f"the Gram matrix has shape {matrix.shape}, the labels ask for {(n, n)}")
-        if bounds.shape not in {(), (n,)}:
-            raise ValueError(f"C has shape {bounds.shape}; it must be one number or one for each of {n} samples")
         if not _is_finite(matrix):
             raise ValueError("the Gram matrix holds values that are not finite")
-        if not (np.abs(labels) == 1.0).all():
-            raise ValueError("y must hold -1 and +1 only")
-        if not (bounds > 0).all():
-            raise ValueError("C must be > 0 (infinity is allowed)")
-        if not (np.isfinite(ridge) and ridge >= 0):
-            raise ValueError(f"ridge must be a finite number >= 0, not {ridge!r}")
-        if equality and abs(labels.sum()) == n:
-            raise ValueError("y holds one class only; a machine with a bias needs two")
+        self._set_constraints(n, y, C, equality, ridge)
         object.__setattr__(self, "gram", matrix)
-        object.__setattr__(self, "y", labels)
-        object.__setattr__(self, "C", np.full(n, bounds) if bounds.ndim == 0 else bounds)
-        object.__setattr__(self, "equality", equality)
-        object.__setattr__(self, "ridge", float(ridge))
 
-    def objective(self, alpha: Array) -> float:
-        """Return the dual objective at `alpha`, the value that is maximised."""
+    def diagonal(self) -> Array:  # noqa: D102 - as in BinaryProblem
+        return self.gram.diagonal()
+
+    def largest_kernel_value(self) -> float:  # noqa: D102
+        return float(np.abs(self.gram).max())
+
+    def objective(self, alpha: Array) -> float:  # noqa: D102
         coefficients = alpha * self.y
         quadratic = coefficients @ (self.gram @ coefficients) + self.ridge * (alpha @ alpha)
         return float(alpha.sum() - 0.5 * quadratic)
@@ -82,6 +64,16 @@ class DualProblem:
         """Return y_i - f_i - ridge alpha_i y_i, the bias at which sample i lies on its margin, shape (n,)."""
         coefficients = alpha * self.y
         return self.y - self.gram @ coefficients - self.ridge * coefficients
+
+    def bounded_residuals(self, alpha: Array, *, sharp: bool = False) -> Residuals:
+        """Return the residuals with bounds on their errors, of twice the precision but for the last digit if sharp."""
+        coefficients, n = alpha * self.y, len(self.y)
+        values, error = np.empty(n), np.empty(n)
+        residuals_of(self.gram, self.y, coefficients, values, error)
+        if sharp:
+            sharpen(self.gram, self.y, coefficients, values, error, np.empty(n))
+        shrinkage = self.ridge * coefficients
+        return Residuals(values - shrinkage, error + EPSILON * (np.abs(values) + 2.0 * np.abs(shrinkage)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,6 +24,8 @@ from fsvm_cli.svm.solvers.residuals import refresh
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from fsvm_cli.svm.solvers.problem import BinaryProblem
+
 LIBSVM_VIOLATIONS = (1.0, 1e-2)
 """libsvm's stopping tolerance, in tolerances; the tighter one where the first leaves too large a gap. Asked for 1e-3,
 libsvm's default, libsvm then stops where the machines of its users stop."""
@@ -77,6 +79,8 @@ def solve(
         If a parameter is out of range, `alpha0` is infeasible, or the solver cannot take the problem.
     """
     check_options(tolerance, solver)
+    if solver == "feature-space":
+        raise ValueError("solver 'feature-space' takes samples, not their Gram matrix: see `LinearProblem`")
     start = np.zeros(len(problem.y)) if alpha0 is None else _checked_start(problem, alpha0)
     best: DualSolution | None = None
     steps = 0
@@ -84,13 +88,13 @@ def solve(
         steps += candidate.steps
         solution = _certified(problem, candidate, steps, tolerance)
         if candidate.infeasible:
-            return _failed(problem, solution, tolerance, on_failure, infeasible=True)
+            return failed(problem, solution, tolerance, on_failure, infeasible=True)
         if solution.converged:
             return solution
         if best is None or solution.duality_gap < best.duality_gap:
             best = solution
     assert best is not None
-    return _failed(problem, best, tolerance, on_failure, infeasible=False)
+    return failed(problem, best, tolerance, on_failure, infeasible=False)
 
 
 def check_options(tolerance: float, solver: str) -> None:
@@ -111,14 +115,14 @@ def _candidates(problem: DualProblem, tolerance: float, solver: Solver, start: A
         yield _run_engine(problem, start, tolerance, "smo")
     if solver in {"auto", "interior-point"}:
         alpha, steps = solve_interior_point(problem)
-        start = _balanced(problem, alpha)
+        start = balanced(problem, alpha)
         finish = _run_engine(problem, start, tolerance, "interior-point")
         yield finish._replace(steps=steps + finish.steps)
         # The finish measures by the largest kernel value; where others are 1e12 times smaller it may lose the optimum.
         yield _Candidate(start, 0, "interior-point")
 
 
-def _balanced(problem: DualProblem, alpha: Array) -> Array:
+def balanced(problem: BinaryProblem, alpha: Array) -> Array:
     """Restore the equality constraint by moving the coefficients that are farthest from any bound."""
     rounded = alpha.copy()
     missing = -float(problem.y @ rounded) if problem.equality else 0.0
@@ -171,14 +175,15 @@ def _certified(problem: DualProblem, candidate: _Candidate, steps: int, toleranc
     return DualSolution(alpha, bias, objective, gap, steps, candidate.solver, gap <= tolerance)
 
 
-def _failed(
-    problem: DualProblem,
+def failed(
+    problem: BinaryProblem,
     solution: DualSolution,
     tolerance: float,
     on_failure: Literal["raise", "flag"],
     *,
     infeasible: bool,
 ) -> DualSolution:
+    """Return a solution that misses its gap, or raise what tells why, as `on_failure` says."""
     if on_failure == "flag":
         return solution
     if infeasible:

@@ -1,0 +1,266 @@
+"""A primal-dual interior point for linear machines whose normal equations are as large as a sample.
+
+A step costs n d^2 operations and O(n + d^2) memory beside the samples. Ferris and Munson (2003), with the steps of
+Mehrotra (1992).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
+from fsvm_cli.svm.linear.problem import LinearProblem, blocks_of
+from fsvm_cli.svm.solvers.active_set import UNBOUNDED
+from fsvm_cli.svm.solvers.interior_point import TO_BOUNDARY
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from fsvm_cli.svm.vectors import Array
+
+MAX_STEPS = 100
+PATIENCE = 40
+"""So many steps may pass without a smaller gap; then rounding stands in the way."""
+DECIDED = 10.0
+"""A sample is on a bound where its multiplier is so many times as far from 0 as it is from the bound."""
+FREE = 4
+"""At the end no more samples are free than so many times the features, unless there is a ridge."""
+PART, PER_FEATURE = 2000, 20
+"""The samples of the part that is solved first: so many, or so many for each feature."""
+ROUGHLY = 1e-2
+"""Relative gap at which the part has told what it can."""
+WIDTH = 0.3
+"""Of the barriers around the machine of a part, in units of the mean distance of a sample from its margin."""
+
+
+@dataclass
+class _Iterate:
+    """A point of the method.
+
+    alpha, its slack C - alpha (1 where there is no upper bound), the multipliers z and xi of its two bounds, of which
+    xi is what the sample loses; and the machine w, b.
+    """
+
+    alpha: Array
+    slack: Array
+    z: Array
+    xi: Array
+    w: Array
+    b: float
+
+    def moved(self, step: _Iterate, dual: float, primal: float) -> _Iterate:
+        return _Iterate(
+            self.alpha + dual * step.alpha,
+            self.slack + dual * step.slack,
+            self.z + primal * step.z,
+            self.xi + primal * step.xi,
+            self.w + primal * step.w,
+            self.b + primal * step.b,
+        )
+
+
+class _Misses(NamedTuple):
+    """By how much the equations of the optimum are missed: of the margins, of w, and of the bias."""
+
+    margin: Array
+    w: Array
+    b: float
+
+
+class InteriorPoint(NamedTuple):
+    """Where the method ended.
+
+    Attributes
+    ----------
+    alpha : (n,) array
+        On a bound where the multipliers say so.
+    steps : int
+    infeasible : bool
+        Whether the objective grows without end: no hard margin exists.
+    w, b : (d,) array and float
+        The machine.
+    """
+
+    alpha: Array
+    steps: int
+    infeasible: bool
+    w: Array
+    b: float
+
+
+class _Barrier:
+    """The problem with its bounds as barriers."""
+
+    def __init__(self, problem: LinearProblem) -> None:
+        self.problem = problem
+        self.X, self.y, self.C, self.ridge = problem.X, problem.y, problem.C, problem.ridge
+        self.bounded = np.isfinite(problem.C)
+        self.n_barriers = len(self.y) + int(self.bounded.sum())
+
+    def start(self) -> _Iterate:
+        """Begin around the machine of a part of the samples, where there are many more; else at the origin."""
+        part = _part_of(self.problem)
+        return self._around_the_origin() if len(part) == len(self.y) else self._around_a_part(part)
+
+    def _around_a_part(self, part: npt.NDArray[np.intp]) -> _Iterate:
+        """Put alpha and the multipliers where the margins say, as far as the coefficients of the part reach."""
+        problem = self.problem
+        first = LinearProblem(self.X[part], self.y[part], self.C[part], problem.equality, problem.ridge)
+        found = solve_interior_point(first, ROUGHLY)
+        slack = 1.0 - self.y * (self.outputs(found.w) + found.b)
+        width = WIDTH * float(np.abs(slack).mean())
+        xi, z = np.maximum(slack, 0.0) + width, np.maximum(-slack, 0.0) + width
+        reach = np.minimum(self.C, 2.0 * float(found.alpha.max()))
+        alpha = reach * xi / (xi + z)
+        left = np.where(self.bounded, self.C - alpha, 1.0)
+        xi = np.where(self.bounded, np.minimum(xi, alpha * z / left), 0.0)
+        return _Iterate(alpha, left, z, xi, found.w, found.b)
+
+    def _around_the_origin(self) -> _Iterate:
+        typical = 1.0 / max(float(self.problem.squared_norms.mean()), 1e-300)
+        alpha = np.minimum(0.5 * self.C, typical)
+        margin = self.ridge * alpha - 1.0
+        z = np.maximum(margin, 1.0)
+        xi = np.where(self.bounded, np.maximum(-margin, 1.0), 0.0)
+        slack = np.where(self.bounded, self.C - alpha, 1.0)
+        return _Iterate(alpha, slack, z, xi, np.zeros(self.X.shape[1]), 0.0)
+
+    def outputs(self, w: Array) -> Array:
+        return np.concatenate([self.X[rows] @ w for rows in blocks_of(len(self.y))])
+
+    def misses(self, at: _Iterate) -> _Misses:
+        coefficients = self.y * at.alpha
+        margin = 1.0 - self.y * (self.outputs(at.w) + at.b) - self.ridge * at.alpha + at.z - at.xi
+        w = self.problem.normal_vector(coefficients) - at.w
+        return _Misses(margin, w, -float(coefficients.sum()) if self.problem.equality else 0.0)
+
+    def complementarity(self, at: _Iterate) -> float:
+        return float(at.alpha @ at.z + at.slack @ at.xi)
+
+    def gap(self, at: _Iterate, misses: _Misses) -> tuple[float, float]:
+        """Return a bound of the duality gap of the point, and the primal objective."""
+        missed = float(np.where(self.bounded, self.C, at.alpha) @ np.abs(misses.margin))
+        missed += 0.5 * float(misses.w @ misses.w) + abs(at.b * misses.b)
+        loss = float(self.C[self.bounded] @ at.xi[self.bounded]) + 0.5 * self.ridge * float(at.alpha @ at.alpha)
+        return self.complementarity(at) + missed, 0.5 * float(at.w @ at.w) + loss
+
+    def is_decided(self, at: _Iterate) -> bool:
+        """Return whether hardly more samples are free than at the optimum, where they are as many as features."""
+        alpha = self.on_bounds(at)
+        n_free = np.count_nonzero((alpha > 0.0) & (alpha < self.C))
+        return self.ridge > 0.0 or n_free <= FREE * (self.X.shape[1] + 1)
+
+    def on_bounds(self, at: _Iterate) -> Array:
+        """Return alpha, on a bound where its distance from it is small beside its multiplier, each in its own unit.
+
+        At the optimum one of the two is 0, and the other tells which.
+        """
+        coefficient = np.minimum(self.C, at.alpha.max())
+        margin = DECIDED * float((at.z + at.xi).mean())
+        low = at.alpha * margin < at.z * coefficient
+        high = self.bounded & (at.slack * margin < at.xi * coefficient)
+        return np.where(low, 0.0, np.where(high, self.C, at.alpha))
+
+
+class _NormalEquations:
+    """The Newton step in w and b alone: (I + X' T X) w + X' T 1 b = ..., for the positive diagonal T of a point."""
+
+    def __init__(self, barrier: _Barrier, at: _Iterate, misses: _Misses) -> None:
+        self.barrier, self.at, self.misses = barrier, at, misses
+        self.T = 1.0 / (at.z / at.alpha + at.xi / at.slack + barrier.ridge)
+        X, d = barrier.X, barrier.X.shape[1]
+        matrix, roots, self.column = np.eye(d), np.sqrt(self.T), np.zeros(d)
+        for rows in blocks_of(len(self.T)):
+            block = X[rows] * roots[rows, None]
+            matrix += block.T @ block
+            self.column += roots[rows] @ block
+        self.factor = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
+        self.along_b = cho_solve(self.factor, self.column, check_finite=False)
+        self.corner = float(self.T.sum() - self.column @ self.along_b)
+
+    def direction(self, lower: Array, upper: Array) -> _Iterate:
+        """Solve for the complementarity targets alpha z + lower = 0 and slack xi + upper = 0."""
+        barrier, at, y = self.barrier, self.at, self.barrier.y
+        needed = self.misses.margin - lower / at.alpha + upper / at.slack
+        weighted = self.T * needed * y
+        w = cho_solve(self.factor, self.misses.w + barrier.problem.normal_vector(weighted), check_finite=False)
+        b = 0.0
+        if barrier.problem.equality:
+            b = (float(weighted.sum()) - self.misses.b - float(self.column @ w)) / self.corner
+            w -= b * self.along_b
+        alpha = self.T * (needed - y * (barrier.outputs(w) + b))
+        xi = np.where(barrier.bounded, (-upper + at.xi * alpha) / at.slack, 0.0)
+        return _Iterate(alpha, -alpha * barrier.bounded, (-lower - at.z * alpha) / at.alpha, xi, w, b)
+
+
+def solve_interior_point(problem: LinearProblem, accuracy: float) -> InteriorPoint:
+    """Return alpha near the optimum, on the bounds where its multipliers say so.
+
+    Parameters
+    ----------
+    problem : LinearProblem
+    accuracy : float
+        Relative duality gap at which to stop.
+    """
+    barrier = _Barrier(problem)
+    at = best = barrier.start()
+    least, patience = np.inf, PATIENCE
+    for step in range(MAX_STEPS):
+        misses = barrier.misses(at)
+        gap, size = barrier.gap(at, misses)
+        relative = gap / max(size, 1e-300)
+        best, least, patience = (at, relative, PATIENCE) if relative < least else (best, least, patience - 1)
+        if (relative <= accuracy and barrier.is_decided(at)) or patience == 0:
+            break
+        if float(at.alpha.sum()) * problem.largest_kernel_value() > UNBOUNDED and not barrier.bounded.all():
+            return InteriorPoint(barrier.on_bounds(best), step, infeasible=True, w=best.w, b=best.b)
+        try:
+            following = _step(barrier, at, misses)
+        except LinAlgError:
+            break
+        if not all(np.isfinite(part).all() for part in (following.alpha, following.z, following.xi, following.w)):
+            break
+        at = following
+    return InteriorPoint(barrier.on_bounds(best), step, infeasible=False, w=best.w, b=best.b)
+
+
+def _part_of(problem: LinearProblem) -> npt.NDArray[np.intp]:
+    """Choose rows that tell roughly where the machine is, evenly from either class; all of few, all of a rare class."""
+    n, d = problem.X.shape
+    size = max(PART, PER_FEATURE * d)
+    if n < 4 * size:
+        return np.arange(n)
+    rows = [np.flatnonzero(problem.y == label) for label in (-1.0, 1.0)]
+    evenly = [of[:: max(len(of) * 2 // size, 1)] for of in rows]
+    return np.sort(np.concatenate(evenly))
+
+
+def _step(barrier: _Barrier, at: _Iterate, misses: _Misses) -> _Iterate:
+    equations = _NormalEquations(barrier, at, misses)
+    predictor = equations.direction(at.alpha * at.z, at.slack * at.xi)
+    mu = barrier.complementarity(at) / barrier.n_barriers
+    affine = at.moved(predictor, *_lengths(at, predictor))
+    target = mu * (max(barrier.complementarity(affine) / barrier.n_barriers, 0.0) / mu) ** 3
+    corrector = equations.direction(
+        at.alpha * at.z + predictor.alpha * predictor.z - target,
+        (at.slack * at.xi + predictor.slack * predictor.xi - target) * barrier.bounded,
+    )
+    dual, primal = _lengths(at, corrector)
+    return at.moved(corrector, TO_BOUNDARY * dual, TO_BOUNDARY * primal)
+
+
+def _lengths(at: _Iterate, step: _Iterate) -> tuple[float, float]:
+    """Return how far the dual and the primal part of a step may go, at most 1."""
+    return min(_longest(at.alpha, step.alpha), _longest(at.slack, step.slack)), min(
+        _longest(at.z, step.z), _longest(at.xi, step.xi)
+    )
+
+
+def _longest(values: Array, step: Array) -> float:
+    """Return the longest step, at most 1, that keeps all values >= 0."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        shortest = np.min(np.where(step < 0.0, -values / step, 1.0), initial=1.0)
+    return float(min(1.0, shortest))
