@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 FIRST_ACCURACY, WITH_RIDGE = 0.1, 1e-3
 """In tolerances: the gap of the interior point, before working sets take over, or without them."""
 
+ROUNDS_FROM_A_START = 12
+"""About what half an interior point costs: a start that is not near after these is not near at all."""
+
 
 def solve_linear(
     problem: LinearProblem,
@@ -52,7 +55,7 @@ def solve_linear(
     check_options(tolerance, "feature-space")
     steps = 0
     if alpha0 is not None:
-        near = optimise_by_working_sets(problem, alpha0, tolerance)
+        near = optimise_by_working_sets(problem, alpha0, tolerance, ROUNDS_FROM_A_START)
         steps = near.rounds
         if near.optimal and (found := _certified(problem, near.alpha, steps, tolerance)).converged:
             return found

@@ -22,6 +22,7 @@ LARGEST_SET = 2000
 ENTERING = 500
 """Samples that violate their conditions and enter in a round, half of them from either side."""
 ROUNDS = 100
+"""At most; near the optimum a few do."""
 
 
 class WorkingSets(NamedTuple):
@@ -49,7 +50,9 @@ class _Part(NamedTuple):
     upper: Array
 
 
-def optimise_by_working_sets(problem: LinearProblem, alpha: Array, tolerance: float) -> WorkingSets:
+def optimise_by_working_sets(
+    problem: LinearProblem, alpha: Array, tolerance: float, rounds: int = ROUNDS
+) -> WorkingSets:
     """Raise the objective from a feasible point, on a few samples at a time, all others held.
 
     The free samples and those that violate their conditions most make a problem of their own, which the dense solver
@@ -63,11 +66,13 @@ def optimise_by_working_sets(problem: LinearProblem, alpha: Array, tolerance: fl
         In the box, and balanced where the machine has a bias.
     tolerance : float
         Of the relative duality gap; the violations that may be left are `VIOLATION` of it.
+    rounds : int
+        After which to give up.
     """
     coefficients = problem.y * alpha
     lower, upper = np.where(problem.y > 0, 0.0, -problem.C), np.where(problem.y > 0, problem.C, 0.0)
     max_violation = VIOLATION * tolerance
-    for done in range(ROUNDS):
+    for done in range(rounds):
         residuals = _residuals(problem, coefficients)
         members, optimal = _working_set(problem, coefficients, residuals, (lower, upper), max_violation)
         if optimal or len(members) > LARGEST_SET:
