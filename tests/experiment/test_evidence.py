@@ -10,8 +10,12 @@ import pytest
 
 from fsvm_cli.documents import model_from_json
 from fsvm_cli.errors import UsageError
+from fsvm_cli.evidence.ard_kernel import ArdKernel
 from fsvm_cli.evidence.estimator import BayesianSVM
-from fsvm_cli.evidence.hybrid_monte_carlo import SamplingError
+from fsvm_cli.evidence.hinge import Hinge
+from fsvm_cli.evidence.hybrid_monte_carlo import SamplerSettings, SamplingError, sample
+from fsvm_cli.evidence.nystroem import nystroem_factor
+from fsvm_cli.evidence.posterior import Posterior
 from fsvm_cli.experiment.plan import Experiment, Trial
 from fsvm_cli.experiment.recording import compute_record, record_key, tables_of
 from fsvm_cli.experiment.trial import DrawnTrial, draw_parts, run_trial
@@ -115,8 +119,30 @@ def test_ascents_and_their_ends_are_recorded(build: Callable[..., Experiment], p
     assert ends["feature"].tolist() == list(names)
     np.testing.assert_allclose(ends["length_scale"], ascent[[f"length scale of {name}" for name in names]].iloc[-1])
     assert ends["relevance"].sum() == pytest.approx(1.0)
-    keys = {record_key(experiment, name) for name in ("ascent", "length-scales")}
-    assert len(keys) == 2
+    keys = {record_key(experiment, name) for name in ("ascent", "length-scales", "sampler-traces")}
+    assert len(keys) == 3
+
+
+@pytest.mark.parametrize("build", [selected, compared])
+def test_chains_are_traced_on_the_posterior_at_the_end_of_the_ascent(
+    build: Callable[..., Experiment], planned: Planned
+) -> None:
+    experiment = build(planned, record=["ascent", "sampler-traces"])
+    traces = tables_of(compute_record(experiment, "sampler-traces"))["sampler-traces"]
+    assert traces.groupby(["chain"])["draw"].agg(list).tolist() == [list(range(60))] * 4
+    assert set(traces["ranking"]) == {"ard" if build is selected else "Bayesian"}
+    # The mean of the potential is that of other chains on a posterior made here from what the ascent wrote.
+    end = tables_of(compute_record(experiment, "ascent"))["ascent"].iloc[-1]
+    lengths = [end[f"length scale of {name}"] for name in experiment.source.feature_names]
+    parts = draw_parts(experiment, FIRST)
+    kernel = ArdKernel(end["k0"], end["k_off"], tuple(lengths))
+    factor = nystroem_factor(kernel, parts.X_train, np.arange(30), 5)
+    posterior = Posterior(factor.V, np.where(parts.y_train == 1, 1.0, -1.0), end["C"], Hinge())
+    points = sample(posterior, SamplerSettings(), np.random.default_rng(0)).points
+    potential = posterior.potential(points.reshape(-1, 5).T).reshape(60, 64) / 30
+    spread = potential.mean(axis=0).std() * np.hypot(1 / np.sqrt(4), 1 / np.sqrt(64))
+    assert abs(traces["potential"].mean() - potential.mean()) < 5 * spread
+    assert (traces["r_hat"] < 1.1).all()
 
 
 @pytest.mark.parametrize(
