@@ -18,6 +18,8 @@ from fsvm_cli.evidence.nystroem import nystroem_factor
 from fsvm_cli.evidence.posterior import Posterior
 from fsvm_cli.experiment.plan import Experiment, Trial
 from fsvm_cli.experiment.recording import compute_record, record_key, tables_of
+from fsvm_cli.experiment.records.base import ToDraw
+from fsvm_cli.experiment.records.registry import record_kinds
 from fsvm_cli.experiment.trial import DrawnTrial, draw_parts, run_trial
 from fsvm_cli.ranking.ard import AutomaticRelevance
 from fsvm_cli.ranking.relevance import least_relevant, most_relevant
@@ -26,6 +28,7 @@ from fsvm_cli.svm import SVM, Gaussian
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from fsvm_cli.spec.config import LoadedConfig
 
@@ -143,6 +146,21 @@ def test_chains_are_traced_on_the_posterior_at_the_end_of_the_ascent(
     spread = potential.mean(axis=0).std() * np.hypot(1 / np.sqrt(4), 1 / np.sqrt(64))
     assert abs(traces["potential"].mean() - potential.mean()) < 5 * spread
     assert (traces["r_hat"] < 1.1).all()
+
+
+def test_chains_that_never_move_are_told_and_drawn(
+    planned: Planned, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def stuck(*_: object) -> NoReturn:
+        raise SamplingError("stuck")
+
+    monkeypatch.setattr("fsvm_cli.evidence.traces.sample", stuck)
+    experiment = compared(planned, record=["sampler-traces"])
+    tables = tables_of(compute_record(experiment, "sampler-traces"))
+    assert tables["sampler-traces"]["acceptance"].tolist() == [0.0]
+    given = ToDraw(tables, experiment.config, {}, {}, tmp_path, ("svg",))
+    (drawn,) = record_kinds()["sampler-traces"].draw(given)
+    assert "acceptance 0.00" in drawn.read_text()
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,13 @@ if TYPE_CHECKING:
     from fsvm_cli.experiment.records.base import ToDraw
     from fsvm_cli.experiment.trial import DrawnTrial
 
+COLUMNS = [
+    *("ranking", "machine", "chain", "draw"),
+    *("potential", "coordinate", "acceptance", "r_hat", "effective_size"),
+]
+UNKNOWN = float("nan")
+STUCK = pd.DataFrame([(0, 0, UNKNOWN, UNKNOWN, 0.0, UNKNOWN, UNKNOWN)], columns=COLUMNS[2:])
+"""Of chains of which one never moved."""
 SHOWN = {"potential": "-ln Q / n", "coordinate": "Slowest coordinate"}
 
 
@@ -23,7 +30,8 @@ class SamplerTraces(AscentRecord):
     """Where Hybrid Monte Carlo goes on the posteriors at the ends of the ascents of the first split.
 
     Table `sampler-traces`: ranking (or classifier), machine, and the columns of `chain_traces`. Weighted draws, the
-    default sampler, have no traces; chains on the same posterior show whether it is one that can be sampled.
+    default sampler, have no traces; chains on the same posterior show whether it is one that can be sampled. Where a
+    chain never moves, the row of the machine says so by an acceptance of 0.
     """
 
     name: ClassVar[str] = "sampler-traces"
@@ -31,7 +39,9 @@ class SamplerTraces(AscentRecord):
 
     def compute(self, trial: DrawnTrial) -> dict[str, pd.DataFrame]:
         """Follow chains on each posterior."""
-        from fsvm_cli.evidence.traces import chain_traces  # noqa: PLC0415 - only where it is asked for
+        # Only where it is asked for.
+        from fsvm_cli.evidence.hybrid_monte_carlo import SamplingError  # noqa: PLC0415
+        from fsvm_cli.evidence.traces import chain_traces  # noqa: PLC0415
 
         X, y, _ = trial.parts.training_rows()
         labels, _ = machine_labels(y, len(trial.experiment.source.class_names))
@@ -39,7 +49,11 @@ class SamplerTraces(AscentRecord):
         for label, tuned in self.tuned(trial):
             rng = trial.stream("sampler-traces", label)
             for machine, posterior in enumerate(tuned.posteriors(X, labels, tuned.path_, rng)):
-                parts.append(pd.DataFrame({"ranking": label, "machine": machine, **chain_traces(posterior, rng)}))
+                try:
+                    traces = pd.DataFrame(chain_traces(posterior, rng))
+                except SamplingError:
+                    traces = STUCK
+                parts.append(traces.assign(ranking=label, machine=machine)[COLUMNS])
         return {"sampler-traces": pd.concat(parts, ignore_index=True)}
 
     def draw(self, given: ToDraw) -> list[Path]:
