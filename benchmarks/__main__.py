@@ -9,6 +9,7 @@ from functools import partial
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as in a trial: parallel work is by processes
 
 from benchmarks import (
+    ascents,
     bounds,
     cold_fit,
     curves,
@@ -35,6 +36,7 @@ TOPICS = {
     "infoprop": infoprop.comparisons,
     "kernel_learning": kernel_learning.comparisons,
     "evidence": evidence.comparisons,
+    "ascents": ascents.comparisons,
     "start_up": start_up.comparisons,
     "end_to_end": end_to_end.comparisons,
 }

@@ -19,6 +19,7 @@ from fsvm_cli.evidence.hybrid_monte_carlo import PAPER_SETTINGS, SamplerSettings
 from fsvm_cli.evidence.importance import ImportanceSettings, importance_averages
 from fsvm_cli.evidence.nystroem import choose_landmarks, nystroem_factor
 from fsvm_cli.evidence.posterior import Posterior
+from fsvm_cli.evidence.sampled_evidence import Hyperparameters
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -26,18 +27,25 @@ if TYPE_CHECKING:
 ROWS, RANK, LANDMARKS = 2117, 20, 200
 EFFECTIVE = 1000
 """Draws that the times are of, each worth an independent one."""
-TRAJECTORIES = 2000
-"""Of the paper's 40,000; the second half of them counts, as in the paper."""
+PAPERS_CHAIN = replace(PAPER_SETTINGS, n_warm_up=1000, n_draws=1000)
+"""A twentieth of the paper's 40,000 trajectories; the second half of them counts, as in the paper."""
 
 
-def splice_posterior() -> Posterior:
-    """Return the posterior at the start of the ascent, of as many rows as two thirds of splice."""
-    at_hand = standardised("splice", "agct")
-    X, y = at_hand or splice_like()
-    X, y = X[:ROWS], np.where(y[:ROWS] == 1, 1.0, -1.0)
-    kernel = ArdKernel(1.0, 1.0, (float(np.sqrt(X.shape[1])),) * X.shape[1])
+def splice(n: int = ROWS) -> tuple[np.ndarray, np.ndarray]:
+    """Return n rows of splice, or of sequences like it, with labels of -1 and 1."""
+    X, y = standardised("splice", "agct") or splice_like(n)
+    return X[:n], np.where(y[:n] == 1, 1.0, -1.0)
+
+
+def start(n_features: int) -> Hyperparameters:
+    """Return where an ascent begins."""
+    return Hyperparameters(1.0, ArdKernel(1.0, 1.0, (float(np.sqrt(n_features)),) * n_features))
+
+
+def first_posterior(X: np.ndarray, y: np.ndarray) -> Posterior:
+    """Return the posterior at the start of the ascent."""
     landmarks = choose_landmarks(len(X), LANDMARKS, np.random.default_rng(0))
-    return Posterior(nystroem_factor(kernel, X, landmarks, RANK).V, y, 1.0, Hinge())
+    return Posterior(nystroem_factor(start(X.shape[1]).kernel, X, landmarks, RANK).V, y, 1.0, Hinge())
 
 
 def seconds_of_chains(posterior: Posterior, settings: SamplerSettings) -> float:
@@ -59,8 +67,7 @@ def peers(posterior: Posterior) -> Iterator[tuple[str, float, float]]:
 
     The paper's chain has its warm-up counted, as have ours; the others have not.
     """
-    paper = replace(PAPER_SETTINGS, n_warm_up=TRAJECTORIES // 2, n_draws=TRAJECTORIES // 2)
-    yield "the paper's single chain in numpy", seconds_of_chains(posterior, paper), 25.0
+    yield "the paper's single chain in numpy", seconds_of_chains(posterior, PAPERS_CHAIN), 25.0
     if all(map(importlib.util.find_spec, ("blackjax", "numpyro"))):
         from benchmarks import nuts  # noqa: PLC0415 - JAX is installed on Linux only
 
@@ -72,7 +79,7 @@ def peers(posterior: Posterior) -> Iterator[tuple[str, float, float]]:
 
 def comparisons() -> Iterator[Comparison]:
     """Yield the rows of samplers, by the processor's clock."""
-    posterior = splice_posterior()
+    posterior = first_posterior(*splice())
     ours: dict[str, Callable[[], float]] = {
         "weighted draws": lambda: seconds_of_weighted_draws(posterior),
         "64 chains": lambda: seconds_of_chains(posterior, SamplerSettings()),

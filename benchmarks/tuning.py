@@ -23,12 +23,12 @@ CS = [float(2.0**k) for k in range(-3, 5)]
 GAMMAS = [float(2.0**k) / 60 for k in range(-6, 2)]
 
 
-def splice_like() -> tuple[np.ndarray, np.ndarray]:
-    """Return 1,000 sequences of 60 letters coded 1..4, told apart by the letters about the middle."""
+def splice_like(n: int = 1000) -> tuple[np.ndarray, np.ndarray]:
+    """Return n sequences of 60 letters coded 1..4, told apart by the letters about the middle."""
     rng = np.random.default_rng(5)
-    X = rng.integers(1, 5, (1000, 60)).astype(float)
+    X = rng.integers(1, 5, (n, 60)).astype(float)
     signal = (X[:, 28] == 3).astype(float) + (X[:, 29] == 4) + (X[:, 31] < 3) - (X[:, 27] == 2)
-    return (X - 2.5) / 1.118, (signal + 0.7 * rng.standard_normal(1000) > 0.9).astype(int)
+    return (X - 2.5) / 1.118, (signal + 0.7 * rng.standard_normal(n) > 0.9).astype(int)
 
 
 def sonar_like() -> tuple[np.ndarray, np.ndarray]:

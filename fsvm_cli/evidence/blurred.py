@@ -36,6 +36,7 @@ class BlurredLoss(Loss):
     """
 
     name: ClassVar[str] = "blurred"
+    has_curvature: ClassVar[bool] = True
 
     loss: Loss
     spreads: Array
@@ -48,6 +49,9 @@ class BlurredLoss(Loss):
 
     def expanded(self, margins: Array) -> Smoothed:  # noqa: D102 - as in Loss
         return self.loss.smoothed(margins, self._beside(margins))
+
+    def of_rows(self, rows: slice) -> BlurredLoss:  # noqa: D102 - as in Loss
+        return BlurredLoss(self.loss.of_rows(rows), self.spreads[rows])
 
     def smoothed(self, margins: Array, spreads: Array) -> Smoothed:  # noqa: D102 - as in Loss
         return self.loss.smoothed(margins, np.hypot(spreads, self._beside(margins)))

@@ -60,7 +60,7 @@ def gaussian_approximation(posterior: Posterior) -> GaussianApproximation:
     - M. Opper and C. Archambeau, "The Variational Gaussian Approximation Revisited", Neural Computation 21, 2009,
       pages 786-792: the two equations.
     """
-    signed, C, loss = posterior.y[:, None] * posterior.V, posterior.C, posterior.loss
+    signed, C, loss = posterior.signed, posterior.C, posterior.loss
     p = signed.shape[1]
     mean = np.zeros(p)
     spreads = np.sqrt(np.maximum(np.einsum("ip,ip->i", signed, signed), np.finfo(np.float64).tiny))
@@ -74,7 +74,7 @@ def gaussian_approximation(posterior: Posterior) -> GaussianApproximation:
         step = scipy.linalg.cho_solve((factor, False), downhill)
         root = scipy.linalg.solve_triangular(factor, np.eye(p))
         narrowed = np.maximum(np.linalg.norm(signed @ root, axis=1), np.finfo(np.float64).tiny ** 0.5)
-        moved = _halved_until_lower(posterior, mean, spreads, step)
+        moved = _halved_until_lower(posterior, mean, spreads, here.value, step)
         converged = bool(
             np.linalg.norm(factor @ moved) < CHANGE and np.max(np.abs(narrowed - spreads) / spreads) < CHANGE
         )
@@ -85,16 +85,20 @@ def gaussian_approximation(posterior: Posterior) -> GaussianApproximation:
     return GaussianApproximation(mean, root, converged)
 
 
-def _halved_until_lower(posterior: Posterior, mean: Array, spreads: Array, step: Array) -> Array:
-    """Return the step, or the longest of its halves that lowers the potential averaged with these spreads."""
+def _halved_until_lower(posterior: Posterior, mean: Array, spreads: Array, losses: Array, step: Array) -> Array:
+    """Return the step, or the longest of its halves that lowers the potential averaged with these spreads.
 
-    def averaged_potential(b: Array) -> float:
-        smoothed = posterior.loss.smoothed(posterior.margins(b[:, None])[:, 0], spreads)
-        return float(0.5 * b @ b + posterior.C * smoothed.value.sum())
-
-    start = averaged_potential(mean)
+    The averaged losses at the mean are at hand.
+    """
+    start = _averaged_potential(mean, posterior.C, losses)
     for _ in range(HALVINGS):
-        if averaged_potential(mean + step) <= start:
+        there = mean + step
+        losses_there = posterior.loss.smoothed(posterior.margins(there), spreads).value
+        if _averaged_potential(there, posterior.C, losses_there) <= start:
             return step
         step = 0.5 * step
     return np.zeros_like(step)
+
+
+def _averaged_potential(b: Array, C: float, losses: Array) -> float:
+    return float(0.5 * b @ b + C * losses.sum())

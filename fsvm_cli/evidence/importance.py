@@ -87,20 +87,22 @@ def importance_averages(
     log_weights = np.empty((settings.n_batches, 2 * settings.n_pairs))
     loss = np.empty(settings.n_batches)
     moments = np.empty((settings.n_batches, n, p))
-    curvature = np.empty((settings.n_batches, n))
+    curvature = np.zeros((settings.n_batches, n))
+    slopes = np.empty((n, 2 * settings.n_pairs))
+    curvatures = np.empty_like(slopes) if posterior.loss.has_curvature else None
     for k in range(settings.n_batches):
         half = rng.standard_normal((p, settings.n_pairs))
         white = np.concatenate([half, -half], axis=1)
         b = nearby.mean[:, None] + nearby.root @ white
-        at = posterior.loss.expanded(posterior.margins(b))
-        losses = at.value.sum(axis=0)
+        losses = posterior.summed_losses(b, slopes, curvatures)
         log_weights[k] = 0.5 * ((white**2).sum(axis=0) - (b**2).sum(axis=0)) - posterior.C * losses
         possible = np.isfinite(losses)
         weights = np.exp(log_weights[k] - max(log_weights[k].max(), np.finfo(np.float64).min))
         weights /= weights.sum() or 1.0
         loss[k] = weights[possible] @ losses[possible] / n
-        moments[k] = posterior.y[:, None] * (at.slope @ (weights[:, None] * b.T))
-        curvature[k] = at.curvature @ weights
+        moments[k] = posterior.y[:, None] * (slopes @ (weights[:, None] * b.T))
+        if curvatures is not None:
+            curvature[k] = curvatures @ weights
     total = float(logsumexp(log_weights))
     effective_size = float(np.exp(2.0 * total - logsumexp(2.0 * log_weights))) if np.isfinite(total) else 0.0
     if effective_size < FEWEST_EFFECTIVE:

@@ -37,6 +37,8 @@ class Loss(ABC):
         What messages call the loss.
     has_strength : bool
         Whether C is a hyperparameter; the likelihood of a loss without one has C = 1.
+    has_curvature : bool
+        Whether `expanded` tells a curvature, which only the gradient of the bound needs.
 
     See Also
     --------
@@ -51,6 +53,7 @@ class Loss(ABC):
 
     name: ClassVar[str]
     has_strength: ClassVar[bool] = True
+    has_curvature: ClassVar[bool] = False
 
     @abstractmethod
     def value(self, margins: Array) -> Array:
@@ -61,8 +64,12 @@ class Loss(ABC):
         """Return l'(z) of each margin, finite everywhere: 0 at a kink's far side, and where the loss is infinite."""
 
     def expanded(self, margins: Array) -> Smoothed:
-        """Return value, slope and curvature at each margin; of a loss with kinks the curvature between them is 0."""
-        return Smoothed(self.value(margins), self.slope(margins), np.zeros_like(margins))
+        """Return value, slope and curvature at each margin; of a loss with kinks the curvature counts as 0."""
+        return Smoothed(self.value(margins), self.slope(margins), np.broadcast_to(0.0, margins.shape))
+
+    def of_rows(self, rows: slice) -> Loss:  # noqa: ARG002 - a loss that is the same for all samples has no use for it
+        """Return the loss of some of the samples."""
+        return self
 
     @abstractmethod
     def smoothed(self, margins: Array, spreads: Array) -> Smoothed:

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from fsvm_cli.evidence.loss import Loss
     from fsvm_cli.svm.vectors import Array
 
+ROWS_IN_BLOCK = 256
+"""How many samples' losses are looked at together: with some hundred points they stay in the processor's cache."""
+
 
 @dataclass(frozen=True, eq=False)
 class Posterior:
@@ -39,8 +42,8 @@ class Posterior:
     loss: Loss
 
     def margins(self, b: Array) -> Array:
-        """Return z_i = y_i θ_i, shape (n, k), of points b (p, k)."""
-        margins: Array = self._signed @ b
+        """Return z_i = y_i θ_i, (n,) of a point b (p,), or (n, k) of points (p, k)."""
+        margins: Array = self.signed @ b
         return margins
 
     def potential(self, b: Array) -> Array:
@@ -49,15 +52,40 @@ class Posterior:
         prior += self.C * self.loss.value(self.margins(b)).sum(axis=0)
         return prior
 
+    def summed_losses(self, b: Array, slopes: Array, curvatures: Array | None = None) -> Array:
+        """Return sum_i l(y_i θ_i), (k,), of points b (p, k), and write down what else there is of each l(y_i θ_i).
+
+        Some samples at a time, so that what is written stays in the processor's cache. Where this is done again and
+        again, fresh memory would take longer than the losses.
+
+        Parameters
+        ----------
+        b : (p, k) array
+        slopes : (n, k) array
+            Where the l' are written.
+        curvatures : (n, k) array, optional
+            Where the l'' are written, which only losses that have a curvature need.
+        """
+        total = np.zeros(b.shape[1])
+        for start in range(0, len(self.y), ROWS_IN_BLOCK):
+            rows = slice(start, start + ROWS_IN_BLOCK)
+            found = self.loss.of_rows(rows).expanded(self.signed[rows] @ b)
+            found.value[0] += total  # sums are then those of all rows at once, whatever the blocks
+            total = found.value.sum(axis=0)
+            slopes[rows] = found.slope
+            if curvatures is not None:
+                curvatures[rows] = found.curvature
+        return total
+
     def force(self, b: Array) -> Array:
         """Return minus the gradient of the potential, shape (p, k): equation (21) with the signs mended.
 
         In print, dp/dτ = -b + C V'Y l'(YVb) would pull each sample to the wrong side.
         """
         slopes = self.loss.slope(self.margins(b))
-        return -b - self.C * (self._signed.T @ slopes)
+        return -b - self.C * (self.signed.T @ slopes)
 
     @functools.cached_property
-    def _signed(self) -> Array:
-        """Y V, with rows that are one piece of memory."""
+    def signed(self) -> Array:
+        """Y V, (n, p), with rows that are one piece of memory."""
         return np.ascontiguousarray(self.y[:, None] * self.V)

@@ -15,7 +15,7 @@ from fsvm_cli.evidence.convergence import effective_sample_size, split_r_hat
 from fsvm_cli.evidence.gradient import EvidenceGradient, evidence_gradient
 from fsvm_cli.evidence.hybrid_monte_carlo import SamplerSettings, SamplingError, sample
 from fsvm_cli.evidence.importance import ImportanceSettings, importance_averages
-from fsvm_cli.evidence.nystroem import nystroem_factor
+from fsvm_cli.evidence.nystroem import NystroemFactor, nystroem_factor
 from fsvm_cli.evidence.posterior import Posterior
 
 if TYPE_CHECKING:
@@ -108,6 +108,13 @@ class SampledEvidence:
     samplers: tuple[SamplerSettings | ImportanceSettings, ...]
     approximation: Approximation
 
+    def posterior_at(self, hyperparameters: Hyperparameters) -> tuple[NystroemFactor, Posterior]:
+        """Return the posterior, and the approximate Gram matrix that it comes from."""
+        factor = nystroem_factor(hyperparameters.kernel, self.X, self.landmarks, self.rank)
+        is_bound = self.approximation == "bound"
+        loss = BlurredLoss(self.loss, np.sqrt(factor.lost_variance)) if is_bound else self.loss
+        return factor, Posterior(factor.V, self.y, hyperparameters.C, loss)
+
     def gradient_at(
         self, hyperparameters: Hyperparameters, rng: np.random.Generator
     ) -> tuple[EvidenceGradient, SamplerReport]:
@@ -118,10 +125,7 @@ class SampledEvidence:
         SamplingError
             If with the last of the samplers a chain never moved, or a few draws have all the weight.
         """
-        factor = nystroem_factor(hyperparameters.kernel, self.X, self.landmarks, self.rank)
-        is_bound = self.approximation == "bound"
-        loss = BlurredLoss(self.loss, np.sqrt(factor.lost_variance)) if is_bound else self.loss
-        posterior = Posterior(factor.V, self.y, hyperparameters.C, loss)
+        factor, posterior = self.posterior_at(hyperparameters)
         *others, last = self.samplers
         for settings in others:
             with contextlib.suppress(SamplingError):

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fsvm_cli.evidence.loss import Loss
+    from fsvm_cli.evidence.posterior import Posterior
 
 LOSSES: dict[str, Loss] = {"hinge": Hinge(), "squared-hinge": SquaredHinge(), "trigonometric": Trigonometric()}
 CHAINS = SamplerSettings(n_warm_up=15, n_draws=30)
@@ -56,16 +57,33 @@ class TunedByEvidence(TuningParameters):
                 "rule 'evidence' climbs the value of the bound: it needs approximation 'bound' and sampler 'weighted'"
             )
         rng = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
-        landmarks = choose_landmarks(len(X), self.n_landmarks, rng)
+        machines = self._evidences(X, labels, rng)
         d = X.shape[1]
         start = Hyperparameters(1.0, ArdKernel(1.0, 1.0, (float(np.sqrt(d)),) * d))
         settings = AscentSettings(self.rule, self.step, self.decay, self.stop, self.max_steps, common_length_scale)
-        # Chains, the second choice elsewhere, do not know the value.
-        loss, samplers = LOSSES[self.loss], OF_THE_BOUND if climbs else SAMPLERS[self.sampler]
-        machines = [
+        return tuple(ascend(each, start, settings, rng) for each in machines)
+
+    def posteriors(
+        self,
+        X: NDArray[np.float64],
+        labels: NDArray[np.float64],
+        paths: Sequence[AscentPath],
+        rng: np.random.Generator,
+    ) -> list[Posterior]:
+        """Return the posteriors at the ends of ascents, with landmarks drawn anew; arrays as for the ascents."""
+        machines = self._evidences(X, labels, rng)
+        return [machine.posterior_at(path.end)[1] for machine, path in zip(machines, paths, strict=True)]
+
+    def _evidences(
+        self, X: NDArray[np.float64], labels: NDArray[np.float64], rng: np.random.Generator
+    ) -> list[SampledEvidence]:
+        landmarks = choose_landmarks(len(X), self.n_landmarks, rng)
+        # Chains, the second choice elsewhere, do not know the value that the rule 'evidence' climbs.
+        samplers = OF_THE_BOUND if self.rule == "evidence" else SAMPLERS[self.sampler]
+        loss = LOSSES[self.loss]
+        return [
             SampledEvidence(X, y, loss, landmarks, self.n_eigenvectors, samplers, self.approximation) for y in labels
         ]
-        return tuple(ascend(each, start, settings, rng) for each in machines)
 
 
 def relevance(length_scales: NDArray[np.float64], varies: NDArray[np.bool_]) -> NDArray[np.float64]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, cast
 
 import pandas as pd
 
 from fsvm_cli.experiment.records.base import Record
 from fsvm_cli.mistakes import Mistake
 from fsvm_cli.spec.bayesian import BayesianBase
-from fsvm_cli.spec.bayesian_learner import BayesianLearner
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -19,8 +18,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fsvm_cli.data.outline import Outline
+    from fsvm_cli.evidence.estimator import BayesianSVM
     from fsvm_cli.experiment.plan import Experiment
     from fsvm_cli.experiment.trial import DrawnTrial
+    from fsvm_cli.ranking.ard import AutomaticRelevance
+    from fsvm_cli.spec.bayesian_learner import BayesianLearner
     from fsvm_cli.spec.schema import Config
 
 LENGTH_SCALE_OF = "length scale of "
@@ -65,24 +67,26 @@ class AscentRecord(Record):
         names = map(str, table)
         return [name for name in names if name in HYPERPARAMETERS or name.startswith(LENGTH_SCALE_OF)]
 
-    def ascents(self, trial: DrawnTrial) -> Iterator[tuple[str, pd.DataFrame]]:
-        """Yield the label of each competitor that is shown with the table of its ascents, features by their names."""
-        names = [f"{LENGTH_SCALE_OF}{name}" for name in trial.experiment.source.feature_names]
+    def tuned(self, trial: DrawnTrial) -> Iterator[tuple[str, AutomaticRelevance | BayesianSVM]]:
+        """Yield the label of each competitor that is shown with what its hyperparameters were tuned by."""
         config = trial.experiment.config
         for number in self.numbers(trial.experiment):
             competitor = trial.experiment.competitors[number]
             if config.rankings:
-                ranking = config.rankings[number]
-                table = trial.ranker(ranking, competitor.classifier).diagnostics_["ascent"]
+                ranker = trial.ranker(config.rankings[number], competitor.classifier)
+                yield competitor.label, cast("AutomaticRelevance", ranker)
             else:
-                learner = trial.learner(competitor.classifier)
-                assert isinstance(learner, BayesianLearner), "only these are numbered"
-                table = learner.machine.diagnostics_["ascent"]
-            steps = pd.DataFrame(table)
+                yield competitor.label, cast("BayesianLearner", trial.learner(competitor.classifier)).machine
+
+    def ascents(self, trial: DrawnTrial) -> Iterator[tuple[str, pd.DataFrame]]:
+        """Yield the label of each competitor that is shown with the table of its ascents, features by their names."""
+        names = [f"{LENGTH_SCALE_OF}{name}" for name in trial.experiment.source.feature_names]
+        for label, tuned in self.tuned(trial):
+            steps = pd.DataFrame(tuned.diagnostics_["ascent"])
             # On a training part features have no names: their columns stand in the order of the data.
             lengths = [name for name in steps if str(name).startswith(LENGTH_SCALE_OF)]
             others = [name for name in steps if " of " not in str(name)]
-            yield competitor.label, steps[[*others, *lengths]].set_axis([*others, *names], axis=1)
+            yield label, steps[[*others, *lengths]].set_axis([*others, *names], axis=1)
 
 
 def _bayesian(config: Config) -> list[int]:

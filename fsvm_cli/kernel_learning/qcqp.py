@@ -52,6 +52,8 @@ NEGLIGIBLE = 1e-4
 NO_STEP = 1e-14
 """Shares that differ by less are the same."""
 TINY = float(np.finfo(np.float64).tiny)
+PROMISING = 10.0
+"""Each step about squares the gap: where its square is larger than so many tolerances, no promise will do."""
 VIOLATION = 1e-10
 """Of the optimality conditions of a Newton step, in units of its largest slope."""
 
@@ -101,7 +103,8 @@ def learn_weights(
     all_kernels = WithIdentity.of(kernels) if margin.kind == "learned-2-norm" else kernels
     trainer = Trainer(all_kernels, y, margin, MACHINE_TOLERANCE * tolerance)
     points, lower = descend(trainer, tolerance, max_machines)
-    return trainer.learned(min(points, key=lambda point: point.upper), lower, tolerance)
+    best = trainer.refined(min(points, key=lambda point: point.upper))
+    return trainer.learned(best, lower, tolerance)
 
 
 def descend(trainer: Trainer, tolerance: float, max_machines: int) -> tuple[list[Trained], float]:
@@ -135,12 +138,13 @@ def descend(trainer: Trainer, tolerance: float, max_machines: int) -> tuple[list
         expansion = Expansion.of(point, trainer.y, trainer.margin)
         direction = newton.direction(point, expansion)
         promised = expansion.alpha_after(direction)
-        # What the step promises bounds the optimum about as well as the machine there, which takes far longer.
-        lower = max(lower, trainer.lower_bound(promised))
-        if relative_gap(least, lower) <= tolerance:
-            break
-        following = newton.step(point, expansion, direction, promised, max_machines)
-        if following is None:
+        if relative_gap(least, lower) ** 2 <= PROMISING * tolerance:
+            # What the step promises bounds the optimum about as well as the machine there, which takes far longer.
+            lower = max(lower, trainer.lower_bound(promised))
+            if relative_gap(least, lower) <= tolerance:
+                break
+        following = newton.step(point, expansion, direction, promised, max_machines) or trainer.refined(point)
+        if following is point:
             break
         point = following
         points.append(point)

@@ -107,7 +107,7 @@ def learn_signed_weights(
             reached = search.towards(target)
             between = search.between(best, reached)
             best = min(best, reached, between, key=lambda point: point.upper)
-    return trainer.learned(best, lower, tolerance)
+    return trainer.learned(trainer.refined(best), lower, tolerance)
 
 
 class _Search:

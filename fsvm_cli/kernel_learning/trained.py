@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from fsvm_cli.svm.solvers.dual import DualSolution
     from fsvm_cli.svm.vectors import Array
 
+FIRST_TOLERANCE = 100.0
+"""No relative gap is larger: the first machine ends where no sample is off its margin's conditions by more than .1."""
+
 
 @dataclass(frozen=True, eq=False)
 class Trained:
@@ -62,7 +65,7 @@ class Trainer:
         Labels, -1 or +1.
     margin : Margin
     tolerance : float
-        Relative gap of the machines.
+        Relative gap of the machines; the first one's is larger where its margin is soft.
 
     Attributes
     ----------
@@ -79,23 +82,36 @@ class Trainer:
     def first(self, shares: Array) -> Trained:
         """Train the machine on all kernels together; where it has no hard margin, there is none at all.
 
+        A soft one is rough: where to go from shares that are a guess, it tells as well.
+
         Raises
         ------
         ConvergenceError
             If the margin is hard and no machine is found: `InfeasibleError` where the classes are not separable.
         """
-        point = self.at(shares)
+        point = self.at(shares, tolerance=None if self.margin.is_hard else FIRST_TOLERANCE)
         if math.isinf(point.upper) and self.margin.is_hard:
             self.margin.machine(point.gram, self.y, tolerance=self.tolerance, on_failure="raise")
         return point
 
-    def at(self, shares: Array, before: Trained | None = None, alpha0: Array | None = None) -> Trained:
+    def refined(self, point: Trained) -> Trained:
+        """Return the point itself if its machine has reached the tolerance, or one of the same shares that has."""
+        return point if point.machine.duality_gap <= self.tolerance else self.at(point.shares, point)
+
+    def at(
+        self,
+        shares: Array,
+        before: Trained | None = None,
+        alpha0: Array | None = None,
+        *,
+        tolerance: float | None = None,
+    ) -> Trained:
         """Train the machine at some shares, beginning at alpha0, or at another machine's, if one is given."""
         self.n_machines += 1
         gram = self.kernels.combined(shares * self.units, self._memory_beside(before))
         if alpha0 is None and before is not None:
             alpha0 = before.machine.alpha
-        machine = self.margin.machine(gram, self.y, tolerance=self.tolerance, alpha0=alpha0)
+        machine = self.margin.machine(gram, self.y, tolerance=tolerance or self.tolerance, alpha0=alpha0)
         products, forms = self._products(machine.alpha)
         known = machine.duality_gap < 1.0
         upper = machine.objective / (1.0 - machine.duality_gap) if known else math.inf

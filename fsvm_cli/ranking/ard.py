@@ -39,7 +39,8 @@ class AutomaticRelevance(TunedByEvidence, Ranker):
         l, of the margin yθ. "trigonometric" is that of Chu, Keerthi and Ong (2003), with which C stays 1.
     approximation : {"mixed", "exact", "bound"}, default="mixed"
         "mixed" takes the derivative of the whole Gram matrix with the inverse of the approximate one, as the paper
-        does; "exact" is the gradient of the evidence of the approximate matrix; "bound" that of a lower bound on the
+        does, which is the gradient of no function: an ascent along it may wander. "exact" is the gradient of the
+        evidence of the approximate matrix, and takes a fraction of the time; "bound" that of a lower bound on the
         evidence of the whole matrix, which counts what the approximate one has lost (not for the trigonometric loss).
     n_landmarks : int, default=200
         m, at least 1; all samples where there are no more.

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from sklearn.svm import LinearSVC
 
+from fsvm_cli.evidence.blurred import BlurredLoss
 from fsvm_cli.evidence.gaussian import gaussian_approximation
 from fsvm_cli.evidence.hinge import Hinge
 from fsvm_cli.evidence.mode import posterior_mode
@@ -38,6 +39,18 @@ def test_the_force_is_the_slope_of_the_potential(loss: Loss, size: tuple[int, in
     steps = h * np.eye(p)[:, :, None]
     differences = [posterior.potential(b - step) - posterior.potential(b + step) for step in steps]
     np.testing.assert_allclose(posterior.force(b), np.array(differences) / (2 * h), atol=1e-5)
+
+
+@pytest.mark.parametrize("loss", [Hinge(), BlurredLoss(SquaredHinge(), np.linspace(0.1, 1.0, 80))], ids=["", "blurred"])
+def test_losses_are_the_same_whatever_the_blocks(loss: Loss, monkeypatch: pytest.MonkeyPatch) -> None:
+    posterior = posterior_with(loss)
+    b = np.random.default_rng(0).standard_normal((8, 3))
+    at = loss.expanded(posterior.margins(b))
+    slopes, curvatures = np.empty((2, 80, 3))
+    monkeypatch.setattr("fsvm_cli.evidence.posterior.ROWS_IN_BLOCK", 32)
+    np.testing.assert_allclose(posterior.summed_losses(b, slopes, curvatures), at.value.sum(axis=0), rtol=1e-12)
+    np.testing.assert_allclose(slopes, at.slope, rtol=1e-12)
+    np.testing.assert_allclose(curvatures, at.curvature, rtol=1e-12)
 
 
 def test_the_potential_is_the_log_posterior_of_theta() -> None:

@@ -10,10 +10,16 @@ import pytest
 
 from fsvm_cli.documents import model_from_json
 from fsvm_cli.errors import UsageError
+from fsvm_cli.evidence.ard_kernel import ArdKernel
 from fsvm_cli.evidence.estimator import BayesianSVM
-from fsvm_cli.evidence.hybrid_monte_carlo import SamplingError
+from fsvm_cli.evidence.hinge import Hinge
+from fsvm_cli.evidence.hybrid_monte_carlo import SamplerSettings, SamplingError, sample
+from fsvm_cli.evidence.nystroem import nystroem_factor
+from fsvm_cli.evidence.posterior import Posterior
 from fsvm_cli.experiment.plan import Experiment, Trial
 from fsvm_cli.experiment.recording import compute_record, record_key, tables_of
+from fsvm_cli.experiment.records.base import ToDraw
+from fsvm_cli.experiment.records.registry import record_kinds
 from fsvm_cli.experiment.trial import DrawnTrial, draw_parts, run_trial
 from fsvm_cli.ranking.ard import AutomaticRelevance
 from fsvm_cli.ranking.relevance import least_relevant, most_relevant
@@ -22,6 +28,7 @@ from fsvm_cli.svm import SVM, Gaussian
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from fsvm_cli.spec.config import LoadedConfig
 
@@ -115,8 +122,45 @@ def test_ascents_and_their_ends_are_recorded(build: Callable[..., Experiment], p
     assert ends["feature"].tolist() == list(names)
     np.testing.assert_allclose(ends["length_scale"], ascent[[f"length scale of {name}" for name in names]].iloc[-1])
     assert ends["relevance"].sum() == pytest.approx(1.0)
-    keys = {record_key(experiment, name) for name in ("ascent", "length-scales")}
-    assert len(keys) == 2
+    keys = {record_key(experiment, name) for name in ("ascent", "length-scales", "sampler-traces")}
+    assert len(keys) == 3
+
+
+@pytest.mark.parametrize("build", [selected, compared])
+def test_chains_are_traced_on_the_posterior_at_the_end_of_the_ascent(
+    build: Callable[..., Experiment], planned: Planned
+) -> None:
+    experiment = build(planned, record=["ascent", "sampler-traces"])
+    traces = tables_of(compute_record(experiment, "sampler-traces"))["sampler-traces"]
+    assert traces.groupby(["chain"])["draw"].agg(list).tolist() == [list(range(60))] * 4
+    assert set(traces["ranking"]) == {"ard" if build is selected else "Bayesian"}
+    # The mean of the potential is that of other chains on a posterior made here from what the ascent wrote.
+    end = tables_of(compute_record(experiment, "ascent"))["ascent"].iloc[-1]
+    lengths = [end[f"length scale of {name}"] for name in experiment.source.feature_names]
+    parts = draw_parts(experiment, FIRST)
+    kernel = ArdKernel(end["k0"], end["k_off"], tuple(lengths))
+    factor = nystroem_factor(kernel, parts.X_train, np.arange(30), 5)
+    posterior = Posterior(factor.V, np.where(parts.y_train == 1, 1.0, -1.0), end["C"], Hinge())
+    points = sample(posterior, SamplerSettings(), np.random.default_rng(0)).points
+    potential = posterior.potential(points.reshape(-1, 5).T).reshape(60, 64) / 30
+    spread = potential.mean(axis=0).std() * np.hypot(1 / np.sqrt(4), 1 / np.sqrt(64))
+    assert abs(traces["potential"].mean() - potential.mean()) < 5 * spread
+    assert (traces["r_hat"] < 1.1).all()
+
+
+def test_chains_that_never_move_are_told_and_drawn(
+    planned: Planned, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def stuck(*_: object) -> NoReturn:
+        raise SamplingError("stuck")
+
+    monkeypatch.setattr("fsvm_cli.evidence.traces.sample", stuck)
+    experiment = compared(planned, record=["sampler-traces"])
+    tables = tables_of(compute_record(experiment, "sampler-traces"))
+    assert tables["sampler-traces"]["acceptance"].tolist() == [0.0]
+    given = ToDraw(tables, experiment.config, {}, {}, tmp_path, ("svg",))
+    (drawn,) = record_kinds()["sampler-traces"].draw(given)
+    assert "acceptance 0.00" in drawn.read_text()
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -15,6 +16,9 @@ from fsvm_cli.kernel_learning.sdp import learn_signed_weights, whitened
 from fsvm_cli.svm import Gaussian, InfeasibleError, Linear, Polynomial
 from tests.kernel_learning import conic_oracle
 from tests.kernel_learning.conic_oracle import unit_diagonal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 MARGINS = [Margin("hard"), Margin("1-norm", 0.5), Margin("2-norm", 2.0), Margin("learned-2-norm")]
 of_every_margin = pytest.mark.parametrize("margin", MARGINS, ids=lambda margin: margin.kind)
@@ -120,6 +124,18 @@ def test_the_machine_is_that_of_the_weights(margin: Margin) -> None:
     np.testing.assert_allclose(outputs[free], y[free], atol=1e-4)
     if margin.kind == "hard":
         assert found.squared_norm == pytest.approx(found.machine.alpha.sum(), rel=1e-5)
+
+
+@pytest.mark.parametrize("margin", MARGINS[1:3], ids=lambda margin: margin.kind)
+@pytest.mark.parametrize("learn", [learn_weights, learn_signed_weights])
+@pytest.mark.parametrize("n_kernels", [1, 3])
+def test_the_machine_has_reached_its_gap_where_no_step_leads_down_either(
+    margin: Margin, learn: Callable[..., LearnedKernel], n_kernels: int
+) -> None:
+    grams, y = problem(200)
+    found = learn(GramMatrices.of(grams[:n_kernels], len(y)), y, margin, tolerance=1e-4)
+    assert found.converged
+    assert found.machine.duality_gap <= 1e-6
 
 
 def test_features_need_no_matrices() -> None:

@@ -297,15 +297,16 @@ BAYESIAN = "{type: bayesian, max_steps: 2, n_eigenvectors: 5}"
     ids=["alternatives", "selections"],
 )
 def test_what_has_one_number_of_features_is_drawn_side_by_side(tmp_path: Path, overrides: tuple[str, ...]) -> None:
-    folder = results_of(tmp_path, *overrides, "record=[ascent, length-scales]", "expected=[]")
+    folder = results_of(tmp_path, *overrides, "record=[ascent, length-scales, sampler-traces]", "expected=[]")
     drawn = {path.name: path.read_text() for path in draw_figures(folder, ("svg",))}
     scores = {"scores.svg"} if "subsets" in overrides[1] else set()
     learning = set() if "subsets" in overrides[1] else {"error-vs-training-rows.svg"}
-    assert set(drawn) == {"accuracy-compared.svg", "ascent.svg", "length-scales.svg"} | scores | learning
+    records = {"ascent.svg", "length-scales.svg", "sampler-traces.svg"}
+    assert set(drawn) == {"accuracy-compared.svg"} | records | scores | learning
     labels = set(read_table(folder / "curves.csv")["ranking"])
     assert len(labels) > 1
     assert all(f"<!-- {label} -->" in drawn["accuracy-compared.svg"] for label in labels)
-    for name in ("ascent.svg", "length-scales.svg"):
+    for name in records:
         assert "<!-- Bayesian -->" in drawn[name]
     ascent = read_table(folder / "ascent.csv")
     assert ascent["step"].tolist() == [0, 1, 2]
