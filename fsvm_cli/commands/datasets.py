@@ -13,14 +13,22 @@ def command() -> None:
 
 
 @command.command("list")
-def list_all() -> None:
+@click.option("--format", "style", type=click.Choice(["table", "json"]), default="table", show_default=True)
+def list_all(style: str) -> None:
     """List all data sets, their versions and sizes, and whether they are at hand."""
+    import dataclasses
+
     from rich.table import Table
 
     from fsvm_cli.console import open_console
     from fsvm_cli.data.catalogue import data_cards
     from fsvm_cli.data.inventory import summarize
+    from fsvm_cli.terminal import json_text, write_for_machines
 
+    if style == "json":
+        versions = [version for name in data_cards() for version in summarize(name)]
+        write_for_machines(json_text([dataclasses.asdict(version) for version in versions]))
+        return
     table = Table("name", "version", box=None, pad_edge=False)
     for column in ("rows", "features", "classes"):
         table.add_column(column, justify="right")
