@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import fnmatch
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 from rich.table import Table
 from rich.text import Text
 
+from fsvm_cli.evaluation.metrics import METRIC_TITLES
 from fsvm_cli.report.folder import VERDICTS_NAME
 from fsvm_cli.report.numbers import as_csv
 from fsvm_cli.report.table_files import read_table
@@ -103,7 +105,9 @@ def _name(row: Any, comparison: pd.DataFrame) -> str:
 def quantity_in_words(what: str) -> str:
     """Say in the field's terms what a number is; tables have the words of configs."""
     name, _, unit = what.partition(" (")
-    return f"{FACT_TITLES[name]} ({unit}" if name in FACT_TITLES else what
+    if name in FACT_TITLES:
+        return f"{FACT_TITLES[name]} ({unit}"
+    return re.sub(rf"\b(?:{'|'.join(METRIC_TITLES)})\b(?=,)", lambda metric: METRIC_TITLES[metric[0]], what)
 
 
 def is_about_data(row: Any) -> bool:

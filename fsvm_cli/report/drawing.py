@@ -18,10 +18,12 @@ from fsvm_cli.report.folder import (
     VERDICTS_NAME,
     remove_figures,
 )
+from fsvm_cli.report.forest import draw_forest
 from fsvm_cli.report.learning_curves import draw_learning_curves
 from fsvm_cli.report.measures import complete_trials_of, read_measures
 from fsvm_cli.report.overview import draw_overview
 from fsvm_cli.report.scores import draw_scores
+from fsvm_cli.report.stability import draw_stability
 from fsvm_cli.report.styles import styles_of
 from fsvm_cli.report.table_files import read_table
 from fsvm_cli.spec.selections import RelevanceSubsets
@@ -68,6 +70,9 @@ def draw_figures(folder: Path, formats: Sequence[str] = FORMATS) -> list[Path]:
         if config.reference is not None:
             paths += draw_changes(read_table(folder / CHANGES_NAME), config, folder, formats)
         paths += draw_scores(read_table(folder / SCORES_NAME), config, folder, formats)
+        paths += draw_stability(curves, read_table(folder / SELECTION_NAME), config, folder, formats)
+    if config.expected:
+        paths += draw_forest(read_table(folder / VERDICTS_NAME), config.title, folder, formats)
     for name in config.record:
         record = record_kinds()[name]
         tables = {table: read_table(folder / f"{table}.csv") for table in record.tables}
