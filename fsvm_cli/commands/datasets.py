@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from fsvm_cli.commands import completion
+
 
 @click.group("datasets")
 def command() -> None:
@@ -41,7 +43,7 @@ def list_all(style: str) -> None:
 
 
 @command.command("show")
-@click.argument("name")
+@click.argument("name", shell_complete=completion.data_sets)
 def show(name: str) -> None:
     """Show what to know of a data set before using it."""
     from fsvm_cli.data.card import read_card
@@ -69,7 +71,7 @@ def show(name: str) -> None:
 
 
 @command.command("fetch")
-@click.argument("names", nargs=-1, required=True)
+@click.argument("names", nargs=-1, required=True, shell_complete=completion.data_sets)
 def fetch(names: tuple[str, ...]) -> None:
     """Fetch data sets into the cache and verify them."""
     from fsvm_cli.data.inventory import summarize
@@ -97,7 +99,7 @@ def fetch(names: tuple[str, ...]) -> None:
 
 
 @command.command("verify")
-@click.argument("names", nargs=-1)
+@click.argument("names", nargs=-1, shell_complete=completion.data_sets)
 def verify(names: tuple[str, ...]) -> None:
     """Check the files on this machine against the cards: those of NAMES, or all.
 

@@ -6,9 +6,11 @@ from typing import Literal
 
 import click
 
+from fsvm_cli.commands import completion
+
 
 @click.command("methods")
-@click.argument("name", required=False)
+@click.argument("name", required=False, shell_complete=completion.methods)
 @click.option(
     "--format",
     "style",

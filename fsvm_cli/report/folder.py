@@ -26,6 +26,8 @@ MEASURES_NAME = "measures.csv"
 RECOMMENDATION_NAME = "recommendation.csv"
 AREAS_NAME = "areas.csv"
 PAIRS_NAME = "pairs.csv"
+FIGURES_NAME = "figures.json"
+"""What the figures were drawn from; not tracked by git."""
 TABLE_NAMES = (
     CURVES_NAME,
     CHANGES_NAME,

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import FixedLocator, FuncFormatter
 
 from fsvm_cli.evaluation.metrics import METRIC_TITLES
 from fsvm_cli.figures import COLUMN_WIDTH, LONGEST_TITLE, figure, legible, save
+from fsvm_cli.report.curves import ticks_among
 from fsvm_cli.report.styles import styles_of
 
 if TYPE_CHECKING:
@@ -67,7 +68,8 @@ def draw_stability(
         upper.set_ylabel(f"Test {METRIC_TITLES[metric]} (%)")
         lower.set_ylabel("Stability of the choice\n(1: always the same)")
         lower.set_xlabel("Number of retained features")
-        lower.xaxis.set_major_locator(MaxNLocator(integer=True))
+        lower.xaxis.set_major_locator(FixedLocator(ticks_among(sorted(shown["n_features"].unique()))))
+        lower.xaxis.set_major_formatter(FuncFormatter(lambda size, _: f"{size:.0f}"))
         heading = legible(config.title, LONGEST_TITLE)
         upper.set_title(
             f"{heading}\n{largest} training rows; band: 95 % interval of the stability", loc="left", wrap=True
