@@ -90,7 +90,8 @@ def existing_components(curves: pd.DataFrame, config: Config, n_classes: int) ->
     if largest is None or not of_classes:
         return curves
     do_not_exist = curves["ranking"].isin(of_classes) & (curves["n_features"] > largest)
-    return curves.drop(index=curves.index[do_not_exist])
+    existing: pd.DataFrame = curves[~do_not_exist]
+    return existing
 
 
 def draw_curves(curves: pd.DataFrame, config: Config, folder: Path, formats: Sequence[str]) -> list[Path]:
