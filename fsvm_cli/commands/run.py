@@ -85,14 +85,16 @@ def command(  # noqa: PLR0917 - click passes every option
 
     errors: list[FsvmError] = []
     planned: Planned = []
-    experiments, collections = load_all(configs, assignments, splits)
+    with step("configs"):
+        experiments, collections = load_all(configs, assignments, splits)
     neighbour = None
     if out is None:
         out, neighbour = (WITH_OVERRIDES, FULL) if assignments or splits else (FULL, WITH_OVERRIDES)
     for loaded in experiments:
         try:
             check_replaceable(loaded, out / loaded.name, overwrite=overwrite)
-            planned.append((loaded, plan(loaded, _announce), out / loaded.name))
+            with step(f"data of {loaded.name}"):
+                planned.append((loaded, plan(loaded, _announce), out / loaded.name))
         except FsvmError as error:
             errors.append(error)
     for collection in list(collections):
@@ -168,6 +170,7 @@ def _run(
             except FsvmError as error:
                 errors.append(error)
         ended = stack.enter_context(contextlib.closing(run([job for *_, job in begun], workers.open_pool)))
+        stack.enter_context(step("all trials, tables and figures"))
         try:
             for number in ended:
                 try:
@@ -198,8 +201,7 @@ def _write(loaded: LoadedConfig, folder: Path, job: Job, workers: Workers, begin
     """Write tables and figures of a job that has ended; what is left is to print its summary."""
     from fsvm_cli.experiment.provenance import write_environment
     from fsvm_cli.page.write import PAGE_NAME, write_page
-    from fsvm_cli.report.folder import FORMATS
-    from fsvm_cli.report.redrawing import drawing_code, redraw
+    from fsvm_cli.report.drawing import draw_figures
     from fsvm_cli.report.results import write_tables
     from fsvm_cli.report.summary import print_summary
 
@@ -209,7 +211,7 @@ def _write(loaded: LoadedConfig, folder: Path, job: Job, workers: Workers, begin
     with step(f"tables of {loaded.name}"):
         curves = write_tables(loaded, job.experiment, job.store, folder)
     with step(f"figures of {loaded.name}"):
-        figures = [] if curves.empty else redraw(folder, FORMATS, "score", drawing_code()).paths
+        figures = [] if curves.empty else draw_figures(folder)
     with step(f"page of {loaded.name}"):
         page = write_page([folder], folder / PAGE_NAME)
 

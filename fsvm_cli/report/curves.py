@@ -152,6 +152,7 @@ def _one_panel_each(rows: pd.DataFrame, config: Config, sizes: _Sizes, ordinate:
             axes.xaxis.set_major_locator(FixedLocator(ticks_among(sizes.sizes)))
         for axes in all_axes[len(labels) :]:
             axes.set_visible(False)
+            all_axes[len(labels) - 2].tick_params(labelbottom=True)
         drawing.suptitle(_title(rows, config, sizes), fontsize=8, x=0.01, ha="left", wrap=True)
         drawing.supxlabel(_abscissa(config), fontsize=7.5)
         drawing.supylabel(ordinate[0].upper() + ordinate[1:], fontsize=7.5)
