@@ -15,7 +15,7 @@ from fsvm_cli.evaluation.metrics import METRIC_TITLES
 from fsvm_cli.report.folder import VERDICTS_NAME
 from fsvm_cli.report.numbers import as_csv
 from fsvm_cli.report.table_files import read_table
-from fsvm_cli.spec.claims.kinds.problem import FACT_TITLES, OF_MACHINES
+from fsvm_cli.report.words import FACT_TITLES, OF_MACHINES
 from fsvm_cli.terminal import json_text
 
 if TYPE_CHECKING:

@@ -15,6 +15,8 @@ from fsvm_cli.report.forest import draw_forest
 from fsvm_cli.report.scores import MAX_NAMED, draw_scores
 from fsvm_cli.report.stability import draw_stability
 from fsvm_cli.report.table_files import read_table
+from fsvm_cli.report.words import FACT_TITLES
+from fsvm_cli.spec.claims.kinds.problem import FACT_UNITS
 
 RESULTS = Path(__file__).parents[2] / "results"
 
@@ -94,3 +96,7 @@ def test_stability_stands_below_the_figure_of_merit(tmp_path: Path) -> None:
     assert {"Test accuracy (%)", "Stability of the choice", "Number of retained features"} <= set(texts(path))
     few = tables[1][tables[1]["n_features"] < 3]
     assert draw_stability(tables[0], few, config, tmp_path, ("svg",)) == []
+
+
+def test_every_fact_that_claims_know_has_a_name_for_people() -> None:
+    assert set(FACT_TITLES) == set(FACT_UNITS)

@@ -27,18 +27,6 @@ FACT_UNITS: dict[Fact, str] = {
     "class-uncertainty": "bits",
     "classifier-information": "bits",
 }
-FACT_TITLES: dict[Fact, str] = {
-    "n_features": "number of features",
-    "n_classes": "number of classes",
-    "n_train": "number of training rows",
-    "n_test": "number of test rows",
-    "major-class": "share of the largest class",
-    "class-uncertainty": "uncertainty of the class",
-    "classifier-information": "information of the classifier",
-}
-"""What people read for the words of configs and tables."""
-OF_MACHINES: frozenset[Fact] = frozenset({"classifier-information"})
-"""Facts that are no facts about the data alone."""
 
 
 class ProblemClaim(TolerantClaim):
