@@ -12,7 +12,7 @@ QUICK_TESTS := tests/evaluation tests/extraction tests/report/test_verdicts.py t
   tests/data/test_fetch.py tests/data/test_synthetic.py tests/spec/test_extends.py tests/test_documents.py tests/test_house.py
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-dev run test compiled test-quick test-faults test-processors fuzz lint audit bench reproduce-quick reproduce-all lock clean
+.PHONY: help setup setup-dev run test compiled test-quick test-faults test-processors fuzz lint docs audit bench reproduce-quick reproduce-all lock clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -56,6 +56,10 @@ lint: setup-dev  ## style, types, floors
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache
 
+docs: setup-dev  ## the documentation as a site that opens offline, build/docs/index.html
+	@$(BIN)/python -m sphinx --quiet --fail-on-warning --builder html docs build/docs
+	@echo build/docs/index.html
+
 audit: setup-dev  ## known vulnerabilities of the locked dependencies, where the advisories can be reached
 	@$(BIN)/python .ci/audit.py
 
@@ -70,6 +74,7 @@ reproduce-quick: setup  ## every experiment with few splits, into build/quick
 reproduce-all: setup  ## every experiment in full, into results
 	@$(BIN)/fsvm run configs/*.yaml --jobs $(JOBS)
 	@$(BIN)/fsvm compare results --scorecard
+	@if [ -e .venv/complete-dev ]; then $(BIN)/python docs/generate.py; fi
 
 COMPILE := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --group build --upgrade \
   --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock"

@@ -35,6 +35,7 @@ COMMANDS = {
     "check": "Check configs without running them.",
     "schema": "Print the JSON Schema of a config, for editors.",
     "methods": "Show the ranking methods, their parameters and sources.",
+    "completion": "Print what makes a shell complete commands and names.",
 }
 OBJECTS_BETWEEN_COLLECTIONS = 100_000
 """Libraries make many objects that stay; to look through them at Python's own pace takes a sixth of the loading."""

@@ -112,6 +112,16 @@ def save(drawing: Figure, folder: Path, name: str, formats: Sequence[str]) -> li
     list of Path
         The files.
     """
+    paths = []
+    for extension in formats:
+        path = folder / f"{name}.{extension}"
+        write_atomically(path, drawn(drawing, extension))
+        paths.append(path)
+    return paths
+
+
+def drawn(drawing: Figure, extension: str) -> bytes:
+    """Give a figure as the bytes of a file: "svg", "png" or "pdf", the same each time."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415
 
     FigureCanvasAgg(drawing)
@@ -121,16 +131,11 @@ def save(drawing: Figure, folder: Path, name: str, formats: Sequence[str]) -> li
         "png": {"Software": None},
         "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
     }
-    paths = []
-    for extension in formats:
-        stream = io.BytesIO()
-        with warnings.catch_warnings():
-            # A box stands for a sign that the font lacks; the tables have the name.
-            warnings.filterwarnings("ignore", "Glyph .* missing from font")
-            # Beside very long names no room is left for the axes: these then lie where they do by default.
-            warnings.filterwarnings("ignore", "constrained_layout not applied")
-            drawing.savefig(stream, format=extension, metadata=nothing_that_varies[extension])
-        path = folder / f"{name}.{extension}"
-        write_atomically(path, stream.getvalue())
-        paths.append(path)
-    return paths
+    stream = io.BytesIO()
+    with warnings.catch_warnings():
+        # A box stands for a sign that the font lacks; the tables have the name.
+        warnings.filterwarnings("ignore", "Glyph .* missing from font")
+        # Beside very long names no room is left for the axes: these then lie where they do by default.
+        warnings.filterwarnings("ignore", "constrained_layout not applied")
+        drawing.savefig(stream, format=extension, metadata=nothing_that_varies[extension])
+    return stream.getvalue()

@@ -1,4 +1,4 @@
-"""Where the configs and data cards that come with fsvm lie: in a checkout's top level, or inside an installed wheel."""
+"""Where the configs, data cards and documents that come with fsvm lie: in a checkout's top level, or inside a wheel."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Literal
 
 
-def shipped_folder(kind: Literal["configs", "datasets"]) -> Path:
-    """Folder of the YAML files of one kind."""
+def shipped_folder(kind: Literal["configs", "datasets", "docs"]) -> Path:
+    """Folder of the files of one kind."""
     package = Path(__file__).resolve().parent
     installed = package / "shipped" / kind
     return installed if installed.is_dir() else package.parent / kind

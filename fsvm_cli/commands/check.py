@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import click
 
+from fsvm_cli.commands import completion
+
 
 @click.command("check")
-@click.argument("configs", nargs=-1, required=True, metavar="CONFIG...")
+@click.argument("configs", nargs=-1, required=True, metavar="CONFIG...", shell_complete=completion.configs)
 @click.option("--set", "assignments", multiple=True, metavar="KEY=VALUE", help="Override a key by its dotted path.")
 def command(configs: tuple[str, ...], assignments: tuple[str, ...]) -> None:
     """Check configs without running them.

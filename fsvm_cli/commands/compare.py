@@ -28,47 +28,69 @@ if TYPE_CHECKING:
     help="Only claims whose identifiers match, as in 'infoprop2001.t5.*', a table over several experiments.",
 )
 @click.option(
+    "--verdict",
+    "verdicts",
+    type=click.Choice(["reproduced", "differs", "inconclusive", "not comparable", "fact"]),
+    multiple=True,
+    help="Only claims with this verdict; may be given more than once.",
+)
+@click.option(
     "--scorecard",
     is_flag=True,
     help="One row per published claim, decided by its main experiment; written to RESULTS/scorecard.csv, too.",
 )
-def command(results: Path, style: str, claims: str, scorecard: bool) -> None:
+def command(results: Path, style: str, claims: str, verdicts: tuple[str, ...], scorecard: bool) -> None:
     """Print what the papers claim beside what the trials found, with verdicts.
 
-    RESULTS is the folder of one experiment, or one that holds several. Of a difference on the same splits, the interval
-    in brackets is that of its mean over the splits, which decides; the one for new data stands beside it.
+    RESULTS is the folder of one experiment, or one that holds several. A claim that several experiments judge stands
+    there once, with what its main experiment found, and what the others did below; with --format csv or json each has a
+    row, and the column 'decides' tells them apart. Of a difference on the same splits, the interval in brackets is that
+    of its mean over the splits, which decides; the one for new data stands beside it.
     """
     from fsvm_cli.console import open_console
     from fsvm_cli.errors import DataError, UsageError
-    from fsvm_cli.report.comparison import comparison_table, format_comparison, read_comparison
+    from fsvm_cli.report.claims import documents_in_words, tables_of_claims, with_verdicts
+    from fsvm_cli.report.comparison import format_comparison, read_comparison
     from fsvm_cli.report.folder import results_folders
+    from fsvm_cli.report.scorecard import with_decisions
     from fsvm_cli.terminal import write_for_machines
 
     folders = results_folders(results)
     if not folders:
         raise DataError(f"{results}: no results here; 'fsvm run' makes them")
     if scorecard:
-        _print_scorecard(results, folders, style, claims)
+        _print_scorecard(results, folders, style, is_part=claims != "*" or bool(verdicts))
         return
     comparison = read_comparison(folders, claims)
     if claims != "*" and comparison.empty:
         raise UsageError(f"--claims {claims}: no claim in {results} is called so; leave it out to see them all")
-    if style == "table":
-        open_console().print(comparison_table(comparison))
-    else:
+    comparison = with_decisions(comparison, folders)
+    if verdicts:
+        comparison = with_verdicts(comparison, verdicts, whole_claims=style == "table")
+    if style != "table":
         write_for_machines(format_comparison(comparison, style))
+        return
+    console = open_console()
+    if comparison.empty:
+        console.print("No claims with this verdict." if verdicts else "These experiments claim nothing.")
+        return
+    for table in tables_of_claims(comparison):
+        console.print(table)
+    for line in documents_in_words(comparison):
+        console.print(line, soft_wrap=True)
 
 
-def _print_scorecard(results: Path, folders: Sequence[Path], style: str, claims: str) -> None:
+def _print_scorecard(results: Path, folders: Sequence[Path], style: str, *, is_part: bool) -> None:
     from fsvm_cli.console import open_console
     from fsvm_cli.errors import UsageError
     from fsvm_cli.report.folder import SCORECARD_NAME
     from fsvm_cli.report.scorecard import count_table, format_scorecard, scorecard_table, write_scorecard
     from fsvm_cli.terminal import write_for_machines
 
-    if folders == [results] or claims != "*":
+    if folders == [results] or is_part:
         raise UsageError(
-            "a scorecard is of all claims of all results in a folder; name the folder that holds them, without --claims"
+            "a scorecard is of all claims of all results in a folder; name the folder that holds them, "
+            "without --claims and --verdict"
         )
     rows = write_scorecard(results, folders)
     if style != "table":

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from fsvm_cli.commands import completion
+
 
 @click.group("datasets")
 def command() -> None:
@@ -13,14 +15,22 @@ def command() -> None:
 
 
 @command.command("list")
-def list_all() -> None:
+@click.option("--format", "style", type=click.Choice(["table", "json"]), default="table", show_default=True)
+def list_all(style: str) -> None:
     """List all data sets, their versions and sizes, and whether they are at hand."""
+    import dataclasses
+
     from rich.table import Table
 
     from fsvm_cli.console import open_console
     from fsvm_cli.data.catalogue import data_cards
     from fsvm_cli.data.inventory import summarize
+    from fsvm_cli.terminal import json_text, write_for_machines
 
+    if style == "json":
+        versions = [version for name in data_cards() for version in summarize(name)]
+        write_for_machines(json_text([dataclasses.asdict(version) for version in versions]))
+        return
     table = Table("name", "version", box=None, pad_edge=False)
     for column in ("rows", "features", "classes"):
         table.add_column(column, justify="right")
@@ -33,7 +43,7 @@ def list_all() -> None:
 
 
 @command.command("show")
-@click.argument("name")
+@click.argument("name", shell_complete=completion.data_sets)
 def show(name: str) -> None:
     """Show what to know of a data set before using it."""
     from fsvm_cli.data.card import read_card
@@ -61,7 +71,7 @@ def show(name: str) -> None:
 
 
 @command.command("fetch")
-@click.argument("names", nargs=-1, required=True)
+@click.argument("names", nargs=-1, required=True, shell_complete=completion.data_sets)
 def fetch(names: tuple[str, ...]) -> None:
     """Fetch data sets into the cache and verify them."""
     from fsvm_cli.data.inventory import summarize
@@ -89,7 +99,7 @@ def fetch(names: tuple[str, ...]) -> None:
 
 
 @command.command("verify")
-@click.argument("names", nargs=-1)
+@click.argument("names", nargs=-1, shell_complete=completion.data_sets)
 def verify(names: tuple[str, ...]) -> None:
     """Check the files on this machine against the cards: those of NAMES, or all.
 

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+
+from fsvm_cli.commands.verbosity import with_verbosity
+
+if TYPE_CHECKING:
+    from fsvm_cli.report.scores import ScoreOrder
 
 
 @click.command("plot")
@@ -18,18 +25,44 @@ import click
     show_default=True,
     help="File format; may be given more than once.",
 )
-def command(results: Path, formats: tuple[str, ...]) -> None:
-    """Draw every figure again from stored results.
+@click.option("--jobs", type=click.IntRange(min=1), show_default="all cores", help="Number of processes.")
+@click.option(
+    "--scores",
+    "score_order",
+    type=click.Choice(["score", "file"]),
+    default="score",
+    show_default=True,
+    help="Order of the features in figures of scores: the best first, or as in the data.",
+)
+@click.option("--fresh", is_flag=True, help="Draw figures again that are up to date, too.")
+@with_verbosity
+def command(results: Path, formats: tuple[str, ...], jobs: int | None, score_order: ScoreOrder, fresh: bool) -> None:
+    """Draw the figures of stored results whose tables, or whose drawing code, have changed.
 
     RESULTS is the folder of one experiment, or one that holds several.
     """
+    import os
+
+    from fsvm_cli.commands.progress import step_progress
+    from fsvm_cli.commands.verbosity import step, tell
     from fsvm_cli.errors import DataError
-    from fsvm_cli.report.drawing import draw_figures
-    from fsvm_cli.report.folder import results_folders
+    from fsvm_cli.report.folder import FIGURES_NAME, results_folders
+    from fsvm_cli.report.redrawing import drawing_code, redraw
+    from fsvm_cli.runner.each import call_for_each
 
     folders = results_folders(results)
     if not folders:
         raise DataError(f"{results}: no results here; 'fsvm run' makes them")
-    for folder in folders:
-        for path in draw_figures(folder, formats):
-            click.echo(path)
+    if fresh:
+        for folder in folders:
+            (folder / FIGURES_NAME).unlink(missing_ok=True)
+    draw = functools.partial(redraw, formats=formats, score_order=score_order, code=drawing_code())
+    n_current = 0
+    with step("figures"), step_progress("figures", len(folders), "folders") as progress:
+        for number, redrawn in enumerate(call_for_each(draw, folders, jobs or os.cpu_count() or 1), 1):
+            n_current += 0 if redrawn.is_new else len(redrawn.paths)
+            progress.advance(number)
+            for path in redrawn.paths if redrawn.is_new else ():
+                tell(str(path))
+    if n_current:
+        tell(f"{n_current} figures are up to date", err=True)

@@ -1,4 +1,4 @@
-"""Progress of a run: one bar on a terminal, a few plain lines elsewhere."""
+"""Progress: a bar on a terminal, a few plain lines elsewhere, nothing where it is not wanted."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
+from fsvm_cli.commands.verbosity import is_quiet
 from fsvm_cli.console import open_console
 from fsvm_cli.terminal import gated, visible
 
@@ -56,26 +57,27 @@ class _Line:
 
     def start(self, n_trials: int, n_done: int) -> None:
         self._n_trials, self._n_done = n_trials, n_done
-        self._lines.print(f"{self._name}: {n_trials} trials, {n_done} already done")
+        self._lines.print(f"{self._name}: {n_trials} {self._lines.parts}, {n_done} already done")
 
     def advance(self, n_done: int) -> None:
         now = time.monotonic()
         is_news, self._n_done = n_done > self._n_done, n_done
         if is_news and n_done == self._n_trials:
-            self._lines.print(f"{self._name}: {n_done} of {n_done} trials")
+            self._lines.print(f"{self._name}: {n_done} of {n_done} {self._lines.parts}")
         elif is_news and self._first_news is None:
             # What came before was the start of the workers, or longer experiments' turn.
             self._first_news, self._n_at_first_news = now, n_done
         elif is_news and self._first_news is not None and self._lines.is_due():
             per_trial = (now - self._first_news) / (n_done - self._n_at_first_news)
             left = duration(per_trial * (self._n_trials - n_done))
-            self._lines.print(f"{self._name}: {n_done} of {self._n_trials} trials, about {left} left")
+            self._lines.print(f"{self._name}: {n_done} of {self._n_trials} {self._lines.parts}, about {left} left")
 
 
 class _Lines:
     """A line when an experiment begins or ends, and one now and then, however many experiments there are."""
 
-    def __init__(self) -> None:
+    def __init__(self, parts: str) -> None:
+        self.parts = parts
         self._last_line = time.monotonic()
 
     def of(self, name: str) -> _Line:
@@ -89,14 +91,40 @@ class _Lines:
         print(message, file=sys.stderr, flush=True)  # noqa: T201
 
 
+class Silent:
+    """Says nothing."""
+
+    def of(self, name: str) -> Silent:  # noqa: ARG002 - as of those that speak
+        """Give itself for any experiment."""
+        return self
+
+    def start(self, n_trials: int, n_done: int) -> None:
+        """Say nothing at the start."""
+
+    def advance(self, n_done: int) -> None:
+        """Say nothing on the way."""
+
+
 @contextlib.contextmanager
-def progress_display() -> Iterator[_Bars | _Lines]:
-    """Show the progress of one or more experiments on standard error; ``of(name)`` is told of one."""
+def progress_display(parts: str = "trials") -> Iterator[_Bars | _Lines | Silent]:
+    """Show the progress of what has `parts` on standard error; ``of(name)`` is told of one experiment, or step."""
+    if is_quiet():
+        yield Silent()
+        return
     console = open_console(stderr=True)
     if not console.is_terminal:
-        yield _Lines()
+        yield _Lines(parts)
         return
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TextColumn("trials"))
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TextColumn(parts))
     # Rich puts streams of its own before the standard ones, which must be gated too.
     with Progress(*columns, TimeRemainingColumn(), TextColumn("left"), console=console) as bars, gated():
         yield _Bars(bars)
+
+
+@contextlib.contextmanager
+def step_progress(name: str, n_all: int, parts: str) -> Iterator[_Bar | _Line | Silent]:
+    """Show the progress of one step that has parts on standard error; ``advance(n_done)`` is told of it."""
+    with progress_display(parts) as display:
+        progress = display.of(name)
+        progress.start(n_all, 0)
+        yield progress

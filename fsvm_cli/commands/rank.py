@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fsvm_cli.commands import completion
 from fsvm_cli.commands.own_file import options_of_table, options_of_text
 
 if TYPE_CHECKING:
@@ -19,7 +20,10 @@ if TYPE_CHECKING:
 @click.command("rank")
 @click.argument("file", metavar="FILE")
 @click.option(
-    "--method", metavar="NAME", help="Ranking method; see 'fsvm methods'. Without it, several methods side by side."
+    "--method",
+    metavar="NAME",
+    shell_complete=completion.rankings,
+    help="Ranking method; see 'fsvm methods'. Without it, several methods side by side.",
 )
 @click.option("--scaling", default="standard", show_default=True, metavar="NAME", help="Scaling of the features.")
 @click.option(

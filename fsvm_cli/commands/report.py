@@ -6,17 +6,21 @@ from pathlib import Path
 
 import click
 
+from fsvm_cli.commands.verbosity import with_verbosity
+
 
 @click.command("report")
 @click.argument("results", type=click.Path(path_type=Path), default="results")
 @click.option(
     "--out", type=click.Path(path_type=Path, dir_okay=False), help="File to write.  [default: RESULTS/index.html]"
 )
+@with_verbosity
 def command(results: Path, out: Path | None) -> None:
     """Write all results as one page, which opens in any browser, without a network.
 
     RESULTS is the folder of one experiment, or one that holds several.
     """
+    from fsvm_cli.commands.verbosity import step, tell
     from fsvm_cli.errors import DataError
     from fsvm_cli.page.write import PAGE_NAME, write_page
     from fsvm_cli.report.folder import results_folders
@@ -24,4 +28,6 @@ def command(results: Path, out: Path | None) -> None:
     folders = results_folders(results)
     if not folders:
         raise DataError(f"{results}: no results here; 'fsvm run' makes them")
-    click.echo(write_page(folders, out or results / PAGE_NAME))
+    with step("page"):
+        page = write_page(folders, out or results / PAGE_NAME)
+    tell(str(page))

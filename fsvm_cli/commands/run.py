@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from fsvm_cli.commands import completion
+from fsvm_cli.commands.verbosity import is_quiet, step, tell, with_verbosity
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -25,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @click.command("run")
-@click.argument("configs", nargs=-1, required=True, metavar="CONFIG...")
+@click.argument("configs", nargs=-1, required=True, metavar="CONFIG...", shell_complete=completion.configs)
 @click.option("--jobs", type=click.IntRange(min=1), show_default="all cores", help="Number of processes.")
 @click.option(
     "--dask",
@@ -44,6 +47,7 @@ if TYPE_CHECKING:
 @click.option("--overwrite", is_flag=True, help="Replace results of another config, or full results by partial ones.")
 @click.option("--dry-run", is_flag=True, help="Say what would be done and how long it may take.")
 @click.option("--fresh", is_flag=True, help="Start over; stored trials go once the new ones begin to come.")
+@with_verbosity
 def command(  # noqa: PLR0917 - click passes every option
     configs: tuple[str, ...],
     jobs: int | None,
@@ -81,14 +85,16 @@ def command(  # noqa: PLR0917 - click passes every option
 
     errors: list[FsvmError] = []
     planned: Planned = []
-    experiments, collections = load_all(configs, assignments, splits)
+    with step("configs"):
+        experiments, collections = load_all(configs, assignments, splits)
     neighbour = None
     if out is None:
         out, neighbour = (WITH_OVERRIDES, FULL) if assignments or splits else (FULL, WITH_OVERRIDES)
     for loaded in experiments:
         try:
             check_replaceable(loaded, out / loaded.name, overwrite=overwrite)
-            planned.append((loaded, plan(loaded, _announce), out / loaded.name))
+            with step(f"data of {loaded.name}"):
+                planned.append((loaded, plan(loaded, _announce), out / loaded.name))
         except FsvmError as error:
             errors.append(error)
     for collection in list(collections):
@@ -111,13 +117,13 @@ def command(  # noqa: PLR0917 - click passes every option
 
 
 def _announce(message: str) -> None:
-    click.echo(message, err=True)
+    tell(message, err=True)
 
 
 def _raise_as_one(errors: Sequence[FsvmError]) -> None:
     """Raise the first error after telling the others."""
     for error in errors[1:]:
-        _announce(f"fsvm: {error}")
+        click.echo(f"fsvm: {error}", err=True)
     if errors:
         raise errors[0]
 
@@ -164,6 +170,7 @@ def _run(
             except FsvmError as error:
                 errors.append(error)
         ended = stack.enter_context(contextlib.closing(run([job for *_, job in begun], workers.open_pool)))
+        stack.enter_context(step("all trials, tables and figures"))
         try:
             for number in ended:
                 try:
@@ -201,14 +208,17 @@ def _write(loaded: LoadedConfig, folder: Path, job: Job, workers: Workers, begin
     if job.error is not None:
         raise job.error
     write_environment(folder, loaded, workers.words, job.n_to_run, begin)
-    curves = write_tables(loaded, job.experiment, job.store, folder)
-    figures = [] if curves.empty else draw_figures(folder)
-    page = write_page([folder], folder / PAGE_NAME)
+    with step(f"tables of {loaded.name}"):
+        curves = write_tables(loaded, job.experiment, job.store, folder)
+    with step(f"figures of {loaded.name}"):
+        figures = [] if curves.empty else draw_figures(folder)
+    with step(f"page of {loaded.name}"):
+        page = write_page([folder], folder / PAGE_NAME)
 
     def report() -> None:
         for error, n_failed in job.failures.items():
-            _announce(f"{loaded.name}: {n_failed} of {job.experiment.n_trials()} trials failed: {error}")
-        if not curves.empty:
+            click.echo(f"{loaded.name}: {n_failed} of {job.experiment.n_trials()} trials failed: {error}", err=True)
+        if not curves.empty and not is_quiet():
             print_summary(loaded, curves, folder, figures, job.experiment.source.caveats)
             _tell_page(page)
 
@@ -230,8 +240,11 @@ def _collect(loaded: LoadedCollection, written: set[str], out: Path, workers: Wo
     folder = out / loaded.name
     write_environment(folder, loaded, workers.words, 0, begin)
     overview = write_overview(loaded, out, folder)
-    print_overview(loaded, overview, folder, draw_figures(folder))
-    _tell_page(write_page([folder], folder / PAGE_NAME))
+    figures = draw_figures(folder)
+    page = write_page([folder], folder / PAGE_NAME)
+    if not is_quiet():
+        print_overview(loaded, overview, folder, figures)
+        _tell_page(page)
 
 
 def _tell_page(page: Path) -> None:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import pandas as pd
+
+    from fsvm_cli.report.ranks import RankComparison
+
+    Compared = Mapping[str, tuple[pd.DataFrame, pd.DataFrame]]
 
 
 @click.command("stats")
@@ -19,39 +23,57 @@ if TYPE_CHECKING:
 @click.option(
     "--format",
     "style",
-    type=click.Choice(["table", "csv"]),
+    type=click.Choice(["table", "csv", "json"]),
     default="table",
     show_default=True,
-    help="With csv, every pair at every number of features.",
+    help="With csv, every pair at every number of features; with json also the curves' summaries, and the ranks.",
 )
-def command(results: Path, size: int | None, style: str) -> None:
+@click.option(
+    "--figure",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Draw the critical-difference diagram of several experiments into this file (.svg, .png or .pdf).",
+)
+def command(results: Path, size: int | None, style: str, figure: Path | None) -> None:
     """Compare the rankings of experiments with each other.
 
     RESULTS is the folder of one experiment, or one that holds several: then their ranks over the experiments are
     compared, too. Intervals and p-values allow for the rows that random splits share (Nadeau and Bengio), p-values for
-    being several (Holm).
+    being several (Holm). Trials in which there is no machine are left out.
     """
     from fsvm_cli.errors import DataError
     from fsvm_cli.experiment.provenance import is_collection
     from fsvm_cli.report.folder import results_folders
-    from fsvm_cli.report.numbers import as_csv
-    from fsvm_cli.store.store import FILE_NAME
-    from fsvm_cli.terminal import write_for_machines
+    from fsvm_cli.report.ranks import areas_of, compare_over_experiments
 
     folders = [folder for folder in results_folders(results) if not is_collection(folder)]
-    with_store = [folder for folder in folders if (folder / FILE_NAME).exists()]
-    if not with_store:
-        raise DataError(f"{results}: no stored trials here; 'fsvm run' makes them")
-    compared = [_compared(folder) for folder in with_store]
-    if style == "csv":
-        write_for_machines(as_csv(_stacked([pairs for _, pairs in compared])))
-        return
-    for folder, (summary, pairs) in zip(with_store, compared, strict=True):
-        _print(folder.resolve().name, summary, pairs, size)
-    if len(with_store) > 1:
-        _print_ranks(_stacked([summary for summary, _ in compared]))
-    if without := len(folders) - len(with_store):
+    only_areas = style == "table" and size is None
+    compared = {
+        folder.resolve().name: found
+        for folder in folders
+        if (found := _read(folder, only_areas=only_areas)) is not None
+    }
+    if not compared:
+        raise DataError(f"{results}: no stored trials here, and no tables of pairs; 'fsvm run' makes them")
+    ranks = compare_over_experiments(areas_of(folders))
+    if figure is not None:
+        _draw(ranks, figure)
+    if style == "table":
+        _print_all(compared, size, ranks, several=len(folders) > 1)
+    else:
+        _print_for_machines(compared, ranks, style)
+    if without := len(folders) - len(compared):
         click.echo(f"{without} of {len(folders)} experiments have no stored trials here, and are left out", err=True)
+
+
+def _read(folder: Path, *, only_areas: bool) -> tuple[pd.DataFrame, pd.DataFrame] | None:
+    """Read summary and pairs of one experiment from its tables, or where these lack them from its trials."""
+    from fsvm_cli.report.folder import AREAS_NAME, PAIRS_NAME
+    from fsvm_cli.report.table_files import read_table
+    from fsvm_cli.store.store import FILE_NAME
+
+    if only_areas and (folder / AREAS_NAME).exists() and (folder / PAIRS_NAME).exists():
+        return read_table(folder / AREAS_NAME), read_table(folder / PAIRS_NAME)
+    return _compared(folder) if (folder / FILE_NAME).exists() else None
 
 
 def _compared(folder: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -69,38 +91,85 @@ def _compared(folder: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
     if not collected:
         raise DataError(f"{folder}: the store holds no trial of this config, data and code; 'fsvm run' makes them")
     metric = experiment.config.metrics[0]
-    summary, pairs = (make(experiment, collected, metric) for make in (summarise_rankings, compare_rankings))
-    name = folder.resolve().name
-    return summary.assign(experiment=name), pairs.assign(experiment=name)
+    return summarise_rankings(experiment, collected, metric), compare_rankings(experiment, collected, metric)
 
 
-def _stacked(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    import pandas as pd
-
-    stacked = pd.concat(tables, ignore_index=True)
-    return stacked[["experiment", *(column for column in stacked if column != "experiment")]]
-
-
-def _print(name: str, summary: pd.DataFrame, pairs: pd.DataFrame, size: int | None) -> None:
+def _print_all(compared: Compared, size: int | None, ranks: RankComparison | None, *, several: bool) -> None:
     from fsvm_cli.console import open_console
     from fsvm_cli.errors import UsageError
     from fsvm_cli.report.ranking_statistics import WHOLE_CURVE
-    from fsvm_cli.report.statistics_tables import pairs_table, summary_table
+    from fsvm_cli.report.statistics_tables import areas_cells, pairs_cells, ranks_table, wilcoxon_table
 
-    shown = pairs[pairs["n_features"] == (size or WHOLE_CURVE)]
-    if size and len(pairs) and shown.empty:
-        raise UsageError(f"--at {size}: {name} keeps no such number of features")
     console = open_console()
-    console.print(summary_table(summary, name))
-    console.print(pairs_table(shown, "area under the curve" if size is None else f"{size} features"))
+    for name, (summary, pairs) in compared.items():
+        shown = pairs[pairs["n_features"] == (size or WHOLE_CURVE)]
+        if size and len(pairs) and shown.empty:
+            raise UsageError(f"--at {size}: {name} keeps no such number of features")
+        pairs_there = pairs_cells(shown) if size is None else pairs_cells(shown, f"{size} features")
+        console.print(f"\n{name}", style="bold", soft_wrap=True)
+        for cells in (areas_cells(summary), pairs_there):
+            console.print(cells.on_terminal())
+            console.print(cells.note, soft_wrap=True)
+    if ranks is not None:
+        console.print(ranks_table(ranks))
+        console.print(wilcoxon_table(ranks))
+        console.print(ranks.in_words(), soft_wrap=True)
+    elif several:
+        console.print(_no_ranks(), soft_wrap=True)
 
 
-def _print_ranks(summary: pd.DataFrame) -> None:
-    from fsvm_cli.console import open_console
-    from fsvm_cli.report.statistics_tables import ranks_table
+def _print_for_machines(compared: Compared, ranks: RankComparison | None, style: str) -> None:
+    import pandas as pd
 
-    table, note = ranks_table(summary)
-    console = open_console()
-    if table is not None:
-        console.print(table)
-    console.print(note, soft_wrap=True)
+    from fsvm_cli.report.numbers import as_csv
+    from fsvm_cli.terminal import json_text, write_for_machines
+
+    if style == "csv":
+        tables = [pairs.assign(experiment=name) for name, (_, pairs) in compared.items()]
+        stacked = pd.concat(tables, ignore_index=True)
+        columns = ["experiment", *(column for column in stacked if column != "experiment")]
+        write_for_machines(as_csv(stacked[columns]))
+        return
+    experiments = {
+        name: {"rankings": _records(summary), "pairs": _records(pairs)} for name, (summary, pairs) in compared.items()
+    }
+    over = None if ranks is None else _ranks_for_machines(ranks)
+    write_for_machines(json_text({"experiments": experiments, "over_experiments": over}))
+
+
+def _ranks_for_machines(ranks: RankComparison) -> dict[str, Any]:
+    return {
+        "experiments": ranks.areas.index.tolist(),
+        "mean_ranks": dict(zip(ranks.areas.columns, ranks.found.ranks.tolist(), strict=True)),
+        "chi_square": ranks.found.chi_square,
+        "p": ranks.found.p,
+        "critical_difference": ranks.found.critical_difference,
+        "pairs": _records(ranks.pairs),
+    }
+
+
+def _records(table: pd.DataFrame) -> Sequence[dict[str, Any]]:
+    """List the rows of a table as JSON has them, nothing for what is not there."""
+    import json
+
+    records: list[dict[str, Any]] = json.loads(table.to_json(orient="records", double_precision=12))
+    return records
+
+
+def _draw(ranks: RankComparison | None, path: Path) -> None:
+    from fsvm_cli.errors import DataError, UsageError
+    from fsvm_cli.files import write_atomically
+    from fsvm_cli.report.critical_difference import critical_difference_diagram
+
+    extension = path.suffix.removeprefix(".")
+    if extension not in {"svg", "png", "pdf"}:
+        raise UsageError(f"--figure {path}: figures are .svg, .png or .pdf files; name one of them")
+    if ranks is None:
+        raise DataError(f"--figure {path}: {_no_ranks()}")
+    write_atomically(path, critical_difference_diagram(ranks, extension))
+
+
+def _no_ranks() -> str:
+    from fsvm_cli.report.ranks import LEAST_DATA_SETS
+
+    return f"no two rankings stand in {LEAST_DATA_SETS} experiments on different data: nothing to compare over them."

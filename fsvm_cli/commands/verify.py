@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from fsvm_cli.commands.verbosity import tell, with_verbosity
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -22,12 +24,15 @@ PARTICULAR_TO_A_RUN = frozenset({"timings.csv", "run.json"})
 @click.option(
     "--rerun", "n_rerun", type=click.IntRange(min=0), default=0, help="Repeat so many random trials, and compare."
 )
+@with_verbosity
 def command(results: Path, n_rerun: int) -> None:
     """Check stored results.
 
     RESULTS is the folder of one experiment, or one that holds several. All tables and figures are made again from the
     stored trials and compared byte by byte; the trials are compared with the config and the data that they claim.
     """
+    from fsvm_cli.commands.progress import step_progress
+    from fsvm_cli.commands.verbosity import step
     from fsvm_cli.data.phrases import shown
     from fsvm_cli.errors import DataError, FsvmError
     from fsvm_cli.report.folder import results_folders
@@ -47,11 +52,15 @@ def command(results: Path, n_rerun: int) -> None:
         mistakes.append(f"{results}: no stored trials here{where}; 'fsvm run' makes them")
         if without_store == experiments:
             raise DataError(mistakes[0])
-    for folder in (folder for folder in folders if folder not in without_store):
-        try:
-            mistakes += [f"{folder}: {mistake}" for mistake in _verify(folder, n_rerun)]
-        except FsvmError as error:
-            mistakes.append(str(error))
+    verified = [folder for folder in folders if folder not in without_store]
+    with step_progress("verified", len(verified), "folders") as progress:
+        for number, folder in enumerate(verified, 1):
+            try:
+                with step(str(folder)):
+                    mistakes += [f"{folder}: {mistake}" for mistake in _verify(folder, n_rerun)]
+            except FsvmError as error:
+                mistakes.append(str(error))
+            progress.advance(number)
     if mistakes:
         raise DataError("\n".join(mistakes))
 
@@ -68,7 +77,7 @@ def _collects(folder: Path) -> bool:
 
 
 def _announce(message: str) -> None:
-    click.echo(message, err=True)
+    tell(message, err=True)
 
 
 def _verify(folder: Path, n_rerun: int) -> list[str]:
@@ -89,7 +98,7 @@ def _verify(folder: Path, n_rerun: int) -> list[str]:
     for name, (then, now) in changes_since_run(loaded, experiment, folder).items():
         change = f"{name} was {then} and is {now} now"
         if name.startswith("packages."):
-            click.echo(f"{folder}: {change}")
+            tell(f"{folder}: {change}")
         else:
             mistakes.append(change)
     with Store(folder, writable=False) as store:
@@ -98,14 +107,14 @@ def _verify(folder: Path, n_rerun: int) -> list[str]:
             mistakes.append("the store holds no trial of this config, data and code")
             mistakes += _what_is_missing(experiment, store)
             return mistakes
-        click.echo(f"{folder}: {n_stored} of {experiment.n_trials()} planned trials are stored")
+        tell(f"{folder}: {n_stored} of {experiment.n_trials()} planned trials are stored")
         differing = _made_again(folder, lambda made: write_tables(loaded, experiment, store, made))
         mistakes += differing
         if not differing:
-            click.echo(f"{folder}: every table and figure is what the stored trials lead to")
+            tell(f"{folder}: every table and figure is what the stored trials lead to")
         if n_rerun:
             found = repeat(experiment, store, n_rerun, np.random.default_rng())
-            click.echo(f"{folder}: repeated trials: {found.n_identical} identical, {found.n_close} within rounding")
+            tell(f"{folder}: repeated trials: {found.n_identical} identical, {found.n_close} within rounding")
             mistakes += [
                 f"split {trial.split} with {trial.n_train} training rows leads to other numbers when it is repeated"
                 for trial in found.differing
@@ -128,7 +137,7 @@ def _verify_collection(folder: Path) -> list[str]:
     loaded = read_collection(folder)
     differing = _made_again(folder, lambda made: write_overview(loaded, folder.resolve().parent, made))
     if not differing:
-        click.echo(f"{folder}: every table and figure is what the results of its experiments lead to")
+        tell(f"{folder}: every table and figure is what the results of its experiments lead to")
     return differing
 
 

@@ -7,29 +7,36 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 
 from fsvm_cli.experiment.provenance import config_folder, is_collection, read_collection, read_run
 from fsvm_cli.page.pictures import Picture, read_pictures
+from fsvm_cli.references import references
 from fsvm_cli.report.choices import describe_choices
-from fsvm_cli.report.comparison import found_in_words, read_comparison
+from fsvm_cli.report.comparison import found_in_words, is_about_data, read_comparison
 from fsvm_cli.report.curve_table import curve_tables
 from fsvm_cli.report.folder import (
+    AREAS_NAME,
     CHOSEN_NAME,
     CURVES_NAME,
     OVERVIEW_NAME,
+    PAIRS_NAME,
     RECOMMENDATION_NAME,
     VERDICTS_NAME,
 )
 from fsvm_cli.report.measures import describe_measures, read_measures
+from fsvm_cli.report.ranks import LEAST_DATA_SETS, areas_of, compare_over_experiments
 from fsvm_cli.report.recommended import describe_recommendation
 from fsvm_cli.report.scorecard import GRAVEST_FIRST, scorecard_of
+from fsvm_cli.report.statistics_tables import areas_cells, in_words_of_p, pairs_cells
 from fsvm_cli.report.table_files import read_table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from fsvm_cli.references import Reference
     from fsvm_cli.spec.schema import Config
 
 VERDICTS = tuple(reversed(GRAVEST_FIRST))
@@ -51,6 +58,8 @@ class Claim:
     printed, found, rule, note : str
     verdict : str
         One of `VERDICTS`.
+    is_about_data : bool
+        Whether it is about the data and how they were divided, whatever is done with them.
     """
 
     id: str
@@ -61,6 +70,7 @@ class Claim:
     rule: str
     note: str
     verdict: str
+    is_about_data: bool = False
 
 
 @dataclass(frozen=True)
@@ -139,6 +149,28 @@ class ScorecardRow:
 
 
 @dataclass(frozen=True)
+class Ranks:
+    """Rankings compared over several data sets.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The rankings, the best first.
+    words : str
+        What was compared, and what the test of all found.
+    svg : str
+        The critical-difference diagram.
+    table : Table
+        The tests of pairs.
+    """
+
+    names: tuple[str, ...]
+    words: str
+    svg: str
+    table: Table
+
+
+@dataclass(frozen=True)
 class Content:
     """All that the page shows.
 
@@ -147,10 +179,18 @@ class Content:
     scorecard : tuple of ScorecardRow
     experiments : tuple of Experiment
         Those on own data first, then by document.
+    ranks : Ranks, optional
+        None where too few experiments have rankings in common.
     """
 
     scorecard: tuple[ScorecardRow, ...]
     experiments: tuple[Experiment, ...]
+    ranks: Ranks | None = None
+
+    @property
+    def references(self) -> dict[str, Reference]:
+        """The documents that stand in the bibliography, by their keys."""
+        return {key: references()[key] for key in self.documents if key in references()}
 
     @property
     def documents(self) -> list[str]:
@@ -178,7 +218,23 @@ def read_content(folders: Sequence[Path]) -> Content:
     scorecard = tuple(
         ScorecardRow(**{str(key): value for key, value in row.items()}) for row in rows.to_dict("records")
     )
-    return Content(scorecard, tuple(sorted(experiments, key=lambda each: (each.document != OWN_DATA, each.document))))
+    in_order = sorted(experiments, key=lambda each: (each.document != OWN_DATA, each.document))
+    return Content(scorecard, tuple(in_order), _ranks(folders))
+
+
+def _ranks(folders: Sequence[Path]) -> Ranks | None:
+    if len(folders) < LEAST_DATA_SETS or (found := compare_over_experiments(areas_of(folders))) is None:
+        return None
+    from fsvm_cli.report.critical_difference import critical_difference_diagram  # noqa: PLC0415 - slow to import
+
+    rows = tuple(
+        (row["first"], row["second"], str(row["wins"]), in_words_of_p(row["p"]), in_words_of_p(row["p_holm"]))
+        for row in found.pairs.to_dict("records")
+    )
+    columns = ("first", "second", "data sets where the first is better", "p", "p by Holm")
+    names = tuple(str(found.areas.columns[place]) for place in np.argsort(found.found.ranks, kind="stable"))
+    table = Table("Pairs by Wilcoxon's signed ranks", columns, rows)
+    return Ranks(names, found.in_words(), critical_difference_diagram(found).decode(), table)
 
 
 def _experiment(folder: Path) -> Experiment:
@@ -198,7 +254,10 @@ def _experiment(folder: Path) -> Experiment:
         recommendation=_recommendation(folder, config),
         claims=_claims(folder, config.expected),
         pictures=read_pictures(folder),
-        tables=tuple(Table(f"Test {table.quantity}", table.columns, table.rows, table.note) for table in shown),
+        tables=(
+            *(Table(f"Test {table.quantity}", table.columns, table.rows, table.note) for table in shown),
+            *_statistics(folder),
+        ),
         remarks=(*describe_measures(measures), *_choices(folder)),
         caveats=tuple(run["data"]["caveats"]),
         deviations=config.deviations,
@@ -229,6 +288,14 @@ def _collection(folder: Path) -> Experiment:
     )
 
 
+def _statistics(folder: Path) -> Iterator[Table]:
+    """Arrange what `fsvm stats` says of an experiment."""
+    if not ((folder / AREAS_NAME).exists() and (folder / PAIRS_NAME).exists()):
+        return
+    for arranged in (areas_cells(read_table(folder / AREAS_NAME)), pairs_cells(read_table(folder / PAIRS_NAME))):
+        yield Table(arranged.title, arranged.columns, arranged.rows, arranged.note)
+
+
 def _claims(folder: Path, expected: Sequence[Any], only: Sequence[bool] | None = None) -> tuple[Claim, ...]:
     path = folder / VERDICTS_NAME
     if not path.exists():
@@ -246,6 +313,7 @@ def _claims(folder: Path, expected: Sequence[Any], only: Sequence[bool] | None =
             rule=_written(row.rule),
             note=_written(row.note),
             verdict=str(row.verdict),
+            is_about_data=is_about_data(row),
         )
         for row in rows.itertuples(index=False)
     )

@@ -9,6 +9,7 @@ import jinja2
 
 import fsvm_cli
 from fsvm_cli.page.content import VERDICTS
+from fsvm_cli.page.pictures import Packer
 from fsvm_cli.terminal import visible
 
 if TYPE_CHECKING:
@@ -34,12 +35,15 @@ def render(content: Content, heading: str) -> str:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
+    packer = Packer()
+    environment.filters["packed"] = packer.packed
     return environment.get_template("page.html").render(
         heading=heading,
         content=content,
         verdicts=VERDICTS,
         signs=SIGNS,
         version=fsvm_cli.__version__,
+        packed_shapes=packer.packed_shapes,
         style=_template("page.css"),
         script=_template("page.js"),
     )

@@ -68,6 +68,7 @@ class KernelParameterDescent(MachineRanker):
     C : float, default=1.0
         Upper bound of alpha.
     penalty : {"l0", "l1", "l2"}, default="l0"
+        f, which grows with the weights: like their number, their sum, or the sum of their squares.
     strength : float or tuple of float, default=1.0
         C₂, in units of the dual optimum at the start over the number of features, so that its size does not depend on
         the scale of the kernel, C or the number of samples. Of several values the one whose machine, with the weights
@@ -89,6 +90,7 @@ class KernelParameterDescent(MachineRanker):
     absolute_change : float, default=1e-6
         ζ_absolute: the descent ends when the weights change by less in the 1-norm.
     max_iterations : int, default=2000
+        Steps of a descent, at most.
     variant : {"saddle", "as-printed"}, default="saddle"
         "as-printed" descends ½ α'H(v)α + C₂ f(v) instead, which is small where the classes are alike.
     tolerance : float, default=1e-6

@@ -65,7 +65,9 @@ def draw_compared(
             axes.set_ylim(len(labels) - 0.5, -0.5)
             axes.set_xlabel(f"{'Test' if config.parts[0] == 'test' else 'Training'} {METRIC_TITLES[metric]} (%)")
             axes.set_title(
-                f"{legible(config.title, LONGEST_TITLE)}\n{_trials(rows, complete, config)}", loc="left", wrap=True
+                f"{legible(config.title, LONGEST_TITLE)}\n{_trials(rows, complete, config)}; bar: 95 % interval",
+                loc="left",
+                wrap=True,
             )
             drawing.legend(loc="outside lower left", ncols=2)
             paths += save(drawing, folder, f"{metric}-compared", formats)

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import fnmatch
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 from rich.table import Table
 from rich.text import Text
 
+from fsvm_cli.evaluation.metrics import METRIC_TITLES
 from fsvm_cli.report.folder import VERDICTS_NAME
 from fsvm_cli.report.numbers import as_csv
 from fsvm_cli.report.table_files import read_table
+from fsvm_cli.report.words import FACT_TITLES, OF_MACHINES
 from fsvm_cli.terminal import json_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
 COLOURS = {"reproduced": "green", "differs": "red", "inconclusive": "yellow", "not comparable": "dim", "fact": "dim"}
-
+TITLES = ("claim", "published", "reproduced", "verdict", "rule")
 
 SMALLEST_P = 1e-4
 """Below, a p-value says no more."""
@@ -59,7 +62,7 @@ def format_comparison(comparison: pd.DataFrame, style: str) -> str:
         From `read_comparison`.
     style : {"csv", "markdown", "json"}
     """
-    return as_text(comparison, style, ("claim", "published", "reproduced", "verdict"), _cells(comparison))
+    return as_text(comparison, style, TITLES, _cells(comparison))
 
 
 def as_text(frame: pd.DataFrame, style: str, titles: Sequence[str], cells: Sequence[Sequence[str]]) -> str:
@@ -74,17 +77,22 @@ def as_text(frame: pd.DataFrame, style: str, titles: Sequence[str], cells: Seque
 
 def comparison_table(comparison: pd.DataFrame) -> Table:
     """Arrange a comparison as a table for people."""
-    table = Table()
-    for title, ratio in (("claim", None), ("published", 3), ("reproduced", 4), ("verdict", None)):
-        table.add_column(title, ratio=ratio, overflow="fold", no_wrap=title == "verdict")
-    for claim, published, found, verdict in _cells(comparison):
-        table.add_row(claim, published, found, Text(verdict, style=COLOURS[verdict]))
+    return table_of_claims(_cells(comparison))
+
+
+def table_of_claims(rows: Iterable[Sequence[str]], title: str | None = None) -> Table:
+    """Arrange claims as a table for people: the cells of each in the order of `TITLES`."""
+    table = Table(title=title, title_justify="left")
+    for name, ratio in zip(TITLES, (None, 3, 4, None, 3), strict=True):
+        table.add_column(name, ratio=ratio, overflow="fold", no_wrap=name == "verdict")
+    for claim, published, found, verdict, rule in rows:
+        table.add_row(claim, published, found, Text(verdict, style=COLOURS[verdict]), rule)
     return table
 
 
 def _cells(comparison: pd.DataFrame) -> list[list[str]]:
     return [
-        [_name(row, comparison), str(row.published), found_in_words(row), str(row.verdict)]
+        [_name(row, comparison), str(row.published), found_in_words(row), str(row.verdict), rule_beside(row)]
         for row in comparison.itertuples(index=False)
     ]
 
@@ -92,6 +100,25 @@ def _cells(comparison: pd.DataFrame) -> list[list[str]]:
 def _name(row: Any, comparison: pd.DataFrame) -> str:
     """Name a claim, with its experiment where there are several."""
     return str(row.id) if comparison["experiment"].nunique() == 1 else f"{row.experiment}: {row.id}"
+
+
+def quantity_in_words(what: str) -> str:
+    """Say in the field's terms what a number is; tables have the words of configs."""
+    name, _, unit = what.partition(" (")
+    if name in FACT_TITLES:
+        return f"{FACT_TITLES[name]} ({unit}"
+    return re.sub(rf"\b(?:{'|'.join(METRIC_TITLES)})\b(?=,)", lambda metric: METRIC_TITLES[metric[0]], what)
+
+
+def is_about_data(row: Any) -> bool:
+    """Whether a claim is about the data and their division, whatever is done with them."""
+    name = str(row.what).partition(" (")[0]
+    return row.verdict == "fact" or (name in FACT_TITLES and name not in OF_MACHINES)
+
+
+def rule_beside(row: Any) -> str:
+    """Give the rule by which a verdict was found, where `found_in_words` does not say it already."""
+    return "" if pd.isna(row.reproduced) or row.verdict == "not comparable" else str(row.rule)
 
 
 def found_in_words(row: Any) -> str:
@@ -102,7 +129,8 @@ def found_in_words(row: Any) -> str:
     interval = "" if pd.isna(row.ci_low) else f" [{row.ci_low:{digits}}, {row.ci_high:{digits}}]"
     trials = "trial" if row.n == 1 else "trials"
     obstacle = f" ({row.rule})" if row.verdict == "not comparable" else ""
-    return f"{row.reproduced:{digits}}{interval} over {row.n} {trials}{_further(row)}{obstacle}: {row.what}"
+    found = f"{row.reproduced:{digits}}{interval} over {row.n} {trials}"
+    return f"{found}{_further(row)}{obstacle}: {quantity_in_words(row.what)}"
 
 
 def _further(row: Any) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator
+from matplotlib.ticker import FixedLocator, FuncFormatter
 
 from fsvm_cli.evaluation.metrics import METRIC_TITLES
 from fsvm_cli.figures import COLUMN_WIDTH, LONGEST_TITLE, figure, legible, save
@@ -14,11 +15,12 @@ from fsvm_cli.report.printed import printed_points, printed_sizes
 from fsvm_cli.report.styles import PLAIN, Style, styles_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     import pandas as pd
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
     from fsvm_cli.report.printed import PrintedPoint
     from fsvm_cli.report.styles import Line
@@ -40,8 +42,14 @@ PRINTED: dict[str, Any] = {
     "linestyle": "none",
     "zorder": 5,
 }
+MOST_TICKS = 9
+NARROWEST_GAP = 0.09
+"""Of the axis, between two ticks that are named."""
+MAX_TOGETHER = 5
+"""So many curves with their bands can be told apart; more have a panel each."""
 LEAST_POINTS = 3
 """Of a curve that is drawn beside learning curves."""
+COMPONENTS_OF_CLASSES = frozenset({"lda"})
 CHANGES_SHOWN = (-50, -20, -10, -5, -2, -1, -0.5, 0, 0.5, 1, 2, 5, 10, 20, 50)
 """Points that the axis of changes names; between -1 and 1 it is linear, beyond logarithmic."""
 
@@ -55,6 +63,35 @@ class _Sizes(NamedTuple):
     def places(self, n_features: Iterable[int]) -> list[float]:
         """Give the places of numbers of features: themselves on a scale, their rows in a table."""
         return [float(self.sizes.index(size)) if self.is_table else float(size) for size in n_features]
+
+
+def ticks_among(sizes: Sequence[int]) -> list[float]:
+    """Choose some of the measured sizes as ticks: the last, and others as evenly as they come.
+
+    Parameters
+    ----------
+    sizes : sequence of int
+        Ascending.
+    """
+    span = max(sizes[-1] - sizes[0], 1)
+    wanted = np.linspace(sizes[0], sizes[-1], min(MOST_TICKS, len(sizes)))
+    nearest = sorted({min(sizes, key=lambda size, at=at: abs(size - at)) for at in wanted}, reverse=True)  # type: ignore[misc]
+    chosen: list[float] = []
+    for size in nearest:
+        if not chosen or chosen[-1] - size >= NARROWEST_GAP * span:
+            chosen.append(float(size))
+    return chosen[::-1]
+
+
+def existing_components(curves: pd.DataFrame, config: Config, n_classes: int) -> pd.DataFrame:
+    """Leave out what linear discriminants do not have: one less of them exists than there are classes."""
+    largest = min((size for size in curves["n_features"].unique() if size >= n_classes - 1), default=None)
+    of_classes = [each.label for each in config.extractors if each.method in COMPONENTS_OF_CLASSES]
+    if largest is None or not of_classes:
+        return curves
+    do_not_exist = curves["ranking"].isin(of_classes) & (curves["n_features"] > largest)
+    existing: pd.DataFrame = curves[~do_not_exist]
+    return existing
 
 
 def draw_curves(curves: pd.DataFrame, config: Config, folder: Path, formats: Sequence[str]) -> list[Path]:
@@ -78,17 +115,48 @@ def draw_curves(curves: pd.DataFrame, config: Config, folder: Path, formats: Seq
     if len(config.protocol.train) > 1 and curves["n_features"].nunique() < LEAST_POINTS:
         return paths
     for metric, rows, suffix in _figures_of(curves, config):
+        sizes = _sizes(config, rows)
+        ordinate = f"{_part(config)}{METRIC_TITLES[metric]} (%)"
+        if rows["ranking"].nunique() > MAX_TOGETHER and not sizes.is_table:
+            with _one_panel_each(rows, config, sizes, ordinate) as drawing:
+                paths += save(drawing, folder, f"{metric}-vs-features{suffix}", formats)
+            continue
         with figure(COLUMN_WIDTH, 3.3) as drawing:
             axes = drawing.add_subplot()
-            sizes = _sizes(config, rows)
             handles = _draw(axes, rows, config, sizes)
             handles += _draw_printed(axes, rows, config, sizes, metric, int(curves["train_size"].max()))
             # A symmetric band may leave the range that the figure of merit can have.
             axes.set_ylim(max(axes.get_ylim()[0], 0), min(axes.get_ylim()[1], 101))
-            _label(axes, rows, config, sizes, f"{_part(config)}{METRIC_TITLES[metric]} (%)")
+            _label(axes, rows, config, sizes, ordinate)
             drawing.legend(handles=handles, loc="outside lower left", ncols=2, handlelength=2.6)
             paths += save(drawing, folder, f"{metric}-vs-features{suffix}", formats)
     return paths
+
+
+@contextlib.contextmanager
+def _one_panel_each(rows: pd.DataFrame, config: Config, sizes: _Sizes, ordinate: str) -> Iterator[Figure]:
+    """Draw many curves: each with its band in a panel of its own, and all others thin and grey behind it."""
+    labels = list(dict.fromkeys(rows["ranking"]))
+    styles = styles_of(config)
+    shown = rows[rows["part"] == config.parts[0]]
+    n_rows = -(-len(labels) // 2)
+    with figure(2 * COLUMN_WIDTH, 0.9 + 1.5 * n_rows) as drawing:
+        all_axes = drawing.subplots(n_rows, 2, sharex=True, sharey=True, squeeze=False).ravel()
+        for axes, label in zip(all_axes, labels, strict=False):
+            for other in labels:
+                behind = shown[shown["ranking"] == other]
+                axes.plot(behind["n_features"], 100 * behind["mean"], color="#cccccc", linewidth=0.7, zorder=1)
+            curve = shown[shown["ranking"] == label]
+            _draw_one(axes, curve["n_features"].to_numpy(dtype=np.float64), curve, styles.get(label, PLAIN))
+            axes.set_title(legible(label), loc="left")
+            axes.xaxis.set_major_locator(FixedLocator(ticks_among(sizes.sizes)))
+        for axes in all_axes[len(labels) :]:
+            axes.set_visible(False)
+            all_axes[len(labels) - 2].tick_params(labelbottom=True)
+        drawing.suptitle(_title(rows, config, sizes), fontsize=8, x=0.01, ha="left", wrap=True)
+        drawing.supxlabel(_abscissa(config), fontsize=7.5)
+        drawing.supylabel(ordinate[0].upper() + ordinate[1:], fontsize=7.5)
+        yield drawing
 
 
 def draw_changes(changes: pd.DataFrame, config: Config, folder: Path, formats: Sequence[str]) -> list[Path]:
@@ -147,8 +215,12 @@ def _part(config: Config) -> str:
 
 def _label(axes: Axes, rows: pd.DataFrame, config: Config, sizes: _Sizes, ordinate: str) -> None:
     axes.set_title(_title(rows, config, sizes), loc="left", wrap=True)
-    axes.set_xlabel("Number of retained features" + (" or components" if config.extractors else ""))
+    axes.set_xlabel(_abscissa(config))
     axes.set_ylabel(ordinate[0].upper() + ordinate[1:])
+
+
+def _abscissa(config: Config) -> str:
+    return "Number of retained features" + (" or components" if config.extractors else "")
 
 
 def _title(rows: pd.DataFrame, config: Config, sizes: _Sizes) -> str:
@@ -192,7 +264,8 @@ def _draw(axes: Axes, rows: pd.DataFrame, config: Config, sizes: _Sizes) -> list
         axes.set_xticks(range(len(sizes.sizes)), [str(size) for size in sizes.sizes])
         axes.margins(x=0.08)
     else:
-        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        axes.xaxis.set_major_locator(FixedLocator(ticks_among(sizes.sizes)))
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda size, _: f"{size:.0f}"))
         axes.margins(x=0.02)
     upper_first = [handles[label] for label in sorted(labels, key=lambda label: -heights[label])]
     return upper_first + _key_to_lines(config)

@@ -8,7 +8,7 @@ from fsvm_cli.experiment.provenance import is_collection, read_run
 from fsvm_cli.experiment.records.base import ToDraw
 from fsvm_cli.experiment.records.registry import record_kinds
 from fsvm_cli.report.compared import draw_compared
-from fsvm_cli.report.curves import draw_changes, draw_curves
+from fsvm_cli.report.curves import draw_changes, draw_curves, existing_components
 from fsvm_cli.report.folder import (
     CHANGES_NAME,
     CURVES_NAME,
@@ -18,10 +18,12 @@ from fsvm_cli.report.folder import (
     VERDICTS_NAME,
     remove_figures,
 )
+from fsvm_cli.report.forest import draw_forest
 from fsvm_cli.report.learning_curves import draw_learning_curves
 from fsvm_cli.report.measures import complete_trials_of, read_measures
 from fsvm_cli.report.overview import draw_overview
 from fsvm_cli.report.scores import draw_scores
+from fsvm_cli.report.stability import draw_stability
 from fsvm_cli.report.styles import styles_of
 from fsvm_cli.report.table_files import read_table
 from fsvm_cli.spec.selections import RelevanceSubsets
@@ -30,8 +32,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from fsvm_cli.report.scores import ScoreOrder
 
-def draw_figures(folder: Path, formats: Sequence[str] = FORMATS) -> list[Path]:
+
+def draw_figures(folder: Path, formats: Sequence[str] = FORMATS, score_order: ScoreOrder = "score") -> list[Path]:
     """Draw every figure of an experiment, or of a collection, from its tables; figures of what it no longer has go.
 
     Parameters
@@ -40,6 +44,8 @@ def draw_figures(folder: Path, formats: Sequence[str] = FORMATS) -> list[Path]:
         Its results.
     formats
         As in `fsvm_cli.figures.save`.
+    score_order : {"score", "file"}
+        Order of the features in the figure of the scores.
 
     Returns
     -------
@@ -55,7 +61,8 @@ def draw_figures(folder: Path, formats: Sequence[str] = FORMATS) -> list[Path]:
         return draw_overview(read_table(folder / VERDICTS_NAME), folder, formats)
     config, run = read_run(folder)
     paths = []
-    curves = read_table(folder / CURVES_NAME)
+    n_classes = len(run["data"]["class_names"])
+    curves = existing_components(read_table(folder / CURVES_NAME), config, n_classes)
     if len(config.protocol.train) > 1:
         selection = read_table(folder / SELECTION_NAME) if config.rankings else None
         paths += draw_learning_curves(curves, selection, config, folder, formats)
@@ -66,8 +73,13 @@ def draw_figures(folder: Path, formats: Sequence[str] = FORMATS) -> list[Path]:
         paths += draw_curves(curves, config, folder, formats)
     if config.rankings:
         if config.reference is not None:
-            paths += draw_changes(read_table(folder / CHANGES_NAME), config, folder, formats)
-        paths += draw_scores(read_table(folder / SCORES_NAME), config, folder, formats)
+            changes = existing_components(read_table(folder / CHANGES_NAME), config, n_classes)
+            paths += draw_changes(changes, config, folder, formats)
+        paths += draw_scores(read_table(folder / SCORES_NAME), config, folder, formats, score_order)
+        if (folder / SELECTION_NAME).exists():
+            paths += draw_stability(curves, read_table(folder / SELECTION_NAME), config, folder, formats)
+    if config.expected and (folder / VERDICTS_NAME).exists():
+        paths += draw_forest(read_table(folder / VERDICTS_NAME), config.title, folder, formats)
     for name in config.record:
         record = record_kinds()[name]
         tables = {table: read_table(folder / f"{table}.csv") for table in record.tables}

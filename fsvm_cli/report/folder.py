@@ -24,6 +24,10 @@ SCORECARD_NAME = "scorecard.csv"
 """Of all experiments, beside their folders."""
 MEASURES_NAME = "measures.csv"
 RECOMMENDATION_NAME = "recommendation.csv"
+AREAS_NAME = "areas.csv"
+PAIRS_NAME = "pairs.csv"
+FIGURES_NAME = "figures.json"
+"""What the figures were drawn from; not tracked by git."""
 TABLE_NAMES = (
     CURVES_NAME,
     CHANGES_NAME,
@@ -32,13 +36,23 @@ TABLE_NAMES = (
     CHOSEN_NAME,
     MEASURES_NAME,
     RECOMMENDATION_NAME,
+    AREAS_NAME,
+    PAIRS_NAME,
     VERDICTS_NAME,
     OVERVIEW_NAME,
 )
 """The tables of every experiment; what it records has tables of its own."""
 FIGURE_NAMES = tuple(
     f"{name}.{extension}"
-    for name in ("*-vs-features", "*-vs-features-n*", "*-vs-training-rows*", "scores", *RECORD_NAMES, "overview")
+    for name in (
+        "*-vs-features",
+        "*-vs-features-n*",
+        "*-vs-training-rows*",
+        "scores",
+        "forest",
+        *RECORD_NAMES,
+        "overview",
+    )
     for extension in (*FORMATS, "pdf")
 )
 

@@ -10,6 +10,7 @@ import pandas as pd
 
 from fsvm_cli.extraction.registry import extraction_methods
 from fsvm_cli.ranking.registry import ranking_methods
+from fsvm_cli.references import cited_in
 
 if TYPE_CHECKING:
     from fsvm_cli.ranking.parameters import NamedMethod
@@ -46,6 +47,24 @@ def methods() -> pd.DataFrame:
         for parameter in _parameters(method)
     ]
     return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def methods_for_programs() -> list[dict[str, Any]]:
+    """List the methods as JSON has them: each with its parameters, and its references written out."""
+    table = methods().astype(object).where(lambda frame: frame.notna(), None)
+    estimators: dict[str, Any] = {**ranking_methods(), **extraction_methods()}
+    described = []
+    for name, rows in table.groupby("name", sort=False):
+        first = rows.iloc[0]
+        cited = cited_in(inspect.getdoc(estimators[str(name)]) or "")
+        described.append(
+            {column: first[column] for column in ("name", "kind", "summary", "source")}
+            | {
+                "parameters": rows.loc[rows["parameter"].notna(), ["parameter", "range", "default"]].to_dict("records"),
+                "references": [{"key": each.key, "text": each.in_words(), "doi": each.doi} for each in cited],
+            }
+        )
+    return described
 
 
 def _parameters(method: type[NamedMethod]) -> list[dict[str, Any]]:

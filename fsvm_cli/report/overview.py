@@ -14,7 +14,7 @@ from fsvm_cli.experiment.provenance import describe_collection
 from fsvm_cli.experiment.run_file import FILE_NAME as RUN_NAME
 from fsvm_cli.figures import COLOURS, COLUMN_WIDTH, figure, legible, save, use_logarithms
 from fsvm_cli.files import write_atomically
-from fsvm_cli.report.comparison import read_comparison
+from fsvm_cli.report.comparison import quantity_in_words, read_comparison
 from fsvm_cli.report.folder import OVERVIEW_NAME, VERDICTS_NAME
 from fsvm_cli.report.table_files import write_table
 from fsvm_cli.report.verdicts import COLUMNS, judged_together, row_of
@@ -136,7 +136,9 @@ def draw_overview(verdicts: pd.DataFrame, folder: Path, formats: Sequence[str]) 
     panels = list(numbers.groupby("what", sort=False))
     if not panels:
         return []
-    titles = [textwrap.fill(legible(quantity), TITLES_WIDTH // len(panels)) for quantity, _ in panels]
+    titles = [
+        textwrap.fill(legible(quantity_in_words(str(quantity))), TITLES_WIDTH // len(panels)) for quantity, _ in panels
+    ]
     n_lines = max(title.count("\n") + 1 for title in titles)
     with figure(2 * COLUMN_WIDTH, 0.8 + 0.13 * n_lines + 0.2 * len(experiments)) as drawing:
         all_axes = drawing.subplots(1, len(panels), sharey=True, squeeze=False)[0]

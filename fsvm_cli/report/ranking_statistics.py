@@ -1,4 +1,8 @@
-"""Rankings of one experiment compared with each other, at each number of features and over the whole curve."""
+"""What one experiment compares, tested against each other at each number of features and over the whole curve.
+
+Where a trial has no machine, its figures of merit are NaN: a curve is summed up over the trials that have one, and a
+pair is compared on the splits where both have.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +15,7 @@ import pandas as pd
 from fsvm_cli.data.source import FixedSource
 from fsvm_cli.evaluation.equivalence import practical_equivalence
 from fsvm_cli.evaluation.statistics import difference_interval, holm, p_value
+from fsvm_cli.spec.oracle import ORACLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -22,6 +27,8 @@ if TYPE_CHECKING:
 
 WHOLE_CURVE = 0
 """Stands for the number of features where the area under the curve is compared."""
+LEAST_TRIALS = 2
+"""Without a spread nothing is tested."""
 MARGIN = 0.01
 """Accuracies that differ by a point or less are the same in practice, as Benavoli et al. have it."""
 
@@ -65,6 +72,17 @@ class _Curves(NamedTuple):
     values: NDArray[np.float64]
 
 
+class _Compared(NamedTuple):
+    """A pair of rankings: the mean difference with its interval, p-value, chances, and number of trials."""
+
+    difference: float
+    low: float
+    high: float
+    p: float
+    chances: tuple[float, float, float]
+    n: int
+
+
 def area_under_curve(values: NDArray[np.float64], sizes: NDArray[np.int64]) -> NDArray[np.float64]:
     """Mean height of curves over the number of features, by the trapezoidal rule.
 
@@ -98,18 +116,27 @@ def summarise_rankings(
     """
     rows = []
     for curves in _curves(experiment, collected, metric):
-        for label, values in zip(curves.labels, curves.values, strict=True):
+        for label, all_values in zip(curves.labels, curves.values, strict=True):
+            values = all_values[np.isfinite(all_values).all(axis=1)]
+            if len(values) < LEAST_TRIALS:
+                rows.append((label, curves.n_train, metric, *[np.nan] * 3, pd.NA, pd.NA, np.nan, len(values)))
+                continue
             area = difference_interval(area_under_curve(values, curves.sizes), curves.ratio)
             smallest, best = smallest_near_best(values, curves.ratio)
             numbers = (area.mean, area.low, area.high, curves.sizes[best], curves.sizes[smallest])
             rows.append((label, curves.n_train, metric, *numbers, values[:, smallest].mean(), len(values)))
-    return pd.DataFrame(rows, columns=SUMMARY_COLUMNS)
+    table = pd.DataFrame(rows, columns=SUMMARY_COLUMNS)
+    return table.astype(dict.fromkeys(("best_n_features", "smallest_n_features"), "Int64"))
 
 
 def compare_rankings(
-    experiment: Experiment, collected: Mapping[tuple[str, int], CompleteTrials], metric: str
+    experiment: Experiment,
+    collected: Mapping[tuple[str, int], CompleteTrials],
+    metric: str,
+    *,
+    at_each_size: bool = True,
 ) -> pd.DataFrame:
-    """Test each pair of rankings, on the whole curve and at each number of features.
+    """Test each pair of rankings, on the whole curve and, if asked, at each number of features.
 
     Returns
     -------
@@ -122,18 +149,23 @@ def compare_rankings(
     for curves in _curves(experiment, collected, metric):
         pairs = list(itertools.combinations(range(len(curves.labels)), 2))
         heights = np.concatenate([area_under_curve(curves.values, curves.sizes)[..., None], curves.values], axis=-1)
-        for place, size in enumerate((WHOLE_CURVE, *curves.sizes.tolist())):
-            differences = [heights[i, :, place] - heights[j, :, place] for i, j in pairs]
-            intervals = [difference_interval(each, curves.ratio) for each in differences]
-            p_values = np.array([p_value(each) for each in intervals])
-            for (i, j), each, found, p, p_holm in zip(
-                pairs, differences, intervals, p_values, holm(p_values), strict=True
-            ):
-                numbers = (found.mean, found.low, found.high, p, p_holm)
-                chances = practical_equivalence(each, curves.ratio, MARGIN)
-                labels = (curves.labels[i], curves.labels[j])
-                rows.append((*labels, curves.n_train, metric, size, *numbers, *chances, len(each)))
+        for place, size in enumerate((WHOLE_CURVE, *(curves.sizes.tolist() if at_each_size else ()))):
+            compared = [_compared(heights[i, :, place] - heights[j, :, place], curves.ratio) for i, j in pairs]
+            adjusted = holm(np.array([each.p for each in compared]))
+            for (i, j), each, p_holm in zip(pairs, compared, adjusted, strict=True):
+                numbers = (each.difference, each.low, each.high, each.p, p_holm, *each.chances, each.n)
+                rows.append((curves.labels[i], curves.labels[j], curves.n_train, metric, size, *numbers))
     return pd.DataFrame(rows, columns=PAIR_COLUMNS)
+
+
+def _compared(differences: NDArray[np.float64], ratio: float) -> _Compared:
+    """Test the differences of a pair on the splits where both have a machine."""
+    known = differences[np.isfinite(differences)]
+    if len(known) < LEAST_TRIALS:
+        return _Compared(np.nan, np.nan, np.nan, np.nan, (np.nan, np.nan, np.nan), len(known))
+    found = difference_interval(known, ratio)
+    chances = practical_equivalence(known, ratio, MARGIN)
+    return _Compared(found.mean, found.low, found.high, p_value(found), chances, len(known))
 
 
 def smallest_near_best(values: NDArray[np.float64], ratio: float) -> tuple[int, int]:
@@ -164,12 +196,12 @@ def common_splits(trials: Sequence[CompleteTrials]) -> NDArray[np.intp]:
 def _curves(
     experiment: Experiment, collected: Mapping[tuple[str, int], CompleteTrials], metric: str
 ) -> Iterator[_Curves]:
-    config = experiment.config
-    labels = [each.label for each in config.rankings] + [each.label for each in config.extractors]
+    # What is known to matter is no method.
+    labels = [each.label for each in experiment.competitors if each.label != ORACLE]
     for n_train, n_test in experiment.n_test.items():
         found = {label: collected[label, n_train] for label in labels if (label, n_train) in collected}
         splits = common_splits(list(found.values()))
-        if len(splits) < 2:
+        if len(splits) < LEAST_TRIALS:
             continue
         sizes = np.array(next(iter(found.values())).sizes, dtype=np.int64)
         values = [each.values[metric, "test"][np.isin(each.splits, splits)] for each in found.values()]

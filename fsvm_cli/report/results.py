@@ -13,10 +13,12 @@ from fsvm_cli.files import write_atomically
 from fsvm_cli.report.choices import summarise_chosen
 from fsvm_cli.report.complete_trials import collect
 from fsvm_cli.report.folder import (
+    AREAS_NAME,
     CHANGES_NAME,
     CHOSEN_NAME,
     CURVES_NAME,
     MEASURES_NAME,
+    PAIRS_NAME,
     RECOMMENDATION_NAME,
     SCORES_NAME,
     SELECTION_NAME,
@@ -26,6 +28,7 @@ from fsvm_cli.report.folder import (
 )
 from fsvm_cli.report.measures import summarise_measures
 from fsvm_cli.report.numbers import DIGITS_OF_MACHINES
+from fsvm_cli.report.ranking_statistics import compare_rankings, summarise_rankings
 from fsvm_cli.report.recommendation import recommendation
 from fsvm_cli.report.selection import summarise_selection
 from fsvm_cli.report.table_files import write_table
@@ -93,6 +96,10 @@ def _tables(
         MEASURES_NAME: summarise_measures(collected),
         RECOMMENDATION_NAME: recommendation(experiment, collected),
     }
+    pairs = compare_rankings(experiment, collected, experiment.config.metrics[0], at_each_size=False)
+    if not pairs.empty:
+        tables[AREAS_NAME] = summarise_rankings(experiment, collected, experiment.config.metrics[0])
+        tables[PAIRS_NAME] = pairs
     tables |= {file_name: table for file_name, table in of_some.items() if not table.empty}
     if experiment.config.expected:
         tables[VERDICTS_NAME] = table_of_verdicts(Trials(experiment, collected), overridden=overridden)

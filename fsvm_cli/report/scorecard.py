@@ -72,9 +72,7 @@ def scorecard_of(folders: Sequence[Path]) -> pd.DataFrame:
         several parts has one row with the gravest verdict of its parts.
     """
     comparison = read_comparison(folders)
-    # A collection tells of experiments whose own results may lie elsewhere.
-    experiments = {str(name): _Experiment("", None, {}) for name in comparison["experiment"].unique()}
-    experiments |= {folder.resolve().name: _experiment(run_content(folder)["config"]) for folder in folders}
+    experiments = _experiments(comparison, folders)
     by_claim: dict[tuple[str, str], list[Any]] = {}
     # The claim itself stands before its parts.
     for row in sorted(
@@ -82,13 +80,42 @@ def scorecard_of(folders: Sequence[Path]) -> pd.DataFrame:
         key=lambda row: str(row.id) in experiments[str(row.experiment)].published_ids,
     ):
         experiment = experiments[str(row.experiment)]
-        document = experiment.document or str(row.id).partition(".")[0]
+        document = _document(row, experiments)
         by_claim.setdefault((document, experiment.published_ids.get(str(row.id), str(row.id))), []).append(row)
     rows = [
         {"document": document, "id": claim} | _rolled_up(found, experiments)
         for (document, claim), found in sorted(by_claim.items())
     ]
     return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def with_decisions(comparison: pd.DataFrame, folders: Sequence[Path]) -> pd.DataFrame:
+    """Say of each row of a comparison which document it is about, and whether it decides its claim.
+
+    Returns
+    -------
+    DataFrame
+        The comparison with the columns `document`, and `decides`: one row of each claim has True there, that of its
+        main experiment.
+    """
+    experiments = _experiments(comparison, folders)
+    rows = list(comparison.itertuples())
+    by_claim: dict[str, list[Any]] = {}
+    for row in rows:
+        by_claim.setdefault(str(row.id), []).append(row)
+    decisive = {main_row(same, experiments).Index for same in by_claim.values()}
+    documents = [_document(row, experiments) for row in rows]
+    return comparison.assign(document=documents, decides=[row.Index in decisive for row in rows])
+
+
+def _experiments(comparison: pd.DataFrame, folders: Sequence[Path]) -> dict[str, _Experiment]:
+    # A collection tells of experiments whose own results may lie elsewhere.
+    found = {str(name): _Experiment("", None, {}) for name in comparison["experiment"].unique()}
+    return found | {folder.resolve().name: _experiment(run_content(folder)["config"]) for folder in folders}
+
+
+def _document(row: Any, experiments: Mapping[str, _Experiment]) -> str:
+    return experiments[str(row.experiment)].document or str(row.id).partition(".")[0]
 
 
 def _experiment(config: Mapping[str, Any]) -> _Experiment:
@@ -141,7 +168,15 @@ def _with_number(row: Any) -> str:
 
 
 def count_table(scorecard: pd.DataFrame) -> Table:
-    """Arrange for people how many claims of each document have which verdict."""
+    """Arrange for people how many claims of each document have which verdict.
+
+    Parameters
+    ----------
+    scorecard : DataFrame
+        A scorecard, or a comparison `with_decisions`, of which the rows that decide are counted.
+    """
+    if "decides" in scorecard:
+        scorecard = scorecard[scorecard["decides"]]
     table = Table("document")
     verdicts = [verdict for verdict in reversed(GRAVEST_FIRST) if (scorecard["verdict"] == verdict).any()]
     for verdict in (*verdicts, "in all"):

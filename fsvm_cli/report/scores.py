@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import textwrap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import matplotlib as mpl
 import numpy as np
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     Panels = list[tuple[Ranking, pd.DataFrame]]
 
+ScoreOrder = Literal["score", "file"]
+
 THIN: dict[str, Any] = {"elinewidth": 0.8}
 THRESHOLD: dict[str, Any] = {"color": "#000000", "linewidth": 0.9, "linestyle": "--"}
 
@@ -36,12 +38,15 @@ MAX_BARS = 400
 """Features that a row of bars has room for."""
 
 
-def draw_scores(scores: pd.DataFrame, config: Config, folder: Path, formats: Sequence[str]) -> list[Path]:
+def draw_scores(
+    scores: pd.DataFrame, config: Config, folder: Path, formats: Sequence[str], order: ScoreOrder = "score"
+) -> list[Path]:
     """Draw the mean score of each feature with the spread between trials.
 
     Rankings that look at the data get a panel each; one that only reverses the order of another shares its panel. Of
-    more features than can be named, the best of the first panel are shown; scores that are shares stand as a row of
-    bars for all features, by their numbers, if there is room. A line marks the score from which on the source selects.
+    more features than can be named, the best of the first panel are shown, and the picture says so; scores that are
+    shares stand as a row of bars for all features, by their numbers, if there is room. A line marks the score from
+    which on the source selects.
 
     Parameters
     ----------
@@ -50,6 +55,8 @@ def draw_scores(scores: pd.DataFrame, config: Config, folder: Path, formats: Seq
     config : Config
     folder, formats
         As in `fsvm_cli.figures.save`.
+    order : {"score", "file"}
+        Of the features that are named: the best of the first panel first, or as in the data.
 
     Returns
     -------
@@ -61,16 +68,18 @@ def draw_scores(scores: pd.DataFrame, config: Config, folder: Path, formats: Seq
         return []
     panels = [(ranking, scores[scores["ranking"] == ranking.label].reset_index(drop=True)) for ranking in shown]
     in_a_row = MAX_NAMED < len(panels[0][1]) <= MAX_BARS and _has_shares(shown[0])
-    with _row_of_bars(panels) if in_a_row else _named_features(panels) as drawing:
+    with _row_of_bars(panels) if in_a_row else _named_features(panels, order) as drawing:
         return save(drawing, folder, "scores", formats)
 
 
 @contextlib.contextmanager
-def _named_features(panels: Panels) -> Iterator[Figure]:
+def _named_features(panels: Panels, order: ScoreOrder) -> Iterator[Figure]:
     """Draw one line for each feature, and the panels side by side."""
     first, n_columns = panels[0][1], min(len(panels), 2)
     characters = CHARACTERS_OF_COLUMN * n_columns // len(panels)
-    chosen = np.sort(np.argsort(-first["mean"].to_numpy(), kind="stable")[:MAX_NAMED])
+    chosen = np.argsort(-first["mean"].to_numpy(), kind="stable")[:MAX_NAMED]
+    if order == "file":
+        chosen = np.sort(chosen)
     heights = np.arange(len(chosen))
     with figure(COLUMN_WIDTH * n_columns, 0.9 + 0.15 * len(chosen)) as drawing:
         all_axes = drawing.subplots(1, len(panels), sharey=True, squeeze=False)[0]
@@ -89,7 +98,8 @@ def _named_features(panels: Panels) -> Iterator[Figure]:
             axes.margins(y=0.5 / len(chosen))
         all_axes[0].set_yticks(heights, first.loc[chosen, "feature"].map(legible))
         all_axes[0].invert_yaxis()
-        drawing.supxlabel("Score (mean and s.d. over trials)", fontsize=mpl.rcParams["axes.labelsize"])
+        shown = f"; {len(chosen)} of {len(first)} features shown" if len(chosen) < len(first) else ""
+        drawing.supxlabel(f"Score (mean and s.d. over trials){shown}", fontsize=mpl.rcParams["axes.labelsize"])
         yield drawing
 
 

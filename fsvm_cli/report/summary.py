@@ -8,6 +8,7 @@ import numpy as np
 from rich.table import Table
 
 from fsvm_cli.console import open_console
+from fsvm_cli.references import in_words
 from fsvm_cli.report.choices import describe_choices
 from fsvm_cli.report.comparison import comparison_table, read_comparison
 from fsvm_cli.report.curve_table import curve_tables
@@ -30,10 +31,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import pandas as pd
+    from rich.console import Console
 
     from fsvm_cli.report.curve_table import CurveTable
     from fsvm_cli.spec.collection import LoadedCollection
     from fsvm_cli.spec.config import LoadedConfig
+    from fsvm_cli.spec.schema import Paper
 
 MAX_ROWS = 16
 
@@ -86,6 +89,7 @@ def print_summary(
     tables += [MEASURES_NAME] if not measures.empty else []
     tables += [RECOMMENDATION_NAME] if is_recommended else []
     tables += [VERDICTS_NAME] if config.expected else []
+    _tell_source(console, config.paper)
     names = [*tables, *(path.name for path in figures)]
     console.print(f"Written to {folder}: {', '.join(names)}", soft_wrap=True)
 
@@ -124,8 +128,15 @@ def print_overview(loaded: LoadedCollection, overview: pd.DataFrame, folder: Pat
         console.print(comparison_table(own))
     counts = verdicts["verdict"].value_counts()
     console.print(f"{', '.join(f'{count} {verdict}' for verdict, count in counts.items())}; 'fsvm compare' shows each.")
+    _tell_source(console, loaded.collection.paper)
     names = [VERDICTS_NAME, OVERVIEW_NAME, *(path.name for path in figures)]
     console.print(f"Written to {folder}: {', '.join(names)}", soft_wrap=True)
+
+
+def _tell_source(console: Console, paper: Paper | None) -> None:
+    """Name in full the document that is reproduced."""
+    if paper is not None:
+        console.print(f"{paper.where} of {in_words(paper.key)}", soft_wrap=True)
 
 
 def _thinned(table: CurveTable) -> Table:

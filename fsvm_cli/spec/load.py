@@ -14,6 +14,7 @@ from fsvm_cli.errors import UsageError
 from fsvm_cli.files import is_file
 from fsvm_cli.spec.collection import MEMBERS, Collection, LoadedCollection
 from fsvm_cli.spec.config import config_in, read_config
+from fsvm_cli.spec.descriptions import describe
 from fsvm_cli.spec.extends import CLAIMS, EXTENDS
 from fsvm_cli.spec.schema import Config
 from fsvm_cli.terminal import brief
@@ -139,6 +140,7 @@ def _file(loaded: LoadedConfig) -> Path:
 def json_schema() -> dict[str, Any]:
     """JSON Schema of a config, for editors: a collection lists experiments, a variant extends another config."""
     schema = TypeAdapter(Config | Collection).json_schema()
+    describe(schema["$defs"])
     experiment, collection = schema.pop("anyOf")
     schema["$defs"]["Variant"] = _variant_of(schema["$defs"]["Config"])
     return {
@@ -154,7 +156,10 @@ def json_schema() -> dict[str, Any]:
 def _variant_of(experiment: dict[str, Any]) -> dict[str, Any]:
     """Make the schema of a config that extends one: any part of an experiment, in mappings too."""
     part_of_it = {"type": ["object", "null"]}
-    properties = {key: {"anyOf": [value, part_of_it]} for key, value in experiment["properties"].items()}
+    properties = {
+        key: {"anyOf": [value, part_of_it], "description": value["description"]}
+        for key, value in experiment["properties"].items()
+    }
     claims = experiment["properties"][CLAIMS]
     properties[CLAIMS] = claims | {"items": {"anyOf": [claims["items"], {"type": "string"}]}}
     return {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -21,8 +22,13 @@ if TYPE_CHECKING:
 def results(tmp_path: Path) -> Path:
     for name, claims in {"a": ["paper.t5.size", "paper.t1.best"], "b": ["paper.t5.size"]}.items():
         (tmp_path / name).mkdir()
-        (tmp_path / name / FILE_NAME).write_text("{}")
-        rows = [{"id": claim, "published": 1, "rule": "r", "verdict": "differs"} for claim in claims]
+        config = {"paper": {"key": "infoprop2001"}, "variant_of": "a" if name == "b" else None}
+        (tmp_path / name / FILE_NAME).write_text(json.dumps({"config": config}))
+        whats = ["n_features (features)" if claim.endswith("size") else "test accuracy (%)" for claim in claims]
+        rows = [
+            {"id": claim, "what": what, "published": 1, "reproduced": 2.0, "n": 5, "rule": "by r", "verdict": verdict}
+            for claim, what, verdict in zip(claims, whats, ("differs", "reproduced"), strict=False)
+        ]
         write_table(pd.DataFrame(rows, columns=COLUMNS), tmp_path / name / VERDICTS_NAME)
     return tmp_path
 
@@ -43,3 +49,42 @@ def test_a_pattern_of_no_claim_is_named(results: Path) -> None:
     answer = fsvm_here("compare", results, "--claims", "paper.t6.*")
     assert answer.code == 2
     assert "--claims paper.t6.*: no claim in" in answer.err
+
+
+def test_each_claim_stands_once_beside_its_rule_and_facts_about_the_data_apart(results: Path) -> None:
+    answer = fsvm_here("compare", results)
+    assert answer.code == 0, answer.err
+    results_part, _, facts_part = answer.out.partition("Facts about the data")
+    assert "paper.t1.best" in results_part
+    assert "number of features (features)" in facts_part
+    assert "n_features" not in answer.out
+    assert answer.out.count("paper.t5.size") == 1
+    assert "2, differs, in b" in facts_part
+    assert answer.out.count("by r") == 2
+    totals = answer.out.partition("Each claim once")[2]
+    assert totals.split("\n")[4].split("│")[1:-1] == [" infoprop2001 ", "          1 ", "       1 ", "      2 "]
+    assert 'infoprop2001: V. Sindhwani, P. Bhattacharya and S. Rakshit, "Information' in answer.out
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "claims"),
+    [
+        (["reproduced"], ["paper.t1.best"]),
+        (["differs", "reproduced"], ["paper.t5.size", "paper.t1.best"]),
+        (["fact"], []),
+    ],
+)
+def test_claims_are_picked_by_their_verdicts(results: Path, verdicts: list[str], claims: list[str]) -> None:
+    options = [word for verdict in verdicts for word in ("--verdict", verdict)]
+    answer = fsvm_here("compare", results, *options)
+    assert answer.code == 0, answer.err
+    assert [claim for claim in ("paper.t5.size", "paper.t1.best") if claim in answer.out] == claims
+    rows = json.loads(fsvm_here("compare", results, "--format", "json", *options).out)
+    assert {row["id"] for row in rows if row["decides"]} == set(claims)
+    assert {row["verdict"] for row in rows} <= set(verdicts)
+
+
+def test_a_scorecard_of_some_verdicts_is_refused(results: Path) -> None:
+    answer = fsvm_here("compare", results, "--scorecard", "--verdict", "fact")
+    assert answer.code == 2
+    assert "without --claims and --verdict" in answer.err

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import json
+import shutil
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -69,10 +71,60 @@ def test_areas_are_means_over_the_features() -> None:
 def test_people_get_tables_and_the_ranks_over_experiments(results: Path) -> None:
     answer = fsvm_here("stats", results)
     assert answer.code == 0, answer.err
-    for words in ("one: each ranking", "two: each ranking", "Pairs by area under the curve", "Mean ranks over 2"):
+    for words in (
+        "one\nEach ranking",
+        "two\nEach ranking",
+        "Pairs by area under the curve",
+        "no two rankings stand in",
+    ):
         assert words in answer.out
     at = fsvm_here("stats", results / "one", "--at", 5)
     assert "Pairs by 5 features" in at.out
+
+
+def test_without_its_trials_an_experiment_is_read_from_its_tables(results: Path, tmp_path: Path) -> None:
+    with_store = fsvm_here("stats", results / "one")
+    shutil.copytree(results / "one", tmp_path / "one", ignore=shutil.ignore_patterns("trials.*"))
+    assert fsvm_here("stats", tmp_path / "one").out == with_store.out
+    at_a_size = fsvm_here("stats", tmp_path / "one", "--at", 5)
+    assert at_a_size.code == 3
+
+
+def test_programs_get_summaries_pairs_and_no_ranks_of_two_experiments(results: Path) -> None:
+    found = json.loads(fsvm_here("stats", results, "--format", "json").out)
+    assert list(found["experiments"]) == ["one", "two"]
+    assert found["over_experiments"] is None
+    one = found["experiments"]["one"]
+    assert [each["ranking"] for each in one["rankings"]] == ["average-separation", "fisher", "random"]
+    assert len(one["pairs"]) == 3 * 4
+
+
+def test_trials_without_a_machine_are_left_out(tmp_path: Path, plain_figures: None) -> None:
+    config = write_config(
+        tmp_path,
+        "lots",
+        dataset="{name: plane, samples: 60}",
+        control="permute-labels",
+        protocol="{splits: 6, train: 0.08, seed: 0}",
+        classifier="{kernels: [{kernel: gaussian, theta: 0.1}], margin: hard}",
+        alternatives="[{label: straight, classifier: {kernels: [{kernel: linear}], margin: hard}}]",
+        rankings="[]",
+        subsets="all",
+    )
+    assert fsvm_here("run", config, "--jobs", "1", "--out", tmp_path / "results").code == 0
+    folder = tmp_path / "results" / "lots"
+    curves = pd.read_csv(folder / "curves.csv").query("part == 'test'").set_index("ranking")
+    n_straight = curves.loc["straight", "n_trials"]
+    assert 2 <= n_straight < 6, "some trials have a machine, others none"
+    (pair,) = pd.read_csv(folder / "pairs.csv").to_dict("records")
+    assert pair["n_trials"] == n_straight
+    assert np.isfinite([pair["difference"], pair["ci_low"], pair["p_holm"], pair["equivalent"]]).all()
+    areas = pd.read_csv(folder / "areas.csv").set_index("ranking")
+    assert areas.loc["straight", "area"] == pytest.approx(curves.loc["straight", "mean"])
+    assert areas["n_trials"].to_dict() == {"all features": 6, "straight": n_straight}
+    answer = fsvm_here("stats", folder)
+    assert answer.code == 0, answer.err
+    assert "nan" not in answer.out
 
 
 def test_what_cannot_be_compared_is_said(results: Path, tmp_path: Path) -> None:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import shutil
-import zlib
 from html.parser import HTMLParser
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from fsvm_cli.experiment.run_file import FILE_NAME
 from fsvm_cli.page.content import VERDICTS, read_content
+from fsvm_cli.page.render import render
 from fsvm_cli.report.comparison import read_comparison
-from fsvm_cli.report.folder import results_folders
+from fsvm_cli.report.folder import AREAS_NAME, PAIRS_NAME, results_folders
+from fsvm_cli.report.ranks import LEAST_DATA_SETS
+from fsvm_cli.report.table_files import write_table
 from tests.helpers.calling import fsvm_here
 
 RESULTS = Path(__file__).parents[2] / "results"
@@ -44,10 +46,43 @@ def test_tables_and_pictures_are_those_of_the_folder(results: Path) -> None:
     assert [row[0] for row in table.rows] == [str(size) for size in range(1, 14)]
     assert table.rows[-1][1].split(" ± ")[0] == table.rows[-1][2].split(" ± ")[0]  # all features, whatever the ranking
     for picture in wine.pictures:
-        assert (
-            zlib.decompress(base64.b64decode(picture.data)) == (results / "wine" / f"{picture.name}.svg").read_bytes()
-        )
+        assert picture.svg == (results / "wine" / f"{picture.name}.svg").read_text(encoding="utf-8")
     assert dict(wine.facts)["seed"] == "2000"
+
+
+def test_documents_are_written_out_and_facts_stand_apart(results: Path) -> None:
+    shutil.copytree(RESULTS / "infoprop-led24", results / "infoprop-led24")
+    content = read_content(results_folders(results))
+    assert set(content.references) == {"hermes2000", "jebara-slides", "infoprop2001"}
+    led = next(each for each in content.experiments if each.name == "infoprop-led24")
+    facts = {claim.id.rpartition(".")[2] for claim in led.claims if claim.is_about_data}
+    assert facts == {"n_features", "major_class_pct", "H_d"}
+    page = render(content, "Results")
+    assert "10.1137/1.9781611972719.16" in page
+    assert page.count("Facts about the data") == 1
+
+
+def test_statistics_of_an_experiment_and_over_several_are_shown(results: Path) -> None:
+    pair = {"first": "a", "second": "b", "train_size": 9, "metric": "accuracy", "n_features": 0, "n_trials": 5}
+    numbers = {"difference": 0.01, "ci_low": -0.02, "ci_high": 0.04, "p": 0.3, "p_holm": 0.3}
+    chances = {"first_worse": 0.1, "equivalent": 0.2, "first_better": 0.7}
+    write_table(pd.DataFrame([pair | numbers | chances]), results / "wine" / PAIRS_NAME)
+    area = {"ranking": "a", "train_size": 9, "metric": "accuracy", "area": 0.9, "area_ci_low": 0.8, "area_ci_high": 1.0}
+    best = {"best_n_features": 5, "smallest_n_features": 2, "smallest_mean": 0.89, "n_trials": 5}
+    write_table(pd.DataFrame([area | best]), results / "wine" / AREAS_NAME)
+    for number in range(LEAST_DATA_SETS):
+        shutil.copytree(results / "wine", results / f"wine-{number}")
+        run = json.loads((results / f"wine-{number}" / FILE_NAME).read_text())
+        run["data"]["name"] = f"wine {number}"
+        (results / f"wine-{number}" / FILE_NAME).write_text(json.dumps(run))
+    content = read_content(results_folders(results))
+    wine = next(each for each in content.experiments if each.name == "wine")
+    *_, areas, pairs = wine.tables
+    assert areas.rows == (("a", "9", "90.00 [80.00, 100.00]", "5", "2", "89.00", "5"),)
+    assert pairs.rows == (("a", "b", "9", "1.00 [-2.00, 4.00]", "0.3", "0.10 / 0.20 / 0.70"),)
+    assert content.ranks is not None
+    assert content.ranks.names[0] == "gradient-angle"
+    assert "Rankings over several data sets" in render(content, "Results")
 
 
 class _Addresses(HTMLParser):

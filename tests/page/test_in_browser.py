@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import base64
+import io
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+import matplotlib.pyplot as plt
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from fsvm_cli.page.content import VERDICTS
+from fsvm_cli.page.pictures import Picture
 from tests.page.conftest import HOSTILE, content_of, experiment
 
 if TYPE_CHECKING:
@@ -118,6 +124,37 @@ def test_hostile_names_stay_text_and_fit_the_screen(open_page: OpenPage) -> None
     for width in (1440, 360):
         page.set_viewport_size({"width": width, "height": 800})
         assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_a_figure_looks_as_its_file_does(open_page: OpenPage) -> None:
+    path = Path(__file__).parents[2] / "results" / "wine" / "accuracy-vs-features.svg"
+    svg = path.read_text(encoding="utf-8")
+    shown = replace(experiment(0), pictures=(Picture("a", "a", svg), Picture("b", "b", svg)))
+    page = open_page(content_of(shown))
+    picture = page.locator("#experiment-0 img").first
+    expect(picture).not_to_have_js_property("naturalWidth", 0)
+    packed = picture.screenshot()
+    address = f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"
+    picture.evaluate("(image, address) => { image.src = address; return image.decode(); }", address)
+    first, second = (plt.imread(io.BytesIO(each)) for each in (packed, picture.screenshot()))
+    assert first.shape == second.shape
+    assert second[..., :3].std() > 0.1, "something is drawn"
+    assert abs(first - second).mean() < 1e-3
+
+
+def test_claims_stand_below_each_other_where_the_screen_is_narrow(open_page: OpenPage) -> None:
+    page = open_page(FIVE)
+    page.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true })")
+    for width, is_stacked in ((360, True), (1440, False)):
+        page.set_viewport_size({"width": width, "height": 800})
+        tops = (
+            page.locator("#claims tbody tr")
+            .first.locator("td")
+            .evaluate_all("all => all.filter(each => each.offsetHeight).map(each => each.offsetTop)")
+        )
+        assert (len(set(tops)) == len(tops)) == is_stacked
+        for scroller in page.locator(".scroll:has(.claims)").all():
+            assert scroller.evaluate("each => each.scrollWidth <= each.clientWidth")
 
 
 def test_paper_shows_every_experiment_and_figure(open_page: OpenPage) -> None:

@@ -179,7 +179,7 @@ def test_powers_of_ten_are_no_formulas(tmp_path: Path) -> None:
 
 def test_a_learning_curve_has_a_figure_for_each_training_size(tmp_path: Path) -> None:
     folder = results_of(tmp_path, "protocol.train=[20, 30]", "record=[]", "dataset={name: noise20, samples: 60}")
-    names = [path.name for path in draw_figures(folder, ("svg",)) if "vs-features" in path.name]
+    names = [path.name for path in draw_figures(folder, ("svg",)) if path.name.startswith("accuracy")]
     assert names == ["accuracy-vs-features-n20.svg", "accuracy-vs-features-n30.svg"]
 
 

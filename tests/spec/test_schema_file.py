@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from fsvm_cli.shipped import shipped_folder, shipped_names
+from fsvm_cli.spec.descriptions import parameters_described
 from fsvm_cli.spec.load import json_schema
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 MODELINE = "# yaml-language-server: $schema=fsvm.schema.json"
 
@@ -21,3 +26,37 @@ def test_the_file_is_what_fsvm_schema_prints() -> None:
 def test_every_shipped_config_names_it_in_its_first_line(name: str) -> None:
     text = (shipped_folder("configs") / f"{name}.yaml").read_text(encoding="utf-8")
     assert text.splitlines()[0] == MODELINE
+
+
+def _without_description(schema: Any, path: str = "") -> Iterator[str]:
+    if isinstance(schema, dict):
+        for key, of_property in schema.get("properties", {}).items():
+            if not of_property.get("description"):
+                yield f"{path}/{key}"
+        for key, value in schema.items():
+            yield from _without_description(value, f"{path}/{key}")
+    elif isinstance(schema, list):
+        for value in schema:
+            yield from _without_description(value, path)
+
+
+def test_every_key_of_a_config_is_described() -> None:
+    assert list(_without_description(json_schema())) == []
+
+
+def test_parameters_are_read_from_docstrings() -> None:
+    docstring = """Summary.
+
+    Parameters
+    ----------
+    a, b : float
+        Two of them,
+        in two lines.
+    c : int
+
+    Notes
+    -----
+    d : no parameter
+        Of a note.
+    """
+    assert parameters_described(docstring) == {"a": "Two of them, in two lines.", "b": "Two of them, in two lines."}

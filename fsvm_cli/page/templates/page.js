@@ -3,19 +3,30 @@ const byId = (id) => document.getElementById(id);
 const experiments = [...document.querySelectorAll(".experiment")];
 const claims = [...document.querySelectorAll("#claims tbody tr")];
 
-// Figures: decompressed when an experiment is first opened, and shown as images, in which nothing can run.
+// Figures: decompressed when an experiment is first opened, and shown as images, in which nothing can run. The letters of
+// all figures have the same shapes, which the page holds once.
+async function unpack(packed) {
+  const bytes = Uint8Array.from(atob(packed), (character) => character.charCodeAt(0));
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))).text();
+}
+let shapes;
 async function show(image) {
-  const packed = Uint8Array.from(atob(image.dataset.picture), (character) => character.charCodeAt(0));
+  const packed = image.dataset.picture;
   image.removeAttribute("data-picture");
-  const unpacked = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
-  const svg = await new Response(unpacked).blob();
-  image.src = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" }));
+  shapes ??= unpack(byId("shapes").dataset.shapes).then(JSON.parse);
+  const [svg, known] = await Promise.all([unpack(packed), shapes]);
+  const used = [...new Set(svg.match(/DejaVu[\w-]*-[0-9a-f]+/g))].filter((id) => id in known);
+  const letters = used.map((id) => `<path id="${id}" d="${known[id]}" transform="scale(0.015625)"/>`).join("");
+  const whole = svg.replace("<defs>", () => `<defs>${letters}`);
+  image.src = URL.createObjectURL(new Blob([whole], { type: "image/svg+xml" }));
 }
 const showAll = (place) => { for (const image of place.querySelectorAll("img[data-picture]")) show(image); };
 for (const experiment of experiments) {
   experiment.addEventListener("toggle", () => { if (experiment.open) showAll(experiment); });
   if (experiment.open) showAll(experiment);
 }
+const ranks = byId("ranks");
+if (ranks) showAll(ranks);
 addEventListener("beforeprint", () => { for (const each of experiments) if (!each.hidden) { each.open = true; showAll(each); } });
 
 // A link leads into an experiment: it opens, whatever the filters hide.

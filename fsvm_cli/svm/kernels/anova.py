@@ -13,7 +13,7 @@ from fsvm_cli.svm.kernels.compiled import ANOVA_SUM, POWER, Form
 
 @dataclass(frozen=True)
 class Anova(AdditiveKernel):
-    """K(u, v) = (sum_j exp(-gamma (u_j - v_j)^2))^degree, SVM-Infoprop (2001) with the square that its print lacks.
+    """K(u, v) = (sum_j exp(-gamma (u_j - v_j)^2))^degree, infoprop2001 with the square that its print lacks.
 
     Attributes
     ----------

@@ -1,0 +1,242 @@
+"""Pages of the documentation that are made from the code and the results, each time the site is built."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import io
+import textwrap
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import pandas as pd
+
+import fsvm_cli
+from fsvm_cli.cli import COMMANDS, cli
+from fsvm_cli.extraction.registry import extraction_methods
+from fsvm_cli.ranking.registry import ranking_methods
+from fsvm_cli.references import references
+from fsvm_cli.report.folder import results_folders
+from fsvm_cli.report.methods import methods
+from fsvm_cli.report.scorecard import GRAVEST_FIRST, scorecard_of
+from fsvm_cli.spec.load import json_schema
+from fsvm_cli.svm import KERNELS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+ROOT = Path(__file__).resolve().parents[1]
+
+RANKING = """\
+import matplotlib.pyplot as plt
+from sklearn.preprocessing import StandardScaler
+
+from fsvm_cli import {name}, load_dataset
+
+wine = load_dataset("wine")
+ranker = {name}().fit(StandardScaler().fit_transform(wine.X), wine.y)
+order = ranker.scores_.argsort()
+plt.barh([wine.feature_names[i] for i in order], ranker.scores_[order])
+plt.title("{method}: scores of the features of wine")
+plt.savefig("{method}.svg", bbox_inches="tight")
+"""
+EXTRACTOR = """\
+import matplotlib.pyplot as plt
+from sklearn.preprocessing import StandardScaler
+
+from fsvm_cli import {name}, load_dataset
+
+wine = load_dataset("wine")
+components = {name}(n_components=2).fit_transform(StandardScaler().fit_transform(wine.X), wine.y)
+plt.scatter(*components.T, c=wine.y)
+plt.title("{method}: the first two components of wine")
+plt.savefig("{method}.svg", bbox_inches="tight")
+"""
+"""Ten lines for each method: the gallery shows them, and what they draw."""
+
+
+def write_pages(folder: Path) -> None:
+    """Write every generated page."""
+    folder.mkdir(exist_ok=True)
+    pages = {
+        "gallery": gallery(folder),
+        "configs": config_reference(json_schema()),
+        "api": api(),
+        "commands": commands(),
+        "references": bibliography(),
+        "results": results(ROOT / "results"),
+    }
+    for name, text in pages.items():
+        (folder / f"{name}.md").write_text(text, encoding="utf-8")
+
+
+def snippets() -> dict[str, str]:
+    """Give the lines of code of each method, by its name."""
+    rankings = {name: RANKING.format(name=each.__name__, method=name) for name, each in ranking_methods().items()}
+    return rankings | {
+        name: EXTRACTOR.format(name=each.__name__, method=name) for name, each in extraction_methods().items()
+    }
+
+
+def gallery(folder: Path) -> str:
+    """Draw one picture for each method, and show the lines that draw it."""
+    table = methods().drop_duplicates("name").set_index("name")
+    lines = ["# Gallery of methods", "", "One picture and its lines of code each. `fsvm methods NAME` says more."]
+    for name, code in snippets().items():
+        drawn = run_snippet(code, folder)
+        lines += ["", f"## {name}", "", str(table.loc[name, "summary"]), "", str(table.loc[name, "source"]), ""]
+        lines += [f"![{name}]({drawn})", "", "```python", code.rstrip(), "```"]
+    return "\n".join(lines) + "\n"
+
+
+def run_snippet(code: str, folder: Path) -> str:
+    """Run the lines of a picture within a folder, and name the file that they write; one that is there stays."""
+    mpl.use("agg")
+    name = code.rpartition('savefig("')[2].partition('"')[0]
+    if not (folder / name).exists():
+        with contextlib.chdir(folder), contextlib.redirect_stdout(io.StringIO()):
+            exec(code, {})  # noqa: S102 - the lines above
+            plt.close("all")
+    return name
+
+
+def config_reference(schema: dict[str, Any]) -> str:
+    """List every key of a config with its values and meaning, from the JSON Schema."""
+    lines = ["# Every key of a config", "", "Made from `fsvm schema`. An experiment has the keys of *Config*."]
+    models = {name: model for name, model in schema["$defs"].items() if model.get("properties")}
+    first = [name for name in ("Config", "Collection", "Protocol") if name in models]
+    for name in [*first, *(name for name in sorted(models) if name not in first)]:
+        model = models[name]
+        required = set(model.get("required", ()))
+        lines += ["", f"## {name}", "", " ".join(model.get("description", "").split("\n\n")[0].split()), ""]
+        rows = [
+            (f"`{key}`" + ("" if key in required else f" (default `{_shown(each.get('default'))}`)"), _kind(each),
+             each["description"])
+            for key, each in model["properties"].items()
+        ]  # fmt: skip
+        lines += _table(("key", "value", "meaning"), rows)
+    return "\n".join(lines) + "\n"
+
+
+def _shown(value: Any) -> str:
+    return "none" if value is None else str(value)
+
+
+def _kind(schema: dict[str, Any]) -> str:
+    if "$ref" in schema:
+        name = schema["$ref"].rpartition("/")[2]
+        return f"[{name}](#{name.lower()})"
+    if "const" in schema:
+        return f"`{schema['const']}`"
+    if "enum" in schema:
+        return ", ".join(f"`{word}`" for word in schema["enum"])
+    for several in ("anyOf", "oneOf"):
+        if several in schema:
+            return " or ".join(dict.fromkeys(_kind(each) for each in schema[several]))
+    if schema.get("type") == "array":
+        return f"list of {_kind(schema['items'])}" if "items" in schema else "list"
+    limits = {"minimum": "≥", "exclusiveMinimum": ">", "maximum": "≤", "exclusiveMaximum": "<"}
+    said = [f"{sign} {schema[key]:g}" for key, sign in limits.items() if key in schema]
+    return " ".join([str(schema.get("type", "any")), *said])
+
+
+def api() -> str:
+    """List the public names of the package, from their docstrings."""
+    lines = ["# Python", "", inspect.cleandoc(fsvm_cli.__doc__ or ""), ""]
+    for name in fsvm_cli.__all__:
+        value = getattr(fsvm_cli, name)
+        directive = "autoclass" if inspect.isclass(value) else "autofunction"
+        lines += ["```{eval-rst}", f".. {directive}:: fsvm_cli.{name}"]
+        lines += ["   :members:"] if directive == "autoclass" and name not in KERNELS_AND_ERRORS else []
+        lines += ["```", ""]
+    return "\n".join(lines)
+
+
+KERNELS_AND_ERRORS = {kernel.__name__ for kernel in KERNELS.values()} | {"Kernel", "ConvergenceError"}
+
+
+def commands() -> str:
+    """Show the help of every command."""
+    context = click.Context(cli, info_name="fsvm")
+    lines = ["# Commands", "", _help(cli, context)]
+    for name in COMMANDS:
+        command = cli.get_command(context, name)
+        assert command is not None
+        lines += ["", f"## fsvm {name}", "", _help(command, click.Context(command, info_name=name, parent=context))]
+        outer = click.Context(command, info_name=f"fsvm {name}")
+        for inner in getattr(command, "commands", {}).values():
+            of_inner = click.Context(inner, info_name=inner.name, parent=outer)
+            lines += ["", f"### fsvm {name} {inner.name}", "", _help(inner, of_inner)]
+    return "\n".join(lines) + "\n"
+
+
+def _help(command: click.Command, context: click.Context) -> str:
+    return f"```text\n{command.get_help(context)}\n```"
+
+
+def bibliography() -> str:
+    """List the references."""
+    lines = ["# References", ""]
+    for key, each in references().items():
+        address = f" <{each.address}>" if each.address else ""
+        lines += [f"- **{key}**: {each.in_words()}{address}" + (f" *{each.note}.*" if each.note else "")]
+    return "\n".join(lines) + "\n"
+
+
+def results(root: Path) -> str:
+    """Show the scorecard of all documents, and a table of claims for each."""
+    scorecard = scorecard_of(results_folders(root))
+    verdicts = [verdict for verdict in reversed(GRAVEST_FIRST) if (scorecard["verdict"] == verdict).any()]
+    lines = ["# Results of all documents", "", textwrap.dedent(INTRODUCTION), ""]
+    lines += _table(("document", *verdicts, "in all"), counts(scorecard, verdicts))
+    for document, rows in scorecard.groupby("document"):
+        reference = references().get(str(document))
+        lines += ["", f"## {document}", "", "" if reference is None else reference.in_words(), ""]
+        cells = (
+            (row.id, row.printed, f"{row.obtained} [{row.interval}]" if row.interval else row.obtained, row.verdict,
+             row.config)
+            for row in rows.itertuples(index=False)
+        )  # fmt: skip
+        lines += _table(("claim", "printed", "obtained", "verdict", "experiment"), cells)
+    return "\n".join(lines) + "\n"
+
+
+BEGIN, END = "<!-- scorecard -->", "<!-- /scorecard -->"
+INTRODUCTION = """\
+Each published claim is counted once, by the experiment that decides it; [how claims are judged](../verdicts.md). The
+same as a page with figures and all evidence: `fsvm report results`, which writes `results/index.html`.
+"""
+
+
+def write_scorecard_of_readme() -> None:
+    """Put the totals of the scorecard into the README."""
+    path = ROOT / "README.md"
+    before, _, rest = path.read_text(encoding="utf-8").partition(BEGIN)
+    path.write_text(before + totals() + END + rest.partition(END)[2], encoding="utf-8")
+
+
+def totals() -> str:
+    """Write the totals of the committed scorecard, as they stand in the README."""
+    scorecard = pd.read_csv(ROOT / "results" / "scorecard.csv", keep_default_na=False)
+    verdicts = list(reversed(GRAVEST_FIRST))
+    return "\n".join([BEGIN, *_table(("document", *verdicts, "in all"), counts(scorecard, verdicts)), ""])
+
+
+def counts(scorecard: pd.DataFrame, verdicts: Sequence[str]) -> list[tuple[str, ...]]:
+    """Count the verdicts of each document."""
+    return [
+        (str(document), *(str(int((rows["verdict"] == verdict).sum())) for verdict in verdicts), str(len(rows)))
+        for document, rows in scorecard.groupby("document")
+    ]
+
+
+def _table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
+    cells = [[" ".join(str(cell).replace("|", "\\|").split()) for cell in row] for row in rows]
+    return [f"| {' | '.join(columns)} |", "|" + " --- |" * len(columns), *(f"| {' | '.join(row)} |" for row in cells)]
+
+
+if __name__ == "__main__":
+    write_scorecard_of_readme()

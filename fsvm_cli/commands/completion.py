@@ -1,0 +1,65 @@
+"""`fsvm completion`, and what a shell proposes for the arguments of other commands."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+from click.shell_completion import CompletionItem, get_completion_class
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    Proposals = list[CompletionItem]
+
+VARIABLE = "_FSVM_COMPLETE"
+"""The environment variable by which a shell asks for proposals."""
+START_UP_FILES = {"bash": "~/.bashrc", "zsh": "~/.zshrc", "fish": "~/.config/fish/config.fish"}
+
+
+@click.command("completion")
+@click.argument("shell", type=click.Choice(list(START_UP_FILES)))
+@click.pass_context
+def command(ctx: click.Context, shell: str) -> None:
+    """Print what makes a shell complete commands, configs, methods and data sets.
+
+    Add to the shell's start-up file: for bash and zsh eval "$(fsvm completion SHELL)", for fish
+    fsvm completion fish | source.
+    """
+    of_shell = get_completion_class(shell)
+    assert of_shell is not None
+    completion = of_shell(ctx.find_root().command, {}, "fsvm", VARIABLE)
+    # What `source` does, without a look at the version of the bash that is installed.
+    click.echo(completion.source_template % completion.source_vars())
+
+
+def configs(_: click.Context, __: click.Parameter, incomplete: str) -> Proposals:
+    """Propose the configs that come with fsvm, and files."""
+    from fsvm_cli.shipped import shipped_names
+
+    return [*_beginning_with(incomplete, shipped_names("configs")), CompletionItem(incomplete, type="file")]
+
+
+def data_sets(_: click.Context, __: click.Parameter, incomplete: str) -> Proposals:
+    """Propose the data sets that fsvm knows, those of other packages among them."""
+    from fsvm_cli.data.catalogue import data_cards
+
+    return _beginning_with(incomplete, data_cards())
+
+
+def methods(_: click.Context, __: click.Parameter, incomplete: str) -> Proposals:
+    """Propose ranking methods and feature extractors."""
+    from fsvm_cli.extraction.registry import extraction_methods
+
+    return [*rankings(_, __, incomplete), *_beginning_with(incomplete, extraction_methods())]
+
+
+def rankings(_: click.Context, __: click.Parameter, incomplete: str) -> Proposals:
+    """Propose ranking methods."""
+    from fsvm_cli.ranking.registry import ranking_methods
+
+    return _beginning_with(incomplete, ranking_methods())
+
+
+def _beginning_with(incomplete: str, names: Iterable[str]) -> Proposals:
+    return [CompletionItem(name) for name in names if name.startswith(incomplete)]

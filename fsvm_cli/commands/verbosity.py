@@ -1,0 +1,61 @@
+"""How much a command tells of its work: `--quiet` nothing but mistakes, `--verbose` the time of each step, too."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+Command = TypeVar("Command", bound="Callable[..., Any]")
+
+QUIET = "fsvm.quiet"
+VERBOSE = "fsvm.verbose"
+
+
+def with_verbosity(command: Command) -> Command:
+    """Give a command the options `--quiet` and `--verbose`."""
+    for name, key, words in (
+        ("--verbose", VERBOSE, "Tell how long each step took."),
+        ("--quiet", QUIET, "Tell nothing but mistakes."),
+    ):
+        command = click.option(name, is_flag=True, expose_value=False, callback=_noting(key), help=words)(command)
+    return command
+
+
+def _noting(key: str) -> Callable[[click.Context, click.Parameter, bool], None]:
+    def note(ctx: click.Context, _: click.Parameter, value: bool) -> None:
+        ctx.meta[key] = value
+        if ctx.meta.get(QUIET) and ctx.meta.get(VERBOSE):
+            raise click.UsageError("--quiet and --verbose ask for opposite things; leave out one", ctx)
+
+    return note
+
+
+def is_quiet() -> bool:
+    """Whether the command that runs was asked to be quiet."""
+    return _is_set(QUIET)
+
+
+def tell(message: str, *, err: bool = False) -> None:
+    """Print a line, unless the command was asked to be quiet."""
+    if not is_quiet():
+        click.echo(message, err=err)
+
+
+@contextlib.contextmanager
+def step(name: str) -> Iterator[None]:
+    """Run a step, and tell how long it took where that was asked for."""
+    begin = time.monotonic()
+    yield
+    if _is_set(VERBOSE):
+        click.echo(f"{name}: {time.monotonic() - begin:.1f} s", err=True)
+
+
+def _is_set(key: str) -> bool:
+    context = click.get_current_context(silent=True)
+    return bool(context is not None and context.meta.get(key))

@@ -1,0 +1,155 @@
+"""Rankings compared over several experiments, by the ranks of the areas under their curves."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from fsvm_cli.evaluation.many_data_sets import mean_ranks
+from fsvm_cli.evaluation.signed_ranks import signed_rank_p_value
+from fsvm_cli.evaluation.statistics import holm
+from fsvm_cli.experiment.provenance import is_collection, read_run
+from fsvm_cli.report.folder import CURVES_NAME
+from fsvm_cli.report.ranking_statistics import area_under_curve
+from fsvm_cli.report.table_files import read_table
+from fsvm_cli.spec.rankings import LEAK
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from fsvm_cli.evaluation.many_data_sets import MeanRanks
+    from fsvm_cli.spec.extractors import Extraction
+    from fsvm_cli.spec.rankings import Ranking
+    from fsvm_cli.spec.schema import Config
+
+LEAST_DATA_SETS = 4
+"""Over fewer, no difference can be told."""
+
+
+@dataclass(frozen=True)
+class RankComparison:
+    """Rankings that stand together in several experiments.
+
+    Attributes
+    ----------
+    areas : DataFrame
+        Mean area under the test curve, one row for each experiment, one column for each ranking.
+    found : MeanRanks
+        In the order of the columns.
+    pairs : DataFrame
+        Columns `first`, `second`, `wins` (experiments where the first has the larger area), `p` of Wilcoxon's
+        signed-rank test, and `p_holm`.
+    """
+
+    areas: pd.DataFrame
+    found: MeanRanks
+    pairs: pd.DataFrame
+
+    def in_words(self) -> str:
+        """Say what Friedman's test finds, and from which difference on two mean ranks differ."""
+        p = "< 0.0001" if self.found.p < 1e-4 else f"{self.found.p:.2g}"
+        return (
+            f"Over {len(self.areas)} data sets ({', '.join(map(str, self.areas.index))}), one experiment each. "
+            f"Friedman: chi-square {self.found.chi_square:.2f}, p {p}; mean ranks further apart than "
+            f"{self.found.critical_difference:.2f} differ at the level .05 (Nemenyi)."
+        )
+
+
+def areas_of(folders: Sequence[Path]) -> pd.DataFrame:
+    """List the mean areas under the test curves of experiments, by their first figure of merit.
+
+    A data set counts once, with the first of its experiments; variants of another experiment, controls and runs with
+    overrides do not count, nor do rankings that see the test part, or begin with the worst. Of several training sizes
+    the largest counts. A ranking goes by its method, or by its label where an experiment has several of one method.
+
+    Returns
+    -------
+    DataFrame
+        One row for each experiment, one column for each ranking; NaN where an experiment has no such ranking.
+    """
+    by_data: dict[str, tuple[str, dict[str, float]]] = {}
+    for folder in folders:
+        if is_collection(folder):
+            continue
+        config, run = read_run(folder)
+        names = _names(config)
+        counts = config.variant_of is None and config.control is None and not run["overrides"]
+        if names and counts and run["data"]["name"] not in by_data:
+            curves = read_table(folder / CURVES_NAME)
+            areas = _areas(curves, config.metrics[0], list(names))
+            named = {names[label]: area for label, area in areas.items()}
+            by_data[run["data"]["name"]] = (folder.resolve().name, named)
+    return pd.DataFrame.from_dict(dict(by_data.values()), orient="index").sort_index()
+
+
+def _names(config: Config) -> dict[str, str]:
+    """Name the rankings and extractors that are compared, by their labels."""
+    best_first = [each for each in config.rankings if each.order == "best-first" and not each.label.endswith(LEAK)]
+    compared: tuple[Ranking | Extraction, ...] = (*best_first, *config.extractors)
+    counts = Counter(each.method for each in compared)
+    return {each.label: each.method if counts[each.method] == 1 else each.label for each in compared}
+
+
+def _areas(curves: pd.DataFrame, metric: str, labels: Sequence[str]) -> dict[str, float]:
+    shown = curves[(curves["metric"] == metric) & (curves["part"] == "test") & curves["ranking"].isin(labels)]
+    largest = shown[shown["train_size"] == shown["train_size"].max()]
+    return {
+        str(label): float(area_under_curve(rows["mean"].to_numpy(), rows["n_features"].to_numpy()))
+        for label, rows in largest.sort_values("n_features").groupby("ranking", sort=False)
+    }
+
+
+def compare_over_experiments(areas: pd.DataFrame) -> RankComparison | None:
+    """Compare rankings over the experiments in which all of them stand.
+
+    Which rankings these are: of the sets that grow from a pair, each time by the ranking that keeps most experiments,
+    the one with the most comparisons, (rankings - 1) x experiments.
+
+    Parameters
+    ----------
+    areas : DataFrame
+        From `areas_of`.
+
+    Returns
+    -------
+    RankComparison or None
+        None where no two rankings share `LEAST_DATA_SETS` experiments.
+    """
+    there = areas.notna().to_numpy()
+    sets = [grown for pair in itertools.combinations(range(there.shape[1]), 2) for grown in _growing(there, pair)]
+    if not sets:
+        return None
+    columns = max(sets, key=lambda grown: (len(grown) - 1) * there[:, grown].all(axis=1).sum())
+    labels = [areas.columns[place] for place in columns]
+    block = areas[labels].dropna()
+    ranks = mean_ranks(block.to_numpy())
+    return RankComparison(block, ranks, _pairs(block))
+
+
+def _growing(there: NDArray[np.bool_], pair: tuple[int, int]) -> Iterator[list[int]]:
+    """Yield a pair of columns, and what it grows to, as long as enough rows have them all."""
+    grown = list(pair)
+    while there[:, grown].all(axis=1).sum() >= LEAST_DATA_SETS:
+        yield list(grown)
+        kept = there[there[:, grown].all(axis=1)].sum(axis=0)
+        kept[grown] = -1
+        if kept.max() < LEAST_DATA_SETS:
+            return
+        grown.append(int(np.argmax(kept)))
+
+
+def _pairs(block: pd.DataFrame) -> pd.DataFrame:
+    rows = []
+    for first, second in itertools.combinations(block.columns, 2):
+        differences = (block[first] - block[second]).to_numpy()
+        rows.append((first, second, int(np.count_nonzero(differences > 0)), signed_rank_p_value(differences)))
+    table = pd.DataFrame(rows, columns=["first", "second", "wins", "p"])
+    return table.assign(p_holm=holm(table["p"].to_numpy()))

@@ -1,0 +1,170 @@
+"""What the documentation says is true: commands run, snippets work, columns and keys are described."""
+
+from __future__ import annotations
+
+import csv
+import re
+import shlex
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+
+import fsvm_cli
+from fsvm_cli.cli import COMMANDS
+from fsvm_cli.data.dataset import Dataset
+from fsvm_cli.report.ranking_statistics import PAIR_COLUMNS, SUMMARY_COLUMNS
+from fsvm_cli.report.recommendation import COLUMNS as RECOMMENDATION_COLUMNS
+from tests.helpers.calling import CHECKOUT, fsvm_here
+
+DOCS = CHECKOUT / "docs"
+sys.path.insert(0, str(DOCS))
+import generate  # noqa: E402 - where Sphinx finds it, too
+
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+PAGES = [*(path for path in sorted(DOCS.rglob("*.md")) if path.parent.name != "generated"), CHECKOUT / "README.md"]
+
+
+def blocks(path: Path, *languages: str) -> list[tuple[str, str]]:
+    """List the fenced blocks of a page in some languages, with these."""
+    return [found for found in BLOCK.findall(path.read_text(encoding="utf-8")) if found[0] in languages]
+
+
+def run(block: str, few_splits: list[str]) -> None:
+    """Run the commands of a block, each of which must succeed."""
+    for line in block.splitlines():
+        program, *arguments = shlex.split(line, comments=True)
+        assert program == "fsvm"
+        quick = few_splits if arguments[0] == "run" and "--splits" not in arguments else []
+        answer = fsvm_here(*arguments, *quick, *(["--jobs", "1"] if arguments[0] == "run" else []))
+        assert answer.code == 0, (line, answer.err)
+
+
+@pytest.mark.slow
+def test_the_tutorial_from_a_table_does_what_it_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, plain_figures: None
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for language, block in blocks(DOCS / "tutorials" / "table.md", "python", "sh"):
+        if language == "python":
+            exec(block, {})
+        else:
+            run(block, [])
+    assert (tmp_path / "wines.joblib").exists()
+    assert (tmp_path / "first-look" / "wines" / "index.html").exists()
+
+
+@pytest.mark.slow
+def test_the_tutorial_from_a_paper_ends_in_verdicts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, plain_figures: None
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    config = tmp_path / "fisher-wine.yaml"
+    for language, block in blocks(DOCS / "tutorials" / "paper.md", "yaml", "sh"):
+        if language == "yaml":
+            config.write_text((config.read_text() if config.exists() else "") + block)
+        else:
+            run(block, ["--set", "protocol.splits=6", "--out", "results"])
+    verdicts = pd.read_csv(tmp_path / "results" / "fisher-wine" / "published.csv")
+    assert verdicts["id"].tolist() == ["five.accuracy", "five.better"]
+    assert np.isfinite(verdicts["reproduced"]).all()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_every_command_that_is_named_exists(page: Path) -> None:
+    in_blocks = "\n".join(block for _, block in blocks(page, "sh"))
+    in_lines = BLOCK.sub("", page.read_text(encoding="utf-8"))
+    named = re.findall(r"^fsvm ([a-z]\w*)", in_blocks, re.MULTILINE) + re.findall(r"`fsvm ([a-z]\w*)", in_lines)
+    assert set(named) <= set(COMMANDS)
+
+
+@pytest.mark.parametrize("name", generate.snippets())
+def test_the_lines_of_the_gallery_draw_a_picture(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rng: np.random.Generator
+) -> None:
+    X = rng.normal(size=(24, 4))
+    y = np.digitize(X[:, 0], np.quantile(X[:, 0], [1 / 3, 2 / 3]))
+    small = Dataset("small", X, y, tuple("abcd"), ("low", "middle", "high"), sha256="0" * 64)
+    monkeypatch.setattr(fsvm_cli, "load_dataset", lambda _: small, raising=False)
+    # To write the file takes longer than the rest.
+    monkeypatch.setattr(plt, "savefig", lambda name, **_: Path(name).write_text(plt.gca().get_title()))
+    code = generate.snippets()[name]
+    assert len(list(filter(None, code.splitlines()))) <= 10
+    if name in {"ard", "kpd", "wrapper"}:  # the contract of methods runs them; these take seconds
+        compile(code, name, "exec")
+        return
+    assert name in (tmp_path / generate.run_snippet(code, tmp_path)).read_text()
+    assert not plt.get_fignums()
+
+
+def test_every_column_of_every_table_is_explained() -> None:
+    text = (DOCS / "tables.md").read_text(encoding="utf-8")
+    explained = {
+        name for cell in re.findall(r"^\| (`.*?) \|", text, re.MULTILINE) for name in re.findall(r"`(.*?)`", cell)
+    }
+    columns = {*PAIR_COLUMNS, *SUMMARY_COLUMNS, *RECOMMENDATION_COLUMNS}
+    for path in [*(CHECKOUT / "results").glob("*/*.csv"), CHECKOUT / "results" / "scorecard.csv"]:
+        if path.name not in {"overview.csv", "timings.csv"}:
+            with path.open(encoding="utf-8") as stream:
+                columns |= set(next(csv.reader(stream)))
+    beginnings = tuple(name.removesuffix("...") for name in explained if name.endswith("..."))
+    assert {column for column in columns - explained if not column.startswith(beginnings)} == set()
+
+
+def test_the_reference_names_every_key() -> None:
+    schema = {
+        "$defs": {
+            "Config": {
+                "description": "One experiment.\n\nMore.",
+                "required": ["title"],
+                "properties": {
+                    "title": {"type": "string", "description": "A | title."},
+                    "C": {"type": "number", "exclusiveMinimum": 0, "default": 1, "description": "Price."},
+                    "kind": {"anyOf": [{"const": "a"}, {"$ref": "#/$defs/Other"}], "description": "Either."},
+                },
+            },
+            "Other": {"properties": {"words": {"type": "array", "items": {"enum": ["x", "y"]}, "description": "W."}}},
+        }
+    }
+    page = generate.config_reference(schema)
+    for line in (
+        "| `title` | string | A \\| title. |",
+        "| `C` (default `1`) | number > 0 | Price. |",
+        "| `kind` (default `none`) | `a` or [Other](#other) | Either. |",
+        "| `words` (default `none`) | list of `x`, `y` | W. |",
+    ):
+        assert line in page
+    assert "More." not in page
+
+
+def test_generated_pages_tell_of_everything() -> None:
+    assert all(f"fsvm_cli.{name}\n" in generate.api() for name in fsvm_cli.__all__)
+    assert "## fsvm completion" in generate.commands()
+    assert "**weston2000**" in generate.bibliography()
+
+
+def test_the_lines_of_python_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rng: np.random.Generator) -> None:
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(CHECKOUT / "results" / "wine", tmp_path / "results" / "wine")
+    mine = pd.DataFrame(rng.normal(size=(12, 3)), columns=list("abc")).assign(kind=list("xy") * 6)
+    mine.to_csv("mine.csv", index=False)
+    (_, of_readme), *_ = blocks(CHECKOUT / "README.md", "python")
+    (_, of_page), *_ = blocks(DOCS / "python.md", "python")
+    found: dict[str, Any] = {}
+    for block in (of_readme, of_page):
+        exec(block, found)
+    assert found["model"][1].n_features_to_select == 5
+    assert len(found["table"]) == 3
+    assert not found["verdicts"].empty
+    assert len([line for line in of_readme.splitlines() if line]) == 5
+
+
+def test_the_scorecard_of_the_readme_is_the_committed_one() -> None:
+    readme = (CHECKOUT / "README.md").read_text(encoding="utf-8")
+    assert generate.totals() in readme, "run: python docs/generate.py"

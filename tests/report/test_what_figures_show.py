@@ -1,0 +1,102 @@
+"""What is drawn of committed tables: order, ticks, panels, and nothing that does not exist."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from fsvm_cli.experiment.provenance import read_run
+from fsvm_cli.report.curves import draw_curves, existing_components, ticks_among
+from fsvm_cli.report.forest import draw_forest
+from fsvm_cli.report.scores import MAX_NAMED, draw_scores
+from fsvm_cli.report.stability import draw_stability
+from fsvm_cli.report.table_files import read_table
+from fsvm_cli.report.words import FACT_TITLES
+from fsvm_cli.spec.claims.kinds.problem import FACT_UNITS
+
+RESULTS = Path(__file__).parents[2] / "results"
+
+
+def texts(path: Path) -> list[str]:
+    """List the texts of a figure, in the order in which they are drawn."""
+    return [text.strip() for text in re.findall(r"<!-- (.*?) -->", path.read_text(encoding="utf-8"), re.DOTALL)]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "ticks"),
+    [
+        ((7,), [7]),
+        (tuple(range(1, 14)), [1, 2, 4, 6, 7, 8, 10, 12, 13]),
+        ((1, 2, 3, 100), [3, 100]),
+        ((10, 20, 30), [10, 20, 30]),
+    ],
+)
+def test_ticks_are_measured_sizes_that_do_not_touch(sizes: tuple[int, ...], ticks: list[int]) -> None:
+    found = ticks_among(sizes)
+    assert set(found) <= set(sizes)
+    assert found[-1] == sizes[-1]
+    if len(sizes) <= 3:
+        assert found == ticks
+    gaps = [after - before for before, after in itertools.pairwise(found)]
+    assert all(gap >= 0.09 * (sizes[-1] - sizes[0]) for gap in gaps)
+    assert len(found) <= 9
+
+
+def test_discriminants_that_do_not_exist_are_not_drawn() -> None:
+    config, run = read_run(RESULTS / "infoprop-vehicle")
+    curves = read_table(RESULTS / "infoprop-vehicle" / "curves.csv")
+    shown = existing_components(curves, config, len(run["data"]["class_names"]))
+    sizes = {label: sorted(set(rows["n_features"])) for label, rows in shown.groupby("ranking")}
+    assert sizes["lda"] == [4], "four classes have three discriminants, and 4 is the first size that holds them"
+    assert sizes["pca"] == [4, 8, 12, 18]
+
+
+def test_scores_fall_unless_the_order_of_the_file_is_asked_for(tmp_path: Path) -> None:
+    config, _ = read_run(RESULTS / "wine")
+    scores = read_table(RESULTS / "wine" / "scores.csv")
+    first = scores[scores["ranking"] == scores["ranking"].iloc[0]]
+    by_score = first.sort_values("mean", ascending=False)["feature"].tolist()
+    (path,) = draw_scores(scores, config, tmp_path, ("svg",))
+    assert [text for text in texts(path) if text in by_score] == by_score
+    (path,) = draw_scores(scores, config, tmp_path, ("svg",), "file")
+    assert [text for text in texts(path) if text in by_score] == first["feature"].tolist()
+    many = pd.concat([first.assign(feature=[f"{name} {copy}" for name in first["feature"]]) for copy in range(4)])
+    (path,) = draw_scores(many, config.model_copy(update={"rankings": config.rankings[:1]}), tmp_path, ("svg",))
+    assert f"{MAX_NAMED} of {len(many)} features shown" in " ".join(texts(path))
+
+
+def test_many_curves_have_a_panel_each(tmp_path: Path) -> None:
+    config, _ = read_run(RESULTS / "wine")
+    curves = read_table(RESULTS / "wine" / "curves.csv")
+    first = curves[curves["ranking"] == curves["ranking"].iloc[0]]
+    labels = [f"ranking {number}" for number in range(7)]
+    (path,) = draw_curves(pd.concat([first.assign(ranking=label) for label in labels]), config, tmp_path, ("svg",))
+    assert [text for text in texts(path) if text in labels] == labels
+    assert any("band: 95 % interval" in text for text in texts(path))
+
+
+def test_printed_numbers_stand_beside_ours_by_their_units(tmp_path: Path) -> None:
+    config, _ = read_run(RESULTS / "infoprop-led24")
+    (path,) = draw_forest(read_table(RESULTS / "infoprop-led24" / "published.csv"), config.title, tmp_path, ("svg",))
+    found = texts(path)
+    assert "per cent" in found
+    assert "information of the classifier" in found
+    assert not [text for text in found if text.startswith("number of features")], "facts about the data are no results"
+    assert draw_forest(read_table(RESULTS / "wine" / "published.csv"), config.title, tmp_path, ("svg",)) == []
+
+
+def test_stability_stands_below_the_figure_of_merit(tmp_path: Path) -> None:
+    config, _ = read_run(RESULTS / "wine")
+    tables = [read_table(RESULTS / "wine" / f"{name}.csv") for name in ("curves", "selection")]
+    (path,) = draw_stability(*tables, config, tmp_path, ("svg",))
+    assert {"Test accuracy (%)", "Stability of the choice", "Number of retained features"} <= set(texts(path))
+    few = tables[1][tables[1]["n_features"] < 3]
+    assert draw_stability(tables[0], few, config, tmp_path, ("svg",)) == []
+
+
+def test_every_fact_that_claims_know_has_a_name_for_people() -> None:
+    assert set(FACT_TITLES) == set(FACT_UNITS)
