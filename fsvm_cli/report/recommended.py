@@ -51,13 +51,13 @@ def describe_recommendation(table: pd.DataFrame, config: Config, folder: Path, r
     tied = rankings[rankings["tied"] & ~rankings["recommended"]].to_dict("records")
     if tied:
         others = "; ".join(f"{each['ranking']} ({_features(each)}, {_value(each)})" for each in tied)
-        yield f"Not told apart from the best by the corrected test, and not smaller: {others}."
+        yield f"Not told apart from the best of all means by the corrected test: {others}."
     worse = rankings[~rankings["tied"]].to_dict("records")
     if worse:
         others = "; ".join(
             f"{each['ranking']} (by {100 * each['behind_best']:.1f}, {_features(each)})" for each in worse
         )
-        yield f"Worse than the best by the corrected test: {others}."
+        yield f"Worse than the best of all means by the corrected test: {others}."
     yield (
         "Not known: how rows of another time or place would fare, and which of several features that say the same is "
         "the cause. Method and size were chosen on these test parts, so that the accuracy is somewhat too high; rows "
