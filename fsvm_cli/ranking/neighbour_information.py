@@ -41,7 +41,7 @@ def neighbour_information(
     -----
     Source: B. C. Ross, "Mutual Information between Discrete and Continuous Data Sets", PLoS ONE 9(2), 2014, e87357,
     equation 2, with the strict inequality of scikit-learn's `mutual_info_classif`, whose noise this is, too. That
-    searches trees, in so many steps for each feature that hundreds of samples take it 30 times as long.
+    searches trees, in so many steps for each feature that hundreds of samples take it over ten times as long.
     """
     x = values / values.std()
     x = x + NOISE * max(1.0, np.abs(x).mean()) * noise

@@ -122,8 +122,9 @@ def recommendation(experiment: Experiment, collected: Mapping[tuple[str, int], C
         )
     table = _compared(pd.DataFrame(rows), np.stack(at_choice, axis=1), np.stack(at_best, axis=1), ratio)
     references = [_all_features(found[0][1], splits, metric, ratio)] if config.shares_classifier else []
-    references += [_majority(experiment)] if metric == "accuracy" else []
+    references += [_majority(experiment, metric)] if metric in {"accuracy", "balanced-accuracy"} else []
     table = pd.concat([table, pd.DataFrame(references)], ignore_index=True)
+    table = table.astype({"n_features": "Int64", "best_n_features": "Int64"})  # whole, also where there is none
     return table.assign(metric=metric, n_trials=len(splits)).reindex(columns=COLUMNS)
 
 
@@ -171,13 +172,13 @@ def _all_features(trials: CompleteTrials, splits: NDArray[np.intp], metric: str,
     }
 
 
-def _majority(experiment: Experiment) -> dict[str, object]:
+def _majority(experiment: Experiment, metric: str) -> dict[str, object]:
     source = experiment.source
     counts = np.bincount(source.dataset.y) if isinstance(source, FixedSource) else np.ones(source.n_classes)
     return {
         "ranking": MAJORITY,
         "n_features": 0,
-        "mean": counts.max() / counts.sum(),
+        "mean": counts.max() / counts.sum() if metric == "accuracy" else 1 / source.n_classes,
         "tied": False,
         "recommended": False,
     }

@@ -146,6 +146,7 @@ def test_a_run_of_it_ends_in_a_recommendation(rng: np.random.Generator) -> None:
     assert "Recommended: " in said
     assert "Not known: " in said
     assert "The model, fitted on all rows: fsvm export results/mine --model model.joblib" in said
+    assert not re.search(r"\.0 features", said)
     larger = chosen["best_n_features"].item() > chosen["n_features"].item()
     assert (f"The mean is highest with {chosen['best_n_features'].item():.0f} features" in said) == larger
     steady = set(str(chosen["steady_features"].item()).split("; "))
