@@ -69,7 +69,8 @@ def describe_recommendation(table: pd.DataFrame, config: Config, folder: Path, r
 
 
 def _features(row: Mapping[Any, Any]) -> str:
-    return f"{row['n_features']} feature{'s' if row['n_features'] != 1 else ''}"
+    size = int(row["n_features"])  # which a table that was read again may have as 6.0
+    return f"{size} feature{'s' if size != 1 else ''}"
 
 
 def _value(row: Mapping[Any, Any]) -> str:
@@ -86,7 +87,7 @@ def _steady(features: object, they: str) -> str:
 
 def _larger(row: Mapping[Any, Any]) -> str:
     """Say what the rule leaves out: it favours small sets, and what it leaves out may be of use."""
-    n_best = row["best_n_features"]
+    n_best = int(row["best_n_features"])
     return (
         f"The rule takes the smallest set within one standard error. The mean is highest with {n_best} features "
         f"({100 * row['best_mean']:.1f} %): who would rather keep a feature too many than lose one keeps {n_best}. "
@@ -102,4 +103,4 @@ def _command(config: Config, data: FileSpec, folder: Path, row: Mapping[Any, Any
             words += [f"--{option}", str(getattr(data, option))]
     words += [word for option in ("drop", "na") for value in getattr(data, option) for word in (f"--{option}", value)]
     words += ["--dense"] * data.dense
-    return shlex.join([*words, "--keep", str(row["n_features"]), "--out", "selected.csv"])
+    return shlex.join([*words, "--keep", str(int(row["n_features"])), "--out", "selected.csv"])
