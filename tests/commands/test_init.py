@@ -14,8 +14,10 @@ from click.testing import CliRunner, Result
 
 from fsvm_cli.cli import cli
 from fsvm_cli.errors import DataError, UsageError
+from fsvm_cli.experiment.export import export
 from fsvm_cli.experiment.plan import plan
 from fsvm_cli.report.complete_trials import collect
+from fsvm_cli.report.recommended import describe_recommendation
 from fsvm_cli.runner.verify import stored_config
 from fsvm_cli.spec.load import load_any
 from fsvm_cli.store.store import Store
@@ -155,3 +157,37 @@ def test_a_run_of_it_ends_in_a_recommendation(rng: np.random.Generator) -> None:
     fsvm(*command[1:])
     assert pd.read_csv("selected.csv").columns[-1] == "y"
     fsvm("verify", "results/mine")
+
+
+@pytest.mark.parametrize(
+    ("ranking", "classifier", "options"),
+    [
+        ("{method: rfe, step: 0.5}", "{kernel: linear, C: 1, class_weight: balanced}", ("step=0.5", "class_weight=")),
+        ("{method: gradient-angle}", "{kernel: gaussian, theta: 4, C: 2}", ("kernel=", "theta=4", "C=2")),
+        ("{method: fisher}", "{kernel: gaussian, theta: 4, C: 2}", ()),
+        ("{method: rfe}", "{kernel: linear, C: 1, tune: {C: [0.1, 1], folds: 2}}", None),
+    ],
+)
+def test_the_command_for_the_columns_ranks_by_the_same_machine(
+    rng: np.random.Generator, ranking: str, classifier: str, options: tuple[str, ...] | None
+) -> None:
+    table(rng, 40, 4, 0.3).to_csv("mine.csv", index=False)
+    Path("mine.yaml").write_text(
+        f"title: mine\ndataset: {{file: mine.csv, target: y}}\nscaling: standard\nclassifier: {classifier}\n"
+        f"protocol: {{splits: 2, train: 2/3, seed: 1}}\nrankings: [{ranking}]\nsubsets: all\n"
+    )
+    config = load_any("mine.yaml").config
+    row = {"ranking": config.rankings[0].label, "method": config.rankings[0].method, "n_features": 2.0}
+    rest = {"metric": "accuracy", "best_n_features": 2.0, "mean": 0.7, "ci_low": 0.6, "ci_high": 0.8}
+    steady = {"tied": True, "recommended": True, "steady_features": "f0", "best_steady_features": "f0"}
+    said = "\n".join(describe_recommendation(pd.DataFrame([row | rest | steady]), config, Path(), Path("results/mine")))
+    found = re.search(r"The columns themselves: (.*)", said)
+    assert (found is None) == (options is None)
+    if found is not None and options is not None:
+        words = shlex.split(found[1])
+        assert words.count("--set") == len(options)
+        assert all(any(word.startswith(option) for word in words) for option in options)
+        fsvm(*words[1:])
+        model = export(plan(load_any("mine.yaml"), print), str(row["ranking"]), 2).fitted()
+        kept = np.array([f"f{j}" for j in range(4)])[model["selector"].get_support()]
+        assert {*pd.read_csv("selected.csv").columns} == {*kept, "y"}
