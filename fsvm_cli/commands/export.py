@@ -43,7 +43,8 @@ def command(results: Path, model: Path | None, as_code: bool, ranking: str | Non
         write_atomically(model, writers[model.suffix](fitted))
         names = experiment.source.feature_names
         kept = [name for name, is_kept in zip(names, fitted["selector"].get_support(), strict=True) if is_kept]
-        _announce(f"{model}: {label}, {n_features} features, fitted on {experiment.source.n_samples} rows")
+        several = "features" if n_features != 1 else "feature"
+        _announce(f"{model}: {label}, {n_features} {several}, fitted on {experiment.source.n_samples} rows")
         _announce(f"kept: {', '.join(kept)}")
     if as_code:
         click.echo(as_python(exported, experiment, loaded.folder), nl=False)

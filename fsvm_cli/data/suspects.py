@@ -22,6 +22,8 @@ FEWEST_ROWS = 10
 USUAL_FOLDS = 5
 LARGEST_GAPS = 1.1
 """Range of a running number for each row: some rows have been taken out."""
+FEWEST_GROUPS = 10
+"""Distinct values of a column that may name what rows belong to."""
 LARGEST_CHANCE = 0.05
 """Of a column that has nothing to do with the classes to separate them, all columns together."""
 
@@ -62,6 +64,7 @@ def suspects(  # noqa: PLR0917 - the parts of a data set
     renaming, separating = _tellers(columns, y, len(class_names))
     separating &= ~numbering
     identifying &= ~(renaming | separating)
+    grouping = _group_numbers(columns, y, ~(constant | numbering | identifying | renaming | separating))
     found = (
         ("numbers the rows", numbering, "if the rows are sorted by class, it tells the class; drop it"),
         ("the class under another name", renaming, "drop it"),
@@ -69,6 +72,7 @@ def suspects(  # noqa: PLR0917 - the parts of a data set
         ("another whole number in every row", identifying, "drop it if it names the rows"),
     )
     lines = [_about(what, [names[j] for j in np.flatnonzero(which).tolist()], remedy) for what, which, remedy in found]
+    lines.append(_about_groups([names[j] for j in np.flatnonzero(grouping).tolist()]))
     lines.append(_about_repeated_columns(names, columns, ~constant & ~renaming))
     if constant.any():
         lines.append(constant_features([names[j] for j in np.flatnonzero(constant).tolist()]))
@@ -131,6 +135,40 @@ def _tellers(
     log_chance = math.log(columns.shape[1]) + math.lgamma(n_classes + 1) - log_ways
     beyond_chance = log_chance <= math.log(LARGEST_CHANCE)
     return renaming, separating & ~renaming & beyond_chance
+
+
+def _group_numbers(
+    columns: NDArray[np.float64], y: NDArray[np.int64], considered: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
+    """Find the columns of whole numbers that repeat, each in rows of one class, as those of patients do."""
+    n_rows, n_columns = columns.shape
+    found = np.zeros(n_columns, dtype=np.bool_)
+    log_shares = np.log(np.bincount(y) / n_rows)
+    for j in np.flatnonzero(considered):
+        values = columns[:, j]
+        if (values[:100] != np.rint(values[:100])).any() or (values != np.rint(values)).any():
+            continue
+        distinct, group = np.unique(values, return_inverse=True)
+        if not FEWEST_GROUPS <= len(distinct) <= n_rows / 2:
+            continue
+        class_of_group = np.zeros(len(distinct), dtype=np.int64)
+        class_of_group[group] = y
+        if (class_of_group[group] == y).all():
+            # The chance that the rows of each value are of one class, whichever, where classes are drawn.
+            log_chances = np.logaddexp.reduce(np.bincount(group)[:, None] * log_shares, axis=1)
+            found[j] = math.log(n_columns) + log_chances.sum() <= math.log(LARGEST_CHANCE)
+    return found
+
+
+def _about_groups(names: Sequence[str]) -> str:
+    if not names:
+        return ""
+    option = f" (groups: {brief(names[0])}, or --groups {shlex.quote(brief(names[0]))})"
+    return (
+        f"suspect, each value is in rows of one class alone: {shown([_quoted(name) for name in names])}; where it "
+        "tells which rows belong together, such as those of a patient, name it"
+        f"{option}: random splits have them on both sides"
+    )
 
 
 def _about(what: str, names: Sequence[str], remedy: str) -> str:

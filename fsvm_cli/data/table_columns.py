@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import pyarrow.compute as pc
 from fsvm_cli.data.phrases import shown
 from fsvm_cli.data.preparation import Preparation
 from fsvm_cli.data.readers.numbers import has_comma, reads_as_number
+from fsvm_cli.data.suspects import FEWEST_GROUPS
 from fsvm_cli.data.table_mistakes import Mistake, of_column
 from fsvm_cli.terminal import brief
 
@@ -90,6 +92,7 @@ def columns_of(features: pa.Table, spec: TableSpec, mistakes: list[Mistake]) -> 
     words_of: list[tuple[str, ...] | None] = []
     values_of: list[NDArray[np.float64]] = []
     refused: list[str] = []
+    may_group: list[str] = []
     for column_name, column in zip(features.column_names, features.columns, strict=True):
         if _is_number(column.type):
             numbers = _to_floats(column)
@@ -117,6 +120,8 @@ def columns_of(features: pa.Table, spec: TableSpec, mistakes: list[Mistake]) -> 
             mistakes.append(of_column(column_name, f"holds {what}"))
             continue
         refused.append(f"'{brief(column_name)}' ({shown([*map(brief, values.tolist())])})")
+        if FEWEST_GROUPS <= len(values) <= len(words) / 2:
+            may_group.append(brief(column_name))
         names.append(column_name)
         words_of.append(tuple(values.tolist()))
         values_of.append(np.full(len(column), np.nan))
@@ -128,6 +133,11 @@ def columns_of(features: pa.Table, spec: TableSpec, mistakes: list[Mistake]) -> 
             "Turn each word into a feature (categorical: one-hot, or --categorical one-hot), number the words of a "
             "column (ordinal), or drop the columns."
         )
+        if may_group:
+            text += (
+                f" Where '{may_group[0]}' tells which rows belong together, such as those of a patient, name it "
+                f"(groups: {may_group[0]}, or --groups {shlex.quote(may_group[0])})."
+            )
         mistakes.append(Mistake("columns of words", text))
     columns = np.column_stack(values_of) if values_of else np.zeros((features.num_rows, 0))
     return Preparation(tuple(names), tuple(words_of), columns, spec.missing, spec.categorical)

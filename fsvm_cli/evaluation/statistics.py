@@ -86,6 +86,24 @@ def difference_interval(differences: NDArray[np.float64], test_to_train: float) 
     return MeanInterval(plain.mean, plain.std, plain.mean - half_width, plain.mean + half_width, plain.n)
 
 
+def standard_error(differences: NDArray[np.float64], test_to_train: float) -> NDArray[np.float64]:
+    """Give the standard error of mean differences on the same splits, for new data; as in `difference_interval`.
+
+    Parameters
+    ----------
+    differences : ndarray, shape (n_splits, ...)
+        At least two splits.
+    test_to_train : float
+        As in `difference_interval`.
+
+    Returns
+    -------
+    ndarray, shape (...)
+    """
+    error: NDArray[np.float64] = differences.std(axis=0, ddof=1) * np.sqrt(1 / len(differences) + test_to_train)
+    return error
+
+
 def p_value(found: MeanInterval) -> float:
     """Two-sided p-value of Student's test that a mean is 0, from its interval, plain or corrected.
 

@@ -101,6 +101,7 @@ def export(experiment: Experiment, label: str, n_features: int) -> Export:
     drawn = DrawnTrial(experiment, Trial(dataset.n_samples, config.protocol.splits), parts)
     with threadpoolctl.threadpool_limits(limits=1):
         learner = drawn.learner(config.classifier_of(ranking))
+    learner = learner.for_labels(dict(zip(dataset.y.tolist(), dataset.labels().tolist(), strict=True)))
     handed = learner.handed()
     seed = int(drawn.stream("ranking", ranking.method).integers(2**31))
     selector = ranking.estimator(**handed, random_state=seed).set_params(n_features_to_select=n_features)

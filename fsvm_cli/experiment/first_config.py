@@ -88,7 +88,8 @@ def first_config(source: DataSource, dataset: Mapping[str, Any], title: str, com
     smallest = min(counts.values())
     several = ", ".join(f"{_comment(name)} ({count})" for name, count in list(counts.items())[:MOST_SIZES])
     n_splits = 100 if data.n_samples * data.n_features <= CELLS_OF_MANY_SPLITS else 20
-    metric = "balanced-accuracy" if max(counts.values()) > LARGEST_IMBALANCE * smallest else "accuracy"
+    is_imbalanced = max(counts.values()) > LARGEST_IMBALANCE * smallest
+    metric = "balanced-accuracy" if is_imbalanced else "accuracy"
     scaling = "none" if source.is_sparse else "standard"
     lines = [
         f"# Written by: {_comment(command)}",
@@ -103,6 +104,7 @@ def first_config(source: DataSource, dataset: Mapping[str, Any], title: str, com
         "classifier:",
         "  kernel: linear  # or gaussian, with theta: its width; then rfe and gradient-angle rank by that machine",
         "  C: 1  # price of a margin violation",
+        *_weights(is_imbalanced),
         *_tuning(smallest),
         "protocol:",
         f"  splits: {n_splits}  # random ones; more make the intervals narrower, and only new ones are computed",
@@ -121,6 +123,12 @@ def _grouping(dataset: Mapping[str, Any]) -> Iterator[str]:
     """Offer groups where the data have columns that may tell them."""
     if "target" in dataset and "groups" not in dataset:
         yield "  # groups: COLUMN  # whose rows of one value, such as one patient, stay on one side of every split"
+
+
+def _weights(is_imbalanced: bool) -> Iterator[str]:
+    """Let the classes weigh the same where one is so rare that a machine would do best to overlook it."""
+    if is_imbalanced:
+        yield "  class_weight: balanced  # C is larger for the rows of rare classes, so that all classes weigh the same"
 
 
 def _tuning(smallest: int) -> Iterator[str]:

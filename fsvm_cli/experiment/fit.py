@@ -17,10 +17,11 @@ from fsvm_cli.spec.oracle import RELEVANT
 from fsvm_cli.terminal import brief
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from fractions import Fraction
 
     from fsvm_cli.data.outline import Outline
+    from fsvm_cli.mistakes import Location
     from fsvm_cli.spec.config import LoadedConfig
     from fsvm_cli.spec.protocol import Protocol
     from fsvm_cli.spec.schema import Config
@@ -73,6 +74,7 @@ def mistakes_of_fit(config: Config, data: Outline) -> Iterator[Mistake]:
     yield from _mistakes_of_claims(config, data)
     yield from _mistakes_of_oracle(config, data)
     yield from _mistakes_of_class_kernels(config, data)
+    yield from _mistakes_of_class_weights(config, data)
     for name in config.record:
         yield from record_kinds()[name].mistakes(config, data)
     if data.is_sparse:
@@ -174,7 +176,18 @@ def _mistakes_of_class_kernels(config: Config, data: Outline) -> Iterator[Mistak
                 here, f"the two classes of {data.name} share one machine; give it its kernel by 'kernel' alone"
             )
             continue
-        for name in named:
-            if name not in data.class_names:
-                has = shown(data.class_names, MAX_CLASSES)
-                yield Mistake((*here, name, "<key>"), f"{data.name} has no class '{brief(name)}'; it has {has}")
+        yield from _unknown_classes(named, here, data)
+
+
+def _mistakes_of_class_weights(config: Config, data: Outline) -> Iterator[Mistake]:
+    for location, classifier in config.classifiers_written():
+        weights = classifier.class_weight if isinstance(classifier, Classifier) else None
+        if isinstance(weights, dict):
+            yield from _unknown_classes(weights, (*location, "class_weight"), data)
+
+
+def _unknown_classes(named: Iterable[str], here: Location, data: Outline) -> Iterator[Mistake]:
+    for name in named:
+        if name not in data.class_names:
+            has = shown(data.class_names, MAX_CLASSES)
+            yield Mistake((*here, name, "<key>"), f"{data.name} has no class '{brief(name)}'; it has {has}")

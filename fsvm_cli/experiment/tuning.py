@@ -67,6 +67,7 @@ def tuned(
             n_classes=n_classes,
             tolerance=machine.tolerance,
             ties=step.ties,
+            class_weight=machine.class_weight,
         )
         machine = dataclasses.replace(
             machine,

@@ -332,7 +332,9 @@ def _choices(folder: Path) -> list[str]:
 
 
 def _command(folder: Path, run: Mapping[str, Any]) -> str:
-    words = ["fsvm", "run", folder.resolve().name]
+    # What is no name of a config that comes with fsvm is the file of one.
+    is_own = "file" in run["config"]["dataset"]
+    words = ["fsvm", "run", f"{folder.resolve().name}.yaml" if is_own else folder.resolve().name]
     for key, value in run["overrides"].items():
         words += ["--set", f"{key}={value}"]
     return shlex.join(words)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 from annotated_types import Ge
 
-from fsvm_cli.ranking.machine_ranker import MachineRanker
+from fsvm_cli.ranking.machine_ranker import WeightedMachineRanker
 from fsvm_cli.svm import fit_one_vs_rest
 from fsvm_cli.svm.one_vs_rest import TIE_TOLERANCES
 from fsvm_cli.svm.training_set import training_set
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-class GradientAngle(MachineRanker):
+class GradientAngle(WeightedMachineRanker):
     """How closely the decision function's gradient follows each axis, near the decision boundary.
 
     With g the decision function of a machine, and the mean taken over the points x_i near its margin,
@@ -42,6 +42,8 @@ class GradientAngle(MachineRanker):
     tolerance : float, default=1e-6
         Relative duality gap of the machines.
     solver : str, default="auto"
+    class_weight : mapping of class label to float, "balanced", or None, default=None
+        What C is multiplied by for the samples of a class; "balanced" is n / (n_classes * samples of the class).
     n_features_to_select : int or None, default=None
         Size of the selected subset; half of the features where None.
 
@@ -77,10 +79,10 @@ class GradientAngle(MachineRanker):
     epsilon: Annotated[float, Ge(0)] = 0.1
 
     def _scores(self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:
-        kernel = self.kernel_object(X)
+        kernel, bounds = self.kernel_object(X), self.bounds(y)
         training = training_set(kernel, X, self.solver)
         machines = fit_one_vs_rest(
-            training, y, self.C, n_classes, tolerance=self.tolerance, solver=self.solver, on_failure="flag"
+            training, y, bounds, n_classes, tolerance=self.tolerance, solver=self.solver, on_failure="flag"
         )
         solutions = [found for found in machines.solutions if found is not None]
         self.converged_ = all(found.converged for found in solutions)
@@ -91,7 +93,7 @@ class GradientAngle(MachineRanker):
             alpha, support = solutions[machine].alpha, np.flatnonzero(machines.coefficients[machine])
             region = margin_region(
                 np.where(y == code, 1.0, -1.0) * decision[machine],
-                np.flatnonzero((alpha > 0) & (alpha < self.C)),
+                np.flatnonzero((alpha > 0) & (alpha < bounds)),
                 support,
                 self.epsilon,
             )

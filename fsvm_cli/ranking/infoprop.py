@@ -15,7 +15,7 @@ from fsvm_cli.evaluation.splits import random_group_split
 from fsvm_cli.information import indicator_credits
 from fsvm_cli.magnitudes import value_ranges
 from fsvm_cli.ranking.leaking_ranker import LeakingRanker
-from fsvm_cli.ranking.machine_ranker import MachineRanker
+from fsvm_cli.ranking.machine_ranker import WeightedMachineRanker
 from fsvm_cli.svm import SVM, Kernel
 from fsvm_cli.svm.one_vs_rest import TIE_TOLERANCES, OutputScaling
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from fsvm_cli.evaluation.folds import Fold
 
 
-class Infoprop(MachineRanker, LeakingRanker):
+class Infoprop(WeightedMachineRanker, LeakingRanker):
     """How much of what a classifier says about the class is owed to each feature, in bits.
 
     The confusion matrix of the machines, one against the rest, has the information H, of which class indicator r
@@ -61,6 +61,8 @@ class Infoprop(MachineRanker, LeakingRanker):
     tolerance : float, default=1e-6
         Relative duality gap of the machines.
     solver : str, default="auto"
+    class_weight : mapping of class label to float, "balanced", or None, default=None
+        What C is multiplied by for the samples of a class; "balanced" is n / (n_classes * samples of the class).
     class_kernels : mapping of class label to Kernel, optional
         Kernels of the machines of single classes, where they differ from `kernel`.
     output_scaling : {"none", "times-margin", "divided-by-margin"}, default="none"
@@ -107,7 +109,7 @@ class Infoprop(MachineRanker, LeakingRanker):
     cross_validates = True
     accepts_sparse = True
     leaks_where: ClassVar[Mapping[str, Any]] = {"credit_on": "test"}
-    handed_down = MachineRanker.handed_down | {"class_kernels", "output_scaling", "random_state"}
+    handed_down = WeightedMachineRanker.handed_down | {"class_kernels", "output_scaling", "random_state"}
 
     credit_on: Literal["validation", "cross-validation", "test"] = "validation"
     validation_fraction: Annotated[float, Gt(0), Lt(1)] = 0.3
@@ -162,7 +164,7 @@ class Infoprop(MachineRanker, LeakingRanker):
             on_failure="flag",
             class_kernels=self.class_kernels,
             output_scaling=self.output_scaling,
-        ).fit(X, y)
+        ).fit(X, y, self.weights(y))
         self.converged_ = self.converged_ and bool(svm.converged_.all())
         return svm
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from fsvm_cli.ranking.base import Ranker
 from fsvm_cli.svm import Kernel, kernel_for
+from fsvm_cli.svm.weights import ClassWeight, weighted_bounds
 
 if TYPE_CHECKING:
     import numpy as np
@@ -40,3 +41,25 @@ class MachineRanker(Ranker):
     def kernel_object(self, X: NDArray[np.float64]) -> Kernel:
         """Return the kernel, which may be given by its name, for machines trained on `X`."""
         return kernel_for(self.kernel, X)
+
+
+class WeightedMachineRanker(MachineRanker):
+    """A ranking method whose machines may weigh classes, as those that classify do.
+
+    Parameters
+    ----------
+    class_weight : mapping of class label to float, "balanced", or None, default=None
+        What C is multiplied by for the samples of a class; "balanced" is n / (n_classes * samples of the class).
+    """
+
+    handed_down = MachineRanker.handed_down | {"class_weight"}
+
+    class_weight: ClassWeight | None = field(default=None, kw_only=True)
+
+    def bounds(self, y: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Return the upper bound of alpha of each sample by the class codes, shape (n_samples,)."""
+        return weighted_bounds(self.C, self.classes_[y], self.class_weight)
+
+    def weights(self, y: NDArray[np.intp]) -> NDArray[np.float64] | None:
+        """Return what C is multiplied by for each sample, shape (n_samples,); None where classes have no weights."""
+        return None if self.class_weight is None else weighted_bounds(1.0, self.classes_[y], self.class_weight)

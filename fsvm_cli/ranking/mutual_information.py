@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 
 from fsvm_cli.magnitudes import binary_exponents, value_ranges
 from fsvm_cli.ranking.base import Ranker
+from fsvm_cli.ranking.neighbour_information import neighbour_information
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -90,6 +91,7 @@ class MutualInformation(Ranker):
         scores[occurs] = occurrence_information(X[:, occurs], y, n_classes)
         # One feature at a time, with noise from the same seed: a score must not depend on the other features.
         seed = check_random_state(self.random_state).randint(2**31 - 1)
+        noise = check_random_state(seed).standard_normal(len(y))
         estimator = np.full(X.shape[1], COUNTS, dtype=object)
         for feature in np.flatnonzero(~occurs & (ranges > 0)):
             column: Any = X[:, [feature]]
@@ -99,23 +101,20 @@ class MutualInformation(Ranker):
                 present = np.eye(len(values))[codes.ravel()]
                 scores[feature] = table_information(np.eye(n_classes)[y].T @ present)
             else:
-                # scikit-learn takes a column whose spread is below 2e-15 for a constant one, whatever its unit.
-                scaled = np.ldexp(column, binary_exponents(ranges[feature]))
-                scores[feature] = self._from_neighbours(scaled, y, seed)
+                # In a unit of its own, in which no square is too small for a number.
+                scaled = np.ldexp(column.ravel(), binary_exponents(ranges[feature]))
+                scores[feature] = self._from_neighbours(scaled, y, noise)
                 estimator[feature] = NEIGHBOURS
         served = {name: int(np.count_nonzero(estimator == name)) for name in (COUNTS, NEIGHBOURS)}
         self.chosen_["estimator"] = ", ".join(f"{name} ({number})" for name, number in served.items() if number)
         self.diagnostics_["estimator"] = {"feature": np.array(self._feature_names()), "estimator": estimator}
         return scores
 
-    def _from_neighbours(self, column: NDArray[np.float64], y: NDArray[np.intp], seed: int) -> float:
-        """Estimate for one continuous feature, shape (n_samples, 1), in bits."""
+    def _from_neighbours(self, column: NDArray[np.float64], y: NDArray[np.intp], noise: NDArray[np.float64]) -> float:
+        """Estimate for one continuous feature, in bits."""
         if np.bincount(y).max() < 2:
             raise ValueError(f"{self.method} needs a class of two samples or more, to find neighbours in it")
-        from sklearn.feature_selection import mutual_info_classif  # noqa: PLC0415 - slow to import, and seldom needed
-
-        nats = mutual_info_classif(column, y, n_neighbors=self.n_neighbors, random_state=seed)
-        return float(nats[0] / np.log(2))
+        return neighbour_information(column, y, self.n_neighbors, noise) / float(np.log(2))
 
 
 def is_discrete(n_values: int, n_samples: int) -> bool:

@@ -8,7 +8,7 @@ import numpy as np
 from annotated_types import Ge, Gt, Lt
 
 from fsvm_cli.ranking.base import first_largest, order_of
-from fsvm_cli.ranking.machine_ranker import MachineRanker
+from fsvm_cli.ranking.machine_ranker import WeightedMachineRanker
 from fsvm_cli.ranking.rfe_machines import EliminationProblem, machines_for
 from fsvm_cli.svm.kernels.additive import require_additive
 from fsvm_cli.svm.labels import machine_labels
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-class RecursiveFeatureElimination(MachineRanker):
+class RecursiveFeatureElimination(WeightedMachineRanker):
     """Train, drop the feature that the machine misses least, train again, until one is left.
 
     What dropping feature j costs is the change of ‖w‖² at fixed coefficients c_i = alpha_i y_i,
@@ -47,6 +47,8 @@ class RecursiveFeatureElimination(MachineRanker):
         Relative duality gap of the machines. Where there are more features than samples, costs lie so close together
         that 1e-3 gives another order for every way of solving.
     solver : str, default="auto"
+    class_weight : mapping of class label to float, "balanced", or None, default=None
+        What C is multiplied by for the samples of a class; "balanced" is n / (n_classes * samples of the class).
     n_features_to_select : int or None, default=None
         Size of the selected subset; half of the features where None.
 
@@ -82,7 +84,7 @@ class RecursiveFeatureElimination(MachineRanker):
         kernel = self.kernel_object(X)
         labels, _ = machine_labels(y, n_classes)
         kernel = require_additive(kernel, self.method)
-        problem = EliminationProblem(kernel, X, labels, self.C, self.tolerance, self.solver)
+        problem = EliminationProblem(kernel, X, labels, self.bounds(y), self.tolerance, self.solver)
         machines = machines_for(problem)
         order: list[int] = []
         while len(machines.features) > 1:

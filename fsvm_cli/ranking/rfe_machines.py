@@ -51,14 +51,15 @@ class EliminationProblem:
     X : ndarray, shape (n_samples, n_features)
     labels : ndarray, shape (n_machines, n_samples)
         -1 or +1.
-    C, tolerance, solver
+    C : ndarray, shape (n_samples,)
+    tolerance, solver
         As in `fsvm_cli.svm.solve`.
     """
 
     kernel: AdditiveKernel
     X: NDArray[np.float64]
     labels: NDArray[np.float64]
-    C: float
+    C: NDArray[np.float64]
     tolerance: float
     solver: Solver
 
@@ -187,7 +188,7 @@ class LinearMachines(Machines):
             chunk = self.chunks[machine]
             converged = bool(train(chunk, problem.tolerance))
             if not converged and problem.solver == "auto":
-                dual = DualProblem(chunk.K, chunk.y, problem.C)
+                dual = DualProblem(chunk.K, chunk.y, problem.C[chunk.rows])
                 found = solve(dual, tolerance=problem.tolerance, solver="interior-point", on_failure="flag")
                 converged = found.converged
                 restart_at(chunk, found.alpha * chunk.y)

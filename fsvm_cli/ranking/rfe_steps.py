@@ -46,7 +46,7 @@ class Chunk(NamedTuple):
 
 
 def make_chunk(  # noqa: PLR0917
-    rows: npt.NDArray[np.intp], columns: Array, features: npt.NDArray[np.intp], y: Array, coefficients: Array, C: float
+    rows: npt.NDArray[np.intp], columns: Array, features: npt.NDArray[np.intp], y: Array, coefficients: Array, C: Array
 ) -> Chunk:
     """Build the machine on some samples.
 
@@ -57,13 +57,14 @@ def make_chunk(  # noqa: PLR0917
     features : (n_left,) array of int
     y, coefficients : (n_samples,) arrays
         Labels, and alpha_i y_i, where the training begins; 0 outside `rows`.
-    C : float
+    C : (n_samples,) array
+        Upper bounds of alpha.
     """
     own = columns if len(rows) == columns.shape[1] else np.ascontiguousarray(columns[:, rows])
     left = own[features]
     box, factor = make_scratch(len(rows))
-    labels = y[rows]
-    box.lower[:], box.upper[:] = np.where(labels > 0, 0.0, -C), np.where(labels > 0, C, 0.0)
+    labels, bounds = y[rows], C[rows]
+    box.lower[:], box.upper[:] = np.where(labels > 0, 0.0, -bounds), np.where(labels > 0, bounds, 0.0)
     box.c[:] = coefficients[rows]
     return Chunk(rows, own, left.T @ left, labels, box, factor)
 

@@ -14,7 +14,7 @@ import pandas as pd
 
 from fsvm_cli.data.source import FixedSource
 from fsvm_cli.evaluation.equivalence import practical_equivalence
-from fsvm_cli.evaluation.statistics import difference_interval, holm, p_value
+from fsvm_cli.evaluation.statistics import difference_interval, holm, p_value, standard_error
 from fsvm_cli.spec.oracle import ORACLE
 
 if TYPE_CHECKING:
@@ -171,17 +171,39 @@ def _compared(differences: NDArray[np.float64], ratio: float) -> _Compared:
 def smallest_near_best(values: NDArray[np.float64], ratio: float) -> tuple[int, int]:
     """Give the places of the smallest subset within one standard error of the best, and of the best.
 
+    A subset is near the best one where its mean lies behind by at most one standard error of that very difference,
+    over the same splits.
+
     Parameters
     ----------
     values : ndarray, shape (n_trials, n_sizes)
     ratio : float
         Rows of the test part over rows of the training part; 0 where every trial draws new data.
+
+    Notes
+    -----
+    Breiman, Friedman, Olshen and Stone (Classification and Regression Trees, 1984, section 3.4.3) take the standard
+    error of the best accuracy itself, σ / sqrt(n) with σ the standard deviation of a single row's result and n the
+    number of rows, each tested once. Most of that error is not in question here: test rows that are hard for one subset
+    are hard for the other, and the difference of two accuracies on the same rows does not have it. So the error is that
+    of the paired difference.
+
+    It allows for the rows that splits share (Nadeau and Bengio, 2003), which makes it Breiman's: with the sizes
+    n_train and n_test of the parts, the variance of the means of random splits of n rows is S² = σ² n_train / (n_test
+    n), and the corrected variance for many splits, S² n_test / n_train, is σ² / n. Without the correction the error
+    would fall to 0 with the number of splits, and patience would turn the rule into the best mean, however few rows
+    there are to tell sizes apart. Where a method is unstable, what varies with the training rows is in S², too, and the
+    rule is somewhat looser.
     """
-    means = values.mean(axis=0)
-    best = int(np.argmax(means))
-    standard_error = values[:, best].std(ddof=1) * np.sqrt(1 / len(values) + ratio)
+    best = int(np.argmax(values.mean(axis=0)))
+    return int(np.argmax(is_near(values[:, [best]] - values, ratio))), best
+
+
+def is_near(behind: NDArray[np.float64], ratio: float) -> NDArray[np.bool_]:
+    """Tell which of several, behind by so much on each split, are within one standard error of it; shape (...)."""
     # Means that are equal but for rounding are equal.
-    return int(np.flatnonzero(means >= means[best] - standard_error - 1e-12)[0]), best
+    near: NDArray[np.bool_] = behind.mean(axis=0) <= standard_error(behind, ratio) + 1e-12
+    return near
 
 
 def common_splits(trials: Sequence[CompleteTrials]) -> NDArray[np.intp]:

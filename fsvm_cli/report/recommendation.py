@@ -1,7 +1,9 @@
 """What an experiment on data of one's own comes to: how many features, by which method, and how sure that is.
 
-The smallest subset of a method is the smallest whose mean lies within one standard error of the method's best (the rule
-of Breiman et al. for trees). Standard errors and tests allow for the rows that random splits share (Nadeau and Bengio).
+The smallest subset of a method is the smallest that lies within one standard error of the method's best, a rule of
+Breiman et al. for trees; `fsvm_cli.report.ranking_statistics.smallest_near_best` says of what the error is. Of these
+the one with the fewest features is recommended that is so near the best of all: a test at 95 % would let a method be
+two standard errors behind. Tests allow for the rows that random splits share (Nadeau and Bengio).
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from fsvm_cli.data.spec import NamedSpec
 from fsvm_cli.evaluation.statistics import difference_interval
 from fsvm_cli.ranking.random_order import RandomOrder
 from fsvm_cli.ranking.ranks import ranks_of
-from fsvm_cli.report.ranking_statistics import common_splits, smallest_near_best
+from fsvm_cli.report.ranking_statistics import common_splits, is_near, smallest_near_best
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -77,9 +79,9 @@ def recommendation(experiment: Experiment, collected: Mapping[tuple[str, int], C
     -------
     DataFrame
         One row per ranking, the two references last; empty where there is nothing to recommend, or fewer than two
-        splits are complete. `behind_best` is
-        by how much a ranking at its smallest subset is worse than the best one at its own, on the same splits; `tied`
-        says that its 95 % interval holds 0. Of those that are tied the one with the fewest features is recommended.
+        splits are complete. `behind_best` is by how much a ranking at its smallest subset is worse than the best of
+        all means, on the same splits; `tied` says that its 95 % interval holds 0. Of those that are behind by at most
+        one standard error the one with the fewest features is recommended.
     """
     if not _can_recommend(experiment):
         return pd.DataFrame(columns=COLUMNS)
@@ -94,12 +96,13 @@ def recommendation(experiment: Experiment, collected: Mapping[tuple[str, int], C
     if len(splits) < 2:
         return pd.DataFrame(columns=COLUMNS)
     ratio = n_test / n_train if isinstance(experiment.source, FixedSource) else 0.0
-    rows, at_choice = [], []
+    rows, at_choice, at_best = [], [], []
     for ranking, trials in found:
         own = np.isin(trials.splits, splits)
         values = trials.values[metric, "test"][own]
         chosen, best = smallest_near_best(values, ratio)
         at_choice.append(values[:, chosen])
+        at_best.append(values[:, best])
         size = trials.sizes[chosen]
         ranks = ranks_of(trials.scores[own])
         interval = difference_interval(values[:, chosen], ratio)
@@ -117,10 +120,11 @@ def recommendation(experiment: Experiment, collected: Mapping[tuple[str, int], C
                 "best_steady_features": _steady(ranks, trials.sizes[best], experiment.source.feature_names),
             }
         )
-    table = _compared(pd.DataFrame(rows), at_choice, ratio)
+    table = _compared(pd.DataFrame(rows), np.stack(at_choice, axis=1), np.stack(at_best, axis=1), ratio)
     references = [_all_features(found[0][1], splits, metric, ratio)] if config.shares_classifier else []
-    references += [_majority(experiment)] if metric == "accuracy" else []
+    references += [_majority(experiment, metric)] if metric in {"accuracy", "balanced-accuracy"} else []
     table = pd.concat([table, pd.DataFrame(references)], ignore_index=True)
+    table = table.astype({"n_features": "Int64", "best_n_features": "Int64"})  # whole, also where there is none
     return table.assign(metric=metric, n_trials=len(splits)).reindex(columns=COLUMNS)
 
 
@@ -130,14 +134,21 @@ def _steady(ranks: NDArray[np.intp], size: int, names: Sequence[str]) -> str:
     return "; ".join(names[feature] for feature in np.flatnonzero(kept >= STEADY).tolist())
 
 
-def _compared(table: pd.DataFrame, at_choice: list[NDArray[np.float64]], ratio: float) -> pd.DataFrame:
-    """Test every ranking against the best one, and mark the one that is recommended."""
-    is_control = table["method"] == RandomOrder.method
-    means = table["mean"] if is_control.all() else table["mean"].mask(is_control, -np.inf)
-    best = int(np.argmax(means.to_numpy()))
-    behind = [difference_interval(at_choice[best] - values, ratio) for values in at_choice]
+def _compared(
+    table: pd.DataFrame, at_choice: NDArray[np.float64], at_best: NDArray[np.float64], ratio: float
+) -> pd.DataFrame:
+    """Test every ranking against the best of all means, and mark the one that is recommended.
+
+    The values, shape (n_splits, n_rankings), are those at the rankings' smallest subsets and at their best ones.
+    """
+    is_control = np.array(table["method"] == RandomOrder.method)
+    is_control &= not is_control.all()
+    best = np.argmax(np.where(is_control, -np.inf, at_best.mean(axis=0)))
+    differences = at_best[:, [best]] - at_choice
+    behind = [difference_interval(each, ratio) for each in differences.T]
     tied = pd.Series([each.low <= 0 for each in behind])
-    candidates = table[tied & (means > -np.inf)].sort_values(["n_features", "mean"], ascending=[True, False])
+    candidates = table[is_near(differences, ratio) & ~is_control]
+    candidates = candidates.sort_values(["n_features", "mean"], ascending=[True, False])
     return table.assign(
         behind_best=[each.mean for each in behind],
         behind_best_ci_low=[each.low for each in behind],
@@ -161,13 +172,13 @@ def _all_features(trials: CompleteTrials, splits: NDArray[np.intp], metric: str,
     }
 
 
-def _majority(experiment: Experiment) -> dict[str, object]:
+def _majority(experiment: Experiment, metric: str) -> dict[str, object]:
     source = experiment.source
     counts = np.bincount(source.dataset.y) if isinstance(source, FixedSource) else np.ones(source.n_classes)
     return {
         "ranking": MAJORITY,
         "n_features": 0,
-        "mean": counts.max() / counts.sum(),
+        "mean": counts.max() / counts.sum() if metric == "accuracy" else 1 / source.n_classes,
         "tied": False,
         "recommended": False,
     }

@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
-from pydantic import Discriminator, Field, Tag, model_validator
+from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
 from fsvm_cli.documents import StrictModel
 from fsvm_cli.kernel_learning.kinds import Combine, MarginKind
@@ -24,8 +24,18 @@ if TYPE_CHECKING:
 
     from fsvm_cli.spec.bayesian import BayesianBase
     from fsvm_cli.spec.learner import Learner
+    from fsvm_cli.svm.weights import ClassWeight
 
 NO_SCALING: Literal["none"] = "none"
+
+
+def _names(weights: Any) -> Any:
+    """Take a whole number that a class is called by for the name that it is."""
+    is_mapping = isinstance(weights, dict)
+    return {str(name) if type(name) is int else name: each for name, each in weights.items()} if is_mapping else weights
+
+
+ClassWeights = Annotated[Literal["balanced"] | dict[str, Annotated[float, Field(gt=0)]], BeforeValidator(_names)]
 
 
 class SklearnClassifier(StrictModel):
@@ -209,10 +219,22 @@ class Classifier(KernelSpec):
         description="What the machines' outputs are multiplied or divided by before they are compared.",
     )
 
+    class_weight: ClassWeights | None = Field(
+        default=None,
+        exclude_if=is_absent,
+        description="What C is multiplied by for the rows of a class, by its name (1 where it is not named); balanced: "
+        "rows / (classes * rows of the class), so that all classes weigh the same.",
+    )
+
     def machine(self, class_names: Sequence[str]) -> Machine:
         """Build the machine that the config describes, before anything is tuned."""
         own = {class_names.index(name): spec.kernel_object() for name, spec in self.class_kernels.items()}
-        return Machine(self.kernel_object(), self.C, self.tolerance, self.solver, own or None, self.output_scaling)
+        weights: ClassWeight | None = self.class_weight
+        if isinstance(self.class_weight, dict):
+            weights = {class_names.index(name): weight for name, weight in self.class_weight.items()}
+        return Machine(
+            self.kernel_object(), self.C, self.tolerance, self.solver, own or None, self.output_scaling, weights
+        )
 
     def learner(self, class_names: Sequence[str], random_state: int) -> Learner:  # noqa: ARG002 - nothing is drawn
         """Build what a trial trains, before anything is tuned."""

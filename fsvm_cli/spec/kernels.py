@@ -31,6 +31,7 @@ SYNONYMS = {
     **dict.fromkeys(("d", "deg"), "degree"),
     **dict.fromkeys(("tol", "eps", "epsilon", "gap"), "tolerance"),
     **dict.fromkeys(("c", "cost", "penalty"), "C"),
+    **dict.fromkeys(("class_weights", "class-weight", "weights"), "class_weight"),
 }
 """What other programs call kernels and their parameters. Gaussian and laplace: theta is 1 over their gamma."""
 

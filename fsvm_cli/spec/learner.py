@@ -67,6 +67,10 @@ class Learner(ABC):
         """Give what is trained once there are data, with the group of each row; the same, where nothing is chosen."""
         return self
 
+    def for_labels(self, labels: Mapping[int, Any]) -> Learner:  # noqa: ARG002 - for those that name classes
+        """Give what is trained on these labels instead of class codes."""
+        return self
+
     @abstractmethod
     def handed(self) -> dict[str, Any]:
         """Name what ranking methods may ask for: the parameters of a machine, and the estimator."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from fsvm_cli.spec.learner import Learner, curves_of_estimator
 from fsvm_cli.svm import SVM, nested_curves
+from fsvm_cli.svm.weights import weighted_bounds
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from fsvm_cli.svm.kernels.base import Kernel
     from fsvm_cli.svm.one_vs_rest import OutputScaling
     from fsvm_cli.svm.solvers.dual import Solver
+    from fsvm_cli.svm.weights import ClassWeight
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,8 @@ class Machine(Learner):
         Kernels of the machines of single classes, by class code, where they differ.
     output_scaling : str
         What the machines' outputs are multiplied or divided by before they are compared.
+    class_weight : dict of int to float, "balanced", or None
+        What C is multiplied by for the rows of a class, by class code.
     chosen : dict of str to value
         What was chosen on the training part, by the name that configs give it; empty where nothing was.
     converged : bool
@@ -45,10 +49,22 @@ class Machine(Learner):
     C: float
     tolerance: float
     solver: Solver
-    class_kernels: dict[int, Kernel] | None = None
+    class_kernels: Mapping[Any, Kernel] | None = None
     output_scaling: OutputScaling = "none"
+    class_weight: ClassWeight | None = None
     chosen: Mapping[str, float | int | str] = dataclasses.field(default_factory=dict)
     converged: bool = True
+
+    def for_labels(self, labels: Mapping[int, Any]) -> Machine:
+        """Name the classes of kernels and weights by labels."""
+        kernels, weights = self.class_kernels, self.class_weight
+        return dataclasses.replace(
+            self,
+            class_kernels=kernels and {labels[code]: kernel for code, kernel in kernels.items()},
+            class_weight={labels[code]: each for code, each in weights.items()}
+            if isinstance(weights, dict)
+            else weights,
+        )
 
     def handed(self) -> dict[str, Any]:
         """Hand the machine to ranking methods that train machines, or any classifier."""
@@ -72,7 +88,7 @@ class Machine(Learner):
             return curves_of_estimator(self.estimator(), X_train, y_train, X_test, orders, sizes)
         return nested_curves(
             self.kernel,
-            self.C,
+            weighted_bounds(self.C, y_train, self.class_weight),
             X_train,
             y_train,
             X_test,
@@ -91,6 +107,7 @@ class Machine(Learner):
             "solver": self.solver,
             "class_kernels": self.class_kernels,
             "output_scaling": self.output_scaling,
+            "class_weight": self.class_weight,
         }
 
     @property

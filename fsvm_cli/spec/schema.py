@@ -153,6 +153,7 @@ class Config(StrictModel):
             self._shares(),
             self._machines(),
             self._kernels_of_classes(),
+            self._weights_of_classes(),
             self._claims(),
         )
         if mistakes := [*itertools.chain.from_iterable(parts)]:
@@ -221,6 +222,22 @@ class Config(StrictModel):
                         ("rankings", place, "method"),
                         f"{ranking.method} trains all machines with one kernel, and the classifier has "
                         "'class_kernels'; rank by another method, or leave them out",
+                    )
+
+    def _weights_of_classes(self) -> Iterator[Mistake]:
+        """Find methods whose machines weigh all classes alike, where those that classify do not."""
+        for place, ranking in enumerate(self.rankings):
+            classifier = self.classifier_of(ranking)
+            if isinstance(classifier, Classifier) and classifier.class_weight is not None:
+                method = ranking_methods()[ranking.method]
+                if method.trains_machines and "class_weight" not in method.handed_down:
+                    able = ", ".join(
+                        name for name, each in ranking_methods().items() if "class_weight" in each.handed_down
+                    )
+                    yield Mistake(
+                        ("rankings", place, "method"),
+                        f"{ranking.method} trains machines that weigh all classes alike, and the classifier has "
+                        f"'class_weight'; of the methods that train machines these take it: {able}",
                     )
 
     def _claims(self) -> Iterator[Mistake]:

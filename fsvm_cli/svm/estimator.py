@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from fsvm_cli.svm.labels import Codes
     from fsvm_cli.svm.solvers.dual import Array, Solver
     from fsvm_cli.svm.training_set import TrainingSet
+    from fsvm_cli.svm.weights import ClassWeight
 
 SHAPES = ("ovr", "ovo")
 
@@ -133,7 +134,7 @@ class SVM(KernelMachine):
         output_scaling: OutputScaling = "none",
         theta: float | None = None,
         degree: int | None = None,
-        class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
+        class_weight: ClassWeight | None = None,
         decision_function_shape: Literal["ovr", "ovo"] = "ovr",
         probability: bool = False,
     ) -> None:

@@ -16,6 +16,7 @@ from fsvm_cli.svm.paths.folds import Booleans, Fold, FoldMachines
 from fsvm_cli.svm.solvers.dual import Array, DualProblem
 from fsvm_cli.svm.solvers.solve import check_options, solve
 from fsvm_cli.svm.ties import TieRule, best_candidate
+from fsvm_cli.svm.weights import ClassWeight, weighted_bounds
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,6 +57,7 @@ def grid_search(
     n_classes: int,
     tolerance: float = 1e-6,
     ties: TieRule = "margin",
+    class_weight: ClassWeight | None = None,
     jobs: int = 1,
 ) -> GridSearch:
     """Choose kernel and C by accuracy in cross-validation.
@@ -85,6 +87,10 @@ def grid_search(
     ties : {"margin", "smoothest"}
         What decides among equally accurate candidates; "smoothest": smallest C, then the kernel of least `roughness`
         (largest theta, smallest degree, gamma or scale).
+    class_weight : mapping of class code to float, "balanced", or None
+        What C is multiplied by for the samples of a class, and what their accuracy counts for; "balanced" is n /
+        (n_classes * samples of the class), of all samples also in the folds, and the accuracy that chooses is the
+        balanced one.
     jobs : int
         Threads, one kernel at a time each. The result does not depend on it.
 
@@ -103,13 +109,14 @@ def grid_search(
     for train, _ in checked:
         machine_labels(y[train], n_classes)
     additive = [kernel for kernel in kernels if isinstance(kernel, AdditiveKernel)]
+    weights = None if class_weight is None else weighted_bounds(1.0, y, class_weight)
     statistics = {_shared(kernel): kernel.statistic_matrix(X, X) for kernel in additive}
 
     def gram_of(kernel: Kernel) -> Array:
         return kernel.value(statistics[_shared(kernel)]) if isinstance(kernel, AdditiveKernel) else kernel.gram(X, X)
 
     def evaluate(kernel: Kernel) -> tuple[Array, Booleans, Array]:
-        return _cross_validate(gram_of(kernel), y, ascending, checked, n_classes, tolerance)
+        return _cross_validate(gram_of(kernel), y, ascending, checked, n_classes, tolerance, weights)
 
     with ThreadPoolExecutor(max_workers=jobs) as pool:
         results = list(pool.map(evaluate, kernels))
@@ -125,11 +132,13 @@ def _shared(kernel: AdditiveKernel) -> tuple[object, object]:
 
 
 def _cross_validate(  # noqa: PLR0917
-    gram: Array, y: Codes, Cs: Array, folds: list[Fold], n_classes: int, tolerance: float
+    gram: Array, y: Codes, Cs: Array, folds: list[Fold], n_classes: int, tolerance: float, weights: Array | None
 ) -> tuple[Array, Booleans, Array]:
     """Return mean accuracy, convergence and narrowness of the margin for each C on one Gram matrix."""
     labels, _ = machine_labels(y, n_classes)
-    machines = {m: FoldMachines(gram, labels[m], Cs, tolerance) for m in np.flatnonzero((labels > 0).any(axis=1))}
+    machines = {
+        m: FoldMachines(gram, labels[m], Cs, tolerance, weights) for m in np.flatnonzero((labels > 0).any(axis=1))
+    }
     accuracy, converged = np.zeros(len(Cs)), np.ones(len(Cs), dtype=bool)
     for train, test in folds:
         counts = np.bincount(y[train], minlength=n_classes)
@@ -139,18 +148,19 @@ def _cross_validate(  # noqa: PLR0917
                 continue
             scores[m], done = machine.score((train, test))
             for c in np.flatnonzero(~done):
-                scores[m, c], done[c] = _solve_fold(gram, labels[m], Cs[c], (train, test), tolerance)
+                scores[m, c], done[c] = _solve_fold(gram, labels[m], machine.bounds[c], (train, test), tolerance)
             converged &= done
         predicted = [predict_codes(scores[:, c], counts, TIE_TOLERANCES * tolerance) for c in range(len(Cs))]
-        accuracy += np.mean(np.stack(predicted) == y[test], axis=1) / len(folds)
+        of_rows = None if weights is None else weights[test]
+        accuracy += np.average(np.stack(predicted) == y[test], axis=1, weights=of_rows) / len(folds)
     # Coefficients add up to 0, so that the bias in the scores does not count.
     squared_norm = sum(np.einsum("ci,ci->c", each.coefficients, each.scores) for each in machines.values())
     return accuracy, converged, squared_norm * (np.trace(gram) / len(y) - gram.mean())
 
 
-def _solve_fold(gram: Array, y: Array, C: float, fold: Fold, tolerance: float) -> tuple[Array, bool]:
+def _solve_fold(gram: Array, y: Array, C: Array, fold: Fold, tolerance: float) -> tuple[Array, bool]:
     """Give a machine that has not converged to the interior point; return its scores, and whether it has now."""
     train, test = fold
-    problem = DualProblem(gram[np.ix_(train, train)], y[train], C)
+    problem = DualProblem(gram[np.ix_(train, train)], y[train], C[train])
     found = solve(problem, tolerance=tolerance, solver="interior-point", on_failure="flag")
     return gram[np.ix_(test, train)] @ (found.alpha * y[train]) + found.bias, found.converged

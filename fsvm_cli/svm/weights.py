@@ -2,23 +2,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     import numpy.typing as npt
 
     from fsvm_cli.svm.labels import Codes
     from fsvm_cli.svm.solvers.dual import Array
 
 
+ClassWeight = Mapping[Any, float] | Literal["balanced"]
+
+
+def weighted_bounds(C: float, labels: npt.NDArray[Any], class_weight: ClassWeight | None) -> Array:
+    """Return the upper bound of alpha of each sample, shape (n,).
+
+    Parameters
+    ----------
+    C : float
+    labels : (n,) array
+        Class labels, or codes.
+    class_weight : mapping of label to float, "balanced", or None
+        As in `weights_of`; names of classes that no sample has do not count.
+    """
+    if class_weight is None:
+        return np.full(len(labels), C)
+    present, codes = np.unique(labels, return_inverse=True)
+    if not isinstance(class_weight, str):
+        class_weight = {label: class_weight[label] for label in present.tolist() if label in class_weight}
+    weights = weights_of(codes, present, class_weight, None)
+    assert weights is not None, "classes have weights"
+    return C * weights
+
+
 def weights_of(
     codes: Codes,
     classes: npt.NDArray[Any],
-    class_weight: Mapping[Any, float] | Literal["balanced"] | None,
+    class_weight: ClassWeight | None,
     sample_weight: npt.ArrayLike | None,
 ) -> Array | None:
     """Return the weight of each sample, by which its C is multiplied, shape (n,); None where all weigh 1.

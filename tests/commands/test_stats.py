@@ -12,10 +12,10 @@ import pandas as pd
 import pytest
 
 from fsvm_cli.evaluation.equivalence import practical_equivalence
-from fsvm_cli.evaluation.statistics import difference_interval, holm, p_value
+from fsvm_cli.evaluation.statistics import difference_interval, holm, p_value, standard_error
 from fsvm_cli.experiment.plan import plan
 from fsvm_cli.report.complete_trials import collect
-from fsvm_cli.report.ranking_statistics import MARGIN, WHOLE_CURVE, area_under_curve
+from fsvm_cli.report.ranking_statistics import MARGIN, WHOLE_CURVE, area_under_curve, smallest_near_best
 from fsvm_cli.runner.verify import stored_config
 from fsvm_cli.store.store import Store
 from tests.helpers.calling import fsvm_here, write_config
@@ -135,3 +135,21 @@ def test_what_cannot_be_compared_is_said(results: Path, tmp_path: Path) -> None:
         answer = fsvm_here("stats", *arguments)
         assert answer.code == code
         assert words in answer.err
+
+
+def test_sizes_are_near_the_best_by_the_error_of_the_difference() -> None:
+    rng = np.random.default_rng(5)
+    # What is hard about the test rows is common to all sizes, and no reason to call them alike.
+    common = 0.1 * rng.normal(size=(50, 1))
+    behind = np.array([0.05, 0.004, 0.0])
+    values = 0.8 + common - behind + 0.01 * rng.normal(size=(50, 3))
+    assert smallest_near_best(values, 0.5) == (1, 2)
+    assert smallest_near_best(0.8 + 0 * common - behind, 0.5) == (2, 2)
+    assert smallest_near_best(np.full((2, 3), 0.7), 0.5) == (0, 0)
+
+
+def test_the_corrected_error_of_many_splits_is_that_of_so_many_rows(rng: np.random.Generator) -> None:
+    # A fixed classifier: splits differ by their test rows alone.
+    correct = (rng.random(90) < 0.7).astype(float)
+    accuracies = np.array([rng.permutation(correct)[:30].mean() for _ in range(20_000)])
+    assert standard_error(accuracies, 30 / 60) == pytest.approx(correct.std(ddof=1) / np.sqrt(90), rel=0.03)

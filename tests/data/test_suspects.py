@@ -42,6 +42,14 @@ SUSPECT: dict[str, tuple[Any, str]] = {
     "a column twice": (lambda t: t.assign(d=t["a"]), "columns that repeat another: 'd' is 'a'"),
     "a constant column": (lambda t: t.assign(d=1.5), "constant, and so without information: d"),
     "a small class": (with_small_class, r"classes of fewer than 5 rows: 'rare' \(3\)"),
+    "numbers of patients": (
+        lambda t: t.assign(patient=1000 + np.arange(N_ROWS) // 3 * 7 % 60),
+        r"each value is in rows of one class alone: 'patient'; .*--groups patient\)",
+    ),
+    "words of patients": (
+        lambda t: t.assign(patient=[f"P{row // 3}" for row in range(N_ROWS)]),
+        r"each value is in rows of one class alone: 'patient'; .*--groups patient\)",
+    ),
     "rows twice": (lambda t: pd.concat([t.iloc[:-3], t.iloc[:3]]), "^3 rows repeat an earlier row; "),
     "rows twice, of two classes": (
         lambda t: pd.concat([t.iloc[:-3], t.iloc[:3].assign(y="yes")]),

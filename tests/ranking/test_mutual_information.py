@@ -9,10 +9,12 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from scipy.special import digamma
 from scipy.stats import entropy
 from sklearn.feature_selection import mutual_info_classif
 
 from fsvm_cli.ranking.mutual_information import MutualInformation
+from fsvm_cli.ranking.neighbour_information import neighbour_information
 
 Y = np.array([0, 1, 1, 0, 1, 1, 2, 0, 2, 2])
 
@@ -90,3 +92,46 @@ def test_it_tells_which_estimator_served_which_feature(rng) -> None:
     assert ranker.chosen_ == {"estimator": "counts (2), neighbours (1)"}
     told = pd.DataFrame(ranker.diagnostics_["estimator"]).set_index("feature")["estimator"]
     assert told.to_dict() == {"age": "neighbours", "sex": "counts", "kind": "counts"}
+
+
+COLUMNS = {
+    "continuous": lambda rng, n: rng.normal(size=n),
+    "few values": lambda rng, n: rng.integers(0, 12, n).astype(float),
+    "long tail": lambda rng, n: np.exp(3 * rng.normal(size=n)),
+    "far from zero": lambda rng, n: 1e8 + rng.normal(size=n),
+}
+
+
+@pytest.mark.parametrize("kind", COLUMNS)
+def test_sorting_finds_what_scikit_learns_trees_find(kind) -> None:
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        y = np.repeat([0, 1, 2], rng.integers(10, 40, 3))
+        x = COLUMNS[kind](rng, len(y))
+        theirs = mutual_info_classif(x[:, None], y, n_neighbors=4, random_state=seed)
+        noise = np.random.RandomState(seed).standard_normal(len(y))
+        assert neighbour_information(x, y, 4, noise) == theirs[0]
+
+
+@pytest.mark.parametrize("kind", COLUMNS)
+def test_small_classes_are_counted_by_distances(kind) -> None:
+    # Where k is half of a class, scikit-learn's distances come from products, and lose the digits that decide.
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        y = np.repeat([0, 1, 2], [1, *rng.integers(2, 9, 2)])
+        x = COLUMNS[kind](rng, len(y))
+        assert neighbour_information(x, y, 3, np.zeros(len(y))) == pytest.approx(
+            by_all_pairs(x / x.std(), y, 3), abs=1e-12
+        )
+
+
+def by_all_pairs(x: np.ndarray, y: np.ndarray, n_neighbors: int) -> float:
+    x, y = x[y > 0], y[y > 0]  # class 0 has one sample
+    away = np.abs(x[:, None] - x)
+    terms = []
+    for i in range(len(x)):
+        of_class = np.sort(np.delete(away[i], i)[np.delete(y, i) == y[i]])
+        k = min(n_neighbors, len(of_class))
+        nearer = max((away[i] < of_class[k - 1]).sum(), (away[i] == 0).sum())
+        terms.append(digamma(k) - digamma(len(of_class) + 1) - digamma(nearer))
+    return max(0.0, float(digamma(len(x)) + np.mean(terms)))

@@ -24,7 +24,7 @@ FEATURES = np.arange(50)
 
 def trained_chunk(rows: np.ndarray | None = None):
     rows = np.arange(30) if rows is None else rows
-    chunk = make_chunk(rows, np.ascontiguousarray(X.T), FEATURES, Y, np.zeros(30), 0.5)
+    chunk = make_chunk(rows, np.ascontiguousarray(X.T), FEATURES, Y, np.zeros(30), np.full(30, 0.5))
     assert train(chunk, 1e-8)
     return chunk
 
@@ -51,7 +51,7 @@ def test_a_factor_that_would_lose_its_digits_is_made_anew(rng: np.random.Generat
     small = rng.normal(size=20)
     columns = np.ascontiguousarray(np.stack([1e8 * rng.normal(size=20), small]))
     y = np.where(rng.random(20) > 0.5, 1.0, -1.0)
-    chunk = make_chunk(np.arange(20), columns, np.arange(2), y, np.zeros(20), 1.0)
+    chunk = make_chunk(np.arange(20), columns, np.arange(2), y, np.zeros(20), np.ones(20))
     train(chunk, 1e-6)
     assert chunk.factor.size[0] > 0
     drop_feature(chunk, 0)
@@ -73,8 +73,8 @@ def test_training_again_reaches_the_optimum_with_its_certificate() -> None:
 @pytest.mark.parametrize("kernel", [Polynomial(degree=2), Gaussian(), Laplace()], ids=repr)
 def test_a_feature_that_is_far_larger_than_the_others_leaves_no_rounding_behind(kernel: Kernel) -> None:
     huge = np.column_stack([X[:, :5], 1e8 * Y])
-    machines = KernelMachines(EliminationProblem(kernel, huge, Y[None], 1.0, 1e-6, "auto"))
-    linear = LinearMachines(EliminationProblem(Linear(), huge, Y[None], 1.0, 1e-6, "auto"))
+    machines = KernelMachines(EliminationProblem(kernel, huge, Y[None], np.ones(len(Y)), 1e-6, "auto"))
+    linear = LinearMachines(EliminationProblem(Linear(), huge, Y[None], np.ones(len(Y)), 1e-6, "auto"))
     for dropped in (machines, linear):
         dropped.train()
         dropped.drop(np.array([5]))
@@ -96,7 +96,7 @@ def test_a_margin_violator_is_a_sample_within_the_margin_outside_the_working_set
 def test_samples_outside_the_working_set_are_outside_the_margin(rng: np.random.Generator, C: float) -> None:
     data = rng.normal(size=(300, 6))
     y = np.where(data @ [3.0, 2.0, 1.0, 0.5, 0.2, 0.1] + 0.1 * rng.normal(size=300) > 0, 1.0, -1.0)
-    machines = LinearMachines(EliminationProblem(Linear(), data, y[None], C, 1e-8, "auto"))
+    machines = LinearMachines(EliminationProblem(Linear(), data, y[None], np.full(len(y), C), 1e-8, "auto"))
     sizes = []
     for _ in range(5):
         assert machines.train()
@@ -114,7 +114,7 @@ def test_after_the_interior_point_method_a_machine_has_the_bias_of_its_coefficie
     data = rng.normal(size=(300, 4)) + 3.0
     y = np.where(data[:, 0] + rng.normal(size=300) > 3.0, 1.0, -1.0)
     monkeypatch.setattr(rfe_machines, "train", lambda *_: False)
-    machines = LinearMachines(EliminationProblem(Linear(), data, y[None], C, 1e-8, "auto"))
+    machines = LinearMachines(EliminationProblem(Linear(), data, y[None], np.full(len(y), C), 1e-8, "auto"))
     assert machines.train()
     svm = SVM(Linear(), C, 1e-9).fit(data, y)
     np.testing.assert_allclose(machines.w, svm.dual_coef_ @ svm.support_vectors_, atol=1e-5)

@@ -155,6 +155,47 @@ def test_kernels_of_classes_need_machines_and_methods_that_have_them(planned: Pl
         planned(classifier=MIXED, rankings=[{"method": "gradient-angle"}])
 
 
+def weighted(weights: Any) -> dict[str, Any]:
+    return {"kernel": "linear", "C": 2, "class_weight": weights}
+
+
+@pytest.mark.parametrize("weights", ["balanced", {"2": 3.0}, {2: 3}])
+def test_machines_weigh_classes_as_the_estimator_does(planned: Planned, weights: Any) -> None:
+    experiment = three_classes(planned, classifier=weighted(weights))
+    found = run_trial(experiment, FIRST_OF_30, {0: (9,)}).outcomes[0]
+    parts = draw_parts(experiment, FIRST_OF_30)
+    by_code = "balanced" if weights == "balanced" else {1: 3.0}
+    machine = SVM(C=2, class_weight=by_code).fit(parts.X_train, parts.y_train)
+    expected = sklearn.metrics.confusion_matrix(parts.y_test, machine.predict(parts.X_test), labels=range(3))
+    np.testing.assert_array_equal(found.test[0], expected)
+
+
+def test_weights_of_classes_are_part_of_the_key(planned: Planned) -> None:
+    keys = {
+        three_classes(planned, classifier=classifier).key(0, FIRST_OF_30)
+        for classifier in ({"kernel": "linear", "C": 2}, weighted("balanced"), weighted({"2": 3.0}))
+    }
+    assert len(keys) == 3
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ({"9": 2.0}, r"three-class .* has no class '9'"),
+        ({"2": 0.0}, "class_weight"),
+        ("balance", "class_weight.*balanced"),
+    ],
+)
+def test_mistakes_in_weights_of_classes_are_named(planned: Planned, weights: Any, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        three_classes(planned, classifier=weighted(weights))
+
+
+def test_weights_of_classes_need_methods_that_have_them(planned: Planned) -> None:
+    with pytest.raises(UsageError, match="kpd trains machines that weigh all classes alike"):
+        planned(classifier=weighted("balanced"), rankings=[{"method": "kpd"}])
+
+
 @pytest.mark.parametrize(
     ("classifier", "message"),
     [

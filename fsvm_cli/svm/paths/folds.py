@@ -52,6 +52,8 @@ class FoldMachines:
         Ascending.
     tolerance : float
         Relative duality gap.
+    weights : (n,) array, optional
+        What C is multiplied by for each sample.
 
     Attributes
     ----------
@@ -63,8 +65,9 @@ class FoldMachines:
         Whether a coefficient is strictly within its bounds, and so fixes the bias.
     """
 
-    def __init__(self, K: Array, y: Array, Cs: Array, tolerance: float) -> None:
+    def __init__(self, K: Array, y: Array, Cs: Array, tolerance: float, weights: Array | None = None) -> None:
         self.K, self.y, self.Cs, self.tolerance = K, y, Cs, tolerance
+        self.bounds = np.multiply.outer(Cs, np.ones(len(y)) if weights is None else weights)
         self.box, self.factor = make_scratch(len(y))
         self.coefficients, self.scores = np.zeros((len(Cs), len(y))), np.empty((len(Cs), len(y)))
         self.converged = np.zeros(len(Cs), dtype=bool)
@@ -100,7 +103,7 @@ class FoldMachines:
             if not repeated and self.missed[c] < MISSES:
                 found, all_scores = self.coefficients[c], self.scores[c]
                 done, bias = pivot_without(
-                    self.K, self.y, self.box, self.factor, self.Cs[c], found, all_scores, left_out, self.tolerance
+                    self.K, self.y, self.box, self.factor, self.bounds[c], found, all_scores, left_out, self.tolerance
                 )
             if not done:
                 self.missed[c] += 1
@@ -118,17 +121,18 @@ class FoldMachines:
     def _fit_all(self) -> None:
         """Fit the machines on all samples, each from the one before."""
         K, y, box, factor = self.K, self.y, self.box, self.factor
-        for c, C in enumerate(self.Cs):
-            set_bounds(box, y, C)
+        for c, bounds in enumerate(self.bounds):
+            set_bounds(box, y, bounds)
             done, bias = False, 0.0
             if c > 0:
                 previous = self.coefficients[c - 1]
-                box.c[:] = np.where(np.abs(previous) == self.Cs[c - 1], C * y, previous)
+                box.c[:] = np.where(np.abs(previous) == self.bounds[c - 1], bounds * y, previous)
                 refresh(K, y, box)
                 rounds, bias, _ = pivot_certified(K, y, box, factor, self.tolerance)
                 done = rounds > 0
             if not done:
-                box.c[:] = np.clip(_grow(K, y, previous, C / self.Cs[c - 1]), box.lower, box.upper) if c > 0 else 0.0
+                growth = self.Cs[c] / self.Cs[c - 1] if c > 0 else 1.0
+                box.c[:] = np.clip(_grow(K, y, previous, growth), box.lower, box.upper) if c > 0 else 0.0
                 done, bias = _ascend(K, y, box, factor, self.tolerance)
             self.coefficients[c:], self.scores[c:], self.converged[c:] = box.c, y - box.r + bias, done
             self.has_margin_vectors[c:] = count_inside(box) > 0
@@ -139,7 +143,7 @@ class FoldMachines:
         """Return by how much the biases change where samples are left out that may have bounded their intervals."""
         shifts, box = np.zeros(len(self.Cs)), self.box
         for c in np.flatnonzero(~self.has_margin_vectors):
-            set_bounds(box, self.y, self.Cs[c])
+            set_bounds(box, self.y, self.bounds[c])
             box.c[:], box.r[:] = self.coefficients[c], self.y - self.scores[c]
             box.lower[left_out] = box.upper[left_out] = 0.0
             shifts[c] = compiled_bias(box)
@@ -150,7 +154,7 @@ class FoldMachines:
         train, test = fold
         part, labels = self.K[np.ix_(train, train)], self.y[train]
         box, factor = make_scratch(len(train))
-        set_bounds(box, labels, self.Cs[c])
+        set_bounds(box, labels, self.bounds[c, train])
         box.c[:] = restore_balance(self.coefficients[c, train], box.lower, box.upper)
         done, bias = _ascend(part, labels, box, factor, self.tolerance)
         return self.K[np.ix_(test, train)] @ box.c + bias, done
@@ -162,7 +166,7 @@ def pivot_without(  # noqa: PLR0917
     y: Array,
     box: Box,
     factor: Factor,
-    C: float,
+    C: Array,
     coefficients: Array,
     scores: Array,
     left_out: npt.NDArray[np.int64],
@@ -175,7 +179,7 @@ def pivot_without(  # noqa: PLR0917
     K, y, box, factor, tolerance
         As in `pivot_certified`, the factor that of any members' block of `K`. On return of True the residuals are those
         of all samples, those that are left out having both bounds at 0.
-    C : float
+    C : (n,) array
     coefficients, scores : (n,) arrays
         Of the machine on all samples.
     left_out : (n_left_out,) array of int

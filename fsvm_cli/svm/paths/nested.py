@@ -67,7 +67,7 @@ class NestedCurves:
 
 def nested_curves(  # noqa: PLR0917
     kernel: Kernel,
-    C: float,
+    C: npt.ArrayLike,
     X_train: Matrix,
     y_train: Codes,
     X_test: Matrix,
@@ -86,8 +86,8 @@ def nested_curves(  # noqa: PLR0917
     Parameters
     ----------
     kernel : Kernel
-    C : float
-        Upper bound of alpha, > 0, infinity allowed.
+    C : float or (n_train,) array
+        Upper bounds of alpha, > 0, infinity allowed.
     X_train, X_test : (n_train, d) and (n_test, d)
         Samples, dense or (inner-product kernels) CSR.
     y_train : (n_train,) array of int
@@ -108,11 +108,12 @@ def nested_curves(  # noqa: PLR0917
         are present, or kernel values are not finite.
     """
     check_options(tolerance, solver)
-    if not C > 0.0:
+    bounds = np.array(np.broadcast_to(np.asarray(C, dtype=np.float64), len(y_train)))
+    if not (bounds > 0.0).all():
         raise ValueError(f"C must be > 0 (infinity is allowed), not {C!r}")
     checked = _check_orders(orders, sizes, X_train.shape[1])
     labels, counts = machine_labels(y_train, n_classes)
-    setting = _Setting(kernel, float(C), X_train, X_test, labels, tolerance)
+    setting = _Setting(kernel, bounds, X_train, X_test, labels, tolerance)
     records, solvers = _fit_subsets(setting, checked, sizes, solver)
     return NestedCurves(
         train_predicted=_predict(records.train_decision, counts, tolerance),
@@ -131,7 +132,7 @@ class _Setting:
     """What all orders share."""
 
     kernel: Kernel
-    C: float
+    C: Array
     X_train: Matrix
     X_test: Matrix
     labels: Array

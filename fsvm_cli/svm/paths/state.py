@@ -67,14 +67,14 @@ class Problems(NamedTuple):
     ----------
     labels : (n_machines, n) array
         -1 or +1; a machine without +1 has no fit and a score of -infinity.
-    C : float
-        Upper bound of alpha.
+    C : (n,) array
+        Upper bounds of alpha.
     tolerance : float
         Relative duality gap.
     """
 
     labels: Array
-    C: float
+    C: Array
     tolerance: float
 
 

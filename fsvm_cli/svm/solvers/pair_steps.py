@@ -55,10 +55,10 @@ def make_box(n: int) -> Box:
 
 
 @njit(**COMPILED)
-def set_bounds(box: Box, y: Array, C: float) -> None:
-    """Bound alpha_i by 0 and C."""
+def set_bounds(box: Box, y: Array, C: Array) -> None:
+    """Bound alpha_i by 0 and C_i."""
     for i in range(y.size):
-        box.lower[i], box.upper[i] = min(0.0, C * y[i]), max(0.0, C * y[i])
+        box.lower[i], box.upper[i] = min(0.0, C[i] * y[i]), max(0.0, C[i] * y[i])
 
 
 @njit(**COMPILED)
