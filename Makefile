@@ -33,7 +33,7 @@ run: setup  ## run the first experiment: wine, 500 splits (needs no network)
 
 test: setup-dev  ## ruff, mypy, import-linter, then every test
 	@$(MAKE) --no-print-directory --jobs $(JOBS) lint compiled
-	@$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
+	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(JOBS) --dist worksteal  # each process would compile all sources
 
 test-quick: setup-dev  ## a first try, within a minute and a half: tests that take a moment each
 	@$(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(QUICK_TESTS)

@@ -15,10 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError
-from ruamel.yaml import YAML
-from ruamel.yaml.constructor import ConstructorError, SafeConstructor
-from ruamel.yaml.error import YAMLError
-from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+from ruamel import yaml
 
 from fsvm_cli.errors import UsageError
 from fsvm_cli.mistakes import Location, Mistake, mistakes_of
@@ -28,6 +25,9 @@ from fsvm_cli.terminal import brief
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
+
+    from ruamel.yaml.constructor import SafeConstructor
+    from ruamel.yaml.nodes import MappingNode, Node, ScalarNode
 
 MAX_BYTES = 1_000_000
 MAX_NODES = 20_000
@@ -169,18 +169,18 @@ def parse_document(text: str, name: str) -> Document:
     UsageError
         If `text` is not a YAML mapping with distinct keys, or unfolds to more than a document needs.
     """
-    yaml = YAML(typ="safe", pure=True)
+    parser = yaml.YAML(typ="safe", pure=True)
     try:
-        root = yaml.compose(text)
-    except YAMLError as error:
+        root = parser.compose(text)
+    except yaml.error.YAMLError as error:
         place, message = syntax_in_words(error, text)
         where = f"{name}:{place[0]}:{place[1]}" if place else name
         raise UsageError(f"{where}: not YAML: {message}") from error
     except RecursionError as error:
         raise UsageError(f"{name}: nested too deeply; write it flatter") from error
-    if not isinstance(root, MappingNode):
+    if not isinstance(root, yaml.nodes.MappingNode):
         raise UsageError(f"{name}: holds no keys; a document is a list of 'key: value' lines")
-    builder = _Builder(name, yaml.constructor)
+    builder = _Builder(name, parser.constructor)
     content = builder.build(root, ())
     return Document(name=name, content=content, positions=builder.positions)
 
@@ -204,17 +204,17 @@ class _Builder:
         if len(location) > MAX_DEPTH:
             raise UsageError(f"{self.position(node)}: nested deeper than {MAX_DEPTH} levels; write it flatter")
         self.positions.setdefault(location, self.position(node))
-        if isinstance(node, MappingNode):
+        if isinstance(node, yaml.nodes.MappingNode):
             return self.mapping(node, location)
-        if isinstance(node, SequenceNode):
+        if isinstance(node, yaml.nodes.SequenceNode):
             return tuple(self.build(child, (*location, index)) for index, child in enumerate(node.value))
-        assert isinstance(node, ScalarNode)
+        assert isinstance(node, yaml.nodes.ScalarNode)
         return self.scalar(node)
 
     def mapping(self, node: MappingNode, location: Location) -> dict[str, Any]:
         result: dict[str, Any] = {}
         for key_node, value_node in node.value:
-            if not isinstance(key_node, ScalarNode):
+            if not isinstance(key_node, yaml.nodes.ScalarNode):
                 raise UsageError(f"{self.position(key_node)}: a list or mapping cannot be a key; write a word")
             key = key_node.value
             self.refuse_half_characters(key_node)
@@ -237,7 +237,7 @@ class _Builder:
         self.refuse_half_characters(node)
         try:
             value = self.constructor.construct_object(node)
-        except (ValueError, ConstructorError) as error:
+        except (ValueError, yaml.constructor.ConstructorError) as error:
             raise UsageError(
                 f"{self.position(node)}: '{brief(node.value)}' cannot be read as a value; put it into quotes"
             ) from error

@@ -26,6 +26,7 @@ SELDOM_USED = (
     "numpy.testing",  # the same, with all of unittest
     "pandas",  # scikit-learn: to know whether it is there
     "pycparser",  # numba: to read declarations in C
+    "ruamel.yaml",  # our documents, which options alone can say as well: to read a text
     "scipy.special",  # scikit-learn: for one function; methods that compute with it load it
     "scipy.stats",  # scikit-learn: for tests of significance
     "yaml",  # numba: to read settings from a file, if there is one

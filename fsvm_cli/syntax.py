@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from ruamel.yaml.error import MarkedYAMLError
-from ruamel.yaml.reader import ReaderError
+from ruamel import yaml
 
 from fsvm_cli.terminal import brief
 
@@ -44,11 +43,11 @@ IN_WORDS: tuple[tuple[str, str], ...] = (
 
 def syntax_in_words(error: YAMLError, text: str) -> tuple[tuple[int, int] | None, str]:
     """Say what is wrong, and in which line and column, both from 1, where this is known."""
-    if isinstance(error, ReaderError):
+    if isinstance(error, yaml.reader.ReaderError):
         before = text[: error.position]
         place = before.count("\n") + 1, error.position - before.rfind("\n")
         return place, f"the character U+{error.character:04X} cannot stand in a text; leave it out"
-    if not isinstance(error, MarkedYAMLError):
+    if not isinstance(error, yaml.error.MarkedYAMLError):
         return None, f"{_line_of(error)}; {QUOTE}"
     mark = error.problem_mark or error.context_mark
     said = str(error.problem or error.context)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import gc
 import itertools
 import os
 from collections import Counter
@@ -12,6 +14,7 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
+from fsvm_cli.cli import OBJECTS_BETWEEN_COLLECTIONS
 from tests.helpers.calling import N_TRIALS, fsvm_here, hashes, write_config
 
 if TYPE_CHECKING:
@@ -23,9 +26,13 @@ pytest_plugins = ["tests.helpers.small_experiments"]
 # scikit-learn checks array-API input only where scipy was told of it before its first import.
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
 
-# How long an example takes says how busy the machine is, and nothing about the code.
-settings.register_profile("untimed", deadline=None)
+# How long an example takes says how busy the machine is, and nothing about the code. Each run draws other examples.
+settings.register_profile("untimed", deadline=None, max_examples=50)
 settings.load_profile("untimed")
+
+# What is loaded stays: Python need not look through it again and again, nor when the process ends.
+gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
+atexit.register(gc.freeze)
 
 NEEDED = {
     "mirror_folder": ("FSVM_TEST_MIRROR", "a copy of the UCI archive"),
@@ -54,6 +61,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for fixture in missing.keys() & set(getattr(item, "fixturenames", ())):
             variable, content = missing[fixture]
             item.add_marker(pytest.mark.skip(reason=f"needs {content}; {variable}=FOLDER names one"))
+
+
+def pytest_collection_finish() -> None:
+    """Keep what was loaded out of the collections of garbage that pytest asks for."""
+    gc.freeze()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -6,15 +6,12 @@ import contextlib
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-import scipy.sparse as sp
-
 from fsvm_cli.data import parsed
+from fsvm_cli.data.assemble import assemble, stacked
 from fsvm_cli.data.copies import BundledCopy, ExpressionCopy, ReutersCopy, SequencesCopy, TextCopy
-from fsvm_cli.data.dataset import Dataset, hash_values
 from fsvm_cli.data.fetch import cache_folder, fetch_files, is_intact
 from fsvm_cli.data.given_splits import read_splits
-from fsvm_cli.data.phrases import numbered, shown
+from fsvm_cli.data.phrases import shown
 from fsvm_cli.data.readers.bundled import read_bundled
 from fsvm_cli.data.readers.expression import read_expression
 from fsvm_cli.data.readers.libsvm import read_libsvm
@@ -29,6 +26,7 @@ if TYPE_CHECKING:
 
     from fsvm_cli.data.card import Card, Expected, FixedVersion
     from fsvm_cli.data.copies import Copy, LibsvmCopy
+    from fsvm_cli.data.dataset import Dataset
     from fsvm_cli.data.given_splits import GivenSplit
     from fsvm_cli.data.readers.rows import Rows
 
@@ -100,7 +98,7 @@ def _read_copy(card: Card, version: FixedVersion, copy: Copy, announce: Callable
     rows = [_read_file(path, copy, version.expected.features) for path in paths]
     n_first = len(rows) - len(copy.test_files)
     parts = [rows[:n_first], rows[n_first:]]
-    return [_stack(part) for part in parts if part]
+    return [stacked(part) for part in parts if part]
 
 
 def _read_file(path: Path, copy: TextCopy | SequencesCopy | LibsvmCopy, n_features: int) -> Rows:
@@ -109,13 +107,6 @@ def _read_file(path: Path, copy: TextCopy | SequencesCopy | LibsvmCopy, n_featur
     if isinstance(copy, SequencesCopy):
         return read_sequences(path, coding=copy.coding)
     return read_libsvm(path, n_features=n_features, dense=copy.dense)
-
-
-def _stack(parts: list[Rows]) -> Rows:
-    if len(parts) == 1:
-        return parts[0]
-    X = (sp.vstack if sp.issparse(parts[0].X) else np.vstack)([part.X for part in parts])
-    return replace(parts[0], X=X, labels=[label for part in parts for label in part.labels])
 
 
 def _from_version(name: str, version: FixedVersion, parts: list[Rows]) -> Dataset:
@@ -128,48 +119,6 @@ def _from_version(name: str, version: FixedVersion, parts: list[Rows]) -> Datase
     dataset = assemble(name, named, tuple(dict.fromkeys(version.classes.values())), version.features)
     _compare(dataset, version.expected)
     return dataset
-
-
-def assemble(
-    name: str, parts: list[Rows], class_names: tuple[str, ...] = (), feature_names: tuple[str, ...] = ()
-) -> Dataset:
-    """Build a data set from its rows.
-
-    Parameters
-    ----------
-    name : str
-        For the data set.
-    parts : list of Rows
-        All rows, or the training and the test part of a fixed split.
-    class_names : tuple of str
-        The labels in the order of the codes; by default in the order of their numbers, or else of the alphabet.
-    feature_names : tuple of str
-        By default those that the rows bring, or x1, x2, ...
-    """
-    rows = _stack(parts)
-    class_names = class_names or _in_order(set(rows.labels))
-    code = {label: code for code, label in enumerate(class_names)}
-    y = np.array([code[label] for label in rows.labels], dtype=np.int64)
-    train, test = np.split(np.arange(len(y)), [len(parts[0].labels)])
-    split = (train, test) if len(parts) == 2 else None
-    return Dataset(
-        name=name,
-        X=rows.X,
-        y=y,
-        feature_names=feature_names or rows.feature_names or numbered(rows.X.shape[1]),
-        class_names=class_names,
-        sha256=hash_values(rows.X, y, split, rows.least_occurrences),
-        train_indices=split[0] if split else None,
-        test_indices=split[1] if split else None,
-        least_occurrences=rows.least_occurrences,
-    )
-
-
-def _in_order(labels: set[str]) -> tuple[str, ...]:
-    try:
-        return tuple(sorted(labels, key=float))
-    except ValueError:
-        return tuple(sorted(labels))
 
 
 def _compare(dataset: Dataset, expected: Expected) -> None:

@@ -1,26 +1,16 @@
-"""What is known of a data set before any of it is fetched."""
+"""The size of a data set, and the names in it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fsvm_cli.data.card import FixedVersion
-from fsvm_cli.data.copies import Files, LibsvmCopy, ReutersCopy
-from fsvm_cli.data.phrases import numbered
-from fsvm_cli.data.source import FixedSource, find_version, open_source
-from fsvm_cli.data.spec import NamedSpec, OpenmlSpec
-from fsvm_cli.data.synthetic import GENERATORS
+from fsvm_cli.data.source import FixedSource
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from fsvm_cli.data.card import GeneratedVersion
-    from fsvm_cli.data.copies import Copy
     from fsvm_cli.data.source import DataSource
-    from fsvm_cli.data.spec import Spec
 
 
 @dataclass(frozen=True)
@@ -75,67 +65,4 @@ def outline_of(source: DataSource) -> Outline:
         source.feature_names,
         is_known,
         n_groups=None if groups is None else len(np.unique(groups)),
-    )
-
-
-def outline(spec: Spec, *, base_folder: Path) -> Outline | None:
-    """Outline what a config names: by its card, or by reading a file of the user's own; nothing is fetched.
-
-    Parameters
-    ----------
-    spec, base_folder
-        As in `fsvm_cli.data.source.open_source`.
-
-    Returns
-    -------
-    Outline or None
-        None for a set of OpenML, of which nothing is known before it is fetched.
-
-    Raises
-    ------
-    UsageError
-        If there is no such data set or version, or an option does not belong to it.
-    DataError
-        If a file of the user's own is missing or is not usable as it is.
-    """
-    if isinstance(spec, OpenmlSpec):
-        return None
-    if not isinstance(spec, NamedSpec):
-        opened = outline_of(open_source(spec, base_folder=base_folder, announce=lambda _: None))
-        return replace(opened, is_own=True)
-    card, version_name, version = find_version(spec)
-    name = spec.name if len(card.versions) == 1 else f"{spec.name} ({version_name})"
-    return _fixed(name, version) if isinstance(version, FixedVersion) else _drawn(name, version, spec.samples)
-
-
-def _fixed(name: str, version: FixedVersion) -> Outline:
-    expected = version.expected
-    has_split = any(isinstance(copy, Files) and copy.test_files for copy in version.copies)
-    # Reuters' own split stands in its stories.
-    has_split |= any(getattr(copy, "split", "any") != "any" for copy in version.copies)
-    n_splits = version.splits.number if version.splits else int(has_split)
-    size = expected.rows, expected.features
-    # All copies of a version hold the same matrix, full or sparse.
-    is_sparse = any(map(_is_sparse, version.copies))
-    classes, names = tuple(expected.classes), version.features or None
-    return Outline(name, *size, classes, n_splits, is_sparse, names, knows_relevant_features=False)
-
-
-def _is_sparse(copy: Copy) -> bool:
-    """Whether a copy is read into a sparse matrix; that of Reuters holds numbers of words."""
-    return isinstance(copy, ReutersCopy) or (isinstance(copy, LibsvmCopy) and not copy.dense)
-
-
-def _drawn(name: str, version: GeneratedVersion, n_samples: int | None) -> Outline:
-    generator = GENERATORS[version.generator]
-    size = n_samples or version.samples, generator.n_features
-    names = numbered(generator.n_features)
-    return Outline(
-        name,
-        *size,
-        generator.class_names,
-        n_splits=0,
-        is_sparse=False,
-        feature_names=names,
-        knows_relevant_features=True,
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,19 +11,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
-from fsvm_cli.data.card import FixedVersion, read_card
 from fsvm_cli.data.dataset import Dataset
-from fsvm_cli.data.load import load_splits, load_version
-from fsvm_cli.data.phrases import numbered
 from fsvm_cli.data.spec import DatasetSpec, FileSpec, NamedSpec
 from fsvm_cli.data.synthetic import GENERATORS
 from fsvm_cli.documents import Document, StrictModel, as_in_documents, validate
-from fsvm_cli.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from fsvm_cli.data.card import Card, GeneratedVersion
     from fsvm_cli.data.given_splits import GivenSplit
     from fsvm_cli.data.spec import Spec
 
@@ -152,22 +146,18 @@ def open_source(spec: Spec, *, base_folder: Path, announce: Callable[[str], None
     UsageError, DataError
         As `load_dataset`.
     """
-    if not isinstance(spec, NamedSpec):
+    if isinstance(spec, NamedSpec):
+        from fsvm_cli.data import named_source  # noqa: PLC0415 - brings cards, which a file does without
+
+        return named_source.open_named(spec, announce)
+    if isinstance(spec, FileSpec):
         from fsvm_cli.data import user_file  # noqa: PLC0415 - brings pyarrow, which is slow to import
 
-        dataset = (
-            user_file.load_file(spec, base_folder)
-            if isinstance(spec, FileSpec)
-            else user_file.load_openml(spec, announce)
-        )
-        splits = user_file.load_splits(spec, base_folder, dataset) if isinstance(spec, FileSpec) else ()
-        return fixed_source(dataset, (), splits)
-    card, version_name, version = find_version(spec)
-    name = spec.name if len(card.versions) == 1 else f"{spec.name} ({version_name})"
-    if isinstance(version, FixedVersion):
-        dataset = load_version(name, card, version, announce)
-        return fixed_source(dataset, version.caveats, load_splits(card, version, dataset, announce))
-    return _generated_source(name, version, spec.samples or version.samples)
+        dataset = user_file.load_file(spec, base_folder)
+        return fixed_source(dataset, (), user_file.load_splits(spec, base_folder, dataset))
+    from fsvm_cli.data.openml import load_openml  # noqa: PLC0415 - brings pyarrow and scikit-learn's readers
+
+    return fixed_source(load_openml(spec, announce))
 
 
 class _Named(StrictModel):
@@ -215,23 +205,6 @@ def load_dataset(dataset: str | Mapping[str, Any], seed: int = 0) -> Dataset:
     return open_source(spec, base_folder=Path(), announce=lambda _: None).draw(np.random.default_rng(seed))
 
 
-def find_version(spec: NamedSpec) -> tuple[Card, str, FixedVersion | GeneratedVersion]:
-    """Find the card that a config names, and the name and content of its version.
-
-    Raises
-    ------
-    UsageError
-        If there is no such data set or version, or 'samples' does not belong to it.
-    """
-    card = read_card(spec.name)
-    version_name, version = card.version(spec.name, spec.version)
-    if isinstance(version, FixedVersion) and spec.samples is not None:
-        raise UsageError(
-            f"'samples' is for synthetic sets; '{spec.name}' has {version.expected.rows} rows; leave it out"
-        )
-    return card, version_name, version
-
-
 def fixed_source(dataset: Dataset, caveats: tuple[str, ...] = (), splits: tuple[GivenSplit, ...] = ()) -> FixedSource:
     """Wrap a data set that has been read, with the splits that a list beside it gives."""
     digest = hashlib.sha256(dataset.sha256.encode())
@@ -246,19 +219,4 @@ def fixed_source(dataset: Dataset, caveats: tuple[str, ...] = (), splits: tuple[
         caveats=(*dataset.remarks, *caveats),
         dataset=dataset,
         splits=splits,
-    )
-
-
-def _generated_source(name: str, version: GeneratedVersion, n_samples: int) -> GeneratedSource:
-    generator = GENERATORS[version.generator]
-    distribution = [version.generator, version.parameters, n_samples]
-    return GeneratedSource(
-        name=name,
-        identity=hashlib.sha256(json.dumps(distribution, sort_keys=True).encode()).hexdigest(),
-        n_samples=n_samples,
-        feature_names=numbered(generator.n_features),
-        class_names=generator.class_names,
-        caveats=version.caveats,
-        generator=version.generator,
-        parameters=version.parameters,
     )

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from fsvm_cli.data.phrases import shown
 from fsvm_cli.data.preparation import Preparation
@@ -24,12 +23,16 @@ if TYPE_CHECKING:
 MAX_CLASSES = 100
 CLASSES_BEYOND_DOUBT = 20
 MAX_WORDS = 100
+LARGEST_OF_ALL_INTEGERS = 2.0**53
+"""Up to it, floating-point numbers tell all integers apart."""
 
 
 def is_missing(column: pa.ChunkedArray) -> NDArray[np.bool_]:
     """Tell which values are missing; NaN is."""
-    missing = pc.is_null(column, nan_is_null=pa.types.is_floating(column.type))
-    return _to_numpy(missing.cast(pa.uint8())).astype(np.bool_)
+    is_floating = pa.types.is_floating(column.type)
+    if column.null_count:
+        return _to_numpy(column.is_null(nan_is_null=is_floating).cast(pa.uint8())).astype(np.bool_)
+    return np.isnan(_to_numpy(column)) if is_floating else np.zeros(len(column), dtype=np.bool_)
 
 
 def _to_numpy(column: pa.ChunkedArray) -> NDArray[Any]:
@@ -43,10 +46,18 @@ def _is_number(kind: pa.DataType) -> bool:
 
 
 def _to_floats(column: pa.ChunkedArray) -> NDArray[np.float64]:
+    if not column.null_count and (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
+        return _to_numpy(column).astype(np.float64)
     if pa.types.is_boolean(column.type):
         column = column.cast(pa.int8())
     floats = column.cast(pa.float64(), safe=False)
     return _to_numpy(floats.fill_null(np.nan) if floats.null_count else floats)
+
+
+def _is_rounded(integers: pa.ChunkedArray, floats: NDArray[np.float64]) -> bool:
+    """Whether different integers have become the same floating-point number."""
+    is_large = bool(np.any(np.abs(floats) >= LARGEST_OF_ALL_INTEGERS))
+    return is_large and len(integers.unique()) > len(np.unique(floats))
 
 
 def _words(column: pa.ChunkedArray) -> NDArray[np.str_] | None:
@@ -54,7 +65,8 @@ def _words(column: pa.ChunkedArray) -> NDArray[np.str_] | None:
     kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
     if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
         return None
-    return np.asarray(column.cast(pa.string()).to_pylist(), dtype=np.str_)
+    words = column if pa.types.is_string(column.type) else column.cast(pa.string())
+    return np.asarray(words.to_pylist(), dtype=np.str_)
 
 
 def encode_target(
@@ -96,7 +108,7 @@ def columns_of(features: pa.Table, spec: TableSpec, mistakes: list[Mistake]) -> 
     for column_name, column in zip(features.column_names, features.columns, strict=True):
         if _is_number(column.type):
             numbers = _to_floats(column)
-            if pa.types.is_integer(column.type) and len(pc.unique(column)) > len(np.unique(numbers)):
+            if pa.types.is_integer(column.type) and _is_rounded(column, numbers):
                 what = (
                     "holds integers so large that floating-point numbers cannot tell them apart; drop it if it only "
                     "names the rows, or subtract what they have in common"

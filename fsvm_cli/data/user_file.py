@@ -1,16 +1,14 @@
-"""The user's own files, and the sets of OpenML."""
+"""The user's own files."""
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from fsvm_cli.data.fetch import cache_folder
+from fsvm_cli.data.assemble import assemble
 from fsvm_cli.data.given_splits import read_splits
-from fsvm_cli.data.load import assemble
 from fsvm_cli.data.readers.libsvm import read_libsvm
 from fsvm_cli.data.readers.numbers import Reading
 from fsvm_cli.data.readers.own import numbers_of, read_own_table
@@ -20,13 +18,13 @@ from fsvm_cli.errors import DataError, UsageError
 from fsvm_cli.terminal import brief, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     import pandas as pd
 
     from fsvm_cli.data.dataset import Dataset
     from fsvm_cli.data.given_splits import GivenSplit
-    from fsvm_cli.data.spec import FileFormat, FileSpec, OpenmlSpec, TableSpec
+    from fsvm_cli.data.spec import FileFormat, FileSpec, TableSpec
 
 FORMATS: dict[str, FileFormat] = {
     ".csv": "csv",
@@ -197,42 +195,3 @@ def from_frame(name: str, frame: pd.DataFrame, spec: TableSpec) -> Dataset:
     except (pa.ArrowException, ValueError, TypeError) as error:
         raise DataError(f"{name}: not a table of numbers and words ({str(error).splitlines()[0]})") from error
     return dataset_from_table(name, numbers_of(table, {spec.target or "", spec.groups or "", *spec.drop}), spec)
-
-
-def load_openml(spec: OpenmlSpec, announce: Callable[[str], None]) -> Dataset:
-    """Fetch a data set of OpenML, or take it from the cache.
-
-    Raises
-    ------
-    UsageError
-        If a number comes with a version.
-    DataError
-        If OpenML has no such set, it cannot be reached, or the set is not usable as it is.
-    """
-    import sklearn.datasets  # noqa: PLC0415 - slow to import, and seldom needed
-
-    is_number = isinstance(spec.openml, int)
-    if is_number and spec.version is not None:
-        raise UsageError(f"OpenML {spec.openml}: a number stands for one version; leave 'version' out")
-    announce(f"OpenML {spec.openml}: from the cache, or from openml.org")
-    try:
-        with warnings.catch_warnings(record=True) as remarks:
-            warnings.simplefilter("always")
-            bunch = sklearn.datasets.fetch_openml(
-                name=None if is_number else spec.openml,
-                version=spec.version or "active",
-                data_id=spec.openml if is_number else None,
-                as_frame=True,
-                data_home=cache_folder(),
-            )
-    except (OSError, ValueError) as error:  # no network; no such set, or other bytes than OpenML announces
-        reason = (str(error) or type(error).__name__).splitlines()[0]
-        raise DataError(
-            f"OpenML {spec.openml}: cannot be had ({reason})\n"
-            "Try again later, or save the table and name it in the config (dataset: {file: NAME.csv, target: COLUMN})."
-        ) from error
-    for remark in remarks:  # which of several versions was taken, for example
-        announce(str(remark.message).splitlines()[0])
-    table = pa.Table.from_pandas(bunch.frame, preserve_index=False)
-    own_target = bunch.target_names[0] if len(bunch.target_names) == 1 else None
-    return dataset_from_table(f"openml-{spec.openml}", Reading(table), spec, own_target)

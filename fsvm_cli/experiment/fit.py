@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fsvm_cli.data.outline import outline
+from fsvm_cli.data.outline_ahead import outline
 from fsvm_cli.data.phrases import nearest, shown
 from fsvm_cli.errors import UsageError
 from fsvm_cli.evaluation.folds import LEAVE_ONE_OUT

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from fsvm_cli.data.dataset import Dataset
     from fsvm_cli.data.readers.numbers import DecimalMark
     from fsvm_cli.data.source import DataSource
-    from fsvm_cli.data.spec import CategoricalRule, MissingRule, Separator
+    from fsvm_cli.data.spec import CategoricalRule, MissingRule, Separator, Spec
     from fsvm_cli.experiment.ranking_request import RankingRequest
 
 
@@ -155,11 +155,14 @@ def source_of(file: str, options: Mapping[str, Any], announce: Callable[[str], N
     DataError
         If the data are missing, corrupt or out of reach.
     """
-    exists, names = is_file(Path(file)), [*data_cards()]
-    is_known = file in names and not exists
-    if not (exists or is_known or Path(file).suffix):
+    exists = is_file(Path(file))
+    names = [] if exists else [*data_cards()]
+    if file in names:
+        spec: Spec = NamedSpec(name=file)
+    elif not (exists or Path(file).suffix):
         raise UsageError(f"{brief(file)}: there is no such file, nor a data set of this name; {nearest(file, names)}")
-    spec = NamedSpec(name=file) if is_known else validate(_document({"file": file, **options}), FileSpec)
+    else:
+        spec = validate(_document({"file": file, **options}), FileSpec)
     return open_source(spec, base_folder=Path(), announce=announce)
 
 

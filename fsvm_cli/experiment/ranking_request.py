@@ -17,7 +17,7 @@ from fsvm_cli.mistakes import in_words
 from fsvm_cli.ranking.registry import SYNONYMS, ranking_method, ranking_methods
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -86,7 +86,7 @@ def _with_scaled_kernel(machine: Machine, X: NDArray[np.float64]) -> tuple[Machi
 
 
 def ranking_request(
-    method: str, scaling: str, assignments: Iterable[str] = (), parameters: Mapping[str, Any] | None = None
+    method: str, scaling: str, assignments: Collection[str] = (), parameters: Mapping[str, Any] | None = None
 ) -> RankingRequest:
     """Build a request from what the command line, or a caller, says.
 
@@ -94,7 +94,7 @@ def ranking_request(
     ----------
     method : str
     scaling : str
-    assignments : iterable of str
+    assignments : collection of str
         ``KEY=VALUE``; KEY is a parameter of the method or of the machine (kernel, C, ...).
     parameters : mapping of str to value, optional
         The same as values.
@@ -108,7 +108,7 @@ def ranking_request(
     content = {"ranking": {"method": method}, "scaling": scaling}
     document = Document("--method", content, {("scaling",): "--scaling"})
     section_of = dict.fromkeys(known.parameters_model().model_fields if known else (), "ranking")
-    machines = _machines_of(known)
+    machines = _machines_of(known) if assignments or parameters else None
     section_of = dict.fromkeys(_keys_of_machines() if machines else (), "classifier") | section_of
     for key, value in as_in_documents(dict(parameters or {})).items():
         document = _with_machine(document, _section(key, f"{key}={in_words(value)}", method, section_of))

@@ -187,7 +187,11 @@ def _start_local(n_workers: int) -> distributed.LocalCluster:
     for attempt in range(1, ATTEMPTS_TO_START + 1):
         try:
             return distributed.LocalCluster(
-                n_workers=n_workers, threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0"
+                n_workers=n_workers,
+                threads_per_worker=1,
+                processes=True,
+                dashboard_address="127.0.0.1:0",
+                preload="fsvm_cli.runner.worker_libraries",
             )
         except Exception as error:  # whatever a worker, its nanny or the scheduler met with
             if attempt == ATTEMPTS_TO_START:

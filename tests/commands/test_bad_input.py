@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     Call = Callable[..., Answer]
 
+pytestmark = pytest.mark.usefixtures("plain_figures")
+
 
 def refused(answer: Answer, code: int, *parts: str) -> None:
     """The answer is an exit code and one or two lines, on standard error alone, that hold all parts."""

@@ -6,11 +6,6 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
-
-# The clock of a busy machine says nothing about the code.
-settings.register_profile("fsvm-data", deadline=None)
-settings.load_profile("fsvm-data")
 
 VARIABLE = "FSVM_TEST_MIRROR"
 

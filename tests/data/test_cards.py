@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from fsvm_cli.data.card import Card, FixedVersion, read_card
+from fsvm_cli.data.card import Card, FixedVersion
 from fsvm_cli.data.copies import CardFile, Files, LibsvmCopy, TextCopy
 from fsvm_cli.data.fetch import fetch_files, is_intact
 from fsvm_cli.data.load import load_version
@@ -25,6 +25,7 @@ from fsvm_cli.data.vocabulary import with_training_vocabulary
 from fsvm_cli.shipped import shipped_folder, shipped_names
 from tests.data.test_unix_compress import compress
 from tests.helpers.server import Server, files_below, serving
+from tests.helpers.shipped import shipped_card
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from fsvm_cli.data.dataset import Dataset
     from fsvm_cli.data.source import DataSource
 
-CARDS = {name: read_card(name) for name in shipped_names("datasets")}
+CARDS = {name: shipped_card(name) for name in shipped_names("datasets")}
 FIXED = [
     (name, version_name)
     for name, card in CARDS.items()

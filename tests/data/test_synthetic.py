@@ -11,13 +11,14 @@ import pytest
 from pydantic import ValidationError
 from scipy import integrate, stats
 
-from fsvm_cli.data.card import GeneratedVersion, read_card
+from fsvm_cli.data.card import GeneratedVersion
 from fsvm_cli.data.source import GeneratedSource, open_source
 from fsvm_cli.data.spec import NamedSpec
 from fsvm_cli.data.synthetic import GENERATORS
 from fsvm_cli.data.synthetic.infoprop import MIXED, SEGMENTS, TRIANGLES
 from fsvm_cli.shipped import shipped_names
 from tests.helpers.plain_words import REMEDY, unplain
+from tests.helpers.shipped import shipped_card
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 VERSIONS = [
     (name, version_name)
     for name in shipped_names("datasets")
-    for version_name, version in read_card(name).versions.items()
+    for version_name, version in shipped_card(name).versions.items()
     if isinstance(version, GeneratedVersion)
 ]
 N = 40_000
@@ -39,7 +40,7 @@ def drawn(name: str, version: str | None = None, samples: int = N) -> Dataset:
 
 
 def bayes_error(name: str, version_name: str | None = None) -> float:
-    _, version = read_card(name).version(name, version_name)
+    _, version = shipped_card(name).version(name, version_name)
     assert isinstance(version, GeneratedVersion)
     assert version.bayes_error is not None
     return version.bayes_error
@@ -233,7 +234,7 @@ def _classes_of_the_file(file: Dataset) -> list[int]:
 
 @pytest.mark.parametrize("strange", [{"half_width": (1.0, 2.0)}, {"half_width": 1e308, "amplitude": 1e308}])
 def test_parameters_that_cannot_be_drawn_with_are_refused_in_plain_words(strange: dict[str, Any]) -> None:
-    _, plane = read_card("plane").version("plane", None)
+    _, plane = shipped_card("plane").version("plane", None)
     content = plane.model_dump()
     with pytest.raises(ValidationError) as caught:
         GeneratedVersion.model_validate(content | {"parameters": content["parameters"] | strange})

@@ -1,10 +1,11 @@
-"""The configs that come with fsvm, each read at most once in a process, and none before a test needs it."""
+"""The configs and cards that come with fsvm, each read at most once in a process, and none before a test needs it."""
 
 from __future__ import annotations
 
 import functools
 import re
 
+from fsvm_cli.data.card import Card, read_card
 from fsvm_cli.shipped import shipped_folder, shipped_names
 from fsvm_cli.spec.collection import MEMBERS, LoadedCollection
 from fsvm_cli.spec.config import LoadedConfig
@@ -15,6 +16,12 @@ from fsvm_cli.spec.load import load_any
 def shipped(name: str) -> LoadedConfig | LoadedCollection:
     """Load a shipped config, of an experiment or of a collection."""
     return load_any(name)
+
+
+@functools.cache
+def shipped_card(name: str) -> Card:
+    """Read the card of a data set."""
+    return read_card(name)
 
 
 @functools.cache

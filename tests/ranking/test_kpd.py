@@ -183,7 +183,7 @@ def test_strength_and_step_are_chosen_by_cross_validation_on_the_training_data(n
     rng = np.random.default_rng(8)
     data = rng.normal(size=(30, 3))
     y = np.digitize(data[:, 0] + 0.3 * rng.normal(size=30), [0.0] if n_classes == 2 else [-0.5, 0.5])
-    settings = {"kernel": Gaussian(theta=4.0), "threshold": 0.05}
+    settings = {"kernel": Gaussian(theta=4.0), "threshold": 0.05, "relative_change": 0.01}
 
     @functools.cache
     def n_right(strength: float, max_step: float | str) -> int:

@@ -89,11 +89,14 @@ def test_koller_sahami_is_the_elimination_of_its_definition(blanket_size: int) -
     table = np.where(rng.random((80, 5)) < [0.7, 0.5, 0.4, 0.2, 0.0], y[:, None], noise)
     table = np.column_stack([table, np.where(rng.random(80) < 0.9, table[:, 0], 2)])
     remaining, gone = list(range(6)), []
+    pairs = {
+        (j, k): conditional_by_the_definition(table[:, j], y, table[:, [k]])
+        for j, k in itertools.permutations(remaining, 2)
+    }
     while remaining:
         losses = {}
         for j in remaining:
-            pair = {k: conditional_by_the_definition(table[:, j], y, table[:, [k]]) for k in remaining if k != j}
-            blanket = sorted(pair, key=lambda k: pair[k])[:blanket_size]
+            blanket = sorted(set(remaining) - {j}, key=lambda k: pairs[j, k])[:blanket_size]
             losses[j] = conditional_by_the_definition(table[:, j], y, table[:, blanket])
         gone.append(min(losses, key=lambda j: losses[j]))
         remaining.remove(gone[-1])

@@ -111,8 +111,8 @@ def test_samples_outside_the_working_set_are_outside_the_margin(rng: np.random.G
 def test_after_the_interior_point_method_a_machine_has_the_bias_of_its_coefficients(
     rng: np.random.Generator, C: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    data = rng.normal(size=(300, 4)) + 3.0
-    y = np.where(data[:, 0] + rng.normal(size=300) > 3.0, 1.0, -1.0)
+    data = rng.normal(size=(100, 4)) + 3.0
+    y = np.where(data[:, 0] + rng.normal(size=100) > 3.0, 1.0, -1.0)
     monkeypatch.setattr(rfe_machines, "train", lambda *_: False)
     machines = LinearMachines(EliminationProblem(Linear(), data, y[None], np.full(len(y), C), 1e-8, "auto"))
     assert machines.train()

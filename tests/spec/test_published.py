@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from ruamel.yaml import YAML
 
-from fsvm_cli.data.card import read_card
-from tests.helpers.shipped import shipped_experiment, shipped_experiments
+from tests.helpers.shipped import shipped_card, shipped_experiment, shipped_experiments
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -90,7 +89,7 @@ def test_every_published_claim_is_judged_or_left_out_for_a_reason(
 
 def test_the_sets_of_kpd2018_have_the_printed_rows_and_features(published_folder: Path) -> None:
     printed = values_of(published_folder, "kpd2018")
-    sonar, wdbc = (read_card(name).version(name, None)[1].expected for name in ("sonar", "wdbc"))
+    sonar, wdbc = (shipped_card(name).version(name, None)[1].expected for name in ("sonar", "wdbc"))
     assert sonar.classes == {"mine": printed["kpd2018.sonar.pos"], "rock": printed["kpd2018.sonar.neg"]}
     assert (sonar.features, wdbc.features) == (printed["kpd2018.sonar.d"], printed["kpd2018.wbc.d"])
     assert wdbc.rows == printed["kpd2018.wbc.n"]

@@ -20,9 +20,9 @@ X, Y = StandardScaler().fit_transform(X[ROWS]), Y[ROWS]
 CS = [0.01, 0.1, 1.0, 10.0, 100.0]
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("seed", [0, 1])
 def test_the_choice_is_that_of_grid_search_cv(seed):
-    folds = list(StratifiedKFold(10, shuffle=True, random_state=seed).split(X, Y))
+    folds = list(StratifiedKFold(5, shuffle=True, random_state=seed).split(X, Y))
     gammas = [1e-4, 1e-3, 1e-2, 1e-1, 1.0]
     theirs = GridSearchCV(SVC(tol=1e-6), {"C": CS, "gamma": gammas}, cv=folds).fit(X, Y)
     ours = grid_search([Gaussian(1 / g) for g in gammas], CS, X, Y, folds, n_classes=2, jobs=2)

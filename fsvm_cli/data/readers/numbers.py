@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from fsvm_cli.data.phrases import shown
 from fsvm_cli.terminal import brief
@@ -118,11 +117,11 @@ def _columns_of_words(table: pa.Table, left_out: Container[str]) -> Iterable[tup
         if not _may_be_numbers(column.slice(0, 1000)):  # spares the different values of a long column of words
             continue
         if _may_be_numbers(column):
-            yield place, name, [value for value in pc.unique(column).to_pylist() if value is not None]
+            yield place, name, [value for value in column.unique().to_pylist() if value is not None]
 
 
 def _may_be_numbers(column: pa.ChunkedArray) -> bool:
-    values = pc.unique(column).to_pylist()
+    values = column.unique().to_pylist()
     return all(value is None or _is_mark(value) or reads_as_number(value) for value in values)
 
 

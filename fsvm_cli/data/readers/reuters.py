@@ -26,7 +26,6 @@ TextPart = Literal["story", "body"]
 SeveralTopics = Literal["leave-out", "copy-each", "first"]
 
 WORD = "[a-z]+"
-STORY = re.compile(r"<REUTERS (?P<attributes>[^>]*)>(?P<content>.*?)</REUTERS>", re.DOTALL)
 TOPICS = re.compile(r"<TOPICS>(.*?)</TOPICS>", re.DOTALL)
 TOPIC = re.compile(r"<D>(.*?)</D>", re.DOTALL)
 TEXT = re.compile(r"<TEXT[^>]*>(.*?)</TEXT>", re.DOTALL)
@@ -38,16 +37,17 @@ TAG = re.compile(r"</?[A-Z]+[^>]*>")
 
 @dataclass(frozen=True)
 class Story:
-    """One news story: where Lewis put it, what it is about, and its text with the marks of SGML."""
+    """One news story: where Lewis put it, what it is about, and all that it holds, with the marks of SGML."""
 
     lewis_split: str
     has_topics: bool
     topics: tuple[str, ...]
-    marked_text: str
+    content: str
 
     def text(self, part: TextPart) -> str:
         """Read a part, without the marks; that takes most of the time, and of few stories is it wanted."""
-        marked = self.marked_text
+        whole = TEXT.search(self.content)
+        marked = whole[1] if whole else ""
         if part == "body":
             body = BODY.search(marked)
             marked = body[1] if body else ""
@@ -146,15 +146,18 @@ def _frequent_words(texts: Sequence[str]) -> list[str]:
 def _stories(paths: Sequence[Path]) -> Iterator[Story]:
     for path in paths:
         # reut2-017.sgm has bytes that are not UTF-8.
-        for found in STORY.finditer(path.read_text(encoding="latin-1")):
-            attributes = dict(re.findall(r'(\w+)="([^"]*)"', found["attributes"]))
-            topics = TOPICS.search(found["content"])
-            text = TEXT.search(found["content"])
+        for story in path.read_text(encoding="latin-1").split("<REUTERS ")[1:]:
+            opening, _, rest = story.partition(">")
+            content, end, _ = rest.partition("</REUTERS>")
+            if not end:
+                continue
+            attributes = dict(re.findall(r'(\w+)="([^"]*)"', opening))
+            topics = TOPICS.search(content)
             yield Story(
                 lewis_split=attributes.get("LEWISSPLIT", ""),
                 has_topics=attributes.get("TOPICS") == "YES",
                 topics=tuple(TOPIC.findall(topics[1])) if topics else (),
-                marked_text=text[1] if text else "",
+                content=content,
             )
 
 
