@@ -14,8 +14,10 @@ if TYPE_CHECKING:
     from fsvm_cli.svm.linear.problem import LinearProblem
     from fsvm_cli.svm.vectors import Array
 
-FIRST_ACCURACY, WITH_RIDGE = 0.1, 1e-3
-"""In tolerances: the gap of the interior point, before working sets take over, or without them."""
+ROUGHLY = 1e-3
+"""Relative gap of the interior point, once it is decided which samples are free, before working sets take over."""
+WITH_RIDGE = 1e-3
+"""In tolerances: its gap where there is a ridge, and no working sets, since a large part of the samples is free."""
 
 ROUNDS_FROM_A_START = 12
 """About what half an interior point costs: a start that is not near after these is not near at all."""
@@ -59,8 +61,7 @@ def solve_linear(
         steps = near.rounds
         if near.optimal and (found := _certified(problem, near.alpha, steps, tolerance)).converged:
             return found
-    accuracy = (WITH_RIDGE if problem.ridge > 0.0 else FIRST_ACCURACY) * tolerance
-    inner = solve_interior_point(problem, accuracy)
+    inner = solve_interior_point(problem, WITH_RIDGE * tolerance if problem.ridge > 0.0 else ROUGHLY)
     start = balanced(problem, inner.alpha)
     steps += inner.steps
     if inner.infeasible:
