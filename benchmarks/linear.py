@@ -24,7 +24,7 @@ N_SAMPLES, N_FEATURES = 100_000, 100
 FEW = 10_000
 """Samples from which the time of the peer's elimination is extrapolated, in proportion to their number."""
 SAME, NEAR = 1e-6, 1e-3
-"""Above the least primal objective, in parts of it: what counts as the same, and as near for a peer that gets no closer."""
+"""Parts of the least primal objective above it: what counts as the same, and as near for a peer that stops there."""
 PASSES = (10, 100, 1000)
 """Of the peer over the samples, at most: the first after which it is at the same objective, else near it."""
 

@@ -198,6 +198,7 @@ class _NormalEquations:
         return _Iterate(alpha, -alpha * barrier.bounded, (-lower - at.z * alpha) / at.alpha, xi, w, b)
 
 
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")  # what is not finite ends the method
 def solve_interior_point(problem: LinearProblem, accuracy: float) -> InteriorPoint:
     """Return alpha near the optimum, on the bounds where its multipliers say so.
 
