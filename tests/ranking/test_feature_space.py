@@ -29,8 +29,9 @@ def test_scores_are_those_of_the_gram_matrix(n_classes, kernel):
 
 def test_elimination_of_many_samples_makes_no_gram_matrix():
     X, y = np.zeros((6000, 3)), np.ones((1, 6000))
-    assert isinstance(machines_for(EliminationProblem(Linear(), X, y, 1.0, 1e-6, "auto")), FeatureSpaceMachines)
-    few = EliminationProblem(Linear(), X[:50], y[:, :50], 1.0, 1e-6, "auto")
+    C = np.ones(6000)
+    assert isinstance(machines_for(EliminationProblem(Linear(), X, y, C, 1e-6, "auto")), FeatureSpaceMachines)
+    few = EliminationProblem(Linear(), X[:50], y[:, :50], C[:50], 1e-6, "auto")
     assert not isinstance(machines_for(few), FeatureSpaceMachines)
 
 

@@ -1,6 +1,6 @@
 """A primal-dual interior point for linear machines whose normal equations are as large as a sample.
 
-A step costs n d^2 operations and O(n + d^2) memory beside the samples. Ferris and Munson (2003), with the steps of
+A step costs n d^2 operations and O(n + d^2) memory beside the samples. Ferris and Munson (2002), with the steps of
 Mehrotra (1992).
 """
 
