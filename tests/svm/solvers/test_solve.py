@@ -86,10 +86,6 @@ def test_smo_and_interior_point_agree_in_their_decision_values(problem):
     assert smo.objective == pytest.approx(interior.objective, rel=2e-6)
     free = (smo.alpha > 1e-6 * problem.C) & (smo.alpha < (1 - 1e-6) * problem.C)
     assume(free.any() and np.abs(problem.gram).max() < 1e3)
-    # Where the Gram matrix is nearly singular, an objective within 1e-6 leaves some 1e-5 of a score open.
-    smo = solve(problem, solver="smo", tolerance=1e-9, on_failure="flag")
-    interior = solve(problem, solver="interior-point", tolerance=1e-9, on_failure="flag")
-    assume(smo.converged and interior.converged)
     scores = [problem.y - problem.residuals(s.alpha) + s.bias for s in (smo, interior)]
     np.testing.assert_allclose(scores[0], scores[1], atol=1e-5)
 
