@@ -90,6 +90,17 @@ def test_smo_and_interior_point_agree_in_their_decision_values(problem):
     np.testing.assert_allclose(scores[0], scores[1], atol=1e-5)
 
 
+def test_scores_agree_where_the_gram_matrix_is_nearly_singular():
+    rng = np.random.default_rng(1)
+    x = rng.standard_normal((39, 1)) * 10.0 ** rng.uniform(-1, 0.5, 1)
+    y = np.where(rng.random(39) < 0.1, 1.0, -1.0)
+    y[:2] = 1.0, -1.0
+    problem = DualProblem(Gaussian(1.0).gram(x, x), y, 10.0)
+    solutions = [solve(problem, solver=solver) for solver in ("smo", "interior-point")]
+    scores = [problem.y - problem.residuals(solution.alpha) + solution.bias for solution in solutions]
+    np.testing.assert_allclose(scores[0], scores[1], atol=1e-8)
+
+
 @given(st.integers(0, 10_000), st.floats(-2, 1))
 @settings(max_examples=25, deadline=None, derandomize=True)
 def test_decision_values_are_libsvms_to_its_accuracy(seed, log_C):
