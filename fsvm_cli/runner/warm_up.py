@@ -6,6 +6,7 @@ import hashlib
 import os
 import platform
 import tempfile
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,12 +22,15 @@ from fsvm_cli.experiment.trial import DrawnTrial, Parts, run_competitors
 from fsvm_cli.runner.signals import repeated_signals
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from fsvm_cli.experiment.plan import Experiment
 
 ROWS_PER_CLASS = 12
 MAX_FEATURES = 3
+PATIENCE = 120.0
+"""Seconds to wait for another process that compiles, several times what it takes. One that is suspended holds its lock;
+to compile beside it then is slower, but no run waits for ever."""
 
 
 def warm_up(experiments: Iterable[Experiment]) -> None:
@@ -39,7 +43,7 @@ def warm_up(experiments: Iterable[Experiment]) -> None:
     unmarked = [experiment for experiment in experiments if not _mark(experiment).exists()]
     if not unmarked:
         return
-    with repeated_signals(), filelock.FileLock(_lock_path()):
+    with repeated_signals(), _alone_if_possible():
         for experiment in unmarked:
             mark = _mark(experiment)
             if mark.exists():  # another process has done it meanwhile
@@ -52,6 +56,20 @@ def warm_up(experiments: Iterable[Experiment]) -> None:
             if not errors:
                 mark.parent.mkdir(parents=True, exist_ok=True)
                 mark.touch()
+
+
+@contextmanager
+def _alone_if_possible() -> Iterator[None]:
+    lock = filelock.FileLock(_lock_path(), timeout=PATIENCE)
+    try:
+        lock.acquire()
+    except filelock.Timeout:
+        yield
+        return
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 def _lock_path() -> Path:

@@ -1,0 +1,29 @@
+"""What trials call is compiled before them; another process that compiles is waited for, but not for ever."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import filelock
+
+from fsvm_cli.compiled_cache import VARIABLE
+from fsvm_cli.runner import warm_up
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    import pytest
+
+    from fsvm_cli.experiment.plan import Experiment
+
+
+def test_a_process_that_keeps_the_lock_holds_nobody_up(
+    planned: Callable[..., Experiment], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "compiled"))
+    monkeypatch.setattr(warm_up, "PATIENCE", 0.01)
+    experiment = planned()
+    with filelock.FileLock(warm_up._lock_path(), thread_local=False):
+        warm_up.warm_up([experiment])
+    assert warm_up._mark(experiment).exists()
