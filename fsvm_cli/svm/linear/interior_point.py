@@ -14,7 +14,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from fsvm_cli.svm.linear.problem import LinearProblem, blocks_of
 from fsvm_cli.svm.solvers.active_set import UNBOUNDED
-from fsvm_cli.svm.solvers.interior_point import TO_BOUNDARY
+from fsvm_cli.svm.solvers.predictor_corrector import InnerPoint, predict_and_correct
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -37,29 +37,24 @@ WIDTH = 0.3
 
 
 @dataclass
-class _Iterate:
-    """A point of the method.
+class _Iterate(InnerPoint):
+    """A point of the method: of alpha and its multipliers, and the machine w, b."""
 
-    alpha, its slack C - alpha (1 where there is no upper bound), the multipliers z and xi of its two bounds, of which
-    xi is what the sample loses; and the machine w, b.
-    """
-
-    alpha: Array
-    slack: Array
-    z: Array
-    xi: Array
     w: Array
     b: float
 
-    def moved(self, step: _Iterate, dual: float, primal: float) -> _Iterate:
+    def moved(self, step: _Iterate, for_alpha: float, for_multipliers: float) -> _Iterate:
         return _Iterate(
-            self.alpha + dual * step.alpha,
-            self.slack + dual * step.slack,
-            self.z + primal * step.z,
-            self.xi + primal * step.xi,
-            self.w + primal * step.w,
-            self.b + primal * step.b,
+            self.alpha + for_alpha * step.alpha,
+            self.slack + for_alpha * step.slack,
+            self.z + for_multipliers * step.z,
+            self.xi + for_multipliers * step.xi,
+            self.w + for_multipliers * step.w,
+            self.b + for_multipliers * step.b,
         )
+
+    def is_finite(self) -> bool:
+        return super().is_finite() and bool(np.isfinite(self.w).all())
 
 
 class _Misses(NamedTuple):
@@ -98,7 +93,6 @@ class _Barrier:
         self.problem = problem
         self.X, self.y, self.C, self.ridge = problem.X, problem.y, problem.C, problem.ridge
         self.bounded = np.isfinite(problem.C)
-        self.n_barriers = len(self.y) + int(self.bounded.sum())
 
     def start(self) -> _Iterate:
         """Begin around the machine of a part of the samples, where there are many more; else at the origin."""
@@ -137,15 +131,12 @@ class _Barrier:
         w = self.problem.normal_vector(coefficients) - at.w
         return _Misses(margin, w, -float(coefficients.sum()) if self.problem.equality else 0.0)
 
-    def complementarity(self, at: _Iterate) -> float:
-        return float(at.alpha @ at.z + at.slack @ at.xi)
-
     def gap(self, at: _Iterate, misses: _Misses) -> tuple[float, float]:
         """Return a bound of the duality gap of the point, and the primal objective."""
         missed = float(np.where(self.bounded, self.C, at.alpha) @ np.abs(misses.margin))
         missed += 0.5 * float(misses.w @ misses.w) + abs(at.b * misses.b)
         loss = float(self.C[self.bounded] @ at.xi[self.bounded]) + 0.5 * self.ridge * float(at.alpha @ at.alpha)
-        return self.complementarity(at) + missed, 0.5 * float(at.w @ at.w) + loss
+        return at.complementarity() + missed, 0.5 * float(at.w @ at.w) + loss
 
     def is_decided(self, at: _Iterate) -> bool:
         """Return whether hardly more samples are free than at the optimum, where they are as many as features."""
@@ -221,10 +212,10 @@ def solve_interior_point(problem: LinearProblem, accuracy: float) -> InteriorPoi
         if float(at.alpha.sum()) * problem.largest_kernel_value() > UNBOUNDED and not barrier.bounded.all():
             return InteriorPoint(barrier.on_bounds(best), step, infeasible=True, w=best.w, b=best.b)
         try:
-            following = _step(barrier, at, misses)
+            following = predict_and_correct(at, barrier.bounded, _NormalEquations(barrier, at, misses).direction)
         except LinAlgError:
             break
-        if not all(np.isfinite(part).all() for part in (following.alpha, following.z, following.xi, following.w)):
+        if not following.is_finite():
             break
         at = following
     return InteriorPoint(barrier.on_bounds(best), step, infeasible=False, w=best.w, b=best.b)
@@ -239,31 +230,3 @@ def _part_of(problem: LinearProblem) -> npt.NDArray[np.intp]:
     rows = [np.flatnonzero(problem.y == label) for label in (-1.0, 1.0)]
     evenly = [of[:: max(len(of) * 2 // size, 1)] for of in rows]
     return np.sort(np.concatenate(evenly))
-
-
-def _step(barrier: _Barrier, at: _Iterate, misses: _Misses) -> _Iterate:
-    equations = _NormalEquations(barrier, at, misses)
-    predictor = equations.direction(at.alpha * at.z, at.slack * at.xi)
-    mu = barrier.complementarity(at) / barrier.n_barriers
-    affine = at.moved(predictor, *_lengths(at, predictor))
-    target = mu * (max(barrier.complementarity(affine) / barrier.n_barriers, 0.0) / mu) ** 3
-    corrector = equations.direction(
-        at.alpha * at.z + predictor.alpha * predictor.z - target,
-        (at.slack * at.xi + predictor.slack * predictor.xi - target) * barrier.bounded,
-    )
-    dual, primal = _lengths(at, corrector)
-    return at.moved(corrector, TO_BOUNDARY * dual, TO_BOUNDARY * primal)
-
-
-def _lengths(at: _Iterate, step: _Iterate) -> tuple[float, float]:
-    """Return how far the dual and the primal part of a step may go, at most 1."""
-    return min(_longest(at.alpha, step.alpha), _longest(at.slack, step.slack)), min(
-        _longest(at.z, step.z), _longest(at.xi, step.xi)
-    )
-
-
-def _longest(values: Array, step: Array) -> float:
-    """Return the longest step, at most 1, that keeps all values >= 0."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        shortest = np.min(np.where(step < 0.0, -values / step, 1.0), initial=1.0)
-    return float(min(1.0, shortest))

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
+from fsvm_cli.svm.solvers.predictor_corrector import InnerPoint, predict_and_correct
+
 if TYPE_CHECKING:
     from fsvm_cli.svm.solvers.dual import Array, DualProblem
 
 MAX_ITERATIONS = 100
-TO_BOUNDARY = 0.995
-"""Part of the way to the boundary that a step may go."""
 ACCURACY = 1e-12
 """Relative complementarity gap and residuals to stop at; most problems stall at about this point."""
 NEAR_BOUND = 1e-6
@@ -21,26 +21,18 @@ NEAR_BOUND = 1e-6
 
 
 @dataclass
-class _Iterate:
-    """A point of the method.
+class _Iterate(InnerPoint):
+    """A point of the method: of alpha and its multipliers, and of that of the equality constraint, nu."""
 
-    alpha, its slack C - alpha (1 where there is no upper bound; kept apart, for the subtraction would lose its digits),
-    the multipliers of the lower and upper bounds, and of the equality constraint.
-    """
-
-    alpha: Array
-    slack: Array
-    z: Array
-    w: Array
     nu: float
 
-    def moved(self, step: _Iterate, primal: float, dual: float) -> _Iterate:
+    def moved(self, step: _Iterate, for_alpha: float, for_multipliers: float) -> _Iterate:
         return _Iterate(
-            self.alpha + primal * step.alpha,
-            self.slack + primal * step.slack,
-            self.z + dual * step.z,
-            self.w + dual * step.w,
-            self.nu + dual * step.nu,
+            self.alpha + for_alpha * step.alpha,
+            self.slack + for_alpha * step.slack,
+            self.z + for_multipliers * step.z,
+            self.xi + for_multipliers * step.xi,
+            self.nu + for_multipliers * step.nu,
         )
 
 
@@ -52,7 +44,6 @@ class _Barrier:
         self.Q = problem.gram * np.multiply.outer(problem.y, problem.y)
         self.Q.flat[:: len(problem.y) + 1] += problem.ridge
         self.bounded = np.isfinite(problem.C)
-        self.n_barriers = len(problem.y) + int(self.bounded.sum())
 
     def start(self) -> _Iterate:
         typical = 1.0 / max(float(np.mean(np.diag(self.Q))), 1e-12)
@@ -62,9 +53,6 @@ class _Barrier:
         slack = np.where(self.bounded, self.C - alpha, 1.0)
         return _Iterate(alpha, slack, z, np.where(self.bounded, np.maximum(-gradient, 1.0), 0.0), 0.0)
 
-    def mu(self, at: _Iterate) -> float:
-        return float(at.alpha @ at.z + at.slack @ at.w) / self.n_barriers
-
     def undecided(self, at: _Iterate) -> float:
         """Return by how much of a decision value it is open whether a sample is on a bound or on its margin.
 
@@ -73,15 +61,38 @@ class _Barrier:
         may be 1e17 times that of others, and whose alpha as much smaller.
         """
         influence = self.Q.diagonal()
-        lower, upper = np.minimum(at.alpha * influence, at.z), np.minimum(at.slack * influence, at.w)
+        lower, upper = np.minimum(at.alpha * influence, at.z), np.minimum(at.slack * influence, at.xi)
         return float(max(lower.max(), upper.max()))
 
     def on_bounds(self, at: _Iterate) -> Array:
         """Return alpha, on a bound where it is near it and `undecided` leaves no doubt."""
         influence = self.Q.diagonal()
         low = (at.alpha < NEAR_BOUND * np.minimum(self.C, at.alpha.max())) & (at.alpha * influence < at.z)
-        high = (at.slack < NEAR_BOUND * self.C) & (at.slack * influence < at.w)
+        high = (at.slack < NEAR_BOUND * self.C) & (at.slack * influence < at.xi)
         return np.where(low, 0.0, np.where(high & self.bounded, self.C, at.alpha))
+
+
+class _NewtonEquations:
+    """The Newton step in alpha alone, for the positive diagonal of a point."""
+
+    def __init__(self, barrier: _Barrier, at: _Iterate, residual_dual: Array, residual_primal: float) -> None:
+        self.barrier, self.at = barrier, at
+        self.residual_dual, self.residual_primal = residual_dual, residual_primal
+        matrix = barrier.Q.copy()
+        matrix.flat[:: len(at.alpha) + 1] += at.z / at.alpha + at.xi / at.slack
+        self.factor = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
+        self.along_y = cho_solve(self.factor, barrier.y, check_finite=False)
+
+    def direction(self, lower: Array, upper: Array) -> _Iterate:
+        """Solve for the complementarity targets alpha z + lower = 0 and slack xi + upper = 0."""
+        barrier, at = self.barrier, self.at
+        right = -self.residual_dual - lower / at.alpha + upper / at.slack
+        alpha = cho_solve(self.factor, right, check_finite=False)
+        missing = float(barrier.y @ alpha) + self.residual_primal
+        nu = missing / float(barrier.y @ self.along_y) if barrier.equality else 0.0
+        alpha -= nu * self.along_y
+        xi = np.where(barrier.bounded, (-upper + at.xi * alpha) / at.slack, 0.0)
+        return _Iterate(alpha, -alpha * barrier.bounded, (-lower - at.z * alpha) / at.alpha, xi, nu)
 
 
 def solve_interior_point(problem: DualProblem) -> tuple[Array, int]:
@@ -97,64 +108,24 @@ def solve_interior_point(problem: DualProblem) -> tuple[Array, int]:
     """
     barrier = _Barrier(problem)
     at = barrier.start()
-    best, best_mu = at, np.inf
+    best, least = at, np.inf
     for iteration in range(MAX_ITERATIONS):
-        residual_dual = barrier.Q @ at.alpha - 1.0 + at.nu * barrier.y - at.z + at.w
+        residual_dual = barrier.Q @ at.alpha - 1.0 + at.nu * barrier.y - at.z + at.xi
         residual_primal = float(barrier.y @ at.alpha) if barrier.equality else 0.0
-        mu = barrier.mu(at)
+        complementarity = at.complementarity()
         objective = 0.5 * abs(float(at.alpha @ (barrier.Q @ at.alpha))) + float(at.alpha.sum())
         violation = float(np.abs(residual_dual).max()) + abs(residual_primal) / (1.0 + float(at.alpha.sum()))
         violation += barrier.undecided(at)
-        if mu < best_mu:
-            best, best_mu = at, mu
-        if mu * barrier.n_barriers <= ACCURACY * objective and violation <= 1e-9:
+        if complementarity < least:
+            best, least = at, complementarity
+        if complementarity <= ACCURACY * objective and violation <= 1e-9:
             return barrier.on_bounds(at), iteration
         try:
-            following = _step(barrier, at, residual_dual, residual_primal, mu)
+            equations = _NewtonEquations(barrier, at, residual_dual, residual_primal)
+            following = predict_and_correct(at, barrier.bounded, equations.direction)
         except LinAlgError:
             break
-        if not all(np.isfinite(part).all() for part in (following.alpha, following.z, following.w)):
+        if not following.is_finite():
             break
         at = following
     return barrier.on_bounds(best), iteration
-
-
-def _step(barrier: _Barrier, at: _Iterate, residual_dual: Array, residual_primal: float, mu: float) -> _Iterate:
-    matrix = barrier.Q.copy()
-    matrix.flat[:: len(at.alpha) + 1] += at.z / at.alpha + at.w / at.slack
-    factor = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
-    along_y = cho_solve(factor, barrier.y, check_finite=False)
-
-    def direction(lower: Array, upper: Array) -> _Iterate:
-        """Solve for the complementarity targets alpha z + lower = 0 and slack w + upper = 0."""
-        right = -residual_dual - lower / at.alpha + upper / at.slack
-        alpha = cho_solve(factor, right, check_finite=False)
-        nu = (barrier.y @ alpha + residual_primal) / (barrier.y @ along_y) if barrier.equality else 0.0
-        alpha -= nu * along_y
-        w = np.where(barrier.bounded, (-upper + at.w * alpha) / at.slack, 0.0)
-        return _Iterate(alpha, -alpha * barrier.bounded, (-lower - at.z * alpha) / at.alpha, w, nu)
-
-    predictor = direction(at.alpha * at.z, at.slack * at.w)
-    affine = at.moved(predictor, *_lengths(at, predictor))
-    target = mu * (max(barrier.mu(affine), 0.0) / mu) ** 3
-    corrector = direction(
-        at.alpha * at.z + predictor.alpha * predictor.z - target,
-        at.slack * at.w - predictor.alpha * predictor.w - target,
-    )
-    primal, dual = _lengths(at, corrector)
-    return at.moved(corrector, TO_BOUNDARY * primal, TO_BOUNDARY * dual)
-
-
-def _lengths(at: _Iterate, step: _Iterate) -> tuple[float, float]:
-    """Return how far the primal and the dual part of a step may go, at most 1."""
-    return min(_longest(at.alpha, step.alpha), _longest(at.slack, step.slack)), min(
-        _longest(at.z, step.z), _longest(at.w, step.w)
-    )
-
-
-def _longest(values: Array, step: Array) -> float:
-    """Return the longest step, at most 1, that keeps all values >= 0."""
-    decreasing = step < 0.0
-    if not decreasing.any():
-        return 1.0
-    return min(1.0, float((values[decreasing] / -step[decreasing]).min()))
