@@ -78,7 +78,8 @@ def theirs(parts: Parts, sizes: tuple[int, ...], tolerance: float) -> np.ndarray
 
 def ours(parts: Parts, sizes: tuple[int, ...], tolerance: float) -> np.ndarray:
     """Return the order of the features."""
-    ranker = Infoprop(credit_on="test", tolerance=tolerance).fit(parts.X, parts.y, parts.X_test, parts.y_test)
+    ranker = Infoprop(credit_on="test", tolerance=tolerance)
+    ranker.fit(parts.X, parts.y, X_test=parts.X_test, y_test=parts.y_test)
     order = order_of(ranker.scores_)
     nested_curves(
         Linear(), 1.0, parts.X, parts.y, parts.X_test, [order], sizes, n_classes=parts.n_classes, tolerance=tolerance
