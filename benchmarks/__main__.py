@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from functools import partial
+from typing import TYPE_CHECKING
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as in a trial: parallel work is by processes
 
@@ -25,7 +26,12 @@ from benchmarks import (
 )
 from benchmarks.harness import report
 
-TOPICS = {
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from benchmarks.harness import Comparison
+
+TOPICS: dict[str, Callable[[], Iterable[Comparison]]] = {
     "wine": partial(curves.comparisons, "wine"),
     "wdbc": partial(curves.comparisons, "wdbc"),
     "large_curves": large_curves.comparisons,

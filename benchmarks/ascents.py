@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 import tracemalloc
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -29,7 +30,7 @@ GIGABYTES = 2.0
 """That the largest of them may take."""
 DRAWS = ImportanceSettings(n_pairs=128)
 """Twice those of a step: with them a gradient of splice is as precise as by the 20,000 states that the paper keeps."""
-BY_THE_BOUND = {"approximation": "bound", "n_eigenvectors": 40, "rule": "evidence"}
+BY_THE_BOUND: dict[str, Any] = {"approximation": "bound", "n_eigenvectors": 40, "rule": "evidence"}
 
 
 def gradient(X: np.ndarray, y: np.ndarray) -> Callable[[], object]:
@@ -64,10 +65,14 @@ def tuning(
     X, y = at_hand or like
     n_train = round(2 * len(y) / 3) if at_hand else len(y)
     chosen = np.random.default_rng(0).permutation(len(y))[:n_train]
-    ways = {"the paper": {"stop": stop}, "the exact gradient": {"stop": stop, "approximation": "exact"}}
-    for way, settings in (ways | {"the bound": BY_THE_BOUND}).items():
+    ways: dict[str, dict[str, Any]] = {
+        "the paper": {"stop": stop},
+        "the exact gradient": {"stop": stop, "approximation": "exact"},
+        "the bound": BY_THE_BOUND,
+    }
+    for way, settings in ways.items():
         ranker = AutomaticRelevance(random_state=0, **settings)
-        _, seconds = timed(lambda ranker=ranker: ranker.fit(X[chosen], y[chosen]), time.process_time)
+        _, seconds = timed(partial(ranker.fit, X[chosen], y[chosen]), time.process_time)
         end = "ended by its rule" if ranker.converged_ else "ran out of steps"
         work = f"one ascent, {'' if at_hand else 'like '}{name} {n_train} x {X.shape[1]}, by {way}"
         note = f"{ranker.chosen_['steps']} steps, {end}"

@@ -14,10 +14,10 @@ from sklearn.svm import SVC, _libsvm
 
 from benchmarks.harness import JOBS, SPLITS, Comparison, compare, svc_gap
 from fsvm_cli.svm import Gaussian, Kernel, Linear, Polynomial, nested_curves
-from fsvm_cli.svm.one_vs_rest import machine_labels
+from fsvm_cli.svm.labels import machine_labels
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 C = 10.0
 
@@ -110,7 +110,7 @@ def largest_svc_gap(split: Split, kernel: Kernel) -> float:
     return max(gaps)
 
 
-def in_blocks(work, items: list[Split], *arguments: object) -> list[object]:
+def in_blocks(work: Callable[..., object], items: list[Split], *arguments: object) -> list[object]:
     """Run over blocks of splits in worker processes."""
 
     def block(part: list[Split]) -> list[object]:

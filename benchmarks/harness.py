@@ -19,6 +19,8 @@ from fsvm_cli.svm import DualProblem, bias_of, duality_gap
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from sklearn.svm import SVC
+
 Result = TypeVar("Result")
 
 RESULTS = Path("results/benchmarks.csv")
@@ -87,7 +89,7 @@ def compare(  # noqa: PLR0917
     return Comparison(work, peer, peer_seconds, our_seconds, peer_seconds / our_seconds, target, *gaps, note)
 
 
-def svc_gap(gram: np.ndarray, y: np.ndarray, C: float, machine: object) -> float:
+def svc_gap(gram: np.ndarray, y: np.ndarray, C: float, machine: SVC) -> float:
     """Return the relative duality gap of a fitted scikit-learn SVC, with the better of its bias and ours."""
     alpha = np.zeros(len(y))
     alpha[machine.support_] = np.abs(machine.dual_coef_.ravel())

@@ -16,6 +16,8 @@ from fsvm_cli.svm import Gaussian, Kernel, Linear, Polynomial, nested_curves
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from fsvm_cli.svm.paths.nested import NestedCurves
+
 N, D = 2000, 60
 LIBSVM_CAP = 10_000_000
 
@@ -45,7 +47,7 @@ def large_curve(kernel: Kernel, target: float) -> Comparison:
     X, y = large_part(N + 1000)
     train, test, labels, order = X[:N], X[N:], y[:N], np.random.default_rng(0).permutation(D)
 
-    def ours() -> object:
+    def ours() -> NestedCurves:
         return nested_curves(kernel, 1.0, train, labels, test, order[None], tuple(range(1, D + 1)), n_classes=2)
 
     def theirs() -> list[SVC]:
@@ -80,7 +82,7 @@ def noise_experiment() -> Comparison:
     train, test, labels, orders = split.X_train, split.X_test, split.y_train, split.orders
     kernel = Polynomial(2)
 
-    def ours() -> object:
+    def ours() -> NestedCurves:
         return nested_curves(kernel, 10.0, train, labels, test, orders, tuple(range(1, 21)), n_classes=2)
 
     def theirs() -> list[tuple[np.ndarray, SVC]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -38,7 +38,7 @@ def by_blackjax(posterior: Posterior) -> tuple[np.ndarray, float]:
     adapted, _ = blackjax.window_adaptation(blackjax.nuts, density).run(jax.random.key(0), start, N_WARM_UP)
     sampler = blackjax.nuts(density, **adapted.parameters)
 
-    def advance(state: object, key: jax.Array) -> tuple[object, jax.Array]:
+    def advance(state: Any, key: jax.Array) -> tuple[Any, jax.Array]:
         state, _ = sampler.step(key, state)
         return state, state.position
 
@@ -61,7 +61,8 @@ def by_numpyro(posterior: Posterior) -> tuple[np.ndarray, float]:
 
     def draw(seed: int) -> jax.Array:
         chain.run(jax.random.key(seed))
-        return chain.get_samples().block_until_ready()
+        draws: jax.Array = chain.get_samples().block_until_ready()
+        return draws
 
     draw(1)  # compiles
     chain.post_warmup_state = chain.last_state

@@ -12,9 +12,10 @@ import sys
 import tempfile
 import time
 from concurrent.futures import Future
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -93,13 +94,12 @@ def run_here(work: Work, tasks: Sequence[Task]) -> Future[list[TrialResult]]:
 
 def open_pool(kind: str, experiments: Sequence[Experiment], work: Work, n_workers: int = 2) -> Pool:
     """Open a pool whose workers do `work` instead of trials, and have begun to."""
-    pool: Pool
     if kind == "serial":
-        pool = SerialPool(experiments)
-        pool.submit = partial(run_here, work)
-        return pool
+        serial = SerialPool(experiments)
+        vars(serial)["submit"] = partial(run_here, work)
+        return serial
     pool = ProcessPool(experiments, n_workers) if kind == "processes" else DaskPool(experiments, f"local:{n_workers}")
-    pool.submit = partial(pool._executor.submit, work)
+    vars(pool)["submit"] = partial(pool._executor.submit, work)
     for future in [pool.submit([Task(0, next(experiments[0].trials()), {0: (1,)})]) for _ in range(2 * n_workers)]:
         future.result()
     return pool
@@ -116,10 +116,12 @@ class Silent:
 
 
 def seconds_of_run(experiment: Experiment, pool: Pool, folder: Path) -> float:
-    """Run an experiment on workers that are there already."""
+    """Run an experiment on workers that are there already, and leave them open."""
     begin = time.perf_counter()
     with Store(folder, writable=True) as store:
-        list(run([Job(experiment, store, Silent())], lambda *_: _Borrowed(pool)))
+        list(
+            run([Job(experiment, store, Silent())], lambda *_: cast("Pool", nullcontext(pool)))
+        )  # whoever opened it closes it
     return time.perf_counter() - begin
 
 
@@ -152,19 +154,6 @@ def speedup(kind: str, n_trials: int) -> str:
     return (
         f"{kind:9} {n_trials} trials of a second: 2 workers are {seconds[0] / seconds[1]:.2f}x as fast as 1 (aim 1.85)"
     )
-
-
-class _Borrowed:
-    """A pool that was warmed before the clock started, and is closed by whoever opened it."""
-
-    def __init__(self, pool: Pool) -> None:
-        self._pool = pool
-
-    def __enter__(self) -> Pool:
-        return self._pool
-
-    def __exit__(self, *_: object) -> None:
-        """Leave it open."""
 
 
 def main() -> None:

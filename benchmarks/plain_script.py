@@ -30,11 +30,12 @@ def accuracy(fitted: list[SVC], X: np.ndarray, y: np.ndarray) -> float:
 
 def gradient_angle(X: np.ndarray, y: np.ndarray) -> np.ndarray:
     w = np.abs([machine.coef_[0] for machine in machines(X, y)])
-    return (2 / np.pi * np.arcsin(w / np.linalg.norm(w, axis=1, keepdims=True))).mean(axis=0)
+    return np.asarray((2 / np.pi * np.arcsin(w / np.linalg.norm(w, axis=1, keepdims=True))).mean(axis=0))
 
 
 def average_separation(X: np.ndarray, y: np.ndarray) -> np.ndarray:
-    return np.mean([np.abs(X[y == k][:, None] - X[y != k][None]).mean(axis=(0, 1)) for k in range(3)], axis=0)
+    separations = [np.abs(X[y == k][:, None] - X[y != k][None]).mean(axis=(0, 1)) for k in range(3)]
+    return np.asarray(np.mean(separations, axis=0))
 
 
 def one_split(X: np.ndarray, y: np.ndarray, seed: int) -> list[tuple[str, int, str, float]]:

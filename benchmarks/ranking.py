@@ -33,7 +33,7 @@ def relief_f() -> Iterator[Comparison]:
 
     def theirs() -> np.ndarray:
         # It writes into the array that it is given.
-        return peer(n_neighbors=10, n_jobs=JOBS).fit(X.copy(), y).feature_importances_
+        return np.asarray(peer(n_neighbors=10, n_jobs=JOBS).fit(X.copy(), y).feature_importances_)
 
     def ours() -> np.ndarray:
         return ReliefF(n_neighbors=10).fit(X, y).scores_

@@ -8,6 +8,7 @@ the recommended features of the exported model hold all three, and how often its
 
 from __future__ import annotations
 
+import json
 import tempfile
 import time
 from functools import partial
@@ -31,7 +32,7 @@ from fsvm_cli.report.complete_trials import collect
 from fsvm_cli.report.ranking_statistics import is_near
 from fsvm_cli.report.recommendation import recommendation
 from fsvm_cli.runner.session import Job, open_local_pool, run
-from fsvm_cli.spec.load import load_any
+from fsvm_cli.spec.load import load_all
 from fsvm_cli.store.store import Store
 
 if TYPE_CHECKING:
@@ -177,12 +178,13 @@ def simulate(number: int, n_splits: int | None) -> list[dict[str, Any]]:
 
 def _run(folder: Path, n_splits: int | None) -> tuple[Experiment, dict[tuple[str, int], CompleteTrials]]:
     dataset = {"file": "mine.csv", "target": "kind"}
-    source = open_source(FileSpec(**dataset), base_folder=folder, announce=lambda _: None)
+    source = open_source(FileSpec.model_validate(dataset), base_folder=folder, announce=lambda _: None)
     text = first_config(source, dataset, "Simulation", "benchmarks.recommendation")
     if n_splits is not None:
         text = text.replace("splits: 100", f"splits: {n_splits}")
     (folder / "mine.yaml").write_text(text, encoding="utf-8")
-    experiment = plan(load_any(str(folder / "mine.yaml")), lambda _: None)
+    (config,), _ = load_all([str(folder / "mine.yaml")])
+    experiment = plan(config, lambda _: None)
     with Store(folder, writable=True) as store:
         job = Job(experiment, store, Silent())
         list(run([job], partial(open_local_pool, 1)))
@@ -218,7 +220,7 @@ def _share(is_so: pd.Series[bool]) -> str:
 def main(tables: int, splits: int | None, file: Path) -> None:
     """Simulate, one line in FILE for each table and rule, and print what they come to."""
     file.parent.mkdir(parents=True, exist_ok=True)
-    found = pd.read_csv(file).to_dict("records") if file.exists() else []
+    found: list[dict[str, Any]] = json.loads(pd.read_csv(file).to_json(orient="records")) if file.exists() else []
     done = {row["table"] for row in found}
     for number in range(tables):
         if number not in done:

@@ -33,7 +33,8 @@ def splice_like(n: int = 1000) -> tuple[np.ndarray, np.ndarray]:
 
 def sonar_like() -> tuple[np.ndarray, np.ndarray]:
     """Return 208 samples of 60 features, few of them informative."""
-    return make_classification(208, 60, n_informative=12, flip_y=0.05, random_state=7)
+    X, y = make_classification(208, 60, n_informative=12, flip_y=0.05, random_state=7)
+    return X, y
 
 
 def agreement(found: GridSearch, cells: np.ndarray, their_choice: tuple[Kernel, float]) -> str:
