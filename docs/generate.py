@@ -13,6 +13,7 @@ import click
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import pandas as pd
+from ruamel.yaml import YAML
 
 import fsvm_cli
 from fsvm_cli.cli import COMMANDS, cli
@@ -201,7 +202,13 @@ def results(root: Path) -> str:
             for row in rows.itertuples(index=False)
         )  # fmt: skip
         lines += _table(("claim", "printed", "obtained", "verdict", "experiment"), cells)
+    lines += ["", "## Published values that nothing judges", "", *_not_judged()]
     return "\n".join(lines) + "\n"
+
+
+def _not_judged() -> list[str]:
+    left_out = YAML(typ="safe").load(ROOT / "docs" / "not-judged.yaml")
+    return _table(("value", "reason"), ((known, each["reason"]) for each in left_out for known in each["ids"]))
 
 
 BEGIN, END = "<!-- scorecard -->", "<!-- /scorecard -->"
