@@ -20,9 +20,10 @@ from fsvm_cli.cli import COMMANDS, cli
 from fsvm_cli.extraction.registry import extraction_methods
 from fsvm_cli.ranking.registry import ranking_methods
 from fsvm_cli.references import references
+from fsvm_cli.report.comparison import with_provenance
 from fsvm_cli.report.folder import results_folders
 from fsvm_cli.report.methods import methods
-from fsvm_cli.report.scorecard import GRAVEST_FIRST, scorecard_of
+from fsvm_cli.report.scorecard import counts_of, scorecard_of
 from fsvm_cli.spec.load import json_schema
 from fsvm_cli.svm import KERNELS
 
@@ -189,19 +190,18 @@ def bibliography() -> str:
 
 def results(root: Path) -> str:
     """Show the scorecard of all documents, and a table of claims for each."""
-    scorecard = scorecard_of(results_folders(root))
-    verdicts = [verdict for verdict in reversed(GRAVEST_FIRST) if (scorecard["verdict"] == verdict).any()]
+    scorecard = with_provenance(scorecard_of(results_folders(root)))
     lines = ["# Results of all documents", "", textwrap.dedent(INTRODUCTION), ""]
-    lines += _table(("document", *verdicts, "in all"), counts(scorecard, verdicts))
+    lines += counts(scorecard)
     for document, rows in scorecard.groupby("document"):
         reference = references().get(str(document))
         lines += ["", f"## {document}", "", "" if reference is None else reference.in_words(), ""]
         cells = (
             (row.id, row.printed, f"{row.obtained} [{row.interval}]" if row.interval else row.obtained, row.verdict,
-             row.config)
+             row.fixed, row.config)
             for row in rows.itertuples(index=False)
         )  # fmt: skip
-        lines += _table(("claim", "printed", "obtained", "verdict", "experiment"), cells)
+        lines += _table(("claim", "printed", "obtained", "verdict", "fixed", "experiment"), cells)
     lines += ["", "## Published values that nothing judges", "", *_not_judged()]
     return "\n".join(lines) + "\n"
 
@@ -228,16 +228,13 @@ def write_scorecard_of_readme() -> None:
 def totals() -> str:
     """Write the totals of the committed scorecard, as they stand in the README."""
     scorecard = pd.read_csv(ROOT / "results" / "scorecard.csv", keep_default_na=False)
-    verdicts = list(reversed(GRAVEST_FIRST))
-    return "\n".join([BEGIN, *_table(("document", *verdicts, "in all"), counts(scorecard, verdicts)), ""])
+    return "\n".join([BEGIN, *counts(scorecard), ""])
 
 
-def counts(scorecard: pd.DataFrame, verdicts: Sequence[str]) -> list[tuple[str, ...]]:
+def counts(scorecard: pd.DataFrame) -> list[str]:
     """Count the verdicts of each document."""
-    return [
-        (str(document), *(str(int((rows["verdict"] == verdict).sum())) for verdict in verdicts), str(len(rows)))
-        for document, rows in scorecard.groupby("document")
-    ]
+    counted = counts_of(scorecard)
+    return _table(list(map(str, counted.columns)), counted.itertuples(index=False))
 
 
 def _table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:

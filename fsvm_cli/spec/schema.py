@@ -19,6 +19,7 @@ from fsvm_cli.documents import StrictModel
 from fsvm_cli.evaluation.metrics import METRICS
 from fsvm_cli.mistakes import Mistake, MistakesError
 from fsvm_cli.ranking.registry import ranking_methods
+from fsvm_cli.spec.claims.base import Fixed
 from fsvm_cli.spec.claims.registry import AnyClaim
 from fsvm_cli.spec.classifiers import Classifier, ExperimentClassifier, LabelledClassifier, is_absent
 from fsvm_cli.spec.extractors import AnyExtraction
@@ -115,6 +116,12 @@ class Config(StrictModel):
     )
     deviations: tuple[Text, ...] = Field(
         default=(), description="Where and why the experiment departs from its source."
+    )
+    fixed: Fixed | None = Field(
+        default=None,
+        exclude_if=operator.not_,
+        description="Whether the rules of claims that do not say so themselves were fixed before anybody knew the "
+        "figures that they judge, or after.",
     )
     expected: tuple[AnyClaim, ...] = Field(
         default=(), description="What the source claims, and the rule by which each claim is judged."

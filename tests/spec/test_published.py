@@ -15,8 +15,11 @@ if TYPE_CHECKING:
     from fsvm_cli.spec.schema import Config
 
 NOT_JUDGED = Path(__file__).parents[2] / "docs" / "not-judged.yaml"
-"""What no config judges, with reasons. The two claims kpd2018.claim.sonar and .wbc about two rivals each are one claim for each rival, as those about the
-best of three kernels are one for each other kernel: their ids go on after a dot."""
+"""What no config judges, with reasons.
+
+The two claims kpd2018.claim.sonar and .wbc about two rivals each are one claim for each rival, as those about the best
+of three kernels are one for each other kernel: their ids go on after a dot.
+"""
 
 
 @pytest.fixture(scope="module")
