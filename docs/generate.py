@@ -20,10 +20,11 @@ from fsvm_cli.cli import COMMANDS, cli
 from fsvm_cli.extraction.registry import extraction_methods
 from fsvm_cli.ranking.registry import ranking_methods
 from fsvm_cli.references import references
-from fsvm_cli.report.comparison import with_provenance
+from fsvm_cli.report.comparison import read_comparison, with_provenance
 from fsvm_cli.report.folder import results_folders
 from fsvm_cli.report.methods import methods
-from fsvm_cli.report.scorecard import counts_of, scorecard_of
+from fsvm_cli.report.power import power_cells, power_of
+from fsvm_cli.report.scorecard import counts_of, scorecard_of, with_decisions
 from fsvm_cli.spec.load import json_schema
 from fsvm_cli.svm import KERNELS
 
@@ -193,6 +194,11 @@ def results(root: Path) -> str:
     scorecard = with_provenance(scorecard_of(results_folders(root)))
     lines = ["# Results of all documents", "", textwrap.dedent(INTRODUCTION), ""]
     lines += counts(scorecard)
+    folders = results_folders(root)
+    power = power_of(with_decisions(read_comparison(folders), folders))
+    if not power.empty:
+        lines += ["", "## What the rules would accept by chance", "", textwrap.dedent(POWER), ""]
+        lines += _table(list(map(str, power.columns)), power_cells(power))
     for document, rows in scorecard.groupby("document"):
         reference = references().get(str(document))
         lines += ["", f"## {document}", "", "" if reference is None else reference.in_words(), ""]
@@ -215,6 +221,12 @@ BEGIN, END = "<!-- scorecard -->", "<!-- /scorecard -->"
 INTRODUCTION = """\
 Each published claim is counted once, by the experiment that decides it; [how claims are judged](../verdicts.md). The
 same as a page with figures and all evidence: `fsvm report results`, which writes `results/index.html`.
+"""
+
+
+POWER = """\
+Each printed number that is judged is replaced by those that other claims print of the same quantity, and its rule is
+asked again; [what this says](../verdicts.md). The fewer would be reproduced by chance, the more a verdict says.
 """
 
 

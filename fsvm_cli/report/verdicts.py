@@ -33,7 +33,7 @@ COLUMNS = [
     "published_sd",
     "published_n",
     *("reproduced", "sd", "n", "ci_low", "ci_high", "p", "p_holm", "rule", "verdict"),
-    *("new_data_low", "new_data_high", "new_data", "fixed", "note"),
+    *("new_data_low", "new_data_high", "new_data", "accepts_low", "accepts_high", "fixed", "note"),
 ]
 
 
