@@ -83,6 +83,8 @@ class Experiment:
         What was chosen, what was measured.
     caveats : tuple of str
         What every report on these data must say.
+    why : str
+        The question about another experiment that this one answers.
     deviations : tuple of str
     command : str
         Runs it again.
@@ -102,6 +104,7 @@ class Experiment:
     tables: tuple[Table, ...] = ()
     remarks: tuple[str, ...] = ()
     caveats: tuple[str, ...] = ()
+    why: str = ""
     deviations: tuple[str, ...] = ()
     command: str = ""
     facts: tuple[tuple[str, str], ...] = ()

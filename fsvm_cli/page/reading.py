@@ -92,6 +92,7 @@ def _experiment(folder: Path) -> Experiment:
         ),
         remarks=(*describe_measures(measures), *_choices(folder)),
         caveats=tuple(run["data"]["caveats"]),
+        why=config.why or "",
         deviations=config.deviations,
         command=_command(folder, run),
         facts=_facts(config, run),

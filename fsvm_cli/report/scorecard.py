@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 from rich.table import Table
 from rich.text import Text
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
+    from numpy.typing import NDArray
+
 COLUMNS = ["document", "id", "printed", "obtained", "interval", "verdict", "fixed", "config", "elsewhere"]
 
 SHOWN = ("id", "printed", "obtained", "verdict", "fixed", "config")
@@ -25,6 +28,9 @@ SHOWN = ("id", "printed", "obtained", "verdict", "fixed", "config")
 
 GRAVEST_FIRST = ("differs", "inconclusive", "not comparable", "reproduced", "fact")
 """A claim in several parts holds if every part does: its verdict is the gravest."""
+
+WHY = "why"
+"""Instead of a document, for the claims of experiments that ask why another one missed."""
 
 PROVENANCES = ("", "after", "before")
 """When rules were fixed, the least trusted first: where nobody says so, after the figure was known, or before."""
@@ -37,6 +43,7 @@ class _Experiment:
     document: str
     variant_of: str | None
     published_ids: Mapping[str, str]
+    asks_why: bool = False
 
 
 def write_scorecard(root: Path, folders: Sequence[Path]) -> pd.DataFrame:
@@ -77,6 +84,7 @@ def scorecard_of(folders: Sequence[Path]) -> pd.DataFrame:
     """
     comparison = read_comparison(folders)
     experiments = _experiments(comparison, folders)
+    comparison = comparison[~_are_own_claims(comparison, experiments)]
     by_claim: dict[tuple[str, str], list[Any]] = {}
     # The claim itself stands before its parts.
     for row in sorted(
@@ -100,7 +108,8 @@ def with_decisions(comparison: pd.DataFrame, folders: Sequence[Path]) -> pd.Data
     Returns
     -------
     DataFrame
-        The comparison with the columns `document`, and `decides`: one row of each claim has True there, that of its
+        The comparison with the columns `document` ("why" for what only experiments claim that ask why another one
+        missed), and `decides`: one row of each claim has True there, that of its
         main experiment.
     """
     experiments = _experiments(comparison, folders)
@@ -109,8 +118,15 @@ def with_decisions(comparison: pd.DataFrame, folders: Sequence[Path]) -> pd.Data
     for row in rows:
         by_claim.setdefault(str(row.id), []).append(row)
     decisive = {main_row(same, experiments).Index for same in by_claim.values()}
-    documents = [_document(row, experiments) for row in rows]
+    are_own = _are_own_claims(comparison, experiments)
+    documents = [WHY if own else _document(row, experiments) for row, own in zip(rows, are_own, strict=True)]
     return comparison.assign(document=documents, decides=[row.Index in decisive for row in rows])
+
+
+def _are_own_claims(comparison: pd.DataFrame, experiments: Mapping[str, _Experiment]) -> NDArray[np.bool_]:
+    """Find the claims that only experiments make which ask why another one missed: no document prints them."""
+    asks = np.array([experiments[str(name)].asks_why for name in comparison["experiment"]], dtype=bool)
+    return asks & ~comparison["id"].isin(comparison["id"][~asks]).to_numpy(dtype=bool)
 
 
 def _experiments(comparison: pd.DataFrame, folders: Sequence[Path]) -> dict[str, _Experiment]:
@@ -127,7 +143,7 @@ def _experiment(config: Mapping[str, Any]) -> _Experiment:
     paper = config.get("paper") or {}
     claims = config.get("expected") or ()
     parts = {claim["id"]: claim["part_of"] for claim in claims if claim.get("part_of")}
-    return _Experiment(paper.get("key", ""), config.get("variant_of"), parts)
+    return _Experiment(paper.get("key", ""), config.get("variant_of"), parts, bool(config.get("why")))
 
 
 def _rolled_up(rows: Sequence[Any], experiments: Mapping[str, _Experiment]) -> dict[str, str]:
@@ -193,11 +209,12 @@ def counts_of(scorecard: pd.DataFrame) -> pd.DataFrame:
     verdicts = [verdict for verdict in reversed(GRAVEST_FIRST) if (scorecard["verdict"] == verdict).any()]
     groups = [(str(document), fixed, rows) for (document, fixed), rows in scorecard.groupby(["document", "fixed"])]
     groups.sort(key=lambda group: (group[0], -PROVENANCES.index(group[1])))
-    if scorecard["document"].nunique() > 1:
+    published = scorecard[scorecard["document"] != WHY]
+    if published["document"].nunique() > 1:
         groups += [
             ("all", fixed, rows)
             for fixed in reversed(PROVENANCES)
-            if not (rows := scorecard[scorecard["fixed"] == fixed]).empty
+            if not (rows := published[published["fixed"] == fixed]).empty
         ]
     counts = [
         {"document": document, "fixed": fixed}

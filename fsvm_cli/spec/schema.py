@@ -62,6 +62,12 @@ class Config(StrictModel):
         description="Name of the experiment whose verdicts count, where this one judges the same claims under another "
         "reading, or as a control: it is shown beside them, and is no second vote.",
     )
+    why: Text | None = Field(
+        default=None,
+        exclude_if=operator.not_,
+        description="Question about a miss of another experiment that this one answers: its own claims are no claims "
+        "of the document, and have no row in the scorecard.",
+    )
     dataset: DatasetSpec = Field(description="Name of a data set, or a mapping with its options.")
     scaling: ScalingName = Field(description="Scaling of the features, fitted on each training part.")
     classifier: ExperimentClassifier = Field(description="The machine that is trained on each subset.")
