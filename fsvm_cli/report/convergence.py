@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from matplotlib.ticker import FixedLocator, FuncFormatter
 
 from fsvm_cli.evaluation.metrics import METRIC_TITLES
-from fsvm_cli.figures import COLUMN_WIDTH, LONGEST_TITLE, figure, legible, save, series_style, use_logarithms
+from fsvm_cli.figures import COLUMN_WIDTH, LONGEST_TITLE, figure, legible, save, series_style
 from fsvm_cli.spec.claims.base import NumberClaim
 from fsvm_cli.spec.learner import GAP
 
@@ -22,8 +23,9 @@ if TYPE_CHECKING:
 
 LEAST_POINTS = 2
 """Of a path to the optimum."""
-SMALLEST_GAP = 1e-8
-"""Where the path is drawn to end, if a machine reached a gap of 0."""
+GAPS_SHOWN = (1e-8, 0.99999)
+"""Gaps beyond, such as 1 of a machine that has hardly begun, are drawn there: the axis reaches neither 0 nor 1."""
+NAMED_GAPS = (0.9999, 0.99, 0.9, 0.5, 0.1, 0.01, 1e-3, 1e-4, 1e-6)
 
 
 def draw_convergence(
@@ -58,8 +60,8 @@ def draw_convergence(
             axes = drawing.add_subplot()
             _draw(axes, stopped[stopped["metric"] == metric], converged[converged["metric"] == metric], config, metric)
             axes.set_title(
-                f"{legible(config.title, LONGEST_TITLE)}\nwith all machines stopped, {_trials(stopped, config)}; "
-                "horizontal: printed (dotted), at the optimum (dashed); bar: 95 % interval",
+                f"{legible(config.title, LONGEST_TITLE)}\n{_trials(stopped, config)}; dotted: printed; dashed: at the "
+                "optimum; bar: 95 % interval",
                 loc="left",
                 wrap=True,
             )
@@ -73,6 +75,8 @@ def draw_convergence(
 
 def _trials(rows: pd.DataFrame, config: Config) -> str:
     n_trials, planned = int(rows["n_trials"].min()), config.protocol.splits
+    if config.protocol.is_single_given:
+        return "the split of the source"
     return f"{n_trials} splits" if n_trials == planned else f"INCOMPLETE: {n_trials} of {planned} splits"
 
 
@@ -83,14 +87,18 @@ def _draw(axes: Axes, stopped: pd.DataFrame, converged: pd.DataFrame, config: Co
         path = rows.sort_values("gap", ascending=False)
         percent = 100 * path[["mean", "ci_low", "ci_high"]]
         reach = np.nan_to_num([percent["mean"] - percent["ci_low"], percent["ci_high"] - percent["mean"]])
-        gaps = path["gap"].clip(lower=SMALLEST_GAP)
+        gaps = path["gap"].clip(*GAPS_SHOWN)
         axes.errorbar(gaps, percent["mean"], yerr=reach, elinewidth=0.8, label=f"{size} features", **style)
         optimum = converged[converged["n_features"] == size]["mean"]
         for height in 100 * optimum:
             axes.axhline(height, color=style["color"], linewidth=0.8, linestyle="--", zorder=1)
         for height in _printed(config, metric, int(path["n_features"].iloc[0]), n_all):
             axes.axhline(height, color=style["color"], linewidth=1.0, linestyle=":", zorder=1)
-    use_logarithms(axes)
+    # Most of a path may lie near 1, and its end near 0.
+    axes.set_xscale("logit")
+    axes.xaxis.set_major_locator(FixedLocator(NAMED_GAPS))
+    axes.xaxis.set_minor_locator(FixedLocator([]))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda gap, _: f"{gap:g}"))
     axes.invert_xaxis()
 
 
