@@ -218,6 +218,7 @@ def _not_judged() -> list[str]:
 
 
 BEGIN, END = "<!-- scorecard -->", "<!-- /scorecard -->"
+TIMES_BEGIN, TIMES_END = "<!-- times -->", "<!-- /times -->"
 INTRODUCTION = """\
 Each published claim is counted once, by the experiment that decides it; [how claims are judged](../verdicts.md). The
 same as a page with figures and all evidence: `fsvm report results`, which writes `results/index.html`.
@@ -232,9 +233,36 @@ asked again; [what this says](../verdicts.md). The fewer would be reproduced by 
 
 def write_scorecard_of_readme() -> None:
     """Put the totals of the scorecard into the README."""
-    path = ROOT / "README.md"
-    before, _, rest = path.read_text(encoding="utf-8").partition(BEGIN)
-    path.write_text(before + totals() + END + rest.partition(END)[2], encoding="utf-8")
+    _put_between(BEGIN, totals().removeprefix(BEGIN), END, ROOT / "README.md")
+
+
+def write_times(root: Path) -> None:
+    """Put into the page of results how long each experiment took, where this machine has run any."""
+    if rows := times(root):
+        columns = ("experiment", "trials", "seconds a trial", "seconds in all", "share in %")
+        table = "\n".join(["", *_table(columns, rows), ""])
+        _put_between(TIMES_BEGIN, table, TIMES_END, ROOT / "docs" / "results.md")
+
+
+def times(root: Path) -> list[tuple[str, ...]]:
+    """List the experiments by the time of their trials, the longest first, and all of them together.
+
+    Times are particular to a machine and lie beside the results, untracked.
+    """
+    taken = {path.parent.name: pd.read_csv(path)["seconds"] for path in sorted(root.glob("*/timings.csv"))}
+    total = sum(seconds.sum() for seconds in taken.values())
+    in_order = sorted(taken.items(), key=lambda each: -each[1].sum())
+    rows = [
+        (name, str(len(seconds)), f"{seconds.mean():.3g}", f"{seconds.sum():.0f}", f"{100 * seconds.sum() / total:.1f}")
+        for name, seconds in in_order
+        if len(seconds)
+    ]
+    return [*rows, ("all", str(sum(map(len, taken.values()))), "", f"{total:.0f}", "100.0")] if rows else []
+
+
+def _put_between(begin: str, text: str, end: str, path: Path) -> None:
+    before, _, rest = path.read_text(encoding="utf-8").partition(begin)
+    path.write_text(before + begin + text + end + rest.partition(end)[2], encoding="utf-8")
 
 
 def totals() -> str:
@@ -256,3 +284,4 @@ def _table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str
 
 if __name__ == "__main__":
     write_scorecard_of_readme()
+    write_times(ROOT / "results")

@@ -49,7 +49,7 @@ def read_comparison(folders: Sequence[Path], claims: str = "*") -> pd.DataFrame:
                 table.insert(0, "experiment", folder.resolve().name)
             tables.append(table)
     if not tables:
-        return pd.DataFrame(columns=["experiment", "verdict", "fixed"])
+        return pd.DataFrame(columns=["experiment", "id", "verdict", "fixed"])
     return pd.concat(tables, ignore_index=True).drop_duplicates(["experiment", "id"], ignore_index=True)
 
 
