@@ -4,7 +4,8 @@
 PYTHON ?= python3
 BIN := .venv/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 JOBS ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu 2>/dev/null || echo 1)
-QUICK_SPLITS ?= 10
+QUICK_SPLITS ?= 2
+QUICK_ROWS ?= 60
 FAULTS ?= 40
 FUZZ ?= 100000
 QUICK_TESTS := tests/evaluation tests/extraction tests/report/test_verdicts.py tests/report/test_numbers.py tests/store \
@@ -68,12 +69,14 @@ bench: setup-dev  ## speed against named peers, as ratios; steps and gaps; then 
 	@$(BIN)/python -m benchmarks.fits
 	@$(BIN)/python -m benchmarks.overhead
 
-reproduce-quick: setup  ## every experiment with few splits, into build/quick
-	@$(BIN)/fsvm run configs/*.yaml --jobs $(JOBS) --splits $(QUICK_SPLITS) --out build/quick
+reproduce-quick: setup  ## every experiment with few splits of few rows, into build/quick; says nothing of the papers
+	@$(BIN)/fsvm run configs/*.yaml --jobs $(JOBS) --splits $(QUICK_SPLITS) --rows $(QUICK_ROWS) --out build/quick --quiet
+	@$(BIN)/fsvm report build/quick
 
-reproduce-all: setup  ## every experiment in full, into results
+reproduce-all: setup  ## every experiment in full, into results; what is there already is not run again
 	@$(BIN)/fsvm run configs/*.yaml --jobs $(JOBS)
 	@$(BIN)/fsvm compare results --scorecard
+	@$(BIN)/fsvm report results
 	@if [ -e .venv/complete-dev ]; then $(BIN)/python docs/generate.py; fi
 
 COMPILE := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --group build --upgrade \

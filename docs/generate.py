@@ -13,15 +13,18 @@ import click
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import pandas as pd
+from ruamel.yaml import YAML
 
 import fsvm_cli
 from fsvm_cli.cli import COMMANDS, cli
 from fsvm_cli.extraction.registry import extraction_methods
 from fsvm_cli.ranking.registry import ranking_methods
 from fsvm_cli.references import references
+from fsvm_cli.report.comparison import read_comparison, with_provenance
 from fsvm_cli.report.folder import results_folders
 from fsvm_cli.report.methods import methods
-from fsvm_cli.report.scorecard import GRAVEST_FIRST, scorecard_of
+from fsvm_cli.report.power import power_cells, power_of
+from fsvm_cli.report.scorecard import counts_of, scorecard_of, with_decisions
 from fsvm_cli.spec.load import json_schema
 from fsvm_cli.svm import KERNELS
 
@@ -188,49 +191,90 @@ def bibliography() -> str:
 
 def results(root: Path) -> str:
     """Show the scorecard of all documents, and a table of claims for each."""
-    scorecard = scorecard_of(results_folders(root))
-    verdicts = [verdict for verdict in reversed(GRAVEST_FIRST) if (scorecard["verdict"] == verdict).any()]
+    scorecard = with_provenance(scorecard_of(results_folders(root)))
     lines = ["# Results of all documents", "", textwrap.dedent(INTRODUCTION), ""]
-    lines += _table(("document", *verdicts, "in all"), counts(scorecard, verdicts))
+    lines += counts(scorecard)
+    folders = results_folders(root)
+    power = power_of(with_decisions(read_comparison(folders), folders))
+    if not power.empty:
+        lines += ["", "## What the rules would accept by chance", "", textwrap.dedent(POWER), ""]
+        lines += _table(list(map(str, power.columns)), power_cells(power))
     for document, rows in scorecard.groupby("document"):
         reference = references().get(str(document))
         lines += ["", f"## {document}", "", "" if reference is None else reference.in_words(), ""]
         cells = (
             (row.id, row.printed, f"{row.obtained} [{row.interval}]" if row.interval else row.obtained, row.verdict,
-             row.config)
+             row.fixed, row.config)
             for row in rows.itertuples(index=False)
         )  # fmt: skip
-        lines += _table(("claim", "printed", "obtained", "verdict", "experiment"), cells)
+        lines += _table(("claim", "printed", "obtained", "verdict", "fixed", "experiment"), cells)
+    lines += ["", "## Published values that nothing judges", "", *_not_judged()]
     return "\n".join(lines) + "\n"
 
 
+def _not_judged() -> list[str]:
+    left_out = YAML(typ="safe").load(ROOT / "docs" / "not-judged.yaml")
+    return _table(("value", "reason"), ((known, each["reason"]) for each in left_out for known in each["ids"]))
+
+
 BEGIN, END = "<!-- scorecard -->", "<!-- /scorecard -->"
+TIMES_BEGIN, TIMES_END = "<!-- times -->", "<!-- /times -->"
 INTRODUCTION = """\
 Each published claim is counted once, by the experiment that decides it; [how claims are judged](../verdicts.md). The
 same as a page with figures and all evidence: `fsvm report results`, which writes `results/index.html`.
 """
 
 
+POWER = """\
+Each printed number that is judged is replaced by those that other claims print of the same quantity, and its rule is
+asked again; [what this says](../verdicts.md). The fewer would be reproduced by chance, the more a verdict says.
+"""
+
+
 def write_scorecard_of_readme() -> None:
     """Put the totals of the scorecard into the README."""
-    path = ROOT / "README.md"
-    before, _, rest = path.read_text(encoding="utf-8").partition(BEGIN)
-    path.write_text(before + totals() + END + rest.partition(END)[2], encoding="utf-8")
+    _put_between(BEGIN, totals().removeprefix(BEGIN), END, ROOT / "README.md")
+
+
+def write_times(root: Path) -> None:
+    """Put into the page of results how long each experiment took, where this machine has run any."""
+    if rows := times(root):
+        columns = ("experiment", "trials", "seconds a trial", "seconds in all", "share in %")
+        table = "\n".join(["", *_table(columns, rows), ""])
+        _put_between(TIMES_BEGIN, table, TIMES_END, ROOT / "docs" / "results.md")
+
+
+def times(root: Path) -> list[tuple[str, ...]]:
+    """List the experiments by the time of their trials, the longest first, and all of them together.
+
+    Times are particular to a machine and lie beside the results, untracked.
+    """
+    taken = {path.parent.name: pd.read_csv(path)["seconds"] for path in sorted(root.glob("*/timings.csv"))}
+    total = sum(seconds.sum() for seconds in taken.values())
+    in_order = sorted(taken.items(), key=lambda each: -each[1].sum())
+    rows = [
+        (name, str(len(seconds)), f"{seconds.mean():.3g}", f"{seconds.sum():.0f}", f"{100 * seconds.sum() / total:.1f}")
+        for name, seconds in in_order
+        if len(seconds)
+    ]
+    return [*rows, ("all", str(sum(map(len, taken.values()))), "", f"{total:.0f}", "100.0")] if rows else []
+
+
+def _put_between(begin: str, text: str, end: str, path: Path) -> None:
+    before, _, rest = path.read_text(encoding="utf-8").partition(begin)
+    path.write_text(before + begin + text + end + rest.partition(end)[2], encoding="utf-8")
 
 
 def totals() -> str:
     """Write the totals of the committed scorecard, as they stand in the README."""
     scorecard = pd.read_csv(ROOT / "results" / "scorecard.csv", keep_default_na=False)
-    verdicts = list(reversed(GRAVEST_FIRST))
-    return "\n".join([BEGIN, *_table(("document", *verdicts, "in all"), counts(scorecard, verdicts)), ""])
+    return "\n".join([BEGIN, *counts(scorecard), ""])
 
 
-def counts(scorecard: pd.DataFrame, verdicts: Sequence[str]) -> list[tuple[str, ...]]:
+def counts(scorecard: pd.DataFrame) -> list[str]:
     """Count the verdicts of each document."""
-    return [
-        (str(document), *(str(int((rows["verdict"] == verdict).sum())) for verdict in verdicts), str(len(rows)))
-        for document, rows in scorecard.groupby("document")
-    ]
+    counted = counts_of(scorecard)
+    return _table(list(map(str, counted.columns)), counted.itertuples(index=False))
 
 
 def _table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
@@ -240,3 +284,4 @@ def _table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str
 
 if __name__ == "__main__":
     write_scorecard_of_readme()
+    write_times(ROOT / "results")

@@ -83,8 +83,16 @@ def command(results: Path, style: str, claims: str, verdicts: tuple[str, ...], s
 def _print_scorecard(results: Path, folders: Sequence[Path], style: str, *, is_part: bool) -> None:
     from fsvm_cli.console import open_console
     from fsvm_cli.errors import UsageError
+    from fsvm_cli.report.comparison import read_comparison
     from fsvm_cli.report.folder import SCORECARD_NAME
-    from fsvm_cli.report.scorecard import count_table, format_scorecard, scorecard_table, write_scorecard
+    from fsvm_cli.report.power import power_of, power_table
+    from fsvm_cli.report.scorecard import (
+        count_table,
+        format_scorecard,
+        scorecard_table,
+        with_decisions,
+        write_scorecard,
+    )
     from fsvm_cli.terminal import write_for_machines
 
     if folders == [results] or is_part:
@@ -99,4 +107,7 @@ def _print_scorecard(results: Path, folders: Sequence[Path], style: str, *, is_p
     console = open_console()
     console.print(scorecard_table(rows))
     console.print(count_table(rows))
+    power = power_of(with_decisions(read_comparison(folders), folders))
+    if not power.empty:
+        console.print(power_table(power))
     console.print(f"Written to {results / SCORECARD_NAME}", soft_wrap=True)

@@ -38,11 +38,16 @@ if TYPE_CHECKING:
 @click.option(
     "--splits", type=click.IntRange(min=1), help="Random splits to run; a split that the data come with stays one."
 )
+@click.option(
+    "--rows",
+    type=click.IntRange(min=2),
+    help="Rows to train on, and as many to test on, drawn at random whatever the config says: a look at every step.",
+)
 @click.option("--set", "assignments", multiple=True, metavar="KEY=VALUE", help="Override a key by its dotted path.")
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
-    help="Folder of results: by default 'results', and 'results/with-overrides' with --splits or --set.",
+    help="Folder of results: by default 'results', and 'results/with-overrides' with --splits, --rows or --set.",
 )
 @click.option("--overwrite", is_flag=True, help="Replace results of another config, or full results by partial ones.")
 @click.option("--dry-run", is_flag=True, help="Say what would be done and how long it may take.")
@@ -53,6 +58,7 @@ def command(  # noqa: PLR0917 - click passes every option
     jobs: int | None,
     dask: str | None,
     splits: int | None,
+    rows: int | None,
     assignments: tuple[str, ...],
     out: Path | None,
     overwrite: bool,
@@ -62,10 +68,10 @@ def command(  # noqa: PLR0917 - click passes every option
     """Run experiments and write their tables and figures.
 
     CONFIG is the path of a config, or the name of one that comes with fsvm (such as wine). Its results go to the folder
-    results/NAME; those of a run with --splits or --set go to results/with-overrides/NAME, where they replace no full
-    results. What is stored already is not computed again. Several experiments share the processes, and one that fails
-    does not keep the others from being finished. A config that lists experiments runs them, and collects their claims
-    in a table.
+    results/NAME; those of a run with --splits, --rows or --set go to results/with-overrides/NAME, where they replace no
+    full results. What is stored already is not computed again. Several experiments share the processes, and one that
+    fails does not keep the others from being finished. A config that lists experiments runs them, and collects their
+    claims in a table.
     """
     from fsvm_cli.commands.workers import choose_workers
     from fsvm_cli.errors import FsvmError
@@ -83,6 +89,7 @@ def command(  # noqa: PLR0917 - click passes every option
     from fsvm_cli.runner.folders import FULL, WITH_OVERRIDES, check_replaceable
     from fsvm_cli.spec.load import load_all
 
+    assignments += _of_rows(rows)
     errors: list[FsvmError] = []
     planned: Planned = []
     with step("configs"):
@@ -114,6 +121,11 @@ def command(  # noqa: PLR0917 - click passes every option
     else:
         errors += _run(planned, collections, out, workers, fresh=fresh, neighbour=neighbour)
     _raise_as_one(errors)
+
+
+def _of_rows(rows: int | None) -> tuple[str, ...]:
+    """Write what --rows overrides; what a claim says of other sizes of the parts is then not looked at."""
+    return () if rows is None else (f"protocol.train={rows}", f"protocol.test={rows}")
 
 
 def _announce(message: str) -> None:

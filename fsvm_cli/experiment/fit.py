@@ -59,19 +59,21 @@ def check_fit(loaded: LoadedConfig, data: Outline) -> None:
     UsageError
         Listing every mistake with the position of its key.
     """
-    if mistakes := list(mistakes_of_fit(loaded.config, data)):
+    mistakes = list(mistakes_of_fit(loaded.config, data))
+    if not loaded.document.overrides:  # else nothing is claimed
+        mistakes += _mistakes_of_claims(loaded.config, data)
+    if mistakes:
         raise loaded.document.errors(mistakes)
 
 
 def mistakes_of_fit(config: Config, data: Outline) -> Iterator[Mistake]:
-    """Find what a config asks for that its data do not have."""
+    """Find what a config asks for that its data do not have, but for what its claims speak of."""
     yield from _mistakes_of_split(config.protocol, data)
     sizes = config.subsets if isinstance(config.subsets, tuple) else ()
     if too_large := [str(size) for size in sizes if size > data.n_features]:
         message = f"{shown(too_large)} features cannot be retained; {data.name} has {data.n_features}; write no more"
         yield Mistake(("subsets",), message)
     yield from _mistakes_of_folds(config, data)
-    yield from _mistakes_of_claims(config, data)
     yield from _mistakes_of_oracle(config, data)
     yield from _mistakes_of_class_kernels(config, data)
     yield from _mistakes_of_class_weights(config, data)

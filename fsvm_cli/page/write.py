@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fsvm_cli.files import write_atomically
-from fsvm_cli.page.content import read_content
+from fsvm_cli.page.reading import read_content
 from fsvm_cli.page.render import render
 
 if TYPE_CHECKING:

@@ -43,14 +43,24 @@ def read_comparison(folders: Sequence[Path], claims: str = "*") -> pd.DataFrame:
     tables = []
     for folder in folders:
         if (folder / VERDICTS_NAME).exists():
-            table = read_table(folder / VERDICTS_NAME)
+            table = read_verdicts(folder / VERDICTS_NAME)
             table = table[[fnmatch.fnmatchcase(claim, claims) for claim in table["id"]]]
             if "experiment" not in table:
                 table.insert(0, "experiment", folder.resolve().name)
             tables.append(table)
     if not tables:
-        return pd.DataFrame(columns=["experiment", "verdict"])
+        return pd.DataFrame(columns=["experiment", "id", "verdict", "fixed"])
     return pd.concat(tables, ignore_index=True).drop_duplicates(["experiment", "id"], ignore_index=True)
+
+
+def read_verdicts(path: Path) -> pd.DataFrame:
+    """Read a table of verdicts."""
+    return with_provenance(read_table(path))
+
+
+def with_provenance(table: pd.DataFrame) -> pd.DataFrame:
+    """Complete the column that says when rules were fixed, empty where no config says so, as in older tables."""
+    return table.assign(fixed=table["fixed"].astype(object).fillna("") if "fixed" in table else "")
 
 
 def format_comparison(comparison: pd.DataFrame, style: str) -> str:
@@ -117,8 +127,14 @@ def is_about_data(row: Any) -> bool:
 
 
 def rule_beside(row: Any) -> str:
-    """Give the rule by which a verdict was found, where `found_in_words` does not say it already."""
-    return "" if pd.isna(row.reproduced) or row.verdict == "not comparable" else str(row.rule)
+    """Give the rule by which a verdict was found, if `found_in_words` does not say it already, and its provenance."""
+    is_said = pd.isna(row.reproduced) or row.verdict == "not comparable"
+    return "" if is_said else f"{row.rule}{provenance_in_words(row.fixed)}"
+
+
+def provenance_in_words(fixed: str) -> str:
+    """Say when a rule was fixed, to go on after it; nothing where no config says so."""
+    return f"; fixed {fixed} the figure was known" if fixed else ""
 
 
 def found_in_words(row: Any) -> str:

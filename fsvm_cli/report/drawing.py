@@ -8,6 +8,7 @@ from fsvm_cli.experiment.provenance import is_collection, read_run
 from fsvm_cli.experiment.records.base import ToDraw
 from fsvm_cli.experiment.records.registry import record_kinds
 from fsvm_cli.report.compared import draw_compared
+from fsvm_cli.report.convergence import draw_convergence
 from fsvm_cli.report.curves import draw_changes, draw_curves, existing_components
 from fsvm_cli.report.folder import (
     CHANGES_NAME,
@@ -71,6 +72,7 @@ def draw_figures(folder: Path, formats: Sequence[str] = FORMATS, score_order: Sc
         paths += draw_compared(curves, complete, config, folder, formats)
     elif config.rankings:
         paths += draw_curves(curves, config, folder, formats)
+    paths += draw_convergence(curves, read_measures(folder), config, folder, formats)
     if config.rankings:
         if config.reference is not None:
             changes = existing_components(read_table(folder / CHANGES_NAME), config, n_classes)

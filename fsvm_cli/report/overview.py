@@ -17,7 +17,7 @@ from fsvm_cli.files import write_atomically
 from fsvm_cli.report.comparison import quantity_in_words, read_comparison
 from fsvm_cli.report.folder import OVERVIEW_NAME, VERDICTS_NAME
 from fsvm_cli.report.table_files import write_table
-from fsvm_cli.report.verdicts import COLUMNS, judged_together, row_of
+from fsvm_cli.report.verdicts import table_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -81,8 +81,7 @@ def _with_own_claims(verdicts: pd.DataFrame, loaded: LoadedCollection) -> pd.Dat
     ]
     if loaded.overrides:
         judgements = [judgement.held_against("the config was overridden") for judgement in judgements]
-    rows = [row_of(*judged) for judged in zip(claims, judged_together(judgements), strict=True)]
-    own = pd.DataFrame(rows, columns=COLUMNS).assign(experiment=loaded.name)
+    own = table_of(claims, judgements, loaded.collection.fixed).assign(experiment=loaded.name)
     return pd.concat([verdicts, own[verdicts.columns]], ignore_index=True)
 
 

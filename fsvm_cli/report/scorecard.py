@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 from rich.table import Table
 from rich.text import Text
 
 from fsvm_cli.experiment.run_file import run_content
-from fsvm_cli.report.comparison import COLOURS, as_text, read_comparison
+from fsvm_cli.report.comparison import COLOURS, as_text, read_comparison, with_provenance
 from fsvm_cli.report.folder import SCORECARD_NAME
 from fsvm_cli.report.table_files import write_table
 
@@ -18,13 +19,21 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
-COLUMNS = ["document", "id", "printed", "obtained", "interval", "verdict", "config", "elsewhere"]
+    from numpy.typing import NDArray
 
-SHOWN = ("id", "printed", "obtained", "verdict", "config")
+COLUMNS = ["document", "id", "printed", "obtained", "interval", "verdict", "fixed", "config", "elsewhere"]
+
+SHOWN = ("id", "printed", "obtained", "verdict", "fixed", "config")
 """Columns of what is printed: the interval stands beside what was obtained."""
 
 GRAVEST_FIRST = ("differs", "inconclusive", "not comparable", "reproduced", "fact")
 """A claim in several parts holds if every part does: its verdict is the gravest."""
+
+WHY = "why"
+"""Instead of a document, for the claims of experiments that ask why another one missed."""
+
+PROVENANCES = ("", "after", "before")
+"""When rules were fixed, the least trusted first: where nobody says so, after the figure was known, or before."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +43,7 @@ class _Experiment:
     document: str
     variant_of: str | None
     published_ids: Mapping[str, str]
+    asks_why: bool = False
 
 
 def write_scorecard(root: Path, folders: Sequence[Path]) -> pd.DataFrame:
@@ -68,11 +78,13 @@ def scorecard_of(folders: Sequence[Path]) -> pd.DataFrame:
     -------
     DataFrame
         One row for each claim, sorted by document and id: what is printed, what was obtained with its 95 % interval,
-        the verdict, the config that decides it, and what variants of that config, which have no vote, say. A claim in
-        several parts has one row with the gravest verdict of its parts.
+        the verdict, where configs say so whether its rule was fixed before the figure was known or after, the config
+        that decides it, and what variants of that config, which have no vote, say. A claim in several parts has one row
+        with the gravest verdict of its parts, and a rule that was fixed after if that of one part was.
     """
     comparison = read_comparison(folders)
     experiments = _experiments(comparison, folders)
+    comparison = comparison[~_are_own_claims(comparison, experiments)]
     by_claim: dict[tuple[str, str], list[Any]] = {}
     # The claim itself stands before its parts.
     for row in sorted(
@@ -86,7 +98,8 @@ def scorecard_of(folders: Sequence[Path]) -> pd.DataFrame:
         {"document": document, "id": claim} | _rolled_up(found, experiments)
         for (document, claim), found in sorted(by_claim.items())
     ]
-    return pd.DataFrame(rows, columns=COLUMNS)
+    scorecard = pd.DataFrame(rows, columns=COLUMNS)
+    return scorecard if scorecard["fixed"].any() else scorecard.drop(columns="fixed")
 
 
 def with_decisions(comparison: pd.DataFrame, folders: Sequence[Path]) -> pd.DataFrame:
@@ -95,7 +108,8 @@ def with_decisions(comparison: pd.DataFrame, folders: Sequence[Path]) -> pd.Data
     Returns
     -------
     DataFrame
-        The comparison with the columns `document`, and `decides`: one row of each claim has True there, that of its
+        The comparison with the columns `document` ("why" for what only experiments claim that ask why another one
+        missed), and `decides`: one row of each claim has True there, that of its
         main experiment.
     """
     experiments = _experiments(comparison, folders)
@@ -104,8 +118,15 @@ def with_decisions(comparison: pd.DataFrame, folders: Sequence[Path]) -> pd.Data
     for row in rows:
         by_claim.setdefault(str(row.id), []).append(row)
     decisive = {main_row(same, experiments).Index for same in by_claim.values()}
-    documents = [_document(row, experiments) for row in rows]
+    are_own = _are_own_claims(comparison, experiments)
+    documents = [WHY if own else _document(row, experiments) for row, own in zip(rows, are_own, strict=True)]
     return comparison.assign(document=documents, decides=[row.Index in decisive for row in rows])
+
+
+def _are_own_claims(comparison: pd.DataFrame, experiments: Mapping[str, _Experiment]) -> NDArray[np.bool_]:
+    """Find the claims that only experiments make which ask why another one missed: no document prints them."""
+    asks = np.array([experiments[str(name)].asks_why for name in comparison["experiment"]], dtype=bool)
+    return asks & ~comparison["id"].isin(comparison["id"][~asks]).to_numpy(dtype=bool)
 
 
 def _experiments(comparison: pd.DataFrame, folders: Sequence[Path]) -> dict[str, _Experiment]:
@@ -122,7 +143,7 @@ def _experiment(config: Mapping[str, Any]) -> _Experiment:
     paper = config.get("paper") or {}
     claims = config.get("expected") or ()
     parts = {claim["id"]: claim["part_of"] for claim in claims if claim.get("part_of")}
-    return _Experiment(paper.get("key", ""), config.get("variant_of"), parts)
+    return _Experiment(paper.get("key", ""), config.get("variant_of"), parts, bool(config.get("why")))
 
 
 def _rolled_up(rows: Sequence[Any], experiments: Mapping[str, _Experiment]) -> dict[str, str]:
@@ -137,6 +158,7 @@ def _rolled_up(rows: Sequence[Any], experiments: Mapping[str, _Experiment]) -> d
         "obtained": _joined(_obtained(row) for row in decisive),
         "interval": _joined(_interval(row) for row in decisive),
         "verdict": min((str(row.verdict) for row in decisive), key=GRAVEST_FIRST.index),
+        "fixed": min((str(row.fixed) for row in decisive), key=PROVENANCES.index),
         "config": _joined(dict.fromkeys(str(row.experiment) for row in decisive)),
         "elsewhere": _joined(f"{row.verdict} in {row.experiment}{_with_number(row)}" for row in others),
     }
@@ -167,23 +189,51 @@ def _with_number(row: Any) -> str:
     return "" if pd.isna(row.reproduced) else f" ({_obtained(row)})"
 
 
-def count_table(scorecard: pd.DataFrame) -> Table:
-    """Arrange for people how many claims of each document have which verdict.
+def counts_of(scorecard: pd.DataFrame) -> pd.DataFrame:
+    """Count how many claims of each document have which verdict, those whose rules were fixed after the fact apart.
 
     Parameters
     ----------
     scorecard : DataFrame
         A scorecard, or a comparison `with_decisions`, of which the rows that decide are counted.
+
+    Returns
+    -------
+    DataFrame
+        One row for each document and provenance, then one for each provenance over several documents. Columns
+        `document`, `fixed` where a config says so, one for each verdict that is met, and `in all`.
     """
     if "decides" in scorecard:
         scorecard = scorecard[scorecard["decides"]]
-    table = Table("document")
+    scorecard = with_provenance(scorecard)
     verdicts = [verdict for verdict in reversed(GRAVEST_FIRST) if (scorecard["verdict"] == verdict).any()]
-    for verdict in (*verdicts, "in all"):
-        table.add_column(verdict, justify="right")
-    for document, rows in scorecard.groupby("document"):
-        counts = [int((rows["verdict"] == verdict).sum()) for verdict in verdicts]
-        table.add_row(str(document), *map(str, counts), str(len(rows)))
+    groups = [(str(document), fixed, rows) for (document, fixed), rows in scorecard.groupby(["document", "fixed"])]
+    groups.sort(key=lambda group: (group[0], -PROVENANCES.index(group[1])))
+    published = scorecard[scorecard["document"] != WHY]
+    if published["document"].nunique() > 1:
+        groups += [
+            ("all", fixed, rows)
+            for fixed in reversed(PROVENANCES)
+            if not (rows := published[published["fixed"] == fixed]).empty
+        ]
+    counts = [
+        {"document": document, "fixed": fixed}
+        | {verdict: int((rows["verdict"] == verdict).sum()) for verdict in verdicts}
+        | {"in all": len(rows)}
+        for document, fixed, rows in groups
+    ]
+    table = pd.DataFrame(counts, columns=["document", "fixed", *verdicts, "in all"])
+    return table if scorecard["fixed"].any() else table.drop(columns="fixed")
+
+
+def count_table(scorecard: pd.DataFrame) -> Table:
+    """Arrange the counts of a scorecard, or of a comparison `with_decisions`, for people."""
+    counts = counts_of(scorecard)
+    table = Table()
+    for name in counts.columns:
+        table.add_column(name, justify="left" if name in {"document", "fixed"} else "right")
+    for row in counts.itertuples(index=False):
+        table.add_row(*map(str, row))
     return table
 
 
@@ -192,8 +242,8 @@ def scorecard_table(scorecard: pd.DataFrame) -> Table:
     table = Table()
     for title in SHOWN:
         table.add_column(title, overflow="fold", no_wrap=title == "verdict")
-    for *cells, verdict, config in _cells(scorecard):
-        table.add_row(*cells, Text(verdict, style=COLOURS[verdict]), config)
+    for *cells, verdict, fixed, config in _cells(scorecard):
+        table.add_row(*cells, Text(verdict, style=COLOURS[verdict]), fixed, config)
     return table
 
 
@@ -203,8 +253,8 @@ def format_scorecard(scorecard: pd.DataFrame, style: str) -> str:
 
 
 def _cells(scorecard: pd.DataFrame) -> list[list[str]]:
-    rows = scorecard.itertuples(index=False)
-    return [[*map(str, (row.id, row.printed, _with_interval(row), row.verdict, row.config))] for row in rows]
+    rows = with_provenance(scorecard).itertuples(index=False)
+    return [[*map(str, (row.id, row.printed, _with_interval(row), row.verdict, row.fixed, row.config))] for row in rows]
 
 
 def _with_interval(row: Any) -> str:

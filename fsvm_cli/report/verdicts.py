@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from fsvm_cli.report.trials import Trials
-    from fsvm_cli.spec.claims.base import Claim
+    from fsvm_cli.spec.claims.base import Claim, Fixed
 
 COLUMNS = [
     "id",
@@ -33,7 +33,7 @@ COLUMNS = [
     "published_sd",
     "published_n",
     *("reproduced", "sd", "n", "ci_low", "ci_high", "p", "p_holm", "rule", "verdict"),
-    *("new_data_low", "new_data_high", "new_data", "note"),
+    *("new_data_low", "new_data_high", "new_data", "accepts_low", "accepts_high", "fixed", "note"),
 ]
 
 
@@ -58,9 +58,24 @@ def judge(claim: Claim, trials: Trials, *, overridden: bool) -> Judgement:
 
 def table_of_verdicts(trials: Trials, *, overridden: bool) -> pd.DataFrame:
     """Judge every claim of the config, one row each; several differences are judged together, see `judged_together`."""
-    claims = trials.experiment.config.expected
-    judgements = judged_together([judge(claim, trials, overridden=overridden) for claim in claims])
-    return pd.DataFrame([row_of(*pair) for pair in zip(claims, judgements, strict=True)], columns=COLUMNS)
+    config = trials.experiment.config
+    judgements = [judge(claim, trials, overridden=overridden) for claim in config.expected]
+    return table_of(config.expected, judgements, config.fixed)
+
+
+def table_of(claims: Sequence[Claim], judgements: Sequence[Judgement], fixed: Fixed | None) -> pd.DataFrame:
+    """Make a table with a row for each claim of an experiment, or of a collection, judged together.
+
+    Parameters
+    ----------
+    claims : sequence of Claim
+    judgements : sequence of Judgement
+        Of each.
+    fixed : {"before", "after"}, optional
+        When the rules of claims that do not say so themselves were fixed.
+    """
+    rows = [_row_of(*judged, fixed) for judged in zip(claims, judged_together(judgements), strict=True)]
+    return pd.DataFrame(rows, columns=COLUMNS)
 
 
 def judged_together(judgements: Sequence[Judgement]) -> list[Judgement]:
@@ -84,8 +99,7 @@ def _among_several(judgement: Judgement, p_holm: float) -> Judgement:
     return judgement
 
 
-def row_of(claim: Claim, judgement: Judgement) -> dict[str, object]:
-    """Make the row of a claim in the table."""
+def _row_of(claim: Claim, judgement: Judgement, fixed: Fixed | None) -> dict[str, object]:
     published: object = getattr(claim, "published", claim.claim)
     return asdict(judgement) | {
         "id": claim.id,
@@ -93,5 +107,6 @@ def row_of(claim: Claim, judgement: Judgement) -> dict[str, object]:
         "published": "-".join(dict.fromkeys(map(str, published))) if isinstance(published, tuple) else published,
         "published_sd": getattr(claim, "published_sd", None),
         "published_n": getattr(claim, "published_n", None),
+        "fixed": claim.fixed or fixed,
         "note": claim.note,
     }

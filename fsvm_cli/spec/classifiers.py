@@ -17,7 +17,7 @@ from fsvm_cli.spec.learner import EstimatorLearner
 from fsvm_cli.spec.machine import Machine
 from fsvm_cli.spec.tuning import TuneSteps  # noqa: TC001 - as above
 from fsvm_cli.svm.one_vs_rest import OutputScaling  # noqa: TC001 - as above
-from fsvm_cli.svm.solvers.dual import Solver  # noqa: TC001 - as above
+from fsvm_cli.svm.solvers.dual import SolverName, StoppedLibsvm
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -200,7 +200,13 @@ class Classifier(KernelSpec):
     modules: ClassVar[tuple[str, ...]] = ()
     C: Annotated[float, Field(gt=0)] = Field(description="Upper bound of alpha, the price of a margin violation.")
     tolerance: Annotated[float, Field(gt=0, lt=1)] = Field(default=1e-6, description="Relative duality gap to reach.")
-    solver: Solver = Field(default="auto", description="Solver of the dual problem.")
+    solver: SolverName = Field(default="auto", description="Solver of the dual problem.")
+    stop_after: Annotated[int, Field(ge=1)] | None = Field(
+        default=None,
+        exclude_if=is_absent,
+        description="Iterations after which libsvm stops, wherever it is then: machines that are not at their optimum, "
+        "to see what comes of them. Their duality gap is a measure, and they count as converged.",
+    )
     tune: TuneSteps | None = Field(
         default=None,
         exclude_if=is_absent,
@@ -232,13 +238,20 @@ class Classifier(KernelSpec):
         weights: ClassWeight | None = self.class_weight
         if isinstance(self.class_weight, dict):
             weights = {class_names.index(name): weight for name, weight in self.class_weight.items()}
-        return Machine(
-            self.kernel_object(), self.C, self.tolerance, self.solver, own or None, self.output_scaling, weights
-        )
+        solver = self.solver if self.stop_after is None else StoppedLibsvm(self.stop_after)
+        return Machine(self.kernel_object(), self.C, self.tolerance, solver, own or None, self.output_scaling, weights)
 
     def learner(self, class_names: Sequence[str], random_state: int) -> Learner:  # noqa: ARG002 - nothing is drawn
         """Build what a trial trains, before anything is tuned."""
         return self.machine(class_names)
+
+    @model_validator(mode="after")
+    def _stops_libsvm_alone(self) -> Classifier:
+        if self.stop_after is not None and self.solver != "libsvm":
+            raise ValueError("'stop_after' is for libsvm; write 'solver: libsvm' beside it, or leave it out")
+        if self.stop_after is not None and self.tune is not None:
+            raise ValueError("'tune' looks for the best machine, and 'stop_after' ends short of it; leave out one")
+        return self
 
     @model_validator(mode="after")
     def _tunes_plain_machines(self) -> Classifier:

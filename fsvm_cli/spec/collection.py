@@ -10,6 +10,7 @@ from pydantic import Field, field_validator
 
 from fsvm_cli.documents import StrictModel
 from fsvm_cli.mistakes import Mistake, MistakesError
+from fsvm_cli.spec.claims.base import Fixed
 from fsvm_cli.spec.claims.between import SmallerDifferenceClaim
 from fsvm_cli.spec.schema import Paper, Text
 from fsvm_cli.terminal import brief
@@ -37,6 +38,12 @@ class Collection(StrictModel):
     )
     deviations: tuple[Text, ...] = Field(
         default=(), description="Where and why the collection departs from its source."
+    )
+    fixed: Fixed | None = Field(
+        default=None,
+        exclude_if=operator.not_,
+        description="Whether the rules of claims that do not say so themselves were fixed before anybody knew the "
+        "figures that they judge, or after.",
     )
     expected: tuple[SmallerDifferenceClaim, ...] = Field(
         default=(),

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 FOUND = "machine found"
 """The measure that is 1 where there is a machine, and 0 where a hard margin was asked for and none was found."""
 
+GAP = "duality gap"
+"""The measure of machines that were stopped short of their optimum."""
+
 
 class Curves(Protocol):
     """What a fresh classifier on each prefix of each order predicts, with its certificates."""
@@ -112,6 +115,19 @@ class MeasuredCurves(EstimatorCurves):
 
     measures: tuple[tuple[dict[str, float], ...], ...]
     exists: NDArray[np.bool_]
+
+
+def with_gaps(curves: Curves) -> MeasuredCurves:
+    """Add to curves what their machines are short of the optimum by, the largest relative duality gap of each."""
+    gaps = curves.duality_gap.max(axis=2)
+    return MeasuredCurves(
+        curves.train_predicted,
+        curves.test_predicted,
+        curves.converged,
+        curves.duality_gap,
+        tuple(tuple({GAP: gap} for gap in of_order) for of_order in gaps.tolist()),
+        np.ones(gaps.shape, dtype=bool),
+    )
 
 
 def curves_of_estimator(  # noqa: PLR0917 - the arguments of Learner.curves, in its order

@@ -6,8 +6,9 @@ import dataclasses
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from fsvm_cli.spec.learner import Learner, curves_of_estimator
+from fsvm_cli.spec.learner import Learner, curves_of_estimator, with_gaps
 from fsvm_cli.svm import SVM, nested_curves
+from fsvm_cli.svm.solvers.dual import StoppedLibsvm
 from fsvm_cli.svm.weights import weighted_bounds
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ class Machine(Learner):
     kernel : Kernel
     C : float
     tolerance : float
-    solver : str
+    solver : str or StoppedLibsvm
     class_kernels : dict of int to Kernel, or None
         Kernels of the machines of single classes, by class code, where they differ.
     output_scaling : str
@@ -83,7 +84,19 @@ class Machine(Learner):
         sizes: tuple[int, ...],
         n_classes: int,
     ) -> Curves:
-        """Train a fresh machine on the first features of each order, for each size."""
+        """Train a fresh machine on the first features of each order, for each size; a stopped one tells its gap."""
+        found = self._curves(X_train, y_train, X_test, orders, sizes, n_classes)
+        return with_gaps(found) if isinstance(self.solver, StoppedLibsvm) else found
+
+    def _curves(  # noqa: PLR0917
+        self,
+        X_train: NDArray[np.float64],
+        y_train: NDArray[np.intp],
+        X_test: NDArray[np.float64],
+        orders: Sequence[NDArray[np.intp]],
+        sizes: tuple[int, ...],
+        n_classes: int,
+    ) -> Curves:
         if not self.is_plain:
             return curves_of_estimator(self.estimator(), X_train, y_train, X_test, orders, sizes)
         return nested_curves(

@@ -19,6 +19,7 @@ from fsvm_cli.documents import StrictModel
 from fsvm_cli.evaluation.metrics import METRICS
 from fsvm_cli.mistakes import Mistake, MistakesError
 from fsvm_cli.ranking.registry import ranking_methods
+from fsvm_cli.spec.claims.base import Fixed
 from fsvm_cli.spec.claims.registry import AnyClaim
 from fsvm_cli.spec.classifiers import Classifier, ExperimentClassifier, LabelledClassifier, is_absent
 from fsvm_cli.spec.extractors import AnyExtraction
@@ -60,6 +61,12 @@ class Config(StrictModel):
         exclude_if=operator.not_,
         description="Name of the experiment whose verdicts count, where this one judges the same claims under another "
         "reading, or as a control: it is shown beside them, and is no second vote.",
+    )
+    why: Text | None = Field(
+        default=None,
+        exclude_if=operator.not_,
+        description="Question about a miss of another experiment that this one answers: its own claims are no claims "
+        "of the document, and have no row in the scorecard.",
     )
     dataset: DatasetSpec = Field(description="Name of a data set, or a mapping with its options.")
     scaling: ScalingName = Field(description="Scaling of the features, fitted on each training part.")
@@ -115,6 +122,12 @@ class Config(StrictModel):
     )
     deviations: tuple[Text, ...] = Field(
         default=(), description="Where and why the experiment departs from its source."
+    )
+    fixed: Fixed | None = Field(
+        default=None,
+        exclude_if=operator.not_,
+        description="Whether the rules of claims that do not say so themselves were fixed before anybody knew the "
+        "figures that they judge, or after.",
     )
     expected: tuple[AnyClaim, ...] = Field(
         default=(), description="What the source claims, and the rule by which each claim is judged."

@@ -117,6 +117,19 @@ def test_every_column_of_every_table_is_explained() -> None:
     assert {column for column in columns - explained if not column.startswith(beginnings)} == set()
 
 
+def test_times_are_listed_from_what_lies_beside_the_results(tmp_path: Path) -> None:
+    for name, seconds in (("short", (1, 2)), ("long", (40, 57)), ("none", ())):
+        (tmp_path / name).mkdir()
+        lines = ["train_size,split,seconds", *(f"9,{split},{each}" for split, each in enumerate(seconds))]
+        (tmp_path / name / "timings.csv").write_text("\n".join(lines) + "\n")
+    assert generate.times(tmp_path) == [
+        ("long", "2", "48.5", "97", "97.0"),
+        ("short", "2", "1.5", "3", "3.0"),
+        ("all", "4", "", "100", "100.0"),
+    ]
+    assert generate.times(tmp_path / "long") == []
+
+
 def test_the_reference_names_every_key() -> None:
     schema = {
         "$defs": {

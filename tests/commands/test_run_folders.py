@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from fsvm_cli.report.folder import CURVES_NAME, VERDICTS_NAME
+from fsvm_cli.report.table_files import read_table
 from tests.helpers.calling import fsvm_here, hashes, write_config
 
 if TYPE_CHECKING:
@@ -50,6 +52,23 @@ def test_a_run_with_overrides_leaves_full_results_alone(call: Call, home: Path, 
     assert "Written to results/with-overrides/small: curves.csv" in answer.out
     assert json.loads((folder / "run.json").read_text())["overrides"]
     assert hashes(home / "results" / "small") == before
+
+
+def test_a_look_with_few_rows_takes_every_step_and_says_nothing_of_the_source(call: Call, home: Path) -> None:
+    of_one_size = "{train_size: 30, features: all}"
+    claim = f"{{id: a.c, kind: single-run, where: T, claim: c, at: {of_one_size}, published: 90, decimals: 0}}"
+    write_config(home, protocol="{splits: 4, train: [30, 1/3], seed: 7}", expected=f"[{claim}, {CLAIM[1:]}")
+    answer = call("run", "small.yaml", "--jobs", "1", "--splits", "2", "--rows", "12")
+    assert answer.code == 0, answer.err
+    folder = home / "results" / "with-overrides" / "small"
+    verdicts = read_table(folder / VERDICTS_NAME)
+    assert verdicts["verdict"].tolist() == ["not comparable"] * 2
+    assert set(read_table(folder / CURVES_NAME)["train_size"]) == {12}
+    protocol = json.loads((folder / "run.json").read_text())["config"]["protocol"]
+    assert (protocol["splits"], protocol["train"], protocol["test"]) == (2, [12], 12)
+    # Without an override, a claim about a size that is not there is a mistake.
+    write_config(home, protocol="{splits: 4, train: 1/3, seed: 7}", expected=f"[{claim}]")
+    assert "speaks of 30 training rows" in call("run", "small.yaml", "--jobs", "1", "--overwrite").err
 
 
 def test_other_commands_know_the_folder_where_it_is_named(call: Call, home: Path) -> None:

@@ -49,7 +49,7 @@ def experiment(number: int, title: str = "Wine", **settings: str) -> Experiment:
 def content_of(*experiments: Experiment) -> Content:
     """Make a page's content, whose scorecard has a row for each claim."""
     rows = [
-        ScorecardRow(each.document, claim.id, claim.printed, f"{number}", "", claim.verdict, each.name, "")
+        ScorecardRow(each.document, claim.id, claim.printed, f"{number}", "", claim.verdict, "", each.name, "")
         for number, each in enumerate(experiments)
         for claim in each.claims
     ]

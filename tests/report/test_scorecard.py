@@ -13,7 +13,7 @@ import pytest
 from fsvm_cli.experiment.run_file import FILE_NAME
 from fsvm_cli.report.folder import SCORECARD_NAME, VERDICTS_NAME, results_folders
 from fsvm_cli.report.numbers import as_csv
-from fsvm_cli.report.scorecard import GRAVEST_FIRST, count_table, scorecard_of
+from fsvm_cli.report.scorecard import GRAVEST_FIRST, count_table, counts_of, scorecard_of
 from fsvm_cli.report.table_files import write_table
 from fsvm_cli.report.verdicts import COLUMNS
 from fsvm_cli.shipped import shipped_names
@@ -33,6 +33,7 @@ def write_results(root: Path, name: str, claims: dict[str, str], **config: Any) 
     (folder / FILE_NAME).write_text(json.dumps(content))
     rows = [
         {"id": claim.replace(">", "."), "published": 1, "reproduced": 2.0, "rule": "r", "verdict": verdict}
+        | {"what": "test accuracy (%)", "n": 9, "fixed": config.get("fixed")}
         for claim, verdict in claims.items()
     ]
     write_table(pd.DataFrame(rows, columns=COLUMNS), folder / VERDICTS_NAME)
@@ -76,6 +77,34 @@ def test_the_command_writes_what_it_prints(results: Path) -> None:
         column for column in count_table(scorecard_of(results_folders(results))).columns if column.header == "in all"
     )
     assert list(column.cells) == ["3"]
+
+
+def test_verdicts_by_rules_that_were_fixed_after_the_figure_are_counted_apart(tmp_path: Path) -> None:
+    write_results(tmp_path, "early", {"t1": "reproduced", "t2>x": "reproduced"}, fixed="before")
+    write_results(tmp_path, "late", {"t2>y": "reproduced", "t3": "differs"}, fixed="after")
+    write_results(tmp_path, "other", {"u1": "differs"}, fixed="before", paper={"key": "doc2001"})
+    rows = scorecard_of(results_folders(tmp_path))
+    # A claim in parts is as late as its latest part.
+    assert rows.set_index("id")["fixed"].to_dict() == {"t1": "before", "t2": "after", "t3": "after", "u1": "before"}
+    counts = counts_of(rows)
+    assert counts.columns.tolist() == ["document", "fixed", "reproduced", "differs", "in all"]
+    assert list(counts.itertuples(index=False, name=None)) == [
+        ("doc2000", "before", 1, 0, 1),
+        ("doc2000", "after", 1, 1, 2),
+        ("doc2001", "before", 0, 1, 1),
+        ("all", "before", 1, 1, 2),
+        ("all", "after", 1, 1, 2),
+    ]
+    shown = fsvm_here("compare", tmp_path / "late")
+    assert "fixed after the figure was known" in " ".join(shown.out.replace("│", " ").split())
+
+
+def test_every_claim_of_the_shipped_configs_says_when_its_rule_was_fixed() -> None:
+    for name in shipped_names("configs"):
+        loaded = shipped(name)
+        config = loaded.config if isinstance(loaded, LoadedConfig) else loaded.collection
+        silent = [claim.id for claim in config.expected if (claim.fixed or config.fixed) is None]
+        assert not silent, f"{name}: write 'fixed: before' or 'fixed: after'"
 
 
 @pytest.mark.parametrize("options", [("a-literal",), (".", "--claims", "t1")], ids=["one", "some"])

@@ -82,7 +82,8 @@ def test_two_experiments_that_would_share_a_folder_are_refused(folder: Path) -> 
         (
             "claims",
             "claim",
-            "all.yaml:3:1: unknown key 'claim'; allowed: claims, deviations, expected, experiments, paper, title",
+            "all.yaml:3:1: unknown key 'claim'; allowed: claims, deviations, expected, experiments, fixed, paper, "
+            "title",
         ),
     ],
 )

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 PositiveInt = Annotated[int, Field(ge=1)]
 Text = Annotated[str, Field(min_length=1)]
 Metric = Literal[*METRICS]  # type: ignore[valid-type]
+Fixed = Literal["before", "after"]
+"""Whether the rule of a claim was fixed before its figure was known, or after."""
 
 
 class Place(StrictModel):
@@ -75,6 +77,12 @@ class Claim(StrictModel):
         default=None,
         exclude_if=operator.not_,
         description="Identifier of the published claim of which this is a part; the scorecard has one row for it.",
+    )
+    fixed: Fixed | None = Field(
+        default=None,
+        exclude_if=operator.not_,
+        description="Whether the rule was fixed before anybody knew the figure that it judges, or after; that of the "
+        "experiment if left out.",
     )
 
     def places(self) -> Iterator[Place]:

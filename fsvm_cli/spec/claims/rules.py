@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from fsvm_cli.evaluation.statistics import CONFIDENCE
-from fsvm_cli.spec.claims.verdict import verdict_of
+from fsvm_cli.spec.claims.verdict import Ruling, verdict_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def agreement(
     claim: TolerantClaim, found: MeanInterval, published_spread: tuple[float, int], unit: str, *, digits: int = 2
-) -> tuple[Verdict, str]:
+) -> Ruling:
     """Find agreement where the difference of the means, with all its uncertainty, lies within the tolerance.
 
     Parameters
@@ -36,8 +36,7 @@ def agreement(
 
     Returns
     -------
-    verdict : str
-    rule : str
+    Ruling
     """
     step = 10.0**-claim.decimals
     # The number before printing lay in an interval of one unit: around the print, or above it where the rest was cut.
@@ -50,10 +49,12 @@ def agreement(
         holds=abs(difference) + half_width <= tolerance, fails=abs(difference) - half_width > tolerance
     )
     interval = f"{difference:+.{digits}f} ± {half_width:.{digits}f}"
-    return verdict, f"difference {interval} against a tolerance of {tolerance:g} {unit}".rstrip()
+    margin, centre = tolerance - half_width, found.mean - offset
+    rule = f"difference {interval} against a tolerance of {tolerance:g} {unit}".rstrip()
+    return Ruling(verdict, rule, (centre - margin, centre + margin))
 
 
-def ordinariness(claim: NumberClaim, values: NDArray[np.float64], tolerance: float = 0.0) -> tuple[Verdict, str]:
+def ordinariness(claim: NumberClaim, values: NDArray[np.float64], tolerance: float = 0.0) -> Ruling:
     """Find agreement where the printed number is not among the most extreme of our runs, on either side.
 
     With so few runs that none would be extreme enough, nothing can differ, and the verdict is inconclusive.
@@ -67,8 +68,7 @@ def ordinariness(claim: NumberClaim, values: NDArray[np.float64], tolerance: flo
 
     Returns
     -------
-    verdict : str
-    rule : str
+    Ruling
     """
     step = 10.0**-claim.decimals
     low = claim.published - (0.0 if claim.print == "truncated" else 0.5 * step)
@@ -79,9 +79,26 @@ def ordinariness(claim: NumberClaim, values: NDArray[np.float64], tolerance: flo
     extreme = (1 - CONFIDENCE) / 2
     verdict = verdict_of(holds=1 / (len(values) + 1) <= extreme, fails=bool(tail <= extreme))
     allowed = f", with a tolerance of {tolerance:g}" if tolerance else ""
-    return verdict, (
+    rule = (
         f"{100 * tail:.1f} % of the runs, the printed one among them, lie as far out as it on its rarer side{allowed}; "
         "ordinary is more than 2.5 %"
+    )
+    return Ruling(verdict, rule, _ordinary_numbers(claim, values, tolerance, extreme))
+
+
+def _ordinary_numbers(
+    claim: NumberClaim, values: NDArray[np.float64], tolerance: float, extreme: float
+) -> tuple[float, float]:
+    """Find the printed numbers that would be ordinary: enough runs, of those here, must lie on either side of them."""
+    n_beside = int(np.floor(extreme * (len(values) + 1)))  # with the printed run itself, more than the extreme share
+    ascending = np.sort(values[~np.isnan(values)])
+    if n_beside == 0 or len(ascending) < n_beside:
+        return np.inf, -np.inf
+    step = 10.0**-claim.decimals
+    offset = 0.0 if claim.print == "truncated" else 0.5 * step
+    return (
+        float(ascending[n_beside - 1]) - step - tolerance + offset,
+        float(ascending[-n_beside]) + tolerance + offset,
     )
 
 

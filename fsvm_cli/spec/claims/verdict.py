@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,23 @@ if TYPE_CHECKING:
 
 Verdict = Literal["reproduced", "differs", "inconclusive", "not comparable", "fact"]
 """A fact is what the experiment sets itself, as the document does: it agrees, and nothing was found out."""
+
+
+class Ruling(NamedTuple):
+    """What a rule says of a printed number.
+
+    Attributes
+    ----------
+    verdict : str
+    rule : str
+        In words.
+    accepts : (float, float)
+        Printed numbers between these would have been reproduced; the first is the larger where none would have been.
+    """
+
+    verdict: Verdict
+    rule: str
+    accepts: tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -43,6 +60,8 @@ class Judgement:
         95 % interval for the question whether it would hold on new data, where that is another question.
     new_data : str or None
         Its answer, as a verdict.
+    accepts_low, accepts_high : float
+        Printed numbers between these would have been reproduced; NaN for claims about no number.
     """
 
     verdict: Verdict
@@ -58,6 +77,15 @@ class Judgement:
     new_data_low: float = np.nan
     new_data_high: float = np.nan
     new_data: Verdict | None = None
+    accepts_low: float = np.nan
+    accepts_high: float = np.nan
+
+    @classmethod
+    def of_number(cls, ruling: Ruling, what: str, found: MeanInterval) -> Judgement:
+        """Judge a printed number by a mean over trials."""
+        low, high = ruling.accepts
+        judgement = cls.of_mean(ruling.verdict, ruling.rule, what, found)
+        return replace(judgement, accepts_low=low, accepts_high=high)
 
     @classmethod
     def of_mean(cls, verdict: Verdict, rule: str, what: str, found: MeanInterval) -> Judgement:

@@ -14,7 +14,26 @@ from fsvm_cli.svm.solvers.residuals import residuals_of, sharpen
 from fsvm_cli.svm.vectors import EPSILON, ROWS_IN_CACHE
 
 Array = npt.NDArray[np.float64]
-Solver = Literal["auto", "smo", "interior-point", "libsvm", "feature-space"]
+SolverName = Literal["auto", "smo", "interior-point", "libsvm", "feature-space"]
+
+
+@dataclass(frozen=True)
+class StoppedLibsvm:
+    """libsvm, stopped after so many iterations wherever it is then, with the bias that it has then.
+
+    It shows what comes of a solver that gives up. The solution counts as converged, for it is what was asked for; how
+    far it is from the optimum is its duality gap.
+
+    Attributes
+    ----------
+    max_iterations : int
+        >= 1.
+    """
+
+    max_iterations: int
+
+
+Solver = SolverName | StoppedLibsvm
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -95,7 +114,7 @@ class DualSolution:
     solver : str
         The solver that finished.
     converged : bool
-        Whether the gap is within the tolerance that was asked for.
+        Whether the gap is within the tolerance that was asked for, or the solver stopped where it was told to.
     """
 
     alpha: Array

@@ -13,8 +13,10 @@ if TYPE_CHECKING:
 MAX_ITERATIONS = 10_000_000
 
 
-def solve_libsvm(problem: DualProblem, tolerance: float) -> tuple[Array, int]:
-    """Return libsvm's alpha and its number of iterations.
+def solve_libsvm(
+    problem: DualProblem, tolerance: float, max_iterations: int = MAX_ITERATIONS
+) -> tuple[Array, int, float]:
+    """Return libsvm's alpha, its number of iterations, and its bias.
 
     libsvm stores kernel values in single precision and stops on the violation of the optimality conditions, not on
     the gap; on ill-conditioned problems it ends far from the optimum (the duality gap tells).
@@ -25,6 +27,8 @@ def solve_libsvm(problem: DualProblem, tolerance: float) -> tuple[Array, int]:
         With equality constraint and without infinite bounds.
     tolerance : float
         libsvm's stopping tolerance.
+    max_iterations : int
+        After so many it stops, wherever it is.
 
     Raises
     ------
@@ -40,10 +44,10 @@ def solve_libsvm(problem: DualProblem, tolerance: float) -> tuple[Array, int]:
         raise ValueError("libsvm has no infinite C; use solver='auto'")
     gram = problem.gram + problem.ridge * np.eye(len(problem.y)) if problem.ridge else problem.gram
     weights = problem.C / problem.C[0]
-    machine = SVC(C=problem.C[0], kernel="precomputed", tol=tolerance, shrinking=False, max_iter=MAX_ITERATIONS)
+    machine = SVC(C=problem.C[0], kernel="precomputed", tol=tolerance, shrinking=False, max_iter=max_iterations)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the duality gap tells, and is reported
         machine.fit(gram, problem.y, sample_weight=weights)
     alpha = np.zeros(len(problem.y))
     alpha[machine.support_] = np.abs(machine.dual_coef_.ravel())
-    return np.minimum(alpha, problem.C), int(np.max(machine.n_iter_))
+    return np.minimum(alpha, problem.C), int(np.max(machine.n_iter_)), float(machine.intercept_[0])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 import numpy as np
 
 from fsvm_cli.svm.solvers.active_set import INFEASIBLE
-from fsvm_cli.svm.solvers.certificate import cause_of_failure, certificate, on_bounds
+from fsvm_cli.svm.solvers.certificate import cause_of_failure, certificate, duality_gap, on_bounds
 from fsvm_cli.svm.solvers.dual import (
     Array,
     ConvergenceError,
@@ -15,6 +15,8 @@ from fsvm_cli.svm.solvers.dual import (
     DualSolution,
     InfeasibleError,
     Solver,
+    SolverName,
+    StoppedLibsvm,
 )
 from fsvm_cli.svm.solvers.engine import STEPS_PER_SAMPLE, make_scratch, maximise_certified
 from fsvm_cli.svm.solvers.interior_point import solve_interior_point
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
 LIBSVM_VIOLATIONS = (1.0, 1e-2)
 """libsvm's stopping tolerance, in tolerances; the tighter one where the first leaves too large a gap. Asked for 1e-3,
 libsvm's default, libsvm then stops where the machines of its users stop."""
+LIBSVM_TOLERANCE = 1e-3
+"""libsvm's default."""
 
 
 class _Candidate(NamedTuple):
@@ -55,7 +59,7 @@ def solve(
     problem : DualProblem
     tolerance : float
         The relative duality gap to reach, > 0.
-    solver : {"auto", "smo", "interior-point", "libsvm"}
+    solver : {"auto", "smo", "interior-point", "libsvm"} or StoppedLibsvm
         "smo" is sequential minimal optimisation with Newton steps on the free samples; "interior-point" ends with the
         same Newton steps; "auto" begins with "smo" and changes to it where the budget of steps is spent. "libsvm" stops
         where a violation of the optimality conditions is within the tolerance, as libsvm does for its users, and goes
@@ -79,6 +83,8 @@ def solve(
         If a parameter is out of range, `alpha0` is infeasible, or the solver cannot take the problem.
     """
     check_options(tolerance, solver)
+    if isinstance(solver, StoppedLibsvm):
+        return _stopped(problem, solver.max_iterations)
     if solver == "feature-space":
         raise ValueError("solver 'feature-space' takes samples, not their Gram matrix: see `LinearProblem`")
     start = np.zeros(len(problem.y)) if alpha0 is None else _checked_start(problem, alpha0)
@@ -97,19 +103,30 @@ def solve(
     return failed(problem, best, tolerance, on_failure, infeasible=False)
 
 
-def check_options(tolerance: float, solver: str) -> None:
+def _stopped(problem: DualProblem, max_iterations: int) -> DualSolution:
+    """Take libsvm's point as it is after so many iterations, or where libsvm's default tolerance ends it before."""
+    alpha, steps, bias = solve_libsvm(problem, LIBSVM_TOLERANCE, max_iterations)
+    gap = duality_gap(problem, alpha, bias)
+    return DualSolution(alpha, bias, problem.objective(alpha), gap, steps, "libsvm", converged=True)
+
+
+def check_options(tolerance: float, solver: Solver) -> None:
     """Raise ValueError for a tolerance that is out of range or a solver that does not exist."""
     if not tolerance > 0.0:
         raise ValueError(f"tolerance must be > 0, not {tolerance!r}")
-    if solver not in get_args(Solver):
-        raise ValueError(f"solver must be one of {', '.join(get_args(Solver))}, not {solver!r}")
+    if isinstance(solver, StoppedLibsvm):
+        if solver.max_iterations < 1:
+            raise ValueError(f"max_iterations must be >= 1, not {solver.max_iterations!r}")
+    elif solver not in get_args(SolverName):
+        raise ValueError(f"solver must be one of {', '.join(get_args(SolverName))}, not {solver!r}")
 
 
-def _candidates(problem: DualProblem, tolerance: float, solver: Solver, start: Array) -> Iterator[_Candidate]:
+def _candidates(problem: DualProblem, tolerance: float, solver: SolverName, start: Array) -> Iterator[_Candidate]:
     """Yield ever better points, cheapest first."""
     if solver == "libsvm":
         for violation in LIBSVM_VIOLATIONS:
-            yield _Candidate(*solve_libsvm(problem, violation * tolerance), "libsvm")
+            alpha, steps, _ = solve_libsvm(problem, violation * tolerance)
+            yield _Candidate(alpha, steps, "libsvm")
         return
     if solver in {"auto", "smo"}:
         yield _run_engine(problem, start, tolerance, "smo")

@@ -32,5 +32,5 @@ class BestOfClaim(TolerantClaim):
         """Compare with the method whose mean is best here."""
         best = max(self.places(), key=lambda place: float(findings.at(place).mean()))
         found = findings.estimate(best)
-        verdict, rule = agreement(self, found, (found.std, 1), "points")
-        return Judgement.of_mean(verdict, rule, f"{best} (%), the best of the named", found)
+        ruling = agreement(self, found, (found.std, 1), "points")
+        return Judgement.of_number(ruling, f"{best} (%), the best of the named", found)

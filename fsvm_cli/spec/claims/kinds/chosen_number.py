@@ -41,7 +41,7 @@ class ChosenNumberClaim(NumberClaim):
         what = f"{self.parameter}, settings {', '.join(self.settings)}"
         if not values:
             return Judgement.withheld("no trial chose one", what)
-        verdicts = {label: ordinariness(self, found)[0] for label, found in values.items()}
+        verdicts = {label: ordinariness(self, found).verdict for label, found in values.items()}
         ordinary = [label for label, verdict in verdicts.items() if verdict == "reproduced"]
         verdict = verdict_of(holds=bool(ordinary), fails=set(verdicts.values()) == {"differs"})
         ranges = [f"{label}: {found.min():g} to {found.max():g}" for label, found in values.items()]

@@ -48,6 +48,6 @@ class ConfusionMatrixClaim(TolerantClaim):
             compute = class_uncertainty if self.quantity == "class-uncertainty" else classifier_information
             value, unit = compute(confusion), "bits"
         found = mean_interval(np.atleast_1d(value))
-        verdict, rule = agreement(self, found, (0.0, 1), unit)
+        ruling = agreement(self, found, (0.0, 1), unit)
         what = f"{self.quantity} of a printed confusion matrix ({'%' if unit == 'points' else unit})"
-        return Judgement.of_mean(verdict, rule, what, found)
+        return Judgement.of_number(ruling, what, found)

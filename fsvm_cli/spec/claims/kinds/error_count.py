@@ -37,5 +37,5 @@ class ErrorCountClaim(TolerantClaim):
         if found.n == 0:
             return Judgement("inconclusive", "no trial has a classifier", what)
         spread = (found.std if self.published_sd is None else self.published_sd, self.published_n)
-        verdict, rule = agreement(self, found, spread, "errors")
-        return Judgement.of_mean(verdict, rule, what, found)
+        ruling = agreement(self, found, spread, "errors")
+        return Judgement.of_number(ruling, what, found)

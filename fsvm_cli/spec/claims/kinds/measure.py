@@ -37,5 +37,5 @@ class MeasureClaim(TolerantClaim):
         if found.n == 0:
             return Judgement("inconclusive", "no trial has it", what)
         spread = (found.std if self.published_sd is None else self.published_sd, self.published_n)
-        verdict, rule = agreement(self, found, spread, "", digits=self.decimals + 1)
-        return Judgement.of_mean(verdict, rule, what, found)
+        ruling = agreement(self, found, spread, "", digits=self.decimals + 1)
+        return Judgement.of_number(ruling, what, found)

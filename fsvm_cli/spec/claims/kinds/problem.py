@@ -54,8 +54,9 @@ class ProblemClaim(TolerantClaim):
         values, unit = findings.fact(self.fact, self.of), FACT_UNITS[self.fact]
         found = mean_interval(values)
         varies = found.n > 1 and np.ptp(values) > 0
-        verdict, rule = ordinariness(self, values, self.tolerance) if varies else agreement(self, found, (0.0, 1), unit)
-        if verdict == "reproduced" and findings.is_set(self.fact):
-            verdict, rule = "fact", "set by the experiment, as in the document: nothing was found out"
-        rule += "" if self.of == "test part" else f", for the {self.of}"
-        return Judgement.of_mean(verdict, rule, f"{self.fact} ({unit})", found)
+        ruling = ordinariness(self, values, self.tolerance) if varies else agreement(self, found, (0.0, 1), unit)
+        if ruling.verdict == "reproduced" and findings.is_set(self.fact):
+            rule = "set by the experiment, as in the document: nothing was found out"
+            ruling = ruling._replace(verdict="fact", rule=rule)
+        of_rows = "" if self.of == "test part" else f", for the {self.of}"
+        return Judgement.of_number(ruling._replace(rule=ruling.rule + of_rows), f"{self.fact} ({unit})", found)

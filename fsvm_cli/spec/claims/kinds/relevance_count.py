@@ -42,6 +42,6 @@ class RelevanceCountClaim(TolerantClaim):
         select = most_relevant if self.end == "most" else least_relevant
         counts = np.array([len(select(row, self.relevance)) for row in scores], dtype=np.float64)
         found = mean_interval(counts if self.unit == "features" else 100 * counts / scores.shape[1])
-        verdict, rule = agreement(self, found, (found.std, 1), UNITS[self.unit])
+        ruling = agreement(self, found, (found.std, 1), UNITS[self.unit])
         what = f"{self.end} relevant features of '{self.ranking}' at a relevance of {self.relevance:g}"
-        return Judgement.of_mean(verdict, rule, f"{what} ({UNITS[self.unit]})", found)
+        return Judgement.of_number(ruling, f"{what} ({UNITS[self.unit]})", found)

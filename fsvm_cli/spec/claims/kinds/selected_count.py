@@ -33,6 +33,6 @@ class SelectedCountClaim(TolerantClaim):
         """Compare the printed number with the mean of ours, as that of one run."""
         scores = findings.scores(self.ranking)
         found = mean_interval(np.count_nonzero(scores >= self.threshold, axis=1).astype(float))
-        verdict, rule = agreement(self, found, (found.std, 1), "features")
+        ruling = agreement(self, found, (found.std, 1), "features")
         what = f"features that '{self.ranking}' selects by a score of at least {self.threshold:g}"
-        return Judgement.of_mean(verdict, rule, what, found)
+        return Judgement.of_number(ruling, what, found)

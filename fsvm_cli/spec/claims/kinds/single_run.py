@@ -26,5 +26,5 @@ class SingleRunClaim(NumberClaim):
 
     def judge(self, findings: Findings) -> Judgement:
         """Ask whether the printed number would be an ordinary one among our runs."""
-        verdict, rule = ordinariness(self, findings.at(self.at))
-        return Judgement.of_mean(verdict, rule, f"{self.at} (%)", findings.estimate(self.at))
+        ruling = ordinariness(self, findings.at(self.at))
+        return Judgement.of_number(ruling, f"{self.at} (%)", findings.estimate(self.at))

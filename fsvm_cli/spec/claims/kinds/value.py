@@ -32,5 +32,5 @@ class ValueClaim(TolerantClaim):
         """Compare the two means, with all their uncertainty."""
         found = findings.estimate(self.at)
         spread = (found.std if self.published_sd is None else self.published_sd, self.published_n)
-        verdict, rule = agreement(self, found, spread, "points")
-        return Judgement.of_mean(verdict, rule, f"{self.at} (%)", found)
+        ruling = agreement(self, found, spread, "points")
+        return Judgement.of_number(ruling, f"{self.at} (%)", found)

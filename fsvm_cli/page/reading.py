@@ -1,0 +1,194 @@
+"""Reading what the page says from folders of results."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from fsvm_cli.experiment.provenance import config_folder, is_collection, read_collection, read_run
+from fsvm_cli.page.content import OWN_DATA, Claim, Content, Experiment, Ranks, ScorecardRow, Table
+from fsvm_cli.page.pictures import read_pictures
+from fsvm_cli.report.choices import describe_choices
+from fsvm_cli.report.comparison import found_in_words, is_about_data, read_comparison, read_verdicts, with_provenance
+from fsvm_cli.report.curve_table import curve_tables
+from fsvm_cli.report.folder import (
+    AREAS_NAME,
+    CHOSEN_NAME,
+    CURVES_NAME,
+    OVERVIEW_NAME,
+    PAIRS_NAME,
+    RECOMMENDATION_NAME,
+    VERDICTS_NAME,
+)
+from fsvm_cli.report.measures import describe_measures, read_measures
+from fsvm_cli.report.ranks import LEAST_DATA_SETS, areas_of, compare_over_experiments
+from fsvm_cli.report.recommended import describe_recommendation
+from fsvm_cli.report.scorecard import scorecard_of
+from fsvm_cli.report.statistics_tables import areas_cells, in_words_of_p, pairs_cells
+from fsvm_cli.report.table_files import read_table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from fsvm_cli.spec.schema import Config
+
+
+def read_content(folders: Sequence[Path]) -> Content:
+    """Read what the page shows from results folders.
+
+    Raises
+    ------
+    DataError
+        If a `run.json` or a table is damaged.
+    """
+    experiments = [_collection(folder) if is_collection(folder) else _experiment(folder) for folder in folders]
+    rows = with_provenance(scorecard_of(folders)).rename(columns={"config": "experiment"}).fillna("").astype(str)
+    scorecard = tuple(
+        ScorecardRow(**{str(key): value for key, value in row.items()}) for row in rows.to_dict("records")
+    )
+    in_order = sorted(experiments, key=lambda each: (each.document != OWN_DATA, each.document))
+    return Content(scorecard, tuple(in_order), _ranks(folders))
+
+
+def _ranks(folders: Sequence[Path]) -> Ranks | None:
+    if len(folders) < LEAST_DATA_SETS or (found := compare_over_experiments(areas_of(folders))) is None:
+        return None
+    from fsvm_cli.report.critical_difference import critical_difference_diagram  # noqa: PLC0415 - slow to import
+
+    rows = tuple(
+        (row["first"], row["second"], str(row["wins"]), in_words_of_p(row["p"]), in_words_of_p(row["p_holm"]))
+        for row in found.pairs.to_dict("records")
+    )
+    columns = ("first", "second", "data sets where the first is better", "p", "p by Holm")
+    names = tuple(str(found.areas.columns[place]) for place in np.argsort(found.found.ranks, kind="stable"))
+    table = Table("Pairs by Wilcoxon's signed ranks", columns, rows)
+    return Ranks(names, found.in_words(), critical_difference_diagram(found).decode(), table)
+
+
+def _experiment(folder: Path) -> Experiment:
+    config, run = read_run(folder)
+    curves = read_table(folder / CURVES_NAME)
+    measures = read_measures(folder)
+    shown = () if curves.empty else curve_tables(curves, measures, config)
+    return Experiment(
+        name=folder.resolve().name,
+        title=config.title,
+        document=config.paper.key if config.paper else OWN_DATA,
+        where=config.paper.where if config.paper else "",
+        dataset=run["data"]["name"],
+        methods=tuple(
+            dict.fromkeys([each.method for each in config.rankings] + [each.method for each in config.extractors])
+        ),
+        recommendation=_recommendation(folder, config),
+        claims=_claims(folder, config.expected),
+        pictures=read_pictures(folder),
+        tables=(
+            *(Table(f"Test {table.quantity}", table.columns, table.rows, table.note) for table in shown),
+            *_statistics(folder),
+        ),
+        remarks=(*describe_measures(measures), *_choices(folder)),
+        caveats=tuple(run["data"]["caveats"]),
+        why=config.why or "",
+        deviations=config.deviations,
+        command=_command(folder, run),
+        facts=_facts(config, run),
+    )
+
+
+def _collection(folder: Path) -> Experiment:
+    loaded = read_collection(folder)
+    collection = loaded.collection
+    overview = read_table(folder / OVERVIEW_NAME)
+    rows = tuple(tuple(_written(value) for value in row) for row in overview.itertuples(index=False))
+    own = read_comparison([folder])
+    return Experiment(
+        name=loaded.name,
+        title=collection.title,
+        document=collection.paper.key if collection.paper else OWN_DATA,
+        where=collection.paper.where if collection.paper else "",
+        claims=_claims(folder, collection.expected, only=list(own["experiment"] == loaded.name)),
+        pictures=read_pictures(folder),
+        tables=(Table("Its experiments", tuple(map(str, overview.columns)), rows),)
+        if len(overview.columns) > 1
+        else (),
+        remarks=(f"Collects the results of {', '.join(collection.experiments)}.",),
+        deviations=collection.deviations,
+        command=f"fsvm run {shlex.quote(loaded.name)}",
+    )
+
+
+def _statistics(folder: Path) -> Iterator[Table]:
+    """Arrange what `fsvm stats` says of an experiment."""
+    if not ((folder / AREAS_NAME).exists() and (folder / PAIRS_NAME).exists()):
+        return
+    for arranged in (areas_cells(read_table(folder / AREAS_NAME)), pairs_cells(read_table(folder / PAIRS_NAME))):
+        yield Table(arranged.title, arranged.columns, arranged.rows, arranged.note)
+
+
+def _claims(folder: Path, expected: Sequence[Any], only: Sequence[bool] | None = None) -> tuple[Claim, ...]:
+    path = folder / VERDICTS_NAME
+    if not path.exists():
+        return ()
+    table = read_verdicts(path)
+    statements = {claim.id: claim.claim for claim in expected}
+    rows = table if only is None else table[list(only)]
+    return tuple(
+        Claim(
+            id=str(row.id),
+            statement=statements.get(row.id) or "",
+            where=_written(row.where),
+            printed=_written(row.published),
+            found=found_in_words(row),
+            rule=_written(row.rule),
+            note=_written(row.note),
+            verdict=str(row.verdict),
+            fixed=str(row.fixed),
+            is_about_data=is_about_data(row),
+        )
+        for row in rows.itertuples(index=False)
+    )
+
+
+def _recommendation(folder: Path, config: Config) -> tuple[str, ...]:
+    path = folder / RECOMMENDATION_NAME
+    if not path.exists():
+        return ()
+    return tuple(describe_recommendation(read_table(path), config, config_folder(folder), folder))
+
+
+def _choices(folder: Path) -> list[str]:
+    path = folder / CHOSEN_NAME
+    return describe_choices(read_table(path)) if path.exists() else []
+
+
+def _command(folder: Path, run: Mapping[str, Any]) -> str:
+    # What is no name of a config that comes with fsvm is the file of one.
+    is_own = "file" in run["config"]["dataset"]
+    words = ["fsvm", "run", f"{folder.resolve().name}.yaml" if is_own else folder.resolve().name]
+    for key, value in run["overrides"].items():
+        words += ["--set", f"{key}={value}"]
+    return shlex.join(words)
+
+
+def _facts(config: Config, run: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    protocol = config.protocol
+    return (
+        ("splits", str(protocol.splits)),
+        ("training part", ", ".join(map(str, protocol.train))),
+        ("seed", str(protocol.seed)),
+        ("scaling", config.scaling),
+        ("rows and features", f"{run['data']['n_samples']} x {len(run['data']['feature_names'])}"),
+        ("sha256 of the data", run["data"]["sha256"]),
+        ("versions", ", ".join(f"{package} {version}" for package, version in run["packages"].items())),
+    )
+
+
+def _written(value: object) -> str:
+    """Write a cell of a table; an empty one has been read as NaN."""
+    if isinstance(value, float):
+        return "" if pd.isna(value) else f"{value:.5g}"
+    return str(value)
