@@ -10,6 +10,7 @@ import pyarrow.csv
 
 from fsvm_cli.byte_bar import byte_bar
 from fsvm_cli.data.readers.csv_form import options_of
+from fsvm_cli.data.room import check_room_for_table
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -40,6 +41,11 @@ def read_in_blocks(path: Path, form: CsvForm, exact: Collection[str]) -> pa.Tabl
     pyarrow.Table or None
         None of a small file, and where the first block does not tell what all columns hold, or something is wrong: then
         the file has to be read as a whole, which tells.
+
+    Raises
+    ------
+    UsageError
+        If there is no memory for so many rows.
     """
     size = path.stat().st_size
     if size <= LARGE:
@@ -50,6 +56,8 @@ def read_in_blocks(path: Path, form: CsvForm, exact: Collection[str]) -> pa.Tabl
             kinds = dict(zip(first.schema.names, first.schema.types, strict=True))
             if len(kinds) < len(first.schema):
                 return None
+            n_rows = first.read_next_batch().num_rows * size / BLOCK
+        check_room_for_table(str(path), n_rows, len(kinds))
         # After integers, or nothing at all, other numbers may follow.
         unsure = [name for name, kind in kinds.items() if name not in exact and kind in {pa.int64(), pa.null()}]
         options["convert_options"].column_types = dict.fromkeys(unsure, pa.float64())
@@ -59,7 +67,7 @@ def read_in_blocks(path: Path, form: CsvForm, exact: Collection[str]) -> pa.Tabl
             for batch in blocks:
                 batches.append(numbers.compact(batch))
                 bar.update(min(BLOCK, size - bar.n))
-    except (pa.ArrowException, OverflowError, UnicodeError):
+    except (pa.ArrowException, OverflowError, UnicodeError, StopIteration):
         return None
     pa.default_memory_pool().release_unused()  # of the text, which is no more
     if any(kinds[name] == pa.int64() and numbers.largest[name] >= LARGEST_OF_ALL_INTEGERS for name in unsure):

@@ -11,7 +11,8 @@ import pyarrow.csv
 
 from fsvm_cli.data.readers.blocks import read_in_blocks
 from fsvm_cli.data.readers.csv_form import CsvForm, find_form, options_of
-from fsvm_cli.errors import DataError
+from fsvm_cli.data.room import check_room_for_table, too_large
+from fsvm_cli.errors import DataError, UsageError
 from fsvm_cli.terminal import brief
 
 if TYPE_CHECKING:
@@ -40,12 +41,16 @@ def read_csv(path: Path, form: CsvForm | None = None, exact: Collection[str] = (
     ------
     DataError
         If the file is empty, not in its encoding, or rows differ in length; with the lines.
+    UsageError
+        If there is no memory for it.
     """
     form = form or find_form(path)
     try:
         table = read_in_blocks(path, form, exact)
         if table is None:
             table = _with_checked_names(_parsed(path, form))
+    except MemoryError as error:
+        raise UsageError(too_large(path)) from error
     except (pa.ArrowException, OverflowError, UnicodeError) as error:
         where, reason = _what_is_wrong(path, form) or (str(path), _first_line(error))
         encoding = "UTF-8" if form.encoding == "utf8" else form.encoding
@@ -116,12 +121,18 @@ def read_parquet(path: Path) -> tuple[pa.Table, tuple[str, ...]]:
     ------
     DataError
         If it is none, or is damaged.
+    UsageError
+        If there is no memory for it.
     """
     from pyarrow import parquet  # noqa: PLC0415 - slow to import, and seldom needed
 
     try:
+        size = parquet.read_metadata(path)
+        check_room_for_table(str(path), size.num_rows, size.num_columns)
         table = parquet.read_table(path, pre_buffer=False)  # column by column, instead of the bytes of all of them
         return _with_checked_names(table), _index_columns(table)
+    except MemoryError as error:
+        raise UsageError(too_large(path)) from error
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise DataError(f"{path}: not a Parquet file, or damaged ({_first_line(error)})") from error
 
