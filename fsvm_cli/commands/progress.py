@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
-from fsvm_cli.commands.verbosity import is_quiet
+from fsvm_cli.byte_bar import is_quiet
 from fsvm_cli.console import open_console
 from fsvm_cli.terminal import gated, visible
 

@@ -9,6 +9,7 @@ import click
 
 from fsvm_cli.commands import completion
 from fsvm_cli.commands.own_file import options_of_table, options_of_text
+from fsvm_cli.commands.verbosity import step, tell, with_verbosity
 
 if TYPE_CHECKING:
     import numpy as np
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 )
 @click.option("--out", type=click.Path(dir_okay=False), help="Write the best columns and the class to a CSV file.")
 @click.option("--keep", type=click.IntRange(min=1), metavar="N", help="How many columns --out writes.")
+@with_verbosity
 def command(  # noqa: PLR0917 - click passes every option
     file: str,
     method: str | None,
@@ -62,13 +64,15 @@ def command(  # noqa: PLR0917 - click passes every option
     from fsvm_cli.experiment.rank import source_of
 
     _check_usage(file, method, assignments, out, keep)
-    source = source_of(file, of_file, _announce)
+    with step("reading"):
+        source = source_of(file, of_file, _announce)
     for caveat in source.caveats:
         _announce(caveat)
-    if method is None:
-        order = _side_by_side(source, scaling, style)
-    else:
-        order = _by_one_method(source, method, scaling, assignments, style)
+    with step("ranking"):
+        if method is None:
+            order = _side_by_side(source, scaling, style)
+        else:
+            order = _by_one_method(source, method, scaling, assignments, style, is_last=out is None)
     if out is not None and keep is not None:
         from fsvm_cli.experiment.chosen_columns import write_chosen
 
@@ -90,13 +94,13 @@ def _check_usage(
 
 
 def _by_one_method(
-    source: DataSource, method: str, scaling: str, assignments: tuple[str, ...], style: str
+    source: DataSource, method: str, scaling: str, assignments: tuple[str, ...], style: str, *, is_last: bool
 ) -> NDArray[np.intp]:
     from fsvm_cli.experiment.rank import rank_features
     from fsvm_cli.experiment.ranking_request import ranking_request
     from fsvm_cli.report.ranking_table import print_ranking
 
-    ranking = rank_features(source, ranking_request(method, scaling, assignments))
+    ranking = rank_features(source, ranking_request(method, scaling, assignments), overwrite=is_last)
     for caveat in ranking.caveats:
         if caveat not in source.caveats:
             _announce(caveat)
@@ -116,4 +120,4 @@ def _side_by_side(source: DataSource, scaling: str, style: str) -> NDArray[np.in
 
 
 def _announce(message: str) -> None:
-    click.echo(message, err=True)
+    tell(message, err=True)

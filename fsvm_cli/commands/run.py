@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from fsvm_cli.byte_bar import is_quiet
 from fsvm_cli.commands import completion
-from fsvm_cli.commands.verbosity import is_quiet, step, tell, with_verbosity
+from fsvm_cli.commands.verbosity import step, tell, with_verbosity
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

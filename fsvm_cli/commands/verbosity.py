@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from fsvm_cli.byte_bar import QUIET, is_quiet
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 Command = TypeVar("Command", bound="Callable[..., Any]")
 
-QUIET = "fsvm.quiet"
 VERBOSE = "fsvm.verbose"
 
 
@@ -36,11 +37,6 @@ def _noting(key: str) -> Callable[[click.Context, click.Parameter, bool], None]:
     return note
 
 
-def is_quiet() -> bool:
-    """Whether the command that runs was asked to be quiet."""
-    return _is_set(QUIET)
-
-
 def tell(message: str, *, err: bool = False) -> None:
     """Print a line, unless the command was asked to be quiet."""
     if not is_quiet():
@@ -52,10 +48,6 @@ def step(name: str) -> Iterator[None]:
     """Run a step, and tell how long it took where that was asked for."""
     begin = time.monotonic()
     yield
-    if _is_set(VERBOSE):
-        click.echo(f"{name}: {time.monotonic() - begin:.1f} s", err=True)
-
-
-def _is_set(key: str) -> bool:
     context = click.get_current_context(silent=True)
-    return bool(context is not None and context.meta.get(key))
+    if context is not None and context.meta.get(VERBOSE):
+        click.echo(f"{name}: {time.monotonic() - begin:.1f} s", err=True)

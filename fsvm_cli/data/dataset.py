@@ -13,6 +13,7 @@ import scipy.sparse as sp
 
 from fsvm_cli.data.phrases import shown
 from fsvm_cli.errors import DataError
+from fsvm_cli.row_blocks import row_blocks
 from fsvm_cli.terminal import brief
 
 if TYPE_CHECKING:
@@ -231,11 +232,12 @@ def hash_values(
         canonical.eliminate_zeros()
         arrays = [canonical.indptr, canonical.indices, canonical.data]
     else:
-        arrays = [X + 0.0]
+        arrays = [X]
     for array in [*arrays, y, *(split or ())]:
         kind = "<f8" if array.dtype.kind == "f" else "<i8"
         digest.update(f"{kind}{array.shape}".encode())
-        digest.update(np.ascontiguousarray(array, dtype=kind).tobytes())
+        for rows in row_blocks(len(array), array[:1].size):
+            digest.update(np.ascontiguousarray(array[rows] + 0, dtype=kind).tobytes())  # -0 + 0 is 0
     digest.update(f"{X.shape}".encode())
     if least_occurrences is not None:
         digest.update(f"words from {least_occurrences}".encode())

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import requests
-import tqdm
 import urllib3
 
+from fsvm_cli.byte_bar import byte_bar
 from fsvm_cli.data import deadline as bounds
 from fsvm_cli.errors import DataError
-from fsvm_cli.terminal import behind_gate, visible
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -117,15 +115,7 @@ def _store(response: requests.Response, path: Path, have: int, limit: int, deadl
         raise DataError(f"sends more than {limit:,} bytes")
     with (
         path.open("ab" if have else "wb") as stream,
-        tqdm.tqdm(
-            total=total,
-            initial=have,
-            unit="B",
-            unit_scale=True,
-            desc=visible(name),
-            disable=None,
-            file=behind_gate(sys.stderr),
-        ) as progress,
+        byte_bar(name, total, have) as progress,
     ):
         # What has arrived at each step, however little: waiting for a full chunk would hide a trickle.
         while chunk := response.raw.read1(CHUNK_BYTES):

@@ -16,6 +16,7 @@ import numpy as np
 
 from fsvm_cli.data.vocabulary import with_training_vocabulary
 from fsvm_cli.magnitudes import binary_exponents
+from fsvm_cli.row_blocks import row_blocks
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -157,8 +158,10 @@ class Preparation:
         """Hash what `features` depends on: 64 hex digits, the same on every platform."""
         rules = [self.missing, self.categorical, [words is not None for words in self.words], self.columns.shape]
         digest = hashlib.sha256(json.dumps(rules).encode())
-        known = np.where(np.isnan(self.columns), np.nan, self.columns + 0.0)  # one kind of NaN, and one of 0
-        digest.update(np.ascontiguousarray(known, dtype="<f8").tobytes())
+        for rows in row_blocks(*self.columns.shape):
+            block = self.columns[rows]
+            known = np.where(np.isnan(block), np.nan, block + 0.0)  # one kind of NaN, and one of 0
+            digest.update(np.ascontiguousarray(known, dtype="<f8").tobytes())
         return digest.hexdigest()
 
 

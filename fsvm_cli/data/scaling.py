@@ -15,9 +15,10 @@ import scipy.sparse as sp
 
 from fsvm_cli.errors import UsageError
 from fsvm_cli.magnitudes import binary_exponents, check_magnitudes, column_sizes, value_ranges
+from fsvm_cli.row_blocks import VALUES, row_blocks
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from numpy.typing import NDArray
 
@@ -52,8 +53,14 @@ class Scaling:
     exponents: NDArray[np.int32]
     apply: InPlace | None
 
-    def transform(self, X: Matrix) -> Matrix:
-        """Scale rows, into a new array.
+    def transform(self, X: Matrix, *, overwrite: bool = False) -> Matrix:
+        """Scale rows.
+
+        Parameters
+        ----------
+        X : ndarray or csr_array, shape (n_samples, n_features)
+        overwrite : bool, default=False
+            Whether the caller needs `X` no more: then the result may take its place in memory.
 
         Raises
         ------
@@ -61,12 +68,12 @@ class Scaling:
             If a value is too large, in units of the range of the training part, to compute with.
         """
         if self.name == "none":
-            return X.copy()
+            return X if overwrite else X.copy()
         if self.apply is None:
             from sklearn.preprocessing import normalize  # noqa: PLC0415 - slow to import, and seldom needed
 
             return normalize(_in_units_of_rows(X))
-        scaled = _columns_in_units(X, self.constant, self.exponents)
+        scaled = _columns_in_units(X, self.constant, self.exponents, X if overwrite else None)
         self.apply(scaled)
         scaled[:, self.constant] = 0.0
         return scaled
@@ -98,18 +105,36 @@ def fit_scaling(name: ScalingName, X_train: Matrix) -> Scaling:
     ranges = value_ranges(X_train)
     constant, exponents = np.flatnonzero(ranges == 0), binary_exponents(ranges)
     learn = SHIFTING.get(name)
-    apply = None if learn is None else learn(_columns_in_units(X_train, constant, exponents))
-    return Scaling(name, constant, exponents, apply)
+    if learn is None:
+        return Scaling(name, constant, exponents, None)
+    blocks: Blocks = _BlocksInUnits(X_train, constant, exponents)
+    if X_train.size <= VALUES:
+        blocks = [*blocks]
+    return Scaling(name, constant, exponents, learn(blocks))
 
 
-def _learn_standard(X: NDArray[np.float64]) -> InPlace:
+@dataclass(frozen=True, eq=False)
+class _BlocksInUnits:
+    """Blocks of rows, multiplied by the powers of two of their columns each time that they are asked for."""
+
+    X: NDArray[np.float64]
+    constant: NDArray[np.int64]
+    exponents: NDArray[np.int32]
+
+    def __iter__(self) -> Iterator[NDArray[np.float64]]:
+        for rows in row_blocks(*self.X.shape):
+            yield _columns_in_units(self.X[rows], self.constant, self.exponents)
+
+
+def _learn_standard(blocks: Blocks) -> InPlace:
     """Learn the mean and the standard deviation of each column, 1 where rounding alone tells its values apart."""
-    n = len(X)
-    mean = X.sum(axis=0) / n
-    deviations = X - mean
+    sizes, totals = zip(*[(len(X), X.sum(axis=0)) for X in blocks], strict=True)
+    n = sum(sizes)
+    mean = np.sum(totals, axis=0) / n
     # Chan, Golub and LeVeque's two passes, corrected for the rounding of the mean.
-    correction = deviations.sum(axis=0)
-    variance = ((deviations**2).sum(axis=0) - correction**2 / n) / n
+    sums = [(deviations.sum(axis=0), (deviations**2).sum(axis=0)) for deviations in (X - mean for X in blocks)]
+    correction, squares = np.sum(sums, axis=0)
+    variance = (squares - correction**2 / n) / n
     rounding = n * EPSILON * variance + (n * mean * EPSILON) ** 2
     deviation = np.where(variance <= rounding, 1.0, np.sqrt(variance))
 
@@ -120,10 +145,11 @@ def _learn_standard(X: NDArray[np.float64]) -> InPlace:
     return standardise
 
 
-def _learn_range(X: NDArray[np.float64], low: float, high: float) -> InPlace:
+def _learn_range(blocks: Blocks, low: float, high: float) -> InPlace:
     """Learn the line from the range of each column to another; columns without any range are only shifted."""
-    smallest = X.min(axis=0)
-    width = X.max(axis=0) - smallest
+    ranges = [(X.min(axis=0), X.max(axis=0)) for X in blocks]
+    smallest = np.min([least for least, _ in ranges], axis=0)
+    width = np.max([most for _, most in ranges], axis=0) - smallest
     width[width < 10 * EPSILON] = 1.0
     slope = (high - low) / width
     intercept = low - smallest * slope
@@ -136,13 +162,14 @@ def _learn_range(X: NDArray[np.float64], low: float, high: float) -> InPlace:
 
 
 InPlace: TypeAlias = "Callable[[NDArray[np.float64]], None]"
+Blocks: TypeAlias = "Iterable[NDArray[np.float64]]"
 
-SHIFTING: Mapping[ScalingName, Callable[[NDArray[np.float64]], InPlace]] = {
+SHIFTING: Mapping[ScalingName, Callable[[Blocks], InPlace]] = {
     "standard": _learn_standard,
     "minmax": functools.partial(_learn_range, low=0.0, high=1.0),
     "minmax-symmetric": functools.partial(_learn_range, low=-1.0, high=1.0),
 }
-"""Scalings that shift columns, and what learns them from rows in units that are fit to compute with."""
+"""Scalings that shift columns, and what learns them from blocks of rows in units that are fit to compute with."""
 
 
 def shifts_sparse(name: ScalingName) -> str:
@@ -152,11 +179,14 @@ def shifts_sparse(name: ScalingName) -> str:
 
 
 def _columns_in_units(
-    X: NDArray[np.float64], constant: NDArray[np.int64], exponents: NDArray[np.int32]
+    X: NDArray[np.float64],
+    constant: NDArray[np.int64],
+    exponents: NDArray[np.int32],
+    out: NDArray[np.float64] | None = None,
 ) -> NDArray[np.float64]:
     """Multiply each column by its power of two; put 0 into constant ones, which have no scale."""
     with np.errstate(over="ignore"):
-        in_units: NDArray[np.float64] = np.ldexp(X, exponents)
+        in_units: NDArray[np.float64] = np.ldexp(X, exponents, out=out)
     in_units[:, constant] = 0.0
     check_magnitudes(in_units, unseen=True)
     return in_units

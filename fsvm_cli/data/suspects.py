@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fsvm_cli.data.phrases import shown
+from fsvm_cli.row_blocks import row_blocks
 from fsvm_cli.terminal import brief
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -124,8 +125,11 @@ def _tellers(
     columns: NDArray[np.float64], y: NDArray[np.int64], n_classes: int
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Find the columns that are the class under another name, and those whose thresholds separate all classes."""
-    least = np.stack([columns[y == code].min(axis=0) for code in range(n_classes)])
-    most = np.stack([columns[y == code].max(axis=0) for code in range(n_classes)])
+    least, most = (np.full((n_classes, columns.shape[1]), limit) for limit in (np.inf, -np.inf))
+    for rows in row_blocks(*columns.shape):
+        for code in np.unique(y[rows]):
+            own = columns[rows][y[rows] == code]
+            least[code], most[code] = np.minimum(least[code], own.min(axis=0)), np.maximum(most[code], own.max(axis=0))
     order = np.argsort(least, axis=0, kind="stable")
     ends, begins = np.take_along_axis(most, order, axis=0)[:-1], np.take_along_axis(least, order, axis=0)[1:]
     separating = (ends < begins).all(axis=0)
@@ -184,12 +188,15 @@ def _quoted(name: str) -> str:
 
 
 def _about_repeated_columns(names: Sequence[str], columns: NDArray[np.float64], considered: NDArray[np.bool_]) -> str:
-    first: dict[bytes, str] = {}
+    first: dict[int, list[int]] = defaultdict(list)
     pairs = []
     for j in np.flatnonzero(considered).tolist():
-        same = first.setdefault((columns[:, j] + 0.0).tobytes(), names[j])
-        if same != names[j]:
-            pairs.append(f"{_quoted(names[j])} is {_quoted(same)}")
+        alike = first[hash((columns[:, j] + 0.0).tobytes())]
+        same = next((i for i in alike if np.array_equal(columns[:, i], columns[:, j])), None)
+        if same is None:
+            alike.append(j)
+        else:
+            pairs.append(f"{_quoted(names[j])} is {_quoted(names[same])}")
     return f"suspect, columns that repeat another: {shown(pairs)}; keep one of each" if pairs else ""
 
 
@@ -208,10 +215,13 @@ def _about_classes(y: NDArray[np.int64], class_names: Sequence[str]) -> str:
 
 def _about_repeated_rows(X: NDArray[np.float64], y: NDArray[np.int64], groups: NDArray[np.int64] | None) -> str:
     """Say how many rows repeat an earlier one, of another group, and how many of these do so with another class."""
-    of_group = range(len(y)) if groups is None else groups.tolist()
+    hashes = np.fromiter(_hashes(X), dtype=np.int64, count=len(y))
+    _, place, n_alike = np.unique(hashes, return_inverse=True, return_counts=True)
+    repeated = np.flatnonzero(n_alike[place] > 1)
     classes: dict[int, Counter[int]] = defaultdict(Counter)
     seen = set()
-    for row, group, code in zip(_hashes(X), of_group, y.tolist(), strict=True):
+    of_group = repeated if groups is None else groups[repeated]
+    for row, group, code in zip(place[repeated].tolist(), of_group.tolist(), y[repeated].tolist(), strict=True):
         if (row, group) not in seen:
             seen.add((row, group))
             classes[row][code] += 1
@@ -231,5 +241,6 @@ def _about_repeated_rows(X: NDArray[np.float64], y: NDArray[np.int64], groups: N
     )
 
 
-def _hashes(X: NDArray[np.float64]) -> Iterable[int]:
-    return (hash(row.tobytes()) for row in X + 0.0)
+def _hashes(X: NDArray[np.float64]) -> Iterator[int]:
+    for rows in row_blocks(*X.shape):
+        yield from (hash(row.tobytes()) for row in X[rows] + 0.0)

@@ -14,7 +14,7 @@ from fsvm_cli.data.groups import check_group_column, group_codes
 from fsvm_cli.data.phrases import nearest, shown
 from fsvm_cli.data.readers.own import dropped_columns
 from fsvm_cli.data.suspects import suspects
-from fsvm_cli.data.table_columns import columns_of, encode_target, is_missing
+from fsvm_cli.data.table_columns import columns_of, encode_target, infinite_values, is_missing
 from fsvm_cli.data.table_mistakes import Mistake, of_column, told
 from fsvm_cli.errors import DataError, UsageError
 from fsvm_cli.terminal import brief
@@ -75,6 +75,7 @@ def dataset_from_table(
     groups = None if spec.groups is None else group_codes(table.column(spec.groups), spec.groups, mistakes)
     clear = [column for column in features.column_names if column not in reading.mistakes]
     prepared = columns_of(features.select(clear), spec, mistakes)
+    mistakes += infinite_values(prepared)
     if mistakes:
         raise DataError(told(name, mistakes))
     X = prepared.features(np.arange(len(y)))
@@ -178,13 +179,14 @@ def _without_missing(
     Where there is a mistake, what is returned holds the rows whose class is known.
     """
     of_groups = [] if spec.groups is None else [spec.groups]
-    holes = {column: is_missing(table.column(column)) for column in [target, *of_groups, *features.column_names]}
-    counts = {column: int(missing.sum()) for column, missing in holes.items() if missing.any()}
+    read = (target, *of_groups, *features.column_names)
+    holes = {column: missing for column in read if (missing := is_missing(table.column(column))).any()}
+    counts = {column: int(missing.sum()) for column, missing in holes.items()}
     if not counts:
         return table, features
     found = shown([f"'{brief(column)}' ({count})" for column, count in counts.items()])
     complete = pa.array(~np.any(list(holes.values()), axis=0))
-    with_class = pa.array(~holes[target])
+    with_class = pa.array(~holes.get(target, np.zeros(table.num_rows, dtype=np.bool_)))
     if spec.missing == "refuse":
         text = (
             f"missing values in {_n_rows(holes)} of {table.num_rows} rows; by column: {found}\n"

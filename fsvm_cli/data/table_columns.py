@@ -13,6 +13,7 @@ from fsvm_cli.data.preparation import Preparation
 from fsvm_cli.data.readers.numbers import has_comma, reads_as_number
 from fsvm_cli.data.suspects import FEWEST_GROUPS
 from fsvm_cli.data.table_mistakes import Mistake, of_column
+from fsvm_cli.row_blocks import row_blocks
 from fsvm_cli.terminal import brief
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def _is_number(kind: pa.DataType) -> bool:
 
 def _to_floats(column: pa.ChunkedArray) -> NDArray[np.float64]:
     if not column.null_count and (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
-        return _to_numpy(column).astype(np.float64)
+        return _to_numpy(column).astype(np.float64, copy=False)
     if pa.types.is_boolean(column.type):
         column = column.cast(pa.int8())
     floats = column.cast(pa.float64(), safe=False)
@@ -102,7 +103,8 @@ def columns_of(features: pa.Table, spec: TableSpec, mistakes: list[Mistake]) -> 
     """Give the columns as numbers and codes of words; what is neither is added to mistakes."""
     names: list[str] = []
     words_of: list[tuple[str, ...] | None] = []
-    values_of: list[NDArray[np.float64]] = []
+    # Filled as it is found, since a list of columns beside it would take as much again; with a mistake, not to its end.
+    columns = np.empty((features.num_rows, features.num_columns))
     refused: list[str] = []
     may_group: list[str] = []
     for column_name, column in zip(features.column_names, features.columns, strict=True):
@@ -114,9 +116,9 @@ def columns_of(features: pa.Table, spec: TableSpec, mistakes: list[Mistake]) -> 
                     "names the rows, or subtract what they have in common"
                 )
                 mistakes.append(of_column(column_name, what))
+            columns[:, len(names)] = numbers
             names.append(column_name)
             words_of.append(None)
-            values_of.append(numbers)
             continue
         is_known = ~is_missing(column)
         words = _words(column.drop_null())
@@ -134,10 +136,10 @@ def columns_of(features: pa.Table, spec: TableSpec, mistakes: list[Mistake]) -> 
         refused.append(f"'{brief(column_name)}' ({shown([*map(brief, values.tolist())])})")
         if FEWEST_GROUPS <= len(values) <= len(words) / 2:
             may_group.append(brief(column_name))
+        columns[:, len(names)] = np.nan
+        columns[is_known, len(names)] = codes
         names.append(column_name)
         words_of.append(tuple(values.tolist()))
-        values_of.append(np.full(len(column), np.nan))
-        values_of[-1][is_known] = codes
     if refused and spec.categorical == "refuse":
         more = f" and {len(refused) - 3} more" if len(refused) > 3 else ""
         text = (
@@ -151,8 +153,21 @@ def columns_of(features: pa.Table, spec: TableSpec, mistakes: list[Mistake]) -> 
                 f"(groups: {may_group[0]}, or --groups {shlex.quote(may_group[0])})."
             )
         mistakes.append(Mistake("columns of words", text))
-    columns = np.column_stack(values_of) if values_of else np.zeros((features.num_rows, 0))
-    return Preparation(tuple(names), tuple(words_of), columns, spec.missing, spec.categorical)
+    return Preparation(tuple(names), tuple(words_of), columns[:, : len(names)], spec.missing, spec.categorical)
+
+
+def infinite_values(prepared: Preparation) -> list[Mistake]:
+    """Find the columns that hold infinite values, which no rule for missing values fills."""
+    counts = np.sum(
+        [np.isinf(prepared.columns[rows]).sum(axis=0) for rows in row_blocks(*prepared.columns.shape)], axis=0
+    )
+    columns = np.flatnonzero(counts)
+    if not len(columns):
+        return []
+    n_rows = int(np.isinf(prepared.columns[:, columns]).any(axis=1).sum())
+    found = shown([f"'{brief(prepared.names[column])}' ({counts[column]})" for column in columns.tolist()])
+    text = f"infinite values in {n_rows} of {len(prepared.columns)} rows; by feature: {found}; mend them"
+    return [Mistake("infinite values", text)]
 
 
 def _not_numbers(values: list[str], odd: list[str], n_rows: int, *, may_be_words: bool) -> str:

@@ -109,7 +109,10 @@ def load_file(spec: FileSpec, base_folder: Path) -> Dataset:
     own_target = reading.table.column_names[-1] if file_format == "arff" else None
     if len(readings) > 1:
         reading, part = _both(paths, readings)
-    return dataset_from_table(visible(path.stem), reading, spec, own_target, part)
+    dataset = dataset_from_table(visible(path.stem), reading, spec, own_target, part)
+    del readings, reading
+    pa.default_memory_pool().release_unused()  # of the columns, which the data set holds in an array of its own
+    return dataset
 
 
 def load_splits(spec: FileSpec, base_folder: Path, dataset: Dataset) -> tuple[GivenSplit, ...]:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
+
+from fsvm_cli.row_blocks import row_blocks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
 
@@ -59,6 +61,11 @@ def nested_predictions(  # noqa: PLR0917 - the arguments of nested_curves, in it
         subset = sorted(order[:size])
         fitted = clone(estimator).fit(X_train[:, subset], y_train, **grouping)
         predictions.append(
-            SubsetPredictions(fitted, fitted.predict(X_train[:, subset]), fitted.predict(X_test[:, subset]))
+            SubsetPredictions(fitted, _predicted(fitted, X_train, subset), _predicted(fitted, X_test, subset))
         )
     return predictions
+
+
+def _predicted(fitted: Any, X: NDArray[np.float64], subset: Sequence[np.intp]) -> NDArray[np.intp]:
+    """Predict block by block: what a classifier computes on the way may be larger than the samples."""
+    return np.concatenate([fitted.predict(X[rows][:, subset]) for rows in row_blocks(*X.shape)])

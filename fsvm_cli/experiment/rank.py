@@ -130,7 +130,7 @@ def rank(
         source = _source_of_frame(table, options | of_text)
     else:
         source = source_of(str(table), options | of_text, announce=lambda _: None)
-    ranking = rank_features(source, request)
+    ranking = rank_features(source, request, overwrite=True)
     for caveat in ranking.caveats:
         warnings.warn(caveat, stacklevel=2)
     return pd.DataFrame(ranking.rows())
@@ -225,8 +225,15 @@ class FeatureRanking:
         ]
 
 
-def rank_features(source: DataSource, request: RankingRequest) -> FeatureRanking:
+def rank_features(source: DataSource, request: RankingRequest, *, overwrite: bool = False) -> FeatureRanking:
     """Rank the features on all rows of a data set.
+
+    Parameters
+    ----------
+    source : DataSource
+    request : RankingRequest
+    overwrite : bool, default=False
+        Whether the caller needs the features of the data set no more: then the scaled ones take their place in memory.
 
     Raises
     ------
@@ -240,7 +247,7 @@ def rank_features(source: DataSource, request: RankingRequest) -> FeatureRanking
     scaling = fit_scaling(request.scaling, X)
     try:
         with threadpoolctl.threadpool_limits(limits=1):
-            scaled = scaling.transform(X)
+            scaled = scaling.transform(X, overwrite=overwrite)
             check_magnitudes(scaled, dataset.feature_names)
             ranker, chosen = request.estimator(dataset.class_names, scaled)
             ranker.fit(scaled, dataset.y, dataset.groups)

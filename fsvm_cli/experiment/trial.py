@@ -97,8 +97,10 @@ def draw_parts(experiment: Experiment, trial: Trial) -> Parts:
     if experiment.config.control == "permute-labels":
         y = random_stream(seed, "control", trial.split).permutation(y)
     X = known_features(dataset, split.train)
-    scaling = fit_scaling(experiment.config.scaling, X[split.train])
-    X_train, X_test = scaling.transform(X[split.train]), scaling.transform(X[split.test])
+    X_train = X[split.train]
+    scaling = fit_scaling(experiment.config.scaling, X_train)
+    X_train = scaling.transform(X_train, overwrite=True)
+    X_test = scaling.transform(X[split.test], overwrite=True)
     check_magnitudes(X_train, dataset.feature_names)
     check_magnitudes(X_test, dataset.feature_names, unseen=True)
     of_parts = (None, None) if groups is None else (groups[split.train], groups[split.test])

@@ -227,19 +227,22 @@ class FeatureSpaceMachines(Machines):
     def __init__(self, problem: EliminationProblem) -> None:
         super().__init__(problem)
         weights = problem.kernel.feature_weights(problem.X.shape[1])
-        self.X = problem.X if weights is None else problem.X * np.sqrt(weights)
+        self.X = problem.X * (1.0 if weights is None else np.sqrt(weights))
+        # Feature of each column: the last column takes the place of one that is dropped, and no other moves.
+        self.feature_of = self.features.copy()
         self.alphas: list[NDArray[np.float64] | None] = [None] * len(problem.labels)
         self.w = np.zeros((len(problem.labels), len(self.features)))
 
     def train(self) -> bool:  # noqa: D102
         converged = True
+        X = self.X[:, : len(self.features)]
         for machine, y in enumerate(self.problem.labels):
-            linear = LinearProblem(self.X, y, self.problem.C)
+            linear = LinearProblem(X, y, self.problem.C)
             found = solve_linear(
                 linear, tolerance=self.problem.tolerance, alpha0=self.alphas[machine], on_failure="flag"
             )
             self.alphas[machine] = found.alpha
-            self.w[machine] = linear.normal_vector(found.alpha * y)
+            self.w[machine] = linear.normal_vector(found.alpha * y)[np.argsort(self.feature_of)]
             converged &= found.converged
         return converged
 
@@ -248,8 +251,14 @@ class FeatureSpaceMachines(Machines):
         return costs
 
     def drop(self, positions: NDArray[np.intp]) -> None:  # noqa: D102
+        for feature in self.features[positions]:
+            (column,) = np.flatnonzero(self.feature_of == feature)
+            last = len(self.feature_of) - 1
+            self.X[:, column], self.feature_of[column] = self.X[:, last], self.feature_of[last]
+            self.feature_of = self.feature_of[:last]
+        if 2 * len(self.feature_of) <= self.X.shape[1]:
+            self.X = self.X[:, : len(self.feature_of)].copy()
         self.features = np.delete(self.features, positions)
-        self.X = np.delete(self.X, positions, axis=1)
         self.w = np.delete(self.w, positions, axis=1)
 
 

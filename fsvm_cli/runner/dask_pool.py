@@ -16,6 +16,7 @@ from distributed.cfexecutor import ClientExecutor
 
 from fsvm_cli.errors import DataError, FsvmError, UsageError
 from fsvm_cli.runner.pools import ATTEMPTS_TO_START, Pool, cannot_start, named
+from fsvm_cli.runner.shared_arrays import SharedArrays
 from fsvm_cli.runner.tasks import PackedExperiment, run_tasks
 from fsvm_cli.runner.warm_up import warm_up
 from fsvm_cli.sources import source_digests
@@ -47,7 +48,7 @@ class DaskPool(Pool):
     Parameters
     ----------
     experiments : sequence of Experiment
-        Sent to each worker once, when the run begins or the worker joins.
+        Sent to each worker once, when the run begins or the worker joins. Workers on this computer share large arrays.
     address : str
         Of a scheduler, as in ``tcp://host:8786``; or ``local:N`` for N worker processes on this computer.
 
@@ -66,10 +67,13 @@ class DaskPool(Pool):
         self._address = address
         _be_quiet()
         with contextlib.ExitStack() as stack:
-            cluster = stack.enter_context(_local_cluster(address)) if address.startswith(LOCAL) else None
+            shared = SharedArrays() if address.startswith(LOCAL) else None
+            if shared is not None:
+                stack.callback(shared.remove)
+            cluster = stack.enter_context(_local_cluster(address)) if shared is not None else None
             self._client = stack.enter_context(_let_go(_connect(address, cluster)))
             self._executor = ClientExecutor(self._client, pure=False)
-            self._plugin = _Experiments(experiments, is_ours=cluster is not None)
+            self._plugin = _Experiments(experiments, shared)
             with self._that_may_be_gone():
                 self._wait_for_workers()
                 self._install()
@@ -218,10 +222,10 @@ def _connect(address: str, cluster: distributed.LocalCluster | None) -> distribu
 class _Experiments(distributed.WorkerPlugin):
     """Carries the experiments of a run to each worker, also to one that joins or is restarted later."""
 
-    def __init__(self, experiments: Sequence[Experiment], *, is_ours: bool) -> None:
+    def __init__(self, experiments: Sequence[Experiment], shared: SharedArrays | None) -> None:
         self.name = f"fsvm-{uuid.uuid4()}"
-        self._packed = list(map(PackedExperiment.of, experiments))
-        self.is_ours = is_ours
+        self._packed = [PackedExperiment.of(experiment, shared) for experiment in experiments]
+        self.is_ours = shared is not None
         self._sources = [experiment.all_sources() for experiment in experiments]
 
     def setup(self, worker: Any) -> None:  # noqa: ARG002 - the contract of WorkerPlugin

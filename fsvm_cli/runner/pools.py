@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import multiprocessing
 import os
@@ -18,6 +19,7 @@ import loky.process_executor
 import threadpoolctl
 
 from fsvm_cli.errors import DataError
+from fsvm_cli.runner.shared_arrays import SharedArrays, remove
 from fsvm_cli.runner.tasks import PackedExperiment, run_tasks
 from fsvm_cli.runner.warm_up import warm_up
 from fsvm_cli.runner.worker_template import ONE_THREAD, start_loading
@@ -129,7 +131,7 @@ class ProcessPool(Pool):
     Parameters
     ----------
     experiments : sequence of Experiment
-        Sent to each process once, when it starts.
+        Sent to each process once, when it starts; large arrays are not sent, but shared.
     n_workers : int
         Number of processes.
     """
@@ -138,13 +140,15 @@ class ProcessPool(Pool):
 
     def __init__(self, experiments: Sequence[Experiment], n_workers: int) -> None:
         self.n_workers = n_workers
-        self._packed = [PackedExperiment.of(experiment) for experiment in experiments]
-        self._executor = self._start()
-        try:
+        self._shared = SharedArrays()
+        with contextlib.ExitStack() as stack:
+            stack.callback(self._shared.remove)
+            self._packed = [PackedExperiment.of(experiment, self._shared) for experiment in experiments]
+            self._executor = self._start()
+            # Ctrl-C, for one, while code is compiled: the exit would wait for workers that nobody has told to end.
+            stack.callback(self._end_processes, busy=True)
             warm_up(experiments)
-        except BaseException:  # Ctrl-C, for one; the exit would wait for workers that nobody has told to end
-            self.stop(busy=True)
-            raise
+            stack.pop_all()
 
     def _start(self) -> loky.ProcessPoolExecutor:
         others = multiprocessing.active_children()
@@ -166,7 +170,7 @@ class ProcessPool(Pool):
             max_workers=self.n_workers,
             context=context,
             initializer=_start_worker,
-            initargs=(os.getpid(), self._packed, context is not None),
+            initargs=(os.getpid(), self._packed, self._shared.folders, context is not None),
             env=ONE_THREAD,
         )
         executor.submit(os.getpid)  # the first task starts the processes, which then load while this one goes on
@@ -182,11 +186,18 @@ class ProcessPool(Pool):
 
     def recover(self) -> None:
         """Start all processes anew: those that live may hold what the dead one shared with them."""
-        self.stop(busy=True)
+        self._end_processes(busy=True)
         self._executor = self._start()
 
     def stop(self, *, busy: bool) -> None:
-        """End the processes, for they hold nothing that is not stored: to unload their libraries takes a second."""
+        """End the processes, and remove what they share."""
+        try:
+            self._end_processes(busy=busy)
+        finally:
+            self._shared.remove()
+
+    def _end_processes(self, *, busy: bool) -> None:
+        """Kill them, for they hold nothing that is not stored: to unload their libraries takes a second."""
         self._executor.shutdown(wait=busy, kill_workers=True)
 
 
@@ -194,17 +205,17 @@ _experiments: list[Experiment]
 """What this worker process works on; sent once, when it starts."""
 
 
-def _start_worker(parent: int, packed: list[PackedExperiment], is_forked: bool) -> None:
+def _start_worker(parent: int, packed: list[PackedExperiment], shared: tuple[str, ...], is_forked: bool) -> None:
     global _experiments  # noqa: PLW0603 - a worker process has no other place that outlives a task
     # Ctrl-C reaches every process of the terminal; the parent alone decides what it means.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_die_with, args=(parent, is_forked), daemon=True).start()
+    threading.Thread(target=_die_with, args=(parent, shared, is_forked), daemon=True).start()
     _experiments = [each.unpacked() for each in packed]
     gc.freeze()  # the libraries' objects stay; to look through them again and again takes a tenth of a small trial
 
 
-def _die_with(parent: int, is_forked: bool) -> None:
-    """End this process when its parent was killed: nobody would read what it finds."""
+def _die_with(parent: int, shared: tuple[str, ...], is_forked: bool) -> None:
+    """End this process when its parent was killed: nobody would read what it finds, or tidy up after it."""
     if is_forked or sys.platform == "win32":
         process = multiprocessing.parent_process()
         assert process is not None
@@ -212,6 +223,7 @@ def _die_with(parent: int, is_forked: bool) -> None:
     else:  # loky's processes hold nothing of their parent's there
         while os.getppid() == parent:
             time.sleep(SECONDS_BETWEEN_LOOKS_AT_PARENT)
+    remove(shared)
     os._exit(1)
 
 

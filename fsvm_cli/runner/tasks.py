@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from fsvm_cli.documents import model_from_json
 from fsvm_cli.experiment.plan import Experiment
 from fsvm_cli.experiment.trial import TrialResult, run_trial
+from fsvm_cli.runner.shared_arrays import Mapped
 from fsvm_cli.spec.schema import Config
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
     from fsvm_cli.data.source import DataSource
     from fsvm_cli.experiment.plan import Trial
+    from fsvm_cli.runner.shared_arrays import SharedArrays
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,21 +39,32 @@ class Task:
 
 @dataclass(frozen=True)
 class PackedExperiment:
-    """An experiment in the form in which it travels to a worker: its config's model is made anew there."""
+    """An experiment in the form in which it travels to a worker: its config's model is made anew there.
+
+    Attributes
+    ----------
+    config : str
+    source : DataSource or Mapped
+        Mapped where its arrays are large, and workers of the same computer share them.
+    sizes, n_test
+        As of `Experiment`.
+    """
 
     config: str
-    source: DataSource
+    source: DataSource | Mapped
     sizes: tuple[int, ...]
     n_test: dict[int, int]
 
     @classmethod
-    def of(cls, experiment: Experiment) -> PackedExperiment:
-        """Pack."""
-        return cls(experiment.config.model_dump_json(), experiment.source, experiment.sizes, experiment.n_test)
+    def of(cls, experiment: Experiment, shared: SharedArrays | None = None) -> PackedExperiment:
+        """Pack, with large arrays among the shared ones where there are such."""
+        source = experiment.source if shared is None else shared.share(experiment.source)
+        return cls(experiment.config.model_dump_json(), source, experiment.sizes, experiment.n_test)
 
     def unpacked(self) -> Experiment:
         """Unpack."""
-        return Experiment(model_from_json(Config, self.config), self.source, self.sizes, self.n_test)
+        source = self.source.load() if isinstance(self.source, Mapped) else self.source
+        return Experiment(model_from_json(Config, self.config), source, self.sizes, self.n_test)
 
 
 def run_tasks(experiments: Sequence[Experiment], tasks: Sequence[Task]) -> list[TrialResult]:

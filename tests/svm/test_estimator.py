@@ -40,6 +40,18 @@ def test_attributes_describe_the_machines():
         np.testing.assert_allclose(margins, 1.0, atol=1e-6)
 
 
+@pytest.mark.parametrize("kernel", ["linear", Polynomial(3), Gaussian(3.0), Anova(2.0, 2)], ids=str)
+@pytest.mark.parametrize("samples", [X, sparse.csr_array(X)], ids=["dense", "sparse"])
+def test_samples_are_decided_block_by_block(kernel, samples, monkeypatch):
+    if sparse.issparse(samples) and isinstance(kernel, Gaussian | Anova):
+        samples = X
+    machine = SVM(kernel).fit(samples, NAMES)
+    whole = machine.decision_function(samples)
+    monkeypatch.setattr("fsvm_cli.svm.kernel_machine.MOST_PAIRS", 7 * machine.dual_coef_.shape[1])
+    terms = np.abs(machine.dual_coef_).sum(axis=1).max() * np.abs(machine.machine_kernels_[0].gram(X, X)).max()
+    np.testing.assert_allclose(machine.decision_function(samples), whole, rtol=0, atol=1e-15 * X.size * terms)
+
+
 @pytest.mark.parametrize("kernel", ["linear", Polynomial(3), Gaussian(3.0)], ids=str)
 def test_input_gradient_is_that_of_the_decision_function(kernel):
     machine = SVM(kernel).fit(X, NAMES)

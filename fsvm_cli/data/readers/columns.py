@@ -2,97 +2,55 @@
 
 from __future__ import annotations
 
-import codecs
 import contextlib
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 import pyarrow as pa
 import pyarrow.csv
 
+from fsvm_cli.data.readers.blocks import read_in_blocks
+from fsvm_cli.data.readers.csv_form import CsvForm, find_form, options_of
+from fsvm_cli.data.room import check_room_for_table, too_large
 from fsvm_cli.errors import DataError, UsageError
 from fsvm_cli.terminal import brief
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
     from pathlib import Path
 
     RowHandler: TypeAlias = Callable[[pyarrow.csv.InvalidRow], str]
 
-MISSING_MARKS = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "?")
-SEPARATORS = ",;\t"
-FIRST_LINE_OF_EXCEL = re.compile(r"sep=(.)\s*")
-"""What Excel's exports may begin with: the separator of what follows."""
 MOST_BYTES_OF_A_CHARACTER = 3
 """In UTF-8, of one that is a byte elsewhere."""
 
 
-@dataclass(frozen=True)
-class CsvForm:
-    """How a text holds a table.
-
-    Attributes
-    ----------
-    separator : str
-        One character.
-    encoding : str
-        As Python's codecs call it.
-    lines_before : int
-        Lines before the header.
-    decimal : {".", ","}
-    marks : tuple of str
-        What stands for a missing value.
-    """
-
-    separator: str
-    encoding: str = "utf8"
-    lines_before: int = 0
-    decimal: str = "."
-    marks: tuple[str, ...] = MISSING_MARKS
-
-
-def find_form(path: Path, separator: str | None = None, encoding: str | None = None) -> CsvForm:
-    """Find out how a file is written: UTF-16 by its mark, the separator by the header.
-
-    Raises
-    ------
-    UsageError
-        If no encoding is called so.
-    """
-    with path.open("rb") as stream:
-        mark = stream.read(2)
-    encoding = encoding or ("utf-16" if mark in {codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE} else "utf8")
-    try:
-        with path.open(encoding=encoding, errors="replace", newline="\n") as stream:
-            header = stream.readline().removeprefix("\ufeff")
-    except LookupError as error:
-        raise UsageError(
-            f"there is no encoding {encoding!r}; common ones are utf-8, utf-16, cp1252, latin-1"
-        ) from error
-    except UnicodeError:  # a byte order mark is missing
-        header = ""
-    if said := FIRST_LINE_OF_EXCEL.fullmatch(header):
-        return CsvForm(separator or said[1], encoding, lines_before=1)
-    found = max(SEPARATORS, key=header.count)
-    if not header.count(found) and "|" in header:
-        found = "|"
-    return CsvForm(separator or found, encoding)
-
-
-def read_csv(path: Path, form: CsvForm | None = None) -> pa.Table:
+def read_csv(path: Path, form: CsvForm | None = None, exact: Collection[str] = ()) -> pa.Table:
     """Read text with a header; without a form UTF-8 with fields set off by commas, semicolons, tabs or bars.
 
     Columns of numbers are read as numbers, all others as words.
+
+    Parameters
+    ----------
+    path : Path
+    form : CsvForm, optional
+    exact : collection of str
+        Columns whose integers stay integers; those of others may be read as floating-point numbers in a large file.
 
     Raises
     ------
     DataError
         If the file is empty, not in its encoding, or rows differ in length; with the lines.
+    UsageError
+        If there is no memory for it.
     """
     form = form or find_form(path)
     try:
-        table = _with_checked_names(_parsed(path, form))
+        table = read_in_blocks(path, form, exact)
+        if table is None:
+            table = _with_checked_names(_parsed(path, form))
+    except MemoryError as error:
+        raise UsageError(too_large(path)) from error
     except (pa.ArrowException, OverflowError, UnicodeError) as error:
         where, reason = _what_is_wrong(path, form) or (str(path), _first_line(error))
         encoding = "UTF-8" if form.encoding == "utf8" else form.encoding
@@ -108,23 +66,11 @@ def read_csv(path: Path, form: CsvForm | None = None) -> pa.Table:
 
 def _parsed(path: Path, form: CsvForm, refuse: RowHandler | None = None) -> pa.Table:
     size = path.stat().st_size * (1 if form.encoding == "utf8" else MOST_BYTES_OF_A_CHARACTER)
-    return pyarrow.csv.read_csv(
-        path,
-        # One block, so that a word far down makes a column of words and no error that depends on the block. Where rows
-        # are to be counted, pyarrow needs one thread.
-        read_options=pyarrow.csv.ReadOptions(
-            block_size=max(size, 1 << 16),
-            use_threads=refuse is None,
-            skip_rows=form.lines_before,
-            encoding=form.encoding,
-        ),
-        parse_options=pyarrow.csv.ParseOptions(
-            delimiter=form.separator, newlines_in_values=True, invalid_row_handler=refuse
-        ),
-        convert_options=pyarrow.csv.ConvertOptions(
-            null_values=list(form.marks), strings_can_be_null=True, decimal_point=form.decimal
-        ),
-    )
+    # One block, so that a word far down makes a column of words and no error that depends on the block. Where rows are
+    # to be counted, pyarrow needs one thread.
+    options = options_of(form, max(size, 1 << 16), refuse)
+    options["read_options"].use_threads = refuse is None
+    return pyarrow.csv.read_csv(path, **options)
 
 
 def _what_is_wrong(path: Path, form: CsvForm) -> tuple[str, str] | None:
@@ -175,12 +121,18 @@ def read_parquet(path: Path) -> tuple[pa.Table, tuple[str, ...]]:
     ------
     DataError
         If it is none, or is damaged.
+    UsageError
+        If there is no memory for it.
     """
     from pyarrow import parquet  # noqa: PLC0415 - slow to import, and seldom needed
 
     try:
-        table = parquet.read_table(path)
+        size = parquet.read_metadata(path)
+        check_room_for_table(str(path), size.num_rows, size.num_columns)
+        table = parquet.read_table(path, pre_buffer=False)  # column by column, instead of the bytes of all of them
         return _with_checked_names(table), _index_columns(table)
+    except MemoryError as error:
+        raise UsageError(too_large(path)) from error
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise DataError(f"{path}: not a Parquet file, or damaged ({_first_line(error)})") from error
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING
 
-from fsvm_cli.data.readers.columns import MISSING_MARKS, find_form, read_csv, read_parquet
+from fsvm_cli.data.readers.columns import read_csv, read_parquet
+from fsvm_cli.data.readers.csv_form import MISSING_MARKS, find_form
 from fsvm_cli.data.readers.excel import read_excel
 from fsvm_cli.data.readers.numbers import Reading, quoted, with_decimal_commas, with_numbers
 
@@ -45,12 +46,13 @@ def read_own_table(path: Path, file_format: FileFormat, spec: FileSpec) -> Readi
         return with_remarks(numbers_of(table, left_out, spec.decimal), remarks)
     separator = None if spec.separator is None else SEPARATORS.get(spec.separator, spec.separator)
     form = dataclasses.replace(find_form(path, separator, spec.encoding), marks=marks, decimal=spec.decimal or ".")
-    table = read_csv(path, form)
+    exact = {spec.target or "", spec.groups or "", getattr(spec.split, "column", "")}
+    table = read_csv(path, form, exact)
     commas = [] if spec.decimal else with_decimal_commas(table, left_out)
     if not commas:
         return with_numbers(table, spec.decimal, left_out)
     # Points may group digits where commas stand before decimals.
-    table = read_csv(path, dataclasses.replace(form, decimal=","))
+    table = read_csv(path, dataclasses.replace(form, decimal=","), exact)
     return with_remarks(with_numbers(table, ",", left_out), (_about(commas),))
 
 

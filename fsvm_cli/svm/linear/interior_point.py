@@ -86,32 +86,59 @@ class InteriorPoint(NamedTuple):
     b: float
 
 
+class Near(NamedTuple):
+    """A machine to begin at, and what samples that are not among those of the problem add to it.
+
+    Attributes
+    ----------
+    w, b : (d,) array and float
+        The machine.
+    largest : float
+        Its largest coefficient.
+    held_w : (d,) array
+        Sum of alpha_i y_i x_i over samples whose alpha is held.
+    held_sum : float
+        Sum of their alpha_i y_i.
+    """
+
+    w: Array
+    b: float
+    largest: float
+    held_w: Array
+    held_sum: float
+
+
 class _Barrier:
     """The problem with its bounds as barriers."""
 
-    def __init__(self, problem: LinearProblem) -> None:
-        self.problem = problem
+    def __init__(self, problem: LinearProblem, near: Near | None) -> None:
+        self.problem, self.near = problem, near
+        self.held_w: Array | float = 0.0 if near is None else near.held_w
+        self.held_sum = 0.0 if near is None else near.held_sum
         self.X, self.y, self.C, self.ridge = problem.X, problem.y, problem.C, problem.ridge
         self.bounded = np.isfinite(problem.C)
 
     def start(self) -> _Iterate:
-        """Begin around the machine of a part of the samples, where there are many more; else at the origin."""
-        part = _part_of(self.problem)
-        return self._around_the_origin() if len(part) == len(self.y) else self._around_a_part(part)
-
-    def _around_a_part(self, part: npt.NDArray[np.intp]) -> _Iterate:
-        """Put alpha and the multipliers where the margins say, as far as the coefficients of the part reach."""
-        problem = self.problem
+        """Begin around a known machine, or that of a part of the samples, where there are many more, or the origin."""
+        if self.near is not None:
+            return self._around(self.near.w, self.near.b, self.near.largest)
+        problem, part = self.problem, _part_of(self.problem)
+        if len(part) == len(self.y):
+            return self._around_the_origin()
         first = LinearProblem(self.X[part], self.y[part], self.C[part], problem.equality, problem.ridge)
         found = solve_interior_point(first, ROUGHLY)
-        slack = 1.0 - self.y * (self.outputs(found.w) + found.b)
+        return self._around(found.w, found.b, float(found.alpha.max()))
+
+    def _around(self, w: Array, b: float, largest: float) -> _Iterate:
+        """Put alpha and the multipliers where the margins say, as far as twice the largest coefficient reaches."""
+        slack = 1.0 - self.y * (self.problem.outputs(w) + b)
         width = WIDTH * float(np.abs(slack).mean())
         xi, z = np.maximum(slack, 0.0) + width, np.maximum(-slack, 0.0) + width
-        reach = np.minimum(self.C, 2.0 * float(found.alpha.max()))
+        reach = np.minimum(self.C, 2.0 * largest)
         alpha = reach * xi / (xi + z)
         left = np.where(self.bounded, self.C - alpha, 1.0)
         xi = np.where(self.bounded, np.minimum(xi, alpha * z / left), 0.0)
-        return _Iterate(alpha, left, z, xi, found.w, found.b)
+        return _Iterate(alpha, left, z, xi, w, b)
 
     def _around_the_origin(self) -> _Iterate:
         typical = 1.0 / max(float(self.problem.squared_norms.mean()), 1e-300)
@@ -122,14 +149,11 @@ class _Barrier:
         slack = np.where(self.bounded, self.C - alpha, 1.0)
         return _Iterate(alpha, slack, z, xi, np.zeros(self.X.shape[1]), 0.0)
 
-    def outputs(self, w: Array) -> Array:
-        return np.concatenate([self.X[rows] @ w for rows in blocks_of(len(self.y))])
-
     def misses(self, at: _Iterate) -> _Misses:
         coefficients = self.y * at.alpha
-        margin = 1.0 - self.y * (self.outputs(at.w) + at.b) - self.ridge * at.alpha + at.z - at.xi
-        w = self.problem.normal_vector(coefficients) - at.w
-        return _Misses(margin, w, -float(coefficients.sum()) if self.problem.equality else 0.0)
+        margin = 1.0 - self.y * (self.problem.outputs(at.w) + at.b) - self.ridge * at.alpha + at.z - at.xi
+        w = self.problem.normal_vector(coefficients) + self.held_w - at.w
+        return _Misses(margin, w, -float(coefficients.sum() + self.held_sum) if self.problem.equality else 0.0)
 
     def gap(self, at: _Iterate, misses: _Misses) -> tuple[float, float]:
         """Return a bound of the duality gap of the point, and the primal objective."""
@@ -184,13 +208,13 @@ class _NormalEquations:
         right = self.misses.w + barrier.problem.normal_vector(weighted) - balance * self.mean
         w = cho_solve(self.factor, right, check_finite=False)
         b = balance / self.total - float(self.mean @ w)
-        alpha = self.T * (needed - y * (barrier.outputs(w) + b))
+        alpha = self.T * (needed - y * (barrier.problem.outputs(w) + b))
         xi = np.where(barrier.bounded, (-upper + at.xi * alpha) / at.slack, 0.0)
         return _Iterate(alpha, -alpha * barrier.bounded, (-lower - at.z * alpha) / at.alpha, xi, w, b)
 
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")  # what is not finite ends the method
-def solve_interior_point(problem: LinearProblem, accuracy: float) -> InteriorPoint:
+def solve_interior_point(problem: LinearProblem, accuracy: float, near: Near | None = None) -> InteriorPoint:
     """Return alpha near the optimum, on the bounds where its multipliers say so.
 
     Parameters
@@ -198,8 +222,10 @@ def solve_interior_point(problem: LinearProblem, accuracy: float) -> InteriorPoi
     problem : LinearProblem
     accuracy : float
         Relative duality gap at which to stop.
+    near : Near, optional
+        Where to begin, and what other samples add; by default at the machine of a part of the samples, and nothing.
     """
-    barrier = _Barrier(problem)
+    barrier = _Barrier(problem, near)
     at = best = barrier.start()
     least, patience = np.inf, PATIENCE
     for step in range(MAX_STEPS):

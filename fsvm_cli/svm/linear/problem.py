@@ -73,6 +73,10 @@ class LinearProblem(BinaryProblem):
         parts = [coefficients[rows] @ self.X[rows] for rows in blocks_of(len(coefficients))]
         return np.asarray(np.sum(parts, axis=0), dtype=np.float64)
 
+    def outputs(self, w: Array) -> Array:
+        """Return w . x_i, shape (n,)."""
+        return np.concatenate([self.X[rows] @ w for rows in blocks_of(len(self.y))])
+
     def bounded_residuals(self, alpha: Array, *, sharp: bool = False) -> Residuals:
         """Return the residuals of the normal vector as computed, and how far that may be from the one of alpha.
 
@@ -82,7 +86,7 @@ class LinearProblem(BinaryProblem):
         n, d = self.X.shape
         coefficients = alpha * self.y
         w = self.normal_vector(coefficients)
-        outputs = np.concatenate([self.X[rows] @ w for rows in blocks_of(n)])
+        outputs = self.outputs(w)
         if sharp:
             sizes = np.concatenate([np.abs(self.X[rows]) @ np.abs(w) for rows in blocks_of(n)])
         else:

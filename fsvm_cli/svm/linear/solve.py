@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
+from fsvm_cli.svm.linear.band import optimise_in_band
 from fsvm_cli.svm.linear.interior_point import solve_interior_point
 from fsvm_cli.svm.linear.working_set import optimise_by_working_sets
 from fsvm_cli.svm.solvers.certificate import certificate, on_bounds
@@ -41,7 +42,7 @@ def solve_linear(
     tolerance : float
         The relative duality gap to reach, > 0.
     alpha0 : (n,) array, optional
-        A feasible point near the optimum, from which working sets alone are tried first.
+        A feasible point near the optimum: first, only the samples near its margin are optimised.
     on_failure : {"raise", "flag"}
         What to do when the gap is not reached: raise, or return the best point with `converged` False.
 
@@ -57,8 +58,9 @@ def solve_linear(
     check_options(tolerance, "feature-space")
     steps = 0
     if alpha0 is not None:
-        near = optimise_by_working_sets(problem, alpha0, tolerance, ROUNDS_FROM_A_START)
-        steps = near.rounds
+        start, steps = optimise_in_band(problem, alpha0)
+        near = optimise_by_working_sets(problem, start, tolerance, ROUNDS_FROM_A_START)
+        steps += near.rounds
         if near.optimal and (found := _certified(problem, near.alpha, steps, tolerance)).converged:
             return found
     inner = solve_interior_point(problem, WITH_RIDGE * tolerance if problem.ridge > 0.0 else ROUGHLY)

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from fsvm_cli.svm.linear.problem import blocks_of
 from fsvm_cli.svm.solvers.active_set import CONVERGED, maximise
 from fsvm_cli.svm.solvers.engine import STEPS_PER_SAMPLE, VIOLATION, make_scratch
 from fsvm_cli.svm.solvers.residuals import refresh
@@ -84,8 +83,7 @@ def optimise_by_working_sets(
 
 
 def _residuals(problem: LinearProblem, coefficients: Array) -> Array:
-    w = problem.normal_vector(coefficients)
-    outputs = np.concatenate([problem.X[rows] @ w for rows in blocks_of(len(coefficients))])
+    outputs = problem.outputs(problem.normal_vector(coefficients))
     return np.asarray(problem.y - outputs - problem.ridge * coefficients, dtype=np.float64)
 
 

@@ -11,6 +11,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from fsvm_cli.svm import SVM, ConvergenceError, DualProblem, Gaussian, InfeasibleError, Linear, duality_gap, solve
+from fsvm_cli.svm.linear.band import optimise_in_band
 from fsvm_cli.svm.linear.interior_point import solve_interior_point
 from fsvm_cli.svm.linear.problem import LinearProblem
 from fsvm_cli.svm.linear.solve import solve_linear
@@ -187,6 +188,40 @@ def test_a_start_near_the_optimum_needs_no_interior_point(monkeypatch):
     monkeypatch.setattr("fsvm_cli.svm.linear.solve.solve_interior_point", None)
     found = solve_linear(LinearProblem(X[:, 1:], y, 1.0), alpha0=before)
     assert found.objective == pytest.approx(solve(DualProblem(X[:, 1:] @ X[:, 1:].T, y, 1.0)).objective, rel=1e-9)
+
+
+@pytest.mark.parametrize("equality", [True, False])
+@pytest.mark.parametrize("C", [1e-3, 1.0, "by sample"])
+def test_a_start_near_the_optimum_moves_the_samples_near_the_margin_alone(C, equality, monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((6000, 5))
+    y = np.where(X @ [0.05, 1.0, -1.0, 0.5, 0.7] + 0.3 + rng.standard_normal(6000) > 0.0, 1.0, -1.0)
+    C = np.random.default_rng(1).uniform(0.1, 5.0, 6000) if C == "by sample" else C
+    before = solve_linear(LinearProblem(X, y, C, equality)).alpha
+    problem = LinearProblem(X[:, 1:], y, C, equality)
+    expected = solve_linear(problem)
+    start, steps = optimise_in_band(problem, before)
+    assert 0 < steps < 40
+    assert np.count_nonzero(start != before) < 3000
+    assert problem.objective(start) == pytest.approx(expected.objective, rel=5e-3)
+    assert abs(y @ start) <= 1e-9 * start.sum() or not equality
+    monkeypatch.setattr("fsvm_cli.svm.linear.solve.solve_interior_point", None)
+    found = solve_linear(problem, alpha0=before)
+    assert found.converged
+    np.testing.assert_allclose(found.alpha, expected.alpha, atol=1e-6)
+    assert found.bias == pytest.approx(expected.bias, abs=1e-6)
+
+
+def test_a_start_far_from_the_optimum_is_left_to_others():
+    X, y = two_classes(6000, 5)
+    for problem, start in (
+        (LinearProblem(X, y, 1.0), np.zeros(6000)),
+        (LinearProblem(X, y, 1.0), np.full(6000, 0.5)),
+        (LinearProblem(X, y, np.inf, ridge=1.0), np.full(6000, 0.5)),
+    ):
+        found, steps = optimise_in_band(problem, start)
+        assert found is start
+        assert steps == 0
 
 
 def test_bounds_of_each_sample_are_kept():

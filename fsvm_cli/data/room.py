@@ -1,0 +1,44 @@
+"""Whether there is memory for a table, asked before it is read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fsvm_cli import memory
+from fsvm_cli.errors import UsageError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+COPIES = 2
+"""Of the numbers that are in memory at a time: as columns while the matrix is filled, later the rows of each part."""
+WAYS_OUT = "draw fewer rows, take columns out of the file, or use a computer with more memory"
+
+
+def check_room_for_table(name: str, n_rows: float, n_columns: int) -> None:
+    """Refuse a table for which there is no room.
+
+    Parameters
+    ----------
+    name : str
+        For the message.
+    n_rows : float
+        May be an estimate.
+    n_columns : int
+
+    Raises
+    ------
+    UsageError
+        With the rows, the bytes, and what else can be done.
+    """
+    needed, free = 8.0 * COPIES * n_rows * n_columns, memory.free_memory()
+    if needed > free:
+        raise UsageError(
+            f"{name}: about {n_rows:,.0f} rows of {n_columns:,} columns need {needed / memory.GIGABYTE:,.1f} GB, and "
+            f"{free / memory.GIGABYTE:,.1f} GB are free; {WAYS_OUT}"
+        )
+
+
+def too_large(path: Path) -> str:
+    """Say that the memory did not suffice, where nothing foretold it."""
+    return f"{path}: needs more memory than there is; {WAYS_OUT}"

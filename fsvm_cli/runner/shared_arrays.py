@@ -1,0 +1,98 @@
+"""Large arrays of a run in one file that all workers of this computer map into memory, instead of a copy in each."""
+
+from __future__ import annotations
+
+import contextlib
+import mmap
+import pickle
+import shutil
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+SMALLEST = 1 << 24
+"""Bytes of an array that is worth it."""
+ALIGNMENT = 64
+"""Of arrays in the file, for vector instructions."""
+
+
+@dataclass(frozen=True)
+class Mapped:
+    """An object whose large arrays lie in a file.
+
+    Attributes
+    ----------
+    pickled : bytes
+        All but the arrays.
+    path : str
+        The file.
+    places : tuple of (int, int)
+        Where each array begins in it, and its bytes.
+    """
+
+    pickled: bytes
+    path: str
+    places: tuple[tuple[int, int], ...]
+
+    def load(self) -> Any:
+        """Make the object anew; its large arrays are those of the file, and cannot be written to."""
+        with Path(self.path).open("rb") as stream:
+            content = memoryview(mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ))
+        arrays = [content[begin : begin + size] for begin, size in self.places]
+        return pickle.loads(self.pickled, buffers=arrays)  # noqa: S301 - of this run's own process
+
+
+class SharedArrays:
+    """The files of a run, in a folder of their own among the temporary files."""
+
+    def __init__(self) -> None:
+        self._folder: Path | None = None
+
+    @property
+    def folders(self) -> tuple[str, ...]:
+        """What is to be removed at the end, whoever is left to do it."""
+        return () if self._folder is None else (str(self._folder),)
+
+    def share(self, thing: Any) -> Any:
+        """Give the `Mapped` form of an object, or the object itself where it has no large array or there is no room."""
+        arrays: list[memoryview] = []
+
+        def is_small(buffer: pickle.PickleBuffer) -> bool:
+            raw = buffer.raw()
+            if raw.nbytes >= SMALLEST:
+                arrays.append(raw)
+            return raw.nbytes < SMALLEST
+
+        pickled = pickle.dumps(thing, protocol=5, buffer_callback=is_small)
+        if not arrays:
+            return thing
+        try:
+            return Mapped(pickled, *self._write(arrays))
+        except OSError:
+            return thing
+
+    def _write(self, arrays: Sequence[memoryview]) -> tuple[str, tuple[tuple[int, int], ...]]:
+        if self._folder is None:
+            self._folder = Path(tempfile.mkdtemp(prefix="fsvm-shared-"))
+        places = []
+        with tempfile.NamedTemporaryFile(dir=self._folder, delete=False) as stream:
+            for array in arrays:
+                stream.seek(-stream.tell() % ALIGNMENT, 1)
+                places.append((stream.tell(), array.nbytes))
+                stream.write(array)
+        return stream.name, tuple(places)
+
+    def remove(self) -> None:
+        """Remove the files; workers that have mapped them keep them until they end."""
+        remove(self.folders)
+
+
+def remove(folders: Sequence[str]) -> None:
+    """Remove folders of shared arrays, as far as they are still there."""
+    for folder in folders:
+        with contextlib.suppress(OSError):
+            shutil.rmtree(folder)

@@ -1,0 +1,113 @@
+"""Workers read one copy of large arrays, and nothing of it is left, whoever is killed."""
+
+from __future__ import annotations
+
+import tempfile
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from fsvm_cli.runner import pools, shared_arrays
+from fsvm_cli.runner.pools import ProcessPool
+from fsvm_cli.runner.session import Job, run
+from fsvm_cli.runner.shared_arrays import Mapped, SharedArrays
+from fsvm_cli.runner.tasks import PackedExperiment
+from fsvm_cli.store.store import Store
+from tests.helpers.small import run_job, stored
+from tests.runner.test_running import Killer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from fsvm_cli.experiment.plan import Experiment
+
+    Planned = Callable[..., Experiment]
+
+
+@pytest.fixture
+def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of temporary files, in which any array is shared."""
+    folder = tmp_path / "scratch"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    monkeypatch.setattr(shared_arrays, "SMALLEST", 1)
+    return folder
+
+
+def test_an_object_comes_back_with_its_arrays_in_one_file(scratch: Path) -> None:
+    arrays = SharedArrays()
+    X = np.arange(24.0).reshape(4, 6)
+    thing = {"X": X, "columns": np.asfortranarray(X), "again": X, "codes": np.arange(5), "name": "mine"}
+    packed = arrays.share(thing)
+    assert isinstance(packed, Mapped)
+    assert len([*scratch.rglob("*")]) == 2
+    back = packed.load()
+    assert back["X"] is back["again"]
+    for name in ("X", "columns", "codes"):
+        np.testing.assert_array_equal(back[name], thing[name])
+        assert back[name].ctypes.data % shared_arrays.ALIGNMENT == 0
+        assert back[name].flags.f_contiguous == thing[name].flags.f_contiguous
+        with pytest.raises(ValueError, match="read-only"):
+            back[name][:] = 0
+    arrays.remove()
+    assert not [*scratch.iterdir()]
+    np.testing.assert_array_equal(back["X"], X)
+    arrays.remove()
+
+
+def test_small_arrays_and_those_without_room_travel_by_themselves(
+    scratch: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    thing = [np.arange(3)]
+    monkeypatch.setattr(tempfile, "tempdir", str(scratch / "none"))
+    assert SharedArrays().share(thing) is thing
+    monkeypatch.undo()
+    assert SharedArrays().share(thing) is thing
+
+
+@pytest.mark.slow
+def test_a_run_leaves_nothing_behind_and_finds_the_same(
+    planned: Planned, scratch: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where a worker is killed on the way, and others begin anew."""
+    experiment = planned(dataset={"name": "wine"}, protocol={"splits": 200, "train": "2/3", "seed": 7})
+    packed = PackedExperiment.of(experiment, SharedArrays())
+    assert isinstance(packed.source, Mapped)
+    assert packed.unpacked().source.identity == experiment.source.identity
+    shared_arrays.remove([*map(str, scratch.iterdir())])
+    killer = Killer(n_kills=1)
+    with Store(tmp_path / "shared", writable=True) as store:
+        job = Job(experiment, store, killer)
+        for _ in run([job], killer.open_pool):
+            assert len([*scratch.glob("fsvm-shared-*/*")]) == 1
+    assert (killer.n_kills_left, job.error, dict(job.failures)) == (0, None, {})
+    assert not [*scratch.glob("fsvm-shared-*")]
+    run_job(experiment, tmp_path / "serial")
+    assert stored(experiment, tmp_path / "shared") == stored(experiment, tmp_path / "serial")
+
+
+@pytest.mark.parametrize("fails", ["_start", "warm_up"])
+def test_a_pool_that_is_interrupted_while_it_starts_leaves_nothing_behind(
+    fails: str, planned: Planned, scratch: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: Any) -> None:
+        assert [*scratch.glob("fsvm-shared-*/*")]
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(ProcessPool, "_start", lambda self: None)
+    monkeypatch.setattr(ProcessPool, "_end_processes", lambda self, busy: None)
+    monkeypatch.setattr(*((ProcessPool, fails) if fails == "_start" else (pools, fails)), interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        ProcessPool([planned(dataset={"name": "wine"})], 2)
+    assert not [*scratch.iterdir()]
+
+
+def test_workers_tidy_up_after_a_parent_that_was_killed(scratch: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    arrays, codes = SharedArrays(), []
+    arrays.share(np.arange(9))
+    monkeypatch.setattr(pools.os, "_exit", codes.append)
+    pools._die_with(-1, arrays.folders, is_forked=False)
+    assert codes == [1]
+    assert not [*scratch.iterdir()]
