@@ -27,6 +27,7 @@ SELDOM_USED = (
     "pandas",  # scikit-learn: to know whether it is there
     "pycparser",  # numba: to read declarations in C
     "ruamel.yaml",  # our documents, which options alone can say as well: to read a text
+    "scipy.optimize",  # methods that climb or descend, of which a run seldom has one
     "scipy.special",  # scikit-learn: for one function; methods that compute with it load it
     "scipy.stats",  # scikit-learn: for tests of significance
     "yaml",  # numba: to read settings from a file, if there is one

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from scipy.optimize import minimize
+import scipy.optimize
 
 from fsvm_cli.bounds.bound import hard_margin_machine
 from fsvm_cli.bounds.radius import enclosing_ball
@@ -133,7 +133,7 @@ def tune_ard(
         return here.value / first, here.slope / first
 
     first = _place(X, y, bound, start, tolerance).value
-    found = minimize(
+    found = scipy.optimize.minimize(
         value_and_slope, start, method="L-BFGS-B", jac=True, bounds=limits, options={"maxiter": max_iterations}
     )
     end = _place(X, y, bound, found.x, tolerance)

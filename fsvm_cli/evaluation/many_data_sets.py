@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+import scipy.stats
 from scipy.special import chdtrc
-from scipy.stats import rankdata, studentized_range
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -60,10 +60,10 @@ def mean_ranks(values: NDArray[np.float64]) -> MeanRanks:
     n, k = values.shape
     if n < 2 or k < 2:
         raise ValueError(f"{n} data sets and {k} methods: ranks are compared over two of each at least")
-    of_each = rankdata(-values, axis=1)
+    of_each = scipy.stats.rankdata(-values, axis=1)
     ranks = of_each.mean(axis=0)
     spread = np.sum((of_each - (k + 1) / 2) ** 2) / (n * (k - 1))
     chi_square = n * float(np.sum((ranks - (k + 1) / 2) ** 2)) / spread if spread > 0 else np.nan
-    quantile = float(studentized_range.ppf(1 - LEVEL, k, np.inf)) / np.sqrt(2)
+    quantile = float(scipy.stats.studentized_range.ppf(1 - LEVEL, k, np.inf)) / np.sqrt(2)
     difference = quantile * float(np.sqrt(k * (k + 1) / (6 * n)))
     return MeanRanks(ranks, chi_square, float(chdtrc(k - 1, chi_square)), difference, n)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-from scipy.optimize import brentq
+import scipy.optimize
 from scipy.special import ndtr
 
 from fsvm_cli.evidence.hinge import normal_density
@@ -62,4 +62,4 @@ def _most_probable(C: float) -> float:
     lower = math.sqrt(3.0 * (C - 1.0) / C**3)
     if math.tanh(C * lower) <= lower:
         return lower
-    return float(brentq(lambda theta: math.tanh(C * theta) - theta, lower, 1.0, xtol=1e-15))
+    return float(scipy.optimize.brentq(lambda theta: math.tanh(C * theta) - theta, lower, 1.0, xtol=1e-15))

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+import scipy.optimize
 from scipy.linalg import eigh
-from scipy.optimize import nnls
 
 from fsvm_cli.svm.kernels.centred_gram import centred
 
@@ -97,7 +97,7 @@ def _non_negative_least_squares(S: Array, q: Array) -> Array:
     values, vectors = eigh(S, check_finite=False)
     kept = values > DEPENDENT * values[-1]
     roots = np.sqrt(values[kept])
-    solution: Array = nnls(vectors[:, kept].T * roots[:, None], vectors[:, kept].T @ q / roots)[0]
+    solution: Array = scipy.optimize.nnls(vectors[:, kept].T * roots[:, None], vectors[:, kept].T @ q / roots)[0]
     return solution
 
 

@@ -17,8 +17,8 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
+import scipy.optimize
 from scipy.linalg import eigh, lapack, qr
-from scipy.optimize import linprog
 
 from fsvm_cli.kernel_learning.margin import relative_gap
 from fsvm_cli.kernel_learning.qcqp import MACHINE_TOLERANCE, descend
@@ -134,7 +134,7 @@ class _Search:
     def lowest(self) -> tuple[Array, float] | None:
         """Return the shares of least value that the cuts allow, with this lower bound; None if rounding forbids."""
         n = len(self.chosen)
-        found = linprog(
+        found = scipy.optimize.linprog(
             np.append(np.zeros(n), 1.0),
             A_ub=np.array(self.rows),
             b_ub=np.array(self.sides),

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.optimize import minimize
+import scipy.optimize
 
 from fsvm_cli.bounds.bound import hard_margin_machine
 
@@ -216,7 +216,7 @@ def descend(
         powers = penalty.strength * scales**penalty.exponent
         return here.value / unit + powers.sum(), here.slope / unit + penalty.exponent * powers / scales
 
-    optimum = minimize(
+    optimum = scipy.optimize.minimize(
         total,
         s,
         method="L-BFGS-B",

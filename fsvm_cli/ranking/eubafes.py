@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
+import scipy.optimize
 from annotated_types import Ge
-from scipy.optimize import minimize
 from sklearn.utils import check_random_state
 
 from fsvm_cli.ranking.base import Ranker
@@ -146,7 +146,9 @@ def ascended(contrast: Contrast, X: NDArray[np.float64]) -> tuple[NDArray[np.flo
 
         options = {"maxiter": n_steps, "ftol": 1e-12, "gtol": GRADIENT_OF_NONE}
         bounds = [(0.0, None)] * len(active)
-        top = minimize(descent, weights[active], method="L-BFGS-B", jac=True, bounds=bounds, options=options)
+        top = scipy.optimize.minimize(
+            descent, weights[active], method="L-BFGS-B", jac=True, bounds=bounds, options=options
+        )
         weights[active] = top.x
         wanting = np.zeros(n_features, dtype=bool)
         if top.success:

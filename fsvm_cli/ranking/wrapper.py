@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 from annotated_types import Ge
 from sklearn.base import clone
-from sklearn.naive_bayes import GaussianNB
 
 from fsvm_cli.evaluation.folds import stratified_folds
 from fsvm_cli.magnitudes import value_ranges
@@ -109,7 +108,7 @@ class Wrapper(Ranker):
         groups: NDArray[np.intp] | None = None,
     ) -> NDArray[np.float64]:
         folds = stratified_folds(y, self.folds, self.random_state, groups=groups, caller=self.method)
-        estimator = GaussianNB() if self.estimator is None else self.estimator
+        estimator = _naive_bayes() if self.estimator is None else self.estimator
         candidates = np.flatnonzero(value_ranges(X) > 0).tolist()
         search = _Search(_CrossValidation(estimator, X, y, folds), candidates, self.max_evaluations)
         best = search.run()
@@ -201,3 +200,9 @@ class _Search:
         """Order subsets by worth; equal ones by what their features are worth alone, then by their indices."""
         alone = sum(self.worth.get(frozenset([feature]), 0.0) for feature in subset)
         return self.worth.get(subset, -np.inf), alone, [-feature for feature in sorted(subset)]
+
+
+def _naive_bayes() -> Any:
+    from sklearn.naive_bayes import GaussianNB  # noqa: PLC0415 - slow to import, and seldom needed
+
+    return GaussianNB()
