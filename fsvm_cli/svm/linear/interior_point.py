@@ -43,16 +43,6 @@ class _Iterate(InnerPoint):
     w: Array
     b: float
 
-    def moved(self, step: _Iterate, for_alpha: float, for_multipliers: float) -> _Iterate:
-        return _Iterate(
-            self.alpha + for_alpha * step.alpha,
-            self.slack + for_alpha * step.slack,
-            self.z + for_multipliers * step.z,
-            self.xi + for_multipliers * step.xi,
-            self.w + for_multipliers * step.w,
-            self.b + for_multipliers * step.b,
-        )
-
     def is_finite(self) -> bool:
         return super().is_finite() and bool(np.isfinite(self.w).all())
 

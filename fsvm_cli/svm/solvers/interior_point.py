@@ -26,15 +26,6 @@ class _Iterate(InnerPoint):
 
     nu: float
 
-    def moved(self, step: _Iterate, for_alpha: float, for_multipliers: float) -> _Iterate:
-        return _Iterate(
-            self.alpha + for_alpha * step.alpha,
-            self.slack + for_alpha * step.slack,
-            self.z + for_multipliers * step.z,
-            self.xi + for_multipliers * step.xi,
-            self.nu + for_multipliers * step.nu,
-        )
-
 
 class _Barrier:
     """The problem in alpha: Q = Y (K + ridge I) Y and the box, with what every step needs."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
@@ -38,9 +38,12 @@ class InnerPoint:
     z: Array
     xi: Array
 
-    def moved(self, step: Self, for_alpha: float, for_multipliers: float) -> Self:
-        """Return the point after a step, of which alpha and the multipliers may go different parts."""
-        raise NotImplementedError
+    def moved(self, step: Self, for_alpha: float, for_others: float) -> Self:
+        """Return the point after a step, of which alpha with its slack and all other fields may go different parts."""
+        parts = {"alpha": for_alpha, "slack": for_alpha}
+        names = [field.name for field in fields(self)]
+        moved = {name: getattr(self, name) + parts.get(name, for_others) * getattr(step, name) for name in names}
+        return type(self)(**moved)
 
     def complementarity(self) -> float:
         """Return alpha'z + slack'xi, which is 0 at the optimum."""
@@ -74,8 +77,8 @@ def predict_and_correct(at: Point, bounded: npt.NDArray[np.bool_], direction: Ca
         at.alpha * at.z + predictor.alpha * predictor.z - target,
         (at.slack * at.xi + predictor.slack * predictor.xi - target) * bounded,
     )
-    for_alpha, for_multipliers = _lengths(at, corrector)
-    return at.moved(corrector, TO_BOUNDARY * for_alpha, TO_BOUNDARY * for_multipliers)
+    for_alpha, for_others = _lengths(at, corrector)
+    return at.moved(corrector, TO_BOUNDARY * for_alpha, TO_BOUNDARY * for_others)
 
 
 def _lengths(at: InnerPoint, step: InnerPoint) -> tuple[float, float]:
