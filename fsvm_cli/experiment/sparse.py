@@ -35,8 +35,11 @@ def mistakes_on_sparse_data(config: Config, data: Outline) -> Iterator[Mistake]:
             able = ", ".join(name for name, kernel in KERNELS.items() if kernel().accepts_sparse)
             reason = f"{advice_on_sparse(data, f'the {dense[0]} kernel takes')}; kernels that take a sparse one: {able}"
             yield Mistake(location, reason)
-    if config.scaling in SHIFTING:
-        yield Mistake(("scaling",), shifts_sparse(config.scaling))
+    scalings = {("scaling",): config.scaling}
+    scalings |= {("rankings", index, "scaling"): each.scaling or "none" for index, each in enumerate(config.rankings)}
+    for place, scaling in scalings.items():
+        if scaling in SHIFTING:
+            yield Mistake(place, shifts_sparse(scaling))
 
 
 def _kernels_of(classifier: ExperimentClassifier) -> tuple[KernelSpec, ...]:
