@@ -119,17 +119,24 @@ class Ranked(Competitor):
 
     def order(self, trial: DrawnTrial) -> Ordering:
         """Rank the features, and begin at the end that the ranking keeps."""
+        if self.ranking.scaling is not None:
+            trial = trial.scaled(self.ranking.scaling)
         ranker = trial.ranker(self.ranking, self.classifier)
         best_first = order_of(ranker.scores_)
         columns = best_first[::-1] if self.ranking.order == "worst-first" else best_first
         scores = tuple(map(float, ranker.scores_))
         return Ordering(trial.parts, columns, scores, converged=ranker.converged_, chosen=ranker.chosen_)
 
+    def learner(self, trial: DrawnTrial, ordering: Ordering) -> Learner:
+        """Choose on the features as the ranking scales them."""
+        own = trial if self.ranking.scaling is None else replace(trial, parts=ordering.parts)
+        return own.learner(self.classifier)
+
     def identity(self) -> dict[str, Any]:
-        """Name the method, its parameters, the end of its order that is kept, and the rows if not the training rows."""
+        """Name the method, its parameters, which end is kept, and rows and scaling if not the experiment's."""
         parameters = self.ranking.model_dump(mode="json", include=set(self.ranking.parameters()))
-        rows = self.ranking.model_dump(mode="json", include={"ranked_on"})
-        return {"method": self.ranking.method, "parameters": parameters, "order": self.ranking.order} | rows
+        own = self.ranking.model_dump(mode="json", include={"ranked_on", "scaling"})
+        return {"method": self.ranking.method, "parameters": parameters, "order": self.ranking.order} | own
 
     def modules(self) -> tuple[str, ...]:
         """Name the method's module, and how a config's ranking becomes its estimator."""

@@ -95,7 +95,8 @@ def export(experiment: Experiment, label: str, n_features: int) -> Export:
     dataset, config = source.dataset, experiment.config
     rows = np.arange(dataset.n_samples)
     X = known_features(dataset, rows)
-    scaled = fit_scaling(config.scaling, X).transform(X)
+    scaling = ranking.scaling or config.scaling
+    scaled = fit_scaling(scaling, X).transform(X)
     parts = Parts(scaled, dataset.y, scaled[:0], dataset.y[:0], dataset.groups)
     # Of the streams of a split that no trial has.
     drawn = DrawnTrial(experiment, Trial(dataset.n_samples, config.protocol.splits), parts)
@@ -106,7 +107,7 @@ def export(experiment: Experiment, label: str, n_features: int) -> Export:
     seed = int(drawn.stream("ranking", ranking.method).integers(2**31))
     selector = ranking.estimator(**handed, random_state=seed).set_params(n_features_to_select=n_features)
     steps: list[tuple[str, Any]] = [] if sp.issparse(X) else [("columns", table_transformer(dataset))]
-    steps += [("scaling", SCALERS[config.scaling]()), ("selector", selector)]
+    steps += [("scaling", SCALERS[scaling]()), ("selector", selector)]
     steps += [("classifier", learner.estimator if isinstance(learner, EstimatorLearner) else handed["estimator"])]
     asking = [name for name, step in steps if getattr(step, "cross_validates", False)]
     groups = {} if dataset.groups is None else {f"{name}__groups": dataset.groups for name in asking}

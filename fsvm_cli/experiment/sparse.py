@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from fsvm_cli.data.outline import Outline
+    from fsvm_cli.data.scaling import ScalingName
+    from fsvm_cli.mistakes import Location
     from fsvm_cli.spec.classifiers import ExperimentClassifier
     from fsvm_cli.spec.kernels import KernelSpec
     from fsvm_cli.spec.schema import Config
@@ -35,8 +37,11 @@ def mistakes_on_sparse_data(config: Config, data: Outline) -> Iterator[Mistake]:
             able = ", ".join(name for name, kernel in KERNELS.items() if kernel().accepts_sparse)
             reason = f"{advice_on_sparse(data, f'the {dense[0]} kernel takes')}; kernels that take a sparse one: {able}"
             yield Mistake(location, reason)
-    if config.scaling in SHIFTING:
-        yield Mistake(("scaling",), shifts_sparse(config.scaling))
+    scalings: dict[Location, ScalingName] = {("scaling",): config.scaling}
+    scalings |= {("rankings", index, "scaling"): each.scaling or "none" for index, each in enumerate(config.rankings)}
+    for place, scaling in scalings.items():
+        if scaling in SHIFTING:
+            yield Mistake(place, shifts_sparse(scaling))
 
 
 def _kernels_of(classifier: ExperimentClassifier) -> tuple[KernelSpec, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from fsvm_cli.data.scaling import ScalingName
     from fsvm_cli.experiment.competitors import Ordering
     from fsvm_cli.experiment.plan import Experiment, Trial
     from fsvm_cli.ranking.base import Ranker
@@ -123,6 +124,12 @@ class DrawnTrial:
     parts: Parts
     _learners: list[tuple[ExperimentClassifier, Learner]] = field(default_factory=list, init=False)
     _rankers: list[tuple[Ranking, Ranker]] = field(default_factory=list, init=False)
+
+    def scaled(self, scaling: ScalingName) -> DrawnTrial:
+        """Give the trial with features that are scaled by what its training part shows."""
+        fitted = fit_scaling(scaling, self.parts.X_train)
+        X_train, X_test = fitted.transform(self.parts.X_train), fitted.transform(self.parts.X_test)
+        return replace(self, parts=replace(self.parts, X_train=X_train, X_test=X_test))
 
     def stream(self, *purpose: str) -> np.random.Generator:
         """Give the random stream of this split for a purpose."""

@@ -14,7 +14,7 @@ from pydantic import ValidationError, create_model
 from fsvm_cli.documents import StrictModel, as_in_documents
 from fsvm_cli.mistakes import mistakes_of
 
-KEYS_OF_CONFIGS = frozenset({"method", "order", "label", "classifier", "score_threshold", "ranked_on"})
+KEYS_OF_CONFIGS = frozenset({"method", "order", "label", "classifier", "score_threshold", "ranked_on", "scaling"})
 """What the entry of a method in a config says beside its parameters: no parameter may have such a name."""
 
 

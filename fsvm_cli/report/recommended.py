@@ -104,7 +104,9 @@ def _command(config: Config, data: FileSpec, folder: Path, row: Mapping[Any, Any
     settings = _settings(config, str(row["ranking"]))
     if settings is None:
         return None
-    words = ["fsvm", "rank", str(folder / data.file), "--method", str(row["method"]), "--scaling", config.scaling]
+    own = {ranking.label: ranking.scaling for ranking in config.rankings}
+    scaling = own.get(str(row["ranking"])) or config.scaling
+    words = ["fsvm", "rank", str(folder / data.file), "--method", str(row["method"]), "--scaling", scaling]
     said = data.model_dump(mode="json", exclude_defaults=True)
     for option in ("target", "missing", "categorical", "groups", "separator", "encoding", "decimal"):
         words += [f"--{option}", str(said[option])] if option in said else []

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import Field, create_model, model_validator
 
+from fsvm_cli.data.scaling import ScalingName
 from fsvm_cli.documents import StrictModel
 from fsvm_cli.ranking.base import Ranker  # noqa: TC001 - pydantic's fields are made from what stands here
 from fsvm_cli.ranking.parameters import KEYS_OF_CONFIGS
@@ -42,6 +43,12 @@ class Ranking(StrictModel):
         default=None,
         exclude_if=is_absent,
         description="The machine of this ranking and its subsets; that of the experiment if left out.",
+    )
+    scaling: ScalingName | None = Field(
+        default=None,
+        exclude_if=is_absent,
+        description="Scaling of the features for this ranking and its subsets, where the experiment has none; "
+        "that of the experiment if left out.",
     )
     score_threshold: float | None = Field(
         default=None,
@@ -83,7 +90,8 @@ class Ranking(StrictModel):
     def scores_as(self, other: Ranking) -> bool:
         """Whether another ranking gives the features the same scores."""
         alike = self.method == other.method and self.parameters() == other.parameters()
-        return alike and self.classifier == other.classifier and self.ranked_on == other.ranked_on
+        seen_alike = self.ranked_on == other.ranked_on and self.scaling == other.scaling
+        return alike and self.classifier == other.classifier and seen_alike
 
     def estimator(self, **handed: Any) -> Ranker:
         """Build the method's estimator with its parameters and those of `handed` that it takes."""

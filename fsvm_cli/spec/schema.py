@@ -136,7 +136,7 @@ class Config(StrictModel):
     @property
     def shares_classifier(self) -> bool:
         """Whether all rankings have the same machine when they keep all features."""
-        return all(ranking.classifier is None for ranking in self.rankings)
+        return all(ranking.classifier is None and ranking.scaling is None for ranking in self.rankings)
 
     def classifier_of(self, ranking: Ranking) -> ExperimentClassifier:
         """Give the classifier of a ranking; that of the experiment where it has none of its own."""
@@ -165,6 +165,7 @@ class Config(StrictModel):
             self._company(),
             self._shares(),
             self._machines(),
+            self._scalings(),
             self._kernels_of_classes(),
             self._weights_of_classes(),
             self._claims(),
@@ -223,6 +224,18 @@ class Config(StrictModel):
                     f"{ranking.method} ranks with the experiment's support vector machine, and the classifier is a "
                     f"{classifier.type}; rank by another method, or give the classifier a kernel",
                 )
+
+    def _scalings(self) -> Iterator[Mistake]:
+        """Find rankings that would scale what is scaled, or selections that would not know of it."""
+        for place, ranking in enumerate(self.rankings):
+            if ranking.scaling is not None and (
+                self.scaling != "none" or isinstance(self.subsets, RelevanceSubsets) or self.record
+            ):
+                message = (
+                    "a ranking with a scaling of its own is for experiments with 'scaling: none', numbers of features "
+                    "under 'subsets', and no 'record'; leave it out"
+                )
+                yield Mistake(("rankings", place, "scaling"), message)
 
     def _kernels_of_classes(self) -> Iterator[Mistake]:
         """Find methods that train all machines with one kernel, where classes have their own."""
