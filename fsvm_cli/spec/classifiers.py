@@ -201,6 +201,12 @@ class Classifier(KernelSpec):
     C: Annotated[float, Field(gt=0)] = Field(description="Upper bound of alpha, the price of a margin violation.")
     tolerance: Annotated[float, Field(gt=0, lt=1)] = Field(default=1e-6, description="Relative duality gap to reach.")
     solver: Solver = Field(default="auto", description="Solver of the dual problem.")
+    cache_mb: Annotated[float, Field(gt=0)] | None = Field(
+        default=None,
+        exclude_if=is_absent,
+        description="Megabytes for kernel values where the solver is decomposition, as auto is on more than 10,000 "
+        "rows; a quarter of the free memory if left out.",
+    )
     tune: TuneSteps | None = Field(
         default=None,
         exclude_if=is_absent,
@@ -233,7 +239,14 @@ class Classifier(KernelSpec):
         if isinstance(self.class_weight, dict):
             weights = {class_names.index(name): weight for name, weight in self.class_weight.items()}
         return Machine(
-            self.kernel_object(), self.C, self.tolerance, self.solver, own or None, self.output_scaling, weights
+            self.kernel_object(),
+            self.C,
+            self.tolerance,
+            self.solver,
+            own or None,
+            self.output_scaling,
+            weights,
+            cache_mb=self.cache_mb,
         )
 
     def learner(self, class_names: Sequence[str], random_state: int) -> Learner:  # noqa: ARG002 - nothing is drawn

@@ -78,7 +78,7 @@ class KernelMachine(ClassifierMixin, BaseEstimator):
         values = np.empty((len(self.dual_coef_), X.shape[0]))
         for kernel in dict.fromkeys(self.machine_kernels_):
             own = [m for m, of_machine in enumerate(self.machine_kernels_) if of_machine == kernel]
-            values[own] = kernel.expansion(self.support_vectors_, X, self.dual_coef_[own])
+            values[own] = kernel.expansion_in_blocks(self.support_vectors_, X, self.dual_coef_[own])
         values += self.intercept_[:, None]
         scaled: Array = values * self.output_factors_[:, None]
         return scaled

@@ -79,8 +79,9 @@ def solve(
         If a parameter is out of range, `alpha0` is infeasible, or the solver cannot take the problem.
     """
     check_options(tolerance, solver)
-    if solver == "feature-space":
-        raise ValueError("solver 'feature-space' takes samples, not their Gram matrix: see `LinearProblem`")
+    if solver in {"feature-space", "decomposition"}:
+        form = "LinearProblem" if solver == "feature-space" else "KernelProblem"
+        raise ValueError(f"solver '{solver}' takes samples, not their Gram matrix: see `{form}`")
     start = np.zeros(len(problem.y)) if alpha0 is None else _checked_start(problem, alpha0)
     best: DualSolution | None = None
     steps = 0

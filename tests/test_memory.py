@@ -1,0 +1,44 @@
+"""How much memory is said to be free, and what is said where it is not enough."""
+
+from __future__ import annotations
+
+import pytest
+
+from fsvm_cli import memory
+from fsvm_cli.memory import UNKNOWN, check_room_for_pairs, free_memory
+
+
+@pytest.fixture
+def system(tmp_path, monkeypatch):
+    """A system that tells nothing, whose files a test may write."""
+    monkeypatch.setattr(memory, "_MEMORY_TABLE", tmp_path / "meminfo")
+    monkeypatch.setattr(memory, "_GROUP", tmp_path)
+    return tmp_path
+
+
+def test_the_least_of_what_the_system_and_the_group_leave_counts(system):
+    (system / "meminfo").write_text("MemTotal: 4000 kB\nMemAvailable: 3000 kB\n")
+    assert free_memory() == 3000 * 1024
+    (system / "memory.max").write_text("2000000\n")
+    (system / "memory.current").write_text("500000\n")
+    assert free_memory() == 1_500_000
+    (system / "memory.max").write_text("max\n")
+    assert free_memory() == 3000 * 1024
+
+
+def test_a_system_that_does_not_tell_is_taken_to_have_some(system, monkeypatch):
+    monkeypatch.setattr(memory.os, "sysconf", {"SC_PHYS_PAGES": 1000, "SC_PAGE_SIZE": 4096}.__getitem__, raising=False)
+    assert free_memory() == 2_048_000
+    monkeypatch.delattr(memory.os, "sysconf")
+    assert free_memory() == UNKNOWN
+
+
+def test_too_many_rows_are_refused_with_what_fits(system):
+    (system / "meminfo").write_text("MemAvailable: 1000000 kB\n")
+    check_room_for_pairs("a method", 10_000, 1, "or leave it")
+    with pytest.raises(
+        ValueError,
+        match=r"a method holds 2 matrices of all pairs of rows: 10,000 rows take 1.6 GB, and "
+        r"1.0 GB are free, enough for 8,000 rows; draw fewer rows, or leave it",
+    ):
+        check_room_for_pairs("a method", 10_000, 2, "or leave it")
