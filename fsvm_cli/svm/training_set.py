@@ -150,9 +150,8 @@ def training_set(kernel: Kernel, X: Any, solver: Solver, cache_mb: float | None 
     if needs_a_cache(X.shape[0], solver):
         megabytes = PART_OF_FREE_MEMORY * free_memory() / MEGABYTE if cache_mb is None else cache_mb
         return CachedTrainingSet(kernel, X, megabytes)
-    check_room_for_pairs(
-        f"solver '{solver}'", X.shape[0], MATRICES, "take solver 'decomposition', which keeps few, or a linear kernel"
-    )
+    instead = "leave the solver to 'auto', which then holds none, or take the linear kernel"
+    check_room_for_pairs(f"solver '{solver}'", X.shape[0], MATRICES, instead)
     return GramTrainingSet(kernel.gram(X, X))
 
 

@@ -46,6 +46,9 @@ class Ascent:
     ----------
     rounds : int
         Working sets so far.
+    terms, moved : int and float
+        Products of coefficients, or of their changes, with kernel values in a residual since the residuals were last
+        computed anew, and the sum of the magnitudes of these coefficients and changes.
     """
 
     def __init__(self, problem: KernelProblem, alpha: Array, n_bytes: int) -> None:
@@ -74,6 +77,7 @@ class Ascent:
         """Go on with these samples alone, from their residuals, and with an empty cache."""
         self._active, self._samples = active, self.problem.X[active]
         self._own, self._r = self._c[active], residuals
+        self.terms, self.moved = int(np.count_nonzero(self._c)), float(np.abs(self._c).sum())
         self._lower, self._upper = (bound[active] for bound in self._bounds)
         self._last = np.array([], dtype=np.intp)
         self._cache = RowCache(len(active), self.n_bytes)
@@ -103,6 +107,10 @@ class Ascent:
             self._reconstruct()
         highest, lowest = self._extremes()
         return highest - lowest
+
+    def forget(self) -> None:
+        """Give the memory of the cache back; the ascent cannot go on."""
+        del self._cache
 
     def _rounding(self) -> float:
         """Return the violation that rounding may leave; without it, some sets would go on for ever."""
@@ -141,6 +149,7 @@ class Ascent:
         change = np.zeros(len(self._cache))
         change[slots] = moved - start
         subtract_rows(self._r, self._cache.values, change)
+        self.terms, self.moved = self.terms + int(np.count_nonzero(change)), self.moved + float(np.abs(change).sum())
         self._r[members] -= self.problem.ridge * (moved - start)
         self._own[members] = moved
         return bool(change.any())
@@ -166,11 +175,6 @@ class Ascent:
         self._lower, self._upper = self._lower[kept], self._upper[kept]
 
     def _reconstruct(self) -> None:
-        """Bring the samples that rest back, with residuals that are computed anew."""
+        """Bring the samples that rest back; all residuals are computed anew."""
         self._c[self._active] = self._own
-        residuals = np.empty(len(self._c))
-        residuals[self._active] = self._r
-        resting = np.setdiff1d(np.arange(len(self._c)), self._active, assume_unique=True)
-        own = self._c[resting]
-        residuals[resting] = self.problem.y[resting] - self.problem.outputs(self._c, resting) - self.problem.ridge * own
-        self._activate(np.arange(len(self._c)), residuals)
+        self._activate(np.arange(len(self._c)), self.problem.residuals(self._c))

@@ -155,6 +155,24 @@ class KernelProblem(ImplicitProblem):
         shrinkage = self.ridge * coefficients
         return Residuals(values - shrinkage, error + EPSILON * (np.abs(values) + 2.0 * np.abs(shrinkage)))
 
+    def residuals_known(self, values: Array, terms: int, total: float) -> Residuals:
+        """Return residuals that were summed up on the way, with a bound on their errors that costs nothing.
+
+        No kernel value is larger than L, the largest on the diagonal, if the kernel is positive semidefinite. So no
+        partial sum is beyond 1 + L total, and each of the terms rounds by no more than a last digit of it.
+
+        Parameters
+        ----------
+        values : (n,) array
+        terms : int
+            Products of a coefficient, or of its change, and a kernel value that have been added up.
+        total : float
+            The sum of the magnitudes of these coefficients and changes.
+        """
+        largest = (self.largest_kernel_value() + self.ridge) * (1.0 + 4.0 * EPSILON)
+        error = 2.0 * (terms + 2) * EPSILON * (1.0 + largest * total)
+        return Residuals(values, np.full(len(values), error))
+
     def _expanded(self, support: Rows, coefficients: Array, rows: Rows) -> Array:
         """Return the outputs of some samples from the coefficients of those that have any."""
         outputs = np.zeros(len(rows))

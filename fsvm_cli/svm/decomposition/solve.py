@@ -100,19 +100,21 @@ class _Search:
         """Go on to a violation; return a solution where the optimum is reached, or the goal is within the tolerance."""
         self.ascent = self.ascent or Ascent(self.problem, self.alpha, self.n_bytes)
         self._rise(self.ascent, goal)
-        if self._has_room_for_newton_steps() and (found := self._newton_steps(self.ascent.residuals)):
+        if self._has_room_for_newton_steps() and (found := self._newton_steps(self.ascent)):
             return found
         return self._certified() if goal < self.tolerance or self.is_unbounded() else None
 
-    def _newton_steps(self, residuals: Array) -> DualSolution | None:
+    def _newton_steps(self, ascent: Ascent) -> DualSolution | None:
         """Go on to the optimum; return a solution where it is reached, the best where rounding keeps it from its gap.
 
         Where C is large, so is the loss by a violation. And values of one pair that stand in other blocks differ in
         their last digits: where the gap is missed, the steps go on from residuals that are computed anew.
         """
-        self.ascent = None  # the memory is that of the cache
+        known: Array | None = ascent.residuals
+        terms, moved = ascent.terms, ascent.moved
+        ascent.forget()  # the memory is that of the cache
+        self.ascent = None
         best: DualSolution | None = None
-        known: Array | None = residuals
         for tightening in range(TIGHTENINGS):
             ended = optimise_by_working_sets(
                 self.problem,
@@ -121,10 +123,11 @@ class _Search:
                 largest_set=self.largest_set,
                 residuals=known,
             )
-            self.alpha, self.steps, known = ended.alpha, self.steps + ended.rounds, None
+            self.alpha, self.steps = ended.alpha, self.steps + ended.rounds
             if not ended.optimal and best is None:
                 return None
-            found = self._certified()
+            summed = (ended.residuals, terms + ended.terms, moved + ended.moved) if known is not None else None
+            found, known = self._certified(summed), None
             best = found if best is None or found.duality_gap < best.duality_gap else best
             if best.converged or not ended.optimal:
                 break
@@ -146,7 +149,12 @@ class _Search:
         n_free = int(np.count_nonzero((self.alpha > 0.0) & (self.alpha < self.problem.C)))
         return n_free < self.largest_set
 
-    def _certified(self) -> DualSolution:
-        alpha = on_bounds(self.problem, self.alpha)
-        bias, gap, objective = certificate(self.problem, alpha, self.tolerance)
+    def _certified(self, summed: tuple[Array, int, float] | None = None) -> DualSolution:
+        """Return the point with its certificate, by residuals that are at hand if their errors are small enough."""
+        problem, alpha = self.problem, on_bounds(self.problem, self.alpha)
+        gap = np.inf
+        if summed is not None and problem.kernel.positive_semidefinite and np.array_equal(alpha, self.alpha):
+            bias, gap, objective = certificate(problem, alpha, self.tolerance, problem.residuals_known(*summed))
+        if not gap <= self.tolerance:
+            bias, gap, objective = certificate(problem, alpha, self.tolerance)
         return DualSolution(alpha, bias, objective, gap, self.steps, "decomposition", gap <= self.tolerance)

@@ -33,11 +33,18 @@ class WorkingSets(NamedTuple):
     rounds : int
     optimal : bool
         Whether no sample violates its condition any more.
+    residuals : (n,) array
+        At alpha.
+    terms, moved : int and float
+        Coefficients that changed, and the sum of what they changed by, over all rounds.
     """
 
     alpha: Array
     rounds: int
     optimal: bool
+    residuals: Array
+    terms: int
+    moved: float
 
 
 class Part(NamedTuple):
@@ -82,17 +89,19 @@ def optimise_by_working_sets(
     lower, upper = signed_bounds(problem)
     max_violation = VIOLATION * tolerance
     residuals = problem.residuals(coefficients) if residuals is None else residuals
-    for done in range(rounds):
+    done, terms, moved, optimal = 0, 0, 0.0, False
+    while done < rounds:
         members, optimal = _working_set(problem, coefficients, residuals, (lower, upper), max_violation)
         if optimal or len(members) > largest_set:
-            return WorkingSets(np.abs(coefficients), done, optimal)
+            break
         part = Part(coefficients[members], residuals[members], lower[members], upper[members])
-        moved, solved = optimise_part(problem, problem.block(members), part, 0.1 * max_violation)
-        coefficients[members] = moved
+        coefficients[members], solved = optimise_part(problem, problem.block(members), part, 0.1 * max_violation)
+        change = coefficients[members] - part.coefficients
+        done, terms, moved = done + 1, terms + int(np.count_nonzero(change)), moved + float(np.abs(change).sum())
+        residuals = problem.residuals_after(residuals, coefficients, members, change)
         if not solved:
             break
-        residuals = problem.residuals_after(residuals, coefficients, members, moved - part.coefficients)
-    return WorkingSets(np.abs(coefficients), done + 1, optimal=False)
+    return WorkingSets(np.abs(coefficients), done, optimal, residuals, terms, moved)
 
 
 def signed_bounds(problem: ImplicitProblem) -> tuple[Array, Array]:

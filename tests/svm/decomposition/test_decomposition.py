@@ -10,7 +10,11 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
+from sklearn.base import clone
 
+from fsvm_cli.ranking.gradient_angle import GradientAngle
+from fsvm_cli.ranking.infoprop import Infoprop
+from fsvm_cli.ranking.rfe import RecursiveFeatureElimination
 from fsvm_cli.svm import (
     SVM,
     Anova,
@@ -25,6 +29,7 @@ from fsvm_cli.svm import (
     UnitDiagonal,
     WeightedSum,
     duality_gap,
+    grid_search,
     solve,
 )
 from fsvm_cli.svm.decomposition.ascent import Ascent
@@ -357,3 +362,46 @@ def test_outputs_in_blocks_are_those_in_one_piece(monkeypatch):
         monkeypatch.setattr(f"fsvm_cli.svm.kernels.{module}.MANY_PAIRS", 200)
     np.testing.assert_allclose(machine.decision_function(X), whole, atol=1e-13)
     np.testing.assert_allclose(machine.input_gradient(X), gradients, atol=1e-13)
+
+
+def test_residuals_that_were_summed_on_the_way_lie_within_their_bound():
+    rng = np.random.default_rng(3)
+    X, y = rng.integers(-3000, 3000, (60, 3)) * 2.0**-8, np.where(rng.random(60) < 0.5, 1.0, -1.0)
+    problem = KernelProblem(Linear(), X, y, 1e3)
+    ascent = Ascent(problem, np.zeros(60), 8 * 60 * 8)
+    ascent.rise(1e-3, 300)
+    found = problem.residuals_known(ascent.residuals, ascent.terms, ascent.moved)
+    exact = problem.bounded_residuals(ascent.alpha, sharp=True)
+    assert ascent.terms >= np.count_nonzero(ascent.alpha)
+    assert (np.abs(found.values - exact.values) <= found.error + exact.error).all()
+    assert np.abs(found.values - exact.values).max() > 0.0
+
+
+@pytest.mark.parametrize(
+    ("who", "work"),
+    [
+        ("solver 'smo'", lambda X, y: SVM(Gaussian(1.0), solver="smo").fit(X, y)),
+        ("rfe with the gaussian kernel", lambda X, y: RecursiveFeatureElimination(Gaussian(1.0)).fit(X, y)),
+        (
+            "tuning",
+            lambda X, y: grid_search([Linear()], [1.0], X, y, [(np.arange(40), np.arange(40, 60))], n_classes=2),
+        ),
+    ],
+)
+def test_work_that_holds_matrices_says_for_how_many_rows_there_is_memory(monkeypatch, who, work):
+    monkeypatch.setattr("fsvm_cli.memory.free_memory", lambda: 20_000)
+    X, y = two_classes(60, 3)
+    with pytest.raises(ValueError, match=rf"{who} holds \d matrices .* enough for \d+ rows; draw fewer rows, "):
+        work(X, (y > 0).astype(int))
+
+
+@pytest.mark.parametrize("method", [GradientAngle, Infoprop])
+def test_rankings_are_the_same_within_a_bounded_memory(method):
+    X, y = two_classes(120, 4)
+    dense = method(Gaussian(4.0), solver="smo")
+    if method is Infoprop:
+        dense.set_params(random_state=0)
+    dense.fit(X, y)
+    cached = clone(dense).set_params(solver="decomposition", cache_mb=0.02).fit(X, y)
+    assert cached.converged_
+    np.testing.assert_allclose(cached.scores_, dense.scores_, atol=1e-6)
