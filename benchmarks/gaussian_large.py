@@ -23,7 +23,7 @@ N_FEATURES = 22
 CACHE_MB = 500.0
 TOLERANCE = 1e-6
 """Relative duality gap that both are asked for."""
-STOPPING = (1e-3, 1e-4, 1e-5)
+STOPPING = (1e-3, 1e-5)
 """Of the peer, which measures violations: the first, of which 1e-3 is its default, that leaves no larger gap."""
 
 

@@ -39,8 +39,8 @@ class Ascent:
     problem : KernelProblem
     alpha : (n,) array
         A feasible point.
-    n_bytes : int
-        Memory of the cache.
+    memory : (n_values,) array
+        Of the cache; see `RowCache`.
 
     Attributes
     ----------
@@ -51,8 +51,9 @@ class Ascent:
         computed anew, and the sum of the magnitudes of these coefficients and changes.
     """
 
-    def __init__(self, problem: KernelProblem, alpha: Array, n_bytes: int) -> None:
-        self.problem, self.n_bytes, self.rounds = problem, n_bytes, 0
+    def __init__(self, problem: KernelProblem, alpha: Array, memory: Array) -> None:
+        self.problem, self.rounds = problem, 0
+        self._memory = memory
         self._c = problem.y * alpha
         self._bounds = signed_bounds(problem)
         self._activate(np.arange(len(problem.y)), problem.residuals(self._c))
@@ -80,7 +81,7 @@ class Ascent:
         self.terms, self.moved = int(np.count_nonzero(self._c)), float(np.abs(self._c).sum())
         self._lower, self._upper = (bound[active] for bound in self._bounds)
         self._last = np.array([], dtype=np.intp)
-        self._cache = RowCache(len(active), self.n_bytes)
+        self._cache = RowCache(len(active), self._memory)
 
     def rise(self, max_violation: float, rounds: int) -> float:
         """Take working sets until the largest violation is within the bound; return it, of all samples.
@@ -107,10 +108,6 @@ class Ascent:
             self._reconstruct()
         highest, lowest = self._extremes()
         return highest - lowest
-
-    def forget(self) -> None:
-        """Give the memory of the cache back; the ascent cannot go on."""
-        del self._cache
 
     def _rounding(self) -> float:
         """Return the violation that rounding may leave; without it, some sets would go on for ever."""
@@ -142,7 +139,7 @@ class Ascent:
     def _optimise(self, members: Rows, max_violation: float) -> bool:
         """Move the coefficients of a working set to their optimum, let all residuals follow; return if any moved."""
         slots = self._cache.fetch(members, self._compute)
-        gram = self._cache.values[slots[:, None], members]
+        gram = self.problem.block(self._active[members])  # faster than to pick it out of rows so long
         start = self._own[members]
         part = Part(start, self._r[members], self._lower[members], self._upper[members])
         moved, _ = optimise_part(self.problem, gram, part, max_violation)

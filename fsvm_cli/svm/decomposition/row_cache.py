@@ -19,6 +19,14 @@ LEAST_ROWS = 2
 """Two coefficients must move together, for their sum is fixed."""
 
 
+def memory_for_rows(n: int, n_bytes: int) -> Array:
+    """Return memory for rows of n values: so many bytes, but no less than two rows take, and no more than all.
+
+    One piece serves one cache after the other: the first use of fresh memory takes as long as some kernel values.
+    """
+    return np.empty(min(max(n_bytes // 8, LEAST_ROWS * n), n * n))
+
+
 class RowCache:
     """Rows of a square matrix of which no more are kept than fit into a given memory.
 
@@ -26,8 +34,8 @@ class RowCache:
     ----------
     n : int
         Rows and columns of the matrix.
-    n_bytes : int
-        Memory of the rows; there is room for two of them in any case.
+    memory : (n_values,) array
+        Room for two rows at least; what it holds is lost.
 
     Attributes
     ----------
@@ -37,10 +45,9 @@ class RowCache:
         Rows that had to be computed so far.
     """
 
-    def __init__(self, n: int, n_bytes: int) -> None:
-        capacity = min(max(n_bytes // (8 * n), LEAST_ROWS), n)
+    def __init__(self, n: int, memory: Array) -> None:
         self.n_computed = 0
-        self._arrange(np.empty(capacity * n), n)
+        self._arrange(memory, n)
 
     def _arrange(self, memory: Array, n: int) -> None:
         """Lay empty slots for rows of n values into the memory."""

@@ -34,7 +34,7 @@ from fsvm_cli.svm import (
 )
 from fsvm_cli.svm.decomposition.ascent import Ascent
 from fsvm_cli.svm.decomposition.problem import KernelProblem
-from fsvm_cli.svm.decomposition.row_cache import RowCache
+from fsvm_cli.svm.decomposition.row_cache import RowCache, memory_for_rows
 from fsvm_cli.svm.decomposition.solve import solve_by_decomposition
 from fsvm_cli.svm.training_set import CachedTrainingSet, GramTrainingSet, training_set
 
@@ -204,7 +204,7 @@ def test_samples_rest_and_come_back(monkeypatch):
     monkeypatch.setattr("fsvm_cli.svm.decomposition.ascent.LARGEST_SET", 16)
     X, y = two_classes(400, 3)
     problem = KernelProblem(Gaussian(3.0), X, y, 1.0)
-    ascent, seen = Ascent(problem, np.zeros(400), 8 * 400 * 20), []
+    ascent, seen = Ascent(problem, np.zeros(400), np.empty(400 * 20)), []
     compute = ascent._compute
     monkeypatch.setattr(ascent, "_compute", lambda *given: (seen.append(given[1].shape[1]), compute(*given)))
     violation = ascent.rise(1e-8, 20_000)
@@ -225,7 +225,7 @@ def test_the_cache_keeps_what_was_used_last_and_moves_what_stays():
         out[slots] = matrix[rows][:, kept]
 
     kept = np.arange(10)
-    cache = RowCache(10, 8 * 10 * 3)
+    cache = RowCache(10, np.empty(10 * 3))
     assert len(cache) == 3
     for wanted in ([0, 1], [2], [0], [3, 0]):
         rows = np.array(wanted)
@@ -239,6 +239,25 @@ def test_the_cache_keeps_what_was_used_last_and_moves_what_stays():
     slots = cache.fetch(np.array([0, 1, 3]), compute)
     assert computed == [0, 1, 2, 3, 3]
     np.testing.assert_array_equal(cache.values[slots], matrix[np.array([0, 3, 3])][:, kept])
+
+
+def test_memory_is_for_two_rows_at_least_and_for_all_at_most():
+    assert [len(memory_for_rows(10, n_bytes)) for n_bytes in (1, 800 - 8, 10**9)] == [20, 99, 100]
+
+
+def test_a_machine_grows_from_a_part_of_the_samples(monkeypatch):
+    X, y = two_classes(400, 3)
+    y[5:395] = -1.0  # the rare class is in every part
+    kernel, sizes = Gaussian(3.0), []
+    expected = solve(DualProblem(kernel.gram(X, X), y, 1.0))
+    monkeypatch.setattr("fsvm_cli.svm.decomposition.solve.LEAST_PART", 50)
+    begin = Ascent.__init__
+    monkeypatch.setattr(
+        Ascent, "__init__", lambda self, *given: (sizes.append(len(given[0].y)), begin(self, *given))[1]
+    )
+    found = solve_by_decomposition(KernelProblem(kernel, X, y, 1.0), cache_mb=ROOMY)
+    assert sizes == [100, 200, 400]
+    np.testing.assert_allclose(found.alpha, expected.alpha, atol=1e-6)
 
 
 def test_bounds_of_each_sample_are_kept():
@@ -368,7 +387,7 @@ def test_residuals_that_were_summed_on_the_way_lie_within_their_bound():
     rng = np.random.default_rng(3)
     X, y = rng.integers(-3000, 3000, (60, 3)) * 2.0**-8, np.where(rng.random(60) < 0.5, 1.0, -1.0)
     problem = KernelProblem(Linear(), X, y, 1e3)
-    ascent = Ascent(problem, np.zeros(60), 8 * 60 * 8)
+    ascent = Ascent(problem, np.zeros(60), np.empty(60 * 8))
     ascent.rise(1e-3, 300)
     found = problem.residuals_known(ascent.residuals, ascent.terms, ascent.moved)
     exact = problem.bounded_residuals(ascent.alpha, sharp=True)
