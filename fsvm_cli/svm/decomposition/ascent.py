@@ -83,19 +83,21 @@ class Ascent:
         self._last = np.array([], dtype=np.intp)
         self._cache = RowCache(len(active), self._memory)
 
-    def rise(self, max_violation: float, rounds: int) -> float:
-        """Take working sets until the largest violation is within the bound; return it, of all samples.
+    def rise(self, max_violation: float, rounds: int, *, of_all: bool = True) -> float:
+        """Take working sets until the largest violation is within the bound; return it.
 
         Parameters
         ----------
         max_violation : float
         rounds : int
             Working sets at most.
+        of_all : bool
+            Whether those that rest must not violate their conditions either, and none rests in the end.
         """
         for done in range(rounds):
             highest, lowest = self._extremes()
             if highest - lowest <= max(max_violation, self._rounding()):
-                if len(self._active) == len(self._c):
+                if len(self._active) == len(self._c) or not of_all:
                     return highest - lowest
                 self._reconstruct()
                 continue
@@ -104,7 +106,7 @@ class Ascent:
             self.rounds += 1
             if not self._optimise(self._working_set(highest, lowest), INNER * (highest - lowest)):
                 break
-        if len(self._active) < len(self._c):
+        if of_all and len(self._active) < len(self._c):
             self._reconstruct()
         highest, lowest = self._extremes()
         return highest - lowest

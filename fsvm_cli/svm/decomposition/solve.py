@@ -106,7 +106,7 @@ def _grown(problem: KernelProblem, memory: Array) -> Array:
                 problem.kernel, problem.X[rows], problem.y[rows], problem.C[rows], problem.equality, problem.ridge
             )
             ascent = Ascent(own, alpha[rows], memory)
-            ascent.rise(OF_A_PART, ROUNDS)
+            ascent.rise(OF_A_PART, ROUNDS, of_all=False)
             alpha[rows] = ascent.alpha
     return alpha
 
