@@ -113,6 +113,7 @@ class AutomaticRelevance(TunedByEvidence, Ranker):
     """
 
     method = "ard"
+    pair_matrices = 8
     scores_are_shares = True
     handed_down = frozenset({"random_state"})
 

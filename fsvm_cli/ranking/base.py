@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from fsvm_cli.magnitudes import check_magnitudes, feature_called, refusing_overflow
+from fsvm_cli.memory import check_room_for_pairs
 from fsvm_cli.ranking.parameters import NamedMethod
 from fsvm_cli.ranking.selector import Selector
 from fsvm_cli.svm.threads import one_blas_thread
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+INSTEAD = "take gradient-angle, which holds none, or a filter such as fisher"
+"""Ways out where a method holds matrices of all pairs of samples for which there is no memory."""
 RELATIVE_ROUNDING = 1e-9
 """What another processor may change in a score, relative to it, with room to spare: measured were 3e-11."""
 
@@ -112,6 +115,9 @@ class Ranker(NamedMethod, Selector, BaseEstimator):
     accepts_sparse: ClassVar[bool] = False
     """Whether `_scores` takes a CSR matrix as it is; other methods refuse one, because most would fill it."""
 
+    pair_matrices: ClassVar[int] = 0
+    """Matrices of all pairs of samples that the method holds at a time, 0 where none need be."""
+
     n_features_to_select: int | None = field(default=None, kw_only=True)
 
     @classmethod
@@ -167,6 +173,8 @@ class Ranker(NamedMethod, Selector, BaseEstimator):
         if not 1 <= n_selected <= n_features:
             raise ValueError(f"n_features_to_select is {n_selected}; X has {n_features} features")
         check_magnitudes(X, self._given_names())
+        if self.pair_matrices:
+            check_room_for_pairs(self.method, X.shape[0], self.pair_matrices, INSTEAD)
         self.converged_ = True
         self.chosen_: dict[str, float | int | str] = {}
         self.diagnostics_: dict[str, dict[str, NDArray[Any]]] = {}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 from annotated_types import Ge
 
-from fsvm_cli.ranking.machine_ranker import WeightedMachineRanker
+from fsvm_cli.ranking.machine_ranker import ManySamplesRanker
 from fsvm_cli.svm import fit_one_vs_rest
 from fsvm_cli.svm.one_vs_rest import TIE_TOLERANCES
 from fsvm_cli.svm.training_set import training_set
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-class GradientAngle(WeightedMachineRanker):
+class GradientAngle(ManySamplesRanker):
     """How closely the decision function's gradient follows each axis, near the decision boundary.
 
     With g the decision function of a machine, and the mean taken over the points x_i near its margin,
@@ -42,8 +42,13 @@ class GradientAngle(WeightedMachineRanker):
     tolerance : float, default=1e-6
         Relative duality gap of the machines.
     solver : str, default="auto"
+        Which "auto" takes: "feature-space" for the linear kernel on more than 5,000 samples (dense, and four for each
+        feature), "decomposition" for others on more than 10,000, else the Gram matrix.
     class_weight : mapping of class label to float, "balanced", or None, default=None
         What C is multiplied by for the samples of a class; "balanced" is n / (n_classes * samples of the class).
+    cache_mb : float or None, default=None
+        Megabytes for kernel values where the solver is "decomposition", as "auto" is on more than 10,000 samples; a
+        quarter of the free memory where None.
     n_features_to_select : int or None, default=None
         Size of the selected subset; half of the features where None.
 
@@ -80,7 +85,7 @@ class GradientAngle(WeightedMachineRanker):
 
     def _scores(self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:
         kernel, bounds = self.kernel_object(X), self.bounds(y)
-        training = training_set(kernel, X, self.solver)
+        training = training_set(kernel, X, self.solver, self.cache_mb)
         machines = fit_one_vs_rest(
             training, y, bounds, n_classes, tolerance=self.tolerance, solver=self.solver, on_failure="flag"
         )

@@ -15,7 +15,7 @@ from fsvm_cli.evaluation.splits import random_group_split
 from fsvm_cli.information import indicator_credits
 from fsvm_cli.magnitudes import value_ranges
 from fsvm_cli.ranking.leaking_ranker import LeakingRanker
-from fsvm_cli.ranking.machine_ranker import WeightedMachineRanker
+from fsvm_cli.ranking.machine_ranker import ManySamplesRanker
 from fsvm_cli.svm import SVM, Kernel
 from fsvm_cli.svm.one_vs_rest import TIE_TOLERANCES, OutputScaling
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from fsvm_cli.evaluation.folds import Fold
 
 
-class Infoprop(WeightedMachineRanker, LeakingRanker):
+class Infoprop(ManySamplesRanker, LeakingRanker):
     """How much of what a classifier says about the class is owed to each feature, in bits.
 
     The confusion matrix of the machines, one against the rest, has the information H, of which class indicator r
@@ -61,8 +61,13 @@ class Infoprop(WeightedMachineRanker, LeakingRanker):
     tolerance : float, default=1e-6
         Relative duality gap of the machines.
     solver : str, default="auto"
+        Which "auto" takes: "feature-space" for the linear kernel on more than 5,000 samples (dense, and four for each
+        feature), "decomposition" for others on more than 10,000, else the Gram matrix.
     class_weight : mapping of class label to float, "balanced", or None, default=None
         What C is multiplied by for the samples of a class; "balanced" is n / (n_classes * samples of the class).
+    cache_mb : float or None, default=None
+        Megabytes for kernel values where the solver is "decomposition", as "auto" is on more than 10,000 samples; a
+        quarter of the free memory where None.
     class_kernels : mapping of class label to Kernel, optional
         Kernels of the machines of single classes, where they differ from `kernel`.
     output_scaling : {"none", "times-margin", "divided-by-margin"}, default="none"
@@ -109,7 +114,7 @@ class Infoprop(WeightedMachineRanker, LeakingRanker):
     cross_validates = True
     accepts_sparse = True
     leaks_where: ClassVar[Mapping[str, Any]] = {"credit_on": "test"}
-    handed_down = WeightedMachineRanker.handed_down | {"class_kernels", "output_scaling", "random_state"}
+    handed_down = ManySamplesRanker.handed_down | {"class_kernels", "output_scaling", "random_state"}
 
     credit_on: Literal["validation", "cross-validation", "test"] = "validation"
     validation_fraction: Annotated[float, Gt(0), Lt(1)] = 0.3
@@ -164,6 +169,7 @@ class Infoprop(WeightedMachineRanker, LeakingRanker):
             on_failure="flag",
             class_kernels=self.class_kernels,
             output_scaling=self.output_scaling,
+            cache_mb=self.cache_mb,
         ).fit(X, y, self.weights(y))
         self.converged_ = self.converged_ and bool(svm.converged_.all())
         return svm

@@ -142,6 +142,7 @@ class KernelParameterDescent(MachineRanker):
     """
 
     method = "kpd"
+    pair_matrices = 6
     handed_down = MachineRanker.handed_down | {"random_state"}
     cross_validates = True
 

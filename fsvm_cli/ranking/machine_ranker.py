@@ -63,3 +63,18 @@ class WeightedMachineRanker(MachineRanker):
     def weights(self, y: NDArray[np.intp]) -> NDArray[np.float64] | None:
         """Return what C is multiplied by for each sample, shape (n_samples,); None where classes have no weights."""
         return None if self.class_weight is None else weighted_bounds(1.0, self.classes_[y], self.class_weight)
+
+
+class ManySamplesRanker(WeightedMachineRanker):
+    """A ranking method whose machines need no matrix of all pairs of samples.
+
+    Parameters
+    ----------
+    cache_mb : float or None, default=None
+        Megabytes for kernel values where the solver is "decomposition", as "auto" is on more than 10,000 samples; a
+        quarter of the free memory where None.
+    """
+
+    handed_down = WeightedMachineRanker.handed_down | {"cache_mb"}
+
+    cache_mb: float | None = field(default=None, kw_only=True)

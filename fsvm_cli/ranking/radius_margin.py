@@ -99,6 +99,7 @@ class RadiusMargin(BoundRanker):
     """
 
     method = "radius-margin"
+    pair_matrices = 6
 
     def _bounds(
         self, gram: NDArray[np.float64], labels: NDArray[np.float64], machines: Sequence[DualSolution]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fsvm_cli.memory import check_room_for_pairs
 from fsvm_cli.ranking.rfe_steps import (
     decision_values,
     drop_feature,
@@ -39,6 +40,9 @@ ROUNDS = 50
 """Trainings of one machine at most, the last of them on all samples: one that misses its gap may go on for ever."""
 RECOMPUTE_BELOW = 0.25
 """A sum over features that has fallen to this part of itself is computed afresh: subtractions leave their rounding."""
+
+PAIR_MATRICES = 3
+"""Matrices of all pairs of samples that machines with a kernel hold: sums over features, kernel values, a factor."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,6 +100,12 @@ class KernelMachines(Machines):
 
     def __init__(self, problem: EliminationProblem) -> None:
         super().__init__(problem)
+        check_room_for_pairs(
+            f"rfe with the {problem.kernel.name} kernel",
+            len(problem.X),
+            PAIR_MATRICES,
+            "take the linear kernel, which needs none, or gradient-angle",
+        )
         self.alphas = np.zeros(problem.labels.shape)
         self._sum_up()
 

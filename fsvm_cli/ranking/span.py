@@ -100,6 +100,7 @@ class Span(BoundRanker):
     """
 
     method = "span"
+    pair_matrices = 7
 
     sharpness: Annotated[float, Gt(0)] = 5.0
     regularisation: Annotated[float, Gt(0)] = 0.1

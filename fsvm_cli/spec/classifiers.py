@@ -207,6 +207,12 @@ class Classifier(KernelSpec):
         description="Iterations after which libsvm stops, wherever it is then: machines that are not at their optimum, "
         "to see what comes of them. Their duality gap is a measure, and they count as converged.",
     )
+    cache_mb: Annotated[float, Field(gt=0)] | None = Field(
+        default=None,
+        exclude_if=is_absent,
+        description="Megabytes for kernel values where the solver is decomposition, as auto is on more than 10,000 "
+        "rows; a quarter of the free memory if left out.",
+    )
     tune: TuneSteps | None = Field(
         default=None,
         exclude_if=is_absent,
@@ -239,7 +245,16 @@ class Classifier(KernelSpec):
         if isinstance(self.class_weight, dict):
             weights = {class_names.index(name): weight for name, weight in self.class_weight.items()}
         solver = self.solver if self.stop_after is None else StoppedLibsvm(self.stop_after)
-        return Machine(self.kernel_object(), self.C, self.tolerance, solver, own or None, self.output_scaling, weights)
+        return Machine(
+            self.kernel_object(),
+            self.C,
+            self.tolerance,
+            solver,
+            own or None,
+            self.output_scaling,
+            weights,
+            cache_mb=self.cache_mb,
+        )
 
     def learner(self, class_names: Sequence[str], random_state: int) -> Learner:  # noqa: ARG002 - nothing is drawn
         """Build what a trial trains, before anything is tuned."""

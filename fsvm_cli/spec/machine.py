@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from fsvm_cli.spec.learner import Learner, curves_of_estimator, with_gaps
 from fsvm_cli.svm import SVM, nested_curves
 from fsvm_cli.svm.solvers.dual import StoppedLibsvm
+from fsvm_cli.svm.training_set import needs_a_cache
 from fsvm_cli.svm.weights import weighted_bounds
 
 if TYPE_CHECKING:
@@ -40,6 +41,8 @@ class Machine(Learner):
         What the machines' outputs are multiplied or divided by before they are compared.
     class_weight : dict of int to float, "balanced", or None
         What C is multiplied by for the rows of a class, by class code.
+    cache_mb : float or None
+        Megabytes for kernel values where the solver is "decomposition".
     chosen : dict of str to value
         What was chosen on the training part, by the name that configs give it; empty where nothing was.
     converged : bool
@@ -53,6 +56,7 @@ class Machine(Learner):
     class_kernels: Mapping[Any, Kernel] | None = None
     output_scaling: OutputScaling = "none"
     class_weight: ClassWeight | None = None
+    cache_mb: float | None = None
     chosen: Mapping[str, float | int | str] = dataclasses.field(default_factory=dict)
     converged: bool = True
 
@@ -97,7 +101,7 @@ class Machine(Learner):
         sizes: tuple[int, ...],
         n_classes: int,
     ) -> Curves:
-        if not self.is_plain:
+        if not self.is_plain or needs_a_cache(len(y_train), self.solver):
             return curves_of_estimator(self.estimator(), X_train, y_train, X_test, orders, sizes)
         return nested_curves(
             self.kernel,
@@ -121,6 +125,7 @@ class Machine(Learner):
             "class_kernels": self.class_kernels,
             "output_scaling": self.output_scaling,
             "class_weight": self.class_weight,
+            "cache_mb": self.cache_mb,
         }
 
     @property

@@ -49,8 +49,9 @@ class SVM(KernelMachine):
         Upper bound of alpha, > 0; infinity asks for a hard margin.
     tolerance : float
         The relative duality gap of every machine, > 0.
-    solver : {"auto", "smo", "interior-point", "libsvm", "feature-space"}
-        As in `fsvm_cli.svm.solve`; "auto" takes "feature-space" for linear machines on more than 5,000 samples.
+    solver : {"auto", "smo", "interior-point", "libsvm", "feature-space", "decomposition"}
+        As in `fsvm_cli.svm.solve`; "auto" takes "feature-space" for linear machines on more than 5,000 samples, and
+        "decomposition", which makes no matrix of all pairs, for others on more than 10,000.
     on_failure : {"raise", "flag"}
         Whether a machine that misses its gap raises `ConvergenceError` or is recorded in `converged_`.
     class_kernels : mapping of class label to str or Kernel, optional
@@ -69,6 +70,8 @@ class SVM(KernelMachine):
         class lies between others, as in linear iris, no plane cuts it from the rest, and pairs do much better.
     probability : bool
         Whether `fit` calibrates `predict_proba`, at six times the time.
+    cache_mb : float, optional
+        Megabytes for kernel values in "decomposition"; a quarter of the free memory where it is None.
 
     Attributes
     ----------
@@ -137,6 +140,7 @@ class SVM(KernelMachine):
         class_weight: ClassWeight | None = None,
         decision_function_shape: Literal["ovr", "ovo"] = "ovr",
         probability: bool = False,
+        cache_mb: float | None = None,
     ) -> None:
         self.kernel = kernel
         self.C = C
@@ -150,6 +154,7 @@ class SVM(KernelMachine):
         self.class_weight = class_weight
         self.decision_function_shape = decision_function_shape
         self.probability = probability
+        self.cache_mb = cache_mb
 
     @one_blas_thread()
     def fit(self, X: Any, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None = None) -> Self:
@@ -184,7 +189,10 @@ class SVM(KernelMachine):
             X, codes, weights = X[rows], codes[rows], weights[rows]
         bounds = self.C if weights is None else self.C * weights
         self.machine_kernels_ = self._machine_kernels(X)
-        sets = {kernel: training_set(kernel, X, self.solver) for kernel in dict.fromkeys(self.machine_kernels_)}
+        sets = {
+            kernel: training_set(kernel, X, self.solver, self.cache_mb)
+            for kernel in dict.fromkeys(self.machine_kernels_)
+        }
         machines = self._machines([sets[kernel] for kernel in self.machine_kernels_], codes, bounds)
         solutions = [found for found in machines.solutions if found is not None]
         self.class_counts_ = machines.class_counts

@@ -9,7 +9,6 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from fsvm_cli.row_blocks import row_blocks
 from fsvm_cli.svm.one_vs_rest import TIE_TOLERANCES, predict_codes
 
 if TYPE_CHECKING:
@@ -19,10 +18,6 @@ if TYPE_CHECKING:
     from fsvm_cli.svm.kernels.base import Kernel
     from fsvm_cli.svm.labels import Codes
     from fsvm_cli.svm.solvers.dual import Array
-
-
-MOST_PAIRS = 1 << 25
-"""Of a support vector and a sample, whose kernel values are in memory at a time: 256 megabytes."""
 
 
 class KernelMachine(ClassifierMixin, BaseEstimator):
@@ -83,9 +78,7 @@ class KernelMachine(ClassifierMixin, BaseEstimator):
         values = np.empty((len(self.dual_coef_), X.shape[0]))
         for kernel in dict.fromkeys(self.machine_kernels_):
             own = [m for m, of_machine in enumerate(self.machine_kernels_) if of_machine == kernel]
-            n_pairs = 1 if kernel.is_linear else self.dual_coef_.shape[1]  # each sample has with support vectors
-            for rows in row_blocks(X.shape[0], n_pairs, MOST_PAIRS):
-                values[own, rows] = kernel.expansion(self.support_vectors_, X[rows], self.dual_coef_[own])
+            values[own] = kernel.expansion_in_blocks(self.support_vectors_, X, self.dual_coef_[own])
         values += self.intercept_[:, None]
         scaled: Array = values * self.output_factors_[:, None]
         return scaled

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from fsvm_cli.svm.labels import Codes, machine_labels
 from fsvm_cli.svm.one_vs_rest import OneVsRest, predict_codes
-from fsvm_cli.svm.training_set import train
+from fsvm_cli.svm.training_set import Settings
 
 if TYPE_CHECKING:
     from fsvm_cli.svm.solvers.dual import Array, Solver
@@ -59,9 +59,7 @@ def fit_one_vs_one(
     for m, (first, second) in enumerate(pairs):
         rows = np.flatnonzero((codes == first) | (codes == second))
         y = np.where(codes[rows] == first, 1.0, -1.0)
-        found = train(
-            training.problem(y, bounds[rows], rows), tolerance=tolerance, solver=solver, on_failure=on_failure
-        )
+        found = training.train(y, bounds[rows], Settings(tolerance, solver, on_failure), rows)
         coefficients[m, rows], bias[m] = found.alpha * y, found.bias
         solutions.append(found)
     return OneVsRest(coefficients, bias, counts, tuple(solutions))

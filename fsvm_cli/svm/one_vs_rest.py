@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fsvm_cli.svm.labels import Codes, machine_labels
-from fsvm_cli.svm.training_set import GramTrainingSet, TrainingSet, train
+from fsvm_cli.svm.training_set import GramTrainingSet, Settings, TrainingSet
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -85,9 +85,10 @@ def fit_one_vs_rest(
     solutions: list[DualSolution | None] = [None] * len(labels)
     common = GramTrainingSet(gram) if isinstance(gram, np.ndarray) else gram
     sets = [common] * len(labels) if isinstance(common, TrainingSet) else common
+    settings = Settings(tolerance, solver, on_failure)
     for m, (own, y) in enumerate(zip(sets, labels, strict=True)):
         if (y > 0).any():
-            found = train(own.problem(y, C), tolerance=tolerance, solver=solver, on_failure=on_failure)
+            found = own.train(y, C, settings)
             coefficients[m], bias[m], solutions[m] = found.alpha * y, found.bias, found
     return OneVsRest(coefficients, bias, counts, tuple(solutions))
 

@@ -1,13 +1,16 @@
-"""Training samples as machines of one kernel see them: by their Gram matrix, or by their features."""
+"""Training samples as machines of one kernel see them: by their Gram matrix, by their features, or pair by pair."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
+from fsvm_cli.memory import check_room_for_pairs, free_memory
+from fsvm_cli.svm.decomposition.problem import KernelProblem
+from fsvm_cli.svm.decomposition.solve import MEGABYTE, solve_by_decomposition
 from fsvm_cli.svm.linear.problem import LinearProblem, blocks_of
 from fsvm_cli.svm.linear.solve import solve_linear
 from fsvm_cli.svm.solvers.dual import DualProblem
@@ -23,14 +26,28 @@ MANY = 5000
 """More samples than these, and than `PER_FEATURE` for each feature, and a linear machine needs no Gram matrix: the one
 of as many takes 200 megabytes."""
 PER_FEATURE = 4
+MANY_FOR_A_MATRIX = 10_000
+"""More samples than these, and a machine with any kernel needs no Gram matrix either."""
+MATRICES = 2
+"""That the dense solver holds: the Gram matrix and a factor of part of it."""
+PART_OF_FREE_MEMORY = 0.25
+"""For the cache of kernel values, where nothing is said."""
+
+
+class Settings(NamedTuple):
+    """How machines are solved; see `fsvm_cli.svm.solve`."""
+
+    tolerance: float
+    solver: Solver
+    on_failure: Literal["raise", "flag"]
 
 
 class TrainingSet(ABC):
     """Samples that machines are trained on."""
 
     @abstractmethod
-    def problem(self, y: Array, C: Any, rows: npt.NDArray[np.intp] | None = None) -> DualProblem | LinearProblem:
-        """Return the problem of one machine.
+    def train(self, y: Array, C: Any, settings: Settings, rows: npt.NDArray[np.intp] | None = None) -> DualSolution:
+        """Solve the problem of one machine.
 
         Parameters
         ----------
@@ -38,6 +55,7 @@ class TrainingSet(ABC):
             Labels, -1 or +1.
         C : float or array of the shape of y
             Upper bounds.
+        settings : Settings
         rows : (n_rows,) array of int, optional
             The samples to train on; all where it is None.
         """
@@ -53,8 +71,11 @@ class GramTrainingSet(TrainingSet):
     def __init__(self, gram: Array) -> None:
         self.gram = gram
 
-    def problem(self, y: Array, C: Any, rows: npt.NDArray[np.intp] | None = None) -> DualProblem:  # noqa: D102
-        return DualProblem(self.gram if rows is None else self.gram[np.ix_(rows, rows)], y, C)
+    def train(  # noqa: D102
+        self, y: Array, C: Any, settings: Settings, rows: npt.NDArray[np.intp] | None = None
+    ) -> DualSolution:
+        problem = DualProblem(self.gram if rows is None else self.gram[np.ix_(rows, rows)], y, C)
+        return solve(problem, **settings._asdict())
 
     def outputs(self, coefficients: Array) -> Array:  # noqa: D102
         return np.asarray(coefficients @ self.gram, dtype=np.float64)
@@ -66,35 +87,83 @@ class LinearTrainingSet(TrainingSet):
     def __init__(self, X: Array) -> None:
         self.X = X
 
-    def problem(self, y: Array, C: Any, rows: npt.NDArray[np.intp] | None = None) -> LinearProblem:  # noqa: D102
-        return LinearProblem(self.X if rows is None else self.X[rows], y, C)
+    def train(  # noqa: D102
+        self, y: Array, C: Any, settings: Settings, rows: npt.NDArray[np.intp] | None = None
+    ) -> DualSolution:
+        problem = LinearProblem(self.X if rows is None else self.X[rows], y, C)
+        return solve_linear(problem, tolerance=settings.tolerance, on_failure=settings.on_failure)
 
     def outputs(self, coefficients: Array) -> Array:  # noqa: D102
         normals = np.sum([coefficients[:, rows] @ self.X[rows] for rows in blocks_of(len(self.X))], axis=0)
         return np.asarray(normals @ self.X.T, dtype=np.float64)
 
 
-def train(
-    problem: DualProblem | LinearProblem, *, tolerance: float, solver: Solver, on_failure: Literal["raise", "flag"]
-) -> DualSolution:
-    """Solve a problem of a training set; as `solve` and `solve_linear`."""
-    if isinstance(problem, LinearProblem):
-        return solve_linear(problem, tolerance=tolerance, on_failure=on_failure)
-    return solve(problem, tolerance=tolerance, solver=solver, on_failure=on_failure)
+class CachedTrainingSet(TrainingSet):
+    """Samples whose kernel values are computed when needed, and kept within a given memory.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    X : (n, d) array or CSR matrix
+    cache_mb : float
+        Megabytes for kernel values.
+    """
+
+    def __init__(self, kernel: Kernel, X: Any, cache_mb: float) -> None:
+        self.kernel, self.X, self.cache_mb = kernel, X, cache_mb
+
+    def train(  # noqa: D102
+        self, y: Array, C: Any, settings: Settings, rows: npt.NDArray[np.intp] | None = None
+    ) -> DualSolution:
+        problem = KernelProblem(self.kernel, self.X if rows is None else self.X[rows], y, C)
+        return solve_by_decomposition(
+            problem, cache_mb=self.cache_mb, tolerance=settings.tolerance, on_failure=settings.on_failure
+        )
+
+    def outputs(self, coefficients: Array) -> Array:  # noqa: D102
+        support = np.flatnonzero((coefficients != 0.0).any(axis=0))
+        return self.kernel.expansion_in_blocks(self.X[support], self.X, coefficients[:, support])
 
 
-def training_set(kernel: Kernel, X: Any, solver: Solver) -> TrainingSet:
-    """Choose how machines with a kernel are trained; see `works_in_feature_space`.
+def training_set(kernel: Kernel, X: Any, solver: Solver, cache_mb: float | None = None) -> TrainingSet:
+    """Choose how machines with a kernel are trained.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    X : (n, d) array or CSR matrix
+    solver : str
+        "auto" chooses by the kernel, the number of samples and of features, and the memory there is, as
+        `works_in_feature_space` and `needs_a_cache` say.
+    cache_mb : float, optional
+        Megabytes for kernel values where they are cached; a quarter of the free memory where it is None.
 
     Raises
     ------
     ValueError
-        If the solver is "feature-space", and the kernel is not linear or the samples are sparse.
+        If the solver is "feature-space", and the kernel is not linear or the samples are sparse; or it is one that
+        needs a Gram matrix for which there is no memory.
     """
-    if not works_in_feature_space(kernel, X, solver):
-        return GramTrainingSet(kernel.gram(X, X))
-    weights = kernel.feature_weights(X.shape[1])
-    return LinearTrainingSet(X if weights is None else X * np.sqrt(weights))
+    if works_in_feature_space(kernel, X, solver):
+        weights = kernel.feature_weights(X.shape[1])
+        return LinearTrainingSet(X if weights is None else X * np.sqrt(weights))
+    if needs_a_cache(X.shape[0], solver):
+        megabytes = PART_OF_FREE_MEMORY * free_memory() / MEGABYTE if cache_mb is None else cache_mb
+        return CachedTrainingSet(kernel, X, megabytes)
+    instead = "leave the solver to 'auto', which then holds none, or take the linear kernel"
+    check_room_for_pairs(f"solver '{solver}'", X.shape[0], MATRICES, instead)
+    return GramTrainingSet(kernel.gram(X, X))
+
+
+def needs_a_cache(n_samples: int, solver: Solver) -> bool:
+    """Return whether machines on so many samples are solved by decomposition, without a Gram matrix.
+
+    "auto" does so on more than 10,000 samples, and on fewer where the Gram matrix and its factor would take more than
+    half of the free memory.
+    """
+    if solver != "auto" or n_samples <= MANY:
+        return solver == "decomposition"
+    return n_samples > MANY_FOR_A_MATRIX or 8 * MATRICES * n_samples**2 > 0.5 * free_memory()
 
 
 def works_in_feature_space(kernel: Kernel, X: Any, solver: Solver) -> bool:

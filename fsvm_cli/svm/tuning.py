@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from fsvm_cli.memory import check_room_for_pairs
 from fsvm_cli.svm.kernels.additive import AdditiveKernel
 from fsvm_cli.svm.labels import Codes, machine_labels
 from fsvm_cli.svm.one_vs_rest import TIE_TOLERANCES, predict_codes
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 
     from fsvm_cli.svm.kernels.base import Kernel
     from fsvm_cli.svm.kernels.pairwise import Matrix
+
+PAIR_MATRICES = 3
+"""Matrices of all pairs of samples that a search holds: of a statistic, of kernel values, and a factor."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,6 +104,7 @@ def grid_search(
         If there are no candidates or folds, a C is out of range, or a training part holds fewer than two classes.
     """
     check_options(tolerance, "auto")
+    check_room_for_pairs("tuning", len(y), PAIR_MATRICES, "choose C and the kernel on a part of them, or state both")
     ascending = np.unique(np.asarray(Cs, dtype=np.float64))
     if not len(kernels) or not len(ascending) or not len(folds):
         raise ValueError("a grid search needs at least one kernel, one C and one fold")

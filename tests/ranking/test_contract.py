@@ -213,3 +213,21 @@ def test_a_copy_has_the_same_parameters(method: type[Ranker]) -> None:
     assert copy != ranker, "estimators are compared by identity"
     assert repr(copy.get_params()) == repr(ranker.get_params())
     assert inspect.signature(method).parameters["n_features_to_select"].kind is inspect.Parameter.KEYWORD_ONLY
+
+
+HOLDING_PAIRS = [name for name, method in ranking_methods().items() if method.pair_matrices]
+
+
+def test_some_methods_hold_matrices_of_all_pairs():
+    assert "kpd" in HOLDING_PAIRS
+
+
+@pytest.mark.parametrize("name", HOLDING_PAIRS)
+def test_a_method_says_for_how_many_rows_there_is_memory(name, monkeypatch):
+    monkeypatch.setattr("fsvm_cli.memory.free_memory", lambda: 20_000)
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((60, 3)), np.arange(60) % 2
+    with pytest.raises(
+        ValueError, match=rf"{name} holds \d matrices of all pairs of rows: 60 rows take .* enough for \d+ rows"
+    ):
+        ranking_methods()[name]().fit(X, y)

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from fsvm_cli.svm.kernels.base import Kernel
+from fsvm_cli.svm.kernels.base import MANY_PAIRS, Kernel, blocks_of_pairs
 from fsvm_cli.svm.kernels.compiled import EXPONENTIAL, IDENTITY, INNER_PRODUCT, POWER, apply_in_place
 from fsvm_cli.svm.kernels.pairwise import statistic_of
 from fsvm_cli.svm.kernels.parameters import check_parameters
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from fsvm_cli.svm.kernels.compiled import Form
     from fsvm_cli.svm.kernels.pairwise import Matrix, PairwiseStatistic
     from fsvm_cli.svm.vectors import Array
-
-MANY_PAIRS = 2**24
-"""Pairs of samples whose matrix is not made where the kernel is linear: 128 megabytes."""
 
 Weights = Annotated[tuple[Annotated[float, annotated_types.Ge(0.0)], ...] | None, "one per feature"]
 
@@ -146,6 +143,9 @@ class AdditiveKernel(Kernel):
         if self.is_linear and A.shape[0] * B.shape[0] > MANY_PAIRS:
             normal = coefficients @ A if weights is None else (coefficients @ A) * weights
             return np.broadcast_to(np.asarray(normal, dtype=np.float64), B.shape)
+        if A.shape[0] * B.shape[0] > MANY_PAIRS and B.shape[0] > 1:
+            parts = blocks_of_pairs(A.shape[0], B.shape[0])
+            return np.vstack([self.input_gradient(A, B[rows], coefficients) for rows in parts])
         G = np.asarray(coefficients, dtype=np.float64)[:, None] * self.slope(self.statistic.matrix(A, B, weights))
         return self.statistic.input_contraction(A, B, weights, G)
 

@@ -10,12 +10,23 @@ import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from fsvm_cli.svm.kernels.pairwise import Matrix
     from fsvm_cli.svm.vectors import Array
 
     Features = Sequence[int] | npt.NDArray[np.intp]
+
+
+MANY_PAIRS = 2**24
+"""Pairs of samples whose matrix is not made in one piece where only sums over it are asked for: 128 megabytes."""
+
+
+def blocks_of_pairs(n_a: int, n_b: int) -> Iterator[slice]:
+    """Yield parts of n_b samples that have no more than `MANY_PAIRS` pairs with n_a others, or one sample each."""
+    size = max(MANY_PAIRS // max(n_a, 1), 1)
+    for start in range(0, n_b, size):
+        yield slice(start, start + size)
 
 
 @dataclass(frozen=True)
@@ -109,6 +120,23 @@ class Kernel(ABC):
         (n_machines, n_b) array
         """
         return np.asarray(coefficients @ self.gram(A, B, features), dtype=np.float64)
+
+    def expansion_in_blocks(self, A: Matrix, B: Matrix, coefficients: Array) -> Array:
+        """Return `expansion` without a matrix of more than `MANY_PAIRS` kernel values at a time.
+
+        Parameters
+        ----------
+        A, B : (n_a, d) and (n_b, d)
+            Samples, as in `gram`.
+        coefficients : (n_machines, n_a) array
+
+        Returns
+        -------
+        (n_machines, n_b) array
+        """
+        if self.is_linear or A.shape[0] * B.shape[0] <= MANY_PAIRS:
+            return self.expansion(A, B, coefficients)
+        return np.hstack([self.expansion(A, B[rows], coefficients) for rows in blocks_of_pairs(A.shape[0], B.shape[0])])
 
     @abstractmethod
     def input_gradient(self, A: Matrix, B: Matrix, coefficients: Array) -> Array:

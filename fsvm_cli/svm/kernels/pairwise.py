@@ -149,8 +149,9 @@ class SquaredDistance(PairwiseStatistic):
     code: ClassVar[int] = SQUARED_DISTANCE
 
     def matrix(self, A: Matrix, B: Matrix, weights: Array | None) -> Array:  # noqa: D102
-        a = _centred(_centre(A), A, weights)
-        b = a if A is B else _centred(_centre(A), B, weights)
+        centre = _centre(A)
+        a = _centred(centre, A, weights)
+        b = a if A is B else _centred(centre, B, weights)
         result: Array = a @ b.T
         distances_in_place(result, np.einsum("ij,ij->i", a, a), np.einsum("ij,ij->i", b, b))
         if A is B:

@@ -86,7 +86,7 @@ class UnitDiagonal(Kernel):
     def input_gradient(self, A: Matrix, B: Matrix, coefficients: Array) -> Array:  # noqa: D102 - as in Kernel
         inverse_b = self._inverse_lengths(B)[:, None]
         scaled = coefficients * self._inverse_lengths(A)
-        outputs = self.kernel.expansion(A, B, scaled[None])[0][:, None] * inverse_b
+        outputs = self.kernel.expansion_in_blocks(A, B, scaled[None])[0][:, None] * inverse_b
         along = self.kernel.input_gradient(A, B, scaled) * inverse_b
         # K'(v, v) changes by both of its arguments, and its root by half of that.
         own = np.vstack([self.kernel.input_gradient(row, row, np.ones(1)) for row in _rows(B)])

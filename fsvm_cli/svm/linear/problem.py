@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fsvm_cli.svm.solvers.problem import BinaryProblem, Residuals
+from fsvm_cli.svm.solvers.problem import ImplicitProblem, Residuals
 from fsvm_cli.svm.vectors import EPSILON
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ ROWS = 1024
 
 
 @dataclass(frozen=True, eq=False, init=False)
-class LinearProblem(BinaryProblem):
+class LinearProblem(ImplicitProblem):
     """The problem of a machine with K = X X'; see `BinaryProblem`.
 
     Attributes
@@ -76,6 +76,14 @@ class LinearProblem(BinaryProblem):
     def outputs(self, w: Array) -> Array:
         """Return w . x_i, shape (n,)."""
         return np.concatenate([self.X[rows] @ w for rows in blocks_of(len(self.y))])
+
+    def block(self, rows: npt.NDArray[np.intp]) -> Array:  # noqa: D102 - as in ImplicitProblem
+        own = self.X[rows]
+        return np.asarray(own @ own.T, dtype=np.float64)
+
+    def residuals(self, coefficients: Array) -> Array:  # noqa: D102
+        outputs = self.outputs(self.normal_vector(coefficients))
+        return np.asarray(self.y - outputs - self.ridge * coefficients, dtype=np.float64)
 
     def bounded_residuals(self, alpha: Array, *, sharp: bool = False) -> Residuals:
         """Return the residuals of the normal vector as computed, and how far that may be from the one of alpha.

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Literal
 
 from fsvm_cli.svm.linear.band import optimise_in_band
 from fsvm_cli.svm.linear.interior_point import solve_interior_point
-from fsvm_cli.svm.linear.working_set import optimise_by_working_sets
 from fsvm_cli.svm.solvers.certificate import certificate, on_bounds
 from fsvm_cli.svm.solvers.dual import DualSolution
 from fsvm_cli.svm.solvers.solve import balanced, check_options, failed
+from fsvm_cli.svm.solvers.working_set import optimise_by_working_sets
 
 if TYPE_CHECKING:
     from fsvm_cli.svm.linear.problem import LinearProblem
@@ -59,7 +59,7 @@ def solve_linear(
     steps = 0
     if alpha0 is not None:
         start, steps = optimise_in_band(problem, alpha0)
-        near = optimise_by_working_sets(problem, start, tolerance, ROUNDS_FROM_A_START)
+        near = optimise_by_working_sets(problem, start, tolerance, rounds=ROUNDS_FROM_A_START)
         steps += near.rounds
         if near.optimal and (found := _certified(problem, near.alpha, steps, tolerance)).converged:
             return found

@@ -162,7 +162,9 @@ def _factor(margin: float) -> float:
     return max(1.0, 1.0 / margin) if margin > 0.0 else float("inf")
 
 
-def certificate(problem: BinaryProblem, alpha: Array, tolerance: float) -> tuple[float, float, float]:
+def certificate(
+    problem: BinaryProblem, alpha: Array, tolerance: float, known: Residuals | None = None
+) -> tuple[float, float, float]:
     """Return the bias, the relative duality gap and the dual objective at `alpha`.
 
     Parameters
@@ -173,6 +175,8 @@ def certificate(problem: BinaryProblem, alpha: Array, tolerance: float) -> tuple
     tolerance : float
         The gap to reach. Where the gap is within it and its upper bound is not, both are computed again in twice the
         precision.
+    known : Residuals, optional
+        Those at `alpha`, where they are at hand; then nothing is computed again.
 
     Returns
     -------
@@ -182,10 +186,10 @@ def certificate(problem: BinaryProblem, alpha: Array, tolerance: float) -> tuple
         See `duality_gap`.
     objective : float
     """
-    residuals = problem.bounded_residuals(alpha)
+    residuals = problem.bounded_residuals(alpha) if known is None else known
     bias = _bias_of(problem, alpha, residuals)
     gap, bound = _gaps(problem, alpha, bias, residuals)
-    if gap <= tolerance and not bound <= tolerance:
+    if known is None and gap <= tolerance and not bound <= tolerance:
         residuals = problem.bounded_residuals(alpha, sharp=True)
         bias = _bias_of(problem, alpha, residuals)
         gap, bound = _gaps(problem, alpha, bias, residuals)

@@ -14,7 +14,7 @@ from fsvm_cli.svm.solvers.residuals import residuals_of, sharpen
 from fsvm_cli.svm.vectors import EPSILON, ROWS_IN_CACHE
 
 Array = npt.NDArray[np.float64]
-SolverName = Literal["auto", "smo", "interior-point", "libsvm", "feature-space"]
+SolverName = Literal["auto", "smo", "interior-point", "libsvm", "feature-space", "decomposition"]
 
 
 @dataclass(frozen=True)

@@ -86,3 +86,37 @@ class BinaryProblem(ABC):
     @abstractmethod
     def bounded_residuals(self, alpha: Array, *, sharp: bool = False) -> Residuals:
         """Return the residuals at `alpha` with bounds on their errors, much smaller ones where they are to be sharp."""
+
+
+class ImplicitProblem(BinaryProblem):
+    """A problem whose Gram matrix is never made whole: kernel values are computed from the samples when needed."""
+
+    @abstractmethod
+    def block(self, rows: npt.NDArray[np.intp]) -> Array:
+        """Return the kernel values of some samples with each other, shape (n_rows, n_rows)."""
+
+    @abstractmethod
+    def residuals(self, coefficients: Array) -> Array:
+        """Return y_i - f_i - ridge c_i, shape (n,), at the coefficients c_i = alpha_i y_i."""
+
+    def residuals_after(
+        self,
+        before: Array,  # noqa: ARG002 - of use where few coefficients move
+        coefficients: Array,
+        rows: npt.NDArray[np.intp],  # noqa: ARG002
+        change: Array,  # noqa: ARG002
+    ) -> Array:
+        """Return the residuals after the coefficients of some samples have changed.
+
+        Parameters
+        ----------
+        before : (n,) array
+            Residuals at the coefficients before.
+        coefficients : (n,) array
+            Those after.
+        rows : (n_rows,) array of int
+            Samples whose coefficients have changed.
+        change : (n_rows,) array
+            By how much.
+        """
+        return self.residuals(coefficients)

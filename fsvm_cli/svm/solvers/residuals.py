@@ -22,8 +22,13 @@ SPLITTER = 2.0**27 + 1.0
 @njit(**COMPILED)
 def refresh(K: Array, y: Array, box: Box) -> None:
     """Compute the residuals from the coefficients."""
-    c, r = box.c, box.r
-    overwrite(r, y)
+    overwrite(box.r, y)
+    subtract_rows(box.r, K, box.c)
+
+
+@njit(**COMPILED)
+def subtract_rows(r: Array, K: Array, c: Array) -> None:
+    """Subtract c' K from r, by the rows whose coefficients are not 0."""
     i = next_nonzero(c, 0)
     while i < c.size:
         j = next_nonzero(c, i + 1)
@@ -130,16 +135,23 @@ def sharpen(K: Array, y: Array, c: Array, r: Array, error: Array, low: Array) ->
     low : (n,) array
         Scratch.
     """
-    terms = 2
     for t in range(y.size):
         r[t], low[t] = y[t], 0.0
-    for i in range(y.size):
-        if c[i] != 0.0:
-            subtract_exactly(r, low, K[i], c[i])
-            terms += 1
+    terms = 2 + subtract_rows_exactly(r, low, K, c)
     for t in range(y.size):
         r[t] += low[t]
         error[t] = EPSILON * (abs(r[t]) + terms * error[t])
+
+
+@njit(**COMPILED)
+def subtract_rows_exactly(high: Array, low: Array, K: Array, c: Array) -> int:
+    """Do as `subtract_exactly` for the rows whose coefficients are not 0; return how many they are."""
+    terms = 0
+    for i in range(c.size):
+        if c[i] != 0.0:
+            subtract_exactly(high, low, K[i], c[i])
+            terms += 1
+    return terms
 
 
 @njit(**COMPILED)

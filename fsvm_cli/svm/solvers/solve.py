@@ -85,8 +85,9 @@ def solve(
     check_options(tolerance, solver)
     if isinstance(solver, StoppedLibsvm):
         return _stopped(problem, solver.max_iterations)
-    if solver == "feature-space":
-        raise ValueError("solver 'feature-space' takes samples, not their Gram matrix: see `LinearProblem`")
+    if solver in {"feature-space", "decomposition"}:
+        form = "LinearProblem" if solver == "feature-space" else "KernelProblem"
+        raise ValueError(f"solver '{solver}' takes samples, not their Gram matrix: see `{form}`")
     start = np.zeros(len(problem.y)) if alpha0 is None else _checked_start(problem, alpha0)
     best: DualSolution | None = None
     steps = 0

@@ -15,7 +15,7 @@ from fsvm_cli.svm.linear.band import optimise_in_band
 from fsvm_cli.svm.linear.interior_point import solve_interior_point
 from fsvm_cli.svm.linear.problem import LinearProblem
 from fsvm_cli.svm.linear.solve import solve_linear
-from fsvm_cli.svm.linear.working_set import optimise_by_working_sets
+from fsvm_cli.svm.solvers.working_set import optimise_by_working_sets
 from fsvm_cli.svm.training_set import LinearTrainingSet, training_set
 from tests.helpers.qp_oracle import solve_with_piqp
 

@@ -1,4 +1,4 @@
-"""The last steps of a linear machine: exact optima over the samples near the margin, until no other violates."""
+"""The last steps without a Gram matrix: exact optima over the samples near the margin, until no other violates."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from fsvm_cli.svm.solvers.residuals import refresh
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from fsvm_cli.svm.linear.problem import LinearProblem
+    from fsvm_cli.svm.solvers.problem import ImplicitProblem
     from fsvm_cli.svm.vectors import Array
 
 LARGEST_SET = 2000
-"""Samples whose Gram matrix is made, at most: 32 megabytes."""
+"""Samples whose Gram matrix is made, at most, where nothing else is said: 32 megabytes."""
 ENTERING = 500
 """Samples that violate their conditions and enter in a round, half of them from either side."""
 ROUNDS = 100
@@ -33,62 +33,84 @@ class WorkingSets(NamedTuple):
     rounds : int
     optimal : bool
         Whether no sample violates its condition any more.
+    residuals : (n,) array
+        At alpha.
+    terms, moved : int and float
+        Coefficients that changed, and the sum of what they changed by, over all rounds.
     """
 
     alpha: Array
     rounds: int
     optimal: bool
+    residuals: Array
+    terms: int
+    moved: float
 
 
-class _Part(NamedTuple):
-    """Samples whose coefficients may move, with their residuals and bounds."""
+class Part(NamedTuple):
+    """Samples whose coefficients may move, all others held: coefficients, residuals and bounds, each (m,)."""
 
-    members: npt.NDArray[np.intp]
+    coefficients: Array
     residuals: Array
     lower: Array
     upper: Array
 
 
 def optimise_by_working_sets(
-    problem: LinearProblem, alpha: Array, tolerance: float, rounds: int = ROUNDS
+    problem: ImplicitProblem,
+    alpha: Array,
+    tolerance: float,
+    *,
+    rounds: int = ROUNDS,
+    largest_set: int = LARGEST_SET,
+    residuals: Array | None = None,
 ) -> WorkingSets:
     """Raise the objective from a feasible point, on a few samples at a time, all others held.
 
     The free samples and those that violate their conditions most make a problem of their own, which the dense solver
-    takes to its optimum. No round lowers the objective. Near the optimum, where the free samples are about as many as
-    features, a few rounds end it, and free samples lie on their margins but for rounding.
+    takes to its optimum. No round lowers the objective. Near the optimum a few rounds end it, and free samples lie on
+    their margins but for rounding.
 
     Parameters
     ----------
-    problem : LinearProblem
+    problem : ImplicitProblem
     alpha : (n,) array
         In the box, and balanced where the machine has a bias.
     tolerance : float
         Of the relative duality gap; the violations that may be left are `VIOLATION` of it.
     rounds : int
         After which to give up.
+    largest_set : int
+        Samples whose Gram matrix is made, at most; where more are needed, this is given up.
+    residuals : (n,) array, optional
+        At `alpha`, where they are known.
     """
     coefficients = problem.y * alpha
-    lower, upper = np.where(problem.y > 0, 0.0, -problem.C), np.where(problem.y > 0, problem.C, 0.0)
+    lower, upper = signed_bounds(problem)
     max_violation = VIOLATION * tolerance
-    for done in range(rounds):
-        residuals = _residuals(problem, coefficients)
+    residuals = problem.residuals(coefficients) if residuals is None else residuals
+    done, terms, moved, optimal = 0, 0, 0.0, False
+    while done < rounds:
         members, optimal = _working_set(problem, coefficients, residuals, (lower, upper), max_violation)
-        if optimal or len(members) > LARGEST_SET:
-            return WorkingSets(np.abs(coefficients), done, optimal)
-        part = _Part(members, residuals[members], lower[members], upper[members])
-        if not _optimise(problem, coefficients, part, 0.1 * max_violation):
+        if optimal or len(members) > largest_set:
             break
-    return WorkingSets(np.abs(coefficients), done + 1, optimal=False)
+        part = Part(coefficients[members], residuals[members], lower[members], upper[members])
+        coefficients[members], solved = optimise_part(problem, problem.block(members), part, 0.1 * max_violation)
+        change = coefficients[members] - part.coefficients
+        done, terms, moved = done + 1, terms + int(np.count_nonzero(change)), moved + float(np.abs(change).sum())
+        residuals = problem.residuals_after(residuals, coefficients, members, change)
+        if not solved:
+            break
+    return WorkingSets(np.abs(coefficients), done, optimal, residuals, terms, moved)
 
 
-def _residuals(problem: LinearProblem, coefficients: Array) -> Array:
-    outputs = problem.outputs(problem.normal_vector(coefficients))
-    return np.asarray(problem.y - outputs - problem.ridge * coefficients, dtype=np.float64)
+def signed_bounds(problem: ImplicitProblem) -> tuple[Array, Array]:
+    """Return the lower and the upper bound of each alpha_i y_i."""
+    return np.where(problem.y > 0, 0.0, -problem.C), np.where(problem.y > 0, problem.C, 0.0)
 
 
 def _working_set(
-    problem: LinearProblem, coefficients: Array, residuals: Array, bounds: tuple[Array, Array], max_violation: float
+    problem: ImplicitProblem, coefficients: Array, residuals: Array, bounds: tuple[Array, Array], max_violation: float
 ) -> tuple[npt.NDArray[np.intp], bool]:
     """Return the free samples and the worst violators, and whether there is no violator at all.
 
@@ -110,20 +132,28 @@ def _working_set(
     return np.unique(chosen), False
 
 
-def _optimise(problem: LinearProblem, coefficients: Array, part: _Part, max_violation: float) -> bool:
-    """Move the members' coefficients to their optimum; return whether the solver got there.
+def optimise_part(problem: ImplicitProblem, gram: Array, part: Part, max_violation: float) -> tuple[Array, bool]:
+    """Return the coefficients of a part at their optimum, all others held, and whether the solver got there.
 
     One more sample, with a zero row in the Gram matrix, stands for all others: it holds what makes the sum of the
     coefficients zero, and cannot move, or, of a machine without bias, may be anything, so that its residual, 0, is the
     bias.
+
+    Parameters
+    ----------
+    problem : ImplicitProblem
+    gram : (m, m) array
+        Kernel values of the part.
+    part : Part
+    max_violation : float
+        That may be left in the part.
     """
-    m = len(part.members)
-    own = problem.X[part.members]
+    m = len(gram)
     K = np.zeros((m + 1, m + 1))
-    K[:m, :m] = own @ own.T
+    K[:m, :m] = gram
     K.flat[: m * (m + 1) : m + 2] += problem.ridge
     box, factor = make_scratch(m + 1)
-    start = coefficients[part.members]
+    start = part.coefficients
     targets = np.zeros(m + 1)
     targets[:m] = part.residuals + K[:m, :m] @ start
     box.c[:m], box.c[m] = start, -start.sum()
@@ -131,5 +161,4 @@ def _optimise(problem: LinearProblem, coefficients: Array, part: _Part, max_viol
     box.lower[m], box.upper[m] = (box.c[m], box.c[m]) if problem.equality else (-np.inf, np.inf)
     refresh(K, targets, box)
     status, _ = maximise(K, targets, box, factor, max_violation, STEPS_PER_SAMPLE * (m + 1))
-    coefficients[part.members] = box.c[:m]
-    return bool(status == CONVERGED)
+    return box.c[:m].copy(), bool(status == CONVERGED)

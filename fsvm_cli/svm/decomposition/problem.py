@@ -1,0 +1,198 @@
+"""The dual problem of a kernel machine, by its samples instead of their Gram matrix."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+
+from fsvm_cli.svm.solvers.problem import ImplicitProblem, Residuals
+from fsvm_cli.svm.solvers.residuals import subtract_rows_exactly
+from fsvm_cli.svm.vectors import EPSILON
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import numpy.typing as npt
+
+    from fsvm_cli.svm.kernels.base import Kernel
+    from fsvm_cli.svm.vectors import Array
+
+    Rows = npt.NDArray[np.intp]
+
+ROWS = 1024
+"""Of a block of kernel values: 8 megabytes, so that a function of them finds them in the cache of the processor."""
+DIAGONAL_ROWS = 64
+"""Of a block of which only the diagonal is used."""
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class KernelProblem(ImplicitProblem):
+    """The problem of a machine with any kernel on samples; see `BinaryProblem`.
+
+    Attributes
+    ----------
+    kernel : Kernel
+    X : (n, d) array or CSR matrix
+        Samples.
+    y, C, equality, ridge
+        As in `BinaryProblem`; C given as a number holds for every sample.
+
+    Raises
+    ------
+    ValueError
+        As of `DualProblem`.
+    """
+
+    kernel: Kernel
+    X: Any
+
+    def __init__(  # noqa: PLR0917 - as of the other problems
+        self,
+        kernel: Kernel,
+        X: Any,
+        y: npt.ArrayLike,
+        C: npt.ArrayLike,
+        equality: bool = True,
+        ridge: float = 0.0,
+    ) -> None:
+        samples = X.tocsr() if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
+        n = np.size(y)
+        if samples.ndim != 2 or samples.shape[0] != n or n == 0:
+            raise ValueError(f"the samples have shape {samples.shape}; there are {n} labels")
+        if not all(_is_finite(samples[rows]) for rows in _blocks(n, ROWS)):
+            raise ValueError("the samples hold values that are not finite")
+        self._set_constraints(n, y, C, equality, ridge)
+        object.__setattr__(self, "kernel", kernel)
+        object.__setattr__(self, "X", samples)
+        if not np.isfinite(self.diagonal()).all():
+            raise ValueError("the kernel has values that are not finite on these samples")
+
+    def diagonal(self) -> Array:  # noqa: D102 - as in BinaryProblem
+        return self._diagonal
+
+    @cached_property
+    def _diagonal(self) -> Array:
+        values = np.empty(len(self.y))
+        for rows in _blocks(len(self.y), DIAGONAL_ROWS):
+            own = self.X[rows]
+            values[rows] = self.kernel.gram(own, own).diagonal()
+        return values
+
+    def largest_kernel_value(self) -> float:
+        """Return the largest value on the diagonal, which bounds all others of a positive semidefinite kernel."""
+        return float(np.abs(self._diagonal).max())
+
+    def objective(self, alpha: Array) -> float:  # noqa: D102
+        coefficients = alpha * self.y
+        support = np.flatnonzero(coefficients)
+        outputs = self.outputs(coefficients, support)
+        quadratic = coefficients[support] @ outputs + self.ridge * (alpha @ alpha)
+        return float(alpha.sum() - 0.5 * quadratic)
+
+    def block(self, rows: Rows) -> Array:  # noqa: D102 - as in ImplicitProblem
+        own = self.X[rows]
+        return self.kernel.gram(own, own)
+
+    def fill_rows(self, rows: Rows, columns: Any, out: Array, places: Rows) -> None:
+        """Write the kernel values of some samples with others into rows of a matrix.
+
+        Parameters
+        ----------
+        rows : (n_rows,) array of int
+            Samples.
+        columns : (n_columns, d) array or CSR matrix
+            The others themselves.
+        out : (any, n_columns) array
+        places : (n_rows,) array of int
+            Where the row of each sample stands in `out`.
+        """
+        for part in _blocks(len(rows), ROWS):
+            own = self.X[rows[part]]
+            for to in _blocks(columns.shape[0], ROWS):
+                out[places[part], to] = self.kernel.gram(own, columns[to])
+
+    def outputs(self, coefficients: Array, rows: Rows) -> Array:
+        """Return sum_i c_i K(x_i, x_k) of some samples, shape (n_rows,), from all coefficients (n,)."""
+        support = np.flatnonzero(coefficients)
+        return self._expanded(support, coefficients[support], rows)
+
+    def residuals(self, coefficients: Array) -> Array:  # noqa: D102 - as in ImplicitProblem
+        outputs = self.outputs(coefficients, np.arange(len(self.y)))
+        return np.asarray(self.y - outputs - self.ridge * coefficients, dtype=np.float64)
+
+    def residuals_after(self, before: Array, coefficients: Array, rows: Rows, change: Array) -> Array:  # noqa: ARG002
+        """Return the residuals after some coefficients have changed, by their rows of the Gram matrix alone."""
+        moved = np.flatnonzero(change)
+        after = before - self._expanded(rows[moved], change[moved], np.arange(len(self.y)))
+        after[rows] -= self.ridge * change
+        return after
+
+    def bounded_residuals(self, alpha: Array, *, sharp: bool = False) -> Residuals:
+        """Return the residuals with bounds on their errors, of twice the precision but for the last digit if sharp.
+
+        (m + 2) eps (1 + |K| |c|) covers the sum over m support vectors in any order, as in
+        `fsvm_cli.svm.solvers.residuals`. Kernel values count as exact, as those of a Gram matrix do.
+        """
+        coefficients, n = alpha * self.y, len(self.y)
+        support = np.flatnonzero(coefficients)
+        own = coefficients[support]
+        values, low, sizes = self.y.copy(), np.zeros(n), np.ones(n)
+        for part, to, gram in self._values(support, np.arange(n)):
+            if sharp:
+                subtract_rows_exactly(values[to], low[to], gram, own[part])
+            else:
+                values[to] -= own[part] @ gram
+            np.abs(gram, out=gram)
+            sizes[to] += np.abs(own[part]) @ gram
+        error = (len(support) + 2) * EPSILON * sizes
+        if sharp:
+            values += low
+            error = EPSILON * (np.abs(values) + (len(support) + 2) * error)
+        shrinkage = self.ridge * coefficients
+        return Residuals(values - shrinkage, error + EPSILON * (np.abs(values) + 2.0 * np.abs(shrinkage)))
+
+    def residuals_known(self, values: Array, terms: int, total: float) -> Residuals:
+        """Return residuals that were summed up on the way, with a bound on their errors that costs nothing.
+
+        No kernel value is larger than L, the largest on the diagonal, if the kernel is positive semidefinite. So no
+        partial sum is beyond 1 + L total, and each of the terms rounds by no more than a last digit of it.
+
+        Parameters
+        ----------
+        values : (n,) array
+        terms : int
+            Products of a coefficient, or of its change, and a kernel value that have been added up.
+        total : float
+            The sum of the magnitudes of these coefficients and changes.
+        """
+        largest = (self.largest_kernel_value() + self.ridge) * (1.0 + 4.0 * EPSILON)
+        error = 2.0 * (terms + 2) * EPSILON * (1.0 + largest * total)
+        return Residuals(values, np.full(len(values), error))
+
+    def _expanded(self, support: Rows, coefficients: Array, rows: Rows) -> Array:
+        """Return the outputs of some samples from the coefficients of those that have any."""
+        outputs = np.zeros(len(rows))
+        for part, to, gram in self._values(support, rows):
+            outputs[to] += coefficients[part] @ gram
+        return outputs
+
+    def _values(self, support: Rows, rows: Rows) -> Iterator[tuple[slice, slice, Array]]:
+        """Yield the kernel values of some samples with others in blocks, with the places of both."""
+        vectors = self.X[support]
+        for to in _blocks(len(rows), ROWS):
+            others = self.X[rows[to]]
+            for part in _blocks(len(support), ROWS):
+                yield part, to, self.kernel.gram(vectors[part], others)
+
+
+def _is_finite(samples: Any) -> bool:
+    return bool(np.isfinite(samples.data if sparse.issparse(samples) else samples).all())
+
+
+def _blocks(n: int, size: int) -> Iterator[slice]:
+    for start in range(0, n, size):
+        yield slice(start, min(start + size, n))

@@ -1,0 +1,206 @@
+"""Kernel machines on many samples, within a given memory, with the certificate of all others."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from fsvm_cli.svm.decomposition.ascent import Ascent
+from fsvm_cli.svm.decomposition.problem import KernelProblem
+from fsvm_cli.svm.decomposition.row_cache import memory_for_rows
+from fsvm_cli.svm.solvers.active_set import UNBOUNDED
+from fsvm_cli.svm.solvers.certificate import certificate, on_bounds
+from fsvm_cli.svm.solvers.dual import DualSolution
+from fsvm_cli.svm.solvers.engine import STEPS_PER_SAMPLE
+from fsvm_cli.svm.solvers.solve import check_options, failed
+from fsvm_cli.svm.solvers.working_set import optimise_by_working_sets
+
+if TYPE_CHECKING:
+    from fsvm_cli.svm.decomposition.problem import Rows
+    from fsvm_cli.svm.vectors import Array
+
+MEGABYTE = 1_000_000
+ROUGHLY = (1e-2, 1e-3)
+"""Violations, in units of the decision value, at which Newton steps on all free samples are tried."""
+CLOSELY = (0.1, 1e-2, 1e-3)
+"""Violations, in tolerances, that working sets alone go on to where there is no memory for that."""
+TIGHTENINGS = 4
+"""How often the violation that Newton steps go on to is made a hundredth where the gap is missed."""
+MATRICES = 3
+"""That Newton steps on a set of samples hold: its Gram matrix, the same with one more row, and the factor."""
+PARTS, LEAST_PART = (0.25, 0.5), 2000
+"""Parts of the samples whose machines are found first, if they are so many at least."""
+OF_A_PART = 0.1
+"""Violation, in units of the decision value, at which a part has told what it can."""
+ROUNDS = 200
+"""Working sets at most, beside as many as would hold each sample `STEPS_PER_SAMPLE` times twice."""
+
+
+def solve_by_decomposition(
+    problem: KernelProblem,
+    *,
+    cache_mb: float,
+    tolerance: float = 1e-6,
+    alpha0: Array | None = None,
+    on_failure: Literal["raise", "flag"] = "raise",
+) -> DualSolution:
+    """Solve the dual problem of a kernel machine to a relative duality gap, within a given memory.
+
+    Working sets of samples, whose rows of the Gram matrix are cached, come near the optimum. Where a Gram matrix of the
+    free samples and its factor fit into the memory of the cache, Newton steps on all of them end it, so that margin
+    vectors and ties come out as from `fsvm_cli.svm.solve`.
+
+    Parameters
+    ----------
+    problem : KernelProblem
+    cache_mb : float
+        Memory for kernel values in megabytes (10^6 bytes), > 0. Beside it there are copies of the samples, some
+        vectors, and blocks of a few megabytes.
+    tolerance : float
+        The relative duality gap to reach, > 0.
+    alpha0 : (n,) array, optional
+        A feasible point to begin at.
+    on_failure : {"raise", "flag"}
+        What to do when the gap is not reached: raise, or return the best point with `converged` False.
+
+    Returns
+    -------
+    DualSolution
+
+    Raises
+    ------
+    InfeasibleError, ConvergenceError, ValueError
+        As of `fsvm_cli.svm.solve`.
+    """
+    check_options(tolerance, "decomposition")
+    if not cache_mb > 0.0:
+        raise ValueError(f"cache_mb must be > 0, not {cache_mb!r}")
+    search = _Search(problem, tolerance, int(cache_mb * MEGABYTE), alpha0)
+    best: DualSolution | None = None
+    for goal in (*ROUGHLY, *(part * tolerance for part in CLOSELY)):
+        found = search.go_on(goal)
+        if found is None:
+            continue
+        if found.converged:
+            return found
+        if search.is_unbounded():
+            return failed(problem, found, tolerance, on_failure, infeasible=True)
+        best = found if best is None or found.duality_gap < best.duality_gap else best
+    assert best is not None, "the last goals are certified"
+    return failed(problem, best, tolerance, on_failure, infeasible=False)
+
+
+def _grown(problem: KernelProblem, memory: Array) -> Array:
+    """Return a point from which to begin: near the optimum on half of the samples, found from that on a quarter.
+
+    There rows of the Gram matrix are as much shorter, and what is learnt is that most of these samples are on a bound.
+    """
+    n = len(problem.y)
+    alpha, order = np.zeros(n), _mixed(problem.y)
+    for part in PARTS:
+        if part * n >= LEAST_PART:
+            rows = np.sort(order[: int(part * n)])
+            own = KernelProblem(
+                problem.kernel, problem.X[rows], problem.y[rows], problem.C[rows], problem.equality, problem.ridge
+            )
+            ascent = Ascent(own, alpha[rows], memory)
+            ascent.rise(OF_A_PART, ROUNDS, of_all=False)
+            alpha[rows] = ascent.alpha
+    return alpha
+
+
+def _mixed(y: Array) -> Rows:
+    """Return the samples in an order in which every beginning holds both classes evenly, and either first sample."""
+    place = np.empty(len(y))
+    for label in (-1.0, 1.0):
+        of_class = np.flatnonzero(y == label)
+        place[of_class] = _spread(len(of_class))
+    return np.argsort(place, kind="stable")
+
+
+def _spread(n: int) -> Array:
+    """Return the van der Corput sequence, n numbers in 0 .. 1 any beginning of which is spread evenly."""
+    place, base = np.arange(n), 0.5
+    values = np.zeros(n)
+    while place.any():
+        values += base * (place % 2)
+        place, base = place // 2, 0.5 * base
+    return values
+
+
+class _Search:
+    """The way to the optimum: working sets, and Newton steps as soon as there is room for all free samples."""
+
+    def __init__(self, problem: KernelProblem, tolerance: float, n_bytes: int, alpha0: Array | None) -> None:
+        self.problem, self.tolerance, self.n_bytes = problem, tolerance, n_bytes
+        memory = memory_for_rows(len(problem.y), n_bytes)
+        self.alpha = _grown(problem, memory) if alpha0 is None else alpha0
+        self.largest_set = math.isqrt(n_bytes // (8 * MATRICES))
+        self.steps = 0
+        self.ascent: Ascent | None = Ascent(problem, self.alpha, memory)
+
+    def go_on(self, goal: float) -> DualSolution | None:
+        """Go on to a violation; return a solution where the optimum is reached, or the goal is within the tolerance."""
+        if self.ascent is None:
+            self.ascent = Ascent(self.problem, self.alpha, memory_for_rows(len(self.alpha), self.n_bytes))
+        self._rise(self.ascent, goal)
+        if self._has_room_for_newton_steps():
+            residuals, terms, moved = self.ascent.residuals, self.ascent.terms, self.ascent.moved
+            self.ascent = None  # Newton steps need the memory of its cache
+            if found := self._newton_steps(residuals, terms, moved):
+                return found
+        return self._certified() if goal < self.tolerance or self.is_unbounded() else None
+
+    def _newton_steps(self, residuals: Array, terms: int, moved: float) -> DualSolution | None:
+        """Go on to the optimum; return a solution where it is reached, the best where rounding keeps it from its gap.
+
+        Where C is large, so is the loss by a violation. And values of one pair that stand in other blocks differ in
+        their last digits: where the gap is missed, the steps go on from residuals that are computed anew.
+        """
+        known: Array | None = residuals
+        best: DualSolution | None = None
+        for tightening in range(TIGHTENINGS):
+            ended = optimise_by_working_sets(
+                self.problem,
+                self.alpha,
+                self.tolerance * 1e-2**tightening,
+                largest_set=self.largest_set,
+                residuals=known,
+            )
+            self.alpha, self.steps = ended.alpha, self.steps + ended.rounds
+            if not ended.optimal and best is None:
+                return None
+            summed = (ended.residuals, terms + ended.terms, moved + ended.moved) if known is not None else None
+            found, known = self._certified(summed), None
+            best = found if best is None or found.duality_gap < best.duality_gap else best
+            if best.converged or not ended.optimal:
+                break
+        return best
+
+    def is_unbounded(self) -> bool:
+        """Return whether the objective is beyond what a margin that doubles resolve would allow."""
+        problem = self.problem
+        size = float(self.alpha.sum()) * problem.largest_kernel_value()
+        return bool(np.isinf(problem.C).any() and problem.ridge == 0.0 and size > UNBOUNDED)
+
+    def _rise(self, ascent: Ascent, goal: float) -> None:
+        before, budget = ascent.rounds, ROUNDS + 2 * STEPS_PER_SAMPLE * len(self.alpha) // ascent.largest_set
+        ascent.rise(goal, budget - self.steps)
+        self.steps += ascent.rounds - before
+        self.alpha = ascent.alpha
+
+    def _has_room_for_newton_steps(self) -> bool:
+        n_free = int(np.count_nonzero((self.alpha > 0.0) & (self.alpha < self.problem.C)))
+        return n_free < self.largest_set
+
+    def _certified(self, summed: tuple[Array, int, float] | None = None) -> DualSolution:
+        """Return the point with its certificate, by residuals that are at hand if their errors are small enough."""
+        problem, alpha = self.problem, on_bounds(self.problem, self.alpha)
+        gap = np.inf
+        if summed is not None and problem.kernel.positive_semidefinite and np.array_equal(alpha, self.alpha):
+            bias, gap, objective = certificate(problem, alpha, self.tolerance, problem.residuals_known(*summed))
+        if not gap <= self.tolerance:
+            bias, gap, objective = certificate(problem, alpha, self.tolerance)
+        return DualSolution(alpha, bias, objective, gap, self.steps, "decomposition", gap <= self.tolerance)
