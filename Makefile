@@ -6,7 +6,7 @@ BIN := .venv/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 JOBS ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu 2>/dev/null || echo 1)
 QUICK_SPLITS ?= 2
 QUICK_ROWS ?= 60
-QUICK = --jobs $(JOBS) --splits $(QUICK_SPLITS) --rows $(QUICK_ROWS) --out build/quick --quiet
+QUICK = --jobs $(JOBS) --splits $(QUICK_SPLITS) --rows $(QUICK_ROWS) --format svg --out build/quick --quiet
 # Their third ranking trains thousands of classifiers, however few the rows are.
 WRAPPERS := configs/infoprop-dna-naive-bayes.yaml configs/infoprop-dna-tree.yaml
 FAULTS ?= 40

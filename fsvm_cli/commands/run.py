@@ -50,6 +50,15 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path),
     help="Folder of results: by default 'results', and 'results/with-overrides' with --splits, --rows or --set.",
 )
+@click.option(
+    "--format",
+    "formats",
+    type=click.Choice(["svg", "png", "pdf"]),
+    multiple=True,
+    default=("svg", "png"),
+    show_default=True,
+    help="File format of figures; may be given more than once.",
+)
 @click.option("--overwrite", is_flag=True, help="Replace results of another config, or full results by partial ones.")
 @click.option("--dry-run", is_flag=True, help="Say what would be done and how long it may take.")
 @click.option("--fresh", is_flag=True, help="Start over; stored trials go once the new ones begin to come.")
@@ -62,6 +71,7 @@ def command(  # noqa: PLR0917 - click passes every option
     rows: int | None,
     assignments: tuple[str, ...],
     out: Path | None,
+    formats: tuple[str, ...],
     overwrite: bool,
     dry_run: bool,
     fresh: bool,
@@ -120,7 +130,7 @@ def command(  # noqa: PLR0917 - click passes every option
                 f"{collection.name}: collects claims of {n_members} experiments; results in {out / collection.name}"
             )
     else:
-        errors += _run(planned, collections, out, workers, fresh=fresh, neighbour=neighbour)
+        errors += _run(planned, collections, out, workers, formats, fresh=fresh, neighbour=neighbour)
     _raise_as_one(errors)
 
 
@@ -154,6 +164,7 @@ def _run(
     collections: Sequence[LoadedCollection],
     out: Path,
     workers: Workers,
+    formats: Sequence[str],
     *,
     fresh: bool,
     neighbour: Path | None,
@@ -187,7 +198,7 @@ def _run(
         try:
             for number in ended:
                 try:
-                    reports.append(_write(*begun[number], workers, begin))
+                    reports.append(_write(*begun[number], workers, begin, formats))
                     written.add(begun[number][0].name)
                 except FsvmError as error:
                     errors.append(error)
@@ -197,7 +208,7 @@ def _run(
         report()
     for collection in collections:
         try:
-            _collect(collection, written, out, workers, begin)
+            _collect(collection, written, out, workers, begin, formats)
         except FsvmError as error:
             errors.append(error)
     failed = [loaded.name for loaded, _, job in begun if job.failures]
@@ -210,7 +221,9 @@ def _run(
     return errors
 
 
-def _write(loaded: LoadedConfig, folder: Path, job: Job, workers: Workers, begin: datetime) -> Callable[[], None]:
+def _write(  # noqa: PLR0917 - what has ended, and how it ran
+    loaded: LoadedConfig, folder: Path, job: Job, workers: Workers, begin: datetime, formats: Sequence[str]
+) -> Callable[[], None]:
     """Write tables and figures of a job that has ended; what is left is to print its summary."""
     from fsvm_cli.experiment.provenance import write_environment
     from fsvm_cli.page.write import PAGE_NAME, write_page
@@ -224,7 +237,7 @@ def _write(loaded: LoadedConfig, folder: Path, job: Job, workers: Workers, begin
     with step(f"tables of {loaded.name}"):
         curves = write_tables(loaded, job.experiment, job.store, folder)
     with step(f"figures of {loaded.name}"):
-        figures = [] if curves.empty else draw_figures(folder)
+        figures = [] if curves.empty else draw_figures(folder, formats)
     with step(f"page of {loaded.name}"):
         page = write_page([folder], folder / PAGE_NAME)
 
@@ -238,7 +251,9 @@ def _write(loaded: LoadedConfig, folder: Path, job: Job, workers: Workers, begin
     return report
 
 
-def _collect(loaded: LoadedCollection, written: set[str], out: Path, workers: Workers, begin: datetime) -> None:
+def _collect(  # noqa: PLR0917 - as above
+    loaded: LoadedCollection, written: set[str], out: Path, workers: Workers, begin: datetime, formats: Sequence[str]
+) -> None:
     """Write and print a collection whose experiments have been written."""
     from fsvm_cli.errors import DataError
     from fsvm_cli.experiment.provenance import write_environment
@@ -253,7 +268,7 @@ def _collect(loaded: LoadedCollection, written: set[str], out: Path, workers: Wo
     folder = out / loaded.name
     write_environment(folder, loaded, workers.words, 0, begin)
     overview = write_overview(loaded, out, folder)
-    figures = draw_figures(folder)
+    figures = draw_figures(folder, formats)
     page = write_page([folder], folder / PAGE_NAME)
     if not is_quiet():
         print_overview(loaded, overview, folder, figures)

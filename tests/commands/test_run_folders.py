@@ -58,12 +58,14 @@ def test_a_look_with_few_rows_takes_every_step_and_says_nothing_of_the_source(ca
     of_one_size = "{train_size: 30, features: all}"
     claim = f"{{id: a.c, kind: single-run, where: T, claim: c, at: {of_one_size}, published: 90, decimals: 0}}"
     write_config(home, protocol="{splits: 4, train: [30, 1/3], seed: 7}", expected=f"[{claim}, {CLAIM[1:]}")
-    answer = call("run", "small.yaml", "--jobs", "1", "--splits", "2", "--rows", "12")
+    answer = call("run", "small.yaml", "--jobs", "1", "--splits", "2", "--rows", "12", "--format", "svg")
     assert answer.code == 0, answer.err
     folder = home / "results" / "with-overrides" / "small"
     verdicts = read_table(folder / VERDICTS_NAME)
     assert verdicts["verdict"].tolist() == ["not comparable"] * 2
     assert set(read_table(folder / CURVES_NAME)["train_size"]) == {12}
+    assert {path.suffix for path in folder.iterdir()} >= {".csv", ".svg"}
+    assert not list(folder.glob("*.png"))
     protocol = json.loads((folder / "run.json").read_text())["config"]["protocol"]
     assert (protocol["splits"], protocol["train"], protocol["test"]) == (2, [12], 12)
     # Without an override, a claim about a size that is not there is a mistake.
