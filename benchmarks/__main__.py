@@ -33,6 +33,7 @@ TOPICS = {
     "cold_fit": cold_fit.comparisons,
     "tuning": tuning.comparisons,
     "linear": linear.comparisons,
+    "growth": linear.growth,
     "ranking": ranking.comparisons,
     "bounds": bounds.comparisons,
     "infoprop": infoprop.comparisons,
