@@ -41,6 +41,7 @@ TOPICS: dict[str, Callable[[], Iterable[Comparison]]] = {
     "tuning": tuning.comparisons,
     "gaussian_large": gaussian_large.comparisons,
     "linear": linear.comparisons,
+    "growth": linear.growth,
     "ranking": ranking.comparisons,
     "bounds": bounds.comparisons,
     "infoprop": infoprop.comparisons,

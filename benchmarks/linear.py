@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import resource
+import sys
 import time
 import warnings
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,18 +16,22 @@ from sklearn.feature_selection import RFE
 from sklearn.svm import LinearSVC
 
 from benchmarks.harness import Comparison, timed
+from fsvm_cli.figures import COLUMN_WIDTH, figure, save, series_style, use_logarithms
 from fsvm_cli.ranking.rfe import RecursiveFeatureElimination
 from fsvm_cli.svm.linear.problem import LinearProblem
 from fsvm_cli.svm.linear.solve import solve_linear
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 N_SAMPLES, N_FEATURES = 100_000, 100
 FEW = 10_000
 """Samples from which the time of the peer's elimination is extrapolated, in proportion to their number."""
 SAME, NEAR = 1e-6, 1e-3
 """Parts of the least primal objective above it: what counts as the same, and as near for a peer that stops there."""
+SIZES = (10_000, 30_000, 100_000, 300_000, 1_000_000)
+FIGURE = Path("docs/images/linear-growth.svg")
+"""Shown in docs/solver.md."""
 PASSES = (10, 100, 1000)
 """Of the peer over the samples, at most: the first after which it is at the same objective, else near it."""
 
@@ -102,13 +109,11 @@ def elimination() -> Iterator[Comparison]:
     )
 
 
-def growth() -> Iterator[Comparison]:
+def growth(sizes: Sequence[int] = SIZES) -> Iterator[Comparison]:
     """Yield the seconds at 10^4 to 10^6 samples; the ratio is the slope of log time on log n, the target its limit."""
-    sizes, seconds = (10_000, 30_000, 100_000, 300_000, 1_000_000), []
-    for n in sizes:
-        X, y = samples(n, N_FEATURES)
-        found, taken = timed(partial(solve_linear, LinearProblem(X, y, 1.0)), time.process_time)
-        seconds.append(taken)
+    measured = [machine_of(n) for n in sizes]
+    seconds = [taken for taken, *_ in measured]
+    _, gap, beside = measured[-1]
     slope = float(np.polyfit(np.log(sizes), np.log(seconds), 1)[0])
     yield Comparison(
         f"linear machine, 10^4 to 10^6 x {N_FEATURES}, C=1: slope of log time on log n",
@@ -118,13 +123,40 @@ def growth() -> Iterator[Comparison]:
         slope,
         1.1,
         float("nan"),
-        found.duality_gap,
-        "processor seconds at " + ", ".join(f"{n:,}: {s:.2g}" for n, s in zip(sizes, seconds, strict=True)),
+        gap,
+        f"processor seconds at {', '.join(f'{n:,}: {s:.2g}' for n, s in zip(sizes, seconds, strict=True))}; memory "
+        f"beside the data at the last {beside / 1e9:.2g} GB at most",
     )
+    draw_growth(sizes, seconds, slope)
+
+
+def machine_of(n: int) -> tuple[float, float, int]:
+    """Return the seconds of a machine on so many samples, its gap, and how much the most memory so far has grown."""
+    X, y = samples(n, N_FEATURES)
+    before = peak_bytes()
+    found, taken = timed(partial(solve_linear, LinearProblem(X, y, 1.0)), time.process_time)
+    return taken, found.duality_gap, peak_bytes() - before
+
+
+def peak_bytes() -> int:
+    """Return the most memory that this process has had so far."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+
+
+def draw_growth(sizes: Sequence[int], seconds: Sequence[float], slope: float) -> None:
+    """Draw the seconds by the number of samples, beside a line of time in proportion to it."""
+    with figure(COLUMN_WIDTH, 2.6) as drawing:
+        axes = drawing.subplots()
+        axes.plot(sizes, seconds, label=f"measured: slope {slope:.2f}", **series_style(0))
+        proportional = [seconds[0] * n / sizes[0] for n in sizes]
+        axes.plot(sizes, proportional, color="0.6", linestyle="--", label="in proportion")
+        use_logarithms(axes)
+        axes.set(yscale="log", xlabel=f"samples of {N_FEATURES} features", ylabel="processor seconds")
+        axes.legend()
+        save(drawing, FIGURE.parent, FIGURE.stem, ["svg"])
 
 
 def comparisons() -> Iterator[Comparison]:
     """Yield all rows."""
     yield from machines()
     yield from elimination()
-    yield from growth()

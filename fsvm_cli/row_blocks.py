@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from numpy.typing import NDArray
 
 VALUES = 1 << 20
 """Of a block, about: 8 megabytes. A smaller matrix is one block, whose sums are those of the whole to the last bit."""
@@ -16,3 +20,8 @@ def row_blocks(n_rows: int, n_columns: int, n_values: int | None = None) -> Iter
     step = max((n_values or VALUES) // max(n_columns, 1), 1)
     for start in range(0, n_rows, step):
         yield slice(start, min(start + step, n_rows))
+
+
+def all_finite(X: NDArray[np.float64]) -> bool:
+    """Whether a matrix holds neither NaN nor an infinite value."""
+    return all(bool(np.isfinite(X[rows]).all()) for rows in row_blocks(*X.shape))

@@ -8,6 +8,8 @@ import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
+from fsvm_cli.row_blocks import all_finite
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -56,4 +58,4 @@ def _is_plain(X: Any, y: Any) -> bool:
     """Whether these are finite floats in two dimensions, and a whole number for each row."""
     if type(X) is not np.ndarray or type(y) is not np.ndarray or X.ndim != 2 or y.shape != X.shape[:1]:
         return False
-    return bool(X.dtype == np.float64 and X.size and y.dtype.kind in "iu" and np.isfinite(X).all())
+    return bool(X.dtype == np.float64 and X.size and y.dtype.kind in "iu" and all_finite(X))

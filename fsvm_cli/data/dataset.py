@@ -13,7 +13,7 @@ import scipy.sparse as sp
 
 from fsvm_cli.data.phrases import shown
 from fsvm_cli.errors import DataError
-from fsvm_cli.row_blocks import row_blocks
+from fsvm_cli.row_blocks import all_finite, row_blocks
 from fsvm_cli.terminal import brief
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ class Dataset:
                 raise self._fail(f"{kind} names stand more than once: {shown(repeated)}; make them distinct")
 
     def _check_finite(self) -> None:
-        if np.isfinite(self.X.data if sp.issparse(self.X) else self.X).all():
+        if np.isfinite(self.X.data).all() if sp.issparse(self.X) else all_finite(self.X):
             return
         if sp.issparse(self.X):
             entries = sp.coo_array(self.X)

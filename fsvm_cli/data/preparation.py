@@ -83,7 +83,9 @@ class Preparation:
     @functools.cached_property
     def has_to_learn(self) -> bool:
         """Whether the features of a row depend on other rows: there are words, or gaps."""
-        return any(words is not None for words in self.words) or bool(np.isnan(self.columns).any())
+        if any(words is not None for words in self.words):
+            return True
+        return any(np.isnan(self.columns[rows]).any() for rows in row_blocks(*self.columns.shape))
 
     @functools.cached_property
     def layout(self) -> tuple[Feature, ...]:

@@ -17,6 +17,7 @@ from fsvm_cli.data.suspects import suspects
 from fsvm_cli.data.table_columns import columns_of, encode_target, infinite_values, is_missing
 from fsvm_cli.data.table_mistakes import Mistake, of_column, told
 from fsvm_cli.errors import DataError, UsageError
+from fsvm_cli.row_blocks import all_finite
 from fsvm_cli.terminal import brief
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ def dataset_from_table(
     feature_names = tuple(feature.name for feature in prepared.layout)
     sources = tuple(prepared.names[feature.column] for feature in prepared.layout)
     preparation = prepared if prepared.has_to_learn else None
-    of_table = suspects(X, y, feature_names, sources, classes, groups) if np.isfinite(X).all() else ()
+    of_table = suspects(X, y, feature_names, sources, classes, groups) if all_finite(X) else ()
     split = None if part is None else _split_by(name, table.column(part), y, classes, groups)
     return Dataset(
         name=name,

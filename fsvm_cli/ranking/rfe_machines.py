@@ -43,6 +43,8 @@ RECOMPUTE_BELOW = 0.25
 
 PAIR_MATRICES = 3
 """Matrices of all pairs of samples that machines with a kernel hold: sums over features, kernel values, a factor."""
+FULL = 0.8
+"""Part of the columns that are left in a matrix when these move together: those between are read for nothing."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -266,7 +268,7 @@ class FeatureSpaceMachines(Machines):
             last = len(self.feature_of) - 1
             self.X[:, column], self.feature_of[column] = self.X[:, last], self.feature_of[last]
             self.feature_of = self.feature_of[:last]
-        if 2 * len(self.feature_of) <= self.X.shape[1]:
+        if len(self.feature_of) <= FULL * self.X.shape[1]:
             self.X = self.X[:, : len(self.feature_of)].copy()
         self.features = np.delete(self.features, positions)
         self.w = np.delete(self.w, positions, axis=1)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import pickle
 import tempfile
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
-from fsvm_cli.runner import pools, shared_arrays
+from fsvm_cli.runner import dask_pool, pools, shared_arrays
 from fsvm_cli.runner.pools import ProcessPool
 from fsvm_cli.runner.session import Job, run
 from fsvm_cli.runner.shared_arrays import Mapped, SharedArrays
@@ -86,6 +87,22 @@ def test_a_run_leaves_nothing_behind_and_finds_the_same(
     assert not [*scratch.glob("fsvm-shared-*")]
     run_job(experiment, tmp_path / "serial")
     assert stored(experiment, tmp_path / "shared") == stored(experiment, tmp_path / "serial")
+
+
+def test_workers_of_a_cluster_on_this_computer_share_them_too(
+    planned: Planned, scratch: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dask_pool, "warm_up", lambda experiments: None)
+    experiment, arrays = planned(dataset={"name": "wine"}), SharedArrays()
+    ours = pickle.loads(pickle.dumps(dask_pool._Experiments([experiment], arrays)))
+    others = pickle.loads(pickle.dumps(dask_pool._Experiments([experiment], None)))
+    assert (ours.is_ours, others.is_ours) == (True, False)
+    assert len([*scratch.glob("fsvm-shared-*/*")]) == 1
+    for plugin, is_mapped in ((ours, True), (others, False)):
+        (found,) = dask_pool._Run(plugin._packed).experiments()
+        X = found.source.draw(np.random.default_rng(0)).X
+        assert X.flags.writeable != is_mapped
+        np.testing.assert_array_equal(X, experiment.source.draw(np.random.default_rng(0)).X)
 
 
 @pytest.mark.parametrize("fails", ["_start", "warm_up"])

@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 
 FEWEST = 5000
 """Samples of a problem that is worth it."""
-WIDTH = 2.0
-"""Of the band to either side of the margin, in units of the mean distance of the free samples from it."""
+WIDTH = 1.0
+"""Of the band to either side of the margin, in units of the mean distance of the free samples from it. A wider one
+costs more than the rounds of working sets that it saves."""
 LARGEST_PART = 0.5
 """Of the samples; where more are near, the start is not."""
 ROUGHLY = 1e-3
