@@ -65,6 +65,26 @@ def area_under_roc(values: NDArray[np.float64], is_positive: NDArray[np.bool_]) 
     return AreaUnderCurve(area, max(area - half_width, 0.0), min(area + half_width, 1.0))
 
 
+def with_ties(values: NDArray[np.float64], width: float) -> NDArray[np.float64]:
+    """Make values equal that differ by no more than what leaves them undetermined.
+
+    Samples on the margin all have the value 1 or -1. What solvers leave would put them in an order, and an area under
+    a curve would be a matter of rounding.
+
+    Parameters
+    ----------
+    values : ndarray, shape (n_samples,)
+    width : float
+        >= 0. Values are equal if others lie between them no farther apart than this.
+    """
+    order = np.argsort(values, kind="stable")
+    ascending = values[order]
+    begins = np.concatenate([[True], np.diff(ascending) > width])
+    tied = np.empty_like(values)
+    tied[order] = ascending[begins][np.cumsum(begins) - 1]
+    return tied
+
+
 def _share_below(values: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.float64]:
     """Count for each value the sorted others that are smaller, and half of the equal ones, as a share."""
     smaller, not_larger = (np.searchsorted(others, values, side=side) for side in ("left", "right"))

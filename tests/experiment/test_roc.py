@@ -9,7 +9,7 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from fsvm_cli.errors import UsageError
-from fsvm_cli.evaluation.roc import area_under_roc
+from fsvm_cli.evaluation.roc import area_under_roc, with_ties
 from fsvm_cli.experiment.plan import Trial, plan
 from fsvm_cli.experiment.recording import compute_record, record_key, tables_of
 from fsvm_cli.experiment.records.base import ToDraw
@@ -51,6 +51,22 @@ def test_its_interval_covers_the_truth_as_often_as_it_says(rng: np.random.Genera
     covered = np.mean([each.low <= truth <= each.high for each in found])
     # Four standard deviations of a share of 95 % in 800 draws, and a little that the interval is too narrow.
     assert 0.90 < covered < 0.985
+
+
+def test_what_solvers_leave_undetermined_puts_samples_on_the_margin_in_no_order(rng: np.random.Generator) -> None:
+    values = np.repeat([-1.0, 0.2, 1.0], 40)
+    is_positive = rng.random(120) < 0.5
+    exact = area_under_roc(values, is_positive)
+    for _ in range(5):
+        found = with_ties(values + 1e-8 * rng.standard_normal(120), 1e-5)
+        assert len(np.unique(found)) == 3
+        assert area_under_roc(found, is_positive) == exact
+
+
+def test_values_farther_apart_than_the_width_keep_their_order(rng: np.random.Generator) -> None:
+    values = rng.permutation(np.arange(50.0))
+    np.testing.assert_array_equal(with_ties(values, 0.5), values)
+    np.testing.assert_array_equal(with_ties(values, 0.0), values)
 
 
 def test_a_class_of_one_sample_has_an_area_without_interval() -> None:

@@ -8,11 +8,12 @@ import numpy as np
 import pandas as pd
 from sklearn.base import clone
 
-from fsvm_cli.evaluation.roc import area_under_roc
+from fsvm_cli.evaluation.roc import area_under_roc, with_ties
 from fsvm_cli.experiment.records.base import Record, ToDraw
 from fsvm_cli.figures import COLUMN_WIDTH, figure, legible, series_style
 from fsvm_cli.mistakes import Mistake
 from fsvm_cli.spec.rankings import ALL_FEATURES
+from fsvm_cli.svm.one_vs_rest import TIE_TOLERANCES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -124,7 +125,7 @@ def _spread(along: NDArray[np.float64]) -> NDArray[np.intp]:
 def _decision_values(machine: Any, X: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return what grows with the second class: a classifier without decision values has probabilities."""
     values = machine.decision_function(X) if hasattr(machine, "decision_function") else machine.predict_proba(X)[:, 1]
-    return np.asarray(values, dtype=np.float64)
+    return with_ties(np.asarray(values, dtype=np.float64), TIE_TOLERANCES * getattr(machine, "tolerance", 0.0))
 
 
 def _draw_panel(
