@@ -25,6 +25,8 @@ LEAST_POINTS = 2
 """Of a path to the optimum."""
 GAPS_SHOWN = (1e-8, 0.99999)
 """Gaps beyond, such as 1 of a machine that has hardly begun, are drawn there: the axis reaches neither 0 nor 1."""
+FEWEST_SHOWN_TO = 0.5
+"""The axis goes at least to here, so that it has numbers where no machine came far."""
 NAMED_GAPS = (0.9999, 0.99, 0.9, 0.5, 0.1, 0.01, 1e-3, 1e-4, 1e-6)
 
 
@@ -99,13 +101,14 @@ def _draw(axes: Axes, stopped: pd.DataFrame, converged: pd.DataFrame, config: Co
     axes.xaxis.set_major_locator(FixedLocator(NAMED_GAPS))
     axes.xaxis.set_minor_locator(FixedLocator([]))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda gap, _: f"{gap:g}"))
-    axes.invert_xaxis()
+    begin, end = GAPS_SHOWN[1], min(FEWEST_SHOWN_TO, float(stopped["gap"].clip(*GAPS_SHOWN).min()))
+    axes.set_xlim(0.5 * (1.0 + begin), 0.5 * end)
 
 
 def _printed(config: Config, metric: str, size: int, n_all: int) -> Iterator[float]:
     """Yield the printed numbers of a figure of merit at a number of features."""
     for claim in config.expected:
-        if isinstance(claim, NumberClaim):
+        if isinstance(claim, NumberClaim) and config.paper is not None and claim.id.startswith(config.paper.key):
             places = {(place.metric, place.features) for place in claim.places()}
             if any(each in places for each in ((metric, size), *([(metric, "all")] if size == n_all else []))):
                 yield claim.published
