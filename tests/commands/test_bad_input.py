@@ -267,7 +267,7 @@ def test_data_of_a_single_class(call: Call, tmp_path: Path) -> None:
 
 
 def test_a_disk_that_is_full_for_compiled_code(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
-    def compile_in_vain(*_: object) -> None:
+    def compile_in_vain(*_: object, **__: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device", "index.nbi")
 
     monkeypatch.setattr("fsvm_cli.experiment.rank.rank_features", compile_in_vain)
