@@ -3,31 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 from annotated_types import Ge
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fsvm_cli.bounds.ard import TunedArd, tune_ard
-from fsvm_cli.magnitudes import check_magnitudes, refusing_overflow
-from fsvm_cli.svm.labels import machine_labels
-from fsvm_cli.svm.one_vs_rest import TIE_TOLERANCES, predict_codes
+from fsvm_cli.magnitudes import refusing_overflow
 from fsvm_cli.svm.threads import one_blas_thread
-from fsvm_cli.validation import validated
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from fsvm_cli.svm.vectors import Array
-
-TOLERANCE = 1e-6
-"""The relative duality gap of the machines, and of the balls."""
+from fsvm_cli.svm.tuned_machines import TOLERANCE, TunedMachines
 
 
 @dataclass(eq=False, repr=False)
-class BoundTunedSVM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class BoundTunedSVM(TunedMachines):
     """Support vector machine of the squared loss whose C and length scales, one for each feature, a bound has chosen.
 
     The kernel is exp(-½ Σ_a (x_a - x'_a)² / l_a²). A quasi-Newton method goes down a bound on the leave-one-out error,
@@ -89,32 +77,12 @@ class BoundTunedSVM(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             If the input is not fit for classification, holds one class only, has all samples in one place, or a
             parameter is out of range.
         """
-        X, y = validated(self, X, y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        if len(self.classes_) < 2:
-            raise ValueError(f"y holds {len(self.classes_)} class only; a machine needs at least two classes")
-        check_magnitudes(X, getattr(self, "feature_names_in_", None))
-        labels, self.class_counts_ = machine_labels(codes, len(self.classes_))
+        X, labels = self._training_set(X, y)
         with refusing_overflow("the machine tuned by a bound"):
+            # The balls have the tolerance of the machines.
             self.machines_: tuple[TunedArd, ...] = tuple(
                 tune_ard(X, each, self.bound, max_iterations=self.max_iterations, tolerance=TOLERANCE)
                 for each in labels
             )
         self.converged_ = np.array([machine.converged for machine in self.machines_])
         return self
-
-    def decision_function(self, X: Any) -> Array:
-        """Return (n,) values for two classes, positive for `classes_[1]`; else (n, n_classes)."""
-        values = self._values(X)
-        return values[0] if len(self.classes_) == 2 else values.T
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class labels, shape (n,); ties by the rule of `fsvm_cli.svm.predict_codes`."""
-        codes = predict_codes(self._values(X), self.class_counts_, TIE_TOLERANCES * TOLERANCE)
-        labels: NDArray[Any] = self.classes_[codes]
-        return labels
-
-    def _values(self, X: Any) -> Array:
-        check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
-        return np.array([machine.decision_function(X) for machine in self.machines_])

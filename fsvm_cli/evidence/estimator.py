@@ -6,16 +6,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from fsvm_cli.evidence.map_machine import MapMachine, train_map_machine
 from fsvm_cli.evidence.tuning import LOSSES, TunedByEvidence, ascent_table, mean_relevance, what_was_chosen
-from fsvm_cli.magnitudes import check_magnitudes, refusing_overflow
-from fsvm_cli.svm.labels import machine_labels
-from fsvm_cli.svm.one_vs_rest import TIE_TOLERANCES, predict_codes
+from fsvm_cli.magnitudes import refusing_overflow
 from fsvm_cli.svm.threads import one_blas_thread
-from fsvm_cli.validation import validated
+from fsvm_cli.svm.tuned_machines import TOLERANCE, TunedMachines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,12 +23,9 @@ if TYPE_CHECKING:
     from fsvm_cli.evidence.sampled_evidence import Hyperparameters
     from fsvm_cli.svm.vectors import Array
 
-TOLERANCE = 1e-6
-"""The relative duality gap of the machines."""
-
 
 @dataclass(eq=False, repr=False)
-class BayesianSVM(TunedByEvidence, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class BayesianSVM(TunedByEvidence, TunedMachines):
     """Support vector machine whose C and kernel are tuned by the evidence, with a length scale for each feature.
 
     The machine is the mode of a posterior, Q(θ | D) ∝ Q(θ) Π_i κ(C) exp(-C l(y_i θ(x_i))), whose prior is the Gaussian
@@ -110,13 +104,7 @@ class BayesianSVM(TunedByEvidence, ClassifierMixin, BaseEstimator):  # type: ign
         SamplingError
             If a chain never moved, or a few weighted draws have all the weight.
         """
-        X, y = validated(self, X, y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        if len(self.classes_) < 2:
-            raise ValueError(f"y holds {len(self.classes_)} class only; a machine needs at least two classes")
-        names = getattr(self, "feature_names_in_", None)
-        check_magnitudes(X, names)
-        labels, self.class_counts_ = machine_labels(codes, len(self.classes_))
+        X, labels = self._training_set(X, y)
         with refusing_overflow("the Bayesian machine"):
             common = self.length_scales == "common"
             self.path_ = self._ascents(X, labels, self.random_state, common_length_scale=common)
@@ -124,7 +112,7 @@ class BayesianSVM(TunedByEvidence, ClassifierMixin, BaseEstimator):  # type: ign
             self._train(X, labels)
         self.relevance_ = mean_relevance(self.path_, X)
         self.chosen_ = what_was_chosen(self.path_)
-        listed = [f"x{a}" for a in range(X.shape[1])] if names is None else names
+        listed = getattr(self, "feature_names_in_", [f"x{a}" for a in range(X.shape[1])])
         self.diagnostics_ = {"ascent": ascent_table(self.path_, listed)}
         self.converged_ &= np.array([path.stopped for path in self.path_])
         return self
@@ -157,27 +145,10 @@ class BayesianSVM(TunedByEvidence, ClassifierMixin, BaseEstimator):  # type: ign
         """
         check_is_fitted(self)
         machine = BayesianSVM(**self.get_params())
-        machine.classes_, machine.n_features_in_ = self.classes_, len(features)
-        labels, machine.class_counts_ = machine_labels(np.searchsorted(self.classes_, y), len(self.classes_))
+        machine.n_features_in_ = len(features)
         machine.hyperparameters_ = tuple(_restricted(each, features) for each in self.hyperparameters_)
-        machine._train(X[:, features], labels)
+        machine._train(X[:, features], machine._labels(self.classes_, y))
         return machine
-
-    def decision_function(self, X: Any) -> Array:
-        """Return θ: (n,) for two classes, positive for `classes_[1]`; else (n, n_classes)."""
-        values = self._values(X)
-        return values[0] if len(self.classes_) == 2 else values.T
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class labels, shape (n,); ties by the rule of `fsvm_cli.svm.predict_codes`."""
-        codes = predict_codes(self._values(X), self.class_counts_, TIE_TOLERANCES * TOLERANCE)
-        labels: NDArray[Any] = self.classes_[codes]
-        return labels
-
-    def _values(self, X: Any) -> Array:
-        check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
-        return np.array([machine.decision_function(X) for machine in self.machines_])
 
 
 def _restricted(hyperparameters: Hyperparameters, features: Sequence[int]) -> Hyperparameters:
