@@ -21,7 +21,7 @@ from fsvm_cli.experiment.tuning import tuned
 from fsvm_cli.magnitudes import check_magnitudes
 from fsvm_cli.ranking.leaking_ranker import LeakingRanker
 from fsvm_cli.spec.classifiers import Classifier
-from fsvm_cli.spec.learner import MeasuredCurves
+from fsvm_cli.spec.learner import MeasuredCurves, NestedSubsets
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -276,7 +276,7 @@ def _evaluate(
     at_hand = tuple(dict.fromkeys(min(size, n_columns) for size in sizes))
     rows = np.searchsorted(at_hand, np.minimum(sizes, n_columns))
     orders = [ordering.columns for ordering in orderings]
-    curves = learner.curves(parts.X_train, parts.y_train, parts.X_test, orders, at_hand, n_classes)
+    curves = learner.curves(NestedSubsets(parts.X_train, parts.y_train, parts.X_test, orders, at_hand, n_classes))
     train = confusion_matrix(parts.y_train, curves.train_predicted, n_classes)[:, rows]
     test = confusion_matrix(parts.y_test, curves.test_predicted, n_classes)[:, rows]
     measures: Sequence[Sequence[dict[str, float]]] = ((),) * len(orderings)

@@ -11,11 +11,12 @@ from sklearn.base import clone
 from fsvm_cli.spec.learner import EstimatorCurves, Learner
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
     from fsvm_cli.evidence.estimator import BayesianSVM
+    from fsvm_cli.spec.learner import NestedSubsets
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,26 +59,19 @@ class BayesianLearner(Learner):
         """Hand over the estimator, to be tuned by whoever trains it."""
         return {"estimator": clone(self.machine)}
 
-    def curves(  # noqa: PLR0917
-        self,
-        X_train: NDArray[np.float64],
-        y_train: NDArray[np.intp],
-        X_test: NDArray[np.float64],
-        orders: Sequence[NDArray[np.intp]],
-        sizes: tuple[int, ...],
-        n_classes: int,  # noqa: ARG002 - the contract of Learner
-    ) -> EstimatorCurves:
+    def curves(self, subsets: NestedSubsets) -> EstimatorCurves:
         """Train the machine on the first features of each order, for each size."""
-        subsets = [[sorted(order[:size].tolist()) for size in sizes] for order in orders]
-        machines = [[self.machine.trained_on(X_train, y_train, subset) for subset in row] for row in subsets]
+        X, y = subsets.X_train, subsets.y_train
+        features = [[sorted(order[:size].tolist()) for size in subsets.sizes] for order in subsets.orders]
+        machines = [[self.machine.trained_on(X, y, of_subset) for of_subset in row] for row in features]
 
         def predicted(X: NDArray[np.float64]) -> NDArray[np.intp]:
-            rows = zip(machines, subsets, strict=True)
-            return np.array([[m.predict(X[:, s]) for m, s in zip(*row, strict=True)] for row in rows])
+            rows = zip(machines, features, strict=True)
+            return np.array([[m.predict(X[:, own]) for m, own in zip(*row, strict=True)] for row in rows])
 
         return EstimatorCurves(
-            predicted(X_train),
-            predicted(X_test),
+            predicted(X),
+            predicted(subsets.X_test),
             np.array([[machine.converged_ for machine in row] for row in machines]),
             np.array([[machine.duality_gap_ for machine in row] for row in machines]),
         )

@@ -12,11 +12,10 @@ from fsvm_cli.spec.learner import FOUND, Learner, MeasuredCurves
 from fsvm_cli.svm import ConvergenceError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
     from fsvm_cli.kernel_learning.kinds import Combine, MarginKind
+    from fsvm_cli.spec.learner import NestedSubsets
     from fsvm_cli.svm import Kernel
 
 
@@ -56,17 +55,9 @@ class LearnedKernelMachine(Learner):
             on_failure="flag",
         )
 
-    def curves(  # noqa: PLR0917
-        self,
-        X_train: NDArray[np.float64],
-        y_train: NDArray[np.intp],
-        X_test: NDArray[np.float64],
-        orders: Sequence[NDArray[np.intp]],
-        sizes: tuple[int, ...],
-        n_classes: int,  # noqa: ARG002 - the contract of Learner
-    ) -> MeasuredCurves:
+    def curves(self, subsets: NestedSubsets) -> MeasuredCurves:
         """Train a fresh machine on the first features of each order, for each size."""
-        found = [[self._on(X_train, y_train, X_test, order[:size]) for size in sizes] for order in orders]
+        found = [[self._on(subsets, order[:size]) for size in subsets.sizes] for order in subsets.orders]
         return MeasuredCurves(
             np.array([[each.train for each in of_order] for of_order in found]),
             np.array([[each.test for each in of_order] for of_order in found]),
@@ -76,14 +67,8 @@ class LearnedKernelMachine(Learner):
             np.array([[each.exists for each in of_order] for of_order in found]),
         )
 
-    def _on(
-        self,
-        X_train: NDArray[np.float64],
-        y_train: NDArray[np.intp],
-        X_test: NDArray[np.float64],
-        features: NDArray[np.intp],
-    ) -> _Found:
-        A, B = X_train[:, features], X_test[:, features]
+    def _on(self, subsets: NestedSubsets, features: NDArray[np.intp]) -> _Found:
+        A, B, y_train = subsets.X_train[:, features], subsets.X_test[:, features], subsets.y_train
         try:
             machine = self.estimator().fit(A, y_train, X_unlabelled=B if self.transductive else None)
         except ConvergenceError:

@@ -24,6 +24,31 @@ GAP = "duality gap"
 """The measure of machines that were stopped short of their optimum."""
 
 
+@dataclass(frozen=True, eq=False)
+class NestedSubsets:
+    """Both parts of a split, and the subsets of the features that classifiers are trained on.
+
+    Attributes
+    ----------
+    X_train, X_test : (n_train, n_features) and (n_test, n_features) arrays
+    y_train : (n_train,) array of int
+        Class codes.
+    orders : sequence of (n_features,) array of int
+        Columns, the best first.
+    sizes : tuple of int
+        Of the subsets; each holds the first columns of an order.
+    n_classes : int
+        Classes may be absent from the training part.
+    """
+
+    X_train: NDArray[np.float64]
+    y_train: NDArray[np.intp]
+    X_test: NDArray[np.float64]
+    orders: Sequence[NDArray[np.intp]]
+    sizes: tuple[int, ...]
+    n_classes: int
+
+
 class Curves(Protocol):
     """What a fresh classifier on each prefix of each order predicts, with its certificates."""
 
@@ -79,15 +104,7 @@ class Learner(ABC):
         """Name what ranking methods may ask for: the parameters of a machine, and the estimator."""
 
     @abstractmethod
-    def curves(  # noqa: PLR0917
-        self,
-        X_train: NDArray[np.float64],
-        y_train: NDArray[np.intp],
-        X_test: NDArray[np.float64],
-        orders: Sequence[NDArray[np.intp]],
-        sizes: tuple[int, ...],
-        n_classes: int,
-    ) -> Curves:
+    def curves(self, subsets: NestedSubsets) -> Curves:
         """Train a fresh classifier on the first features of each order, for each size."""
 
 
@@ -130,17 +147,12 @@ def with_gaps(curves: Curves) -> MeasuredCurves:
     )
 
 
-def curves_of_estimator(  # noqa: PLR0917 - the arguments of Learner.curves, in its order
-    estimator: Any,
-    X_train: NDArray[np.float64],
-    y_train: NDArray[np.intp],
-    X_test: NDArray[np.float64],
-    orders: Sequence[NDArray[np.intp]],
-    sizes: tuple[int, ...],
-    groups: NDArray[np.intp] | None = None,
+def curves_of_estimator(
+    estimator: Any, subsets: NestedSubsets, groups: NDArray[np.intp] | None = None
 ) -> EstimatorCurves:
     """Train clones of an estimator in scikit-learn's manner on the first features of each order, for each size."""
-    found = [nested_predictions(estimator, X_train, y_train, X_test, order, sizes, groups) for order in orders]
+    X_train, y_train, X_test, sizes = subsets.X_train, subsets.y_train, subsets.X_test, subsets.sizes
+    found = [nested_predictions(estimator, X_train, y_train, X_test, order, sizes, groups) for order in subsets.orders]
     return EstimatorCurves(
         np.array([[on.train for on in curve] for curve in found]),
         np.array([[on.test for on in curve] for curve in found]),
@@ -180,14 +192,6 @@ class EstimatorLearner(Learner):
         """Hand over the estimator; methods that train machines cannot be listed."""
         return {"estimator": self.handed_estimator}
 
-    def curves(  # noqa: PLR0917
-        self,
-        X_train: NDArray[np.float64],
-        y_train: NDArray[np.intp],
-        X_test: NDArray[np.float64],
-        orders: Sequence[NDArray[np.intp]],
-        sizes: tuple[int, ...],
-        n_classes: int,  # noqa: ARG002 - the contract of Learner
-    ) -> EstimatorCurves:
+    def curves(self, subsets: NestedSubsets) -> EstimatorCurves:
         """Train a fresh classifier on the first features of each order, for each size."""
-        return curves_of_estimator(self.estimator, X_train, y_train, X_test, orders, sizes, self.groups)
+        return curves_of_estimator(self.estimator, subsets, self.groups)

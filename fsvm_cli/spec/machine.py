@@ -13,12 +13,9 @@ from fsvm_cli.svm.training_set import needs_a_cache
 from fsvm_cli.svm.weights import weighted_bounds
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from fsvm_cli.spec.learner import Curves
+    from fsvm_cli.spec.learner import Curves, NestedSubsets
     from fsvm_cli.svm.kernels.base import Kernel
     from fsvm_cli.svm.one_vs_rest import OutputScaling
     from fsvm_cli.svm.solvers.dual import Solver
@@ -79,39 +76,23 @@ class Machine(Learner):
         """Build the machine; gaps that it misses are recorded, not raised."""
         return SVM(**self._parameters(), on_failure="flag")
 
-    def curves(  # noqa: PLR0917
-        self,
-        X_train: NDArray[np.float64],
-        y_train: NDArray[np.intp],
-        X_test: NDArray[np.float64],
-        orders: Sequence[NDArray[np.intp]],
-        sizes: tuple[int, ...],
-        n_classes: int,
-    ) -> Curves:
+    def curves(self, subsets: NestedSubsets) -> Curves:
         """Train a fresh machine on the first features of each order, for each size; a stopped one tells its gap."""
-        found = self._curves(X_train, y_train, X_test, orders, sizes, n_classes)
+        found = self._curves(subsets)
         return with_gaps(found) if isinstance(self.solver, StoppedLibsvm) else found
 
-    def _curves(  # noqa: PLR0917
-        self,
-        X_train: NDArray[np.float64],
-        y_train: NDArray[np.intp],
-        X_test: NDArray[np.float64],
-        orders: Sequence[NDArray[np.intp]],
-        sizes: tuple[int, ...],
-        n_classes: int,
-    ) -> Curves:
-        if not self.is_plain or needs_a_cache(len(y_train), self.solver):
-            return curves_of_estimator(self.estimator(), X_train, y_train, X_test, orders, sizes)
+    def _curves(self, subsets: NestedSubsets) -> Curves:
+        if not self.is_plain or needs_a_cache(len(subsets.y_train), self.solver):
+            return curves_of_estimator(self.estimator(), subsets)
         return nested_curves(
             self.kernel,
-            weighted_bounds(self.C, y_train, self.class_weight),
-            X_train,
-            y_train,
-            X_test,
-            orders,
-            sizes,
-            n_classes=n_classes,
+            weighted_bounds(self.C, subsets.y_train, self.class_weight),
+            subsets.X_train,
+            subsets.y_train,
+            subsets.X_test,
+            subsets.orders,
+            subsets.sizes,
+            n_classes=subsets.n_classes,
             tolerance=self.tolerance,
             solver=self.solver,
         )
