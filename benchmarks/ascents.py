@@ -17,9 +17,9 @@ from fsvm_cli.evidence.convergence import effective_sample_size
 from fsvm_cli.evidence.hinge import Hinge
 from fsvm_cli.evidence.hybrid_monte_carlo import PAPER_SETTINGS, sample
 from fsvm_cli.evidence.importance import ImportanceSettings, importance_averages
-from fsvm_cli.evidence.nystroem import choose_landmarks
 from fsvm_cli.evidence.sampled_evidence import SampledEvidence
 from fsvm_cli.ranking.ard import AutomaticRelevance
+from fsvm_cli.svm.low_rank import choose_landmarks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

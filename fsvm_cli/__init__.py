@@ -58,6 +58,7 @@ if TYPE_CHECKING:
         UnitDiagonal,
         WeightedSum,
     )
+    from fsvm_cli.svm.nystroem import NystroemSVM
 
 __version__ = "0.1.0"
 
@@ -109,6 +110,7 @@ _HOMES = {
         "UnitDiagonal",
         "WeightedSum",
     ),
+    "svm.nystroem": ("NystroemSVM",),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
@@ -140,6 +142,7 @@ __all__ = [
     "LinearDiscriminants",
     "Mifs",
     "MutualInformation",
+    "NystroemSVM",
     "Pearson",
     "PearsonRedundancy",
     "Polynomial",

@@ -51,6 +51,27 @@ def check_room_for_pairs(who: str, n_rows: int, n_matrices: int, instead: str) -
         )
 
 
+def check_room(work: str, needed: int, instead: str) -> None:
+    """Refuse work for which there is not enough memory, before it begins.
+
+    Parameters
+    ----------
+    work : str
+        What it is, for the message.
+    needed : int
+        Bytes.
+    instead : str
+        What else to do, for the message.
+
+    Raises
+    ------
+    ValueError
+        With the bytes.
+    """
+    if needed > (free := free_memory()):
+        raise ValueError(f"{work} take {needed / GIGABYTE:,.1f} GB, and {free / GIGABYTE:,.1f} GB are free; {instead}")
+
+
 def _available_in_system() -> int:
     try:
         for line in _MEMORY_TABLE.read_text(encoding="ascii").splitlines():

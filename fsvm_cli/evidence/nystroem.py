@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import scipy.linalg
+
+from fsvm_cli.svm.low_rank import SMALLEST_EIGENVALUE, LowRankGram, low_rank_gram
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -14,12 +15,9 @@ if TYPE_CHECKING:
     from fsvm_cli.evidence.ard_kernel import ArdKernel
     from fsvm_cli.svm.vectors import Array
 
-SMALLEST_EIGENVALUE = 1e-12
-"""In units of the largest. Below it an eigenvector is rounding, as where samples are equal or features are constant."""
-
 
 @dataclass(frozen=True, eq=False)
-class NystroemFactor:
+class NystroemFactor(LowRankGram):
     """V (n, p) with V V' = K_nm (sum_i u_i u_i' / λ_i) K_mn, of the p largest eigenvalues λ_i of the m landmarks' K_mm.
 
     Gold et al. (2005), equations (15) to (18), corrected: (17) lacks a division by λ_i, and the columns of V are the
@@ -33,25 +31,13 @@ class NystroemFactor:
         Samples.
     landmarks : (m,) array of int
         Rows of X.
-    cross : (n, m) array
-        K_nm.
-    eigenvalues, eigenvectors : (m,) and (m, m) arrays
-        Of K_mm, the largest first.
-    V : (n, p) array
+    cross, eigenvalues, eigenvectors, V
+        As in `LowRankGram`.
     """
 
     kernel: ArdKernel
     X: Array
     landmarks: npt.NDArray[np.intp]
-    cross: Array
-    eigenvalues: Array
-    eigenvectors: Array
-    V: Array
-
-    @property
-    def rank(self) -> int:
-        """The number p of columns of V."""
-        return int(self.V.shape[1])
 
     @property
     def lost_variance(self) -> Array:
@@ -60,12 +46,6 @@ class NystroemFactor:
         variance = self.kernel.k0 + self.kernel.k_off
         lost: Array = np.maximum(variance - kept, SMALLEST_EIGENVALUE * variance)
         return lost
-
-    @property
-    def inverse_roots(self) -> Array:
-        """The F (m, p) = U Λ^(-1/2) with V = K_nm F."""
-        leading: Array = self.eigenvectors[:, : self.rank] / np.sqrt(self.eigenvalues[: self.rank])
-        return leading
 
     def landmark_coefficients(self, moments: Array) -> Array:
         """Return what the derivative of tr(V' M) by a parameter makes of that of K_mm.
@@ -107,7 +87,7 @@ def nystroem_factor(kernel: ArdKernel, X: Array, landmarks: npt.NDArray[np.intp]
     kernel : ArdKernel
     X : (n, d) array
     landmarks : (m,) array of int
-        Rows of X, each once; all of them for the full Gram matrix. See `choose_landmarks`.
+        Rows of X, each once; all of them for the full Gram matrix. See `fsvm_cli.svm.low_rank.choose_landmarks`.
     rank : int
         The number p of eigenvectors to keep, >= 1; fewer are kept where the landmarks have no more, and where the
         rest are rounding.
@@ -117,18 +97,5 @@ def nystroem_factor(kernel: ArdKernel, X: Array, landmarks: npt.NDArray[np.intp]
     NystroemFactor
         O(n m (d + p) + m^3).
     """
-    chosen = X[landmarks]
-    cross = kernel.kernel.gram(X, chosen)
-    values, vectors = scipy.linalg.eigh(cross[landmarks])
-    values, vectors = values[::-1].copy(), vectors[:, ::-1].copy()
-    # Rounding must not turn them round: draws in their coordinates would be others.
-    vectors *= np.where(np.arange(1, len(landmarks) + 1) @ vectors < 0.0, -1.0, 1.0)
-    kept = min(rank, int(np.count_nonzero(values > SMALLEST_EIGENVALUE * values[0])))
-    V = cross @ (vectors[:, :kept] / np.sqrt(values[:kept]))
-    return NystroemFactor(kernel, X, landmarks, cross, values, vectors, V)
-
-
-def choose_landmarks(n_samples: int, n_landmarks: int, rng: np.random.Generator) -> npt.NDArray[np.intp]:
-    """Return rows drawn without replacement, in ascending order; all where there are no more than asked for."""
-    size = min(n_samples, n_landmarks)
-    return np.sort(rng.choice(n_samples, size=size, replace=False)).astype(np.intp)
+    gram = low_rank_gram(kernel.kernel, X, landmarks, rank)
+    return NystroemFactor(**vars(gram), kernel=kernel, X=X, landmarks=landmarks)

@@ -12,11 +12,11 @@ from fsvm_cli.evidence.ascent import FIRST_LENGTH_SCALE, AscentPath, AscentSetti
 from fsvm_cli.evidence.hinge import Hinge
 from fsvm_cli.evidence.hybrid_monte_carlo import PAPER_SETTINGS, SamplerSettings
 from fsvm_cli.evidence.importance import ImportanceSettings
-from fsvm_cli.evidence.nystroem import choose_landmarks
 from fsvm_cli.evidence.parameters import TuningParameters
 from fsvm_cli.evidence.sampled_evidence import Hyperparameters, SampledEvidence, SamplerReport
 from fsvm_cli.evidence.squared_hinge import SquaredHinge
 from fsvm_cli.evidence.trigonometric import Trigonometric
+from fsvm_cli.svm.low_rank import choose_landmarks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

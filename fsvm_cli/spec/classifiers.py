@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from abc import abstractmethod
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
@@ -14,10 +15,11 @@ from fsvm_cli.kernel_learning.kinds import Combine, MarginKind
 from fsvm_cli.spec.bayesian import Bayesian
 from fsvm_cli.spec.kernels import SYNONYMS, AnyKernel, KernelSpec, models_of_kernels
 from fsvm_cli.spec.learner import EstimatorLearner
-from fsvm_cli.spec.machine import Machine
+from fsvm_cli.spec.machine import Approximation, Machine
 from fsvm_cli.spec.tuning import TuneSteps  # noqa: TC001 - as above
 from fsvm_cli.svm.one_vs_rest import OutputScaling  # noqa: TC001 - as above
 from fsvm_cli.svm.solvers.dual import SolverName, StoppedLibsvm
+from fsvm_cli.svm.training_set import MANY_FOR_A_MATRIX
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -194,10 +196,21 @@ def is_absent(value: object) -> bool:
     return value in (None, {}, (), NO_SCALING)
 
 
+class Nystroem(StrictModel):
+    """A Gram matrix of low rank in place of the exact one, where there are many training rows."""
+
+    modules: ClassVar[tuple[str, ...]] = ("fsvm_cli.spec.nystroem_machine",)
+    above: Annotated[int, Field(ge=0)] = Field(
+        default=MANY_FOR_A_MATRIX, description="Training rows up to which the machine is exact."
+    )
+    landmarks: Annotated[int, Field(ge=1)] = Field(
+        default=500, description="Training rows that are drawn; the machine is a linear one with a feature for each."
+    )
+
+
 class Classifier(KernelSpec):
     """The support vector machine that is trained on each subset of the features."""
 
-    modules: ClassVar[tuple[str, ...]] = ()
     C: Annotated[float, Field(gt=0)] = Field(description="Upper bound of alpha, the price of a margin violation.")
     tolerance: Annotated[float, Field(gt=0, lt=1)] = Field(default=1e-6, description="Relative duality gap to reach.")
     solver: SolverName = Field(default="auto", description="Solver of the dual problem.")
@@ -212,6 +225,12 @@ class Classifier(KernelSpec):
         exclude_if=is_absent,
         description="Megabytes for kernel values where the solver is decomposition, as auto is on more than 10,000 "
         "rows; a quarter of the free memory if left out.",
+    )
+    nystroem: Nystroem | None = Field(
+        default=None,
+        exclude_if=is_absent,
+        description="Approximates the machine where there are many training rows, and tells how far it is from the "
+        "exact one; ranking methods train exact machines all the same.",
     )
     tune: TuneSteps | None = Field(
         default=None,
@@ -238,6 +257,11 @@ class Classifier(KernelSpec):
         "rows / (classes * rows of the class), so that all classes weigh the same.",
     )
 
+    @property
+    def modules(self) -> tuple[str, ...]:
+        """The code that such a classifier alone comes from."""
+        return () if self.nystroem is None else self.nystroem.modules
+
     def machine(self, class_names: Sequence[str]) -> Machine:
         """Build the machine that the config describes, before anything is tuned."""
         own = {class_names.index(name): spec.kernel_object() for name, spec in self.class_kernels.items()}
@@ -256,9 +280,13 @@ class Classifier(KernelSpec):
             cache_mb=self.cache_mb,
         )
 
-    def learner(self, class_names: Sequence[str], random_state: int) -> Learner:  # noqa: ARG002 - nothing is drawn
+    def learner(self, class_names: Sequence[str], random_state: int) -> Learner:
         """Build what a trial trains, before anything is tuned."""
-        return self.machine(class_names)
+        machine = self.machine(class_names)
+        if self.nystroem is None:
+            return machine
+        approximation = Approximation(self.nystroem.above, self.nystroem.landmarks, random_state)
+        return replace(machine, approximation=approximation)
 
     @model_validator(mode="after")
     def _stops_libsvm_alone(self) -> Classifier:
@@ -266,6 +294,19 @@ class Classifier(KernelSpec):
             raise ValueError("'stop_after' is for libsvm; write 'solver: libsvm' beside it, or leave it out")
         if self.stop_after is not None and self.tune is not None:
             raise ValueError("'tune' looks for the best machine, and 'stop_after' ends short of it; leave out one")
+        return self
+
+    @model_validator(mode="after")
+    def _approximates_plain_machines(self) -> Classifier:
+        if self.nystroem is None:
+            return self
+        if not self.kernel_object().positive_semidefinite:
+            raise ValueError(f"'nystroem' needs a kernel that is positive semidefinite; {self.kernel} is not")
+        if self.tune is not None or self.class_kernels or self.output_scaling != NO_SCALING:
+            raise ValueError(
+                "'nystroem' is for machines with one kernel that is given; leave out either it or tune, class_kernels "
+                "and output_scaling"
+            )
         return self
 
     @model_validator(mode="after")
@@ -301,7 +342,7 @@ else:
 
 
 OF_ONE_CLASSIFIER = frozenset(
-    itertools.chain(LearnedKernel.modules, DecisionTree.modules, BoundTuned.modules, Bayesian.modules)
+    itertools.chain(LearnedKernel.modules, DecisionTree.modules, BoundTuned.modules, Bayesian.modules, Nystroem.modules)
 )
 """Code that an outcome comes from only where its own classifier names it."""
 

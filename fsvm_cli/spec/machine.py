@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fsvm_cli.spec.learner import Learner, curves_of_estimator, with_gaps
 from fsvm_cli.svm import SVM, nested_curves
@@ -15,11 +15,30 @@ from fsvm_cli.svm.weights import weighted_bounds
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    import numpy as np
+    from numpy.typing import NDArray
+
     from fsvm_cli.spec.learner import Curves, NestedSubsets
     from fsvm_cli.svm.kernels.base import Kernel
     from fsvm_cli.svm.one_vs_rest import OutputScaling
     from fsvm_cli.svm.solvers.dual import Solver
     from fsvm_cli.svm.weights import ClassWeight
+
+
+class Approximation(NamedTuple):
+    """How machines on many training rows are approximated; see `NystroemSVM`.
+
+    Attributes
+    ----------
+    above : int
+        On more rows than these.
+    n_landmarks : int
+    random_state : int
+    """
+
+    above: int
+    n_landmarks: int
+    random_state: int
 
 
 @dataclass(frozen=True)
@@ -40,6 +59,8 @@ class Machine(Learner):
         What C is multiplied by for the rows of a class, by class code.
     cache_mb : float or None
         Megabytes for kernel values where the solver is "decomposition".
+    approximation : Approximation or None
+        Above how many training rows the machine is approximated, and how.
     chosen : dict of str to value
         What was chosen on the training part, by the name that configs give it; empty where nothing was.
     converged : bool
@@ -54,8 +75,22 @@ class Machine(Learner):
     output_scaling: OutputScaling = "none"
     class_weight: ClassWeight | None = None
     cache_mb: float | None = None
+    approximation: Approximation | None = None
     chosen: Mapping[str, float | int | str] = dataclasses.field(default_factory=dict)
     converged: bool = True
+
+    def tuned_on(
+        self,
+        X: NDArray[np.float64],
+        y: NDArray[np.intp],  # noqa: ARG002 - nothing is chosen
+        groups: NDArray[np.intp] | None,  # noqa: ARG002
+    ) -> Learner:
+        """Give the machine that is trained on so many rows."""
+        if self.approximation is None or X.shape[0] <= self.approximation.above:
+            return self
+        from fsvm_cli.spec.nystroem_machine import NystroemMachine  # noqa: PLC0415 - seldom needed
+
+        return NystroemMachine.of(self._parameters(), self.approximation)
 
     def for_labels(self, labels: Mapping[int, Any]) -> Machine:
         """Name the classes of kernels and weights by labels."""

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from fsvm_cli.evidence.ard_kernel import ArdKernel
-from fsvm_cli.evidence.nystroem import choose_landmarks, nystroem_factor
+from fsvm_cli.evidence.nystroem import nystroem_factor
+from fsvm_cli.svm.low_rank import choose_landmarks
 from tests.evidence.problems import thin_factor, two_classes
 
 

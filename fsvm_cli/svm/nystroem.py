@@ -1,0 +1,236 @@
+"""Support vector machines on an approximate Gram matrix, for more samples than the exact ones take."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from fsvm_cli.memory import check_room
+from fsvm_cli.svm.kernel_machine import KernelMachine
+from fsvm_cli.svm.kernels.base import Kernel
+from fsvm_cli.svm.kernels.registry import kernel_for, kernel_from_name
+from fsvm_cli.svm.low_rank import choose_landmarks, low_rank_gram
+from fsvm_cli.svm.one_vs_rest import fit_one_vs_rest
+from fsvm_cli.svm.threads import one_blas_thread
+from fsvm_cli.svm.training_set import LinearTrainingSet
+from fsvm_cli.svm.weights import weights_of
+from fsvm_cli.validation import validated
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from fsvm_cli.svm.vectors import Array
+    from fsvm_cli.svm.weights import ClassWeight
+
+MATRICES = 3
+"""Of a row for each sample and a column for each landmark, that are held at a time."""
+PAIRS = 100_000_000
+"""Kernel values that the distance from the exact machine may take: all pairs of 10,000 support vectors."""
+FEWEST_ROWS = 100
+"""Of support vectors that are drawn where there are more pairs: fewer would not tell how far off their mean is."""
+
+
+class Distance(NamedTuple):
+    """How far a machine may be from the exact one, in units of its dual objective.
+
+    Attributes
+    ----------
+    share : float
+        The exact optimum lies between (1 - share) of the objective and the objective itself, but for the duality gap.
+    error : float
+        Standard error of `share`; 0 where all pairs of support vectors were taken.
+    """
+
+    share: float
+    error: float
+
+
+class NystroemSVM(KernelMachine):
+    """Support vector machine on a Gram matrix of low rank; several classes one-vs-rest.
+
+    A few samples are drawn as landmarks. K_nm K_mm⁻¹ K_mn, made of the kernel between all samples and the landmarks,
+    takes the place of the Gram matrix, so that the machine is a linear one with a feature for each landmark: O(n m²)
+    operations a step and O(n m) memory. It is solved to a duality gap as any other, and then says how far the optimum
+    of the exact problem may lie: the approximate Gram matrix is the smaller one, hence its optimum an upper bound of
+    the exact one, and the exact dual objective at the same alpha a lower one. Scale the features first.
+
+    Parameters
+    ----------
+    kernel : str or Kernel, default="gaussian"
+        Positive semidefinite; as in `SVM`.
+    C : float, default=1.0
+        Upper bound of alpha, > 0.
+    n_landmarks : int, default=500
+        At least 1. With all samples the machine is the exact one.
+    tolerance : float, default=1e-6
+        The relative duality gap of every machine's approximate problem, > 0.
+    on_failure : {"raise", "flag"}, default="raise"
+    theta, degree
+        As in `SVM`.
+    class_weight : mapping of class label to float, or "balanced", optional
+        What C is multiplied by for the samples of a class.
+    random_state : int, RandomState or None, default=None
+        Of the landmarks, and of the support vectors that the distance is estimated from.
+
+    Attributes
+    ----------
+    classes_, class_counts_, intercept_, duality_gap_, converged_, n_iter_, machine_kernels_
+        As in `SVM`.
+    landmarks_ : (m,) array of int
+        Training rows.
+    support_vectors_ : (m, n_features) array or CSR matrix
+        The landmarks: scores are expansions over them.
+    dual_coef_ : (n_machines, m) array
+        Their coefficients.
+    rank_ : int
+        Of the approximate Gram matrix: landmarks less what is rounding.
+    distance_ : tuple of Distance
+        Of each machine from the exact one.
+    n_features_in_ : int
+    feature_names_in_ : (n_features,) array of str
+        Where `X` had string column names.
+
+    See Also
+    --------
+    SVM : The exact machine.
+    BayesianSVM : Approximates its posterior in the same way.
+
+    References
+    ----------
+    - C. K. I. Williams and M. Seeger, "Using the Nyström Method to Speed Up Kernel Machines", Advances in Neural
+      Information Processing Systems 13, 2001.
+
+    Examples
+    --------
+    >>> from fsvm_cli import NystroemSVM
+    >>> X = [[0, 3], [1, 1], [0, 2], [1, 4], [5, 3], [6, 1], [5, 2], [6, 4]]
+    >>> machine = NystroemSVM(n_landmarks=4, random_state=0).fit(X, [0, 0, 0, 0, 1, 1, 1, 1])
+    >>> machine.predict([[0, 2], [6, 2]]).tolist(), 0 < machine.distance_[0].share < 1
+    ([0, 1], True)
+    """
+
+    def __init__(  # noqa: PLR0917 - scikit-learn's estimators take their parameters in place or by name
+        self,
+        kernel: str | Kernel = "gaussian",
+        C: float = 1.0,
+        n_landmarks: int = 500,
+        tolerance: float = 1e-6,
+        on_failure: Literal["raise", "flag"] = "raise",
+        theta: float | None = None,
+        degree: int | None = None,
+        class_weight: ClassWeight | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.kernel = kernel
+        self.C = C
+        self.n_landmarks = n_landmarks
+        self.tolerance = tolerance
+        self.on_failure = on_failure
+        self.theta = theta
+        self.degree = degree
+        self.class_weight = class_weight
+        self.random_state = random_state
+
+    @one_blas_thread()
+    def fit(self, X: Any, y: npt.ArrayLike) -> Self:
+        """Fit the machines.
+
+        Parameters
+        ----------
+        X : (n, n_features) array, data frame or (inner-product kernels) sparse matrix
+        y : (n,) array
+            Class labels.
+
+        Raises
+        ------
+        ValueError
+            If the input is not fit for classification, holds one class only, a parameter is out of range, the kernel
+            is indefinite, or there is no memory for so many landmarks.
+        ConvergenceError
+            If a machine misses its gap and `on_failure` is "raise".
+        """
+        X, y = validated(self, X, y, accept_sparse=self._sparse_formats())
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError(f"y holds {len(self.classes_)} class only; a machine needs at least two classes")
+        if self.n_landmarks < 1:
+            raise ValueError(f"n_landmarks must be at least 1, not {self.n_landmarks}")
+        kernel = kernel_for(self.kernel, X, theta=self.theta, degree=self.degree)
+        if not kernel.positive_semidefinite:
+            raise ValueError(f"the kernel {kernel!r} is indefinite, and has no Gram matrix of low rank; take another")
+        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
+        self.landmarks_ = choose_landmarks(X.shape[0], self.n_landmarks, rng)
+        work = f"{X.shape[0]:,} rows with {len(self.landmarks_):,} landmarks"
+        check_room(work, 8 * MATRICES * X.shape[0] * len(self.landmarks_), "take fewer landmarks, or draw fewer rows")
+        weights = weights_of(codes, self.classes_, self.class_weight, None)
+        bounds = self.C if weights is None else self.C * weights
+        gram = low_rank_gram(kernel, X, self.landmarks_, len(self.landmarks_))
+        machines = fit_one_vs_rest(
+            LinearTrainingSet(gram.V),
+            codes,
+            bounds,
+            len(self.classes_),
+            tolerance=self.tolerance,
+            on_failure=self.on_failure,
+        )
+        solutions = [found for found in machines.solutions if found is not None]
+        normals = machines.coefficients @ gram.V
+        self.class_counts_ = machines.class_counts
+        self.support_vectors_ = X[self.landmarks_]
+        self.dual_coef_ = normals @ gram.inverse_roots.T
+        self.intercept_ = machines.bias
+        self.machine_kernels_ = (kernel,) * len(solutions)
+        self.output_factors_ = np.ones(len(solutions))
+        self.rank_ = gram.rank
+        self.duality_gap_ = np.array([found.duality_gap for found in solutions])
+        self.converged_ = np.array([found.converged for found in solutions])
+        self.n_iter_ = np.array([found.iterations for found in solutions])
+        self.distance_ = tuple(
+            distance_from_exact(kernel, X, gram.V, coefficients, found.objective, rng)
+            for coefficients, found in zip(machines.coefficients, solutions, strict=True)
+        )
+        return self
+
+    def _kernels_asked_for(self) -> list[Kernel]:
+        return [self.kernel if isinstance(self.kernel, Kernel) else kernel_from_name(self.kernel)]
+
+
+def distance_from_exact(  # noqa: PLR0917
+    kernel: Kernel, X: Any, V: Array, coefficients: Array, objective: float, rng: np.random.Generator
+) -> Distance:
+    """Bound how far the optimum of a machine on V V' is from that of the machine on the Gram matrix K.
+
+    At the coefficients c of the former the dual objective with K is smaller by ½ c'(K - V V')c. Where there are too
+    many pairs of support vectors, rows of that form are drawn in proportion to |c|, and their mean is taken.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    X : (n, d) array or CSR matrix
+    V : (n, p) array
+    coefficients : (n,) array
+        alpha_i y_i.
+    objective : float
+        The dual objective with V V'.
+    rng : Generator
+
+    Returns
+    -------
+    Distance
+    """
+    support = np.flatnonzero(coefficients)
+    if not len(support) or objective <= 0.0:
+        return Distance(0.0, 0.0)
+    own, size = coefficients[support], np.abs(coefficients[support]).sum()
+    normal = own @ V[support]
+    n_drawn = max(PAIRS // len(support), FEWEST_ROWS)
+    draws = n_drawn < len(support)
+    rows = rng.choice(len(support), n_drawn, p=np.abs(own) / size) if draws else np.arange(len(support))
+    lost = kernel.expansion_in_blocks(X[support], X[support[rows]], own[None])[0] - V[support[rows]] @ normal
+    if not draws:
+        return Distance(max(float(0.5 * own @ lost), 0.0) / objective, 0.0)
+    terms = 0.5 * size * np.sign(own[rows]) * lost
+    error = float(terms.std(ddof=1)) / np.sqrt(n_drawn)
+    return Distance(max(float(terms.mean()), 0.0) / objective, error / objective)

@@ -1,0 +1,76 @@
+"""Machines on Gram matrices of low rank in an experiment: from which size on, what they predict, and what is said."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from fsvm_cli.errors import UsageError
+from fsvm_cli.evaluation.metrics import confusion_matrix
+from fsvm_cli.evaluation.seeds import random_stream
+from fsvm_cli.experiment.plan import Experiment, Trial
+from fsvm_cli.experiment.trial import draw_parts, run_trial
+from fsvm_cli.report.measures import read_measures
+from fsvm_cli.spec.nystroem_machine import DISTANCE, ERROR, LANDMARKS
+from fsvm_cli.svm import Gaussian
+from fsvm_cli.svm.nystroem import NystroemSVM
+from tests.helpers.calling import fsvm_here, write_config
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    Planned = Callable[..., Experiment]
+
+GAUSSIAN = {"kernel": "gaussian", "theta": 2.0, "C": 1}
+FIRST = Trial(n_train=12, split=0)
+
+
+def test_above_its_size_it_is_the_approximate_machine_and_below_the_exact_one(planned: Planned) -> None:
+    exact = planned(classifier=GAUSSIAN)
+    below = planned(classifier=GAUSSIAN | {"nystroem": {"above": 12, "landmarks": 4}})
+    above = planned(classifier=GAUSSIAN | {"nystroem": {"above": 11, "landmarks": 4}})
+    outcomes = [run_trial(each, FIRST, {0: (20,)}).outcomes[0] for each in (exact, below, above)]
+    np.testing.assert_array_equal(outcomes[0].test, outcomes[1].test)
+    assert outcomes[1].measures == ()
+    parts = draw_parts(above, FIRST)
+    seed = int(random_stream(above.config.protocol.seed, "classifier", 0).integers(2**31))
+    oracle = NystroemSVM(Gaussian(theta=2.0), n_landmarks=4, random_state=seed)
+    order = np.argsort(-np.array(outcomes[2].scores), kind="stable")
+    oracle.fit(parts.X_train[:, order], parts.y_train)
+    expected = confusion_matrix(parts.y_test, oracle.predict(parts.X_test[:, order]), 2)
+    np.testing.assert_array_equal(outcomes[2].test[0], expected)
+    (measured,) = outcomes[2].measures
+    assert measured == pytest.approx({LANDMARKS: 4.0, DISTANCE: oracle.distance_[0].share, ERROR: 0.0}, rel=1e-9)
+
+
+def test_tables_and_the_summary_say_that_machines_are_approximate(tmp_path: Path) -> None:
+    classifier = "{kernel: gaussian, theta: 2, C: 1, nystroem: {above: 10, landmarks: 8}}"
+    rankings = "[{method: average-separation}, {method: gradient-angle}]"
+    path = write_config(tmp_path, "mine", classifier=classifier, rankings=rankings)
+    answer = fsvm_here("run", path, "--jobs", "1", "--out", tmp_path)
+    assert answer.code == 0, answer.err
+    assert f"{LANDMARKS} 8, {DISTANCE} " in " ".join(answer.out.split())
+    measures = read_measures(tmp_path / "mine").set_index(["ranking", "measure"])
+    assert set(measures.loc[("gradient-angle", LANDMARKS), "mean"]) == {8.0}
+    assert (measures.loc[("average-separation", DISTANCE), "mean"] > 0).all()
+
+
+@pytest.mark.parametrize(
+    ("classifier", "message"),
+    [
+        ({"nystroem": {"landmarks": 0}}, "landmarks is 0"),
+        ({"nystroem": {}, "output_scaling": "times-margin"}, "'nystroem' is for machines with one kernel"),
+        ({"nystroem": {}, "tune": [{"C": [1, 2], "folds": 3}]}, "'nystroem' is for machines with one kernel"),
+    ],
+)
+def test_what_cannot_be_approximated_is_refused(planned: Planned, classifier: dict, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        planned(classifier=GAUSSIAN | classifier)
+
+
+def test_an_indefinite_kernel_is_refused(planned: Planned) -> None:
+    with pytest.raises(UsageError, match="needs a kernel that is positive semidefinite; tanh is not"):
+        planned(classifier={"kernel": "tanh", "scale": 0.1, "C": 1, "nystroem": {}})
