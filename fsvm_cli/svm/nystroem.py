@@ -38,7 +38,8 @@ class Distance(NamedTuple):
     Attributes
     ----------
     share : float
-        The exact optimum lies between (1 - share) of the objective and the objective itself, but for the duality gap.
+        Below 1. The exact optimum lies between (1 - share) of the objective and the objective itself, but for the
+        duality gap.
     error : float
         Standard error of `share`; 0 where all pairs of support vectors were taken.
     """
@@ -54,7 +55,8 @@ class NystroemSVM(KernelMachine):
     takes the place of the Gram matrix, so that the machine is a linear one with a feature for each landmark: O(n m²)
     operations a step and O(n m) memory. It is solved to a duality gap as any other, and then says how far the optimum
     of the exact problem may lie: the approximate Gram matrix is the smaller one, hence its optimum an upper bound of
-    the exact one, and the exact dual objective at the same alpha a lower one. Scale the features first.
+    the exact one, and the exact dual objective at the same alpha, or a part of it, a lower one. Scale the features
+    first.
 
     Parameters
     ----------
@@ -188,8 +190,7 @@ class NystroemSVM(KernelMachine):
         self.converged_ = np.array([found.converged for found in solutions])
         self.n_iter_ = np.array([found.iterations for found in solutions])
         self.distance_ = tuple(
-            distance_from_exact(kernel, X, gram.V, coefficients, found.objective, rng)
-            for coefficients, found in zip(machines.coefficients, solutions, strict=True)
+            distance_from_exact(kernel, X, gram.V, coefficients, rng) for coefficients in machines.coefficients
         )
         return self
 
@@ -197,13 +198,12 @@ class NystroemSVM(KernelMachine):
         return [self.kernel if isinstance(self.kernel, Kernel) else kernel_from_name(self.kernel)]
 
 
-def distance_from_exact(  # noqa: PLR0917
-    kernel: Kernel, X: Any, V: Array, coefficients: Array, objective: float, rng: np.random.Generator
-) -> Distance:
+def distance_from_exact(kernel: Kernel, X: Any, V: Array, coefficients: Array, rng: np.random.Generator) -> Distance:
     """Bound how far the optimum of a machine on V V' is from that of the machine on the Gram matrix K.
 
-    At the coefficients c of the former the dual objective with K is smaller by ½ c'(K - V V')c. Where there are too
-    many pairs of support vectors, rows of that form are drawn in proportion to |c|, and their mean is taken.
+    At t c, where c are the coefficients of the former and 0 <= t <= 1, the dual objective with K is
+    t Σ|c_i| - ½ t² c'Kc. The largest of these is a lower bound of the exact optimum. Where there are too many pairs of
+    support vectors for c'(K - V V')c, rows of that form are drawn in proportion to |c|, and their mean is taken.
 
     Parameters
     ----------
@@ -211,9 +211,7 @@ def distance_from_exact(  # noqa: PLR0917
     X : (n, d) array or CSR matrix
     V : (n, p) array
     coefficients : (n,) array
-        alpha_i y_i.
-    objective : float
-        The dual objective with V V'.
+        alpha_i y_i at the optimum with V V'.
     rng : Generator
 
     Returns
@@ -221,16 +219,19 @@ def distance_from_exact(  # noqa: PLR0917
     Distance
     """
     support = np.flatnonzero(coefficients)
-    if not len(support) or objective <= 0.0:
+    if not len(support):
         return Distance(0.0, 0.0)
-    own, size = coefficients[support], np.abs(coefficients[support]).sum()
+    own = coefficients[support]
+    total = float(np.abs(own).sum())
     normal = own @ V[support]
     n_drawn = max(PAIRS // len(support), FEWEST_ROWS)
     draws = n_drawn < len(support)
-    rows = rng.choice(len(support), n_drawn, p=np.abs(own) / size) if draws else np.arange(len(support))
+    rows = rng.choice(len(support), n_drawn, p=np.abs(own) / total) if draws else np.arange(len(support))
     lost = kernel.expansion_in_blocks(X[support], X[support[rows]], own[None])[0] - V[support[rows]] @ normal
-    if not draws:
-        return Distance(max(float(0.5 * own @ lost), 0.0) / objective, 0.0)
-    terms = 0.5 * size * np.sign(own[rows]) * lost
-    error = float(terms.std(ddof=1)) / np.sqrt(n_drawn)
-    return Distance(max(float(terms.mean()), 0.0) / objective, error / objective)
+    terms = total * np.sign(own[rows]) * lost if draws else len(support) * own * lost
+    approximate = float(normal @ normal)
+    exact = approximate + max(float(terms.mean()), 0.0)
+    error = float(terms.std(ddof=1)) / np.sqrt(n_drawn) if draws else 0.0
+    t = min(1.0, total / exact) if exact > 0.0 else 1.0
+    objective = total - 0.5 * approximate
+    return Distance(1.0 - t * (total - 0.5 * t * exact) / objective, 0.5 * t**2 * float(error) / objective)
