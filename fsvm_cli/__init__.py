@@ -25,15 +25,19 @@ if TYPE_CHECKING:
     from fsvm_cli.ranking.ard import AutomaticRelevance
     from fsvm_cli.ranking.average_separation import AverageSeparation
     from fsvm_cli.ranking.base import Ranker
+    from fsvm_cli.ranking.boruta import Boruta
     from fsvm_cli.ranking.eubafes import Eubafes
     from fsvm_cli.ranking.fisher import Fisher
+    from fsvm_cli.ranking.forest import Forest
     from fsvm_cli.ranking.gradient_angle import GradientAngle
     from fsvm_cli.ranking.infoprop import Infoprop
     from fsvm_cli.ranking.kernel_selection import KernelSelection
     from fsvm_cli.ranking.koller_sahami import KollerSahami
     from fsvm_cli.ranking.kolmogorov_smirnov import KolmogorovSmirnov
     from fsvm_cli.ranking.kpd import KernelParameterDescent
+    from fsvm_cli.ranking.l1_svm import L1Svm
     from fsvm_cli.ranking.mifs import Mifs
+    from fsvm_cli.ranking.mrmr import Mrmr
     from fsvm_cli.ranking.mutual_information import MutualInformation
     from fsvm_cli.ranking.pearson import Pearson
     from fsvm_cli.ranking.pearson_redundancy import PearsonRedundancy
@@ -77,15 +81,19 @@ _HOMES = {
     "ranking.ard": ("AutomaticRelevance",),
     "ranking.average_separation": ("AverageSeparation",),
     "ranking.base": ("Ranker",),
+    "ranking.boruta": ("Boruta",),
     "ranking.eubafes": ("Eubafes",),
     "ranking.fisher": ("Fisher",),
+    "ranking.forest": ("Forest",),
     "ranking.gradient_angle": ("GradientAngle",),
     "ranking.infoprop": ("Infoprop",),
     "ranking.kernel_selection": ("KernelSelection",),
     "ranking.koller_sahami": ("KollerSahami",),
     "ranking.kolmogorov_smirnov": ("KolmogorovSmirnov",),
     "ranking.kpd": ("KernelParameterDescent",),
+    "ranking.l1_svm": ("L1Svm",),
     "ranking.mifs": ("Mifs",),
+    "ranking.mrmr": ("Mrmr",),
     "ranking.mutual_information": ("MutualInformation",),
     "ranking.pearson": ("Pearson",),
     "ranking.pearson_redundancy": ("PearsonRedundancy",),
@@ -120,12 +128,14 @@ __all__ = [
     "AutomaticRelevance",
     "AverageSeparation",
     "BayesianSVM",
+    "Boruta",
     "ConvergenceError",
     "DataError",
     "Dataset",
     "Eubafes",
     "Extractor",
     "Fisher",
+    "Forest",
     "FsvmError",
     "Gaussian",
     "GradientAngle",
@@ -136,11 +146,13 @@ __all__ = [
     "KernelSelection",
     "KollerSahami",
     "KolmogorovSmirnov",
+    "L1Svm",
     "Laplace",
     "LearnedKernelSVM",
     "Linear",
     "LinearDiscriminants",
     "Mifs",
+    "Mrmr",
     "MutualInformation",
     "NystroemSVM",
     "Pearson",

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 from annotated_types import Ge
 
-from fsvm_cli.ranking.base import Ranker, first_largest
-from fsvm_cli.ranking.quantise import Indicators, quantise
+from fsvm_cli.ranking.base import Ranker
+from fsvm_cli.ranking.chosen_in_turn import chosen_in_turn
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -46,6 +46,7 @@ class Mifs(Ranker):
     See Also
     --------
     MutualInformation : Without regard to redundancy.
+    Mrmr : Takes the mean of the redundancy.
 
     References
     ----------
@@ -66,13 +67,7 @@ class Mifs(Ranker):
     n_bins: Annotated[int, Ge(2)] = 10
 
     def _scores(self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:  # noqa: ARG002
-        codes = quantise(X, self.n_bins)
-        features = Indicators.of(codes)
-        scores = features.information(y)
-        remaining = np.ones(X.shape[1], dtype=bool)
-        for _ in range(X.shape[1]):
-            chosen = first_largest(np.where(remaining, scores, -np.inf))
-            remaining[chosen] = False
-            redundancy = features.information(codes[:, chosen])
-            scores[remaining] -= self.beta * redundancy[remaining]
+        scores = np.empty(X.shape[1])
+        for feature, criterion in chosen_in_turn(X, y, self.n_bins, lambda _: self.beta):
+            scores[feature] = criterion
         return scores

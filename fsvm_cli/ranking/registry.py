@@ -35,6 +35,8 @@ SYNONYMS = {
     **dict.fromkeys(("angle", "gradient"), "gradient-angle"),
     **dict.fromkeys(("r2w2", "radius-margin-bound"), "radius-margin"),
     **dict.fromkeys(("span-bound",), "span"),
+    **dict.fromkeys(("random-forest", "random-forest-importance"), "forest"),
+    **dict.fromkeys(("lasso-svm", "l1", "linear-svc-l1"), "l1-svm"),
     **dict.fromkeys(("sfs", "forward-selection"), "wrapper"),
     **dict.fromkeys(("neighbors", "n-neighbours", "k"), "n_neighbors"),
     **dict.fromkeys(("cv", "n-splits", "n-folds"), "folds"),

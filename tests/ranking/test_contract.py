@@ -51,7 +51,14 @@ def separable(n_classes: int, n_features: int = 6) -> tuple[NDArray[np.float64],
 
 
 # Some checks have classes of three samples, which have no more than three folds; and there are fifty checks.
-MODEST: dict[str, dict[str, Any]] = {"wrapper": {"folds": 2}, "kpd": {"relative_change": 0.1}, "ard": {"max_steps": 2}}
+MODEST: dict[str, dict[str, Any]] = {
+    "ard": {"max_steps": 2},
+    "boruta": {"rounds": 2, "n_trees": 5},
+    "forest": {"n_trees": 5},
+    "kpd": {"relative_change": 0.1},
+    "l1-svm": {"n_steps": 5},
+    "wrapper": {"folds": 2},
+}
 
 
 def build_modest(method: type[Ranker]) -> Ranker:
