@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from matplotlib.lines import Line2D
@@ -12,10 +12,11 @@ from matplotlib.ticker import FixedLocator, FuncFormatter
 from fsvm_cli.evaluation.metrics import METRIC_TITLES
 from fsvm_cli.figures import COLUMN_WIDTH, LONGEST_TITLE, figure, legible, save
 from fsvm_cli.report.printed import printed_points, printed_sizes
+from fsvm_cli.report.size_axis import SizeAxis, ticks_among
 from fsvm_cli.report.styles import PLAIN, Style, styles_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     import pandas as pd
@@ -29,10 +30,6 @@ if TYPE_CHECKING:
 LINE_STYLES: dict[str, Literal["-", "--"]] = {"test": "-", "train": "--"}
 PART_NAMES = {"test": "test", "train": "training"}
 MAX_MARKED_SIZES = 31
-MAX_ROWS_OF_A_TABLE = 6
-"""So few numbers of features, chosen one by one, are the rows of a table, and no line leads from one to the next."""
-WIDTH_OF_A_ROW = 0.64
-"""Of the space between two rows of a table, what the points side by side take."""
 
 GREY = "#777777"
 PRINTED: dict[str, Any] = {
@@ -42,9 +39,6 @@ PRINTED: dict[str, Any] = {
     "linestyle": "none",
     "zorder": 5,
 }
-MOST_TICKS = 9
-NARROWEST_GAP = 0.09
-"""Of the axis, between two ticks that are named."""
 MAX_TOGETHER = 5
 """So many curves with their bands can be told apart; more have a panel each."""
 LEAST_POINTS = 3
@@ -52,35 +46,6 @@ LEAST_POINTS = 3
 COMPONENTS_OF_CLASSES = frozenset({"lda"})
 CHANGES_SHOWN = (-50, -20, -10, -5, -2, -1, -0.5, 0, 0.5, 1, 2, 5, 10, 20, 50)
 """Points that the axis of changes names; between -1 and 1 it is linear, beyond logarithmic."""
-
-
-class _Sizes(NamedTuple):
-    """Where numbers of features lie on the horizontal axis."""
-
-    is_table: bool
-    sizes: tuple[int, ...]
-
-    def places(self, n_features: Iterable[int]) -> list[float]:
-        """Give the places of numbers of features: themselves on a scale, their rows in a table."""
-        return [float(self.sizes.index(size)) if self.is_table else float(size) for size in n_features]
-
-
-def ticks_among(sizes: Sequence[int]) -> list[float]:
-    """Choose some of the measured sizes as ticks: the last, and others as evenly as they come.
-
-    Parameters
-    ----------
-    sizes : sequence of int
-        Ascending.
-    """
-    span = max(sizes[-1] - sizes[0], 1)
-    wanted = np.linspace(sizes[0], sizes[-1], min(MOST_TICKS, len(sizes)))
-    nearest = sorted({min(sizes, key=lambda size, at=at: abs(size - at)) for at in wanted}, reverse=True)  # type: ignore[misc]
-    chosen: list[float] = []
-    for size in nearest:
-        if not chosen or chosen[-1] - size >= NARROWEST_GAP * span:
-            chosen.append(float(size))
-    return chosen[::-1]
 
 
 def existing_components(curves: pd.DataFrame, config: Config, n_classes: int) -> pd.DataFrame:
@@ -115,7 +80,7 @@ def draw_curves(curves: pd.DataFrame, config: Config, folder: Path, formats: Seq
     if len(config.protocol.train) > 1 and curves["n_features"].nunique() < LEAST_POINTS:
         return paths
     for metric, rows, suffix in _figures_of(curves, config):
-        sizes = _sizes(config, rows)
+        sizes = SizeAxis.of(config, rows)
         ordinate = f"{_part(config)}{METRIC_TITLES[metric]} (%)"
         if rows["ranking"].nunique() > MAX_TOGETHER and not sizes.is_table:
             with _one_panel_each(rows, config, sizes, ordinate) as drawing:
@@ -134,7 +99,7 @@ def draw_curves(curves: pd.DataFrame, config: Config, folder: Path, formats: Seq
 
 
 @contextlib.contextmanager
-def _one_panel_each(rows: pd.DataFrame, config: Config, sizes: _Sizes, ordinate: str) -> Iterator[Figure]:
+def _one_panel_each(rows: pd.DataFrame, config: Config, sizes: SizeAxis, ordinate: str) -> Iterator[Figure]:
     """Draw many curves: each with its band in a panel of its own, and all others thin and grey behind it."""
     labels = list(dict.fromkeys(rows["ranking"]))
     styles = styles_of(config)
@@ -177,7 +142,7 @@ def draw_changes(changes: pd.DataFrame, config: Config, folder: Path, formats: S
     for metric, rows, suffix in _figures_of(changes, config):
         with figure(COLUMN_WIDTH, 3.3) as drawing:
             axes = drawing.add_subplot()
-            sizes = _sizes(config, rows)
+            sizes = SizeAxis.of(config, rows)
             handles = _draw(axes, rows, config, sizes)
             axes.set_yscale("symlog", linthresh=1)
             low, high = axes.get_ylim()
@@ -204,16 +169,11 @@ def _figures_of(table: pd.DataFrame, config: Config) -> list[tuple[str, pd.DataF
     ]
 
 
-def _sizes(config: Config, rows: pd.DataFrame) -> _Sizes:
-    sizes = tuple(sorted(rows["n_features"].unique()))
-    return _Sizes(config.subsets != "all" and len(sizes) <= MAX_ROWS_OF_A_TABLE, sizes)
-
-
 def _part(config: Config) -> str:
     return f"{PART_NAMES[config.parts[0]]} " if len(config.parts) == 1 else ""
 
 
-def _label(axes: Axes, rows: pd.DataFrame, config: Config, sizes: _Sizes, ordinate: str) -> None:
+def _label(axes: Axes, rows: pd.DataFrame, config: Config, sizes: SizeAxis, ordinate: str) -> None:
     axes.set_title(_title(rows, config, sizes), loc="left", wrap=True)
     axes.set_xlabel(_abscissa(config))
     axes.set_ylabel(ordinate[0].upper() + ordinate[1:])
@@ -223,7 +183,7 @@ def _abscissa(config: Config) -> str:
     return "Number of retained features" + (" or components" if config.extractors else "")
 
 
-def _title(rows: pd.DataFrame, config: Config, sizes: _Sizes) -> str:
+def _title(rows: pd.DataFrame, config: Config, sizes: SizeAxis) -> str:
     n_trials, planned = int(rows["n_trials"].min()), config.protocol.splits
     trials = f"{n_trials} splits" if n_trials == planned else f"INCOMPLETE: {n_trials} of {planned} splits"
     if config.protocol.is_given:
@@ -239,7 +199,7 @@ def _meaning_of_interval(config: Config, n_trials: int, sign: str) -> str:
     return f"{sign}: 95 % interval of the mean over the splits" if n_trials > 1 else "a single split: no interval"
 
 
-def _draw(axes: Axes, rows: pd.DataFrame, config: Config, sizes: _Sizes) -> list[Line2D]:
+def _draw(axes: Axes, rows: pd.DataFrame, config: Config, sizes: SizeAxis) -> list[Line2D]:
     """Draw the curves, or the points of a table; the handles come in the order in which they lie, the upper first."""
     styles = styles_of(config)
     labels = list(dict.fromkeys(rows["ranking"]))
@@ -250,7 +210,7 @@ def _draw(axes: Axes, rows: pd.DataFrame, config: Config, sizes: _Sizes) -> list
         for part in config.parts:
             curve = rows[(rows["ranking"] == label) & (rows["part"] == part)]
             line = LINE_STYLES[part] if len(config.parts) > 1 else style.line
-            places = np.array(sizes.places(curve["n_features"])) + _beside(label, labels, sizes)
+            places = np.array(sizes.places(curve["n_features"])) + sizes.beside(label, labels)
             marker = style.marker if part == config.parts[0] else ("_" if sizes.is_table else "")
             _draw_one(axes, places, curve, style._replace(line="none" if sizes.is_table else line, marker=marker))
             if part == config.parts[0]:
@@ -283,15 +243,8 @@ def _draw_one(axes: Axes, places: np.ndarray, curve: pd.DataFrame, style: Style)
     axes.fill_between(places, percent["ci_low"], percent["ci_high"], color=style.colour, alpha=0.2, linewidth=0)
 
 
-def _beside(label: str, labels: Sequence[str], sizes: _Sizes) -> float:
-    """Say how far a point stands beside the middle of its row, where those of several labels stand side by side."""
-    if not sizes.is_table or label not in labels:
-        return 0.0
-    return WIDTH_OF_A_ROW * ((labels.index(label) + 0.5) / len(labels) - 0.5)
-
-
 def _draw_printed(  # noqa: PLR0917 - what a figure shows, and of what
-    axes: Axes, rows: pd.DataFrame, config: Config, sizes: _Sizes, metric: str, largest: int
+    axes: Axes, rows: pd.DataFrame, config: Config, sizes: SizeAxis, metric: str, largest: int
 ) -> list[Line2D]:
     """Draw what the source prints: points in the colours of their methods, and sizes of best subsets as bands."""
     styles = styles_of(config)
@@ -301,7 +254,7 @@ def _draw_printed(  # noqa: PLR0917 - what a figure shows, and of what
     points = [point for point in points if point.n_features in set(rows["n_features"])]
     for point in points:
         (place,) = sizes.places([point.n_features])
-        _draw_point(axes, place + _beside(point.label, labels, sizes), point, styles.get(point.label, PLAIN).colour)
+        _draw_point(axes, place + sizes.beside(point.label, labels), point, styles.get(point.label, PLAIN).colour)
     handles = []
     if points:
         with_sd = " ± s.d." if any(point.sd for point in points) else ""

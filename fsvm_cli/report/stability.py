@@ -8,7 +8,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter
 
 from fsvm_cli.evaluation.metrics import METRIC_TITLES
 from fsvm_cli.figures import COLUMN_WIDTH, LONGEST_TITLE, figure, legible, save
-from fsvm_cli.report.curves import ticks_among
+from fsvm_cli.report.size_axis import ticks_among
 from fsvm_cli.report.styles import styles_of
 
 if TYPE_CHECKING:

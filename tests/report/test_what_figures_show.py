@@ -10,9 +10,10 @@ import pandas as pd
 import pytest
 
 from fsvm_cli.experiment.provenance import read_run
-from fsvm_cli.report.curves import draw_curves, existing_components, ticks_among
+from fsvm_cli.report.curves import draw_curves, existing_components
 from fsvm_cli.report.forest import draw_forest
 from fsvm_cli.report.scores import MAX_NAMED, draw_scores
+from fsvm_cli.report.size_axis import ticks_among
 from fsvm_cli.report.stability import draw_stability
 from fsvm_cli.report.table_files import read_table
 from fsvm_cli.report.words import FACT_TITLES
