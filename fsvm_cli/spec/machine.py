@@ -90,7 +90,7 @@ class Machine(Learner):
             return self
         from fsvm_cli.spec.nystroem_machine import NystroemMachine  # noqa: PLC0415 - seldom needed
 
-        return NystroemMachine.of(self._parameters(), self.approximation)
+        return NystroemMachine(self, self.approximation)
 
     def for_labels(self, labels: Mapping[int, Any]) -> Machine:
         """Name the classes of kernels and weights by labels."""

@@ -12,8 +12,10 @@ from fsvm_cli.spec.learner import Learner, MeasuredCurves
 from fsvm_cli.svm.nystroem import NystroemSVM
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from fsvm_cli.spec.learner import NestedSubsets
-    from fsvm_cli.spec.machine import Approximation
+    from fsvm_cli.spec.machine import Approximation, Machine
 
 LANDMARKS = "Nystroem landmarks"
 DISTANCE = "Nystroem distance"
@@ -21,43 +23,44 @@ DISTANCE = "Nystroem distance"
 ERROR = "standard error of the Nystroem distance"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class NystroemMachine(Learner):
     """The `Learner` that takes the place of an exact machine where there are many training rows.
 
     Attributes
     ----------
-    machine : NystroemSVM
-        Trained, as clones, on the subsets.
-    exact : dict of str to value
-        Parameters of the exact machine, for ranking methods that train machines.
+    exact : Machine
+    approximation : Approximation
     """
 
-    machine: NystroemSVM
-    exact: dict[str, Any]
+    exact: Machine
+    approximation: Approximation
 
-    @classmethod
-    def of(cls, exact: dict[str, Any], approximation: Approximation) -> NystroemMachine:
-        """Approximate a machine by its parameters; gaps that are missed are recorded, not raised."""
-        machine = NystroemSVM(
-            exact["kernel"],
-            exact["C"],
-            approximation.n_landmarks,
-            exact["tolerance"],
-            on_failure="flag",
-            class_weight=exact["class_weight"],
-            random_state=approximation.random_state,
-        )
-        return cls(machine, exact)
+    def for_labels(self, labels: Mapping[int, Any]) -> NystroemMachine:
+        """Name the classes of weights by labels."""
+        return NystroemMachine(self.exact.for_labels(labels), self.approximation)
 
     def handed(self) -> dict[str, Any]:
-        """Hand over the exact machine to methods that train machines, and this one to those that take any."""
-        return {**self.exact, "estimator": self.machine}
+        """Hand the exact machine to methods that train machines, and this one to those that take any."""
+        return self.exact.handed() | {"estimator": self.estimator()}
+
+    def estimator(self) -> NystroemSVM:
+        """Build the machine; gaps that it misses are recorded, not raised."""
+        return NystroemSVM(
+            self.exact.kernel,
+            self.exact.C,
+            self.approximation.n_landmarks,
+            self.exact.tolerance,
+            on_failure="flag",
+            class_weight=self.exact.class_weight,
+            random_state=self.approximation.random_state,
+        )
 
     def curves(self, subsets: NestedSubsets) -> MeasuredCurves:
         """Train a fresh machine on the first features of each order, for each size, and say how exact it is."""
         X, y, X_test, sizes = subsets.X_train, subsets.y_train, subsets.X_test, subsets.sizes
-        found = [nested_predictions(self.machine, X, y, X_test, order, sizes) for order in subsets.orders]
+        machine = self.estimator()
+        found = [nested_predictions(machine, X, y, X_test, order, sizes) for order in subsets.orders]
         return MeasuredCurves(
             np.array([[on.train for on in curve] for curve in found]),
             np.array([[on.test for on in curve] for curve in found]),

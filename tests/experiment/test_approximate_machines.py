@@ -13,7 +13,8 @@ from fsvm_cli.evaluation.seeds import random_stream
 from fsvm_cli.experiment.plan import Experiment, Trial
 from fsvm_cli.experiment.trial import draw_parts, run_trial
 from fsvm_cli.report.measures import read_measures
-from fsvm_cli.spec.nystroem_machine import DISTANCE, ERROR, LANDMARKS
+from fsvm_cli.spec.machine import Approximation, Machine
+from fsvm_cli.spec.nystroem_machine import DISTANCE, ERROR, LANDMARKS, NystroemMachine
 from fsvm_cli.svm import Gaussian
 from fsvm_cli.svm.nystroem import NystroemSVM
 from tests.helpers.calling import fsvm_here, write_config
@@ -56,6 +57,12 @@ def test_tables_and_the_summary_say_that_machines_are_approximate(tmp_path: Path
     measures = read_measures(tmp_path / "mine").set_index(["ranking", "measure"])
     assert set(measures.loc[("gradient-angle", LANDMARKS), "mean"]) == {8.0}
     assert (measures.loc[("average-separation", DISTANCE), "mean"] > 0).all()
+
+
+def test_weights_of_classes_are_named_by_labels_where_the_machine_is_exported() -> None:
+    exact = Machine(Gaussian(theta=2.0), 1.0, 1e-6, "auto", class_weight={0: 1.0, 1: 3.0})
+    learner = NystroemMachine(exact, Approximation(10, 4, 0)).for_labels({0: "no", 1: "yes"})
+    assert learner.estimator().class_weight == {"no": 1.0, "yes": 3.0}
 
 
 @pytest.mark.parametrize(
