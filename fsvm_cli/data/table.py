@@ -71,7 +71,7 @@ def dataset_from_table(
     if not features.num_columns:
         left = f"no columns are left beside the target '{brief(target)}'"
         mistakes.append(Mistake("no columns are left", f"{left}; drop fewer, or give a table with more"))
-    table, features = _without_missing(table, features, target, spec, mistakes)
+    table, features = _without_missing(reading, features, target, spec, mistakes)
     classes, y = encode_target(target, table.column(target), mistakes)
     groups = None if spec.groups is None else group_codes(table.column(spec.groups), spec.groups, mistakes)
     clear = [column for column in features.column_names if column not in reading.mistakes]
@@ -97,7 +97,7 @@ def dataset_from_table(
         source_columns=None if sources == feature_names else sources,
         groups=groups,
         preparation=preparation,
-        remarks=(*reading.remarks, *of_table),
+        remarks=(*reading.remarks, *reading.taken_as_missing, *of_table),
     )
 
 
@@ -173,19 +173,22 @@ def _find_target(name: str, table: pa.Table, spec: TableSpec, own_target: str | 
 
 
 def _without_missing(
-    table: pa.Table, features: pa.Table, target: str, spec: TableSpec, mistakes: list[Mistake]
+    reading: Reading, features: pa.Table, target: str, spec: TableSpec, mistakes: list[Mistake]
 ) -> tuple[pa.Table, pa.Table]:
     """Apply the rule for missing values; NaN counts as missing.
 
     Where there is a mistake, what is returned holds the rows whose class is known.
     """
+    table = reading.table
     of_groups = [] if spec.groups is None else [spec.groups]
     read = (target, *of_groups, *features.column_names)
     holes = {column: missing for column in read if (missing := is_missing(table.column(column))).any()}
     counts = {column: int(missing.sum()) for column, missing in holes.items()}
     if not counts:
         return table, features
-    found = shown([f"'{brief(column)}' ({count})" for column, count in counts.items()])
+    found = "; ".join(
+        (shown([f"'{brief(column)}' ({count})" for column, count in counts.items()]), *reading.taken_as_missing)
+    )
     complete = pa.array(~np.any(list(holes.values()), axis=0))
     with_class = pa.array(~holes.get(target, np.zeros(table.num_rows, dtype=np.bool_)))
     if spec.missing == "refuse":

@@ -84,7 +84,7 @@ def rank(
     decimal : {".", ","}, optional
         What stands before decimals; commas are recognised where they cannot be anything else.
     na : sequence of str, optional
-        What stands for a missing value, beside the usual marks.
+        What stands for a missing value, beside the usual marks; a dash among words is a word then.
     **parameters
         Of the method, or of the machine of a method that trains one (``kernel``, ``C``, ...).
 
