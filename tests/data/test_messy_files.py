@@ -183,6 +183,24 @@ REFUSED: dict[str, tuple[str | bytes, dict[str, Any], tuple[str, ...]]] = {
         {},
         (r"by column: 'a' \(1\); among numbers, these are taken as missing values: 'a' \('-' in 1 rows\)",),
     ),
+    "names and everything else": (
+        ",a,a,b,c,y\n1,1,2,red,2024-01-01,u\n2,1,2,,2024-01-02,u\n3,1,2,red,2024-01-03,u\n",
+        {},
+        (
+            "6 things",
+            r"\(1\) column names stand more than once: 'a'; .*\(2\) column 1 has no name",
+            r"missing values in 1 of 3 rows; by column: 'b' \(1\)",
+            "'y' has only one class",
+            "'c' holds date32",
+            r"columns of words: 'b' \(red\)",
+        ),
+    ),
+    "a name twice that is the target": ("a,y,y\n1,2,\n2,3,2\n", {}, ("mine: column names .*more than once: 'y'",)),
+    "a name twice that is dropped": (
+        "a,a,b,y\n1,2,3,1\n3,4,5,2\n",
+        {"drop": ("a",)},
+        ("more than once: 'a'.*distinct$",),
+    ),
     "several names that are none": ("a,y\n1,1\n2,2\n", {"target": "Y", "drop": ("b,c",)}, ("'Y'", "'b'", "'c'")),
 }
 

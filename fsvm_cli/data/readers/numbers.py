@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import pyarrow as pa
@@ -13,7 +13,7 @@ from fsvm_cli.data.readers.marks import MARKS_AMONG_NUMBERS, found_in, is_mark
 from fsvm_cli.terminal import brief
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 
 DecimalMark: TypeAlias = Literal[".", ","]
 
@@ -45,6 +45,14 @@ class Reading:
     remarks: tuple[str, ...] = ()
     mistakes: Mapping[str, str] = field(default_factory=dict)
     taken_as_missing: tuple[str, ...] = ()
+
+    def without_columns(self, names: Collection[str]) -> Reading:
+        """Leave out columns, and what keeps them from being read."""
+        if not names:
+            return self
+        places = [place for place, name in enumerate(self.table.column_names) if name not in names]
+        mistakes = {name: mistake for name, mistake in self.mistakes.items() if name not in names}
+        return replace(self, table=self.table.select(places), mistakes=mistakes)
 
 
 def reads_as_number(value: str) -> bool:
