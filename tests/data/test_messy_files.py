@@ -267,6 +267,17 @@ def test_an_index_of_pandas_in_parquet_is_no_feature_unless_it_is_the_class() ->
     assert (source.feature_names, source.caveats) == (("a",), ())
 
 
+@pytest.mark.parametrize("others", ["red blue", "1 2.5"])
+def test_however_long_marks_are_a_person_can_read_of_them(others: str) -> None:
+    one, other = others.split()
+    blanks = "".join(f"{' ' * n},1\n" for n in range(1, 500, 7))
+    several = "".join(f"{row}.5,2\n" for row in range(90)) if one == "1" else ""
+    lines = refusal(f"a,y\n{one},1\n{other},2\n{blanks}{several}")
+    assert "missing values in 72 of" in lines[0]
+    assert max(map(len, lines)) < 900
+    assert not any(map(unplain, lines))
+
+
 def test_a_test_file_is_read_as_its_training_file_is() -> None:
     Path("test.csv").write_text("a,y\nred,1\n-,2\n")
     source = opened("a,y\nred,1\n-,1\nblue,2\n", categorical="one-hot", missing="drop", split={"test_file": "test.csv"})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from fsvm_cli.data.phrases import shown
 from fsvm_cli.terminal import brief
 
 if TYPE_CHECKING:
@@ -36,4 +37,4 @@ def marks_among_words(values: Sequence[str]) -> list[str]:
 
 def found_in(name: str, marks: Sequence[str], n_rows: int) -> str:
     """Say which marks a column has, and in how many rows."""
-    return f"'{brief(name)}' ({', '.join(map(repr, marks))} in {n_rows} rows)"
+    return f"'{brief(name)}' ({shown([brief(repr(mark)) for mark in marks])} in {n_rows} rows)"
