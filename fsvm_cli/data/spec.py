@@ -125,7 +125,7 @@ class FileSpec(TableSpec):
     decimal : {".", ","} or None
         What stands before the decimals; by default a point, or a comma where columns can be read in no other way.
     na : tuple of str
-        What stands for a missing value, beside what does everywhere; among words these alone then, and no dash.
+        What stands for a missing value, beside what does everywhere; a dash among words is a word then.
     dense : bool
         Whether a file in LIBSVM's format becomes a full matrix, which most methods need.
     split : SplitSpec or None
