@@ -48,7 +48,12 @@ _OPTIONS_OF_TEXT = (
         type=click.Choice([".", ","]),
         help="What stands before decimals; commas are recognised where they cannot be anything else.",
     ),
-    click.option("--na", multiple=True, metavar="WORD", help="What stands for a missing value; may be given again."),
+    click.option(
+        "--na",
+        multiple=True,
+        metavar="WORD",
+        help="What stands for a missing value; may be given again. A dash among words is a word then.",
+    ),
 )
 
 

@@ -125,7 +125,7 @@ class FileSpec(TableSpec):
     decimal : {".", ","} or None
         What stands before the decimals; by default a point, or a comma where columns can be read in no other way.
     na : tuple of str
-        What stands for a missing value, beside what does everywhere.
+        What stands for a missing value, beside what does everywhere; a dash among words is a word then.
     dense : bool
         Whether a file in LIBSVM's format becomes a full matrix, which most methods need.
     split : SplitSpec or None
@@ -138,7 +138,8 @@ class FileSpec(TableSpec):
     encoding: str | None = Field(default=None, min_length=1, description="of a text; by default UTF-8, or UTF-16")
     decimal: Literal[".", ","] | None = Field(default=None, description="what stands before decimals")
     na: Annotated[tuple[str, ...], BeforeValidator(_one_or_more, json_schema_input_type=str | tuple[str, ...])] = Field(
-        default=(), description="what stands for a missing value, beside the usual marks"
+        default=(),
+        description="what stands for a missing value, beside the usual marks; a dash among words is a word then",
     )
     dense: bool = Field(default=False, description="read LIBSVM's format into a full matrix")
     split: SplitSpec | None = Field(default=None, description="which rows are for training, for 'train: given'")

@@ -58,20 +58,24 @@ def dataset_from_table(
     DataError
         If values are missing or not usable as they are; with every such column and what can be done.
     """
+    unclear, mistakes = _unclear_names(reading.table, spec)
+    asked_for = {spec.target or own_target, part, spec.groups}
+    if not reading.table.num_rows or unclear & asked_for:
+        raise DataError(told(name, mistakes))
+    reading = reading.without_columns(unclear)
     table = reading.table
-    _check_names(name, table, spec)
-    target, dropped = _find_target(name, table, spec, own_target)
+    target, dropped = _find_target(name, table, spec, own_target, unclear)
     if part is not None:
         _check_part(name, table, part, target)
     if spec.groups is not None:
         check_group_column(name, spec.groups, table.column_names, {target, part})
     left_out = {target, part, spec.groups, *dropped}
-    mistakes = [of_column(*mistake) for mistake in reading.mistakes.items()]
+    mistakes += [of_column(*mistake) for mistake in reading.mistakes.items()]
     features = table.select([column for column in table.column_names if column not in left_out])
-    if not features.num_columns:
+    if not features.num_columns and not unclear:
         left = f"no columns are left beside the target '{brief(target)}'"
         mistakes.append(Mistake("no columns are left", f"{left}; drop fewer, or give a table with more"))
-    table, features = _without_missing(table, features, target, spec, mistakes)
+    table, features = _without_missing(reading, features, target, spec, mistakes)
     classes, y = encode_target(target, table.column(target), mistakes)
     groups = None if spec.groups is None else group_codes(table.column(spec.groups), spec.groups, mistakes)
     clear = [column for column in features.column_names if column not in reading.mistakes]
@@ -97,14 +101,16 @@ def dataset_from_table(
         source_columns=None if sources == feature_names else sources,
         groups=groups,
         preparation=preparation,
-        remarks=(*reading.remarks, *of_table),
+        remarks=(*reading.remarks, *reading.taken_as_missing, *of_table),
     )
 
 
-def _check_names(name: str, table: pa.Table, spec: TableSpec) -> None:
+def _unclear_names(table: pa.Table, spec: TableSpec) -> tuple[set[str], list[Mistake]]:
+    """Find the names that are not that of one column, and say what to do about them; or about a table without rows."""
     mistakes: list[Mistake] = []
-    repeated = [f"'{brief(column)}'" for column, count in Counter(table.column_names).items() if count > 1 and column]
-    if repeated:
+    unclear = {column for column, count in Counter(table.column_names).items() if count > 1 and column}
+    if unclear:
+        repeated = [f"'{brief(column)}'" for column in dict.fromkeys(table.column_names) if column in unclear]
         text = f"column names stand more than once: {shown(repeated)}; make them distinct"
         mistakes.append(Mistake("column names", text))
     unnamed = [str(place) for place, column in enumerate(table.column_names, start=1) if not column]
@@ -119,8 +125,9 @@ def _check_names(name: str, table: pa.Table, spec: TableSpec) -> None:
         mistakes.append(Mistake("a column without a name", text))
     if table.num_rows == 0:
         mistakes.append(Mistake("no rows", "holds no rows; give a table that has some below its names of columns"))
-    if mistakes:
-        raise DataError(told(name, mistakes))
+    if len(unnamed) > 1 or (unnamed and "" not in spec.drop):
+        unclear.add("")
+    return unclear, mistakes
 
 
 def _check_part(name: str, table: pa.Table, part: str, target: str) -> None:
@@ -150,8 +157,11 @@ def _split_by(
     return split
 
 
-def _find_target(name: str, table: pa.Table, spec: TableSpec, own_target: str | None) -> tuple[str, list[str]]:
-    target, dropped = spec.target or own_target, dropped_columns(spec.drop, table.column_names)
+def _find_target(
+    name: str, table: pa.Table, spec: TableSpec, own_target: str | None, unclear: set[str]
+) -> tuple[str, list[str]]:
+    target = spec.target or own_target
+    dropped = [column for column in dropped_columns(spec.drop, table.column_names) if column not in unclear]
     if target is None:
         raise UsageError(
             f"{name}: say which column holds the class (target: NAME, or --target NAME); there are: "
@@ -173,19 +183,22 @@ def _find_target(name: str, table: pa.Table, spec: TableSpec, own_target: str | 
 
 
 def _without_missing(
-    table: pa.Table, features: pa.Table, target: str, spec: TableSpec, mistakes: list[Mistake]
+    reading: Reading, features: pa.Table, target: str, spec: TableSpec, mistakes: list[Mistake]
 ) -> tuple[pa.Table, pa.Table]:
     """Apply the rule for missing values; NaN counts as missing.
 
     Where there is a mistake, what is returned holds the rows whose class is known.
     """
+    table = reading.table
     of_groups = [] if spec.groups is None else [spec.groups]
     read = (target, *of_groups, *features.column_names)
     holes = {column: missing for column in read if (missing := is_missing(table.column(column))).any()}
     counts = {column: int(missing.sum()) for column, missing in holes.items()}
     if not counts:
         return table, features
-    found = shown([f"'{brief(column)}' ({count})" for column, count in counts.items()])
+    found = "; ".join(
+        (shown([f"'{brief(column)}' ({count})" for column, count in counts.items()]), *reading.taken_as_missing)
+    )
     complete = pa.array(~np.any(list(holes.values()), axis=0))
     with_class = pa.array(~holes.get(target, np.zeros(table.num_rows, dtype=np.bool_)))
     if spec.missing == "refuse":

@@ -90,6 +90,9 @@ def encode_target(
         values, y = np.unique(words, return_inverse=True)
         classes = tuple(values.tolist())
     n_classes = len(classes)
+    if n_classes == 1:
+        text = f"the target '{brief(target)}' has only one class ({shown(classes)}); at least two are needed"
+        mistakes.append(Mistake("the target", text))
     if n_classes > MAX_CLASSES or CLASSES_BEYOND_DOUBT < n_classes > len(column) / 2:
         text = (
             f"the target '{brief(target)}' has {n_classes} distinct values in {len(column)} rows; "

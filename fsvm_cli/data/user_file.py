@@ -11,7 +11,8 @@ from fsvm_cli.data.assemble import assemble
 from fsvm_cli.data.given_splits import read_splits
 from fsvm_cli.data.readers.libsvm import read_libsvm
 from fsvm_cli.data.readers.numbers import Reading
-from fsvm_cli.data.readers.own import numbers_of, read_own_table
+from fsvm_cli.data.readers.own import no_features, numbers_of, read_own_table
+from fsvm_cli.data.readers.words import without_marks
 from fsvm_cli.data.spec import ColumnSplit, IndicesSplit, TestFileSplit
 from fsvm_cli.data.table import dataset_from_table
 from fsvm_cli.errors import DataError, UsageError
@@ -39,6 +40,9 @@ FORMATS: dict[str, FileFormat] = {
     ".svm": "libsvm",
     ".svmlight": "libsvm",
 }
+
+OF_WORDS_ALONE: frozenset[FileFormat] = frozenset({"csv", "excel"})
+"""Formats in which a missing value may be a word; the others have a sign of their own for it."""
 
 
 def find_file(spec: FileSpec, base_folder: Path) -> tuple[Path, FileFormat]:
@@ -109,6 +113,8 @@ def load_file(spec: FileSpec, base_folder: Path) -> Dataset:
     own_target = reading.table.column_names[-1] if file_format == "arff" else None
     if len(readings) > 1:
         reading, part = _both(paths, readings)
+    if file_format in OF_WORDS_ALONE and not spec.na:
+        reading = without_marks(reading, {*no_features(spec), part or ""})
     dataset = dataset_from_table(visible(path.stem), reading, spec, own_target, part)
     del readings, reading
     pa.default_memory_pool().release_unused()  # of the columns, which the data set holds in an array of its own
@@ -169,7 +175,8 @@ def _both(paths: Sequence[Path], readings: Sequence[Reading]) -> tuple[Reading, 
     table = table.append_column(part, pa.array(["train"] * train.num_rows + ["test"] * test.num_rows))
     remarks = dict.fromkeys(remark for reading in readings for remark in reading.remarks)
     mistakes = {column: mistake for reading in readings for column, mistake in reading.mistakes.items()}
-    return Reading(table, tuple(remarks), mistakes), part
+    taken = dict.fromkeys(remark for reading in readings for remark in reading.taken_as_missing)
+    return Reading(table, tuple(remarks), mistakes, tuple(taken)), part
 
 
 def _from_libsvm(paths: Sequence[Path], *, dense: bool) -> Dataset:

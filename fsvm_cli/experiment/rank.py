@@ -84,7 +84,7 @@ def rank(
     decimal : {".", ","}, optional
         What stands before decimals; commas are recognised where they cannot be anything else.
     na : sequence of str, optional
-        What stands for a missing value, beside the usual marks.
+        What stands for a missing value, beside the usual marks; a dash among words is a word then.
     **parameters
         Of the method, or of the machine of a method that trains one (``kernel``, ``C``, ...).
 
@@ -265,8 +265,7 @@ def rank_features(source: DataSource, request: RankingRequest, *, overwrite: boo
     scores = np.array(list(best.values()))
     caveats = [*source.caveats, *request.remarks, *chosen]
     if len(scaling.constant):
-        constant = [dataset.feature_names[feature] for feature in scaling.constant]
-        caveats.append(constant_features(constant))
+        caveats.append(constant_features(_constant_columns(dataset, scaling.constant)))
     if not ranker.converged_:
         caveats.append(
             "an ascent on the evidence did not end by its rule: the order may change with more steps (max_steps)"
@@ -284,6 +283,14 @@ def rank_features(source: DataSource, request: RankingRequest, *, overwrite: boo
         words=words,
         caveats=tuple(dict.fromkeys(caveats)),
     )
+
+
+def _constant_columns(dataset: Dataset, features: NDArray[np.intp]) -> list[str]:
+    """Name the columns of constant features; a feature by its own name where others of its column vary."""
+    sources = dataset.source_columns or dataset.feature_names
+    varying = {sources[feature] for feature in np.setdiff1d(np.arange(dataset.n_features), features)}
+    names = [dataset.feature_names[j] if sources[j] in varying else sources[j] for j in features]
+    return list(dict.fromkeys(names))
 
 
 def _words(dataset: Dataset, scores: NDArray[np.float64]) -> dict[str, dict[str, float]]:

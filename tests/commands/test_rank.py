@@ -82,6 +82,14 @@ def test_a_constant_feature_is_named(file: Path) -> None:
     assert "constant, and so without information: constant" in result.stderr
 
 
+def test_a_column_of_one_word_is_named_once(tmp_path: Path) -> None:
+    path = tmp_path / "words.csv"
+    path.write_text("a,place,y\n" + "".join(f"{row},here,{row % 2}\n" for row in range(12)))
+    result = rank(path, "--target", "y", "--method", "fisher", "--categorical", "one-hot")
+    assert result.stderr.count("constant, and so without information") == 1
+    assert "constant, and so without information: place\n" in result.stderr
+
+
 def test_of_many_constant_features_the_first_are_named(tmp_path: Path) -> None:
     path = tmp_path / "wide.libsvm"
     path.write_text("".join(f"{row % 2} {1 + row % 2}:1 30000:1\n" for row in range(12)))

@@ -92,12 +92,38 @@ READ: dict[str, tuple[str | bytes, dict[str, Any], list[list[float]], str]] = {
         [[1, 0, 0], [0, 0, 1], [0, 1, 0]],
         "^$",
     ),
-    "a dash that is a category": (
+    "a dash among words": (
+        "a,y\nred,1\n-,1\nblue,2\nblue,2\n",
+        {"categorical": "one-hot", "missing": "most-frequent"},
+        [[0, 1], [1, 0], [1, 0], [1, 0]],
+        r"among words, .*'a' \('-' in 1 rows\); .*--na NA\)$",
+    ),
+    "blanks and Excel's errors among words": (
+        "a,y\nred,1\n  ,1\n#N/A,1\nblue,2\n#DIV/0!,2\nn/a,2\n",
+        {"categorical": "one-hot", "missing": "drop"},
+        [[0, 1], [1, 0]],
+        r"'  ', '#N/A', '#DIV/0!', 'n/a' in 4 rows",
+    ),
+    "a dash among words and codes": (
+        "a,b,y\n1,-,1\n-,1,1\nred,blue,1\nblue,red,2\n",
+        {"categorical": "one-hot", "missing": "drop"},
+        [[0, 1, 1, 0], [1, 0, 0, 1]],
+        r"'a' \('-' in 1 rows\), 'b' \('-' in 1 rows\)",
+    ),
+    "a dash that is a category, as a list says": (
         "a,y\nred,1\n-,1\nblue,2\n",
-        {"categorical": "one-hot"},
+        {"categorical": "one-hot", "na": "NA"},
         [[0, 0, 1], [1, 0, 0], [0, 1, 0]],
         "^$",
     ),
+    "a dash beside other signs": (
+        "a,y\n+,1\n-,1\n+/-,2\n",
+        {"categorical": "one-hot"},
+        [[1, 0, 0], [0, 0, 1], [0, 1, 0]],
+        "^$",
+    ),
+    "a dash beside a single word": ("a,y\nx,1\n-,1\nx,2\n", {"categorical": "ordinal"}, [[1], [0], [1]], "^$"),
+    "a dash in what is dropped": ("b,a,y\n1,red,1\n2,-,1\n3,blue,2\n", {"drop": ("a",)}, [[1], [2], [3]], "^$"),
     "UTF-16": (GERMAN.encode("utf-16"), {}, [[61, 1.75], [72.5, 1.6]], "Größe"),
     "UTF-16, the other end first": (b"\xfe\xff" + GERMAN.encode("utf-16-be"), {}, [[61, 1.75], [72.5, 1.6]], "Größe"),
     "cp1252, said": (GERMAN.encode("cp1252"), {"encoding": "cp1252"}, [[61, 1.75], [72.5, 1.6]], "Größe"),
@@ -146,6 +172,34 @@ REFUSED: dict[str, tuple[str | bytes, dict[str, Any], tuple[str, ...]]] = {
         "a,b,when,id,y\n1,red,2024-01-01,q,u\n,blue,2024-01-02,r,v\n3,red,2024-01-03,s,v\n",
         {},
         ("3 things", r"missing values in 1 of 3 rows; by column: 'a' \(1\)", "'when' holds date32", "'b' .*'id'"),
+    ),
+    "a dash among words, and no rule": (
+        "a,y\nred,1\n-,1\nblue,2\n",
+        {"categorical": "one-hot"},
+        (r"missing values in 1 of 3 rows; by column: 'a' \(1\); among words, .*'-' in 1 rows.*--na NA.*--missing",),
+    ),
+    "a dash among numbers, and no rule": (
+        "a,y\n1.5,1\n-,1\n2,2\n",
+        {},
+        (r"by column: 'a' \(1\); among numbers, these are taken as missing values: 'a' \('-' in 1 rows\)",),
+    ),
+    "names and everything else": (
+        ",a,a,b,c,y\n1,1,2,red,2024-01-01,u\n2,1,2,,2024-01-02,u\n3,1,2,red,2024-01-03,u\n",
+        {},
+        (
+            "6 things",
+            r"\(1\) column names stand more than once: 'a'; .*\(2\) column 1 has no name",
+            r"missing values in 1 of 3 rows; by column: 'b' \(1\)",
+            "'y' has only one class",
+            "'c' holds date32",
+            r"columns of words: 'b' \(red\)",
+        ),
+    ),
+    "a name twice that is the target": ("a,y,y\n1,2,\n2,3,2\n", {}, ("mine: column names .*more than once: 'y'",)),
+    "a name twice that is dropped": (
+        "a,a,b,y\n1,2,3,1\n3,4,5,2\n",
+        {"drop": ("a",)},
+        ("more than once: 'a'.*distinct$",),
     ),
     "several names that are none": ("a,y\n1,1\n2,2\n", {"target": "Y", "drop": ("b,c",)}, ("'Y'", "'b'", "'c'")),
 }
@@ -213,6 +267,35 @@ def test_an_index_of_pandas_in_parquet_is_no_feature_unless_it_is_the_class() ->
     assert (source.feature_names, source.caveats) == (("a",), ())
 
 
+@pytest.mark.parametrize("others", ["red blue", "1 2.5"])
+def test_however_long_marks_are_a_person_can_read_of_them(others: str) -> None:
+    one, other = others.split()
+    blanks = "".join(f"{' ' * n},1\n" for n in range(1, 500, 7))
+    several = "".join(f"{row}.5,2\n" for row in range(90)) if one == "1" else ""
+    lines = refusal(f"a,y\n{one},1\n{other},2\n{blanks}{several}")
+    assert "missing values in 72 of" in lines[0]
+    assert max(map(len, lines)) < 900
+    assert not any(map(unplain, lines))
+
+
+def test_a_test_file_is_read_as_its_training_file_is() -> None:
+    Path("test.csv").write_text("a,y\nred,1\n-,2\n")
+    source = opened("a,y\nred,1\n-,1\nblue,2\n", categorical="one-hot", missing="drop", split={"test_file": "test.csv"})
+    assert source.feature_names == ("a=blue", "a=red")
+    assert values_of(source) == [[0, 1], [1, 0], [0, 1]]
+
+
+def test_words_of_parquet_and_arff_stay_words() -> None:
+    frame = pd.DataFrame({"a": ["red", "-", "blue"], "y": [0, 1, 0]})
+    frame.to_parquet("mine.parquet")
+    header = "@relation r\n@attribute a {red,-,blue}\n@attribute y {0,1}\n@data\n"
+    Path("mine.arff").write_text(header + frame.to_csv(index=False, header=False))
+    for file in ("mine.parquet", "mine.arff"):
+        source = opened_as(file=file, target="y", categorical="one-hot")
+        assert source.feature_names == ("a=-", "a=blue", "a=red")
+        assert not source.caveats
+
+
 @pytest.mark.parametrize("option", ["separator", "encoding", "decimal", "na"])
 def test_options_of_text_are_refused_for_other_files(option: str) -> None:
     pd.DataFrame({"a": [1, 2], "y": [0, 1]}).to_parquet("mine.parquet")
@@ -221,20 +304,26 @@ def test_options_of_text_are_refused_for_other_files(option: str) -> None:
 
 
 class TestExcel:
-    def written(self, rows: list[list[Any]], *other_sheets: str) -> DataSource:
+    def written(self, rows: list[list[Any]], *other_sheets: str, **options: Any) -> DataSource:
         workbook = openpyxl.Workbook()
         for row in rows:
             workbook.active.append(row)
         for name in other_sheets:
             workbook.create_sheet(name)
         workbook.save("mine.xlsx")
-        return opened_as(file="mine.xlsx", target="y", missing="drop")
+        return opened_as(file="mine.xlsx", target="y", missing="drop", **options)
 
     def test_is_read_as_its_table(self) -> None:
         source = self.written([["a", "b", "c", "y"], [1, 2.5, True, "u"], [3, "-", False, "v"], [4, 4, True, "v"]])
         assert values_of(source) == [[1, 2.5, 1], [4, 4, 1]]
         assert "'b' ('-' in 1 rows)" in source.caveats[0]
         assert source.class_names == ("u", "v")
+
+    def test_a_dash_among_words_is_missing(self) -> None:
+        rows = [["a", "b", "y"], [1, "red", "u"], [2, "-", "v"], [3, "blue", "v"]]
+        source = self.written(rows, categorical="one-hot")
+        assert values_of(source) == [[1, 0, 1], [3, 1, 0]]
+        assert "among words" in source.caveats[0]
 
     def test_other_sheets_and_empty_rows(self) -> None:
         source = self.written([["a", "y"], [1, 1], [None, None], [2, 2]], "old")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
@@ -105,6 +106,15 @@ def test_every_claim_of_the_shipped_configs_says_when_its_rule_was_fixed() -> No
         config = loaded.config if isinstance(loaded, LoadedConfig) else loaded.collection
         silent = [claim.id for claim in config.expected if (claim.fixed or config.fixed) is None]
         assert not silent, f"{name}: write 'fixed: before' or 'fixed: after'"
+
+
+def test_what_was_first_judged_when_the_figure_was_known_is_not_said_to_be_fixed_before() -> None:
+    for name in shipped_names("configs"):
+        loaded = shipped(name)
+        config = loaded.config if isinstance(loaded, LoadedConfig) else loaded.collection
+        known = [claim for claim in config.expected if re.search("when .* (was|were) known", claim.note or "")]
+        wrong = [claim.id for claim in known if (claim.fixed or config.fixed) != "after"]
+        assert not wrong, f"{name}: its note says that the figure was known"
 
 
 @pytest.mark.parametrize("options", [("a-literal",), (".", "--claims", "t1")], ids=["one", "some"])

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import pyarrow as pa
 
 from fsvm_cli.data.phrases import shown
+from fsvm_cli.data.readers.marks import MARKS_AMONG_NUMBERS, found_in, is_mark
 from fsvm_cli.terminal import brief
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 
 DecimalMark: TypeAlias = Literal[".", ","]
-
-MARKS_AMONG_NUMBERS = frozenset(
-    {"", "-", "--", "–", "—", ".", "?", "na", "n/a", "nan", "null", "none", "#n/a", "#nv", "#value!", "#div/0!"}
-)
-"""What stands for a missing value where the other values of a column are numbers; in small letters, without blanks."""
 
 _POWER = r"(?:[eE][+-]?\d+)?"
 _WITH_POINT = re.compile(rf"[+-]?(?:\d+\.?\d*|\.\d+){_POWER}")
@@ -41,11 +37,22 @@ class Reading:
         What whoever uses the table should know.
     mistakes : mapping of str to str
         What keeps columns from being read, with a remedy, by their names: what a sentence says that begins with one.
+    taken_as_missing : tuple of str
+        Remarks on marks in which missing values were seen; a table that is refused for missing values needs them, too.
     """
 
     table: pa.Table
     remarks: tuple[str, ...] = ()
     mistakes: Mapping[str, str] = field(default_factory=dict)
+    taken_as_missing: tuple[str, ...] = ()
+
+    def without_columns(self, names: Collection[str]) -> Reading:
+        """Leave out columns, and what keeps them from being read."""
+        if not names:
+            return self
+        places = [place for place, name in enumerate(self.table.column_names) if name not in names]
+        mistakes = {name: mistake for name, mistake in self.mistakes.items() if name not in names}
+        return replace(self, table=self.table.select(places), mistakes=mistakes)
 
 
 def reads_as_number(value: str) -> bool:
@@ -79,7 +86,7 @@ def with_numbers(table: pa.Table, decimal: DecimalMark | None, left_out: Contain
     """
     mistakes: dict[str, str] = {}
     groups: list[str] = []
-    marks: dict[str, str] = {}
+    marks: list[str] = []
     for place, name, values in _columns_of_words(table, left_out):
         own_marks = [value for value in values if _is_mark(value)]
         numbers = [value for value in values if not _is_mark(value)]
@@ -95,13 +102,10 @@ def with_numbers(table: pa.Table, decimal: DecimalMark | None, left_out: Contain
         groups += [name] * _are_grouped(numbers, decimal)
         if own_marks:
             n_rows = sum(word in own_marks for word in as_words if word is not None)
-            marks[name] = f"'{brief(name)}' ({', '.join(map(repr, own_marks))} in {n_rows} rows)"
-    remarks = []
-    if groups:
-        remarks.append(f"digits are taken as grouped by thousands in: {quoted(groups)}")
-    if marks:
-        remarks.append(f"among numbers, these are taken as missing values: {shown([*marks.values()])}")
-    return Reading(table, tuple(remarks), mistakes)
+            marks.append(found_in(name, own_marks, n_rows))
+    about_groups = (f"digits are taken as grouped by thousands in: {quoted(groups)}",) if groups else ()
+    about_marks = (f"among numbers, these are taken as missing values: {shown(marks)}",) if marks else ()
+    return Reading(table, about_groups, mistakes, about_marks)
 
 
 def quoted(names: Sequence[str]) -> str:
@@ -169,7 +173,7 @@ def _unclear(numbers: Sequence[str], decimal: DecimalMark | None) -> str:
 
 
 def _is_mark(value: str) -> bool:
-    return value.strip().lower() in MARKS_AMONG_NUMBERS
+    return is_mark(value, MARKS_AMONG_NUMBERS)
 
 
 def _bare(value: str) -> str:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from fsvm_cli.data.readers.numbers import DecimalMark
-    from fsvm_cli.data.spec import FileFormat, FileSpec
+    from fsvm_cli.data.spec import FileFormat, FileSpec, TableSpec
 
 SEPARATORS = {"tab": "\t", "space": " "}
 """Separators that have a name."""
@@ -33,7 +33,7 @@ def read_own_table(path: Path, file_format: FileFormat, spec: FileSpec) -> Readi
     DataError
         If the file is not what its format asks for.
     """
-    left_out = {spec.target or "", spec.groups or "", *spec.drop, *dropped_columns(spec.drop, ())}
+    left_out = no_features(spec)
     marks = (*MISSING_MARKS, *spec.na)
     if file_format == "parquet":
         table, index = read_parquet(path)
@@ -70,6 +70,11 @@ def with_remarks(reading: Reading, remarks: tuple[str, ...]) -> Reading:
 
 def _about(commas: list[str]) -> str:
     return f"decimal commas are read as such in: {quoted(commas)} (as with decimal: ',', or --decimal ,)"
+
+
+def no_features(spec: TableSpec) -> set[str]:
+    """Name the columns of target and groups, and those that are dropped, before it is known which ones there are."""
+    return {spec.target or "", spec.groups or "", *spec.drop, *dropped_columns(spec.drop, ())}
 
 
 def dropped_columns(said: Collection[str], columns: Collection[str]) -> list[str]:
