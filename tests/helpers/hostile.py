@@ -76,7 +76,7 @@ POOR_TABLES = {
 """Which some methods must refuse, since nothing varies, or there is nothing to hold out."""
 
 
-MODEST: dict[str, dict[str, Any]] = {"ard": {"max_steps": 5}}
+MODEST: dict[str, dict[str, Any]] = {"ard": {"max_steps": 2}}
 """By method, parameters with which it does less of what it does: what breaks arithmetic does so in the first steps."""
 
 
