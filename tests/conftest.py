@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import filelock
 import numpy as np
 import pytest
+import threadpoolctl
 from hypothesis import settings
 
 from fsvm_cli.cli import OBJECTS_BETWEEN_COLLECTIONS
@@ -64,8 +65,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Keep what was loaded out of the collections of garbage that pytest asks for."""
+    """Keep what was loaded out of the collections of garbage that pytest asks for, and off the others' cores."""
     gc.freeze()
+    # After each call of numpy or an oracle, threads of BLAS spin for a while; our own fits have but one.
+    threadpoolctl.threadpool_limits(limits=1)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from importlib import resources
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,23 @@ def render(content: Content, heading: str) -> str:
     heading : str
         Of the page.
     """
+    packer = Packer()
+    return _page().render(
+        heading=heading,
+        content=content,
+        verdicts=VERDICTS,
+        signs=SIGNS,
+        version=fsvm_cli.__version__,
+        packed=packer.packed,
+        packed_shapes=packer.packed_shapes,
+        style=_template("page.css"),
+        script=_template("page.js"),
+    )
+
+
+@functools.cache
+def _page() -> jinja2.Template:
+    """Compile the template, once in a process: that takes as long as the tables of a small run."""
     environment = jinja2.Environment(
         autoescape=True,
         finalize=_finalised,
@@ -35,18 +53,7 @@ def render(content: Content, heading: str) -> str:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    packer = Packer()
-    environment.filters["packed"] = packer.packed
-    return environment.get_template("page.html").render(
-        heading=heading,
-        content=content,
-        verdicts=VERDICTS,
-        signs=SIGNS,
-        version=fsvm_cli.__version__,
-        packed_shapes=packer.packed_shapes,
-        style=_template("page.css"),
-        script=_template("page.js"),
-    )
+    return environment.get_template("page.html")
 
 
 def _template(name: str) -> str:

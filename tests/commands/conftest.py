@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import signal
 import sys
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING
 
 import pytest
-from matplotlib.figure import Figure
-from matplotlib.text import Text
 
 from fsvm_cli.cli import main
 from tests.helpers.calling import Answer
+from tests.helpers.pictures import written_alone
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -27,16 +26,8 @@ def _handlers() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def plain_figures() -> Iterator[None]:
-    """Let figures be files of what is written on them, for tests that care about their names only: drawing takes long.
-
-    Whatever is to be compared with such figures must be drawn in this process too.
-    """
-
-    def write(drawing: Figure, stream: BinaryIO, **_: object) -> None:
-        stream.write("\n".join(text.get_text() for text in drawing.findobj(Text)).encode())
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Figure, "savefig", write)
+    """Spare the drawing of figures, for tests that care about their names only."""
+    with written_alone():
         yield
 
 

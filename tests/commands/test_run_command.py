@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.helpers.calling import (
+    AS_SVG,
     CHECKOUT,
     ENDLESS,
     N_TRIALS,
@@ -42,7 +43,8 @@ LONG = {"protocol": "{splits: 3000, train: 1/2, seed: 7}", "subsets": "all"}
 def test_two_processes_write_the_same_bytes(undisturbed: tuple[Path, dict[str, str]], tmp_path: Path) -> None:
     config, expected = undisturbed
     assert set(expected) >= TABLES_AND_FIGURES
-    answer = fsvm_here("run", config, "--jobs", "2", "--out", tmp_path)
+    assert (config.parent / "results" / "small" / "scores.png").exists(), "the other format, which comes unasked"
+    answer = fsvm_here("run", config, "--jobs", "2", *AS_SVG, "--out", tmp_path)
     assert answer.code == 0, answer.err
     assert hashes(tmp_path / "small") == expected
 
@@ -57,7 +59,7 @@ def test_a_run_that_was_killed_twice_writes_the_same_bytes(
             wait_for_outcomes(tmp_path / "small", process, more_than=n_before)
             process.kill()
         n_before = n_stored(tmp_path / "small")
-    answer = fsvm_here("run", config, "--jobs", "1", "--out", tmp_path)
+    answer = fsvm_here("run", config, "--jobs", "1", *AS_SVG, "--out", tmp_path)
     assert answer.code == 0, answer.err
     assert n_already_done(answer) == min(N_TRIALS, n_before // 2)
     assert hashes(tmp_path / "small") == expected
@@ -107,7 +109,7 @@ def test_a_signal_ends_a_run_without_workers(tmp_path: Path, sent: signal.Signal
 
 
 def test_a_reader_that_goes_away_costs_no_result(tmp_path: Path) -> None:
-    with started("run", write_config(tmp_path), "--jobs", "1", "--out", tmp_path) as process:
+    with started("run", write_config(tmp_path), "--jobs", "1", *AS_SVG, "--out", tmp_path) as process:
         process.stdout.close()
         assert process.stderr.read().splitlines()[-1] == "small: 4 of 4 trials"
     assert set(hashes(tmp_path / "small")) >= TABLES_AND_FIGURES

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.helpers.calling import Answer, answer_of, children, fsvm_here, hashes, n_stored, started
+from tests.helpers.calling import AS_SVG, Answer, answer_of, children, fsvm_here, hashes, n_stored, started
 from tests.helpers.clusters import Cluster
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def campaign(
         results = folder / f"round{counts['rounds']}"
         while True:
             before = n_stored(results / "small")
-            with started("run", config, *options(), "--out", results) as process:
+            with started("run", config, *options(), *AS_SVG, "--out", results) as process:
                 time.sleep(rng.uniform(0, LONGEST_LIFE))
                 if process.poll() is None and counts["kills"] < N_KILLS:
                     strike(process, rng)
@@ -83,7 +83,7 @@ def campaign(
             assert answer.code in {0, 3, -signal.SIGKILL}, answer
             if IS_ROUTINE and answer.code != 0:  # what is left is done here, which spares the start of processes
                 assert_has_little_to_say(answer)
-                answer = fsvm_here("run", config, "--jobs", "1", "--out", results)
+                answer = fsvm_here("run", config, "--jobs", "1", *AS_SVG, "--out", results)
             assert_has_little_to_say(answer)
             assert n_stored(results / "small") >= before
             if answer.code == 0:

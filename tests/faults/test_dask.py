@@ -10,6 +10,7 @@ import pytest
 
 from fsvm_cli.runner import dask_pool
 from tests.helpers.calling import (
+    AS_SVG,
     ENDLESS,
     Answer,
     answer_of,
@@ -52,7 +53,7 @@ def test_a_cluster_of_which_anything_is_killed(undisturbed: Undisturbed, tmp_pat
     assert answer.err.splitlines()[-1].endswith("scheduler is gone; what was finished is kept; run again")
     assert "Traceback" not in answer.err
     kept = n_stored(out)
-    answer = fsvm_here("run", config, "--jobs", "1", "--out", tmp_path)
+    answer = fsvm_here("run", config, "--jobs", "1", *AS_SVG, "--out", tmp_path)
     assert n_already_done(answer) > 0
     assert n_stored(out) >= kept
     assert_is_as_undisturbed(answer, out, expected)
@@ -66,7 +67,7 @@ def assert_is_as_undisturbed(answer: Answer, folder: Path, expected: dict[str, s
 
 def test_a_cluster_that_is_started_for_the_run_writes_the_same_bytes(undisturbed: Undisturbed, tmp_path: Path) -> None:
     config, expected = undisturbed
-    answer = fsvm_here("run", config, "--dask", "local:2", "--out", tmp_path)
+    answer = fsvm_here("run", config, "--dask", "local:2", *AS_SVG, "--out", tmp_path)
     assert_is_as_undisturbed(answer, tmp_path / "small", expected)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.helpers.calling import N_TRIALS, Answer, fsvm_here, hashes, n_stored
+from tests.helpers.calling import AS_SVG, N_TRIALS, Answer, fsvm_here, hashes, n_stored
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,7 +21,7 @@ def run_limited(limit: int, *arguments: object) -> Answer:
     usual = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (limit, usual[1]))
     try:
-        return fsvm_here("run", *arguments)
+        return fsvm_here("run", *arguments, *AS_SVG)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, usual)
 
@@ -39,7 +39,7 @@ def test_a_store_that_cannot_grow_ends_the_run_and_the_next_one_goes_on(
         assert "free some space, and run again" in answer.err.splitlines()[-1]
         assert kept < n_stored(tmp_path / "small") < 2 * N_TRIALS
         kept = n_stored(tmp_path / "small")
-    answer = fsvm_here("run", config, "--jobs", "1", "--out", tmp_path)
+    answer = fsvm_here("run", config, "--jobs", "1", *AS_SVG, "--out", tmp_path)
     assert answer.code == 0, answer.err
     assert f"small: {N_TRIALS} trials, {kept // 2} already done" in answer.err
     assert hashes(tmp_path / "small") == expected
@@ -56,5 +56,5 @@ def test_tables_that_cannot_be_written_leave_the_trials_and_no_half_file(
     assert "cannot be written" in answer.err.splitlines()[-1]
     assert not (tmp_path / "small" / "curves.csv").exists()
     assert not list((tmp_path / "small").glob(".writing-*"))
-    assert fsvm_here("run", config, "--jobs", "1", "--out", tmp_path).code == 0
+    assert fsvm_here("run", config, "--jobs", "1", *AS_SVG, "--out", tmp_path).code == 0
     assert hashes(tmp_path / "small") == expected

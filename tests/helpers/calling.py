@@ -41,6 +41,9 @@ N_TRIALS = 200
 ENDLESS = ("--splits", "5000")
 """What makes of it a run to which something is done: it is not over before, however busy the machine is."""
 
+AS_SVG = ("--format", "svg")
+"""Of the formats of figures the one that is compared: a run that also draws the other takes a second longer."""
+
 
 @dataclass(frozen=True)
 class Answer:

@@ -77,7 +77,7 @@ POOR_TABLES = {
 
 
 MODEST: dict[str, dict[str, Any]] = {
-    "ard": {"max_steps": 5},
+    "ard": {"max_steps": 2},
     "boruta": {"rounds": 1, "n_trees": 3},
     "forest": {"n_trees": 3},
 }

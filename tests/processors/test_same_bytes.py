@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.helpers.calling import Answer, fsvm, fsvm_here, hashes, write_config
+from tests.helpers.calling import AS_SVG, Answer, fsvm, fsvm_here, hashes, write_config
 from tests.processors.experiments import write_experiments
 from tests.processors.variations import VARIATIONS
 
@@ -24,7 +24,7 @@ AT_ONCE = ("OpenBLAS for Prescott", "numpy and libm without AVX and FMA")
 
 def run_all(configs: list[Path], folder: Path, run: Callable[..., Answer] = fsvm) -> dict[str, dict[str, str]]:
     """Run experiments in one process; the hashes of what each leads to."""
-    answer = run("run", *configs, "--jobs", "1", "--out", folder)
+    answer = run("run", *configs, "--jobs", "1", *AS_SVG, "--out", folder)
     assert answer.code == 0, answer.err
     return {config.stem: hashes(folder / config.stem) for config in configs}
 

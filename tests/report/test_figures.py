@@ -92,6 +92,7 @@ def test_tables_agree_with_the_trials_that_they_summarise(plane: Path) -> None:
         assert (row.mean, row.std) == pytest.approx((of_feature.mean(), of_feature.std()), abs=5e-6)
 
 
+@pytest.mark.usefixtures("_plain_figures")
 def test_a_figure_over_fewer_trials_than_planned_says_so(plane: Path, tmp_path: Path) -> None:
     description = json.loads((plane / "run.json").read_text())
     description["config"]["protocol"]["splits"] = 7
@@ -128,6 +129,7 @@ def test_facts_of_the_problem_are_those_of_the_test_part(plane: Path) -> None:
         assert facts["classifier-information"] == pytest.approx(mutual_info_score(true, said) / np.log(2))
 
 
+@pytest.mark.usefixtures("_plain_figures")
 def test_a_threshold_is_a_line_and_a_number_on_the_figure_of_the_scores(tmp_path: Path) -> None:
     ranking = "{method: infoprop, score_threshold: 0.09}"
     folder = results_of(tmp_path / "with", f"rankings=[{ranking}]", "record=[]")
@@ -177,12 +179,14 @@ def test_powers_of_ten_are_no_formulas(tmp_path: Path) -> None:
     assert "mathdefault" not in path.read_text()
 
 
+@pytest.mark.usefixtures("_plain_figures")
 def test_a_learning_curve_has_a_figure_for_each_training_size(tmp_path: Path) -> None:
     folder = results_of(tmp_path, "protocol.train=[20, 30]", "record=[]", "dataset={name: noise20, samples: 60}")
     names = [path.name for path in draw_figures(folder, ("svg",)) if path.name.startswith("accuracy")]
     assert names == ["accuracy-vs-features-n20.svg", "accuracy-vs-features-n30.svg"]
 
 
+@pytest.mark.usefixtures("_plain_figures")
 def test_beside_a_learning_curve_two_points_have_no_figure(tmp_path: Path) -> None:
     folder = results_of(tmp_path, "protocol.train=[20, 30]", "record=[]")
     names = [path.name for path in draw_figures(folder, ("svg",))]
@@ -240,6 +244,7 @@ def test_a_method_has_one_colour_whatever_else_is_in_the_figure(order: tuple[int
     assert all(a != b for a, b in zip(styles[first], styles[second], strict=True))
 
 
+@pytest.mark.usefixtures("_plain_figures")
 def test_what_is_printed_stands_beside_the_curves(plane: Path, tmp_path: Path) -> None:
     texts = "where: T, claim: c"
     claims = (
@@ -261,6 +266,7 @@ def test_what_is_printed_stands_beside_the_curves(plane: Path, tmp_path: Path) -
     assert "<!-- published" not in draw_figures(plane, ("svg",))[0].read_text()
 
 
+@pytest.mark.usefixtures("_plain_figures")
 def test_a_handful_of_sizes_is_a_table_without_lines(plane: Path, tmp_path: Path) -> None:
     curves = read_table(plane / "curves.csv")
     for subsets, sign in (("all", "band"), ("[1]", "bar")):
@@ -269,6 +275,7 @@ def test_a_handful_of_sizes_is_a_table_without_lines(plane: Path, tmp_path: Path
         assert f"<!-- {sign}: 95 % interval of the mean over the splits -->" in path.read_text()
 
 
+@pytest.mark.usefixtures("_plain_figures")
 def test_changes_are_differences_from_all_features_on_the_same_trial(plane: Path, tmp_path: Path) -> None:
     experiment = plan(load_config("plane", ["protocol.splits=3"]), lambda _: None)
     with Store(plane, writable=False) as store:
@@ -335,6 +342,7 @@ def test_length_scales_over_decades_are_drawn_by_their_logarithms(
         assert ("<!-- 1000 -->" in drawn.read_text()) == is_wide
 
 
+@pytest.mark.usefixtures("_plain_figures")
 def test_trials_without_a_machine_are_not_missing(tmp_path: Path) -> None:
     config = load_config("plane", ["protocol.splits=3"]).config
     row = {"train_size": 20, "n_features": 2, "metric": "accuracy", "part": "test"}

@@ -63,6 +63,7 @@ def test_each_number_of_features_has_a_figure_with_a_line_for_each_competitor(
         assert "the kept (%)" in paths[name], "the generator knows which features matter"
 
 
+@pytest.mark.usefixtures("_plain_figures")
 def test_a_learning_curve_of_the_machine_alone_is_drawn_too(load: Callable[..., LoadedConfig], tmp_path: Path) -> None:
     protocol = {"splits": 2, "train": [20, 40], "test": 40, "seed": 7}
     loaded = load(dataset="wine", protocol=protocol, rankings=None, parts=["test", "train"])
