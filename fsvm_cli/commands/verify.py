@@ -146,11 +146,13 @@ def _made_again(folder: Path, write: Callable[[Path], object]) -> list[str]:
     import tempfile
 
     from fsvm_cli.report.drawing import draw_figures
+    from fsvm_cli.report.folder import FORMATS
 
+    drawn = [each for each in FORMATS if next(folder.glob(f"*.{each}"), None)]
     differing = []
     with tempfile.TemporaryDirectory() as name:
         write(Path(name))
-        draw_figures(Path(name))
+        draw_figures(Path(name), drawn or FORMATS)
         for again in sorted(Path(name).iterdir()):
             path = folder / again.name
             if path.name in PARTICULAR_TO_A_RUN:

@@ -49,6 +49,13 @@ def test_results_that_fit_together(call: Call, results: Path) -> None:
     ]
 
 
+def test_figures_that_were_drawn_in_one_format_alone(call: Call, results: Path) -> None:
+    assert list(results.glob("*.png"))
+    for path in results.glob("*.png"):
+        path.unlink()
+    assert call("verify", results).code == 0
+
+
 def test_a_table_that_was_edited_and_a_figure_that_is_missing(call: Call, results: Path) -> None:
     table = (results / "curves.csv").read_text()
     (results / "curves.csv").write_text(table.replace("average", "averige"))
