@@ -122,9 +122,6 @@ def save(drawing: Figure, folder: Path, name: str, formats: Sequence[str]) -> li
 
 def drawn(drawing: Figure, extension: str) -> bytes:
     """Give a figure as the bytes of a file: "svg", "png" or "pdf", the same each time."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415
-
-    FigureCanvasAgg(drawing)
     # Dates and version numbers would make two equal figures two different files.
     nothing_that_varies = {
         "svg": {"Date": None, "Creator": None},
@@ -137,5 +134,25 @@ def drawn(drawing: Figure, extension: str) -> bytes:
         warnings.filterwarnings("ignore", "Glyph .* missing from font")
         # Beside very long names no room is left for the axes: these then lie where they do by default.
         warnings.filterwarnings("ignore", "constrained_layout not applied")
-        drawing.savefig(stream, format=extension, metadata=nothing_that_varies[extension])
+        with _laid_out(drawing, extension):
+            drawing.savefig(stream, format=extension, metadata=nothing_that_varies[extension])
     return stream.getvalue()
+
+
+@contextlib.contextmanager
+def _laid_out(drawing: Figure, extension: str) -> Iterator[None]:
+    """Lay a figure out for a format, and no longer: to do so, `savefig` would draw everything once more."""
+    import matplotlib as mpl  # noqa: PLC0415
+    from matplotlib.backend_bases import get_registered_canvas_class  # noqa: PLC0415
+
+    get_registered_canvas_class(extension)(drawing)
+    layout, dpi = drawing.get_layout_engine(), drawing.dpi
+    assert layout is not None
+    drawing.dpi = mpl.rcParams["savefig.dpi"]
+    layout.execute(drawing)
+    drawing.dpi = dpi
+    drawing.set_layout_engine(None)
+    try:
+        yield
+    finally:
+        drawing.set_layout_engine(layout)

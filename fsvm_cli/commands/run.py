@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib
 import threading
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,14 +15,17 @@ import click
 
 from fsvm_cli.byte_bar import is_quiet
 from fsvm_cli.commands import completion
-from fsvm_cli.commands.verbosity import step, tell, with_verbosity
+from fsvm_cli.commands.verbosity import step, tell, tell_time, with_verbosity
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    import pandas as pd
+
     from fsvm_cli.commands.workers import Workers
     from fsvm_cli.errors import FsvmError
     from fsvm_cli.experiment.plan import Experiment
+    from fsvm_cli.page.write import Shown
     from fsvm_cli.runner.session import Job
     from fsvm_cli.spec.collection import LoadedCollection
     from fsvm_cli.spec.config import LoadedConfig
@@ -181,7 +186,7 @@ def _run(
     threading.Thread(target=importlib.import_module, args=("fsvm_cli.report.results",), daemon=True).start()
     begin = datetime.now(UTC)
     errors: list[FsvmError] = []
-    begun: list[tuple[LoadedConfig, Path, Job]] = []
+    begun: list[tuple[_Tables, Job]] = []
     reports: list[Callable[[], None]] = []
     written: set[str] = set()
     with contextlib.ExitStack() as stack:
@@ -190,7 +195,8 @@ def _run(
             try:
                 store = stack.enter_context(Store(folder, writable=True, fresh=fresh))
                 borrow(experiment, store, neighbour and neighbour / loaded.name)
-                begun.append((loaded, folder, Job(experiment, store, display.of(loaded.name))))
+                tables = _Tables(loaded, folder, workers, begin, formats)
+                begun.append((tables, Job(experiment, store, display.of(loaded.name), tables.write)))
             except FsvmError as error:
                 errors.append(error)
         ended = stack.enter_context(contextlib.closing(run([job for *_, job in begun], workers.open_pool)))
@@ -198,8 +204,8 @@ def _run(
         try:
             for number in ended:
                 try:
-                    reports.append(_write(*begun[number], workers, begin, formats))
-                    written.add(begun[number][0].name)
+                    reports.append(_report(*begun[number]))
+                    written.add(begun[number][0].loaded.name)
                 except FsvmError as error:
                     errors.append(error)
         except FsvmError as error:
@@ -211,7 +217,7 @@ def _run(
             _collect(collection, written, out, workers, begin, formats)
         except FsvmError as error:
             errors.append(error)
-    failed = [loaded.name for loaded, _, job in begun if job.failures]
+    failed = [tables.loaded.name for tables, job in begun if job.failures]
     if failed:
         errors.append(
             TrialsFailedError(
@@ -221,32 +227,46 @@ def _run(
     return errors
 
 
-def _write(  # noqa: PLR0917 - what has ended, and how it ran
-    loaded: LoadedConfig, folder: Path, job: Job, workers: Workers, begin: datetime, formats: Sequence[str]
-) -> Callable[[], None]:
-    """Write tables and figures of a job that has ended; what is left is to print its summary."""
-    from fsvm_cli.experiment.provenance import write_environment
-    from fsvm_cli.page.write import PAGE_NAME, write_page
-    from fsvm_cli.report.drawing import draw_figures
-    from fsvm_cli.report.results import write_tables
+@dataclass
+class _Tables:
+    """The tables of an experiment, which the process writes that has its store."""
+
+    loaded: LoadedConfig
+    folder: Path
+    workers: Workers
+    begin: datetime
+    formats: Sequence[str]
+    curves: pd.DataFrame | None = None
+
+    def write(self, job: Job) -> Callable[[], Shown]:
+        """Write the tables of a job that has ended; what is left is to show them."""
+        from fsvm_cli.experiment.provenance import write_environment
+        from fsvm_cli.page.write import show
+        from fsvm_cli.report.results import write_tables
+
+        if job.error is not None:
+            raise job.error
+        write_environment(self.folder, self.loaded, self.workers.words, job.n_to_run, self.begin)
+        with step(f"tables of {self.loaded.name}"):
+            self.curves = write_tables(self.loaded, job.experiment, job.store, self.folder)
+        return functools.partial(show, self.folder, self.formats, has_figures=not self.curves.empty)
+
+
+def _report(tables: _Tables, job: Job) -> Callable[[], None]:
+    """Take what came of a job; what is left is to print its summary."""
     from fsvm_cli.report.summary import print_summary
 
-    if job.error is not None:
-        raise job.error
-    write_environment(folder, loaded, workers.words, job.n_to_run, begin)
-    with step(f"tables of {loaded.name}"):
-        curves = write_tables(loaded, job.experiment, job.store, folder)
-    with step(f"figures of {loaded.name}"):
-        figures = [] if curves.empty else draw_figures(folder, formats)
-    with step(f"page of {loaded.name}"):
-        page = write_page([folder], folder / PAGE_NAME)
+    shown: Shown = job.finished.result()
+    loaded, curves = tables.loaded, tables.curves
+    for name, seconds in zip(("figures", "page"), shown.seconds, strict=True):
+        tell_time(f"{name} of {loaded.name}", seconds)
 
     def report() -> None:
         for error, n_failed in job.failures.items():
             click.echo(f"{loaded.name}: {n_failed} of {job.experiment.n_trials()} trials failed: {error}", err=True)
-        if not curves.empty and not is_quiet():
-            print_summary(loaded, curves, folder, figures, job.experiment.source.caveats)
-            _tell_page(page)
+        if curves is not None and not curves.empty and not is_quiet():
+            print_summary(loaded, curves, tables.folder, shown.figures, job.experiment.source.caveats)
+            _tell_page(shown.page)
 
     return report
 

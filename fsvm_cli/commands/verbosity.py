@@ -48,6 +48,11 @@ def step(name: str) -> Iterator[None]:
     """Run a step, and tell how long it took where that was asked for."""
     begin = time.monotonic()
     yield
+    tell_time(name, time.monotonic() - begin)
+
+
+def tell_time(name: str, seconds: float) -> None:
+    """Tell how long a step took, wherever it was taken, where that was asked for."""
     context = click.get_current_context(silent=True)
     if context is not None and context.meta.get(VERBOSE):
-        click.echo(f"{name}: {time.monotonic() - begin:.1f} s", err=True)
+        click.echo(f"{name}: {seconds:.1f} s", err=True)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import time
+from typing import TYPE_CHECKING, NamedTuple
 
 from fsvm_cli.files import write_atomically
 from fsvm_cli.page.reading import read_content
 from fsvm_cli.page.render import render
+from fsvm_cli.report.drawing import draw_figures
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,3 +31,35 @@ def write_page(folders: Sequence[Path], path: Path) -> Path:
     heading = content.experiments[0].title if len(content.experiments) == 1 else HEADING
     write_atomically(path, render(content, heading).encode())
     return path
+
+
+class Shown(NamedTuple):
+    """The figures and the page of an experiment, and the seconds that each of the two took."""
+
+    figures: list[Path]
+    page: Path
+    seconds: tuple[float, float]
+
+
+def show(folder: Path, formats: Sequence[str], *, has_figures: bool) -> Shown:
+    """Draw the figures of an experiment and write its page, from its tables.
+
+    Parameters
+    ----------
+    folder : Path
+        Its results.
+    formats
+        As in `fsvm_cli.report.drawing.draw_figures`.
+    has_figures : bool
+        False where no trial is complete.
+
+    Raises
+    ------
+    DataError
+        As `draw_figures` and `write_page`.
+    """
+    begin = time.monotonic()
+    figures = draw_figures(folder, formats) if has_figures else []
+    are_drawn = time.monotonic()
+    page = write_page([folder], folder / PAGE_NAME)
+    return Shown(figures, page, (are_drawn - begin, time.monotonic() - are_drawn))

@@ -12,25 +12,28 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from concurrent.futures import Future
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self, TypeVar
 
 import loky
 import loky.process_executor
 import threadpoolctl
 
 from fsvm_cli.errors import DataError
+from fsvm_cli.runner.finishing import call_here
 from fsvm_cli.runner.shared_arrays import SharedArrays, remove
 from fsvm_cli.runner.tasks import PackedExperiment, run_tasks
 from fsvm_cli.runner.warm_up import warm_up
 from fsvm_cli.runner.worker_template import ONE_THREAD, start_loading
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from types import TracebackType
 
     from fsvm_cli.experiment.plan import Experiment
     from fsvm_cli.experiment.trial import TrialResult
     from fsvm_cli.runner.tasks import Task
+
+Result = TypeVar("Result")
 
 SECONDS_BETWEEN_LOOKS_AT_PARENT = 1.0
 ATTEMPTS_TO_START = 3
@@ -70,6 +73,10 @@ class Pool(ABC):
     @abstractmethod
     def submit(self, tasks: Sequence[Task]) -> Future[list[TrialResult]]:
         """Begin a chunk."""
+
+    def call(self, call: Callable[[], Result]) -> Future[Result]:
+        """Begin what is no task, and reads and writes files of this computer: here, unless a worker is at hand."""
+        return call_here(call)
 
     @abstractmethod
     def check(self) -> None:
@@ -179,6 +186,11 @@ class ProcessPool(Pool):
     def submit(self, tasks: Sequence[Task]) -> Future[list[TrialResult]]:
         """Send a chunk to the next free process."""
         future: Future[list[TrialResult]] = self._executor.submit(_run_chunk, tasks)
+        return future
+
+    def call(self, call: Callable[[], Result]) -> Future[Result]:
+        """Send a call to the next free process."""
+        future: Future[Result] = self._executor.submit(call)
         return future
 
     def check(self) -> None:

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections import Counter
+from concurrent.futures import Future
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from fsvm_cli.errors import FsvmError
 from fsvm_cli.experiment.recording import compute_record, record_key
 from fsvm_cli.experiment.stored import keep_outcome
+from fsvm_cli.runner.finishing import Finishing
 from fsvm_cli.runner.missing import missing_tasks
 from fsvm_cli.runner.pools import ProcessPool, SerialPool
 from fsvm_cli.runner.schedule import Schedule
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Sequence
+    from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 
     from fsvm_cli.experiment.plan import Experiment, Trial
     from fsvm_cli.experiment.trial import TrialResult
+    from fsvm_cli.runner.finishing import Call
     from fsvm_cli.runner.missing import MissingTasks
     from fsvm_cli.runner.pools import Pool
     from fsvm_cli.runner.schedule import Done
@@ -45,20 +49,27 @@ class Job:
     store : Store
         Open for writing.
     progress : Progress
+    finish : callable, optional
+        Takes the job when it has ended: does what only this process can do, which has its store, and gives a call that
+        any process of this computer can make.
     failures : dict of str to int
         How many trials failed with each error; complete when the run hands the job back.
     error : FsvmError or None
         What ended the experiment early, if anything.
     n_to_run : int
         Trials that were missing when the run began.
+    finished : Future
+        What came of the call that `finish` gave, once the run hands the job back.
     """
 
     experiment: Experiment
     store: Store
     progress: Progress
+    finish: Callable[[Job], Call] | None = None
     failures: Counter[str] = field(default_factory=Counter)
     error: FsvmError | None = None
     n_to_run: int = 0
+    finished: Future[Any] = field(default_factory=Future)
     _n_missing: int = 0
     _n_durable: int = 0
     _n_pending: int = 0
@@ -133,9 +144,10 @@ def open_local_pool(n_processes: int, experiments: Sequence[Experiment], n_tasks
 
 
 def run(jobs: Sequence[Job], open_pool: Callable[[Sequence[Experiment], int], Pool]) -> Generator[int]:
-    """Compute and store what is missing, and yield the number of each job when it has ended.
+    """Compute and store what is missing, and yield the number of each job when it has ended and is finished.
 
-    An experiment whose store fails ends early with its error; the others go on.
+    An experiment whose store fails ends early with its error; the others go on. Jobs are finished by workers that have
+    no trials to run.
 
     Parameters
     ----------
@@ -150,20 +162,39 @@ def run(jobs: Sequence[Job], open_pool: Callable[[Sequence[Experiment], int], Po
     """
     begun = [job.begin(number) for number, job in enumerate(jobs)]
     running = {number: job for number, job in enumerate(jobs) if not job.advance(())}
-    yield from (number for number in range(len(jobs)) if number not in running)
-    if not running:
-        return
     tasks = {number: missing for number, missing in enumerate(begun) if missing and number in running}
-    with open_pool([job.experiment for job in jobs], sum(map(len, tasks.values()))) as pool:
-        schedule = Schedule(pool)
-        for number, missing in tasks.items():
-            schedule.add(number, missing, len(missing))
-        for results in schedule.results():
-            for number, job in list(running.items()):
-                if job.advance([(task, result) for task, result in results if task.experiment == number]):
-                    schedule.cancel(number)
-                    del running[number]
-                    yield number
+    finishing = Finishing(jobs)
+    finishing.add(*(number for number in range(len(jobs)) if number not in running))
+    with contextlib.ExitStack() as stack:
+        try:
+            if running:
+                experiments = [job.experiment for job in jobs]
+                pool = stack.enter_context(open_pool(experiments, sum(map(len, tasks.values()))))
+                finishing.begin_call = pool.call
+                for ended in _run_tasks(running, tasks, pool):
+                    finishing.add(*ended)
+                    yield from finishing.step()
+        except FsvmError:
+            yield from finishing.rest()
+            raise
+        yield from finishing.rest()
+
+
+def _run_tasks(running: dict[int, Job], tasks: Mapping[int, MissingTasks], pool: Pool) -> Iterator[list[int]]:
+    """Run tasks; yield which jobs have ended since the last time, often none."""
+    schedule = Schedule(pool)
+    for number, missing in tasks.items():
+        schedule.add(number, missing, len(missing))
+    for results in schedule.results():
+        ended = [
+            number
+            for number, job in running.items()
+            if job.advance([(task, result) for task, result in results if task.experiment == number])
+        ]
+        for number in ended:
+            schedule.cancel(number)
+            del running[number]
+        yield ended
 
 
 def estimate_seconds(experiment: Experiment, store: Store | None, tasks: MissingTasks, jobs: int) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import xml.etree.ElementTree as ElementTree
 from functools import partial
@@ -20,6 +21,7 @@ from fsvm_cli.experiment.records.descent_path import PATH_POINTS
 from fsvm_cli.experiment.records.registry import record_kinds
 from fsvm_cli.experiment.trial import draw_parts
 from fsvm_cli.extraction.registry import extraction_methods
+from fsvm_cli.figures import drawn, figure
 from fsvm_cli.ranking.kpd import KernelParameterDescent
 from fsvm_cli.ranking.registry import ranking_methods
 from fsvm_cli.report.compared import draw_compared
@@ -74,6 +76,26 @@ def test_every_figure_is_drawn_in_every_format_and_again_is_the_same_bytes(plane
     first = {path: path.read_bytes() for path in paths}
     assert all(len(content) > 1000 for content in first.values())
     assert {path: path.read_bytes() for path in draw_figures(plane, formats)} == first
+
+
+@pytest.mark.parametrize("extension", ["svg", "png", "pdf"])
+def test_a_figure_is_drawn_once_where_savefig_would_put_it(extension: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with figure(3.5, 3.0) as drawing:
+        axes = drawing.add_subplot()
+        axes.plot([1, 2], [10, 1000], label="a")
+        axes.set_title("A title that is so long that it stands in two lines", loc="left", wrap=True)
+        axes.set_ylabel("accuracy (%)")
+        drawing.legend(loc="outside lower left")
+        layout, dpi, calls = drawing.get_layout_engine(), drawing.dpi, []
+        with monkeypatch.context() as watched:
+            watched.setattr(axes, "draw", lambda *given: (calls.append(given), type(axes).draw(axes, *given)))
+            found = drawn(drawing, extension)
+        assert len(calls) == 1
+        assert (drawing.get_layout_engine(), drawing.dpi) == (layout, dpi)
+        nothing = {"svg": ("Date", "Creator"), "png": ("Software",), "pdf": ("CreationDate", "Creator", "Producer")}
+        expected = io.BytesIO()
+        drawing.savefig(expected, format=extension, metadata=dict.fromkeys(nothing[extension]))
+    assert found == expected.getvalue()
 
 
 def test_tables_agree_with_the_trials_that_they_summarise(plane: Path) -> None:
