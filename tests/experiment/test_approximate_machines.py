@@ -79,5 +79,5 @@ def test_what_cannot_be_approximated_is_refused(planned: Planned, classifier: di
 
 
 def test_an_indefinite_kernel_is_refused(planned: Planned) -> None:
-    with pytest.raises(UsageError, match="needs a kernel that is positive semidefinite; tanh is not"):
+    with pytest.raises(UsageError, match="needs a positive semidefinite kernel, which tanh is not"):
         planned(classifier={"kernel": "tanh", "scale": 0.1, "C": 1, "nystroem": {}})
