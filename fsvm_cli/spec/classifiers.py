@@ -301,7 +301,9 @@ class Classifier(KernelSpec):
         if self.nystroem is None:
             return self
         if not self.kernel_object().positive_semidefinite:
-            raise ValueError(f"'nystroem' needs a positive semidefinite kernel, which {self.kernel} is not; leave it out")
+            raise ValueError(
+                f"'nystroem' needs a positive semidefinite kernel, which {self.kernel} is not; leave it out"
+            )
         if self.tune is not None or self.class_kernels or self.output_scaling != NO_SCALING:
             raise ValueError(
                 "'nystroem' is for machines with one kernel that is given; leave out either it or tune, class_kernels "
