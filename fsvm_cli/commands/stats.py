@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @click.command("stats")
-@click.argument("results", type=click.Path(path_type=Path), default="results")
+@click.argument("results", type=click.Path(path_type=Path), nargs=-1)
 @click.option("--at", "size", type=click.IntRange(min=1), help="Compare at this number of features, not over all.")
 @click.option(
     "--format",
@@ -33,19 +33,20 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path, dir_okay=False),
     help="Draw the critical-difference diagram of several experiments into this file (.svg, .png or .pdf).",
 )
-def command(results: Path, size: int | None, style: str, figure: Path | None) -> None:
+def command(results: tuple[Path, ...], size: int | None, style: str, figure: Path | None) -> None:
     """Compare the rankings of experiments with each other.
 
-    RESULTS is the folder of one experiment, or one that holds several: then their ranks over the experiments are
-    compared, too. Intervals and p-values allow for the rows that random splits share (Nadeau and Bengio), p-values for
-    being several (Holm). Trials in which there is no machine are left out.
+    RESULTS is the folder of one experiment, or of several, or one that holds several ("results" if left out): then
+    their ranks over the experiments are compared, too. Intervals and p-values allow for the rows that random splits
+    share (Nadeau and Bengio), p-values for being several (Holm). Trials in which there is no machine are left out.
     """
     from fsvm_cli.errors import DataError
     from fsvm_cli.experiment.provenance import is_collection
     from fsvm_cli.report.folder import results_folders
     from fsvm_cli.report.ranks import areas_of, compare_over_experiments
 
-    folders = [folder for folder in results_folders(results) if not is_collection(folder)]
+    named = results or (Path("results"),)
+    folders = [folder for each in named for folder in results_folders(each) if not is_collection(folder)]
     only_areas = style == "table" and size is None
     compared = {
         folder.resolve().name: found
@@ -53,7 +54,7 @@ def command(results: Path, size: int | None, style: str, figure: Path | None) ->
         if (found := _read(folder, only_areas=only_areas)) is not None
     }
     if not compared:
-        raise DataError(f"{results}: no stored trials here, and no tables of pairs; 'fsvm run' makes them")
+        raise DataError(f"{named[0]}: no stored trials here, and no tables of pairs; 'fsvm run' makes them")
     ranks = compare_over_experiments(areas_of(folders))
     if figure is not None:
         _draw(ranks, figure)

@@ -38,6 +38,12 @@ def results(tmp_path_factory: pytest.TempPathFactory, plain_figures: None) -> Pa
     return folder / "results"
 
 
+def test_several_folders_are_as_the_folder_that_holds_them(results: Path) -> None:
+    apart = fsvm_here("stats", results / "one", results / "two")
+    assert apart.code == 0, apart.err
+    assert apart.out == fsvm_here("stats", results).out
+
+
 def test_each_pair_is_tested_at_each_size_and_over_the_whole_curve(results: Path) -> None:
     answer = fsvm_here("stats", results / "one", "--format", "csv")
     assert answer.code == 0, answer.err
