@@ -22,7 +22,7 @@ import numpy as np
 from fsvm_cli.documents import parse_document, validate
 from fsvm_cli.experiment.outcome import Outcome
 from fsvm_cli.experiment.plan import plan
-from fsvm_cli.experiment.trial import TrialResult
+from fsvm_cli.experiment.running import TrialResult
 from fsvm_cli.runner.dask_pool import DaskPool
 from fsvm_cli.runner.missing import missing_tasks
 from fsvm_cli.runner.pools import ProcessPool, SerialPool

@@ -128,7 +128,9 @@ def command(  # noqa: PLR0917 - click passes every option
             collections.remove(collection)
     neighbour = None if fresh else neighbour
     if dry_run:
-        _explain(planned, workers, fresh, neighbour)
+        from fsvm_cli.commands.dry_run import explain_run
+
+        explain_run(planned, workers, neighbour, fresh=fresh)
         for collection in collections:
             n_members = len(collection.members)
             click.echo(
@@ -298,30 +300,3 @@ def _collect(  # noqa: PLR0917 - as above
 def _tell_page(page: Path) -> None:
     """Name what shows it all in a browser."""
     click.echo(f"As a page, with all that is known of it: {page}")
-
-
-def _explain(planned: Planned, workers: Workers, fresh: bool, neighbour: Path | None) -> None:
-    """Say what a run would do, and why."""
-    from fsvm_cli.commands.progress import duration
-    from fsvm_cli.runner.explain import explain
-    from fsvm_cli.runner.missing import missing_tasks
-    from fsvm_cli.runner.session import estimate_seconds
-    from fsvm_cli.store.store import FILE_NAME, Store
-
-    for loaded, experiment, folder in planned:
-        with contextlib.ExitStack() as stack:
-            folders = () if fresh else (folder, *(() if neighbour is None else (neighbour / loaded.name,)))
-            stored = next((each for each in folders if (each / FILE_NAME).exists()), None)
-            store = None if stored is None else stack.enter_context(Store(stored, writable=False))
-            tasks = missing_tasks(experiment, store)
-            seconds = estimate_seconds(experiment, store, tasks, workers.number) if tasks else 0
-            explanations = explain(experiment, store, tasks)
-        n_trials = experiment.n_trials()
-        estimate = f", about {duration(seconds)}" if tasks else ""
-        click.echo(
-            f"{loaded.name}: {n_trials} trials planned, {n_trials - len(tasks)} already done, {len(tasks)} to "
-            f"do{estimate} with {workers.words}; results in {folder}"
-        )
-        for explanation in explanations:
-            label = experiment.competitors[explanation.competitor].label
-            click.echo(f"  {label}: {explanation.n_missing} to do: {'; '.join(explanation.reasons)}")

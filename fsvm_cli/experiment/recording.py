@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
-import pandas as pd
-import threadpoolctl
-
-from fsvm_cli.experiment.plan import Experiment, Trial
+from fsvm_cli.experiment.plan import Trial
 from fsvm_cli.experiment.records.registry import record_kinds
-from fsvm_cli.experiment.trial import DrawnTrial, draw_parts
 from fsvm_cli.sources import source_digests
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from fsvm_cli.experiment.plan import Experiment
+    from fsvm_cli.experiment.trial import DrawnTrial
+
+
+def recorded_trial(experiment: Experiment) -> Trial:
+    """Give the trial whose records are kept: the first split, with the most training rows."""
+    return Trial(n_train=max(experiment.n_test), split=0)
 
 
 def record_key(experiment: Experiment, name: str) -> str:
@@ -21,25 +29,23 @@ def record_key(experiment: Experiment, name: str) -> str:
         [
             name,
             source_digests(module)[module],
-            *(experiment.key(number, _recorded_trial(experiment)) for number in kind.numbers(experiment)),
+            *(experiment.key(number, recorded_trial(experiment)) for number in kind.numbers(experiment)),
             *map(str, kind.sizes(experiment)),
         ]
     )
 
 
-def compute_record(experiment: Experiment, name: str) -> str:
-    """Compute a record, as JSON of tables by name, each a list of columns."""
-    trial = _recorded_trial(experiment)
-    with threadpoolctl.threadpool_limits(limits=1):
-        drawn = DrawnTrial(experiment, trial, draw_parts(experiment, trial))
-        tables = record_kinds()[name].compute(drawn)
+def compute_record(trial: DrawnTrial, name: str) -> str:
+    """Compute a record of the recorded trial, as JSON of tables by name, each a list of columns.
+
+    What the trial has fitted already serves the record, too.
+    """
+    tables = record_kinds()[name].compute(trial)
     return json.dumps({table: frame.to_dict(orient="list") for table, frame in tables.items()})
 
 
 def tables_of(record: str) -> dict[str, pd.DataFrame]:
     """Read what `compute_record` wrote."""
+    import pandas as pd  # noqa: PLC0415 - a run computes records, and reads none
+
     return {table: pd.DataFrame(columns) for table, columns in json.loads(record).items()}
-
-
-def _recorded_trial(experiment: Experiment) -> Trial:
-    return Trial(n_train=max(experiment.n_test), split=0)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import time
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 from scipy import sparse
@@ -36,6 +35,8 @@ if TYPE_CHECKING:
     from fsvm_cli.spec.learner import Learner
     from fsvm_cli.spec.rankings import Ranking
     from fsvm_cli.store.entry import Entry
+
+Name = TypeVar("Name", int, str)
 
 
 class Rows(NamedTuple):
@@ -176,67 +177,21 @@ class DrawnTrial:
         return ranker
 
 
-@dataclass(frozen=True)
-class TrialResult:
-    """What the competitors of a trial led to, the same wherever it ran.
-
-    Attributes
-    ----------
-    entries : dict of int to Entry
-        Outcomes by number of the competitor, packed by the worker: the one process that stores them has the least time.
-    errors : dict of int to str
-        For the competitors that have no outcome, why, in one line.
-    seconds : float
-        Wall-clock time.
-    """
-
-    entries: dict[int, Entry]
-    errors: dict[int, str]
-    seconds: float
-
-    @property
-    def outcomes(self) -> dict[int, Outcome]:
-        """Unpack the outcomes."""
-        return {number: Outcome.unpacked(entry) for number, entry in self.entries.items()}
-
-
-def run_trial(experiment: Experiment, trial: Trial, wanted: Mapping[int, tuple[int, ...]]) -> TrialResult:
-    """Rank and evaluate on one split; a competitor that fails leaves the others as they are.
-
-    Parameters
-    ----------
-    experiment : Experiment
-    trial : Trial
-    wanted : dict of int to tuple of int
-        For the number of a competitor in ``experiment.competitors``, the subset sizes to evaluate, ascending.
-
-    Returns
-    -------
-    TrialResult
-    """
-    begin = time.perf_counter()
-    entries: dict[int, Entry] = {}
-    errors: dict[int, str] = {}
-    with _failing(errors, wanted):
-        entries = run_competitors(DrawnTrial(experiment, trial, draw_parts(experiment, trial)), wanted, errors)
-    return TrialResult(entries, errors, time.perf_counter() - begin)
-
-
 def run_competitors(
     trial: DrawnTrial, wanted: Mapping[int, tuple[int, ...]], errors: dict[int, str]
 ) -> dict[int, Entry]:
-    """Do what `run_trial` does once the data are drawn; errors are added to `errors`."""
+    """Rank and evaluate once the data are drawn; errors are added to `errors`."""
     competitors = trial.experiment.competitors
     orderings: dict[int, Ordering] = {}
     learners: dict[int, Learner] = {}
     for number in wanted:
-        with _failing(errors, [number]):
+        with failing(errors, [number]):
             ordering = competitors[number].order(trial)
             learners[number] = competitors[number].learner(trial, ordering)
             orderings[number] = ordering
     entries: dict[int, Entry] = {}
     for together in _evaluated_together(orderings, learners, wanted):
-        with _failing(errors, together):
+        with failing(errors, together):
             outcomes = _evaluate(
                 [orderings[number] for number in together],
                 learners[together[0]],
@@ -259,13 +214,13 @@ def _evaluated_together(
 
 
 @contextlib.contextmanager
-def _failing(errors: dict[int, str], numbers: Iterable[int]) -> Iterator[None]:
+def failing(errors: dict[Name, str], names: Iterable[Name]) -> Iterator[None]:
     """Note what is raised as the error of competitors: whatever a method raises is its failure, not the run's."""
     try:
         yield
     except Exception as failure:  # noqa: BLE001
         message = f"{type(failure).__name__}: {failure}".splitlines()[0]
-        errors |= dict.fromkeys(numbers, message)
+        errors |= dict.fromkeys(names, message)
 
 
 def _evaluate(

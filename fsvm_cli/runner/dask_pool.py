@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from fsvm_cli.experiment.plan import Experiment
-    from fsvm_cli.experiment.trial import TrialResult
+    from fsvm_cli.experiment.running import TrialResult
     from fsvm_cli.runner.tasks import Task
 
 Closable = TypeVar("Closable", distributed.Client, distributed.LocalCluster)

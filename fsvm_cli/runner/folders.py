@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from fsvm_cli.errors import DataError, UsageError
 from fsvm_cli.experiment.provenance import recorded_config_folder
+from fsvm_cli.experiment.recording import record_key
 from fsvm_cli.experiment.run_file import FILE_NAME as RUN_NAME
 from fsvm_cli.experiment.stored import keep_outcome
 from fsvm_cli.runner.missing import Coverage, missing_tasks
@@ -116,3 +117,8 @@ def _copy_missing(experiment: Experiment, store: Store, other: Store) -> None:
             entry = other.entry(key) if any(coverage.of([key])) else None
             if entry is not None:
                 keep_outcome(store, key, entry)
+        for name in task.records:
+            key = record_key(experiment, name)
+            record = other.record(key)
+            if record is not None:
+                store.add_record(key, record)

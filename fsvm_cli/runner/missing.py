@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fsvm_cli.experiment.recording import record_key, recorded_trial
 from fsvm_cli.runner.tasks import Task
 
 if TYPE_CHECKING:
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
     Sizes = frozenset[int]
     Wanted = dict[int, tuple[int, ...]]
+    Records = tuple[str, ...]
+    Lacking = tuple[Wanted, Records]
 
 KEY_TYPE = np.dtype("S32")
 BLOCK = 1000
@@ -62,24 +65,27 @@ class MissingTasks:
     experiment : Experiment
     number : int
         Number of the experiment in the run.
-    wanted : sequence of dict
-        The different things that trials lack: subset sizes by number of the competitor, or nothing.
+    lacking : sequence of (dict, tuple of str)
+        The different things that trials lack: subset sizes by number of the competitor, and records; or nothing.
     codes : ndarray of int, shape (n_trials,)
-        For each planned trial, what it lacks, by index into `wanted`.
+        For each planned trial, what it lacks, by index into `lacking`.
     """
 
-    def __init__(self, experiment: Experiment, number: int, wanted: Sequence[Wanted], codes: NDArray[np.int32]) -> None:
+    def __init__(
+        self, experiment: Experiment, number: int, lacking: Sequence[Lacking], codes: NDArray[np.int32]
+    ) -> None:
         self._experiment, self._number = experiment, number
-        self._wanted, self._codes = wanted, codes
-        self._n_tasks = sum(int(np.count_nonzero(codes == code)) for code, lacked in enumerate(wanted) if lacked)
+        self._lacking, self._codes = lacking, codes
+        self._n_tasks = sum(int(np.count_nonzero(codes == code)) for code, lacked in enumerate(lacking) if any(lacked))
 
     def __len__(self) -> int:
         return self._n_tasks
 
     def __iter__(self) -> Iterator[Task]:
         for trial, code in zip(self._experiment.trials(), self._codes, strict=True):
-            if wanted := self._wanted[code]:
-                yield Task(self._number, trial, wanted)
+            wanted, records = self._lacking[code]
+            if wanted or records:
+                yield Task(self._number, trial, wanted, records)
 
 
 def missing_tasks(experiment: Experiment, store: Store | None, number: int = 0) -> MissingTasks:
@@ -97,7 +103,20 @@ def missing_tasks(experiment: Experiment, store: Store | None, number: int = 0) 
     codes = np.empty(experiment.n_trials(), np.int32)
     for begin, known in _known_sizes(experiment, coverage):
         codes[begin : begin + len(known)] = [codes_of.setdefault(each, len(codes_of)) for each in known]
-    return MissingTasks(experiment, number, [_wanted(experiment, known) for known in codes_of], codes)
+    lacking: list[Lacking] = [(_wanted(experiment, known), ()) for known in codes_of]
+    if records := missing_records(experiment, store):
+        recorded = recorded_trial(experiment)
+        place = next(place for place, trial in enumerate(experiment.trials()) if trial == recorded)
+        wanted, _ = lacking[codes[place]]
+        codes[place] = len(lacking)
+        lacking.append((wanted, records))
+    return MissingTasks(experiment, number, lacking, codes)
+
+
+def missing_records(experiment: Experiment, store: Store | None) -> Records:
+    """List the records of an experiment that the store does not hold."""
+    names = experiment.config.record
+    return tuple(name for name in names if store is None or store.record(record_key(experiment, name)) is None)
 
 
 def _known_sizes(experiment: Experiment, coverage: Coverage) -> Iterator[tuple[int, list[tuple[Sizes, ...]]]]:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from fsvm_cli.experiment.plan import Experiment
-    from fsvm_cli.experiment.trial import TrialResult
+    from fsvm_cli.experiment.running import TrialResult
     from fsvm_cli.runner.tasks import Task
 
 Result = TypeVar("Result")

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from fsvm_cli.errors import DataError
-from fsvm_cli.experiment.trial import TrialResult
+from fsvm_cli.experiment.running import TrialResult
 from fsvm_cli.runner.pools import named
 from fsvm_cli.runner.tasks import Task
 
@@ -164,6 +164,7 @@ class Schedule:
             self._n_deaths[task.experiment, task.trial] += 1
             if self._n_deaths[task.experiment, task.trial] >= MAX_DEATHS_OF_A_TRIAL_ALONE:
                 reason = f"{FAILED} ({named(cause)})" if isinstance(cause, OSError) else DIED
-                return [(task, TrialResult({}, dict.fromkeys(task.wanted, reason), seconds=0.0))]
+                errors, failed_records = dict.fromkeys(task.wanted, reason), dict.fromkeys(task.records, reason)
+                return [(task, TrialResult({}, errors, 0.0, failed_records=failed_records))]
         self._suspects.extend(lost)
         return []

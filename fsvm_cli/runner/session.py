@@ -6,11 +6,11 @@ import contextlib
 import json
 from collections import Counter
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from fsvm_cli.errors import FsvmError
-from fsvm_cli.experiment.recording import compute_record, record_key
+from fsvm_cli.experiment.recording import record_key
 from fsvm_cli.experiment.stored import keep_outcome
 from fsvm_cli.runner.finishing import Finishing
 from fsvm_cli.runner.missing import missing_tasks
@@ -20,12 +20,13 @@ from fsvm_cli.runner.schedule import Schedule
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 
-    from fsvm_cli.experiment.plan import Experiment, Trial
-    from fsvm_cli.experiment.trial import TrialResult
+    from fsvm_cli.experiment.plan import Experiment
+    from fsvm_cli.experiment.running import TrialResult
     from fsvm_cli.runner.finishing import Call
     from fsvm_cli.runner.missing import MissingTasks
     from fsvm_cli.runner.pools import Pool
     from fsvm_cli.runner.schedule import Done
+    from fsvm_cli.runner.tasks import Task
     from fsvm_cli.store.store import Store
 
 
@@ -100,41 +101,34 @@ class Job:
 
     def _store(self, results: Sequence[Done]) -> None:
         for task, result in results:
-            self._take(task.trial, result)
+            self._take(task, result)
         if self._n_missing == 0:
-            for name in self.experiment.config.record:
-                self._record(name)
             self.store.commit()
             self._count()
         elif self._n_pending and self.store.commit_if_due():
             self._count()
 
-    def _take(self, trial: Trial, result: TrialResult) -> None:
+    def _take(self, task: Task, result: TrialResult) -> None:
+        trial = task.trial
         for competitor, entry in result.entries.items():
             keep_outcome(self.store, self.experiment.key(competitor, trial), entry)
         for competitor, error in result.errors.items():
             self.store.add_failure(self.experiment.key(competitor, trial), error)
         self.failures.update(set(result.errors.values()))
-        self.store.add_timing(trial.n_train, trial.split, result.seconds)
+        if task.wanted:
+            self.store.add_timing(trial.n_train, trial.split, result.seconds)
+        for name, record in result.records.items():
+            self.store.add_record(record_key(self.experiment, name), record)
+        for name, failure in result.failed_records.items():
+            error = f"{name}: {failure}"
+            self.store.add_failure(record_key(self.experiment, name), error)
+            self.failures[error] += 1
         self._n_missing -= 1
         self._n_pending += 1
 
     def _count(self) -> None:
         self._n_durable, self._n_pending = self._n_durable + self._n_pending, 0
         self.progress.advance(self._n_durable)
-
-    def _record(self, name: str) -> None:
-        key = record_key(self.experiment, name)
-        if self.store.record(key) is not None:
-            return
-        try:
-            record = compute_record(self.experiment, name)
-        except Exception as failure:  # noqa: BLE001 - as in a trial: it is the record's failure, not the run's
-            error = f"{name}: {type(failure).__name__}: {failure}".splitlines()[0]
-            self.store.add_failure(key, error)
-            self.failures[error] += 1
-        else:
-            self.store.add_record(key, record)
 
 
 def open_local_pool(n_processes: int, experiments: Sequence[Experiment], n_tasks: int) -> Pool:
@@ -202,5 +196,5 @@ def estimate_seconds(experiment: Experiment, store: Store | None, tasks: Missing
     timings = [] if store is None else [seconds for _, _, seconds in store.timings()]
     if not timings:
         with SerialPool([experiment]) as pool:
-            timings = [pool.submit([next(iter(tasks))]).result()[0].seconds]
+            timings = [pool.submit([replace(next(iter(tasks)), records=())]).result()[0].seconds]
     return len(tasks) * sum(timings) / len(timings) / min(jobs, len(tasks))

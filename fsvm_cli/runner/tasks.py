@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from fsvm_cli.documents import model_from_json
 from fsvm_cli.experiment.plan import Experiment
-from fsvm_cli.experiment.trial import TrialResult, run_trial
+from fsvm_cli.experiment.running import TrialResult, run_trial
 from fsvm_cli.runner.shared_arrays import Mapped
 from fsvm_cli.spec.schema import Config
 
@@ -30,11 +30,14 @@ class Task:
     trial : Trial
     wanted : mapping of int to tuple of int
         By number of the competitor, the subset sizes that are wanted.
+    records : tuple of str
+        The records of the trial that are wanted, by their names.
     """
 
     experiment: int
     trial: Trial
     wanted: Mapping[int, tuple[int, ...]]
+    records: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -72,4 +75,4 @@ def run_tasks(experiments: Sequence[Experiment], tasks: Sequence[Task]) -> list[
 
     The caller sees to it that BLAS has one thread, so that no number depends on how many there are.
     """
-    return [run_trial(experiments[task.experiment], task.trial, task.wanted) for task in tasks]
+    return [run_trial(experiments[task.experiment], task.trial, task.wanted, task.records) for task in tasks]

@@ -51,7 +51,7 @@ def changes_since_run(loaded: LoadedConfig, experiment: Experiment, folder: Path
 
 def stored_trials(experiment: Experiment, store: Store) -> list[Trial]:
     """List the planned trials of which the store holds every outcome."""
-    missing = {task.trial for task in missing_tasks(experiment, store)}
+    missing = {task.trial for task in missing_tasks(experiment, store) if task.wanted}
     return [trial for trial in experiment.trials() if trial not in missing]
 
 

@@ -11,7 +11,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from fsvm_cli.bounds.ard import tune_ard
 from fsvm_cli.bounds.estimator import BoundTunedSVM
 from fsvm_cli.experiment.plan import Trial
-from fsvm_cli.experiment.trial import draw_parts, run_trial
+from fsvm_cli.experiment.running import run_trial
+from fsvm_cli.experiment.trial import draw_parts
 from tests.bounds.test_ard import problem
 
 if TYPE_CHECKING:

@@ -11,7 +11,8 @@ from fsvm_cli.errors import UsageError
 from fsvm_cli.evaluation.metrics import confusion_matrix
 from fsvm_cli.evaluation.seeds import random_stream
 from fsvm_cli.experiment.plan import Experiment, Trial
-from fsvm_cli.experiment.trial import draw_parts, run_trial
+from fsvm_cli.experiment.running import run_trial
+from fsvm_cli.experiment.trial import draw_parts
 from fsvm_cli.report.measures import read_measures
 from fsvm_cli.spec.machine import Approximation, Machine
 from fsvm_cli.spec.nystroem_machine import DISTANCE, ERROR, LANDMARKS, NystroemMachine

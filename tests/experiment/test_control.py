@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from fsvm_cli.experiment.plan import Experiment, Trial
-from fsvm_cli.experiment.trial import Parts, draw_parts, run_trial
+from fsvm_cli.experiment.running import run_trial
+from fsvm_cli.experiment.trial import Parts, draw_parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -64,5 +65,5 @@ def test_on_permuted_labels_a_leak_is_above_chance(planned: Planned, monkeypatch
             y_train=np.concatenate([parts.y_train, parts.y_test]),
         )
 
-    monkeypatch.setattr("fsvm_cli.experiment.trial.draw_parts", leaking)
+    monkeypatch.setattr("fsvm_cli.experiment.running.draw_parts", leaking)
     assert mean_accuracies(planned(protocol={"splits": 10, "train": "1/2", "seed": 7}, **CONTROL)).max() > 0.65

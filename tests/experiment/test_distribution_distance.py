@@ -10,11 +10,11 @@ import scipy.stats
 
 from fsvm_cli.errors import UsageError
 from fsvm_cli.experiment.plan import Trial, plan
-from fsvm_cli.experiment.recording import compute_record, tables_of
 from fsvm_cli.experiment.records.base import ToDraw
 from fsvm_cli.experiment.records.registry import record_kinds
 from fsvm_cli.experiment.trial import draw_parts
 from fsvm_cli.ranking.kolmogorov_smirnov import KolmogorovSmirnov
+from tests.helpers.small import recorded
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,7 +32,7 @@ RECORD: dict[str, Any] = {
 def test_the_functions_are_those_whose_distance_is_the_score(load: Callable[..., LoadedConfig], tmp_path: Path) -> None:
     loaded = load(**RECORD)
     experiment = plan(loaded, print)
-    tables = tables_of(compute_record(experiment, "distribution-distance"))
+    tables = recorded(experiment, "distribution-distance")
     parts = draw_parts(experiment, Trial(40, 0))
     scores = KolmogorovSmirnov().fit(parts.X_train, parts.y_train).scores_
     best = [f"x{feature + 1}" for feature in np.argsort(-scores, kind="stable")[:6]]

@@ -17,14 +17,16 @@ from fsvm_cli.evidence.hybrid_monte_carlo import SamplerSettings, SamplingError,
 from fsvm_cli.evidence.nystroem import nystroem_factor
 from fsvm_cli.evidence.posterior import Posterior
 from fsvm_cli.experiment.plan import Experiment, Trial
-from fsvm_cli.experiment.recording import compute_record, record_key, tables_of
+from fsvm_cli.experiment.recording import record_key
 from fsvm_cli.experiment.records.base import ToDraw
 from fsvm_cli.experiment.records.registry import record_kinds
-from fsvm_cli.experiment.trial import DrawnTrial, draw_parts, run_trial
+from fsvm_cli.experiment.running import run_trial
+from fsvm_cli.experiment.trial import DrawnTrial, draw_parts
 from fsvm_cli.ranking.ard import AutomaticRelevance
 from fsvm_cli.ranking.relevance import least_relevant, most_relevant
 from fsvm_cli.spec.schema import Config
 from fsvm_cli.svm import SVM, Gaussian
+from tests.helpers.small import recorded
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -114,11 +116,11 @@ def test_ascents_and_their_ends_are_recorded(build: Callable[..., Experiment], p
     experiment = build(planned, record=["ascent", "length-scales"])
     label = "ard" if build is selected else "Bayesian"
     names = experiment.source.feature_names
-    ascent = tables_of(compute_record(experiment, "ascent"))["ascent"]
+    ascent = recorded(experiment, "ascent")["ascent"]
     assert ascent["step"].tolist() == [0, 1, 2, 3]
     assert set(ascent["ranking"]) == {label}
     assert ascent["log_evidence"].is_monotonic_increasing
-    ends = tables_of(compute_record(experiment, "length-scales"))["length-scales"]
+    ends = recorded(experiment, "length-scales")["length-scales"]
     assert ends["feature"].tolist() == list(names)
     np.testing.assert_allclose(ends["length_scale"], ascent[[f"length scale of {name}" for name in names]].iloc[-1])
     assert ends["relevance"].sum() == pytest.approx(1.0)
@@ -131,11 +133,11 @@ def test_chains_are_traced_on_the_posterior_at_the_end_of_the_ascent(
     build: Callable[..., Experiment], planned: Planned
 ) -> None:
     experiment = build(planned, record=["ascent", "sampler-traces"])
-    traces = tables_of(compute_record(experiment, "sampler-traces"))["sampler-traces"]
+    traces = recorded(experiment, "sampler-traces")["sampler-traces"]
     assert traces.groupby(["chain"])["draw"].agg(list).tolist() == [list(range(60))] * 4
     assert set(traces["ranking"]) == {"ard" if build is selected else "Bayesian"}
     # The mean of the potential is that of other chains on a posterior made here from what the ascent wrote.
-    end = tables_of(compute_record(experiment, "ascent"))["ascent"].iloc[-1]
+    end = recorded(experiment, "ascent")["ascent"].iloc[-1]
     lengths = [end[f"length scale of {name}"] for name in experiment.source.feature_names]
     parts = draw_parts(experiment, FIRST)
     kernel = ArdKernel(end["k0"], end["k_off"], tuple(lengths))
@@ -156,7 +158,7 @@ def test_chains_that_never_move_are_told_and_drawn(
 
     monkeypatch.setattr("fsvm_cli.evidence.traces.sample", stuck)
     experiment = compared(planned, record=["sampler-traces"])
-    tables = tables_of(compute_record(experiment, "sampler-traces"))
+    tables = recorded(experiment, "sampler-traces")
     assert tables["sampler-traces"]["acceptance"].tolist() == [0.0]
     given = ToDraw(tables, experiment.config, {}, {}, tmp_path, ("svg",))
     (drawn,) = record_kinds()["sampler-traces"].draw(given)
@@ -215,7 +217,7 @@ def test_a_training_part_of_one_class_fails_and_says_so(planned: Planned, monkey
         parts = draw_parts(experiment, trial)
         return replace(parts, y_train=np.zeros_like(parts.y_train))
 
-    monkeypatch.setattr("fsvm_cli.experiment.trial.draw_parts", of_one_class)
+    monkeypatch.setattr("fsvm_cli.experiment.running.draw_parts", of_one_class)
     experiment = compared(planned)
     found = run_trial(experiment, FIRST, {1: experiment.sizes})
     assert not found.outcomes

@@ -12,7 +12,8 @@ from sklearn.naive_bayes import GaussianNB
 
 from fsvm_cli.errors import UsageError
 from fsvm_cli.experiment.plan import Experiment, Trial
-from fsvm_cli.experiment.trial import draw_parts, run_trial
+from fsvm_cli.experiment.running import run_trial
+from fsvm_cli.experiment.trial import draw_parts
 from fsvm_cli.extraction.registry import extraction_methods
 from fsvm_cli.report.complete_trials import collect
 from fsvm_cli.report.tables import summarise

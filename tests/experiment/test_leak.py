@@ -10,7 +10,8 @@ from scipy.sparse import csr_array, issparse
 
 from fsvm_cli.documents import model_from_json
 from fsvm_cli.experiment.plan import Experiment, Trial
-from fsvm_cli.experiment.trial import Parts, draw_parts, run_trial
+from fsvm_cli.experiment.running import run_trial
+from fsvm_cli.experiment.trial import Parts, draw_parts
 from fsvm_cli.ranking.fisher import Fisher
 from fsvm_cli.ranking.infoprop import Infoprop
 from fsvm_cli.spec.rankings import LEAK

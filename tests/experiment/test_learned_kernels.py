@@ -12,8 +12,9 @@ import pytest
 from fsvm_cli import LearnedKernelSVM, Linear, Polynomial
 from fsvm_cli.errors import UsageError
 from fsvm_cli.experiment.plan import Experiment, Trial
+from fsvm_cli.experiment.running import run_trial
 from fsvm_cli.experiment.stored import stored_outcome
-from fsvm_cli.experiment.trial import draw_parts, run_trial
+from fsvm_cli.experiment.trial import draw_parts
 from fsvm_cli.report.complete_trials import collect
 from fsvm_cli.report.measures import complete_trials_of, describe_measures, summarise_measures
 from fsvm_cli.report.tables import summarise

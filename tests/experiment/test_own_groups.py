@@ -13,7 +13,8 @@ from fsvm_cli.cli import cli
 from fsvm_cli.errors import FsvmError
 from fsvm_cli.evaluation.folds import stratified_folds
 from fsvm_cli.experiment.fit import check_before_run
-from fsvm_cli.experiment.trial import draw_parts, run_trial
+from fsvm_cli.experiment.running import run_trial
+from fsvm_cli.experiment.trial import draw_parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable

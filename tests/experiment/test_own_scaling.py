@@ -8,7 +8,7 @@ import pytest
 
 from fsvm_cli.errors import UsageError
 from fsvm_cli.experiment.plan import Experiment, Trial
-from fsvm_cli.experiment.trial import run_trial
+from fsvm_cli.experiment.running import run_trial
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,12 +11,13 @@ from sklearn.metrics import roc_auc_score
 from fsvm_cli.errors import UsageError
 from fsvm_cli.evaluation.roc import area_under_roc, with_ties
 from fsvm_cli.experiment.plan import Trial, plan
-from fsvm_cli.experiment.recording import compute_record, record_key, tables_of
+from fsvm_cli.experiment.recording import record_key
 from fsvm_cli.experiment.records.base import ToDraw
 from fsvm_cli.experiment.records.registry import record_kinds
 from fsvm_cli.experiment.trial import DrawnTrial, draw_parts
 from fsvm_cli.ranking.fisher import Fisher
 from fsvm_cli.svm import SVM
+from tests.helpers.small import recorded
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -82,7 +83,7 @@ def test_a_class_without_samples_has_no_area() -> None:
 
 def test_the_tables_are_those_of_machines_trained_on_the_best_features(planned: Callable[..., Experiment]) -> None:
     experiment = planned(**ROC)
-    tables = tables_of(compute_record(experiment, "roc"))
+    tables = recorded(experiment, "roc")
     parts = draw_parts(experiment, Trial(40, 0))
     best = np.flatnonzero(Fisher(n_features_to_select=3).fit(parts.X_train, parts.y_train).support_)
     auc = tables["auc"].set_index(["ranking", "n_features"])["auc"]
@@ -118,7 +119,7 @@ def test_every_competitor_has_its_curves_and_a_figure(
 ) -> None:
     loaded = load(**(ROC | changes))
     experiment = plan(loaded, print)
-    tables = tables_of(compute_record(experiment, "roc"))
+    tables = recorded(experiment, "roc")
     assert {*tables["auc"].set_index(["ranking", "n_features"]).index} == labels
     data = {"class_names": experiment.source.class_names}
     styles = {each.label: {"color": f"#12345{place}"} for place, each in enumerate(loaded.config.rankings)}

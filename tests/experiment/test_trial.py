@@ -9,7 +9,7 @@ import numpy as np
 
 from fsvm_cli.experiment import trial as trials
 from fsvm_cli.experiment.plan import Experiment, Trial
-from fsvm_cli.experiment.trial import run_trial
+from fsvm_cli.experiment.running import run_trial
 from fsvm_cli.ranking.registry import ranking_methods
 
 if TYPE_CHECKING:

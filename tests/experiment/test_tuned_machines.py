@@ -15,8 +15,9 @@ from sklearn.svm import SVC
 from fsvm_cli.documents import model_from_json, parse_document, validate
 from fsvm_cli.errors import UsageError
 from fsvm_cli.experiment.plan import Experiment, Trial
+from fsvm_cli.experiment.running import run_trial
 from fsvm_cli.experiment.stored import stored_outcome
-from fsvm_cli.experiment.trial import DrawnTrial, draw_parts, run_trial
+from fsvm_cli.experiment.trial import DrawnTrial, draw_parts
 from fsvm_cli.experiment.tuning import tuned
 from fsvm_cli.report.choices import describe_choices
 from fsvm_cli.report.results import write_tables

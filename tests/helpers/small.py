@@ -5,12 +5,16 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from fsvm_cli.experiment.recording import compute_record, recorded_trial, tables_of
 from fsvm_cli.experiment.stored import stored_outcome
+from fsvm_cli.experiment.trial import DrawnTrial, draw_parts
 from fsvm_cli.runner.session import Job, open_local_pool, run
 from fsvm_cli.store.store import Store
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    import pandas as pd
 
     from fsvm_cli.experiment.outcome import Outcome
     from fsvm_cli.experiment.plan import Experiment
@@ -45,6 +49,12 @@ def run_job(experiment: Experiment, folder: Path, *, n_processes: int = 1, fresh
         job = Job(experiment, store, Quiet())
         assert list(run([job], partial(open_local_pool, n_processes))) == [0]
     return job
+
+
+def recorded(experiment: Experiment, name: str) -> dict[str, pd.DataFrame]:
+    """Compute the tables of a record, from data that nothing else has been fitted on."""
+    trial = recorded_trial(experiment)
+    return tables_of(compute_record(DrawnTrial(experiment, trial, draw_parts(experiment, trial)), name))
 
 
 def stored(experiment: Experiment, folder: Path) -> dict[tuple[int, int, int], Outcome]:

@@ -7,17 +7,22 @@ import signal
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import pandas as pd
 import pytest
 import threadpoolctl
 
 from fsvm_cli.errors import DataError
+from fsvm_cli.experiment.recording import record_key, tables_of
 from fsvm_cli.experiment.records.decision_field import DecisionField
+from fsvm_cli.ranking.gradient_angle import GradientAngle
 from fsvm_cli.ranking.registry import ranking_methods
+from fsvm_cli.runner.folders import borrow
 from fsvm_cli.runner.missing import missing_tasks
 from fsvm_cli.runner.pools import ProcessPool, SerialPool
 from fsvm_cli.runner.session import Job, open_local_pool, run
+from fsvm_cli.runner.verify import stored_trials
 from fsvm_cli.store.store import FILE_NAME, Store
-from tests.helpers.small import Quiet, run_job, stored
+from tests.helpers.small import Quiet, recorded, run_job, stored
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -32,6 +37,12 @@ pytestmark = pytest.mark.slow
 
 PROTOCOL = {"splits": 3, "train": "1/2", "seed": 7}
 MANY = {"protocol": PROTOCOL | {"splits": 40}}
+FIELD = {
+    "dataset": {"name": "plane", "samples": 30},
+    "rankings": [{"method": "gradient-angle", "epsilon": 0.1}],
+    "subsets": "all",
+    "record": ["decision-field"],
+}
 
 
 def missing(experiment: Experiment, folder: Path) -> set[tuple[int, int, tuple[int, ...]]]:
@@ -131,14 +142,52 @@ def _raise(*args: object) -> None:
 def test_a_record_that_fails_is_a_failure_of_the_run_and_not_its_end(
     planned: Planned, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(DecisionField, "compute", _raise)
-    experiment = planned(
-        dataset={"name": "plane", "samples": 30},
-        rankings=[{"method": "gradient-angle", "epsilon": 0.1}],
-        subsets="all",
-        record=["decision-field"],
-    )
-    assert run_job(experiment, tmp_path).failures == {"decision-field: ZeroDivisionError: by design": 1}
+    experiment = planned(**FIELD)
+    with monkeypatch.context() as broken:
+        broken.setattr(DecisionField, "compute", _raise)
+        failures = {"decision-field: ZeroDivisionError: by design": 1}
+        assert run_job(experiment, tmp_path).failures == failures
+        assert run_job(experiment, tmp_path).failures == failures
+    with Store(tmp_path, writable=False) as store:
+        assert [(task.trial.split, task.wanted, task.records) for task in missing_tasks(experiment, store)] == [
+            (0, {}, ("decision-field",))
+        ]
+        assert stored_trials(experiment, store) == list(experiment.trials())
+        times = list(store.timings())
+    assert not run_job(experiment, tmp_path).failures
+    with Store(tmp_path, writable=False) as store:
+        assert store.record(record_key(experiment, "decision-field")) is not None
+        assert list(store.timings()) == times
+        assert not missing_tasks(experiment, store)
+
+
+@pytest.mark.parametrize("n_processes", [1, 2])
+def test_a_record_is_made_with_its_trial_of_what_that_has_fitted(
+    planned: Planned, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, n_processes: int
+) -> None:
+    experiment = planned(**FIELD)
+    alone = recorded(experiment, "decision-field")
+    # The trial's own process makes it: not this one, unless there is no other; and fits once.
+    fits: list[object] = []
+    fit = GradientAngle.fit
+    monkeypatch.setattr(GradientAngle, "fit", lambda self, *args: (fits.append(self), fit(self, *args))[1])
+    run_job(experiment, tmp_path, n_processes=n_processes)
+    assert len(fits) == (3 if n_processes == 1 else 0)
+    with Store(tmp_path, writable=False) as store:
+        record = store.record(record_key(experiment, "decision-field"))
+    assert record is not None
+    together = tables_of(record)
+    assert together.keys() == alone.keys()
+    for name, table in alone.items():
+        pd.testing.assert_frame_equal(together[name], table, check_exact=True)
+
+
+def test_a_record_of_another_folder_is_taken_over(planned: Planned, tmp_path: Path) -> None:
+    experiment = planned(**FIELD)
+    run_job(experiment, tmp_path / "there")
+    with Store(tmp_path / "here", writable=True) as store:
+        borrow(experiment, store, tmp_path / "there")
+        assert not missing_tasks(experiment, store)
 
 
 def test_a_damaged_store_ends_its_experiment_and_no_other(planned: Planned, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from fsvm_cli.errors import DataError
 from fsvm_cli.experiment.plan import Trial
-from fsvm_cli.experiment.trial import TrialResult
+from fsvm_cli.experiment.running import TrialResult
 from fsvm_cli.runner.pools import Pool
 from fsvm_cli.runner.schedule import MAX_DEATHS_OF_A_TRIAL_ALONE, Done, Schedule
 from fsvm_cli.runner.tasks import Task

@@ -15,7 +15,8 @@ from fsvm_cli.evaluation.nested_predictions import nested_predictions
 from fsvm_cli.evaluation.pruned_tree import PrunedTree
 from fsvm_cli.evaluation.seeds import random_stream
 from fsvm_cli.experiment.plan import Experiment, Trial
-from fsvm_cli.experiment.trial import draw_parts, run_trial
+from fsvm_cli.experiment.running import run_trial
+from fsvm_cli.experiment.trial import draw_parts
 from fsvm_cli.ranking.average_separation import AverageSeparation
 from fsvm_cli.ranking.base import order_of
 from fsvm_cli.spec.schema import Config

@@ -1,0 +1,81 @@
+"""A trial as a whole: the outcomes of its competitors, and its records where there are any."""
+
+from __future__ import annotations
+
+import functools
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from fsvm_cli.experiment.outcome import Outcome
+from fsvm_cli.experiment.recording import compute_record
+from fsvm_cli.experiment.trial import DrawnTrial, draw_parts, failing, run_competitors
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from fsvm_cli.experiment.plan import Experiment, Trial
+    from fsvm_cli.store.entry import Entry
+
+
+@dataclass(frozen=True)
+class TrialResult:
+    """What the competitors of a trial led to, the same wherever it ran.
+
+    Attributes
+    ----------
+    entries : dict of int to Entry
+        Outcomes by number of the competitor, packed by the worker: the one process that stores them has the least time.
+    errors : dict of int to str
+        For the competitors that have no outcome, why, in one line.
+    seconds : float
+        Wall-clock time, without that of the records, which no other trial has.
+    records : dict of str to str
+        What was recorded, by name.
+    failed_records : dict of str to str
+        For the records that there are not, why, in one line.
+    """
+
+    entries: dict[int, Entry]
+    errors: dict[int, str]
+    seconds: float
+    records: dict[str, str] = field(default_factory=dict)
+    failed_records: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def outcomes(self) -> dict[int, Outcome]:
+        """Unpack the outcomes."""
+        return {number: Outcome.unpacked(entry) for number, entry in self.entries.items()}
+
+
+def run_trial(
+    experiment: Experiment, trial: Trial, wanted: Mapping[int, tuple[int, ...]], records: Sequence[str] = ()
+) -> TrialResult:
+    """Rank and evaluate on one split; a competitor or a record that fails leaves the others as they are.
+
+    Parameters
+    ----------
+    experiment : Experiment
+    trial : Trial
+    wanted : dict of int to tuple of int
+        For the number of a competitor in ``experiment.competitors``, the subset sizes to evaluate, ascending.
+    records : sequence of str
+        The records to compute of it, by their names.
+
+    Returns
+    -------
+    TrialResult
+    """
+    begin = time.perf_counter()
+    drawn = functools.cache(lambda: DrawnTrial(experiment, trial, draw_parts(experiment, trial)))
+    entries: dict[int, Entry] = {}
+    errors: dict[int, str] = {}
+    with failing(errors, wanted):
+        entries = run_competitors(drawn(), wanted, errors)
+    seconds = time.perf_counter() - begin
+    recorded: dict[str, str] = {}
+    failed: dict[str, str] = {}
+    for name in records:
+        with failing(failed, [name]):
+            recorded[name] = compute_record(drawn(), name)
+    return TrialResult(entries, errors, seconds, recorded, failed)
