@@ -3,17 +3,32 @@
 from __future__ import annotations
 
 import math
+import re
+import textwrap
 from typing import TYPE_CHECKING, Literal
 
 from fsvm_cli.terminal import visible
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from fsvm_cli.report.curve_table import CurveTable, Estimate
 
 SIGNIFICANT = 2
 """Digits of an uncertainty that are written."""
 DECIMALS_WITHOUT = 2
 """Of a number whose uncertainty is not known."""
+POINTS_OF_PAGE = 345.0
+"""Width of the text in LaTeX's article at ten points."""
+POINTS_OF_CAPITAL, POINTS_OF_SIGN, POINTS_OF_SPACE = 7.5, 5.2, 3.4
+"""Of Computer Modern at ten points; a point and a comma are no wider than a space."""
+POINTS_OF_GAP = 12.0
+"""Between two columns."""
+ROWS_OF_PAGE = 36
+NUMBER = re.compile(r"[\d.]+")
+NEW_LINE = r"\\"
+TITLE_LINE = 14
+"""Signs in a line of a column's title, at least."""
 LATEX = str.maketrans(
     {
         "\\": r"\textbackslash{}",
@@ -21,6 +36,8 @@ LATEX = str.maketrans(
         "^": r"\textasciicircum{}",
         "<": r"\textless{}",
         ">": r"\textgreater{}",
+        "±": r"$\pm$",
+        "–": "--",
         **{sign: f"\\{sign}" for sign in "&%$#_{}"},
     }
 )
@@ -62,36 +79,98 @@ def printed_table(table: CurveTable, caption: str, style: Literal["markdown", "l
     return _latex(table, caption) if style == "latex" else _markdown(table, caption)
 
 
+def _grid(table: CurveTable) -> tuple[list[str], list[list[str]]]:
+    """Arrange titles and rows: methods across, or down where there are more of them than sizes."""
+    cells = [[" ± ".join(filter(None, rounded(each))) for each in estimates] for estimates in table.estimates]
+    leading, *methods = map(visible, table.columns)
+    if len(table.sizes) < len(methods):
+        lines = zip(*cells, strict=True)
+        return ["", *(f"{size} {leading}" for size in table.sizes)], [
+            [method, *line] for method, line in zip(methods, lines, strict=True)
+        ]
+    return [leading, *methods], [[str(size), *line] for size, line in zip(table.sizes, cells, strict=True)]
+
+
 def _markdown(table: CurveTable, caption: str) -> str:
-    columns = [visible(column).translate(MARKDOWN) for column in table.columns]
-    lines = [columns, ["---:"] * len(columns)]
-    for size, estimates in zip(table.sizes, table.estimates, strict=True):
-        lines.append([str(size), *(" ± ".join(filter(None, rounded(each))) for each in estimates)])
+    titles, rows = _grid(table)
+    rule = ["---:" if titles[0] else ":---", *["---:"] * (len(titles) - 1)]
+    lines = [
+        [cell.translate(MARKDOWN) for cell in titles],
+        rule,
+        *([cell.translate(MARKDOWN) for cell in row] for row in rows),
+    ]
     body = "".join(f"| {' | '.join(line)} |\n" for line in lines)
     heading = f"{caption}: test {table.quantity}"
     return f"**{visible(heading).translate(MARKDOWN)}**\n\n{body}\n{table.note}\n"
 
 
 def _latex(table: CurveTable, caption: str) -> str:
-    def cell(estimate: Estimate) -> str:
-        mean, uncertainty = rounded(estimate)
-        return f"${mean} \\pm {uncertainty}$" if uncertainty else mean.replace("–", "--")
+    """Write as many floats as it takes for none to be wider or longer than a page."""
+    titles, rows = _grid(table)
+    columns = list(zip(*rows, strict=True))
+    lines_of = [
+        textwrap.wrap(title, max(TITLE_LINE, *map(len, column))) for title, column in zip(titles, columns, strict=True)
+    ]
+    widths = [max(map(_points, (*column, *lines))) for column, lines in zip(columns, lines_of, strict=True)]
+    head, body = [_stacked(lines) for lines in lines_of], [[_in_latex(cell) for cell in row] for row in rows]
+    parts = [
+        [[row[column] for column in columns] for row in (head, *body[begin : begin + ROWS_OF_PAGE])]
+        for columns in _columns_side_by_side(widths)
+        for begin in range(0, len(body), ROWS_OF_PAGE)
+    ]
+    heading = f"{caption}: test {table.quantity}"
+    if len(parts) == 1:
+        return _float(parts[0], f"{heading}. {table.note}")
+    notes = [table.note, *[""] * (len(parts) - 1)]
+    return "\n".join(
+        _float(part, f"{heading}, part {number} of {len(parts)}. {note}".strip())
+        for number, (part, note) in enumerate(zip(parts, notes, strict=True), start=1)
+    )
 
-    def text(words: str) -> str:
-        return visible(words).translate(LATEX).replace("±", r"$\pm$")
 
-    rows = [[str(size), *map(cell, estimates)] for size, estimates in zip(table.sizes, table.estimates, strict=True)]
-    lines = [f"{' & '.join(row)} \\\\" for row in ([text(column) for column in table.columns], *rows)]
+def _points(words: str) -> float:
+    """Estimate how wide words are in LaTeX."""
+    n_narrow, n_capitals = sum(sign in " .," for sign in words), sum(map(str.isupper, words))
+    n_others = len(words) - n_narrow - n_capitals
+    return n_narrow * POINTS_OF_SPACE + n_capitals * POINTS_OF_CAPITAL + n_others * POINTS_OF_SIGN
+
+
+def _columns_side_by_side(widths: Sequence[float]) -> Iterator[list[int]]:
+    """Group the columns that a page has room for; each group begins with the first, which leads down the table."""
+    group = [0]
+    for column in range(1, len(widths)):
+        if len(group) > 1 and sum(POINTS_OF_GAP + widths[each] for each in (*group, column)) > POINTS_OF_PAGE:
+            yield group
+            group = [0]
+        group.append(column)
+    yield group
+
+
+def _stacked(lines: Sequence[str]) -> str:
+    if len(lines) > 1:
+        return rf"\shortstack[r]{{{NEW_LINE.join(map(_in_latex, lines))}}}"
+    return "".join(map(_in_latex, lines))
+
+
+def _in_latex(words: str) -> str:
+    estimate, _, uncertainty = words.partition(" ± ")
+    if uncertainty and NUMBER.fullmatch(estimate) and NUMBER.fullmatch(uncertainty):
+        return rf"${estimate} \pm {uncertainty}$"
+    return words.translate(LATEX)
+
+
+def _float(lines: Sequence[Sequence[str]], caption: str) -> str:
+    head, *body = [f"{' & '.join(line)} \\\\" for line in lines]
     return "\n".join(
         [
             r"\begin{table}",
             r"\centering",
-            f"\\caption{{{text(f'{caption}: test {table.quantity}. {table.note}')}}}",
-            f"\\begin{{tabular}}{{{'r' * len(table.columns)}}}",
+            f"\\caption{{{_in_latex(visible(caption))}}}",
+            f"\\begin{{tabular}}{{{'r' if lines[0][0] else 'l'}{'r' * (len(lines[0]) - 1)}}}",
             r"\toprule",
-            lines[0],
+            head,
             r"\midrule",
-            *lines[1:],
+            *body,
             r"\bottomrule",
             r"\end{tabular}",
             r"\end{table}",

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fsvm_cli.report.curve_table import CurveTable, Estimate
-from fsvm_cli.report.printing import printed_table, rounded
+from fsvm_cli.report.printing import POINTS_OF_PAGE, ROWS_OF_PAGE, printed_table, rounded
 from tests.helpers.calling import fsvm_here
 
 RESULTS = Path(__file__).parents[2] / "results"
@@ -63,3 +63,37 @@ def test_the_table_of_an_experiment_has_a_row_for_each_size(style: str) -> None:
     assert len(rows) == 13
     assert not isnan(float(rows[0].replace("&", "|").strip("| ").split("|")[0]))
     assert fsvm_here("table", RESULTS / "nowhere").code == 3
+
+
+TITLES = st.lists(st.text("abc de", min_size=1, max_size=60).filter(str.strip), min_size=1, max_size=14)
+
+
+@given(TITLES, st.integers(1, 80))
+def test_parts_of_a_large_latex_table_hold_every_number_once_on_pages_with_room(
+    titles: list[str], n_sizes: int
+) -> None:
+    estimates = tuple(
+        tuple(Estimate(10.0 + size / 100, 1.0 + method / 10) for method in range(len(titles)))
+        for size in range(n_sizes)
+    )
+    table = CurveTable("accuracy in %", ("features", *titles), tuple(range(1, n_sizes + 1)), estimates, "A note.")
+    parts = printed_table(table, "Caption", "latex").split(r"\begin{table}")[1:]
+    found: list[str] = []
+    for part in parts:
+        rows = [line.split(" & ")[1:] for line in part.split(r"\midrule")[1].splitlines() if "&" in line]
+        assert 0 < len(rows) <= ROWS_OF_PAGE
+        assert len(rows[0]) * (12 + 5 * len("10.0±1.0")) < POINTS_OF_PAGE
+        found += [cell.removesuffix(r" \\") for row in rows for cell in row]
+    assert sorted(found) == sorted(
+        rf"${each.mean:.1f} \pm {each.half_width:.1f}$" for of_size in estimates for each in of_size
+    )
+    assert sum("A note." in part for part in parts) == 1
+
+
+def test_methods_lead_down_a_table_of_fewer_sizes() -> None:
+    estimates = ((Estimate(66.9533, 0.6268), Estimate(50.0, nan)),)
+    table = CurveTable("accuracy in %", ("features", "first", "second"), (7,), estimates, "A note.")
+    assert "| :--- | ---: |\n| first | 66.95 ± 0.63 |\n| second | 50.00 |" in printed_table(table, "C", "markdown")
+    latex = printed_table(table, "C", "latex")
+    assert r" & 7 features \\" in latex
+    assert r"first & $66.95 \pm 0.63$ \\" in latex
