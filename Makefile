@@ -9,8 +9,13 @@ QUICK_ROWS ?= 60
 QUICK = --jobs $(JOBS) --splits $(QUICK_SPLITS) --format svg --out build/quick --quiet
 # Its data have 60 rows in all, which is quick enough.
 SMALL := configs/plane.yaml
-# Their third ranking trains thousands of classifiers, however few the rows are.
+# However few the rows are, these train thousands of classifiers, descend along the weights of dozens of kernels, or climb
+# on the evidence: quick runs stop them early.
 WRAPPERS := configs/infoprop-dna-naive-bayes.yaml configs/infoprop-dna-tree.yaml
+DESCENTS := $(wildcard configs/kpd-*-kernels*.yaml)
+STOPS := configs/ard-ionosphere-stops.yaml
+ASCENTS := $(patsubst %,configs/ard-%.yaml,ionosphere musk spambase spectf splice wdbc)
+stopped_at = $(foreach number,$(2),--set $(subst N,$(number),$(1)))
 FAULTS ?= 40
 FUZZ ?= 100000
 QUICK_TESTS := tests/evaluation tests/extraction tests/report/test_verdicts.py tests/report/test_numbers.py tests/store \
@@ -75,8 +80,11 @@ bench: setup-dev  ## speed against named peers, as ratios; steps and gaps; then 
 	@$(BIN)/python -m benchmarks.overhead
 
 reproduce-quick: setup  ## every experiment with few splits of few rows, into build/quick; says nothing of the papers
-	@$(BIN)/fsvm run $(filter-out $(WRAPPERS) $(SMALL),$(wildcard configs/*.yaml)) $(QUICK) --rows $(QUICK_ROWS)
-	@$(BIN)/fsvm run $(WRAPPERS) $(QUICK) --rows $(QUICK_ROWS) --set rankings.2.max_evaluations=20
+	@$(BIN)/fsvm run $(filter-out $(WRAPPERS) $(DESCENTS) $(STOPS) $(ASCENTS) $(SMALL),$(wildcard configs/*.yaml)) $(QUICK) --rows $(QUICK_ROWS)
+	@$(BIN)/fsvm run $(WRAPPERS) $(QUICK) --rows $(QUICK_ROWS) $(call stopped_at,rankings.N.max_evaluations=20,2)
+	@$(BIN)/fsvm run $(DESCENTS) $(QUICK) --rows $(QUICK_ROWS) $(call stopped_at,rankings.N.max_iterations=20,0 1 2)
+	@$(BIN)/fsvm run $(ASCENTS) $(QUICK) --rows $(QUICK_ROWS) $(call stopped_at,alternatives.N.classifier.max_steps=5,0 1)
+	@$(BIN)/fsvm run $(STOPS) $(QUICK) --rows $(QUICK_ROWS) $(call stopped_at,alternatives.N.classifier.max_steps=5,0 1 2 3 4 5 6)
 	@$(BIN)/fsvm run $(SMALL) $(QUICK)
 	@$(BIN)/fsvm report build/quick
 
