@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from fsvm_cli.report.guidance import MethodGuide
     from fsvm_cli.report.ranks import RankComparison
 
     Compared = Mapping[str, tuple[pd.DataFrame, pd.DataFrame]]
@@ -43,6 +45,7 @@ def command(results: tuple[Path, ...], size: int | None, style: str, figure: Pat
     from fsvm_cli.errors import DataError
     from fsvm_cli.experiment.provenance import is_collection
     from fsvm_cli.report.folder import results_folders
+    from fsvm_cli.report.guidance import guide
     from fsvm_cli.report.ranks import areas_of, compare_over_experiments
 
     named = results or (Path("results"),)
@@ -58,10 +61,11 @@ def command(results: tuple[Path, ...], size: int | None, style: str, figure: Pat
     ranks = compare_over_experiments(areas_of(folders))
     if figure is not None:
         _draw(ranks, figure)
+    which = None if ranks is None else guide(ranks, folders)
     if style == "table":
-        _print_all(compared, size, ranks, several=len(folders) > 1)
+        _print_all(compared, size, ranks, which, several=len(folders) > 1)
     else:
-        _print_for_machines(compared, ranks, style)
+        _print_for_machines(compared, ranks, which, style)
     if without := len(folders) - len(compared):
         click.echo(f"{without} of {len(folders)} experiments have no stored trials here, and are left out", err=True)
 
@@ -95,7 +99,9 @@ def _compared(folder: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
     return summarise_rankings(experiment, collected, metric), compare_rankings(experiment, collected, metric)
 
 
-def _print_all(compared: Compared, size: int | None, ranks: RankComparison | None, *, several: bool) -> None:
+def _print_all(
+    compared: Compared, size: int | None, ranks: RankComparison | None, which: MethodGuide | None, *, several: bool
+) -> None:
     from fsvm_cli.console import open_console
     from fsvm_cli.errors import UsageError
     from fsvm_cli.report.ranking_statistics import WHOLE_CURVE
@@ -115,11 +121,18 @@ def _print_all(compared: Compared, size: int | None, ranks: RankComparison | Non
         console.print(ranks_table(ranks))
         console.print(wilcoxon_table(ranks))
         console.print(ranks.in_words(), soft_wrap=True)
+        if which is not None:
+            for cells in (which.methods_cells(), which.data_cells()):
+                console.print(cells.on_terminal())
+                console.print(cells.note, soft_wrap=True)
+            console.print(which.in_words(), soft_wrap=True)
     elif several:
         console.print(_no_ranks(), soft_wrap=True)
 
 
-def _print_for_machines(compared: Compared, ranks: RankComparison | None, style: str) -> None:
+def _print_for_machines(
+    compared: Compared, ranks: RankComparison | None, which: MethodGuide | None, style: str
+) -> None:
     import pandas as pd
 
     from fsvm_cli.report.numbers import as_csv
@@ -134,11 +147,11 @@ def _print_for_machines(compared: Compared, ranks: RankComparison | None, style:
     experiments = {
         name: {"rankings": _records(summary), "pairs": _records(pairs)} for name, (summary, pairs) in compared.items()
     }
-    over = None if ranks is None else _ranks_for_machines(ranks)
+    over = None if ranks is None or which is None else _ranks_for_machines(ranks, which)
     write_for_machines(json_text({"experiments": experiments, "over_experiments": over}))
 
 
-def _ranks_for_machines(ranks: RankComparison) -> dict[str, Any]:
+def _ranks_for_machines(ranks: RankComparison, which: MethodGuide) -> dict[str, Any]:
     return {
         "experiments": ranks.areas.index.tolist(),
         "mean_ranks": dict(zip(ranks.areas.columns, ranks.found.ranks.tolist(), strict=True)),
@@ -146,6 +159,14 @@ def _ranks_for_machines(ranks: RankComparison) -> dict[str, Any]:
         "p": ranks.found.p,
         "critical_difference": ranks.found.critical_difference,
         "pairs": _records(ranks.pairs),
+        "methods": _records(which.methods),
+        "data_sets": _records(which.data_sets.reset_index(names="experiment")),
+        "losses_on_unseen_data": {
+            "best_mean_rank": which.found.overall_losses.tolist(),
+            "of_alike_data_sets": which.found.alike_losses.tolist(),
+            "random": which.found.random_losses.tolist(),
+            "p": None if isnan(which.found.p) else which.found.p,
+        },
     }
 
 

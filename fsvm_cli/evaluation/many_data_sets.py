@@ -39,6 +39,12 @@ class MeanRanks:
     n_data_sets: int
 
 
+def ranks_on_each(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Rank methods on each data set, a row; 1 for the largest value, ties share their ranks."""
+    ranks: NDArray[np.float64] = scipy.stats.rankdata(-values, axis=1)
+    return ranks
+
+
 def mean_ranks(values: NDArray[np.float64]) -> MeanRanks:
     """Friedman's test and Nemenyi's critical difference.
 
@@ -60,7 +66,7 @@ def mean_ranks(values: NDArray[np.float64]) -> MeanRanks:
     n, k = values.shape
     if n < 2 or k < 2:
         raise ValueError(f"{n} data sets and {k} methods: ranks are compared over two of each at least")
-    of_each = scipy.stats.rankdata(-values, axis=1)
+    of_each = ranks_on_each(values)
     ranks = of_each.mean(axis=0)
     spread = np.sum((of_each - (k + 1) / 2) ** 2) / (n * (k - 1))
     chi_square = n * float(np.sum((ranks - (k + 1) / 2) ** 2)) / spread if spread > 0 else np.nan

@@ -143,14 +143,17 @@ class Ranks:
         What was compared, and what the test of all found.
     svg : str
         The critical-difference diagram.
-    table : Table
-        The tests of pairs.
+    guide : str
+        Which method to use, and what that cost on data that were left out.
+    tables : tuple of Table
+        What each method costs, what was best where, and the tests of pairs.
     """
 
     names: tuple[str, ...]
     words: str
     svg: str
-    table: Table
+    guide: str
+    tables: tuple[Table, ...]
 
 
 @dataclass(frozen=True)

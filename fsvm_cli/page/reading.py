@@ -23,6 +23,7 @@ from fsvm_cli.report.folder import (
     RECOMMENDATION_NAME,
     VERDICTS_NAME,
 )
+from fsvm_cli.report.guidance import guide
 from fsvm_cli.report.measures import describe_measures, read_measures
 from fsvm_cli.report.ranks import LEAST_DATA_SETS, areas_of, compare_over_experiments
 from fsvm_cli.report.recommended import describe_recommendation
@@ -65,8 +66,15 @@ def _ranks(folders: Sequence[Path]) -> Ranks | None:
     )
     columns = ("first", "second", "data sets where the first is better", "p", "p by Holm")
     names = tuple(str(found.areas.columns[place]) for place in np.argsort(found.found.ranks, kind="stable"))
-    table = Table("Pairs by Wilcoxon's signed ranks", columns, rows)
-    return Ranks(names, found.in_words(), critical_difference_diagram(found).decode(), table)
+    which = guide(found, folders)
+    tables = (
+        *(
+            Table(cells.title, cells.columns, cells.rows, cells.note)
+            for cells in (which.methods_cells(), which.data_cells())
+        ),
+        Table("Pairs by Wilcoxon's signed ranks", columns, rows),
+    )
+    return Ranks(names, found.in_words(), critical_difference_diagram(found).decode(), which.in_words(), tables)
 
 
 def _experiment(folder: Path) -> Experiment:

@@ -80,7 +80,7 @@ def areas_of(folders: Sequence[Path]) -> pd.DataFrame:
         if is_collection(folder):
             continue
         config, run = read_run(folder)
-        names = _names(config)
+        names = compared_names(config)
         counts = config.variant_of is None and config.control is None and not run["overrides"]
         if names and counts and run["data"]["name"] not in by_data:
             curves = read_table(folder / CURVES_NAME)
@@ -90,7 +90,7 @@ def areas_of(folders: Sequence[Path]) -> pd.DataFrame:
     return pd.DataFrame.from_dict(dict(by_data.values()), orient="index").sort_index()
 
 
-def _names(config: Config) -> dict[str, str]:
+def compared_names(config: Config) -> dict[str, str]:
     """Name the rankings and extractors that are compared, by their labels."""
     best_first = [each for each in config.rankings if each.order == "best-first" and not each.label.endswith(LEAK)]
     compared: tuple[Ranking | Extraction, ...] = (*best_first, *config.extractors)

@@ -1,0 +1,88 @@
+"""Which method to take on data that no method has been tried on, and what each way to choose one costs there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fsvm_cli.evaluation.many_data_sets import ranks_on_each
+from fsvm_cli.evaluation.signed_ranks import signed_rank_p_value
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+N_NEIGHBOURS = 3
+"""Fixed before the first comparison, as small as lets one odd data set be outvoted."""
+
+
+@dataclass(frozen=True)
+class Guidance:
+    """Ways to choose a method, tried on data sets that were left out one at a time.
+
+    A loss is the figure of merit of the best method on a data set less that of the method that was chosen for it.
+
+    Attributes
+    ----------
+    overall : int
+        The method with the best mean rank over all data sets.
+    overall_losses : ndarray, shape (n_data_sets,)
+        Where each data set's method is that of best mean rank over the others.
+    alike_losses : ndarray, shape (n_data_sets,)
+        Where it is that of best mean rank over the `N_NEIGHBOURS` others that are most alike.
+    random_losses : ndarray, shape (n_data_sets,)
+        The mean over all methods.
+    p : float
+        Of Wilcoxon's signed-rank test between the first two.
+    """
+
+    overall: int
+    overall_losses: NDArray[np.float64]
+    alike_losses: NDArray[np.float64]
+    random_losses: NDArray[np.float64]
+    p: float
+
+
+def guidance(values: NDArray[np.float64], descriptions: NDArray[np.float64]) -> Guidance:
+    """Try ways to choose a method on each data set, without having seen it.
+
+    Parameters
+    ----------
+    values : ndarray, shape (n_data_sets, n_methods)
+        Figure of merit, larger is better.
+    descriptions : ndarray, shape (n_data_sets, n_properties)
+        What is known of data before any method is tried; data sets are alike where these are near each other, in units
+        of their standard deviations.
+
+    Raises
+    ------
+    ValueError
+        If the data sets are no more than the neighbours that each is to have.
+    """
+    n_data_sets = len(values)
+    if n_data_sets <= N_NEIGHBOURS:
+        raise ValueError(f"{n_data_sets} data sets: each is to have {N_NEIGHBOURS} others")
+    ranks = ranks_on_each(values)
+    apart = _distances(descriptions)
+    others = [np.flatnonzero(np.arange(n_data_sets) != left_out) for left_out in range(n_data_sets)]
+    nearest = [
+        rest[np.argsort(apart[left_out, rest], kind="stable")[:N_NEIGHBOURS]] for left_out, rest in enumerate(others)
+    ]
+    losses = values.max(axis=1, keepdims=True) - values
+    overall, alike = (
+        np.array([losses[left_out, _best(ranks[seen])] for left_out, seen in enumerate(of_each)])
+        for of_each in (others, nearest)
+    )
+    return Guidance(_best(ranks), overall, alike, losses.mean(axis=1), signed_rank_p_value(overall - alike))
+
+
+def _best(ranks: NDArray[np.float64]) -> int:
+    return int(np.argmin(ranks.mean(axis=0)))
+
+
+def _distances(descriptions: NDArray[np.float64]) -> NDArray[np.float64]:
+    spreads = descriptions.std(axis=0)
+    units = (descriptions - descriptions.mean(axis=0)) / np.where(spreads > 0, spreads, 1.0)
+    distances: NDArray[np.float64] = np.linalg.norm(units[:, None] - units, axis=2)
+    return distances

@@ -1,0 +1,162 @@
+"""Which method to use: what each one costs against the best, and whether what is known of data tells which to take."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from fsvm_cli.evaluation.guidance import N_NEIGHBOURS, guidance
+from fsvm_cli.evaluation.many_data_sets import LEVEL
+from fsvm_cli.experiment.provenance import read_run
+from fsvm_cli.report.folder import CURVES_NAME, SELECTION_NAME
+from fsvm_cli.report.ranks import compared_names
+from fsvm_cli.report.statistics_tables import Cells, in_words_of_p
+from fsvm_cli.report.table_files import read_table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from fsvm_cli.evaluation.guidance import Guidance
+    from fsvm_cli.report.ranks import RankComparison
+    from fsvm_cli.spec.schema import Config
+
+FEW = 0.1
+"""The share of the features at which methods are compared, too: as near to it as an experiment's sizes come."""
+
+
+@dataclass(frozen=True)
+class MethodGuide:
+    """What rankings cost on several data sets, and what a choice among them costs on another one.
+
+    Attributes
+    ----------
+    methods : DataFrame
+        One row for each ranking, the best first. Columns `ranking`, `mean_rank`, `area_loss` and `few_loss` (the area
+        under the curve, and the figure of merit at a tenth of the features, less than those of the best ranking on the
+        same data, in the mean over data sets), `stability` at a tenth of the features.
+    data_sets : DataFrame
+        One row for each experiment: `n_samples`, `n_features`, `n_classes`, `linear` (whether machines are), `best`.
+    found : Guidance
+        Losses of area.
+    """
+
+    methods: pd.DataFrame
+    data_sets: pd.DataFrame
+    found: Guidance
+
+    def in_words(self) -> str:
+        """Say which method to take, and what that cost on data sets that were left out."""
+        overall, alike, at_random = (
+            100 * losses for losses in (self.found.overall_losses, self.found.alike_losses, self.found.random_losses)
+        )
+        worst = self.data_sets.index[int(np.argmax(overall))]
+        same = np.isnan(self.found.p)
+        tried = (
+            "Chosen for each data set without having seen it, the method with the best mean rank over the others loses "
+            f"{overall.mean():.2f} points of area to the best method there ({overall.max():.2f} on {worst}); that of "
+            f"the {N_NEIGHBOURS} data sets most alike in rows, features, classes and whether their machines are linear "
+            f"{alike.mean():.2f}{'' if same else f' (p {in_words_of_p(self.found.p)}, Wilcoxon)'}; one drawn at random "
+            f"{at_random.mean():.2f}."
+        )
+        if alike.mean() < overall.mean() and self.found.p < LEVEL:
+            return f"{tried} So look for the data sets most like yours below, and take what was best there."
+        rows, features = self.data_sets["n_samples"], self.data_sets["n_features"]
+        return (
+            f"{tried} So these data sets, of {rows.min()} to {rows.max()} rows and {features.min()} to "
+            f"{features.max()} features, do not tell more than the mean rank does: where nothing else is known, take "
+            f"{self.methods['ranking'].iloc[0]}."
+        )
+
+    def methods_cells(self) -> Cells:
+        """Arrange the methods."""
+        rows = [
+            (
+                str(row["ranking"]),
+                f"{row['mean_rank']:.2f}",
+                f"{100 * row['area_loss']:.2f}",
+                f"{100 * row['few_loss']:.2f}",
+                "–" if pd.isna(row["stability"]) else f"{row['stability']:.2f}",
+            )
+            for row in self.methods.to_dict("records")
+        ]
+        columns = ("ranking", "mean rank", "area below the best", "at a tenth of the features", "stability there")
+        note = f"Means over {len(self.data_sets)} data sets; points of the figure of merit below the best method's."
+        return Cells("What each method costs", columns, tuple(rows), note)
+
+    def data_cells(self) -> Cells:
+        """Arrange the data sets."""
+        rows = [
+            (
+                str(name),
+                *(str(row[column]) for column in ("n_samples", "n_features", "n_classes")),
+                "linear" if row["linear"] else "non-linear",
+                str(row["best"]),
+            )
+            for name, row in zip(self.data_sets.index, self.data_sets.to_dict("records"), strict=True)
+        ]
+        columns = ("experiment", "rows", "features", "classes", "machines", "largest area")
+        return Cells("What was best where", columns, tuple(rows))
+
+
+def guide(comparison: RankComparison, folders: Sequence[Path]) -> MethodGuide:
+    """Read what the rankings of a comparison cost on each of its data sets.
+
+    Parameters
+    ----------
+    comparison : RankComparison
+    folders : sequence of Path
+        Of the experiments that were compared, and of others.
+    """
+    areas = comparison.areas
+    of_name = {folder.resolve().name: folder for folder in folders}
+    few, stability, described = [], [], []
+    for name in areas.index:
+        config, run = read_run(of_name[name])
+        data = run["data"]
+        n_features = len(data["feature_names"])
+        few.append(_at_few(of_name[name], config, "curves", n_features).reindex(areas.columns))
+        stability.append(_at_few(of_name[name], config, "selection", n_features).reindex(areas.columns))
+        described.append((data["n_samples"], n_features, len(data["class_names"]), _is_linear(config)))
+    values = areas.to_numpy()
+    at_few = np.array(few)
+    rows = np.array([(np.log(n), np.log(d), n_classes, linear) for n, d, n_classes, linear in described], float)
+    methods = pd.DataFrame(
+        {
+            "ranking": areas.columns,
+            "mean_rank": comparison.found.ranks,
+            "area_loss": (values.max(axis=1, keepdims=True) - values).mean(axis=0),
+            "few_loss": (at_few.max(axis=1, keepdims=True) - at_few).mean(axis=0),
+            "stability": np.array(stability).mean(axis=0),
+        }
+    )
+    data_sets = pd.DataFrame(
+        described, columns=["n_samples", "n_features", "n_classes", "linear"], index=areas.index
+    ).assign(best=areas.columns[values.argmax(axis=1)])
+    return MethodGuide(
+        methods.sort_values("mean_rank", kind="stable", ignore_index=True), data_sets, guidance(values, rows)
+    )
+
+
+def _at_few(folder: Path, config: Config, table: str, n_features: int) -> pd.Series[float]:
+    """Read the first figure of merit, or the stability, at some tenth of the features, by the name of the ranking."""
+    names = compared_names(config)
+    if table == "curves":
+        rows = read_table(folder / CURVES_NAME)
+        rows = rows[(rows["metric"] == config.metrics[0]) & (rows["part"] == "test")].rename(columns={"mean": "value"})
+    else:
+        rows = read_table(folder / SELECTION_NAME).rename(columns={"stability": "value"})
+    rows = rows[(rows["train_size"] == rows["train_size"].max()) & rows["ranking"].isin(list(names))]
+    if rows.empty:  # no stability of extractions
+        return pd.Series(dtype=float)
+    sizes = rows["n_features"].unique()
+    nearest = sizes[np.argmin(np.abs(sizes - FEW * n_features))]
+    there = rows[rows["n_features"] == nearest]
+    return pd.Series(there["value"].to_numpy(), index=[names[label] for label in there["ranking"]])
+
+
+def _is_linear(config: Config) -> bool:
+    return getattr(config.classifier, "kernel", None) == "linear"

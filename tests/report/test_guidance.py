@@ -1,0 +1,50 @@
+"""Which method to use, as read from committed results."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fsvm_cli.report.folder import results_folders
+from fsvm_cli.report.guidance import MethodGuide, guide
+from fsvm_cli.report.ranks import areas_of, compare_over_experiments
+from tests.helpers.calling import fsvm_here
+
+RESULTS = Path(__file__).parents[2] / "results"
+BEYOND = [folder for folder in results_folders(RESULTS) if folder.name.startswith("beyond-")]
+
+
+@pytest.fixture(scope="module")
+def found() -> MethodGuide:
+    comparison = compare_over_experiments(areas_of(BEYOND))
+    assert comparison is not None
+    return guide(comparison, BEYOND)
+
+
+def test_losses_at_a_tenth_of_the_features_are_those_of_the_tables(found: MethodGuide) -> None:
+    losses = []
+    for folder in BEYOND:
+        curves = pd.read_csv(folder / "curves.csv")
+        test = curves[(curves["metric"] == "accuracy") & (curves["part"] == "test")]
+        d = test["n_features"].max()
+        nearest = min(test["n_features"].unique(), key=lambda size: abs(size - d / 10))
+        at = test[test["n_features"] == nearest].set_index("ranking")["mean"]
+        losses.append(at.drop("all features", errors="ignore").max() - at["rfe"])
+    methods = found.methods.set_index("ranking")
+    assert methods.loc["rfe", "few_loss"] == pytest.approx(np.mean(losses))
+    assert methods["mean_rank"].is_monotonic_increasing
+    assert methods["stability"].drop("random").min() > methods.loc["random", "stability"]
+
+
+def test_words_name_what_to_take_and_what_that_cost(found: MethodGuide) -> None:
+    assert f"loses {100 * found.found.overall_losses.mean():.2f} points" in found.in_words()
+    assert found.in_words().endswith(f"take {found.methods['ranking'][0]}.")
+
+
+def test_stats_say_which_method_to_use(found: MethodGuide) -> None:
+    answer = fsvm_here("stats", *BEYOND)
+    assert answer.code == 0, answer.err
+    assert found.in_words() in answer.out
