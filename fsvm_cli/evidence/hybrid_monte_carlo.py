@@ -122,7 +122,8 @@ def sample(posterior: Posterior, settings: SamplerSettings, rng: np.random.Gener
     Returns
     -------
     Draws
-        O(n p n_chains) per leapfrog step.
+        O(n p n_chains) per leapfrog step. Where the step is adapted and a chain does not move, none of them count: the
+        warm-up goes on with steps shorter by `CAREFUL`, and the chains draw again.
 
     Raises
     ------
@@ -131,6 +132,22 @@ def sample(posterior: Posterior, settings: SamplerSettings, rng: np.random.Gener
     """
     state = _start(posterior, settings, rng)
     step = _warm_up(state, settings, rng)
+    draws = _draw(state, step, settings, rng)
+    if settings.acceptance is not None and not draws.acceptance.all():
+        # A chain that has not moved is still where it began: its warm-up has been too short.
+        for _ in range(settings.n_warm_up):
+            state.advance(CAREFUL * step, settings.n_steps(step), settings, rng)
+        draws = _draw(state, step, settings, rng)
+    if not draws.acceptance.all():
+        stuck = int(np.count_nonzero(draws.acceptance == 0))
+        raise SamplingError(
+            f"{stuck} of {settings.n_chains} chains accepted none of {settings.n_draws} trajectories of "
+            f"{settings.n_steps(step)} steps of {step:.2g}: choose a smaller step, or one that is adapted"
+        )
+    return draws
+
+
+def _draw(state: _State, step: float, settings: SamplerSettings, rng: np.random.Generator) -> Draws:
     points = np.empty((settings.n_draws, *state.b.T.shape))
     moves = np.zeros(settings.n_chains)
     for t in range(settings.n_draws):
@@ -138,12 +155,6 @@ def sample(posterior: Posterior, settings: SamplerSettings, rng: np.random.Gener
         state.advance(step, settings.n_steps(step), settings, rng)
         points[t] = state.b.T
         moves += (state.b != before).any(axis=0)
-    if not moves.all():
-        stuck = int(np.count_nonzero(moves == 0))
-        raise SamplingError(
-            f"{stuck} of {settings.n_chains} chains accepted none of {settings.n_draws} trajectories of "
-            f"{settings.n_steps(step)} steps of {step:.2g}: choose a smaller step, or one that is adapted"
-        )
     return Draws(points, moves / settings.n_draws, step)
 
 

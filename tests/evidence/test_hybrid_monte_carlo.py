@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from fsvm_cli.evidence import hybrid_monte_carlo
 from fsvm_cli.evidence.convergence import effective_sample_size, split_r_hat
 from fsvm_cli.evidence.hinge import Hinge
 from fsvm_cli.evidence.hybrid_monte_carlo import MOST_STEPS, PAPER_SETTINGS, SamplerSettings, SamplingError, sample
@@ -94,6 +95,34 @@ def test_a_step_that_is_too_long_is_told() -> None:
     settings = replace(SHORT, step=1.0, time=10.0, n_draws=50)
     with pytest.raises(SamplingError, match="1 of 1 chains accepted none of 50 trajectories of 10 steps of 1"):
         sample(SPLICE_LIKE, settings, np.random.default_rng(0))
+
+
+class Walled(Posterior):
+    """A standard normal distribution up to a wall at 5, in which leapfrog steps longer than 0.2 are of no use."""
+
+    def potential(self, b: Array) -> Array:
+        return (0.5 * b**2 + 50.0 * np.maximum(b - 5.0, 0.0) ** 2).sum(axis=0)
+
+    def force(self, b: Array) -> Array:
+        return -b - 100.0 * np.maximum(b - 5.0, 0.0)
+
+
+@pytest.mark.parametrize("acceptance", [0.75, None])
+def test_chains_that_began_in_a_wall_are_freed_where_steps_are_adapted(
+    monkeypatch: pytest.MonkeyPatch, acceptance: float | None
+) -> None:
+    monkeypatch.setattr(hybrid_monte_carlo, "posterior_mode", lambda posterior: np.array([9.0]))
+    monkeypatch.setattr(hybrid_monte_carlo, "_warm_up", lambda state, settings, rng: settings.step)
+    settings = SamplerSettings(preconditioned=False, acceptance=acceptance)
+    walled = Walled(np.ones((1, 1)), np.ones(1), 1.0, Hinge())
+    if acceptance is None:
+        with pytest.raises(SamplingError, match="64 of 64 chains accepted none of 60 trajectories"):
+            sample(walled, settings, np.random.default_rng(0))
+    else:
+        points = sample(walled, settings, np.random.default_rng(0)).points
+        error = 5 / np.sqrt(effective_sample_size(points).min())
+        assert abs(points.mean()) < error
+        assert abs(points.std() - 1) < error
 
 
 def test_a_trajectory_is_as_long_as_asked_and_never_endless() -> None:
