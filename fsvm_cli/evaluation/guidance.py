@@ -21,12 +21,11 @@ N_NEIGHBOURS = 3
 class Guidance:
     """Ways to choose a method, tried on data sets that were left out one at a time.
 
-    A loss is the figure of merit of the best method on a data set less that of the method that was chosen for it.
+    A loss is the figure of merit of the best method on a data set less that of the method that was chosen for it; of
+    several methods that are chosen alike, the mean.
 
     Attributes
     ----------
-    overall : int
-        The method with the best mean rank over all data sets.
     overall_losses : ndarray, shape (n_data_sets,)
         Where each data set's method is that of best mean rank over the others.
     alike_losses : ndarray, shape (n_data_sets,)
@@ -37,7 +36,6 @@ class Guidance:
         Of Wilcoxon's signed-rank test between the first two.
     """
 
-    overall: int
     overall_losses: NDArray[np.float64]
     alike_losses: NDArray[np.float64]
     random_losses: NDArray[np.float64]
@@ -71,14 +69,16 @@ def guidance(values: NDArray[np.float64], descriptions: NDArray[np.float64]) -> 
     ]
     losses = values.max(axis=1, keepdims=True) - values
     overall, alike = (
-        np.array([losses[left_out, _best(ranks[seen])] for left_out, seen in enumerate(of_each)])
+        np.array([losses[left_out, _best(ranks[seen])].mean() for left_out, seen in enumerate(of_each)])
         for of_each in (others, nearest)
     )
-    return Guidance(_best(ranks), overall, alike, losses.mean(axis=1), signed_rank_p_value(overall - alike))
+    return Guidance(overall, alike, losses.mean(axis=1), signed_rank_p_value(overall - alike))
 
 
-def _best(ranks: NDArray[np.float64]) -> int:
-    return int(np.argmin(ranks.mean(axis=0)))
+def _best(ranks: NDArray[np.float64]) -> NDArray[np.intp]:
+    # Ranks are halves: their sums are exact, and so are ties.
+    sums = ranks.sum(axis=0)
+    return np.flatnonzero(sums == sums.min())
 
 
 def _distances(descriptions: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -1,7 +1,8 @@
 """Pictures as the page carries them: compressed, and shown as images, in which no script of a file can run.
 
 The letters of all figures have the same shapes, which are a third of their bytes: the page has each shape once, and
-puts it back where a figure is shown. Places are told to a hundredth of a point; what only programs read is left out.
+puts it back where a figure is shown. Places are told to a hundredth of a point, those on a line by the way from the one
+before; what only programs read is left out.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ GLYPH = re.compile(
 )
 """The shape of a letter, as matplotlib writes it."""
 NOT_SHOWN = re.compile(r"<!--.*?-->|<metadata>.*?</metadata>|<!DOCTYPE.*?>", re.DOTALL)
+LINES = re.compile(r' d="(M [^"A-KN-Ya-y]*)"')
+"""A path of straight lines, as matplotlib writes it: M and L, each with the numbers of a place, and z."""
 DIGITS_TOO_MANY = re.compile(r"(?<![\w.])(-?[1-9]\d*\.\d\d)\d+")
 """Of numbers of at least 1: smaller ones may be scales."""
 
@@ -82,7 +85,8 @@ class Packer:
         """Pack a picture: without the shapes of its letters, as `compressed`."""
         # A file of another version of matplotlib may have another shape: it keeps it.
         svg = GLYPH.sub(lambda found: "" if self._is_shared(found) else found[0], svg)
-        svg = DIGITS_TOO_MANY.sub(r"\1", NOT_SHOWN.sub("", svg))
+        svg = LINES.sub(lambda found: f' d="{stepwise(found[1])}"', NOT_SHOWN.sub("", svg))
+        svg = DIGITS_TOO_MANY.sub(r"\1", svg)
         return compressed(re.sub(r"\s*\n\s*", " ", svg).replace("> <", "><"))
 
     def _is_shared(self, found: re.Match[str]) -> bool:
@@ -92,6 +96,33 @@ class Packer:
         """Pack the shapes that all packed pictures share, as JSON."""
         shapes = {name: " ".join(shape.split()) for name, shape in sorted(self.shapes.items())}
         return compressed(json.dumps(shapes))
+
+
+def stepwise(path: str) -> str:
+    """Write a path of straight lines by its steps, in hundredths that add up to where each place is, rounded."""
+    written: list[str] = []
+    here = start = (0, 0)
+    tokens = iter(path.split())
+    before = ""
+    for command in tokens:
+        if command == "z":
+            written.append("z")
+            here, before = start, "z"
+            continue
+        there = round(100 * float(next(tokens))), round(100 * float(next(tokens)))
+        if command == "M":
+            written.append(f"M{_pair(*there)}")
+            start = there
+        else:
+            step = _pair(there[0] - here[0], there[1] - here[1])
+            written.append(f"{'l' if before != 'L' else '' if step.startswith('-') else ' '}{step}")
+        here, before = there, command
+    return "".join(written)
+
+
+def _pair(x: int, y: int) -> str:
+    first, second = (f"{number / 100:.2f}".rstrip("0").rstrip(".") for number in (x, y))
+    return f"{first}{second}" if second.startswith("-") else f"{first} {second}"
 
 
 def compressed(text: str) -> str:

@@ -37,6 +37,9 @@ if TYPE_CHECKING:
 
     from fsvm_cli.spec.schema import Config
 
+MOST_PAIRS = 45
+"""Of rankings, that the page shows all of."""
+
 
 def read_content(folders: Sequence[Path]) -> Content:
     """Read what the page shows from results folders.
@@ -60,19 +63,20 @@ def _ranks(folders: Sequence[Path]) -> Ranks | None:
         return None
     from fsvm_cli.report.critical_difference import critical_difference_diagram  # noqa: PLC0415 - slow to import
 
+    names = tuple(str(found.areas.columns[place]) for place in np.argsort(found.found.ranks, kind="stable"))
+    pairs, remark = _shown_pairs(found.pairs, names[0], "in what 'fsvm stats' prints")
     rows = tuple(
         (row["first"], row["second"], str(row["wins"]), in_words_of_p(row["p"]), in_words_of_p(row["p_holm"]))
-        for row in found.pairs.to_dict("records")
+        for row in pairs.to_dict("records")
     )
     columns = ("first", "second", "data sets where the first is better", "p", "p by Holm")
-    names = tuple(str(found.areas.columns[place]) for place in np.argsort(found.found.ranks, kind="stable"))
     which = guide(found, folders)
     tables = (
         *(
             Table(cells.title, cells.columns, cells.rows, cells.note)
             for cells in (which.methods_cells(), which.data_cells())
         ),
-        Table("Pairs by Wilcoxon's signed ranks", columns, rows),
+        Table("Pairs by Wilcoxon's signed ranks", columns, rows, remark.strip()),
     )
     return Ranks(names, found.in_words(), critical_difference_diagram(found).decode(), which.in_words(), tables)
 
@@ -133,8 +137,20 @@ def _statistics(folder: Path) -> Iterator[Table]:
     """Arrange what `fsvm stats` says of an experiment."""
     if not ((folder / AREAS_NAME).exists() and (folder / PAIRS_NAME).exists()):
         return
-    for arranged in (areas_cells(read_table(folder / AREAS_NAME)), pairs_cells(read_table(folder / PAIRS_NAME))):
-        yield Table(arranged.title, arranged.columns, arranged.rows, arranged.note)
+    areas, pairs = read_table(folder / AREAS_NAME), read_table(folder / PAIRS_NAME)
+    best = areas.groupby("ranking", sort=False)["area"].mean().idxmax() if len(areas) else ""
+    shown, remark = _shown_pairs(pairs, str(best), f"in {PAIRS_NAME}")
+    summary, tests = areas_cells(areas), pairs_cells(shown)
+    yield Table(summary.title, summary.columns, summary.rows, summary.note)
+    yield Table(tests.title, tests.columns, tests.rows, f"{tests.note}{remark}")
+
+
+def _shown_pairs(pairs: pd.DataFrame, best: str, elsewhere: str) -> tuple[pd.DataFrame, str]:
+    """Keep the pairs that the best ranking is one of, where there are many, and say where the others stand."""
+    if len(pairs) <= MOST_PAIRS:
+        return pairs, ""
+    shown = pairs[(pairs["first"] == best) | (pairs["second"] == best)]
+    return shown, f" Pairs with {best}, the best; {len(pairs) - len(shown)} more stand {elsewhere}."
 
 
 def _claims(folder: Path, expected: Sequence[Any], only: Sequence[bool] | None = None) -> tuple[Claim, ...]:

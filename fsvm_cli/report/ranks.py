@@ -66,9 +66,10 @@ class RankComparison:
 def areas_of(folders: Sequence[Path]) -> pd.DataFrame:
     """List the mean areas under the test curves of experiments, by their first figure of merit.
 
-    A data set counts once, with the first of its experiments; variants of another experiment, controls and runs with
-    overrides do not count, nor do rankings that see the test part, or begin with the worst. Of several training sizes
-    the largest counts. A ranking goes by its method, or by its label where an experiment has several of one method.
+    A data set counts once, with the first of its experiments that compare most rankings; variants of another
+    experiment, controls and runs with overrides do not count, nor do rankings that see the test part, or begin with the
+    worst. Of several training sizes the largest counts. A ranking goes by its method, or by its label where an
+    experiment has several of one method.
 
     Returns
     -------
@@ -82,7 +83,8 @@ def areas_of(folders: Sequence[Path]) -> pd.DataFrame:
         config, run = read_run(folder)
         names = compared_names(config)
         counts = config.variant_of is None and config.control is None and not run["overrides"]
-        if names and counts and run["data"]["name"] not in by_data:
+        known = by_data.get(run["data"]["name"])
+        if counts and len(names) > (0 if known is None else len(known[1])):
             curves = read_table(folder / CURVES_NAME)
             areas = _areas(curves, config.metrics[0], list(names))
             named = {names[label]: area for label, area in areas.items()}

@@ -1,0 +1,55 @@
+"""Pictures as the page carries them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fsvm_cli.page.pictures import LINES, stepwise
+
+RESULTS = Path(__file__).parents[2] / "results"
+PLACES = st.tuples(st.floats(-2000, 2000), st.floats(-2000, 2000))
+PIECES = st.lists(st.tuples(st.lists(PLACES, min_size=1, max_size=5), st.booleans()), min_size=1, max_size=4)
+
+
+def places_of(path: str) -> list[tuple[str, float, float]]:
+    """Follow a path of lines as a browser does: each command, and where it leads."""
+    found: list[tuple[str, float, float]] = []
+    x = y = start_x = start_y = 0.0
+    for command, numbers in re.findall(r"([MLlz])([^MLlz]*)", path):
+        if command == "z":
+            x, y = start_x, start_y
+            found.append(("z", x, y))
+        values = list(map(float, re.findall(r"-?\d+(?:\.\d+)?", numbers)))
+        for first, second in zip(values[::2], values[1::2], strict=True):
+            x, y = (x + first, y + second) if command == "l" else (first, second)
+            if command == "M":
+                start_x, start_y = x, y
+            found.append((command.upper(), x, y))
+    return found
+
+
+@given(PIECES)
+def test_steps_lead_to_every_place_to_the_hundredth(pieces: list[tuple[list[tuple[float, float]], bool]]) -> None:
+    lines = []
+    for places, is_closed in pieces:
+        lines += [f"{'L' if number else 'M'} {x:.6f} {y:.6f}" for number, (x, y) in enumerate(places)]
+        lines += ["z"] if is_closed else []
+    path = " \n".join(lines)
+    expected, found = places_of(path), places_of(stepwise(path))
+    assert [command for command, _, _ in found] == [command for command, _, _ in expected]
+    for (_, *here), (_, *there) in zip(found, expected, strict=True):
+        assert here == pytest.approx(there, abs=0.0050001)
+
+
+def test_paths_of_lines_and_no_others_are_written_by_steps() -> None:
+    svg = (RESULTS / "wine" / "accuracy-vs-features.svg").read_text(encoding="utf-8")
+    paths = re.findall(r' d="([^"]*)"', svg)
+    lines = [found[1] for found in LINES.finditer(svg)]
+    assert lines == [path for path in paths if set(re.sub(r"[-\d.\s]", "", path)) <= set("MLz")]
+    assert 0 < len(lines) < len(paths)
+    assert sum(map(len, map(stepwise, lines))) < 0.5 * sum(map(len, lines))
