@@ -55,6 +55,7 @@ class Ascent(AscentRecord):
                 middle.set_ylim(0, 1.05)
                 _draw_evidence(lower, steps)
                 lower.set_xlabel("Step")
+                lower.xaxis.get_major_locator().set_params(integer=True)
                 if column == 0:
                     upper.set_ylabel("Length scale")
                     middle.set_ylabel("Mean |gradient|\n/ peak")
@@ -90,6 +91,8 @@ def _draw_evidence(axes: Axes, steps: pd.DataFrame) -> None:
         steps["log_evidence"],
         yerr=2 * steps["log_evidence_error"],
         color=COLOURS[1],
+        marker=".",  # where the steps beside do not know it, there is no line
+        markersize=3,
         ecolor="#999999",
         elinewidth=0.8,
     )
