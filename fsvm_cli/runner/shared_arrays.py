@@ -7,9 +7,12 @@ import mmap
 import pickle
 import shutil
 import tempfile
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import filelock
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,6 +21,11 @@ SMALLEST = 1 << 24
 """Bytes of an array that is worth it."""
 ALIGNMENT = 64
 """Of arrays in the file, for vector instructions."""
+PREFIX = "fsvm-shared-"
+OWNER = "owner.lock"
+"""Is locked as long as the run lives, however it ends."""
+SECONDS_TO_LOCK = 60.0
+"""A younger folder may be one whose run is just about to lock it."""
 
 
 @dataclass(frozen=True)
@@ -47,10 +55,14 @@ class Mapped:
 
 
 class SharedArrays:
-    """The files of a run, in a folder of their own among the temporary files."""
+    """The files of a run, in a folder of their own among the temporary files.
+
+    A run that was killed leaves its folder to whoever dies last of its workers, or else to the next run.
+    """
 
     def __init__(self) -> None:
         self._folder: Path | None = None
+        self._owner: filelock.BaseFileLock | None = None
 
     @property
     def folders(self) -> tuple[str, ...]:
@@ -77,7 +89,10 @@ class SharedArrays:
 
     def _write(self, arrays: Sequence[memoryview]) -> tuple[str, tuple[tuple[int, int], ...]]:
         if self._folder is None:
-            self._folder = Path(tempfile.mkdtemp(prefix="fsvm-shared-"))
+            _remove_abandoned()
+            self._folder = Path(tempfile.mkdtemp(prefix=PREFIX))
+            self._owner = filelock.FileLock(self._folder / OWNER, timeout=0)
+            self._owner.acquire()
         places = []
         with tempfile.NamedTemporaryFile(dir=self._folder, delete=False) as stream:
             for array in arrays:
@@ -88,7 +103,18 @@ class SharedArrays:
 
     def remove(self) -> None:
         """Remove the files; workers that have mapped them keep them until they end."""
+        if self._owner is not None:
+            self._owner.release(force=True)
         remove(self.folders)
+
+
+def _remove_abandoned() -> None:
+    """Remove what runs have left that were killed with all their workers."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+        with contextlib.suppress(OSError, filelock.Timeout):
+            if time.time() - folder.stat().st_mtime > SECONDS_TO_LOCK:
+                with filelock.FileLock(folder / OWNER, timeout=0):
+                    remove([str(folder)])
 
 
 def remove(folders: Sequence[str]) -> None:

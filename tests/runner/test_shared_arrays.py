@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import pickle
+import subprocess
+import sys
 import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,7 +24,6 @@ from tests.runner.test_running import Killer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from fsvm_cli.experiment.plan import Experiment
 
@@ -43,7 +46,7 @@ def test_an_object_comes_back_with_its_arrays_in_one_file(scratch: Path) -> None
     thing = {"X": X, "columns": np.asfortranarray(X), "again": X, "codes": np.arange(5), "name": "mine"}
     packed = arrays.share(thing)
     assert isinstance(packed, Mapped)
-    assert len([*scratch.rglob("*")]) == 2
+    assert len([*scratch.rglob("*")]) == 3, "a folder, its owner's lock and one file of arrays"
     back = packed.load()
     assert back["X"] is back["again"]
     for name in ("X", "columns", "codes"):
@@ -56,6 +59,33 @@ def test_an_object_comes_back_with_its_arrays_in_one_file(scratch: Path) -> None
     assert not [*scratch.iterdir()]
     np.testing.assert_array_equal(back["X"], X)
     arrays.remove()
+
+
+def test_what_a_killed_run_has_left_goes_with_the_next_run_and_nothing_else(scratch: Path) -> None:
+    leave = """
+import os, signal, sys, tempfile, numpy
+from fsvm_cli.runner import shared_arrays
+tempfile.tempdir, shared_arrays.SMALLEST = sys.argv[1], 1
+arrays = shared_arrays.SharedArrays()
+arrays.share(numpy.arange(9))
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+    killed = subprocess.run([sys.executable, "-c", leave, str(scratch)], check=False)
+    assert killed.returncode != 0
+    alive = SharedArrays()
+    alive.share(np.arange(9))
+    (abandoned,) = {*scratch.iterdir()} - {Path(alive.folders[0])}
+    others = SharedArrays()
+    others.share(np.arange(9))
+    assert abandoned.exists(), "it may be about to be locked"
+    for folder in scratch.iterdir():
+        os.utime(folder, (0, 0))
+    newest = SharedArrays()
+    newest.share(np.arange(9))
+    assert {*map(str, scratch.iterdir())} == {*alive.folders, *others.folders, *newest.folders}
+    for each in (alive, others, newest):
+        each.remove()
+    assert not [*scratch.iterdir()]
 
 
 def test_small_arrays_and_those_without_room_travel_by_themselves(
@@ -82,7 +112,7 @@ def test_a_run_leaves_nothing_behind_and_finds_the_same(
     with Store(tmp_path / "shared", writable=True) as store:
         job = Job(experiment, store, killer)
         for _ in run([job], killer.open_pool):
-            assert len([*scratch.glob("fsvm-shared-*/*")]) == 1
+            assert len([*scratch.glob("fsvm-shared-*/tmp*")]) == 1
     assert (killer.n_kills_left, job.error, dict(job.failures)) == (0, None, {})
     assert not [*scratch.glob("fsvm-shared-*")]
     run_job(experiment, tmp_path / "serial")
@@ -97,7 +127,7 @@ def test_workers_of_a_cluster_on_this_computer_share_them_too(
     ours = pickle.loads(pickle.dumps(dask_pool._Experiments([experiment], arrays)))
     others = pickle.loads(pickle.dumps(dask_pool._Experiments([experiment], None)))
     assert (ours.is_ours, others.is_ours) == (True, False)
-    assert len([*scratch.glob("fsvm-shared-*/*")]) == 1
+    assert len([*scratch.glob("fsvm-shared-*/tmp*")]) == 1
     for plugin, is_mapped in ((ours, True), (others, False)):
         (found,) = dask_pool._Run(plugin._packed).experiments()
         X = found.source.draw(np.random.default_rng(0)).X
