@@ -26,6 +26,9 @@ GLYPH = re.compile(
 NOT_SHOWN = re.compile(r"<!--.*?-->|<metadata>.*?</metadata>|<!DOCTYPE.*?>", re.DOTALL)
 LINES = re.compile(r' d="(M [^"A-KN-Ya-y]*)"')
 """A path of straight lines, as matplotlib writes it: M and L, each with the numbers of a place, and z."""
+WIDTH = re.compile(r'<svg\b[^>]*\bwidth="([\d.]+)pt"')
+WIDEST_OF_ONE = 330.0
+"""Points."""
 DIGITS_TOO_MANY = re.compile(r"(?<![\w.])(-?[1-9]\d*\.\d\d)\d+")
 """Of numbers of at least 1: smaller ones may be scales."""
 
@@ -47,6 +50,12 @@ class Picture:
     name: str
     says: str
     svg: str
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether it has several panels side by side, which need the room of several pictures."""
+        width = WIDTH.search(self.svg)
+        return width is not None and float(width[1]) > WIDEST_OF_ONE
 
 
 def read_pictures(folder: Path) -> tuple[Picture, ...]:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fsvm_cli.page.pictures import LINES, stepwise
+from fsvm_cli.page.pictures import LINES, Picture, stepwise
 
 RESULTS = Path(__file__).parents[2] / "results"
 PLACES = st.tuples(st.floats(-2000, 2000), st.floats(-2000, 2000))
@@ -53,3 +53,11 @@ def test_paths_of_lines_and_no_others_are_written_by_steps() -> None:
     assert lines == [path for path in paths if set(re.sub(r"[-\d.\s]", "", path)) <= set("MLz")]
     assert 0 < len(lines) < len(paths)
     assert sum(map(len, map(stepwise, lines))) < 0.5 * sum(map(len, lines))
+
+
+@pytest.mark.parametrize(
+    ("name", "is_wide"), [("wine/accuracy-vs-features", False), ("kpd-sonar-kernels/scores", True)]
+)
+def test_pictures_of_several_panels_are_wide(name: str, is_wide: bool) -> None:
+    svg = (RESULTS / f"{name}.svg").read_text(encoding="utf-8")
+    assert Picture(name, name, svg).is_wide == is_wide
