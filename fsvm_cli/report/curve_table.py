@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fsvm_cli.evaluation.metrics import METRIC_TITLES
+from fsvm_cli.report.approximations import in_words
 from fsvm_cli.report.learning_rows import learning_rows
 from fsvm_cli.report.measures import complete_trials_of
 from fsvm_cli.report.shortfalls import MACHINE, shortfalls
 from fsvm_cli.spec.classifiers import Classifier, LearnedKernel
+from fsvm_cli.spec.nystroem_machine import LANDMARKS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -86,7 +88,7 @@ def curve_tables(curves: pd.DataFrame, measures: pd.DataFrame, config: Config) -
         sizes = sorted(map(int, rows[down].unique()))
         estimates = tuple(tuple(_estimate(by_size[label].loc[size]) for label in labels) for size in sizes)
         complete = rows["ranking"].map(complete_trials).fillna(rows["n_trials"])
-        note = f"{_coverage(complete, config.protocol)}{_certificate(rows, config)}."
+        note = f"{_coverage(complete, config.protocol)}{_certificate(rows, config)}{_approximation(measures)}."
         yield CurveTable(quantity, (COLUMN_TITLES[down], *labels), tuple(sizes), estimates, note)
 
 
@@ -114,6 +116,12 @@ def _coverage(complete: pd.Series, protocol: Protocol) -> str:
     if protocol.is_single_given:
         return "The split of the source, ± 95 % interval of the bootstrap over its test rows"
     return f"Mean ± 95 % interval over {splits}{' of the source' if protocol.is_given else ''}"
+
+
+def _approximation(measures: pd.DataFrame) -> str:
+    """Say how approximate the machines are, where any is."""
+    n_landmarks = measures.loc[measures["measure"] == LANDMARKS, "mean"]
+    return "" if n_landmarks.empty else f"; machines are approximate ({in_words(n_landmarks.max())})"
 
 
 def _certificate(rows: pd.DataFrame, config: Config) -> str:

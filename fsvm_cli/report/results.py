@@ -10,6 +10,7 @@ from fsvm_cli.experiment.recording import record_key, tables_of
 from fsvm_cli.experiment.records.registry import record_kinds
 from fsvm_cli.experiment.run_file import FILE_NAME as RUN_NAME
 from fsvm_cli.files import write_atomically
+from fsvm_cli.report.approximations import with_machines
 from fsvm_cli.report.choices import summarise_chosen
 from fsvm_cli.report.complete_trials import collect
 from fsvm_cli.report.folder import (
@@ -103,4 +104,4 @@ def _tables(
     tables |= {file_name: table for file_name, table in of_some.items() if not table.empty}
     if experiment.config.expected:
         tables[VERDICTS_NAME] = table_of_verdicts(Trials(experiment, collected), overridden=overridden)
-    return tables
+    return with_machines(tables, collected)

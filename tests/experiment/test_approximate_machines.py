@@ -14,6 +14,7 @@ from fsvm_cli.experiment.plan import Experiment, Trial
 from fsvm_cli.experiment.running import run_trial
 from fsvm_cli.experiment.trial import draw_parts
 from fsvm_cli.report.measures import read_measures
+from fsvm_cli.report.table_files import read_table
 from fsvm_cli.spec.machine import Approximation, Machine
 from fsvm_cli.spec.nystroem_machine import DISTANCE, ERROR, LANDMARKS, NystroemMachine
 from fsvm_cli.svm import Gaussian
@@ -58,6 +59,30 @@ def test_tables_and_the_summary_say_that_machines_are_approximate(tmp_path: Path
     measures = read_measures(tmp_path / "mine").set_index(["ranking", "measure"])
     assert set(measures.loc[("gradient-angle", LANDMARKS), "mean"]) == {8.0}
     assert (measures.loc[("average-separation", DISTANCE), "mean"] > 0).all()
+    for name in ("curves.csv", "areas.csv", "pairs.csv"):
+        assert set(read_table(tmp_path / "mine" / name)["machines"]) == {"Nyström, 8 landmarks"}, name
+    assert "machines" not in read_table(tmp_path / "mine" / "scores.csv")
+    printed = fsvm_here("table", tmp_path / "mine").out
+    assert "machines are approximate (Nyström, 8 landmarks)" in printed
+
+
+def test_exact_machines_beside_approximate_ones_are_called_exact(tmp_path: Path) -> None:
+    classifier = "{kernel: gaussian, theta: 2, C: 1}"
+    other = "{kernel: gaussian, theta: 2, C: 1, nystroem: {above: 10, landmarks: 8}}"
+    path = write_config(
+        tmp_path,
+        "both",
+        classifier=classifier,
+        rankings="[]",
+        subsets="all",
+        alternatives=f"[{{label: fast, classifier: {other}}}]",
+    )
+    assert fsvm_here("run", path, "--jobs", "1", "--out", tmp_path).code == 0
+    curves = read_table(tmp_path / "both" / "curves.csv")
+    machines = dict(curves.groupby("ranking")["machines"].unique().map(list))
+    assert machines.pop("fast") == ["Nyström, 8 landmarks"]
+    assert machines
+    assert all(said == ["exact"] for said in machines.values())
 
 
 def test_weights_of_classes_are_named_by_labels_where_the_machine_is_exported() -> None:
