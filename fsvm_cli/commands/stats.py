@@ -147,16 +147,17 @@ def _print_for_machines(
     experiments = {
         name: {"rankings": _records(summary), "pairs": _records(pairs)} for name, (summary, pairs) in compared.items()
     }
-    over = None if ranks is None or which is None else _ranks_for_machines(ranks, which)
+    over = None if ranks is None or which is None else ranks_for_machines(ranks, which)
     write_for_machines(json_text({"experiments": experiments, "over_experiments": over}))
 
 
-def _ranks_for_machines(ranks: RankComparison, which: MethodGuide) -> dict[str, Any]:
+def ranks_for_machines(ranks: RankComparison, which: MethodGuide) -> dict[str, Any]:
+    """Arrange a comparison over experiments as JSON has it."""
     return {
         "experiments": ranks.areas.index.tolist(),
         "mean_ranks": dict(zip(ranks.areas.columns, ranks.found.ranks.tolist(), strict=True)),
-        "chi_square": ranks.found.chi_square,
-        "p": ranks.found.p,
+        "chi_square": None if isnan(ranks.found.chi_square) else ranks.found.chi_square,
+        "p": None if isnan(ranks.found.p) else ranks.found.p,
         "critical_difference": ranks.found.critical_difference,
         "pairs": _records(ranks.pairs),
         "methods": _records(which.methods),

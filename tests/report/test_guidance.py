@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from fsvm_cli.commands.stats import ranks_for_machines
 from fsvm_cli.report.folder import results_folders
 from fsvm_cli.report.guidance import MethodGuide, guide
-from fsvm_cli.report.ranks import areas_of, compare_over_experiments
+from fsvm_cli.report.ranks import RankComparison, areas_of, compare_over_experiments
 from tests.helpers.calling import fsvm_here
 
 RESULTS = Path(__file__).parents[2] / "results"
@@ -18,9 +20,14 @@ BEYOND = [folder for folder in results_folders(RESULTS) if folder.name.startswit
 
 
 @pytest.fixture(scope="module")
-def found() -> MethodGuide:
-    comparison = compare_over_experiments(areas_of(BEYOND))
-    assert comparison is not None
+def comparison() -> RankComparison:
+    compared = compare_over_experiments(areas_of(BEYOND))
+    assert compared is not None
+    return compared
+
+
+@pytest.fixture(scope="module")
+def found(comparison: RankComparison) -> MethodGuide:
     return guide(comparison, BEYOND)
 
 
@@ -48,3 +55,12 @@ def test_stats_say_which_method_to_use(found: MethodGuide) -> None:
     answer = fsvm_here("stats", *BEYOND)
     assert answer.code == 0, answer.err
     assert found.in_words() in answer.out
+
+
+def test_programs_get_what_people_read(comparison: RankComparison, found: MethodGuide) -> None:
+    over = json.loads(json.dumps(ranks_for_machines(comparison, found), allow_nan=False))
+    assert over["mean_ranks"] == {row["ranking"]: row["mean_rank"] for row in over["methods"]}
+    assert [row["experiment"] for row in over["data_sets"]] == over["experiments"]
+    losses = over["losses_on_unseen_data"]
+    assert losses["best_mean_rank"] == found.found.overall_losses.tolist()
+    assert len(losses["of_alike_data_sets"]) == len(losses["random"]) == len(BEYOND)
