@@ -29,7 +29,8 @@ class TrialResult:
     errors : dict of int to str
         For the competitors that have no outcome, why, in one line.
     seconds : float
-        Wall-clock time, without that of the records, which no other trial has.
+        Processor time of the thread that ran it, whatever else its computer did; without that of the records, which no
+        other trial has.
     records : dict of str to str
         What was recorded, by name.
     failed_records : dict of str to str
@@ -66,13 +67,13 @@ def run_trial(
     -------
     TrialResult
     """
-    begin = time.perf_counter()
+    begin = time.thread_time()
     drawn = functools.cache(lambda: DrawnTrial(experiment, trial, draw_parts(experiment, trial)))
     entries: dict[int, Entry] = {}
     errors: dict[int, str] = {}
     with failing(errors, wanted):
         entries = run_competitors(drawn(), wanted, errors)
-    seconds = time.perf_counter() - begin
+    seconds = time.thread_time() - begin
     recorded: dict[str, str] = {}
     failed: dict[str, str] = {}
     for name in records:
