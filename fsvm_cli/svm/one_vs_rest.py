@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -65,8 +65,8 @@ def fit_one_vs_rest(
     gram : (n, n) array, TrainingSet, or one of these for each machine
     codes : (n,) array of int
         Class codes.
-    C : float or (n,) array
-        Upper bounds, as in `DualProblem`.
+    C : float, (n,) array or (n_machines, n) array
+        Upper bounds, as in `DualProblem`; of all machines, or of each.
     n_classes : int
         >= 2; classes may be absent from `codes`.
     tolerance, solver, on_failure
@@ -86,9 +86,10 @@ def fit_one_vs_rest(
     common = GramTrainingSet(gram) if isinstance(gram, np.ndarray) else gram
     sets = [common] * len(labels) if isinstance(common, TrainingSet) else common
     settings = Settings(tolerance, solver, on_failure)
+    bounds: Any = C if np.ndim(C) == 2 else [C] * len(labels)
     for m, (own, y) in enumerate(zip(sets, labels, strict=True)):
         if (y > 0).any():
-            found = own.train(y, C, settings)
+            found = own.train(y, bounds[m], settings)
             coefficients[m], bias[m], solutions[m] = found.alpha * y, found.bias, found
     return OneVsRest(coefficients, bias, counts, tuple(solutions))
 
