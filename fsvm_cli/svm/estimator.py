@@ -20,7 +20,6 @@ from fsvm_cli.svm.one_vs_rest import (
     OutputScaling,
     fit_one_vs_rest,
     output_factors,
-    predict_codes,
 )
 from fsvm_cli.svm.threads import one_blas_thread
 from fsvm_cli.svm.training_set import training_set
@@ -295,10 +294,10 @@ class SVM(KernelMachine):
     def _kernels_asked_for(self) -> list[Kernel]:
         return [*map(_as_kernel, [self.kernel, *(self.class_kernels or {}).values()])]
 
-    def _decided(self, values: Array, tie_width: float) -> Codes:
-        decide = votes if self._has_pairs else predict_codes
-        codes: Codes = decide(values, self.class_counts_, tie_width)
-        return codes
+    def _decided(self, values: Array, tie_widths: Array) -> Codes:
+        if self._has_pairs:  # whose scores are never multiplied
+            return votes(values, self.class_counts_, TIE_TOLERANCES * self.tolerance)
+        return super()._decided(values, tie_widths)
 
 
 def _as_kernel(kernel: str | Kernel) -> Kernel:

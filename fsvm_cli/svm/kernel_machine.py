@@ -45,8 +45,8 @@ class KernelMachine(ClassifierMixin, BaseEstimator):
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """Return the class labels, shape (n,); ties by the rule of `fsvm_cli.svm.predict_codes`."""
         values = self._decision_values(X)
-        tie_width = TIE_TOLERANCES * self.tolerance * float(self.output_factors_.max())
-        labels: npt.NDArray[Any] = self.classes_[self._decided(values, tie_width)]
+        tie_widths = TIE_TOLERANCES * self.tolerance * self.output_factors_
+        labels: npt.NDArray[Any] = self.classes_[self._decided(values, tie_widths)]
         return labels
 
     def input_gradient(self, X: Any) -> Array:
@@ -69,9 +69,9 @@ class KernelMachine(ClassifierMixin, BaseEstimator):
     def _kernels_asked_for(self) -> list[Kernel]:
         """List the kernels that the parameters name."""
 
-    def _decided(self, values: Array, tie_width: float) -> Codes:
+    def _decided(self, values: Array, tie_widths: Array) -> Codes:
         """Choose the class of each sample by the scores of machines of one class against the rest."""
-        return predict_codes(values, self.class_counts_, tie_width)
+        return predict_codes(values, self.class_counts_, tie_widths)
 
     def _decision_values(self, X: Any) -> Array:
         X = self._evaluation_samples(X)
