@@ -24,7 +24,6 @@ from fsvm_cli.svm.one_vs_rest import (
 from fsvm_cli.svm.threads import one_blas_thread
 from fsvm_cli.svm.training_set import training_set
 from fsvm_cli.svm.weights import weights_of
-from fsvm_cli.validation import validated
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -183,14 +182,13 @@ class SVM(KernelMachine):
         ConvergenceError
             If a machine misses its gap and `on_failure` is "raise".
         """
-        X, y = validated(self, X, y, accept_sparse=self._sparse_formats())
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        if len(self.classes_) < 2:
-            raise ValueError(f"y holds {len(self.classes_)} class only; a machine needs at least two classes")
+        X, codes = self._to_learn(X, y)
         self._check_choices()
         weights = weights_of(codes, self.classes_, self.class_weight, sample_weight)
         if self.probability:
-            self.calibrated_ = calibrated(self, X, y, weights_of(codes, self.classes_, None, sample_weight))
+            self.calibrated_ = calibrated(
+                self, X, self.classes_[codes], weights_of(codes, self.classes_, None, sample_weight)
+            )
         rows = None
         if weights is not None and not weights.all():
             rows = np.flatnonzero(weights)
@@ -294,10 +292,10 @@ class SVM(KernelMachine):
     def _kernels_asked_for(self) -> list[Kernel]:
         return [*map(_as_kernel, [self.kernel, *(self.class_kernels or {}).values()])]
 
-    def _decided(self, values: Array, tie_widths: Array) -> Codes:
+    def _decided(self, values: Array) -> Codes:
         if self._has_pairs:  # whose scores are never multiplied
             return votes(values, self.class_counts_, TIE_TOLERANCES * self.tolerance)
-        return super()._decided(values, tie_widths)
+        return super()._decided(values)
 
 
 def _as_kernel(kernel: str | Kernel) -> Kernel:
