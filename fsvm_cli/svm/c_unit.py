@@ -56,6 +56,7 @@ def unit_of_c(c_unit: CUnit, kernel: Kernel, X: Matrix) -> float:
     Examples
     --------
     >>> from fsvm_cli.svm import Linear
+    >>> from fsvm_cli.svm.c_unit import unit_of_c
     >>> unit_of_c("mean-diagonal", Linear(), [[1.0, 1.0], [0.0, 2.0], [3.0, 0.0]])
     0.2
     """
