@@ -147,7 +147,8 @@ class BayesianSVM(TunedByEvidence, TunedMachines):
         machine = BayesianSVM(**self.get_params())
         machine.n_features_in_ = len(features)
         machine.hyperparameters_ = tuple(_restricted(each, features) for each in self.hyperparameters_)
-        machine._train(X[:, features], machine._labels(self.classes_, y))
+        machine.classes_ = self.classes_
+        machine._train(X[:, features], machine._labels(np.searchsorted(self.classes_, y)))
         return machine
 
 

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from fsvm_cli.spec.machine import Machine
 
 SEED = 0
+OF_EXPERIMENTS = {"tune", "nystroem"}
+"""What is chosen, or not approximated, where nothing but a ranking is asked for."""
+
 DEFAULT_CLASSIFIER = {"kernel": "linear", "C": 1.0}
 
 
@@ -109,7 +112,7 @@ def ranking_request(
     document = Document("--method", content, {("scaling",): "--scaling"})
     section_of = dict.fromkeys(known.parameters_model().model_fields if known else (), "ranking")
     machines = _machines_of(known) if assignments or parameters else None
-    section_of = dict.fromkeys(_keys_of_machines() if machines else (), "classifier") | section_of
+    section_of = dict.fromkeys(machine_keys(known) if known and machines else (), "classifier") | section_of
     for key, value in as_in_documents(dict(parameters or {})).items():
         document = _with_machine(document, _section(key, f"{key}={in_words(value)}", method, section_of))
         section = document.content[section_of[key]] | {key: value}
@@ -167,12 +170,16 @@ def _machines_of(method: type[Ranker] | None) -> Any:
     return AnyClassifier
 
 
-def _keys_of_machines() -> set[str]:
+def machine_keys(method: type[Ranker]) -> set[str]:
+    """Name what a method's machine can be told outside any experiment; what the method would ignore is not among it."""
     from fsvm_cli.spec.classifiers import Classifier  # noqa: PLC0415 - as above
     from fsvm_cli.spec.kernels import fields_in_configs  # noqa: PLC0415
     from fsvm_cli.svm.kernels.registry import KERNELS  # noqa: PLC0415
 
-    return (set(Classifier.model_fields) - {"tune"}).union(*map(fields_in_configs, KERNELS.values()))
+    own = set(Classifier.model_fields) - OF_EXPERIMENTS
+    if "estimator" not in method.handed_down:
+        own &= method.handed_down | {"stop_after"}  # which is part of the solver
+    return own.union(*map(fields_in_configs, KERNELS.values()))
 
 
 def _request_model(name: str, method: type[Ranker] | None, machines: Any) -> type[StrictModel]:

@@ -68,6 +68,7 @@ def tuned(
             tolerance=machine.tolerance,
             ties=step.ties,
             class_weight=machine.class_weight,
+            C_unit=machine.C_unit,
         )
         machine = dataclasses.replace(
             machine,

@@ -15,7 +15,6 @@ from fsvm_cli.svm import ConvergenceError, Kernel, UnitDiagonal, WeightedSum, ke
 from fsvm_cli.svm.kernel_machine import KernelMachine
 from fsvm_cli.svm.labels import machine_labels
 from fsvm_cli.svm.threads import one_blas_thread
-from fsvm_cli.validation import validated
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -130,10 +129,7 @@ output_factors_, n_features_in_, feature_names_in_
         ConvergenceError
             If weights or a machine miss their gap and `on_failure` is "raise".
         """
-        X, y = validated(self, X, y, accept_sparse=self._sparse_formats())
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        if len(self.classes_) < 2:
-            raise ValueError(f"y holds {len(self.classes_)} class only; a machine needs at least two classes")
+        X, codes = self._to_learn(X, y)
         margin, kernels = Margin(self.margin, self.C), self._kernels_asked_for()
         rows = X if X_unlabelled is None else _stacked(X, self._validated_rows(X_unlabelled))
         known = [kernel.positive_semidefinite for kernel in kernels]

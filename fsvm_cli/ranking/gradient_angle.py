@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 from annotated_types import Ge
 
-from fsvm_cli.ranking.machine_ranker import ManySamplesRanker
+from fsvm_cli.ranking.machine_ranker import SVMRanker
 from fsvm_cli.svm import fit_one_vs_rest
+from fsvm_cli.svm.c_unit import unit_of_c
 from fsvm_cli.svm.one_vs_rest import TIE_TOLERANCES
 from fsvm_cli.svm.training_set import training_set
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-class GradientAngle(ManySamplesRanker):
+class GradientAngle(SVMRanker):
     """How closely the decision function's gradient follows each axis, near the decision boundary.
 
     With g the decision function of a machine, and the mean taken over the points x_i near its margin,
@@ -49,6 +50,8 @@ class GradientAngle(ManySamplesRanker):
     cache_mb : float or None, default=None
         Megabytes for kernel values where the solver is "decomposition", as "auto" is on more than 10,000 samples; a
         quarter of the free memory where None.
+    C_unit : {"none", "mean-diagonal"}, default="none"
+        "mean-diagonal": C is given in units of 1 / mean of K(x, x) over the samples.
     n_features_to_select : int or None, default=None
         Size of the selected subset; half of the features where None.
 
@@ -84,7 +87,8 @@ class GradientAngle(ManySamplesRanker):
     epsilon: Annotated[float, Ge(0)] = 0.1
 
     def _scores(self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:
-        kernel, bounds = self.kernel_object(X), self.bounds(y)
+        kernel = self.kernel_object(X)
+        bounds = self.bounds(y) * unit_of_c(self.C_unit, kernel, X)
         training = training_set(kernel, X, self.solver, self.cache_mb)
         machines = fit_one_vs_rest(
             training, y, bounds, n_classes, tolerance=self.tolerance, solver=self.solver, on_failure="flag"

@@ -15,7 +15,7 @@ from fsvm_cli.evaluation.splits import random_group_split
 from fsvm_cli.information import indicator_credits
 from fsvm_cli.magnitudes import value_ranges
 from fsvm_cli.ranking.leaking_ranker import LeakingRanker
-from fsvm_cli.ranking.machine_ranker import ManySamplesRanker
+from fsvm_cli.ranking.machine_ranker import SVMRanker
 from fsvm_cli.svm import SVM, Kernel
 from fsvm_cli.svm.one_vs_rest import TIE_TOLERANCES, OutputScaling
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from fsvm_cli.evaluation.folds import Fold
 
 
-class Infoprop(ManySamplesRanker, LeakingRanker):
+class Infoprop(SVMRanker, LeakingRanker):
     """How much of what a classifier says about the class is owed to each feature, in bits.
 
     The confusion matrix of the machines, one against the rest, has the information H, of which class indicator r
@@ -68,6 +68,8 @@ class Infoprop(ManySamplesRanker, LeakingRanker):
     cache_mb : float or None, default=None
         Megabytes for kernel values where the solver is "decomposition", as "auto" is on more than 10,000 samples; a
         quarter of the free memory where None.
+    C_unit : {"none", "mean-diagonal"}, default="none"
+        "mean-diagonal": C is given in units of 1 / mean of K(x, x) over the samples that a machine is trained on.
     class_kernels : mapping of class label to Kernel, optional
         Kernels of the machines of single classes, where they differ from `kernel`.
     output_scaling : {"none", "times-margin", "divided-by-margin"}, default="none"
@@ -114,7 +116,7 @@ class Infoprop(ManySamplesRanker, LeakingRanker):
     cross_validates = True
     accepts_sparse = True
     leaks_where: ClassVar[Mapping[str, Any]] = {"credit_on": "test"}
-    handed_down = ManySamplesRanker.handed_down | {"class_kernels", "output_scaling", "random_state"}
+    handed_down = SVMRanker.handed_down | {"class_kernels", "output_scaling", "random_state"}
 
     credit_on: Literal["validation", "cross-validation", "test"] = "validation"
     validation_fraction: Annotated[float, Gt(0), Lt(1)] = 0.3
@@ -170,6 +172,7 @@ class Infoprop(ManySamplesRanker, LeakingRanker):
             class_kernels=self.class_kernels,
             output_scaling=self.output_scaling,
             cache_mb=self.cache_mb,
+            C_unit=self.C_unit,
         ).fit(X, y, self.weights(y))
         self.converged_ = self.converged_ and bool(svm.converged_.all())
         return svm

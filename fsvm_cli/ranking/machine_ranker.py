@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from fsvm_cli.svm.c_unit import CUnit
     from fsvm_cli.svm.solvers.dual import Solver
 
 
@@ -65,16 +66,19 @@ class WeightedMachineRanker(MachineRanker):
         return None if self.class_weight is None else weighted_bounds(1.0, self.classes_[y], self.class_weight)
 
 
-class ManySamplesRanker(WeightedMachineRanker):
-    """A ranking method whose machines need no matrix of all pairs of samples.
+class SVMRanker(WeightedMachineRanker):
+    """A ranking method whose machines see all features: those of `SVM`, which need no matrix of all pairs of samples.
 
     Parameters
     ----------
     cache_mb : float or None, default=None
         Megabytes for kernel values where the solver is "decomposition", as "auto" is on more than 10,000 samples; a
         quarter of the free memory where None.
+    C_unit : {"none", "mean-diagonal"}, default="none"
+        "mean-diagonal": C is given in units of 1 / mean of K(x, x) over the samples that a machine is trained on.
     """
 
-    handed_down = WeightedMachineRanker.handed_down | {"cache_mb"}
+    handed_down = WeightedMachineRanker.handed_down | {"cache_mb", "C_unit"}
 
     cache_mb: float | None = field(default=None, kw_only=True)
+    C_unit: CUnit = field(default="none", kw_only=True)

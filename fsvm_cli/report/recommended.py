@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from fsvm_cli.data.phrases import shown
 from fsvm_cli.data.spec import FileSpec
 from fsvm_cli.evaluation.metrics import METRIC_TITLES
-from fsvm_cli.experiment.ranking_request import DEFAULT_CLASSIFIER
+from fsvm_cli.experiment.ranking_request import DEFAULT_CLASSIFIER, machine_keys
 from fsvm_cli.ranking.registry import ranking_methods
 from fsvm_cli.report.recommendation import ALL, MAJORITY, STEADY
 
@@ -126,5 +126,6 @@ def _settings(config: Config, label: str) -> dict[str, Any] | None:
         machine = config.classifier_of(ranking).model_dump(mode="json", exclude_defaults=True)
         if machine.keys() & {"tune", "class_kernels", "output_scaling", "type", "kernels"}:
             return None
-        settings |= {key: value for key, value in machine.items() if DEFAULT_CLASSIFIER.get(key) != value}
+        taken = machine_keys(method)
+        settings |= {k: value for k, value in machine.items() if k in taken and DEFAULT_CLASSIFIER.get(k) != value}
     return None if "estimator" in method.handed_down else settings

@@ -17,6 +17,7 @@ from fsvm_cli.spec.kernels import SYNONYMS, AnyKernel, KernelSpec, models_of_ker
 from fsvm_cli.spec.learner import EstimatorLearner
 from fsvm_cli.spec.machine import Approximation, Machine
 from fsvm_cli.spec.tuning import TuneSteps  # noqa: TC001 - as above
+from fsvm_cli.svm.c_unit import CUnit  # noqa: TC001 - as above
 from fsvm_cli.svm.one_vs_rest import OutputScaling  # noqa: TC001 - as above
 from fsvm_cli.svm.solvers.dual import SolverName, StoppedLibsvm
 from fsvm_cli.svm.training_set import MANY_FOR_A_MATRIX
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from fsvm_cli.svm.weights import ClassWeight
 
 NO_SCALING: Literal["none"] = "none"
+NO_UNIT: Literal["none"] = "none"
 
 
 def _names(weights: Any) -> Any:
@@ -212,6 +214,12 @@ class Classifier(KernelSpec):
     """The support vector machine that is trained on each subset of the features."""
 
     C: Annotated[float, Field(gt=0)] = Field(description="Upper bound of alpha, the price of a margin violation.")
+    C_unit: CUnit = Field(
+        default="none",
+        exclude_if=is_absent,
+        description="Unit of C, and of C in 'tune'. mean-diagonal: 1 / mean of K(x, x) over the rows that a machine is "
+        "trained on, with its own kernel and the features that are kept.",
+    )
     tolerance: Annotated[float, Field(gt=0, lt=1)] = Field(default=1e-6, description="Relative duality gap to reach.")
     solver: SolverName = Field(default="auto", description="Solver of the dual problem.")
     stop_after: Annotated[int, Field(ge=1)] | None = Field(
@@ -278,6 +286,7 @@ class Classifier(KernelSpec):
             self.output_scaling,
             weights,
             cache_mb=self.cache_mb,
+            C_unit=self.C_unit,
         )
 
     def learner(self, class_names: Sequence[str], random_state: int) -> Learner:
@@ -304,11 +313,25 @@ class Classifier(KernelSpec):
             raise ValueError(
                 f"'nystroem' needs a positive semidefinite kernel, which {self.kernel} is not; leave it out"
             )
-        if self.tune is not None or self.class_kernels or self.output_scaling != NO_SCALING:
+        if self.tune is not None or self.class_kernels or self.output_scaling != NO_SCALING or self.C_unit != NO_UNIT:
             raise ValueError(
-                "'nystroem' is for machines with one kernel that is given; leave out either it or tune, class_kernels "
-                "and output_scaling"
+                "'nystroem' is for machines with one kernel and one C that are given; leave out either it or tune, "
+                "class_kernels, output_scaling and C_unit"
             )
+        return self
+
+    @model_validator(mode="after")
+    def _has_a_unit(self) -> Classifier:
+        if self.C_unit == NO_UNIT:
+            return self
+        kernels = [each.kernel_object() for each in (self, *self.class_kernels.values())]
+        kernels += [kernel for step in self.tune or () for each in step.kernels for kernel in each.objects()]
+        for kernel in kernels:
+            if not kernel.positive_semidefinite:
+                raise ValueError(
+                    f"'C_unit' needs positive semidefinite kernels: the mean of K(x, x) of {kernel.name} may be "
+                    "negative; leave it out, or take another kernel"
+                )
         return self
 
     @model_validator(mode="after")

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fsvm_cli.spec.learner import Curves, NestedSubsets
+    from fsvm_cli.svm.c_unit import CUnit
     from fsvm_cli.svm.kernels.base import Kernel
     from fsvm_cli.svm.one_vs_rest import OutputScaling
     from fsvm_cli.svm.solvers.dual import Solver
@@ -59,6 +60,8 @@ class Machine(Learner):
         What C is multiplied by for the rows of a class, by class code.
     cache_mb : float or None
         Megabytes for kernel values where the solver is "decomposition".
+    C_unit : str
+        What C is given in units of.
     approximation : Approximation or None
         Above how many training rows the machine is approximated, and how.
     chosen : dict of str to value
@@ -75,6 +78,7 @@ class Machine(Learner):
     output_scaling: OutputScaling = "none"
     class_weight: ClassWeight | None = None
     cache_mb: float | None = None
+    C_unit: CUnit = "none"
     approximation: Approximation | None = None
     chosen: Mapping[str, float | int | str] = dataclasses.field(default_factory=dict)
     converged: bool = True
@@ -142,9 +146,10 @@ class Machine(Learner):
             "output_scaling": self.output_scaling,
             "class_weight": self.class_weight,
             "cache_mb": self.cache_mb,
+            "C_unit": self.C_unit,
         }
 
     @property
     def is_plain(self) -> bool:
-        """Whether all machines have one kernel, and outputs that are compared as they are."""
-        return not self.class_kernels and self.output_scaling == "none"
+        """Whether all machines have one kernel and one C on all subsets, and outputs that are compared as they are."""
+        return not self.class_kernels and self.output_scaling == "none" and self.C_unit == "none"

@@ -38,6 +38,13 @@ if TYPE_CHECKING:
 PositiveInt = Annotated[int, Field(ge=1)]
 Text = Annotated[str, Field(min_length=1)]
 
+ONLY_OF_SOME = {
+    "class_kernels": "with one kernel for all classes",
+    "class_weight": "that weigh all classes alike",
+    "C_unit": "with one C, whatever their kernel and features are",
+}
+"""What the machines that classify can be told and those of some rankings cannot, which then train others."""
+
 
 class Paper(StrictModel):
     """What the experiment reproduces."""
@@ -166,8 +173,7 @@ class Config(StrictModel):
             self._shares(),
             self._machines(),
             self._scalings(),
-            self._kernels_of_classes(),
-            self._weights_of_classes(),
+            self._settings_of_machines(),
             self._claims(),
         )
         if mistakes := [*itertools.chain.from_iterable(parts)]:
@@ -237,34 +243,18 @@ class Config(StrictModel):
                 )
                 yield Mistake(("rankings", place, "scaling"), message)
 
-    def _kernels_of_classes(self) -> Iterator[Mistake]:
-        """Find methods that train all machines with one kernel, where classes have their own."""
-        for place, ranking in enumerate(self.rankings):
-            classifier = self.classifier_of(ranking)
-            if isinstance(classifier, Classifier) and classifier.class_kernels:
-                method = ranking_methods()[ranking.method]
-                if method.trains_machines and "class_kernels" not in method.handed_down:
-                    yield Mistake(
-                        ("rankings", place, "method"),
-                        f"{ranking.method} trains all machines with one kernel, and the classifier has "
-                        "'class_kernels'; rank by another method, or leave them out",
-                    )
-
-    def _weights_of_classes(self) -> Iterator[Mistake]:
-        """Find methods whose machines weigh all classes alike, where those that classify do not."""
-        for place, ranking in enumerate(self.rankings):
-            classifier = self.classifier_of(ranking)
-            if isinstance(classifier, Classifier) and classifier.class_weight is not None:
-                method = ranking_methods()[ranking.method]
-                if method.trains_machines and "class_weight" not in method.handed_down:
-                    able = ", ".join(
-                        name for name, each in ranking_methods().items() if "class_weight" in each.handed_down
-                    )
-                    yield Mistake(
-                        ("rankings", place, "method"),
-                        f"{ranking.method} trains machines that weigh all classes alike, and the classifier has "
-                        f"'class_weight'; of the methods that train machines these take it: {able}",
-                    )
+    def _settings_of_machines(self) -> Iterator[Mistake]:
+        """Find methods whose machines cannot be told what those that classify are."""
+        for (place, ranking), key in itertools.product(enumerate(self.rankings), ONLY_OF_SOME):
+            classifier, method = self.classifier_of(ranking), ranking_methods()[ranking.method]
+            said = isinstance(classifier, Classifier) and not is_absent(getattr(classifier, key))
+            if said and method.trains_machines and key not in method.handed_down:
+                able = ", ".join(name for name, each in ranking_methods().items() if key in each.handed_down)
+                yield Mistake(
+                    ("rankings", place, "method"),
+                    f"{ranking.method} trains machines {ONLY_OF_SOME[key]}, and the classifier has '{key}'; leave it "
+                    f"out, or rank by another method: of those that train machines these take it: {able}",
+                )
 
     def _claims(self) -> Iterator[Mistake]:
         """Find claims that speak of what is not computed."""

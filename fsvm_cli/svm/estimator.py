@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.metaestimators import available_if
 
+from fsvm_cli.svm.c_unit import unit_of_c
 from fsvm_cli.svm.calibration import asked_for_probability, calibrated
 from fsvm_cli.svm.kernel_machine import KernelMachine
 from fsvm_cli.svm.kernels.base import Kernel
@@ -19,16 +20,15 @@ from fsvm_cli.svm.one_vs_rest import (
     OutputScaling,
     fit_one_vs_rest,
     output_factors,
-    predict_codes,
 )
 from fsvm_cli.svm.threads import one_blas_thread
 from fsvm_cli.svm.training_set import training_set
 from fsvm_cli.svm.weights import weights_of
-from fsvm_cli.validation import validated
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from fsvm_cli.svm.c_unit import CUnit
     from fsvm_cli.svm.labels import Codes
     from fsvm_cli.svm.solvers.dual import Array, Solver
     from fsvm_cli.svm.training_set import TrainingSet
@@ -46,7 +46,7 @@ class SVM(KernelMachine):
         A name from `KERNELS` or a kernel object. Of a Gaussian or Laplace kernel by its name, theta is in proportion to
         the distances between the training samples (`machine_kernels_` tells) where it is not said.
     C : float
-        Upper bound of alpha, > 0; infinity asks for a hard margin.
+        Upper bound of alpha, > 0, in units of `C_unit`; infinity asks for a hard margin.
     tolerance : float
         The relative duality gap of every machine, > 0.
     solver : {"auto", "smo", "interior-point", "libsvm", "feature-space", "decomposition"}
@@ -72,6 +72,9 @@ class SVM(KernelMachine):
         Whether `fit` calibrates `predict_proba`, at six times the time.
     cache_mb : float, optional
         Megabytes for kernel values in "decomposition"; a quarter of the free memory where it is None.
+    C_unit : {"none", "mean-diagonal"}
+        "mean-diagonal": C is given in units of 1 / mean of K(x, x) over the samples that a machine is trained on, each
+        machine with its own kernel, so that it does not depend on the scale of kernel and features.
 
     Attributes
     ----------
@@ -102,6 +105,8 @@ class SVM(KernelMachine):
         Of each machine.
     output_factors_ : (n_machines,) array
         What `output_scaling` multiplies the outputs by.
+    machine_C_ : (n_machines,) array
+        Upper bound of alpha of each machine, without `C_unit` and before weights multiply it.
     calibrated_ : CalibratedClassifierCV
         Where `probability` asks for it.
     n_features_in_ : int
@@ -141,6 +146,7 @@ class SVM(KernelMachine):
         decision_function_shape: Literal["ovr", "ovo"] = "ovr",
         probability: bool = False,
         cache_mb: float | None = None,
+        C_unit: CUnit = "none",
     ) -> None:
         self.kernel = kernel
         self.C = C
@@ -155,6 +161,7 @@ class SVM(KernelMachine):
         self.decision_function_shape = decision_function_shape
         self.probability = probability
         self.cache_mb = cache_mb
+        self.C_unit = C_unit
 
     @one_blas_thread()
     def fit(self, X: Any, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None = None) -> Self:
@@ -175,20 +182,20 @@ class SVM(KernelMachine):
         ConvergenceError
             If a machine misses its gap and `on_failure` is "raise".
         """
-        X, y = validated(self, X, y, accept_sparse=self._sparse_formats())
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        if len(self.classes_) < 2:
-            raise ValueError(f"y holds {len(self.classes_)} class only; a machine needs at least two classes")
+        X, codes = self._to_learn(X, y)
         self._check_choices()
         weights = weights_of(codes, self.classes_, self.class_weight, sample_weight)
         if self.probability:
-            self.calibrated_ = calibrated(self, X, y, weights_of(codes, self.classes_, None, sample_weight))
+            self.calibrated_ = calibrated(
+                self, X, self.classes_[codes], weights_of(codes, self.classes_, None, sample_weight)
+            )
         rows = None
         if weights is not None and not weights.all():
             rows = np.flatnonzero(weights)
             X, codes, weights = X[rows], codes[rows], weights[rows]
-        bounds = self.C if weights is None else self.C * weights
         self.machine_kernels_ = self._machine_kernels(X)
+        self.machine_C_ = self.C * self._units(X, codes)
+        bounds = np.multiply.outer(self.machine_C_, np.ones(len(codes)) if weights is None else weights)
         sets = {
             kernel: training_set(kernel, X, self.solver, self.cache_mb)
             for kernel in dict.fromkeys(self.machine_kernels_)
@@ -201,7 +208,7 @@ class SVM(KernelMachine):
         self.dual_coef_ = machines.coefficients[:, support]
         self.intercept_ = machines.bias
         alphas = np.abs(machines.coefficients)
-        margin_vectors = [np.flatnonzero((alpha > 0) & (alpha < bounds)) for alpha in alphas]
+        margin_vectors = [np.flatnonzero((a > 0) & (a < C)) for a, C in zip(alphas, bounds, strict=True)]
         self.support_ = support if rows is None else rows[support]
         self.margin_vectors_ = tuple(own if rows is None else rows[own] for own in margin_vectors)
         self.duality_gap_ = np.array([s.duality_gap for s in solutions])
@@ -240,7 +247,15 @@ class SVM(KernelMachine):
     def _has_pairs(self) -> bool:
         return self.decision_function_shape == "ovo" and len(self.classes_) > 2
 
-    def _machines(self, sets: list[TrainingSet], codes: Codes, bounds: Any) -> OneVsRest:
+    def _units(self, X: Any, codes: Codes) -> Array:
+        """Return the unit of the C of each machine, shape (n_machines,)."""
+        if self._has_pairs and self.C_unit != "none":
+            rows = [np.isin(codes, pair) for pair in pairs_of(len(self.classes_))]
+            return np.array([unit_of_c(self.C_unit, self.machine_kernels_[0], X[own]) for own in rows])
+        units = {kernel: unit_of_c(self.C_unit, kernel, X) for kernel in dict.fromkeys(self.machine_kernels_)}
+        return np.array([units[kernel] for kernel in self.machine_kernels_])
+
+    def _machines(self, sets: list[TrainingSet], codes: Codes, bounds: Array) -> OneVsRest:
         settings: dict[str, Any] = {
             "tolerance": self.tolerance,
             "solver": self.solver,
@@ -277,10 +292,10 @@ class SVM(KernelMachine):
     def _kernels_asked_for(self) -> list[Kernel]:
         return [*map(_as_kernel, [self.kernel, *(self.class_kernels or {}).values()])]
 
-    def _decided(self, values: Array, tie_width: float) -> Codes:
-        decide = votes if self._has_pairs else predict_codes
-        codes: Codes = decide(values, self.class_counts_, tie_width)
-        return codes
+    def _decided(self, values: Array) -> Codes:
+        if self._has_pairs:  # whose scores are never multiplied
+            return votes(values, self.class_counts_, TIE_TOLERANCES * self.tolerance)
+        return super()._decided(values)
 
 
 def _as_kernel(kernel: str | Kernel) -> Kernel:

@@ -1,4 +1,4 @@
-"""What fitted machines on kernels have in common: how they predict."""
+"""What fitted machines on kernels have in common: their scores, and the gradients of these."""
 
 from __future__ import annotations
 
@@ -6,28 +6,23 @@ from abc import abstractmethod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from fsvm_cli.svm.one_vs_rest import TIE_TOLERANCES, predict_codes
+from fsvm_cli.svm.binary_machines import BinaryMachines
+from fsvm_cli.svm.one_vs_rest import TIE_TOLERANCES
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-    from sklearn.utils import Tags
-
     from fsvm_cli.svm.kernels.base import Kernel
-    from fsvm_cli.svm.labels import Codes
     from fsvm_cli.svm.solvers.dual import Array
 
 
-class KernelMachine(ClassifierMixin, BaseEstimator):
+class KernelMachine(BinaryMachines):
     """A classifier whose scores are expansions of kernels over support vectors; `fit` is for its subclasses.
 
     Attributes
     ----------
-    classes_ : (n_classes,) array
-    class_counts_ : (n_classes,) array
-        Training samples of each class, which decide ties.
+    classes_, class_counts_
+        As of `BinaryMachines`.
     support_vectors_ : (n_support, n_features) array or matrix
     dual_coef_ : (n_machines, n_support) array
     intercept_, output_factors_ : (n_machines,) array
@@ -36,18 +31,6 @@ class KernelMachine(ClassifierMixin, BaseEstimator):
     """
 
     tolerance: float
-
-    def decision_function(self, X: Any) -> Array:
-        """Return the scaled scores: (n,) for two classes, positive for `classes_[1]`; else (n, n_machines)."""
-        values = self._decision_values(X)
-        return values[0] if len(self.classes_) == 2 else values.T
-
-    def predict(self, X: Any) -> npt.NDArray[Any]:
-        """Return the class labels, shape (n,); ties by the rule of `fsvm_cli.svm.predict_codes`."""
-        values = self._decision_values(X)
-        tie_width = TIE_TOLERANCES * self.tolerance * float(self.output_factors_.max())
-        labels: npt.NDArray[Any] = self.classes_[self._decided(values, tie_width)]
-        return labels
 
     def input_gradient(self, X: Any) -> Array:
         """Return the gradient of each machine's unscaled score at each row, shape (n_machines, n, n_features)."""
@@ -69,12 +52,7 @@ class KernelMachine(ClassifierMixin, BaseEstimator):
     def _kernels_asked_for(self) -> list[Kernel]:
         """List the kernels that the parameters name."""
 
-    def _decided(self, values: Array, tie_width: float) -> Codes:
-        """Choose the class of each sample by the scores of machines of one class against the rest."""
-        return predict_codes(values, self.class_counts_, tie_width)
-
     def _decision_values(self, X: Any) -> Array:
-        X = self._evaluation_samples(X)
         values = np.empty((len(self.dual_coef_), X.shape[0]))
         for kernel in dict.fromkeys(self.machine_kernels_):
             own = [m for m, of_machine in enumerate(self.machine_kernels_) if of_machine == kernel]
@@ -83,17 +61,9 @@ class KernelMachine(ClassifierMixin, BaseEstimator):
         scaled: Array = values * self.output_factors_[:, None]
         return scaled
 
-    def _evaluation_samples(self, X: Any) -> Any:
-        check_is_fitted(self)
-        return self._validated_rows(X)
-
-    def _validated_rows(self, X: Any) -> Any:
-        return validate_data(self, X, dtype=np.float64, accept_sparse=self._sparse_formats(), reset=False)
+    def _tie_widths(self) -> Array:
+        widths: Array = TIE_TOLERANCES * self.tolerance * self.output_factors_
+        return widths
 
     def _sparse_formats(self) -> str | bool:
         return "csr" if all(kernel.accepts_sparse for kernel in self._kernels_asked_for()) else False
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = self._sparse_formats() == "csr"
-        return tags

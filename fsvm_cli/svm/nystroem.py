@@ -16,7 +16,6 @@ from fsvm_cli.svm.one_vs_rest import fit_one_vs_rest
 from fsvm_cli.svm.threads import one_blas_thread
 from fsvm_cli.svm.training_set import LinearTrainingSet
 from fsvm_cli.svm.weights import weights_of
-from fsvm_cli.validation import validated
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -153,10 +152,7 @@ class NystroemSVM(KernelMachine):
         ConvergenceError
             If a machine misses its gap and `on_failure` is "raise".
         """
-        X, y = validated(self, X, y, accept_sparse=self._sparse_formats())
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        if len(self.classes_) < 2:
-            raise ValueError(f"y holds {len(self.classes_)} class only; a machine needs at least two classes")
+        X, codes = self._to_learn(X, y)
         if self.n_landmarks < 1:
             raise ValueError(f"n_landmarks must be at least 1, not {self.n_landmarks}")
         kernel = kernel_for(self.kernel, X, theta=self.theta, degree=self.degree)

@@ -39,8 +39,8 @@ def fit_one_vs_one(
     training : TrainingSet
     codes : (n,) array of int
         Class codes; every class is there.
-    C : float or (n,) array
-        Upper bounds, as in `DualProblem`.
+    C : float, (n,) array or (n_pairs, n) array
+        Upper bounds, as in `DualProblem`; of all machines, or of each.
     n_classes : int
         >= 3.
     tolerance, solver, on_failure
@@ -52,14 +52,14 @@ def fit_one_vs_one(
         With a row for each pair; coefficients are 0 for samples of other classes.
     """
     _, counts = machine_labels(codes, n_classes)
-    bounds = np.broadcast_to(np.asarray(C, dtype=np.float64), codes.shape)
     pairs = pairs_of(n_classes)
+    bounds = np.broadcast_to(np.asarray(C, dtype=np.float64), (len(pairs), len(codes)))
     coefficients, bias = np.zeros((len(pairs), len(codes))), np.zeros(len(pairs))
     solutions = []
     for m, (first, second) in enumerate(pairs):
         rows = np.flatnonzero((codes == first) | (codes == second))
         y = np.where(codes[rows] == first, 1.0, -1.0)
-        found = training.train(y, bounds[rows], Settings(tolerance, solver, on_failure), rows)
+        found = training.train(y, bounds[m, rows], Settings(tolerance, solver, on_failure), rows)
         coefficients[m, rows], bias[m] = found.alpha * y, found.bias
         solutions.append(found)
     return OneVsRest(coefficients, bias, counts, tuple(solutions))

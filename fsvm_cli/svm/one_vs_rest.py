@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -65,8 +65,8 @@ def fit_one_vs_rest(
     gram : (n, n) array, TrainingSet, or one of these for each machine
     codes : (n,) array of int
         Class codes.
-    C : float or (n,) array
-        Upper bounds, as in `DualProblem`.
+    C : float, (n,) array or (n_machines, n) array
+        Upper bounds, as in `DualProblem`; of all machines, or of each.
     n_classes : int
         >= 2; classes may be absent from `codes`.
     tolerance, solver, on_failure
@@ -86,9 +86,10 @@ def fit_one_vs_rest(
     common = GramTrainingSet(gram) if isinstance(gram, np.ndarray) else gram
     sets = [common] * len(labels) if isinstance(common, TrainingSet) else common
     settings = Settings(tolerance, solver, on_failure)
+    bounds: Any = C if np.ndim(C) == 2 else [C] * len(labels)
     for m, (own, y) in enumerate(zip(sets, labels, strict=True)):
         if (y > 0).any():
-            found = own.train(y, C, settings)
+            found = own.train(y, bounds[m], settings)
             coefficients[m], bias[m], solutions[m] = found.alpha * y, found.bias, found
     return OneVsRest(coefficients, bias, counts, tuple(solutions))
 
@@ -119,13 +120,15 @@ def output_factors(
     return 1 / known if scaling == "times-margin" else known
 
 
-def predict_codes(values: Array, class_counts: Codes, tie_width: float) -> Codes:
+def predict_codes(values: Array, class_counts: Codes, tie_width: float | Array) -> Codes:
     """Return the class of each sample from the machines' scores.
 
     The class with the largest score. Scores within `tie_width` of the largest (two classes: of zero) are a tie, and
     the tie goes to the class with most training samples, then to the smallest code. Where machines are constant, as
     on one irrelevant feature, scores agree to within what solvers leave undetermined; without the rule two correct
-    solvers would differ by whole per cents of accuracy. Hence the width is `TIE_TOLERANCES` times the tolerance.
+    solvers would differ by whole per cents of accuracy. Hence the width is `TIE_TOLERANCES` times the tolerance. Where
+    scores have been multiplied, each machine has its own width, and that of two machines is the larger one: what is
+    rounding for a machine with one kernel may be all that those with another say.
 
     Parameters
     ----------
@@ -133,20 +136,22 @@ def predict_codes(values: Array, class_counts: Codes, tie_width: float) -> Codes
         Scores; one machine decides between codes 0 and 1.
     class_counts : (n_classes,) array of int
         Training samples per class.
-    tie_width : float
+    tie_width : float or (n_machines,) array
         >= 0, in units of the scores.
 
     Returns
     -------
     (...) array of int
     """
-    counts = np.asarray(class_counts, dtype=np.int64)
+    counts, widths = np.asarray(class_counts, dtype=np.int64), np.asarray(tie_width, dtype=np.float64)
     if len(counts) == 2:
         larger = int(counts[1] > counts[0])
-        codes: Codes = np.where(np.abs(values[0]) <= tie_width, larger, np.int64(values[0] > 0))
+        codes: Codes = np.where(np.abs(values[0]) <= widths.max(), larger, np.int64(values[0] > 0))
         return codes
-    least = values.max(axis=0) - tie_width
-    winners = np.zeros(least.shape, dtype=np.int64)
+    largest = values.max(axis=0)
+    of_largest = widths[values.argmax(axis=0)] if widths.ndim else widths
+    winners = np.zeros(largest.shape, dtype=np.int64)
     for code in np.lexsort((np.arange(len(counts)), -counts))[::-1]:  # who takes precedence comes last
-        np.copyto(winners, code, where=values[code] >= least)
+        own = widths[code] if widths.ndim else widths
+        np.copyto(winners, code, where=values[code] >= largest - np.maximum(of_largest, own))
     return winners

@@ -1,23 +1,20 @@
-"""Classifiers whose binary machines are each tuned on their own: the classes they learn, and how they predict."""
+"""Classifiers whose binary machines are each tuned on their own."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fsvm_cli.magnitudes import check_magnitudes
+from fsvm_cli.svm.binary_machines import BinaryMachines
 from fsvm_cli.svm.labels import machine_labels
-from fsvm_cli.svm.one_vs_rest import TIE_TOLERANCES, predict_codes
-from fsvm_cli.validation import validated
+from fsvm_cli.svm.one_vs_rest import TIE_TOLERANCES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from fsvm_cli.svm.labels import Codes
     from fsvm_cli.svm.vectors import Array
 
 TOLERANCE = 1e-6
@@ -31,46 +28,31 @@ class BinaryMachine(Protocol):
         """Return (n,) values, positive for the class."""
 
 
-class TunedMachines(ClassifierMixin, BaseEstimator):
+class TunedMachines(BinaryMachines):
     """A classifier with a binary machine for each class, or one for two classes; `fit` is for its subclasses.
 
     Attributes
     ----------
-    classes_ : (n_classes,) array
-    class_counts_ : (n_classes,) array
-        Training samples of each class, which decide ties.
+    classes_, class_counts_
+        As of `BinaryMachines`.
     machines_ : sequence of BinaryMachine
     """
 
     machines_: Sequence[BinaryMachine]
 
-    def decision_function(self, X: Any) -> Array:
-        """Return (n,) values for two classes, positive for `classes_[1]`; else (n, n_classes)."""
-        values = self._decision_values(X)
-        return values[0] if len(self.classes_) == 2 else values.T
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class labels, shape (n,); ties by the rule of `fsvm_cli.svm.predict_codes`."""
-        codes = predict_codes(self._decision_values(X), self.class_counts_, TIE_TOLERANCES * TOLERANCE)
-        labels: NDArray[Any] = self.classes_[codes]
-        return labels
-
     def _training_set(self, X: Any, y: Any) -> tuple[Array, Array]:
         """Check what is to be learned, keep its classes, and return the samples with the labels of each machine."""
-        X, y = validated(self, X, y)
-        classes = np.unique(y)
-        if len(classes) < 2:
-            raise ValueError(f"y holds {len(classes)} class only; a machine needs at least two classes")
+        X, codes = self._to_learn(X, y)
         check_magnitudes(X, getattr(self, "feature_names_in_", None))
-        return X, self._labels(classes, y)
+        return X, self._labels(codes)
 
-    def _labels(self, classes: NDArray[Any], y: NDArray[Any]) -> Array:
-        """Keep the classes, and return the labels of each machine, shape (n_machines, n)."""
-        self.classes_ = classes
-        labels, self.class_counts_ = machine_labels(np.searchsorted(classes, y), len(classes))
+    def _labels(self, codes: Codes) -> Array:
+        """Count the classes, and return the labels of each machine, shape (n_machines, n)."""
+        labels, self.class_counts_ = machine_labels(codes, len(self.classes_))
         return labels
 
-    def _decision_values(self, X: Any) -> Array:
-        check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
+    def _decision_values(self, X: Array) -> Array:
         return np.array([machine.decision_function(X) for machine in self.machines_])
+
+    def _tie_widths(self) -> float:
+        return TIE_TOLERANCES * TOLERANCE

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fsvm_cli.memory import check_room_for_pairs
+from fsvm_cli.svm.c_unit import CUnit, unit_of_c
 from fsvm_cli.svm.kernels.additive import AdditiveKernel
 from fsvm_cli.svm.labels import Codes, machine_labels
 from fsvm_cli.svm.one_vs_rest import TIE_TOLERANCES, predict_codes
@@ -62,6 +63,7 @@ def grid_search(
     tolerance: float = 1e-6,
     ties: TieRule = "margin",
     class_weight: ClassWeight | None = None,
+    C_unit: CUnit = "none",
     jobs: int = 1,
 ) -> GridSearch:
     """Choose kernel and C by accuracy in cross-validation.
@@ -76,7 +78,7 @@ def grid_search(
     kernels : sequence of Kernel
         Candidates.
     Cs : sequence of float
-        Candidates, > 0 and finite.
+        Candidates, > 0 and finite, in units of `C_unit`.
     X : (n, d)
         Samples, dense or (inner-product kernels) CSR.
     y : (n,) array of int
@@ -95,6 +97,8 @@ def grid_search(
         What C is multiplied by for the samples of a class, and what their accuracy counts for; "balanced" is n /
         (n_classes * samples of the class), of all samples also in the folds, and the accuracy that chooses is the
         balanced one.
+    C_unit : {"none", "mean-diagonal"}
+        As of `SVM`; the unit is that of all samples also in the folds.
     jobs : int
         Threads, one kernel at a time each. The result does not depend on it.
 
@@ -121,7 +125,8 @@ def grid_search(
         return kernel.value(statistics[_shared(kernel)]) if isinstance(kernel, AdditiveKernel) else kernel.gram(X, X)
 
     def evaluate(kernel: Kernel) -> tuple[Array, Booleans, Array]:
-        return _cross_validate(gram_of(kernel), y, ascending, checked, n_classes, tolerance, weights)
+        bounds = ascending * unit_of_c(C_unit, kernel, X)
+        return _cross_validate(gram_of(kernel), y, bounds, checked, n_classes, tolerance, weights)
 
     with ThreadPoolExecutor(max_workers=jobs) as pool:
         results = list(pool.map(evaluate, kernels))

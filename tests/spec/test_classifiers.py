@@ -152,7 +152,7 @@ def test_mistakes_in_kernels_of_classes_are_named(planned: Planned, changes: dic
 def test_kernels_of_classes_need_machines_and_methods_that_have_them(planned: Planned) -> None:
     with pytest.raises(UsageError, match="the two classes of noise20 share one machine"):
         planned(classifier=MIXED | {"class_kernels": {"+1": {"kernel": "linear"}}})
-    with pytest.raises(UsageError, match="gradient-angle trains all machines with one kernel"):
+    with pytest.raises(UsageError, match="gradient-angle trains machines with one kernel for all classes"):
         planned(classifier=MIXED, rankings=[{"method": "gradient-angle"}])
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fsvm_cli.svm import DualProblem, Gaussian, fit_one_vs_rest, predict_codes, solve
+from fsvm_cli.svm import SVM, DualProblem, Gaussian, Linear, Polynomial, fit_one_vs_rest, predict_codes, solve
 
 X = np.random.default_rng(0).standard_normal((40, 3))
 GRAM = Gaussian(3.0).gram(X, X)
@@ -55,6 +55,27 @@ def test_ties_go_to_the_larger_class_then_to_the_smaller_code():
     np.testing.assert_array_equal(predict_codes(values, np.array([5, 9, 9]), 1e-5), [1, 1, 1])
     np.testing.assert_array_equal(predict_codes(values, np.array([9, 5, 7]), 1e-5), [0, 0, 2])
     np.testing.assert_array_equal(predict_codes(values, np.array([9, 5, 7]), 1e-6), [1, 0, 1])
+
+
+def test_of_machines_in_several_units_each_has_its_own_width():
+    values = np.array([[3e-6, 2e-6, 3.0], [4e-6, 5.0, 3.0 - 9e-6], [-1.0, 5.0 - 9e-6, -1.0]])
+    counts = np.array([9, 5, 7])
+    # All that the first machine says lies within the rounding of the other two.
+    np.testing.assert_array_equal(predict_codes(values, counts, np.array([1e-10, 1e-10, 1e-5])), [1, 2, 0])
+    np.testing.assert_array_equal(predict_codes(values, counts, np.array([1e-10, 1e-5, 1e-10])), [0, 2, 0])
+    np.testing.assert_array_equal(predict_codes(values, counts, np.full(3, 1e-5)), predict_codes(values, counts, 1e-5))
+    np.testing.assert_array_equal(predict_codes(values, counts, np.full(3, 1e-10)), [1, 1, 0])
+
+
+def test_a_machine_of_large_outputs_leaves_the_others_their_say():
+    # Classes 0 to 2 have a kernel of large values, so that their outputs, divided by the margin, are a millionth.
+    samples, codes = X + 3.0 * np.eye(4)[np.arange(40) % 4, :3], np.arange(40) % 4
+    large = Polynomial(1, offset=0.0, scale=1e12)
+    machine = SVM(Linear(), C=1.0, output_scaling="divided-by-margin", class_kernels=dict.fromkeys(range(3), large))
+    machine.set_params(C_unit="mean-diagonal").fit(samples, codes)
+    scores = machine.decision_function(samples)
+    assert machine.output_factors_[3] > 1e5 * machine.output_factors_[:3].max()
+    np.testing.assert_array_equal(machine.predict(samples), scores.argmax(axis=1))
 
 
 def test_ties_of_two_classes_are_scores_near_zero():

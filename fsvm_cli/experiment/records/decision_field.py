@@ -12,7 +12,6 @@ from fsvm_cli.figures import COLOURS, COLUMN_WIDTH, figure, legible
 from fsvm_cli.mistakes import Mistake
 from fsvm_cli.ranking.gradient_angle import margin_region
 from fsvm_cli.spec.machine import Machine
-from fsvm_cli.svm import SVM
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from fsvm_cli.experiment.trial import DrawnTrial
     from fsvm_cli.spec.rankings import Ranking
     from fsvm_cli.spec.schema import Config
+    from fsvm_cli.svm import SVM
 
 GRID_POINTS = 49
 MARGIN_AROUND_DATA = 0.15
@@ -64,7 +64,7 @@ class DecisionField(Record):
         machine = trial.learner(config.classifier_of(ranking))
         assert isinstance(machine, Machine), "a gradient-angle ranking has a machine"
         X, y = parts.X_train, np.where(parts.y_train == 1, 1.0, -1.0)
-        svm = SVM(machine.kernel, machine.C, machine.tolerance, machine.solver).fit(X, parts.y_train)
+        svm = machine.estimator().set_params(on_failure="raise").fit(X, parts.y_train)
         alpha = np.zeros(len(X))
         alpha[svm.support_] = np.abs(svm.dual_coef_[0])
         region = margin_region(

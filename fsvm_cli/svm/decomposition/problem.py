@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
 ROWS = 1024
 """Of a block of kernel values: 8 megabytes, so that a function of them finds them in the cache of the processor."""
-DIAGONAL_ROWS = 64
-"""Of a block of which only the diagonal is used."""
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -76,11 +74,7 @@ class KernelProblem(ImplicitProblem):
 
     @cached_property
     def _diagonal(self) -> Array:
-        values = np.empty(len(self.y))
-        for rows in _blocks(len(self.y), DIAGONAL_ROWS):
-            own = self.X[rows]
-            values[rows] = self.kernel.gram(own, own).diagonal()
-        return values
+        return self.kernel.diagonal(self.X)
 
     def largest_kernel_value(self) -> float:
         """Return the largest value on the diagonal, which bounds all others of a positive semidefinite kernel."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 
 MANY_PAIRS = 2**24
 """Pairs of samples whose matrix is not made in one piece where only sums over it are asked for: 128 megabytes."""
+
+DIAGONAL_ROWS = 64
+"""Samples at a time where only the kernel of each with itself is asked for: small blocks along the diagonal."""
 
 
 def blocks_of_pairs(n_a: int, n_b: int) -> Iterator[slice]:
@@ -102,6 +106,27 @@ class Kernel(ABC):
         ValueError
             If samples are sparse and the kernel takes dense ones only, or there is not one weight for each feature.
         """
+
+    def diagonal(self, A: Matrix, features: Features | None = None) -> Array:
+        """Return K(a_i, a_i), without the Gram matrix beside it.
+
+        Parameters
+        ----------
+        A : (n_a, d)
+            Samples, as in `gram`.
+        features : sequence or array of int, optional
+            As in `gram`.
+
+        Returns
+        -------
+        (n_a,) array
+        """
+        rows = A.tocsr() if sparse.issparse(A) else np.asarray(A, dtype=np.float64)
+        values = np.empty(rows.shape[0])
+        for start in range(0, len(values), DIAGONAL_ROWS):
+            own = rows[start : start + DIAGONAL_ROWS]
+            values[start : start + DIAGONAL_ROWS] = self.gram(own, own, features).diagonal()
+        return values
 
     def expansion(self, A: Matrix, B: Matrix, coefficients: Array, features: Features | None = None) -> Array:
         """Return sum_i coefficients_mi K(a_i, b_k): the outputs of machines, without their biases.

@@ -15,9 +15,6 @@ if TYPE_CHECKING:
     from fsvm_cli.svm.kernels.pairwise import Matrix
     from fsvm_cli.svm.vectors import Array
 
-ROWS_AT_ONCE = 64
-"""Of the diagonal of a large Gram matrix: the blocks along it are computed, and nothing beside them."""
-
 
 @dataclass(frozen=True)
 class UnitDiagonal(Kernel):
@@ -110,11 +107,7 @@ class UnitDiagonal(Kernel):
 
     def _inverse_lengths(self, samples: Matrix, features: Features | None = None) -> Array:
         """Return 1 / sqrt(K'(u, u)) of each sample; 0 where that is 0."""
-        rows = samples if hasattr(samples, "tocsr") else np.asarray(samples, dtype=np.float64)
-        squares = np.empty(rows.shape[0])
-        for start in range(0, len(squares), ROWS_AT_ONCE):
-            block = rows[start : start + ROWS_AT_ONCE]
-            squares[start : start + ROWS_AT_ONCE] = self.kernel.gram(block, block, features).diagonal()
+        squares = self.kernel.diagonal(samples, features)
         has_length = squares > 0.0
         lengths = np.sqrt(np.maximum(squares, 0.0))
         inverse: Array = np.divide(1.0, lengths, out=np.zeros_like(squares), where=has_length)

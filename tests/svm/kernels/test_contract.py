@@ -56,6 +56,7 @@ def test_gram_matrices_are_symmetric_and_those_of_two_sets_of_samples(kernel: Ke
     assert K.shape == (150, 150)
     np.testing.assert_allclose(K, K.T, rtol=1e-13, atol=1e-15)
     np.testing.assert_allclose(K, kernel.gram(A, A.copy()), rtol=1e-11, atol=1e-13)
+    np.testing.assert_allclose(kernel.diagonal(A), K.diagonal(), rtol=1e-11, atol=1e-13)
 
 
 @every_kernel
