@@ -12,7 +12,8 @@ from fsvm_cli.evaluation.metrics import confusion_matrix
 from fsvm_cli.experiment.plan import Experiment, Trial
 from fsvm_cli.experiment.ranking_request import ranking_request
 from fsvm_cli.experiment.records.decision_field import DecisionField
-from fsvm_cli.experiment.trial import DrawnTrial, draw_parts, run_trial
+from fsvm_cli.experiment.running import run_trial
+from fsvm_cli.experiment.trial import DrawnTrial, draw_parts
 from fsvm_cli.ranking.base import order_of
 from fsvm_cli.ranking.infoprop import Infoprop
 from fsvm_cli.svm import SVM, Anova, Polynomial
