@@ -28,8 +28,9 @@ DECIDED = 10.0
 """A sample is on a bound where its multiplier is so many times as far from 0 as it is from the bound."""
 FREE = 4
 """At the end no more samples are free than so many times the features, unless there is a ridge."""
-PART, PER_FEATURE = 2000, 20
-"""The samples of the part that is solved first: so many, or so many for each feature."""
+PART, PER_FEATURE, SHARE = 2000, 20, 16
+"""The samples of the part that is solved first: so many, so many for each feature, or one in so many, whichever is the
+most. Of a large part a smaller one is solved before."""
 ROUGHLY = 1e-2
 """Relative gap at which the part has told what it can."""
 WIDTH = 0.3
@@ -279,9 +280,10 @@ def solve_interior_point(problem: LinearProblem, accuracy: float, near: Near | N
 def _part_of(problem: LinearProblem) -> npt.NDArray[np.intp]:
     """Choose rows that tell roughly where the machine is, evenly from either class; all of few, all of a rare class."""
     n, d = problem.X.shape
-    size = max(PART, PER_FEATURE * d)
-    if n < 4 * size:
+    least = max(PART, PER_FEATURE * d)
+    if n < 4 * least:
         return np.arange(n)
+    size = max(least, n // SHARE)
     rows = [np.flatnonzero(problem.y == label) for label in (-1.0, 1.0)]
     evenly = [of[:: max(len(of) * 2 // size, 1)] for of in rows]
     return np.sort(np.concatenate(evenly))
