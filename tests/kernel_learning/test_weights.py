@@ -13,7 +13,6 @@ from fsvm_cli.kernel_learning.base_kernels import GramMatrices, SingleFeatures
 from fsvm_cli.kernel_learning.margin import LearnedKernel, Margin
 from fsvm_cli.kernel_learning.qcqp import learn_weights
 from fsvm_cli.kernel_learning.sdp import learn_signed_weights, whitened
-from fsvm_cli.kernel_learning.trained import Trainer
 from fsvm_cli.svm import Gaussian, InfeasibleError, Linear, Polynomial
 from fsvm_cli.svm.solvers.solve import solve
 from tests.kernel_learning import conic_oracle
@@ -138,13 +137,6 @@ def test_the_machine_has_reached_its_gap_where_no_step_leads_down_either(
     found = learn(GramMatrices.of(grams[:n_kernels], len(y)), y, margin, tolerance=1e-4)
     assert found.converged
     assert found.machine.duality_gap <= 1e-6
-
-
-def test_the_first_machine_is_rough() -> None:
-    grams, y = problem(200)
-    kernels, shares = GramMatrices.of(grams, len(y)), np.full(3, 1 / 3)
-    first, exact = (Trainer(kernels, y, MARGINS[1], 1e-6) for _ in range(2))
-    assert first.first(shares).machine.iterations < 0.8 * exact.at(shares).machine.iterations
 
 
 def test_features_need_no_matrices() -> None:
