@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fsvm_cli.svm.kernels.centred_gram import centred
-from fsvm_cli.svm.solvers.simplex import maximise_on_simplex
+from fsvm_cli.svm.solvers.simplex import Simplex
 
 if TYPE_CHECKING:
     from fsvm_cli.svm.vectors import Array
@@ -70,7 +70,7 @@ def enclosing_ball(gram: Array, *, tolerance: float = 1e-6) -> Ball:
         return Ball(np.full(n, 1.0 / n), 0.0, 0.0, converged=True)
     start = np.zeros(n)
     start[squares.argmax()] = 1.0
-    beta = maximise_on_simplex(around_mean / unit, 0.5 * squares / unit, start, VIOLATION * tolerance)
+    beta = Simplex(len(start)).maximise(around_mean / unit, 0.5 * squares / unit, start, VIOLATION * tolerance)
     to_centre = around_mean @ beta
     inner = float(beta @ to_centre)
     squared_radius = float(beta @ squares) - inner

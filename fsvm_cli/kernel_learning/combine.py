@@ -9,6 +9,7 @@ from fsvm_cli.kernel_learning.kinds import Combine
 from fsvm_cli.kernel_learning.margin import LearnedKernel
 from fsvm_cli.kernel_learning.qcqp import learn_weights
 from fsvm_cli.kernel_learning.sdp import learn_signed_weights
+from fsvm_cli.svm.solvers.solve import solve
 
 if TYPE_CHECKING:
     from fsvm_cli.kernel_learning.base_kernels import GramMatrices
@@ -54,7 +55,7 @@ def learn_kernel(
         raise ValueError("a ridge is learned by the qcqp only; give C, or combine the kernels by it")
     aligned = align(kernels, y, centre=combine == "centred-alignment")
     gram = kernels.combined(aligned.weights)
-    machine = margin.machine(gram, y, tolerance=MACHINE_TOLERANCE * tolerance, on_failure="raise")
+    machine = solve(margin.problem(gram, y), tolerance=MACHINE_TOLERANCE * tolerance)
     c = machine.alpha * y
     return LearnedKernel(
         aligned.weights,

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, get_args
-
-import numpy as np
+from typing import TYPE_CHECKING, get_args
 
 from fsvm_cli.kernel_learning.kinds import MarginKind
-from fsvm_cli.svm.solvers.dual import DualProblem, DualSolution
-from fsvm_cli.svm.solvers.solve import solve
+from fsvm_cli.svm.solvers.dual import DualProblem
 
 if TYPE_CHECKING:
+    from fsvm_cli.svm.solvers.dual import DualSolution
     from fsvm_cli.svm.vectors import Array
 
 
@@ -60,27 +58,16 @@ class Margin:
         """What is added to the diagonal of the Gram matrix, tau."""
         return 1.0 / self.C if self.kind == "2-norm" else 0.0
 
-    def machine(
-        self,
-        gram: Array,
-        y: Array,
-        *,
-        tolerance: float,
-        alpha0: Array | None = None,
-        on_failure: Literal["raise", "flag"] = "flag",
-    ) -> DualSolution:
-        """Train the machine on a Gram matrix.
+    def problem(self, gram: Array, y: Array) -> DualProblem:
+        """Return the machine's problem on a Gram matrix.
 
         Parameters
         ----------
         gram : (n, n) array
         y : (n,) array
             Labels, -1 or +1.
-        tolerance, alpha0, on_failure
-            As in `fsvm_cli.svm.solve`. Flagged, a machine without a hard margin has an infinite duality gap.
         """
-        problem = DualProblem(gram, y, self.bound, ridge=self.ridge)
-        return solve(problem, tolerance=tolerance, alpha0=alpha0, on_failure=on_failure)
+        return DualProblem(gram, y, self.bound, ridge=self.ridge)
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,5 +138,5 @@ def scaled_bound(total: float, ridge_term: float, quadratic: float, longest: flo
 
 def longest_scaling(alpha: Array, bound: float) -> float:
     """Return by how much alpha can be multiplied until an entry meets its upper bound."""
-    largest = float(np.max(alpha))
+    largest = float(alpha.max())
     return bound / largest if largest > 0.0 else math.inf

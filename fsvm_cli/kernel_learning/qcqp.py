@@ -25,7 +25,7 @@ from fsvm_cli.kernel_learning.base_kernels import WithIdentity
 from fsvm_cli.kernel_learning.expansion import Expansion
 from fsvm_cli.kernel_learning.margin import relative_gap
 from fsvm_cli.kernel_learning.trained import Trainer
-from fsvm_cli.svm.solvers.simplex import maximise_on_simplex
+from fsvm_cli.svm.solvers.simplex import Simplex
 
 if TYPE_CHECKING:
     from fsvm_cli.kernel_learning.base_kernels import BaseKernels
@@ -160,6 +160,7 @@ class _Newton:
         self.trainer = trainer
         self.has_trace = trainer.kernels.traces > 0.0
         self.reach = np.full(len(self.has_trace), REACH)
+        self.simplex = Simplex(len(self.has_trace))
 
     def step(
         self, point: Trained, expansion: Expansion, direction: Array, promised: Array, max_machines: int
@@ -191,4 +192,4 @@ class _Newton:
         # A kernel that is zero stays out: it must not look as good as one that the machine has no use for.
         linear = np.where(self.has_trace, curvature @ shares - point.slopes / unit, -1e3)
         lower = np.where(shares > NEGLIGIBLE / len(shares), (1.0 - self.reach) * shares, 0.0)
-        return maximise_on_simplex(curvature, linear, shares, VIOLATION, lower=lower) - shares
+        return self.simplex.maximise(curvature, linear, shares, VIOLATION, lower=lower) - shares

@@ -9,15 +9,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fsvm_cli.kernel_learning.margin import LearnedKernel, longest_scaling, relative_gap, scaled_bound
+from fsvm_cli.svm.solvers.engine import VIOLATION
+from fsvm_cli.svm.solvers.solve import solve
+from fsvm_cli.svm.solvers.workspace import Workspace
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from fsvm_cli.kernel_learning.base_kernels import BaseKernels
     from fsvm_cli.kernel_learning.margin import Margin
-    from fsvm_cli.svm.solvers.dual import DualSolution
+    from fsvm_cli.svm.solvers.dual import DualProblem, DualSolution
     from fsvm_cli.svm.vectors import Array
 
-FIRST_TOLERANCE = 100.0
-"""No relative gap is larger: the first machine ends where no sample is off its margin's conditions by more than .1."""
+FIRST_TOLERANCE = 1e-3 / VIOLATION
+"""No relative gap is larger: the first machine ends where no sample violates its condition by more than .001. A rougher
+one would leave equal shares where all shares are alike, as where w = 0."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,9 +36,6 @@ class Trained:
     ----------
     shares : (m,) array
         Parts of the kernels in the trace of their sum; they add up to 1.
-    gram : (n, n) array
-        The sum of the kernels on the training rows; in memory that the trainer uses again once it has trained the
-        machine after next.
     machine : DualSolution
     products : (m, n) array
         Each kernel, at unit trace, times the machine's coefficients c = alpha y.
@@ -40,14 +43,20 @@ class Trained:
         The same once more times the coefficients, c' K_i c.
     upper : float
         The machine's primal objective; infinity where it has none.
+    free : (n_free,) array of int
+        Samples whose alpha is strictly between its bounds, where the solver ended.
+    solved : (m + 1, n_free) array
+        The products, and ones, multiplied by the inverse of the free samples' Gram matrix, see
+        `Workspace.solve_on_free`.
     """
 
     shares: Array
-    gram: Array
     machine: DualSolution
     products: Array
     forms: Array
     upper: float
+    free: npt.NDArray[np.intp]
+    solved: Array
 
     @property
     def slopes(self) -> Array:
@@ -77,7 +86,8 @@ class Trainer:
         self.kernels, self.y, self.margin, self.tolerance = kernels, y, margin, tolerance
         self.units = kernels.units
         self.n_machines = 0
-        self._memory: list[Array] = []
+        self._problem: DualProblem | None = None
+        self._workspace: Workspace | None = None
 
     def first(self, shares: Array) -> Trained:
         """Train the machine on all kernels together; where it has no hard margin, there is none at all.
@@ -91,7 +101,7 @@ class Trainer:
         """
         point = self.at(shares, tolerance=None if self.margin.is_hard else FIRST_TOLERANCE)
         if math.isinf(point.upper) and self.margin.is_hard:
-            self.margin.machine(point.gram, self.y, tolerance=self.tolerance, on_failure="raise")
+            solve(self._problem_at(shares), tolerance=self.tolerance)
         return point
 
     def refined(self, point: Trained) -> Trained:
@@ -108,14 +118,18 @@ class Trainer:
     ) -> Trained:
         """Train the machine at some shares, beginning at alpha0, or at another machine's, if one is given."""
         self.n_machines += 1
-        gram = self.kernels.combined(shares * self.units, self._memory_beside(before))
+        problem = self._problem_at(shares)
+        workspace = self._workspace = self._workspace or Workspace(problem)
         if alpha0 is None and before is not None:
             alpha0 = before.machine.alpha
-        machine = self.margin.machine(gram, self.y, tolerance=tolerance or self.tolerance, alpha0=alpha0)
+        machine = solve(
+            problem, tolerance=tolerance or self.tolerance, alpha0=alpha0, on_failure="flag", workspace=workspace
+        )
         products, forms = self._products(machine.alpha)
         known = machine.duality_gap < 1.0
         upper = machine.objective / (1.0 - machine.duality_gap) if known else math.inf
-        return Trained(shares, gram, machine, products, forms, upper)
+        free, solved = workspace.solve_on_free(np.vstack([products, np.ones(len(self.y))]))
+        return Trained(shares, machine, products, forms, upper, free, solved)
 
     def lower_bound(self, alpha: Array, forms: Array | None = None) -> float:
         """Return what no shares >= 0 at all can go below: the dual objective with the kernel that is worst for alpha.
@@ -130,7 +144,7 @@ class Trainer:
         if forms is None:
             forms = self._products(alpha)[1]
         longest = longest_scaling(alpha, self.margin.bound)
-        ridge_term = self.margin.ridge * float(alpha @ alpha)
+        ridge_term = self.margin.ridge * float(alpha @ alpha) if self.margin.ridge > 0.0 else 0.0
         return scaled_bound(float(alpha.sum()), ridge_term, float(forms.max()), longest)
 
     def learned(self, best: Trained, lower: float, tolerance: float) -> LearnedKernel:
@@ -156,11 +170,11 @@ class Trainer:
         products = self.kernels.products(c) * self.units[:, None]
         return products, products @ c
 
-    def _memory_beside(self, before: Trained | None) -> Array:
-        """Return memory for a Gram matrix that is not that of a point; fresh memory would cost more than the sum."""
-        held = None if before is None else before.gram
-        for memory in self._memory:
-            if memory is not held:
-                return memory
-        self._memory.append(np.empty((len(self.y), len(self.y))))
-        return self._memory[-1]
+    def _problem_at(self, shares: Array) -> DualProblem:
+        """Return the problem at some shares, in the memory of the one before; what all have is checked once."""
+        weights = shares * self.units
+        if self._problem is None:
+            self._problem = self.margin.problem(self.kernels.combined(weights), self.y)
+        else:
+            self.kernels.combined(weights, out=self._problem.gram)
+        return self._problem

@@ -14,6 +14,7 @@ from fsvm_cli.kernel_learning.margin import LearnedKernel, Margin
 from fsvm_cli.kernel_learning.qcqp import learn_weights
 from fsvm_cli.kernel_learning.sdp import learn_signed_weights, whitened
 from fsvm_cli.svm import Gaussian, InfeasibleError, Linear, Polynomial
+from fsvm_cli.svm.solvers.solve import solve
 from tests.kernel_learning import conic_oracle
 from tests.kernel_learning.conic_oracle import unit_diagonal
 
@@ -39,7 +40,7 @@ def machine_value(grams: list[np.ndarray], y: np.ndarray, margin: Margin, weight
     """Twice the machine's objective at some weights; infinite where there is no machine."""
     n = len(y)
     gram = np.tensordot(weights, np.array(grams)[:, :n, :n], 1)
-    found = margin.machine(gram, y, tolerance=1e-8)
+    found = solve(margin.problem(gram, y), tolerance=1e-8, on_failure="flag")
     return 2.0 * found.objective if found.converged else np.inf
 
 

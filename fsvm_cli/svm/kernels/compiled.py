@@ -139,7 +139,9 @@ def add_feature(  # noqa: PLR0917
     for i in range(train.size):
         first = i if mirrored else 0
         add_terms(form, square[i, first:], train[i], train[first:], weight, scratch)
-        add_terms(form, cross[i], train[i], test, weight, scratch)
+    if cross.shape[1] > 0:
+        for i in range(train.size):
+            add_terms(form, cross[i], train[i], test, weight, scratch)
 
 
 @njit(**COMPILED)

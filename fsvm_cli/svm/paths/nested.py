@@ -21,6 +21,7 @@ from fsvm_cli.svm.solvers.solve import check_options, solve
 if TYPE_CHECKING:
     from fsvm_cli.svm.kernels.base import Kernel
     from fsvm_cli.svm.kernels.pairwise import Matrix
+    from fsvm_cli.svm.paths.state import Path, Scratch
     from fsvm_cli.svm.solvers.dual import Array, Solver
 
 Features = npt.NDArray[np.intp]
@@ -191,31 +192,35 @@ def _follow_all(setting: _Setting, orders: Features, sizes: tuple[int, ...]) -> 
     ascending = sorted(set(sizes))
     distinct, d = np.array(ascending), orders.shape[1]
     n_partial = len(distinct) - (ascending[-1] == d)
+    n_samples = setting.X_train.shape[0], setting.X_test.shape[0]
+    path, scratch = make_path(setting.additive_kernel.form, *n_samples, len(setting.labels))
     parts = []
     if n_partial:
-        parts.append(_follow(setting, orders, distinct[:n_partial]))
+        parts.append(_follow(setting, orders, distinct[:n_partial], path, scratch))
     if n_partial < len(distinct):
-        whole = _follow(setting, np.sort(orders[:1]), distinct[n_partial:])
+        whole = _follow(setting, np.sort(orders[:1]), distinct[n_partial:], path, scratch)
         parts.append(whole.part(np.zeros(len(orders), dtype=np.intp)))
     records = Records(*(np.concatenate(arrays, axis=1) for arrays in zip(*parts, strict=True)))
     return records if ascending == list(sizes) else records.part((slice(None), np.searchsorted(distinct, sizes)))
 
 
-def _follow(setting: _Setting, orders: Features, sizes: npt.NDArray[np.intp]) -> Records:
+def _follow(setting: _Setting, orders: Features, sizes: npt.NDArray[np.intp], path: Path, scratch: Scratch) -> Records:
     """Fit and evaluate the machines on the first features of each order, for ascending sizes."""
     added = np.diff(sizes, prepend=0)
-    one_by_one = added.max() <= FEW and not sparse.issparse(setting.X_train)
-    return _follow_by_features(setting, orders, added) if one_by_one else _follow_by_matrices(setting, orders, sizes)
+    if added.max() <= FEW and not sparse.issparse(setting.X_train):
+        return _follow_by_features(setting, orders, added, path, scratch)
+    return _follow_by_matrices(setting, orders, sizes, path, scratch)
 
 
-def _follow_by_features(setting: _Setting, orders: Features, added: npt.NDArray[np.intp]) -> Records:
+def _follow_by_features(
+    setting: _Setting, orders: Features, added: npt.NDArray[np.intp], path: Path, scratch: Scratch
+) -> Records:
     """Let features enter one by one, in compiled code."""
     kernel, d = setting.additive_kernel, orders.shape[1]
     records = setting.empty_records(len(orders), len(added))
     weights = kernel.feature_weights(d)
     weights = np.ones(d) if weights is None else weights
     train, test = (np.ascontiguousarray(X.T, dtype=np.float64) for X in (setting.X_train, setting.X_test))
-    path, scratch = make_path(kernel.form, train.shape[1], test.shape[1], len(setting.labels))
     for o, order in enumerate(orders):
         restart(path, setting.labels)
         entering = Entering(train=train, test=test, weights=weights, order=order, added=added)
@@ -223,11 +228,12 @@ def _follow_by_features(setting: _Setting, orders: Features, added: npt.NDArray[
     return records
 
 
-def _follow_by_matrices(setting: _Setting, orders: Features, sizes: npt.NDArray[np.intp]) -> Records:
+def _follow_by_matrices(
+    setting: _Setting, orders: Features, sizes: npt.NDArray[np.intp], path: Path, scratch: Scratch
+) -> Records:
     """Let the features between two sizes enter together: a matrix product, which sparse samples have, too."""
     kernel, X_train, X_test = setting.additive_kernel, setting.X_train, setting.X_test
     records = setting.empty_records(len(orders), len(sizes))
-    path, scratch = make_path(kernel.form, X_train.shape[0], X_test.shape[0], len(setting.labels))
     for o, order in enumerate(orders):
         path.coefficients[:] = 0.0
         for s, (entered, size) in enumerate(pairwise([0, *sizes.tolist()])):

@@ -7,8 +7,8 @@ from numba import njit
 
 from fsvm_cli.svm.solvers.factor import Factor, append, rebuild, remove, solve_two
 from fsvm_cli.svm.solvers.pair_steps import Box, move, pair_step, set_coefficient, violating_extremes
-from fsvm_cli.svm.solvers.residuals import refresh_bounded
-from fsvm_cli.svm.vectors import COMPILED, EPSILON, INLINED, REASSOCIATE, Array, add_scaled, total
+from fsvm_cli.svm.solvers.residuals import refresh_bounded, subtract_members
+from fsvm_cli.svm.vectors import COMPILED, EPSILON, INLINED, REASSOCIATE, Array, total
 
 CURVATURE_FLOOR = 1e-12
 """Pairs are treated as having at least this part of the largest diagonal entry as curvature."""
@@ -173,9 +173,8 @@ def newton_steps(K: Array, box: Box, factor: Factor) -> int:
             break
         remove(factor, blocking)
     for a in range(m):
-        moved = box.c[started[a]] - before[a]
-        if moved != 0.0:
-            add_scaled(box.r, K[started[a]], -moved)
+        before[a] = box.c[started[a]] - before[a]
+    subtract_members(box.r, K, before, started, m)
     return steps
 
 

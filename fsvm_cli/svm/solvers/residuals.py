@@ -13,6 +13,9 @@ from numba import njit
 from fsvm_cli.svm.vectors import COMPILED, EPSILON, IN_ORDER, UNFUSED, Array, add_scaled, overwrite
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
     from fsvm_cli.svm.solvers.pair_steps import Box
 
 SPLITTER = 2.0**27 + 1.0
@@ -35,7 +38,7 @@ def subtract_rows(r: Array, K: Array, c: Array) -> None:
         k = next_nonzero(c, j + 1)
         m = next_nonzero(c, k + 1)
         if m < c.size:
-            subtract_four(r, K, c, i, j, k, m)
+            subtract_four(r, K[i], K[j], K[k], K[m], c[i], c[j], c[k], c[m])
             i = next_nonzero(c, m + 1)
         else:
             add_scaled(r, K[i], -c[i])
@@ -51,14 +54,35 @@ def next_nonzero(values: Array, start: int) -> int:
     return i
 
 
+@njit(**COMPILED)
+def subtract_members(r: Array, K: Array, factors: Array, members: npt.NDArray[np.int64], size: int) -> None:
+    """Subtract the rows of the first `size` members times their factors, in this order."""
+    a = 0
+    while a + 4 <= size:
+        i, j, k, m = members[a], members[a + 1], members[a + 2], members[a + 3]
+        subtract_four(r, K[i], K[j], K[k], K[m], factors[a], factors[a + 1], factors[a + 2], factors[a + 3])
+        a += 4
+    while a < size:
+        add_scaled(r, K[members[a]], -factors[a])
+        a += 1
+
+
 @njit(**COMPILED, fastmath=IN_ORDER)
-def subtract_four(r: Array, K: Array, c: Array, i: int, j: int, k: int, m: int) -> None:  # noqa: PLR0917
-    """Subtract the rows i, j, k, m times their coefficients, in this order.
+def subtract_four(  # noqa: PLR0917
+    r: Array,
+    row_i: Array,
+    row_j: Array,
+    row_k: Array,
+    row_m: Array,
+    c_i: float,
+    c_j: float,
+    c_k: float,
+    c_m: float,
+) -> None:
+    """Subtract four rows times their coefficients, in this order.
 
     Four rows a pass, since reading and writing r takes most of the time.
     """
-    row_i, row_j, row_k, row_m = K[i], K[j], K[k], K[m]
-    c_i, c_j, c_k, c_m = c[i], c[j], c[k], c[m]
     for t in range(r.size):
         r[t] = (((r[t] - c_i * row_i[t]) - c_j * row_j[t]) - c_k * row_k[t]) - c_m * row_m[t]
 

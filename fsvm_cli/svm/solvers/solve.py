@@ -18,10 +18,9 @@ from fsvm_cli.svm.solvers.dual import (
     SolverName,
     StoppedLibsvm,
 )
-from fsvm_cli.svm.solvers.engine import STEPS_PER_SAMPLE, make_scratch, maximise_certified
 from fsvm_cli.svm.solvers.interior_point import solve_interior_point
 from fsvm_cli.svm.solvers.libsvm import solve_libsvm
-from fsvm_cli.svm.solvers.residuals import refresh
+from fsvm_cli.svm.solvers.workspace import Workspace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,6 +50,7 @@ def solve(
     solver: Solver = "auto",
     alpha0: Array | None = None,
     on_failure: Literal["raise", "flag"] = "raise",
+    workspace: Workspace | None = None,
 ) -> DualSolution:
     """Solve a dual problem to a relative duality gap.
 
@@ -68,6 +68,8 @@ def solve(
         A feasible point where "smo" begins.
     on_failure : {"raise", "flag"}
         What to do when the gap is not reached: raise, or return the best point with `converged` False.
+    workspace : Workspace, optional
+        Memory that earlier problems of the same size have used; it holds what "smo" has left.
 
     Returns
     -------
@@ -91,7 +93,7 @@ def solve(
     start = np.zeros(len(problem.y)) if alpha0 is None else _checked_start(problem, alpha0)
     best: DualSolution | None = None
     steps = 0
-    for candidate in _candidates(problem, tolerance, solver, start):
+    for candidate in _candidates(problem, tolerance, solver, start, workspace):
         steps += candidate.steps
         solution = _certified(problem, candidate, steps, tolerance)
         if candidate.infeasible:
@@ -122,7 +124,9 @@ def check_options(tolerance: float, solver: Solver) -> None:
         raise ValueError(f"solver must be one of {', '.join(get_args(SolverName))}, not {solver!r}")
 
 
-def _candidates(problem: DualProblem, tolerance: float, solver: SolverName, start: Array) -> Iterator[_Candidate]:
+def _candidates(
+    problem: DualProblem, tolerance: float, solver: SolverName, start: Array, workspace: Workspace | None
+) -> Iterator[_Candidate]:
     """Yield ever better points, cheapest first."""
     if solver == "libsvm":
         for violation in LIBSVM_VIOLATIONS:
@@ -130,11 +134,11 @@ def _candidates(problem: DualProblem, tolerance: float, solver: SolverName, star
             yield _Candidate(alpha, steps, "libsvm")
         return
     if solver in {"auto", "smo"}:
-        yield _run_engine(problem, start, tolerance, "smo")
+        yield _run_engine(problem, start, tolerance, "smo", workspace)
     if solver in {"auto", "interior-point"}:
         alpha, steps = solve_interior_point(problem)
         start = balanced(problem, alpha)
-        finish = _run_engine(problem, start, tolerance, "interior-point")
+        finish = _run_engine(problem, start, tolerance, "interior-point", workspace)
         yield finish._replace(steps=steps + finish.steps)
         # The finish measures by the largest kernel value; where others are 1e12 times smaller it may lose the optimum.
         yield _Candidate(start, 0, "interior-point")
@@ -154,33 +158,17 @@ def balanced(problem: BinaryProblem, alpha: Array) -> Array:
     return np.clip(rounded, 0.0, problem.C)
 
 
-def _run_engine(problem: DualProblem, start: Array, tolerance: float, name: str) -> _Candidate:
-    """Run the compiled solver.
-
-    A machine without bias gets an artificial sample, with a zero row in the Gram matrix, label 0 and no bounds: its
-    coefficient makes the sum zero whatever the others are, and its residual, 0, is the bias.
-    """
-    n = len(problem.y)
-    size = n if problem.equality else n + 1
-    K, y = problem.gram, problem.y
-    if problem.ridge > 0.0 or not problem.equality:
-        K = np.zeros((size, size))
-        K[:n, :n] = problem.gram
-        K.flat[: n * size : size + 1] += problem.ridge
-        y = np.zeros(size)
-        y[:n] = problem.y
-    box, factor = make_scratch(size)
-    box.lower[:], box.upper[:] = -np.inf, np.inf
-    box.lower[:n], box.upper[:n] = np.where(y[:n] > 0, 0.0, -problem.C), np.where(y[:n] > 0, problem.C, 0.0)
-    box.c[:n] = start * problem.y
-    if not problem.equality:
-        box.c[n] = -box.c[:n].sum()
-    refresh(K, y, box)
-    status, steps, bias, gap = maximise_certified(K, y, box, factor, tolerance, STEPS_PER_SAMPLE * size)
-    alpha = np.abs(box.c[:n])
+def _run_engine(
+    problem: DualProblem, start: Array, tolerance: float, name: str, workspace: Workspace | None
+) -> _Candidate:
+    """Run the compiled solver."""
+    workspace = workspace or Workspace(problem)
+    status, steps, bias, gap = workspace.maximise(problem, start, tolerance)
+    coefficients, residuals = (values[: len(problem.y)] for values in (workspace.box.c, workspace.box.r))
+    alpha = np.abs(coefficients)
     if problem.ridge > 0.0:  # a ridge allows a smaller loss, and so a smaller gap
         return _Candidate(alpha, steps, name, status == INFEASIBLE)
-    objective = 0.5 * float(box.c[:n] @ (problem.y + box.r[:n]))
+    objective = 0.5 * float(coefficients @ (problem.y + residuals))
     return _Candidate(alpha, steps, name, status == INFEASIBLE, (bias, gap, objective))
 
 

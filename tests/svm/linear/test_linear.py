@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from fsvm_cli.svm import SVM, ConvergenceError, DualProblem, Gaussian, InfeasibleError, Linear, duality_gap, solve
 from fsvm_cli.svm.linear.band import optimise_in_band
-from fsvm_cli.svm.linear.interior_point import solve_interior_point
+from fsvm_cli.svm.linear.interior_point import _Barrier, _NormalMatrix, solve_interior_point
 from fsvm_cli.svm.linear.problem import LinearProblem
 from fsvm_cli.svm.linear.solve import solve_linear
 from fsvm_cli.svm.solvers.working_set import optimise_by_working_sets
@@ -301,3 +301,40 @@ def test_other_kernels_have_no_feature_space_here():
         SVM(Gaussian(1.0), solver="feature-space").fit(X, y)
     with pytest.raises(ValueError, match="takes samples, not their Gram matrix"):
         solve(DualProblem(X @ X.T, y, 1.0), solver="feature-space")
+
+
+@pytest.mark.parametrize("equality", [True, False])
+def test_normal_equations_are_solved_in_blocks_as_by_plain_numpy(equality: bool) -> None:
+    X, y = two_classes(2500, 3)
+    X += 100.0
+    T = np.random.default_rng(1).uniform(0.1, 2.0, len(X))
+    right, balance = np.array([1.0, -2.0, 0.5]), 0.7 if equality else 0.0
+    w, b = _NormalMatrix(LinearProblem(X, y, 1.0, equality), T).solve(right, balance)
+    bordered = np.column_stack([X, np.ones(len(X))])[:, : 4 if equality else 3]
+    identity = np.diag([1.0, 1.0, 1.0, 0.0])[: bordered.shape[1], : bordered.shape[1]]
+    known = np.append(right, balance)[: bordered.shape[1]]
+    expected = np.linalg.solve(identity + (bordered.T * T) @ bordered, known)
+    np.testing.assert_allclose(np.append(w, b)[: len(expected)], expected, rtol=1e-7)
+    assert equality or b == 0.0
+
+
+@pytest.mark.parametrize("C", [0.01, 1.0, np.inf])
+def test_the_first_point_about_gives_the_machine_that_it_is_put_around(C: float) -> None:
+    X, y = two_classes(4000, 10)
+    barrier = _Barrier(LinearProblem(X, y, C), None)
+    w, b, largest = solve_interior_point(LinearProblem(X[:500], y[:500], 1.0), 1e-2).w, 0.1, 1.0
+    reach = np.full(len(y), min(C, 2.0 * largest))
+    slack = 1.0 - y * (X @ w + b)
+    put = reach / (1.0 + np.exp(-3.0 * slack))
+    moved = barrier._giving(w, put, reach)
+    assert ((moved > 0.0) & (moved < reach)).all()
+    misses = [np.append((y * alpha) @ X - w, y @ alpha) for alpha in (put, moved)]
+    assert np.linalg.norm(misses[1]) < 0.5 * np.linalg.norm(misses[0])
+
+
+def test_a_first_point_that_gives_its_machine_saves_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = two_classes(9000, 30)
+    problem = LinearProblem(X, y, 0.01)
+    found = solve_interior_point(problem, 1e-3).steps
+    monkeypatch.setattr(_Barrier, "_giving", lambda _self, _w, alpha, _reach: alpha)
+    assert found < solve_interior_point(problem, 1e-3).steps

@@ -21,8 +21,17 @@ from fsvm_cli.svm.solvers.active_set import (
 )
 from fsvm_cli.svm.solvers.conclusion import compiled_bias, compiled_gaps
 from fsvm_cli.svm.solvers.engine import make_scratch
-from fsvm_cli.svm.solvers.pair_steps import move, pair_gains, pair_step, set_coefficient, violating_extremes
-from fsvm_cli.svm.solvers.residuals import refresh, refresh_bounded
+from fsvm_cli.svm.solvers.pair_steps import (
+    BLOCK,
+    first_equal,
+    first_in_up,
+    move,
+    pair_gains,
+    pair_step,
+    set_coefficient,
+    violating_extremes,
+)
+from fsvm_cli.svm.solvers.residuals import refresh, refresh_bounded, subtract_members
 
 
 def task(n: int, seed: int, C: float = 2.0):
@@ -53,6 +62,28 @@ def test_refresh_and_begin_compute_residuals_and_open_sides():
     highest, lowest = violating_extremes(box.r, box.up, box.low)
     assert highest == box.r[box.c < box.upper].max()
     assert lowest == box.r[box.c > box.lower].min()
+
+
+@pytest.mark.parametrize("n", [1, BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK + 5])
+def test_the_first_of_equals_is_found_in_whatever_block_it_is(n):
+    for target in range(n):
+        values = np.zeros(n)
+        values[target:] = 2.0
+        up = np.zeros(n)
+        assert first_equal(values, 2.0) == target
+        assert first_in_up(values, up, 2.0) == target
+        up[target] = -np.inf
+        assert first_in_up(values, up, 2.0) == min(target + 1, n - 1)
+    assert first_equal(np.full(n, np.nan), np.nan) == n - 1
+    assert first_in_up(np.full(n, np.nan), np.zeros(n), np.nan) == n - 1
+
+
+@pytest.mark.parametrize("size", [0, 1, 3, 4, 9])
+def test_members_rows_are_subtracted(size):
+    K, y, _, _, rng = task(30, 4)
+    members, factors, r = rng.permutation(30), rng.standard_normal(30), y.copy()
+    subtract_members(r, K, factors, members, size)
+    np.testing.assert_allclose(r, y - factors[:size] @ K[members[:size]], atol=1e-13)
 
 
 @pytest.mark.parametrize("n_support", [0, 1, 2, 7, 30])

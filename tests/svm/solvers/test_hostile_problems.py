@@ -127,7 +127,7 @@ def test_a_fit_that_doubles_do_not_allow_names_the_number_that_is_too_large(size
 
 
 def test_a_fit_that_lacks_steps_only_blames_no_number(monkeypatch):
-    monkeypatch.setattr("fsvm_cli.svm.solvers.solve.STEPS_PER_SAMPLE", 0)
+    monkeypatch.setattr("fsvm_cli.svm.solvers.workspace.STEPS_PER_SAMPLE", 0)
     problem = DualProblem(np.eye(4), [1.0, -1.0, 1.0, -1.0], 1.0)
     with pytest.raises(ConvergenceError, match=r"above the tolerance of 1\.0e-06$"):
         solve(problem, solver="smo")
