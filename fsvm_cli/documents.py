@@ -7,6 +7,7 @@ aliases nor nesting can cost more memory than a person's document needs.
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 from collections.abc import Mapping
@@ -34,6 +35,7 @@ MAX_NODES = 20_000
 MAX_DEPTH = 32
 LONGEST_NUMBER = 4096
 """Bits of an integer, some 1,200 digits; Python writes none that is much longer."""
+DOCUMENTS_AT_HAND = 256
 YAML_TAG = "tag:yaml.org,2002:"
 SCALAR_TAGS = {f"{YAML_TAG}{name}" for name in ("str", "int", "float", "bool", "null")}
 
@@ -161,8 +163,12 @@ def read_document(path: Path) -> Document:
     return parse_document(text, str(path))
 
 
+@functools.lru_cache(maxsize=DOCUMENTS_AT_HAND)
 def parse_document(text: str, name: str) -> Document:
     """Parse one YAML document; `name` stands in its errors.
+
+    Several experiments of one run name the same card, or extend the same config: what was parsed is kept, and nobody
+    may change it.
 
     Raises
     ------

@@ -21,7 +21,7 @@ from fsvm_cli.errors import UsageError
 from fsvm_cli.extraction.registry import extraction_methods
 from fsvm_cli.ranking.registry import ranking_methods
 from fsvm_cli.sources import source_digests
-from tests.helpers.calling import CHECKOUT
+from tests.helpers.calling import AS_SVG, CHECKOUT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -75,7 +75,8 @@ def test_the_example_is_used_like_any_other_method(installed: Path, tmp_path: Pa
     table = tmp_path / "mine.csv"
     table.write_text("a,b,kind\n" + "".join(f"{row % 2 + row / 50},{row % 3},{'xy'[row % 2]}\n" for row in range(30)))
     # Keys hold what the method's file does: an edit shows in what is planned.
-    run = ["run", str(EXAMPLE / "median-separation.yaml"), "--splits", "2", "--jobs", "1", "--out", str(tmp_path)]
+    config = str(EXAMPLE / "median-separation.yaml")
+    run = ["run", config, "--splits", "2", "--jobs", "1", *AS_SVG, "--out", str(tmp_path)]
     steps = [
         ["methods"],
         ["datasets", "list"],

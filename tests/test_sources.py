@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import importlib
 import itertools
 import os
@@ -21,7 +22,7 @@ from fsvm_cli.sources import NOT_COUNTED, source_digests
 from tests.helpers.calling import CHECKOUT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 METHOD = '''"""Of a person's own."""
 
@@ -50,6 +51,15 @@ FILES = {
     "unused": "class Unused: ...\n",
 }
 NUMBERS = itertools.count()
+
+
+@pytest.fixture(autouse=True, scope="module")
+def notebook(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Leave the user's own alone."""
+    path = tmp_path_factory.mktemp("sources") / "notebook.json"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sources, "_notebook", functools.cache(lambda: sources._Notebook(path)))
+        yield path
 
 
 @pytest.fixture
@@ -110,6 +120,35 @@ def test_what_a_module_calls_has_a_hash_of_its_own(digests: Callable[..., dict[s
 )
 def test_another_wording_has_the_same_hash(digests: Callable[..., dict[str, str]], text: str | bytes) -> None:
     assert digests(method=text) == digests()
+
+
+def as_another_process(monkeypatch: pytest.MonkeyPatch, path: Path) -> None:
+    sources._read.cache_clear()
+    monkeypatch.setattr(sources, "_notebook", functools.cache(lambda: sources._Notebook(path)))
+
+
+def test_a_text_that_was_parsed_is_not_parsed_again(monkeypatch: pytest.MonkeyPatch, notebook: Path) -> None:
+    found = source_digests(TRIAL)
+    assert notebook.exists()
+    as_another_process(monkeypatch, notebook)
+    monkeypatch.setattr(ast, "parse", None)
+    assert source_digests(TRIAL) == found
+
+
+@pytest.mark.parametrize("damage", [b"", b"[]", b"{", b'{"a": 3}', b'{"a": ["x", [[1]]]}', b"\xff"])
+def test_where_nothing_that_was_found_can_be_read_or_kept_all_is_parsed_anew(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, damage: bytes
+) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "alone.py").write_text("x = 1\n")
+    found = []
+    for path in (tmp_path / "damaged.json", tmp_path / "alone.py" / "a-file-is-no-folder.json"):
+        if path.parent.is_dir():
+            path.write_bytes(damage)
+        as_another_process(monkeypatch, path)
+        found.append(source_digests("alone"))
+    assert found[0] == found[1]
+    assert len(found[0]) == 1
 
 
 def test_a_module_without_its_source_is_known_by_its_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -106,7 +106,7 @@ def test_a_mirror_that_is_a_folder_is_read_in_place(
 
 def zipped(content: bytes, name: str = "inner/file.data") -> bytes:
     stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         archive.writestr("../escape", b"x")
         archive.writestr(name, content)
     return stream.getvalue()
@@ -114,11 +114,11 @@ def zipped(content: bytes, name: str = "inner/file.data") -> bytes:
 
 def tarred(content: bytes, name: str = "inner/file.data", kind: bytes = tarfile.REGTYPE) -> bytes:
     stream = io.BytesIO()
-    with tarfile.open(fileobj=stream, mode="w:gz") as archive:
-        for entry_name in ("../../escape", "/escape", name):
+    with tarfile.open(fileobj=stream, mode="w:gz", compresslevel=1) as archive:
+        for entry_name, within in (("../../escape", b"x"), ("/escape", b"x"), (name, content)):
             entry = tarfile.TarInfo(entry_name)
-            entry.type, entry.size, entry.linkname = kind, len(content), "/etc/passwd"
-            archive.addfile(entry, io.BytesIO(content))
+            entry.type, entry.size, entry.linkname = kind, len(within), "/etc/passwd"
+            archive.addfile(entry, io.BytesIO(within))
     return stream.getvalue()
 
 
@@ -202,7 +202,9 @@ def sent(*head: bytes, content: bytes = b"") -> Callable[[Handler], None]:
     return lambda handler: handler.wfile.write(b"\r\n".join([*head, b"", content])) and None
 
 
-BOMB = gzip.compress(bytes(20_000_000))
+MILLION_ZEROS = gzip.compress(bytes(1_000_000))
+"""What gzip unfolds one after the other where several follow each other."""
+BOMB = MILLION_ZEROS * 20
 
 
 def drawn_out(*parts: bytes, pause: float = 0.02) -> Callable[[Handler], None]:
@@ -269,7 +271,7 @@ BAD_ANSWERS: dict[str, tuple[str, bytes | Callable[[Handler], None], str]] = {
     "other tar member": ("/a.tar.gz#other", tarred(CONTENT), "holds no 'other'"),
     "link": ("/a.tar.gz#inner/file.data", tarred(b"", kind=tarfile.SYMTYPE), "holds no 'inner/file.data'"),
     "zip bomb": ("/a.zip#inner/file.data", zipped(bytes(50_000_000)), "unfolds to more than"),
-    "gzip bomb": ("/a.gz", gzip.compress(bytes(50_000_000)), "unfolds to more than"),
+    "gzip bomb": ("/a.gz", MILLION_ZEROS * 50, "unfolds to more than"),
     "no gzip": ("/a.gz", CONTENT, "damaged archive"),
     "no .Z": ("/a.Z", CONTENT, "not a file that the program 'compress' wrote"),
 }

@@ -19,7 +19,7 @@ from fsvm_cli.spec.machine import Approximation, Machine
 from fsvm_cli.spec.nystroem_machine import DISTANCE, ERROR, LANDMARKS, NystroemMachine
 from fsvm_cli.svm import Gaussian
 from fsvm_cli.svm.nystroem import NystroemSVM
-from tests.helpers.calling import fsvm_here, write_config
+from tests.helpers.calling import AS_SVG, fsvm_here, write_config
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,7 +53,7 @@ def test_tables_and_the_summary_say_that_machines_are_approximate(tmp_path: Path
     classifier = "{kernel: gaussian, theta: 2, C: 1, nystroem: {above: 10, landmarks: 8}}"
     rankings = "[{method: average-separation}, {method: gradient-angle}]"
     path = write_config(tmp_path, "mine", classifier=classifier, rankings=rankings)
-    answer = fsvm_here("run", path, "--jobs", "1", "--out", tmp_path)
+    answer = fsvm_here("run", path, "--jobs", "1", *AS_SVG, "--out", tmp_path)
     assert answer.code == 0, answer.err
     assert f"{LANDMARKS} 8, {DISTANCE} " in " ".join(answer.out.split())
     measures = read_measures(tmp_path / "mine").set_index(["ranking", "measure"])

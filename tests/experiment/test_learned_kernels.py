@@ -23,7 +23,7 @@ from fsvm_cli.runner.verify import repeat
 from fsvm_cli.spec.claims.kinds.error_count import ErrorCountClaim
 from fsvm_cli.spec.claims.kinds.measure import MeasureClaim
 from fsvm_cli.store.store import Store
-from tests.helpers.calling import fsvm_here, write_config
+from tests.helpers.calling import AS_SVG, fsvm_here, write_config
 from tests.helpers.small import run_job
 
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ def test_a_run_shows_a_dash_and_ends_well(tmp_path: Path) -> None:
         rankings="[]",
         subsets="all",
     )
-    answer = fsvm_here("run", path, "--jobs", "1", "--out", tmp_path / "out")
+    answer = fsvm_here("run", path, "--jobs", "1", *AS_SVG, "--out", tmp_path / "out")
     assert answer.code == 0, answer.err
     assert "–" in answer.out
     assert "INCOMPLETE" not in answer.out

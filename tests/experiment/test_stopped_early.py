@@ -22,7 +22,7 @@ from fsvm_cli.spec.learner import GAP
 from fsvm_cli.spec.schema import Config
 from fsvm_cli.svm.solvers.dual import DualProblem, StoppedLibsvm
 from fsvm_cli.svm.solvers.solve import solve
-from tests.helpers.calling import fsvm_here, write_config
+from tests.helpers.calling import AS_SVG, fsvm_here, write_config
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -114,7 +114,7 @@ def test_an_experiment_shows_the_path_to_the_optimum_and_its_own_claims_are_none
     )
     claim = "{kind: statement, id: doc.n1, claim: c, where: w, note: n}"
     main = write_config(tmp_path, "main", paper=paper, dataset="wine", fixed="before", expected=f"[{claim}]")
-    answer = fsvm_here("run", path, main, "--jobs", "1", "--out", tmp_path)
+    answer = fsvm_here("run", path, main, "--jobs", "1", *AS_SVG, "--out", tmp_path)
     assert answer.code == 0, answer.err
     gaps = read_measures(tmp_path / "why").query(f"measure == '{GAP}'")
     assert set(gaps["ranking"]) == {"1 steps", "10 steps"}

@@ -20,6 +20,7 @@ from fsvm_cli.ranking.registry import ranking_methods
 from tests.data.test_fuzz import READERS, Reader, damaged
 from tests.fuzz.campaign import Subject
 from tests.fuzz.documents import document_subjects
+from tests.helpers.hostile import MODEST
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -117,6 +118,7 @@ def method_subject(method: str) -> Subject:
         assignments = []
         if getattr(ranking_methods().get(method), "trains_machines", False) and rng.random() < 0.6:
             assignments = [*rng.choice(KERNELS), rng.choice(COSTS)]
+        assignments += [f"{name}={value}" for name, value in MODEST.get(method, {}).items()]
         scaling = rng.choice([*SCALINGS, "none"])
         return json.dumps({"scaling": scaling, "set": assignments, "y": y, "X": X}).encode()
 

@@ -20,6 +20,7 @@ def written_alone() -> Iterator[None]:
     Whatever is to be compared with such figures must be drawn in this process too.
     """
     from matplotlib.figure import Figure as Drawing  # noqa: PLC0415 - loaded by the first test that draws
+    from matplotlib.layout_engine import ConstrainedLayoutEngine  # noqa: PLC0415
     from matplotlib.text import Text  # noqa: PLC0415
 
     def write(drawing: Figure, stream: BinaryIO, **_: object) -> None:
@@ -28,4 +29,5 @@ def written_alone() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Drawing, "savefig", write)
+        patch.setattr(ConstrainedLayoutEngine, "execute", lambda *_: None)  # takes as long as to draw
         yield

@@ -18,7 +18,7 @@ from fsvm_cli.spec.config import load_config
 from fsvm_cli.spec.load import load_all
 from fsvm_cli.store.entry import Entry
 from fsvm_cli.store.store import FILE_NAME, Store
-from tests.helpers.calling import CHECKOUT, hashes, write_config
+from tests.helpers.calling import AS_SVG, CHECKOUT, hashes, write_config
 
 pytestmark = pytest.mark.slow
 
@@ -80,10 +80,10 @@ def test_experiments_a_file_of_ones_own_and_every_module(tmp_path: Path) -> None
     (damaged / FILE_NAME).write_bytes(b"no database at all" * 100)
     names = [module.name for module in pkgutil.walk_packages(fsvm_cli.__path__, "fsvm_cli.")]
     assert len(names) > 100
-    start_over = ("run", write_config(tmp_path, rankings="[]"), "--jobs", 1, "--out", "over", "--fresh")
+    start_over = ("run", write_config(tmp_path, rankings="[]"), "--jobs", 1, *AS_SVG, "--out", "over", "--fresh")
     commands: list[tuple[object, ...]] = [
-        ("run", "wine", "--splits", 8, "--jobs", 2, "--out", "out"),
-        ("run", "wine", "--splits", 8, "--jobs", 2, "--out", "out"),
+        ("run", "wine", "--splits", 8, "--jobs", 2, *AS_SVG, "--out", "out"),
+        ("run", "wine", "--splits", 8, "--jobs", 2, *AS_SVG, "--out", "out"),
         ("plot", "out", "--format", "svg"),
         ("verify", "out"),
         ("compare", "out"),

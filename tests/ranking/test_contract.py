@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import functools
 import inspect
 import re
 from typing import TYPE_CHECKING, Any
@@ -66,6 +68,18 @@ def build_modest(method: type[Ranker]) -> Ranker:
     return build(method, **MODEST.get(method.method, {}))
 
 
+@functools.cache
+def fitted(method: type[Ranker], n_classes: int) -> Ranker:
+    """Fit a method as it comes to the separable classes, once for all tests, which only look at it."""
+    return build(method, n_features_to_select=2).fit(*separable(n_classes))
+
+
+@functools.cache
+def fitted_modestly(method: type[Ranker]) -> Ranker:
+    """Fit a method that does less to three separable classes, once for all tests, which only look at it."""
+    return build_modest(method).fit(*separable(3))
+
+
 @parametrize_with_checks([build_modest(method) for method in METHODS])
 def test_it_is_a_scikit_learn_estimator(estimator: Any, check: Any) -> None:
     check(estimator)
@@ -83,8 +97,8 @@ def test_its_page_says_what_it_costs_and_when_to_use_it(method: type[Ranker]) ->
 @every_method
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_ranks_follow_the_scores(method: type[Ranker], n_classes: int) -> None:
-    X, y = separable(n_classes)
-    ranker = build(method, n_features_to_select=2).fit(X, y)
+    X, _ = separable(n_classes)
+    ranker = fitted(method, n_classes)
     assert ranker.scores_.shape == (6,)
     assert np.isfinite(ranker.scores_).all()
     np.testing.assert_array_equal(np.argsort(ranker.ranking_), order_of(ranker.scores_))
@@ -119,15 +133,14 @@ def test_only_what_may_be_chosen_is_the_first_largest() -> None:
 @every_supervised_method
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_the_feature_that_separates_comes_first(method: type[Ranker], n_classes: int) -> None:
-    X, y = separable(n_classes)
-    assert build(method).fit(X, y).ranking_[0] == 1
+    assert fitted(method, n_classes).ranking_[0] == 1
 
 
 @every_informed_method
 def test_scores_move_with_their_features(method: type[Ranker]) -> None:
     X, y = separable(3)
     permutation = np.array([3, 0, 5, 1, 4, 2])
-    scores = build(method).fit(X, y).scores_
+    scores = fitted(method, 3).scores_
     np.testing.assert_allclose(build(method).fit(X[:, permutation], y).scores_, scores[permutation], rtol=1e-4)
 
 
@@ -135,8 +148,7 @@ def test_scores_move_with_their_features(method: type[Ranker]) -> None:
 def test_names_of_classes_do_not_matter(method: type[Ranker]) -> None:
     X, y = separable(3)
     names = np.array(["a", "b", "c"])
-    expected = build_modest(method).fit(X, y).scores_
-    np.testing.assert_array_equal(build_modest(method).fit(X, names[y]).scores_, expected)
+    np.testing.assert_array_equal(build_modest(method).fit(X, names[y]).scores_, fitted_modestly(method).scores_)
 
 
 @every_method
@@ -156,9 +168,9 @@ def test_a_constant_feature_has_a_finite_score(method: type[Ranker], n_classes: 
 
 @every_method
 def test_fitting_again_gives_the_same_scores(method: type[Ranker]) -> None:
-    X, y = separable(3)
-    ranker = build_modest(method)
-    np.testing.assert_array_equal(ranker.fit(X, y).scores_, ranker.fit(X, y).scores_)
+    once = fitted_modestly(method)
+    again = copy.deepcopy(once).fit(*separable(3))
+    np.testing.assert_array_equal(again.scores_, once.scores_)
 
 
 @every_method
@@ -215,10 +227,10 @@ def test_diagnostics_are_tables(method: type[Ranker]) -> None:
 @every_method
 def test_a_copy_has_the_same_parameters(method: type[Ranker]) -> None:
     ranker = build(method, n_features_to_select=3)
-    copy = clone(ranker)
-    assert copy is not ranker
-    assert copy != ranker, "estimators are compared by identity"
-    assert repr(copy.get_params()) == repr(ranker.get_params())
+    copied = clone(ranker)
+    assert copied is not ranker
+    assert copied != ranker, "estimators are compared by identity"
+    assert repr(copied.get_params()) == repr(ranker.get_params())
     assert inspect.signature(method).parameters["n_features_to_select"].kind is inspect.Parameter.KEYWORD_ONLY
 
 

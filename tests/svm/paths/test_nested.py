@@ -136,7 +136,7 @@ def test_what_the_fast_solver_leaves_goes_to_the_interior_point(monkeypatch):
 
 
 def test_fits_that_miss_their_gap_are_flagged(monkeypatch):
-    monkeypatch.setattr(libsvm, "MAX_ITERATIONS", 1000)
+    monkeypatch.setattr(libsvm.solve_libsvm, "__defaults__", (1000,))
     found = curves(Linear(), sizes=(1, 2), solver="libsvm", tolerance=1e-12)
     assert not found.converged.all()
     assert (found.duality_gap[~found.converged] > 1e-12).all()
