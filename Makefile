@@ -13,8 +13,7 @@ SMALL := configs/plane.yaml
 # on the evidence: quick runs stop them early.
 WRAPPERS := configs/infoprop-dna-naive-bayes.yaml configs/infoprop-dna-tree.yaml
 DESCENTS := $(wildcard configs/kpd-*-kernels*.yaml)
-STOPS := configs/ard-ionosphere-stops.yaml
-ASCENTS := $(patsubst %,configs/ard-%.yaml,ionosphere musk spambase spectf splice wdbc)
+ASCENTS := $(patsubst %,configs/ard-%.yaml,ionosphere ionosphere-stops musk spectf wdbc)
 stopped_at = $(foreach number,$(2),--set $(subst N,$(number),$(1)))
 FAULTS ?= 40
 FUZZ ?= 100000
@@ -80,11 +79,10 @@ bench: setup-dev  ## speed against named peers, as ratios; steps and gaps; then 
 	@$(BIN)/python -m benchmarks.overhead
 
 reproduce-quick: setup  ## every experiment with few splits of few rows, into build/quick; says nothing of the papers
-	@$(BIN)/fsvm run $(filter-out $(WRAPPERS) $(DESCENTS) $(STOPS) $(ASCENTS) $(SMALL),$(wildcard configs/*.yaml)) $(QUICK) --rows $(QUICK_ROWS)
+	@$(BIN)/fsvm run $(filter-out $(WRAPPERS) $(DESCENTS) $(ASCENTS) $(SMALL),$(wildcard configs/*.yaml)) $(QUICK) --rows $(QUICK_ROWS)
 	@$(BIN)/fsvm run $(WRAPPERS) $(QUICK) --rows $(QUICK_ROWS) $(call stopped_at,rankings.N.max_evaluations=20,2)
 	@$(BIN)/fsvm run $(DESCENTS) $(QUICK) --rows $(QUICK_ROWS) $(call stopped_at,rankings.N.max_iterations=20,0 1 2)
-	@$(BIN)/fsvm run $(ASCENTS) $(QUICK) --rows $(QUICK_ROWS) $(call stopped_at,alternatives.N.classifier.max_steps=5,0 1)
-	@$(BIN)/fsvm run $(STOPS) $(QUICK) --rows $(QUICK_ROWS) $(call stopped_at,alternatives.N.classifier.max_steps=5,0 1 2 3 4 5 6)
+	@$(BIN)/fsvm run $(ASCENTS) $(QUICK) --rows $(QUICK_ROWS) $(call stopped_at,alternatives.N.classifier.max_steps=5,0 1 2)
 	@$(BIN)/fsvm run $(SMALL) $(QUICK)
 	@$(BIN)/fsvm report build/quick
 
