@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fsvm_cli.experiment.provenance import is_collection, read_run
 from fsvm_cli.experiment.records.base import ToDraw
@@ -30,10 +30,11 @@ from fsvm_cli.report.table_files import read_table
 from fsvm_cli.spec.selections import RelevanceSubsets
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from fsvm_cli.report.scores import ScoreOrder
+    from fsvm_cli.spec.schema import Config
 
 
 def draw_figures(folder: Path, formats: Sequence[str] = FORMATS, score_order: ScoreOrder = "score") -> list[Path]:
@@ -82,10 +83,18 @@ def draw_figures(folder: Path, formats: Sequence[str] = FORMATS, score_order: Sc
             paths += draw_stability(curves, read_table(folder / SELECTION_NAME), config, folder, formats)
     if config.expected and (folder / VERDICTS_NAME).exists():
         paths += draw_forest(read_table(folder / VERDICTS_NAME), config.title, folder, formats)
+    paths += _draw_records(folder, config, run["data"], formats)
+    remove_figures(folder, drawn=paths)
+    return paths
+
+
+def _draw_records(folder: Path, config: Config, data: Mapping[str, Any], formats: Sequence[str]) -> list[Path]:
+    """Draw what was recorded of a split; of a record whose trial failed, which the run has told, there is no table."""
+    styles = {label: style.of_line() for label, style in styles_of(config).items()}
+    paths = []
     for name in config.record:
         record = record_kinds()[name]
-        tables = {table: read_table(folder / f"{table}.csv") for table in record.tables}
-        styles = {label: style.of_line() for label, style in styles_of(config).items()}
-        paths += record.draw(ToDraw(tables, config, run["data"], styles, folder, formats))
-    remove_figures(folder, drawn=paths)
+        if any((folder / f"{table}.csv").exists() for table in record.tables):
+            tables = {table: read_table(folder / f"{table}.csv") for table in record.tables}
+            paths += record.draw(ToDraw(tables, config, data, styles, folder, formats))
     return paths

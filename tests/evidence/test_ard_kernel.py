@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,17 @@ def test_gradients_are_differences_over_several_blocks() -> None:
     steps = h * np.eye(5)
     expected = np.array([(contracted(logs + s) - contracted(logs - s)) / (2 * h) for s in steps]).T
     np.testing.assert_allclose(KERNEL.log_gradient(A, B, left, right), expected, rtol=1e-7, atol=1e-7)
+
+
+def test_copies_of_a_feature_have_the_same_gradient(rng: np.random.Generator) -> None:
+    samples = rng.standard_normal((30, 3))
+    samples = np.column_stack([samples, samples[:, 1]])
+    kernel = ArdKernel(1.3, 0.4, (0.9, 1.7, 2.0, 1.7))
+    gradient = kernel.log_gradient(samples, samples, rng.standard_normal((2, 30, 5)), rng.standard_normal((30, 5)))
+    np.testing.assert_allclose(gradient[:, 5], gradient[:, 3], rtol=1e-9)
+    # A step that changes both is one of a single feature with the length scale that both together make.
+    together = replace(kernel, length_scales=(0.9, 1.7 / np.sqrt(2), 2.0))
+    np.testing.assert_allclose(kernel.shape.gram(samples, samples), together.shape.gram(*[samples[:, :3]] * 2))
 
 
 def test_a_constant_feature_has_no_gradient() -> None:

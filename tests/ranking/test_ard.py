@@ -71,6 +71,31 @@ def test_a_constant_feature_has_no_relevance() -> None:
     assert AutomaticRelevance(max_steps=2, random_state=0).fit(constant, Y).scores_[4] == 0.0
 
 
+@pytest.mark.parametrize("settings", [{}, {"approximation": "exact"}, {"approximation": "bound", "rule": "evidence"}])
+def test_copies_of_a_feature_share_its_relevance(settings: dict[str, str]) -> None:
+    twice = np.column_stack([X, X[:, 3]])
+    ranker = AutomaticRelevance(random_state=0, n_features_to_select=3, **settings).fit(twice, Y)
+    assert np.isfinite(ranker.scores_).all()
+    assert ranker.scores_[5] == pytest.approx(ranker.scores_[3], rel=1e-6)
+    np.testing.assert_array_equal(np.flatnonzero(ranker.support_), [1, 3, 5])
+    assert ranker.ranking_[3] < ranker.ranking_[5]
+
+
+def test_a_sum_of_features_leaves_the_others_finite_scores() -> None:
+    collinear = np.column_stack([X, X @ [1.0, 2.0, -1.0, 0.5, 3.0]])
+    ranker = AutomaticRelevance(random_state=0).fit(collinear, Y)
+    assert np.isfinite(ranker.path_[0].gradient).all()
+    assert ranker.scores_.sum() == pytest.approx(1.0)
+    assert ranker.ranking_[1] == 1
+
+
+def test_fewer_samples_than_landmarks_and_eigenvectors_will_do() -> None:
+    ranker = AutomaticRelevance(max_steps=3, random_state=0).fit(X[:9], Y[:9])
+    assert (ranker.n_landmarks, ranker.n_eigenvectors) == (200, 20)
+    assert np.isfinite(ranker.scores_).all()
+    assert ranker.scores_.sum() == pytest.approx(1.0)
+
+
 @pytest.mark.parametrize("sampler", ["weighted", "chains"])
 def test_the_ascent_is_shown_with_its_gradients_errors_and_sampler(sampler: str) -> None:
     frame = pd.DataFrame(X[:, :3], columns=["a", "b", "c"])
