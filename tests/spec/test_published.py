@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from ruamel.yaml import YAML
 
+from fsvm_cli.evidence.hybrid_monte_carlo import PAPER_SETTINGS
+from fsvm_cli.ranking.ard import AutomaticRelevance
 from tests.helpers.shipped import shipped_card, shipped_experiment, shipped_experiments
 
 if TYPE_CHECKING:
@@ -83,6 +85,45 @@ def test_the_sets_of_kpd2018_have_the_printed_rows_and_features(published_folder
     assert sonar.classes == {"mine": printed["kpd2018.sonar.pos"], "rock": printed["kpd2018.sonar.neg"]}
     assert (sonar.features, wdbc.features) == (printed["kpd2018.sonar.d"], printed["kpd2018.wbc.d"])
     assert wdbc.rows == printed["kpd2018.wbc.n"]
+
+
+def test_the_settings_of_gold2005_are_those_of_its_chain_and_its_ascent(published_folder: Path) -> None:
+    printed = {name.removeprefix("gold2005."): value for name, value in values_of(published_folder, "gold2005").items()}
+    chain = PAPER_SETTINGS
+    assert (chain.n_chains, chain.n_draws) == (1, printed["hmc.production"])
+    assert chain.n_warm_up + chain.n_draws == printed["hmc.samples"]
+    assert (chain.step, chain.n_steps(chain.step)) == (printed["hmc.dt"], printed["hmc.l"])
+    assert not chain.preconditioned
+    assert chain.acceptance is None
+    for name in ("ionosphere", "musk", "spambase", "spectf", "splice", "wdbc"):
+        (machine,) = (
+            each.classifier
+            for each in shipped_experiment(f"ard-{name}").config.alternatives
+            if each.label == "Bayesian ARD SVM"
+        )
+        assert (machine.n_landmarks, machine.n_eigenvectors) == (printed["nys.m"], printed["nys.p"])
+        assert machine.stop == printed["stop.splice" if name == "splice" else "stop.other"]
+    X = np.random.default_rng(0).standard_normal((12, 5))
+    start = AutomaticRelevance(max_steps=0, random_state=0).fit(X, X[:, 0] > 0).path_[0].end
+    assert printed["init.l"] == "sqrt(d)"
+    np.testing.assert_allclose(start.kernel.length_scales, np.sqrt(5))
+
+
+@pytest.mark.parametrize(
+    ("printed_as", "name"),
+    [
+        ("Ions", "ionosphere"),
+        ("Musk", "musk"),
+        ("Spam", "spambase"),
+        ("Spectf", "spectf"),
+        ("Splice", "splice"),
+        ("WDBC", "wdbc"),
+    ],
+)
+def test_the_sets_of_gold2005_have_the_printed_rows(published_folder: Path, printed_as: str, name: str) -> None:
+    data = shipped_experiment(f"ard-{name}").config.dataset
+    expected = shipped_card(name).version(name, data.version)[1].expected
+    assert expected.rows == values_of(published_folder, "gold2005")[f"gold2005.t1.{printed_as}.n"]
 
 
 @pytest.mark.parametrize("name", ["kpd-sonar-kernels", "kpd-wdbc-kernels", "kpd-sonar-kernels-strengths"])
