@@ -21,6 +21,7 @@ from fsvm_cli.data.suspects import constant_features
 from fsvm_cli.documents import Document, as_in_documents, validate
 from fsvm_cli.errors import UsageError
 from fsvm_cli.evaluation.seeds import random_stream
+from fsvm_cli.evidence.caveats import CAVEATS
 from fsvm_cli.experiment.ranking_request import SEED, ranking_request
 from fsvm_cli.experiment.sparse_methods import reason_against_sparse
 from fsvm_cli.files import is_file
@@ -272,6 +273,7 @@ def rank_features(source: DataSource, request: RankingRequest, *, overwrite: boo
             if "ascent" in ranker.diagnostics_
             else "a machine that the method trained missed its duality gap: the order may change with the solver"
         )
+    caveats += [f"{words} ({ranker.chosen_[name]})" for name, words in CAVEATS.items() if name in ranker.chosen_]
     return FeatureRanking(
         method=method,
         n_samples=dataset.n_samples,

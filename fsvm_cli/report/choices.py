@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from fsvm_cli.evidence.caveats import CAVEATS
 from fsvm_cli.report.numbers import FLOAT_FORMAT
 
 if TYPE_CHECKING:
@@ -44,13 +45,18 @@ def _written(value: float | int | str) -> str:
 
 
 def describe_choices(chosen: pd.DataFrame) -> list[str]:
-    """Say of each ranking which value of each parameter was chosen most often; of equals the one that comes first."""
+    """Say of each ranking which value of each parameter was chosen most often; of equals the one that comes first.
+
+    What is no choice but a warning has a sentence of its own.
+    """
     sentences = []
     for (label, n_train), rows in chosen.groupby(["ranking", "train_size"], sort=False):
-        often = rows.loc[rows.groupby("parameter", sort=False)["n_chosen"].idxmax()]
+        n_trials, warns = rows["n_trials"].iloc[0], rows["parameter"].isin(CAVEATS)
+        often = rows.loc[rows[~warns].groupby("parameter", sort=False)["n_chosen"].idxmax()]
         values = (f"{row.parameter} {_shown(row.value)} ({row.n_chosen})" for row in often.itertuples())
-        n_trials = rows["n_trials"].iloc[0]
         sentences.append(f"{label}, {n_train} rows, chosen most often in {n_trials} trials: {', '.join(values)}.")
+        for name, n_warned in rows[warns].groupby("parameter", sort=False)["n_chosen"].sum().items():
+            sentences.append(f"{label}, {n_train} rows: in {n_warned} of {n_trials} trials {CAVEATS[name]}.")
     return sentences
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from fsvm_cli.evidence import tuning
 from fsvm_cli.evidence.hybrid_monte_carlo import PAPER_SETTINGS
+from fsvm_cli.experiment.rank import rank
 from tests.helpers.calling import AS_SVG, Answer, fsvm_here
 
 if TYPE_CHECKING:
@@ -87,6 +88,41 @@ def test_a_training_part_of_one_class_fails_and_is_not_averaged(tmp_path: Path, 
     assert f"INCOMPLETE: {n_complete} of 6 splits" in in_one_line(answer.out)
     (verdict,) = pd.read_csv(results / "published.csv")["verdict"]
     assert verdict == "not comparable"
+
+
+RUNAWAY = {"step": 6, "decay": 1000, "stop": 0.001, "max_steps": 6}
+"""Steps by which hyperparameters leave their start by factors of e^6."""
+
+
+def test_hyperparameters_that_were_kept_from_running_away_are_told_by_a_run(
+    tmp_path: Path, rng: np.random.Generator
+) -> None:
+    settings = ", ".join(f"{key}: {value}" for key, value in RUNAWAY.items())
+    answer, results = run(
+        tmp_path,
+        ring(rng, 90),
+        alternatives=f"[{{label: too far, classifier: {{type: bayesian, {settings}}}}}]",
+        protocol="{splits: 3, train: 1/2, seed: 1}",
+        record="[ascent, length-scales]",
+    )
+    assert answer.code == 0
+    chosen = pd.read_csv(results / "chosen.csv").set_index("parameter")
+    n_trials = chosen.loc[["hyperparameters at bounds"], "n_chosen"].sum()
+    assert n_trials > 0
+    told = (
+        f"too far, 45 rows: in {n_trials} of 3 trials hyperparameters ran a factor of e^10 from where the ascent began"
+    )
+    assert told in in_one_line(answer.out)
+    assert told in in_one_line((results / "index.html").read_text())
+    ascent = pd.read_csv(results / "ascent.csv")
+    steps = ascent[ascent["ranking"] == "too far"]
+    assert np.isfinite(steps[["C", "k0", "k_off"]].to_numpy()).all()
+    assert np.abs(np.log(steps[["C", "k0", "k_off"]])).max(axis=None) <= 10 + 1e-9
+
+
+def test_hyperparameters_that_were_kept_from_running_away_are_told_by_a_ranking(rng: np.random.Generator) -> None:
+    with pytest.warns(UserWarning, match=r"hyperparameters ran a factor of e\^10 from where .* there \([1-7]\)"):
+        rank(ring(rng, 60), target="kind", method="ard", **RUNAWAY)
 
 
 def test_copies_and_sums_of_features_share_the_relevance_and_are_named(
