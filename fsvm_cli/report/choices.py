@@ -56,7 +56,7 @@ def describe_choices(chosen: pd.DataFrame) -> list[str]:
         values = (f"{row.parameter} {_shown(row.value)} ({row.n_chosen})" for row in often.itertuples())
         sentences.append(f"{label}, {n_train} rows, chosen most often in {n_trials} trials: {', '.join(values)}.")
         for name, n_warned in rows[warns].groupby("parameter", sort=False)["n_chosen"].sum().items():
-            sentences.append(f"{label}, {n_train} rows: in {n_warned} of {n_trials} trials {CAVEATS[name]}.")
+            sentences.append(f"{label}, {n_train} rows: in {n_warned} of {n_trials} trials {CAVEATS[str(name)]}.")
     return sentences
 
 
