@@ -7,6 +7,7 @@ posterior; `hybrid_monte_carlo` draws from it by (10) to (13), `convergence` say
 `nystroem` is the thin factor V of (15) to (18), and of the full Gram matrix; `posterior` the density (19) in its
 coordinates, with the force (21); `mode` the machine (2), where it is largest, and `gaussian` what it nearly is.
 `blurred` makes of a loss one with which the evidence of V V' bounds that of the whole kernel.
-`sampled_evidence` puts these together for `ascent`, which tunes the hyperparameters; `tuning` is the ascent with the
-`parameters` of an estimator, `map_machine` the machine that is trained at its end, `estimator` both as a classifier.
+`sampled_evidence` puts these together for `ascent`, which tunes the hyperparameters, and of which `caveats` says what
+there is to say; `tuning` is the ascent with the `parameters` of an estimator, `map_machine` the machine that is trained
+at its end, `estimator` both as a classifier.
 """

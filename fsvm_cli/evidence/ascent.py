@@ -98,6 +98,12 @@ class AscentPath:
         kept: npt.NDArray[np.bool_] = np.abs(self.logarithms[-1] - self.logarithms[0]) >= LARGEST_CHANGE
         return kept
 
+    @property
+    def within_error(self) -> npt.NDArray[np.bool_]:
+        """At which rows the whole gradient is smaller than its error, and its direction noise, shape (n_rows,)."""
+        lost: npt.NDArray[np.bool_] = np.linalg.norm(self.gradient, axis=1) < np.linalg.norm(self.error, axis=1)
+        return lost
+
 
 def ascend(
     evidence: SampledEvidence, start: Hyperparameters, settings: AscentSettings, rng: np.random.Generator
@@ -105,9 +111,9 @@ def ascend(
     """Climb the evidence from some hyperparameters: C, for losses that have one, and every parameter of the kernel.
 
     By the rule "magnitude", steps do not look at values of the evidence, which chains do not know. They are
-    ln λ ← ln λ + η_t g / max_λ |g|. Gold et al. (2005) do not say theirs; their stopping rule is the magnitude of the
-    length scales' gradients, each relative to its peak, and the threshold at which it is best differs from data to
-    data.
+    ln λ ← ln λ + η_t g / max_λ |g|. Gold et al. (2005) do not say theirs; their stopping rule, section 5 and Figure 1,
+    is the magnitude of the length scales' gradients, each relative to its peak, and the threshold at which it is best
+    differs from data to data.
 
     The rule "evidence" has no threshold. Weighted draws from the same random numbers make the lower bound on the
     evidence a smooth function, which the steps of L-BFGS climb; they end when `PATIENCE` of them together have not

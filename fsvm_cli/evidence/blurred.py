@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 class BlurredLoss(Loss):
     """The average of another loss over θ_i ~ N((V b)_i, spread_i^2), one spread for each sample.
 
+    Not in gold2005, whose θ = V b, equation (18), leaves out what V loses.
+
     Where b is known, θ of the whole kernel is that, with spread_i^2 = K_ii - (V V')_ii. By Jensen's inequality the
     average of exp(-C Σ l(y_i θ_i)) is at least exp of the average, so that the evidence with this loss and the kernel
     V V' is a lower bound on that with the whole kernel. The evidence of V V' alone is no bound: it disregards the

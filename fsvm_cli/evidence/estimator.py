@@ -28,8 +28,9 @@ if TYPE_CHECKING:
 class BayesianSVM(TunedByEvidence, TunedMachines):
     """Support vector machine whose C and kernel are tuned by the evidence, with a length scale for each feature.
 
-    The machine is the mode of a posterior, Q(θ | D) ∝ Q(θ) Π_i κ(C) exp(-C l(y_i θ(x_i))), whose prior is the Gaussian
-    process with the kernel K(x, x') = k₀ exp(-½ Σ_a (x_a - x'_a)² / l_a²) + k_off. C, k₀, k_off and the length scales
+    The machine is the mode of a posterior, Q(θ | D) ∝ Q(θ) Π_i κ(C) exp(-C l(y_i θ(x_i))), (4) and (7) of gold2005,
+    whose prior is the Gaussian process with the kernel (3),
+    K(x, x') = k₀ exp(-½ Σ_a (x_a - x'_a)² / l_a²) + k_off. C, k₀, k_off and the length scales
     climb the gradient of the evidence Q(Y | X), which is estimated by draws from the posterior with an approximate
     Gram matrix; the machine itself is trained on the whole one. Several classes are separated one against the rest,
     each machine with hyperparameters of its own. Scale the features first.
@@ -55,7 +56,8 @@ class BayesianSVM(TunedByEvidence, TunedMachines):
     diagnostics_ : dict
         Table `ascent`: the same below each other, with what the sampler reports; see `AutomaticRelevance`.
     chosen_ : dict
-        `steps` of all ascents together; `hyperparameters at bounds`, where any were kept from running away.
+        `steps` of all ascents together; `hyperparameters at bounds`, where any were kept from running away; `steps
+        within their error`, where any had a gradient smaller than its Monte Carlo error.
     duality_gap_ : (n_machines,) array
         Relative.
     converged_ : (n_machines,) array of bool

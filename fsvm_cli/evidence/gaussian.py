@@ -44,8 +44,8 @@ def gaussian_approximation(posterior: Posterior) -> GaussianApproximation:
     the hinge loss, whose curvature at the mode is 0 or infinite, has one that tells how wide the posterior is. With
     the trigonometric loss, which cannot be averaged, m is the mode and S^(-1) the curvature there.
 
-    Newton steps in m, halved where they do not go down, and updates of S take turns. O(n p^2 + p^3) each, some twenty
-    times.
+    Not in the paper. Newton steps in m, halved where they do not go down, and updates of S take turns.
+    O(n p^2 + p^3) each, some twenty times.
 
     Parameters
     ----------

@@ -51,10 +51,10 @@ def evidence_gradient(
         mixed:  ∂E/∂λ = -C/(2n) <l'(Yθ)'Y (∂K/∂λ) V (V'V)^(-1) b>,
         exact:  ∂E/∂λ = -C/n <l'(Yθ)'Y (∂V/∂λ) b>.
 
-    The first is (9), whose print lacks the prime of l'. It is right for the full Gram matrix; with a thin V the paper
-    takes the derivative of the full K with the inverse of the approximate one. The second is the gradient of the
-    evidence of the approximate kernel V V'. Both agree where V V' is the full Gram matrix. With a `BlurredLoss`, whose
-    spreads σ_i^2 = K_ii - (V V')_ii depend on λ, too,
+    The first is (9), whose print lacks the prime of l', with K^(-1) θ = V (V'V)^(-1) b as in section 3.1. It is right
+    for the full Gram matrix; with a thin V the paper takes the derivative of the full K with the inverse of the
+    approximate one. The second is the gradient of the evidence of the approximate kernel V V'. Both agree where V V' is
+    the full Gram matrix. With a `BlurredLoss`, whose spreads σ_i^2 = K_ii - (V V')_ii depend on λ, too,
 
         bound:  ∂E/∂λ = -C/n <l'(Yθ)'Y (∂V/∂λ) b + 1/2 sum_i l''(y_i θ_i) ∂σ_i^2/∂λ>
 

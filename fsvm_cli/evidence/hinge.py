@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Hinge(Loss):
-    """l(z) = max(0, 1 - z); the loss of the machine whose coefficients are bounded by C.
+    """l(z) = max(0, 1 - z), Gold et al. (2005), equation (1) with p = 1.
+
+    The loss of the machine (2), whose coefficients are bounded by C.
 
     See Also
     --------
@@ -26,7 +28,7 @@ class Hinge(Loss):
     Notes
     -----
     exp(-C l(θ)) + exp(-C l(-θ)) is convex between the kinks and largest at them, θ = ±1, so that
-    κ(C) = 1 / (1 + exp(-2C)).
+    κ(C) = 1 / (1 + exp(-2C)), and d ln κ / dC = 1 - tanh C, which (8) needs.
     """
 
     name: ClassVar[str] = "hinge"

@@ -57,7 +57,8 @@ class SamplerSettings:
         Which momenta are drawn anew before a trajectory: all of each chain, or one at random.
     jitter : float
         Each trajectory's step is drawn within this part of `step`, so that no trajectory is a whole number of
-        periods, and some steps are short enough for where the likelihood is steep. At least 0, less than 1.
+        periods, and some steps are short enough for where the likelihood is steep. At least 0, less than 1. (What the
+        paper calls jitter, the σ of its section 3.1, is added to a kernel in a proof, and in no computation.)
     acceptance : float or None
         The mean acceptance to which the step is adapted during the warm-up, and there only; None: it is not.
     """
@@ -88,7 +89,7 @@ PAPER_SETTINGS = SamplerSettings(
     jitter=0.0,
     acceptance=None,
 )
-"""Those of Gold et al. (2005), sections 2.1 and 5: 40,000 trajectories, of which the second half is kept."""
+"""Those of Gold et al. (2005), section 2.1: 40,000 trajectories, of which the second half is kept."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -61,6 +61,8 @@ def importance_averages(
 ) -> WeightedAverages:
     """Average over draws from the normal distribution nearest to the posterior, weighted by what it gets wrong.
 
+    In place of the chains of Gold et al. (2005), section 3.1; the averages of (8) and (9) are the same.
+
     With b = m + R ξ the weights are exp(-U(b) + 1/2 ξ'ξ), where U is the potential; their mean, times det R, is the
     evidence but for κ(C)^n. The posterior is log-concave, so that in the few dimensions of a thin V the weights are
     alike; in many they are not. Chains take several times as long to be as precise, and multiply rounding, since

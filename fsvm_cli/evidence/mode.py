@@ -22,7 +22,8 @@ def posterior_mode(posterior: Posterior, tolerance: float = 1e-6) -> Array:
 
     With the hinge loss it is V'(y∘α), where α solves the dual problem (2) of Gold et al. (2005) with the Gram matrix
     V V', to which y'α = 0 does not belong: the bias is in k_off. With the squared one, K + I/C stands for K and α is
-    not bounded. The trigonometric loss is smooth, and takes Newton steps.
+    not bounded. The trigonometric loss is smooth, and takes Newton steps. The paper's chain begins at
+    (V'V)^(-1) V'θ*, with the θ* of the whole Gram matrix; here it begins where its own posterior is largest.
 
     Parameters
     ----------

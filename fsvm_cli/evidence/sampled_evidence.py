@@ -82,6 +82,8 @@ class SamplerReport(NamedTuple):
 class SampledEvidence:
     """The evidence of samples, or a lower bound on it, by way of the kernel's Nystroem approximation.
 
+    1/n ln Q(Y | X) of Gold et al. (2005), equation (7), with (18), and its gradients (8) and (9).
+
     Attributes
     ----------
     X : (n, d) array

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SquaredHinge(Loss):
-    """l(z) = 1/2 max(0, 1 - z)^2; the loss of the machine with 1/C on the diagonal of its Gram matrix.
+    """l(z) = 1/2 max(0, 1 - z)^2, Gold et al. (2005), equation (1) with p = 2.
+
+    The loss of the machine with 1/C on the diagonal of its Gram matrix, and coefficients without a bound.
 
     See Also
     --------
@@ -29,7 +31,7 @@ class SquaredHinge(Loss):
     -----
     For |θ| < 1, exp(-C l(θ)) + exp(-C l(-θ)) = 2 exp(-C (1 + θ^2) / 2) cosh(Cθ), which is largest where θ = tanh(Cθ):
     at θ* = 0 for C <= 1, and at some 0 < θ* < 1 beyond. So ln κ = C (1 + θ*^2) / 2 - ln(2 cosh(Cθ*)), and, θ* being
-    stationary, d ln κ / dC = (1 - θ*^2) / 2.
+    stationary, d ln κ / dC = (1 - θ*^2) / 2, which (8) needs.
     """
 
     name: ClassVar[str] = "squared hinge"

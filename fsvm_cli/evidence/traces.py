@@ -21,7 +21,7 @@ N_SHOWN = 4
 
 
 def chain_traces(posterior: Posterior, rng: np.random.Generator) -> dict[str, NDArray[Any]]:
-    """Follow the first chains of Hybrid Monte Carlo on a posterior.
+    """Follow the first chains of Hybrid Monte Carlo, Gold et al. (2005), section 3.1, on a posterior.
 
     Parameters
     ----------

@@ -9,6 +9,7 @@ from sklearn.utils import check_random_state
 
 from fsvm_cli.evidence.ard_kernel import ArdKernel
 from fsvm_cli.evidence.ascent import FIRST_LENGTH_SCALE, AscentPath, AscentSettings, ascend
+from fsvm_cli.evidence.caveats import AT_BOUNDS, WITHIN_ERROR
 from fsvm_cli.evidence.hinge import Hinge
 from fsvm_cli.evidence.hybrid_monte_carlo import PAPER_SETTINGS, SamplerSettings
 from fsvm_cli.evidence.importance import ImportanceSettings
@@ -45,7 +46,10 @@ class TunedByEvidence(TuningParameters):
     def _ascents(
         self, X: NDArray[np.float64], labels: NDArray[np.float64], random_state: Any, *, common_length_scale: bool
     ) -> tuple[AscentPath, ...]:
-        """Tune one machine for each row of labels, which are -1 or +1, from C = k0 = k_off = 1 and l_a = √d."""
+        """Tune one machine for each row of labels, which are -1 or +1.
+
+        From C = k0 = k_off = 1, which the paper leaves open, and l_a = √d as in its section 5.
+        """
         if self.approximation == "bound" and self.loss == "trigonometric":
             raise ValueError(
                 "approximation 'bound' averages the loss over normal distributions, which the trigonometric loss, "
@@ -115,10 +119,13 @@ def mean_relevance(paths: Sequence[AscentPath], X: NDArray[np.float64]) -> NDArr
 
 
 def what_was_chosen(paths: Sequence[AscentPath]) -> dict[str, float | int | str]:
-    """Say how many steps the ascents took together, and how many hyperparameters, if any, were kept at bounds."""
+    """Say how many steps the ascents took together, and what of `CAVEATS` there is to say, by how often."""
     chosen: dict[str, float | int | str] = {"steps": sum(len(path.magnitude) - 1 for path in paths)}
-    n_bounded = sum(int(np.count_nonzero(path.at_bound)) for path in paths)
-    return chosen | ({"hyperparameters at bounds": n_bounded} if n_bounded else {})
+    told = {
+        AT_BOUNDS: sum(int(np.count_nonzero(path.at_bound)) for path in paths),
+        WITHIN_ERROR: sum(int(np.count_nonzero(path.within_error)) for path in paths),
+    }
+    return chosen | {name: count for name, count in told.items() if count}
 
 
 def ascent_table(paths: Sequence[AscentPath], feature_names: Sequence[str]) -> dict[str, NDArray[Any]]:

@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 class AutomaticRelevance(TunedByEvidence, Ranker):
     """Tune a length scale for each feature by the evidence of a Bayesian machine: short ones are relevant.
 
-    The machine is the mode of a posterior, Q(θ | D) ∝ Q(θ) Π_i κ(C) exp(-C l(y_i θ(x_i))), whose prior is the
-    Gaussian process with the kernel
+    The machine is the mode of a posterior, Q(θ | D) ∝ Q(θ) Π_i κ(C) exp(-C l(y_i θ(x_i))), (4) and (7) of gold2005,
+    whose prior is the Gaussian process with the kernel
 
-        K(x, x') = k₀ exp(-½ Σ_a (x_a - x'_a)² / l_a²) + k_off.
+        K(x, x') = k₀ exp(-½ Σ_a (x_a - x'_a)² / l_a²) + k_off, (3).
 
-    From C = k₀ = k_off = 1 and l_a = √d, all of them climb along the gradient of the evidence Q(Y | X), which is an
-    average over the posterior. The score of a feature is its relevance, the share ω_a = l_a⁻² / Σ_b l_b⁻². Scale the
+    From C = k₀ = k_off = 1 and l_a = √d, all of them climb along the gradient (8), (9) of the evidence Q(Y | X), which
+    is an average over the posterior. The score of a feature is its relevance (22), ω_a = l_a⁻² / Σ_b l_b⁻². Scale the
     features first; one that is constant has no relevance.
 
     The Gram matrix is approximated by p eigenvectors of m of the n samples, and averages are taken over 2048 weighted
@@ -76,7 +76,8 @@ class AutomaticRelevance(TunedByEvidence, Ranker):
     diagnostics_ : dict
         Table `ascent`: the same below each other, with what the sampler reports; see `ascent_table`.
     chosen_ : dict
-        `steps` of all ascents together; `hyperparameters at bounds`, where any were kept from running away.
+        `steps` of all ascents together; `hyperparameters at bounds`, where any were kept from running away; `steps
+        within their error`, where any had a gradient smaller than its Monte Carlo error.
     converged_ : bool
         Whether the ascents of all machines reached the stopping rule.
 

@@ -22,7 +22,7 @@ from fsvm_cli.evidence.hybrid_monte_carlo import SamplerSettings, SamplingError
 from fsvm_cli.evidence.importance import ImportanceSettings
 from fsvm_cli.evidence.sampled_evidence import Hyperparameters, SampledEvidence, SamplerReport
 from fsvm_cli.evidence.trigonometric import Trigonometric
-from fsvm_cli.evidence.tuning import OF_THE_BOUND
+from fsvm_cli.evidence.tuning import OF_THE_BOUND, what_was_chosen
 
 RNG = np.random.default_rng(12)
 X = RNG.standard_normal((90, 4))
@@ -175,6 +175,26 @@ def test_what_ran_away_is_told() -> None:
     for settings in (AscentSettings("evidence"), AscentSettings(step=3.0, max_steps=9, stop=0.0)):
         path = ascend(evidence, START, settings, np.random.default_rng(0))
         np.testing.assert_array_equal(path.at_bound, [False, True, False, False, False, False, True])
+        assert what_was_chosen([path])["hyperparameters at bounds"] == 2
+
+
+def test_steps_whose_direction_is_noise_are_told() -> None:
+    class Noisy(Quadratic):
+        def gradient_at(
+            self, hyperparameters: Hyperparameters, rng: np.random.Generator
+        ) -> tuple[EvidenceGradient, SamplerReport]:
+            gradient, report = super().gradient_at(hyperparameters, rng)
+            return replace(gradient, error=np.full(7, 0.6)), report
+
+    evidence = Noisy(X, Y, Hinge(), EVIDENCE.landmarks, 12, EVIDENCE.samplers, "exact")
+    path = ascend(evidence, START, AscentSettings(step=0.2, stop=0.0, max_steps=9), np.random.default_rng(0))
+    sizes = np.sqrt((path.gradient**2).sum(axis=1))
+    np.testing.assert_array_equal(path.within_error, sizes < 0.6 * np.sqrt(7))
+    assert not path.within_error[0]
+    assert path.within_error[-1]
+    assert what_was_chosen([path]) == {"steps": 9, "steps within their error": int(path.within_error.sum())}
+    trusted = ascend(quadratic(), START, AscentSettings(max_steps=1), np.random.default_rng(0))
+    assert what_was_chosen([trusted]) == {"steps": 1}
 
 
 def test_a_gradient_that_is_no_number_fails() -> None:
