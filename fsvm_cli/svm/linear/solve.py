@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from fsvm_cli.svm.linear.band import optimise_in_band
+import numpy as np
+
+from fsvm_cli.svm.linear.approach import approach, machine_of_part
+from fsvm_cli.svm.linear.band import optimise_near, start_at
 from fsvm_cli.svm.linear.interior_point import solve_interior_point
 from fsvm_cli.svm.solvers.certificate import certificate, on_bounds
 from fsvm_cli.svm.solvers.dual import DualSolution
@@ -12,6 +15,7 @@ from fsvm_cli.svm.solvers.solve import balanced, check_options, failed
 from fsvm_cli.svm.solvers.working_set import optimise_by_working_sets
 
 if TYPE_CHECKING:
+    from fsvm_cli.svm.linear.band import Optimum
     from fsvm_cli.svm.linear.problem import LinearProblem
     from fsvm_cli.svm.vectors import Array
 
@@ -19,7 +23,6 @@ ROUGHLY = 1e-3
 """Relative gap of the interior point, once it is decided which samples are free, before working sets take over."""
 WITH_RIDGE = 1e-3
 """In tolerances: its gap where there is a ridge, and no working sets, since a large part of the samples is free."""
-
 ROUNDS_FROM_A_START = 12
 """About what half an interior point costs: a start that is not near after these is not near at all."""
 
@@ -56,16 +59,18 @@ def solve_linear(
         As of `fsvm_cli.svm.solve`.
     """
     check_options(tolerance, "feature-space")
-    steps = 0
     if alpha0 is not None:
-        start, steps = optimise_in_band(problem, alpha0)
-        near = optimise_by_working_sets(problem, start, tolerance, rounds=ROUNDS_FROM_A_START)
-        steps += near.rounds
-        if near.optimal and (found := _certified(problem, near.alpha, steps, tolerance)).converged:
+        found = _from_a_start(problem, alpha0, tolerance)
+        if found is not None and found.converged:
             return found
-    inner = solve_interior_point(problem, WITH_RIDGE * tolerance if problem.ridge > 0.0 else ROUGHLY)
+    if problem.ridge == 0.0 and (start := approach(problem)) is not None:
+        optimum = optimise_near(problem, start, tolerance)
+        if optimum is not None and (found := _concluded(problem, optimum, tolerance)).converged:
+            return found
+    near = machine_of_part(problem)
+    inner = solve_interior_point(problem, WITH_RIDGE * tolerance if problem.ridge > 0.0 else ROUGHLY, near)
     start = balanced(problem, inner.alpha)
-    steps += inner.steps
+    steps = inner.steps
     if inner.infeasible:
         return failed(problem, _certified(problem, start, steps, tolerance), tolerance, on_failure, infeasible=True)
     ended = optimise_by_working_sets(problem, start, tolerance)
@@ -75,6 +80,28 @@ def solve_linear(
     ]
     best = min(solutions, key=lambda each: each.duality_gap)
     return best if best.converged else failed(problem, best, tolerance, on_failure, infeasible=False)
+
+
+def _from_a_start(problem: LinearProblem, alpha: Array, tolerance: float) -> DualSolution | None:
+    """Return the optimum from a point that is near it; None where it turns out not to be."""
+    if (start := start_at(problem, alpha)) is not None:
+        optimum = optimise_near(problem, start, tolerance)
+        if optimum is not None and (found := _concluded(problem, optimum, tolerance)).converged:
+            return found
+    ended = optimise_by_working_sets(problem, alpha, tolerance, rounds=ROUNDS_FROM_A_START)
+    return _certified(problem, ended.alpha, ended.rounds, tolerance) if ended.optimal else None
+
+
+def _concluded(problem: LinearProblem, optimum: Optimum, tolerance: float) -> DualSolution:
+    """Certify an optimum by its own outputs, or, where rounding in them is too much, by new ones."""
+    alpha = on_bounds(problem, optimum.alpha)
+    if np.array_equal(alpha, optimum.alpha):
+        apart = float(np.linalg.norm(problem.normal_vector(alpha * problem.y) - optimum.w))
+        known = problem.residuals_of(alpha, optimum.w, optimum.outputs, apart=apart)
+        bias, gap, objective = certificate(problem, alpha, tolerance, known)
+        if gap <= tolerance:
+            return DualSolution(alpha, bias, objective, gap, optimum.steps, "feature-space", converged=True)
+    return _certified(problem, alpha, optimum.steps, tolerance)
 
 
 def _certified(problem: LinearProblem, alpha: Array, steps: int, tolerance: float) -> DualSolution:
