@@ -9,7 +9,8 @@ from fsvm_cli.experiment.sparse_methods import advice_on_sparse, reason_against_
 from fsvm_cli.mistakes import Mistake
 from fsvm_cli.ranking.registry import ranking_methods
 from fsvm_cli.spec.bayesian import BayesianBase
-from fsvm_cli.spec.classifiers import Classifier, LearnedKernel
+from fsvm_cli.spec.classifiers import Classifier
+from fsvm_cli.spec.sklearn_classifiers import LearnedKernel
 from fsvm_cli.svm import KERNELS
 
 if TYPE_CHECKING:

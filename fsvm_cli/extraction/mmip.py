@@ -20,6 +20,12 @@ if TYPE_CHECKING:
 N_ASCENTS = 5
 """Starts, the best of all, from which the search climbs."""
 
+APART = 1e-6
+"""Distance over which slopes are compared, to find the curvature at the top."""
+
+NEWTON_STEPS = 3
+"""With one curvature, each gains some six digits."""
+
 ROUNDING = 1e-10
 """Spread of samples that is none, in units of the largest of any direction."""
 
@@ -158,8 +164,48 @@ def climbed(information: SplineInformation, begin: NDArray[np.float64]) -> NDArr
     tops = [descended(np.linalg.solve(alike, direction), 1e-5) for direction in begin[:, best].T]
     highest = tops[first_largest(np.array([-top.fun for top in tops]))]
     direction = alike @ descended(highest.x, 0.0).x
-    unit: NDArray[np.float64] = direction / np.linalg.norm(direction)
-    return unit
+    return sharpened(information, direction / np.linalg.norm(direction))
+
+
+def sharpened(information: SplineInformation, direction: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Take a direction that is nearly the top to it, by Newton steps on the gradient.
+
+    A climb ends where the information no longer rises, which is flat at the top: half of the digits of the direction are
+    rounding then, other ones on another processor, and each direction hands them on to those after it. The gradient is
+    not flat there.
+
+    Parameters
+    ----------
+    information : SplineInformation
+    direction : ndarray, shape (n_axes,)
+        Of length 1.
+
+    Returns
+    -------
+    ndarray, shape (n_axes,)
+        Of length 1; the given one where it is no top, or the steps do not lead nearer.
+    """
+    from scipy.optimize import approx_fprime  # noqa: PLC0415 - as above
+
+    across = complement(direction)
+
+    def slopes(place: NDArray[np.float64]) -> NDArray[np.float64]:
+        slope: NDArray[np.float64] = across.T @ information.with_gradient(direction + across @ place)[1]
+        return slope
+
+    place = np.zeros(across.shape[1])
+    if not place.size:
+        return direction
+    with contextlib.suppress(np.linalg.LinAlgError):
+        curvature = np.atleast_2d(approx_fprime(place, slopes, APART))
+        if np.linalg.eigvalsh(curvature + curvature.T).max() >= 0:
+            return direction
+        for _ in range(NEWTON_STEPS):
+            place = place - np.linalg.solve(curvature, slopes(place))
+    if not np.linalg.norm(slopes(place)) < np.linalg.norm(slopes(np.zeros_like(place))):
+        return direction
+    top: NDArray[np.float64] = direction + across @ place
+    return top / np.linalg.norm(top)
 
 
 def complement(direction: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -11,8 +11,9 @@ from fsvm_cli.report.approximations import in_words
 from fsvm_cli.report.learning_rows import learning_rows
 from fsvm_cli.report.measures import complete_trials_of
 from fsvm_cli.report.shortfalls import MACHINE, shortfalls
-from fsvm_cli.spec.classifiers import Classifier, LearnedKernel
+from fsvm_cli.spec.classifiers import Classifier
 from fsvm_cli.spec.nystroem_machine import LANDMARKS
+from fsvm_cli.spec.sklearn_classifiers import LearnedKernel
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -44,6 +44,7 @@ class _Experiment:
     variant_of: str | None
     published_ids: Mapping[str, str]
     asks_why: bool = False
+    explains: frozenset[str] = frozenset()
 
 
 def write_scorecard(root: Path, folders: Sequence[Path]) -> pd.DataFrame:
@@ -79,8 +80,9 @@ def scorecard_of(folders: Sequence[Path]) -> pd.DataFrame:
     DataFrame
         One row for each claim, sorted by document and id: what is printed, what was obtained with its 95 % interval,
         the verdict, where configs say so whether its rule was fixed before the figure was known or after, the config
-        that decides it, and what variants of that config, which have no vote, say. A claim in several parts has one row
-        with the gravest verdict of its parts, and a rule that was fixed after if that of one part was.
+        that decides it, and what has no vote: what variants of that config say, and which experiments ask why it was
+        missed. A claim in several parts has one row with the gravest verdict of its parts, and a rule that was fixed
+        after if that of one part was.
     """
     comparison = read_comparison(folders)
     experiments = _experiments(comparison, folders)
@@ -143,7 +145,8 @@ def _experiment(config: Mapping[str, Any]) -> _Experiment:
     paper = config.get("paper") or {}
     claims = config.get("expected") or ()
     parts = {claim["id"]: claim["part_of"] for claim in claims if claim.get("part_of")}
-    return _Experiment(paper.get("key", ""), config.get("variant_of"), parts, bool(config.get("why")))
+    explains = frozenset(config.get("explains") or ())
+    return _Experiment(paper.get("key", ""), config.get("variant_of"), parts, bool(config.get("why")), explains)
 
 
 def _rolled_up(rows: Sequence[Any], experiments: Mapping[str, _Experiment]) -> dict[str, str]:
@@ -153,6 +156,8 @@ def _rolled_up(rows: Sequence[Any], experiments: Mapping[str, _Experiment]) -> d
         parts.setdefault(str(row.id), []).append(row)
     decisive = [main_row(part, experiments) for part in parts.values()]
     others = [row for row in rows if not any(row is each for each in decisive)]
+    ids = {*parts, *(experiments[str(row.experiment)].published_ids.get(str(row.id), "") for row in rows)}
+    asking = sorted(name for name, experiment in experiments.items() if experiment.explains & ids)
     return {
         "printed": _joined(row.published for row in decisive),
         "obtained": _joined(_obtained(row) for row in decisive),
@@ -160,7 +165,10 @@ def _rolled_up(rows: Sequence[Any], experiments: Mapping[str, _Experiment]) -> d
         "verdict": min((str(row.verdict) for row in decisive), key=GRAVEST_FIRST.index),
         "fixed": min((str(row.fixed) for row in decisive), key=PROVENANCES.index),
         "config": _joined(dict.fromkeys(str(row.experiment) for row in decisive)),
-        "elsewhere": _joined(f"{row.verdict} in {row.experiment}{_with_number(row)}" for row in others),
+        "elsewhere": _joined(
+            [f"{row.verdict} in {row.experiment}{_with_number(row)}" for row in others]
+            + [f"why, in {name}" for name in asking]
+        ),
     }
 
 

@@ -75,6 +75,11 @@ class Config(StrictModel):
         description="Question about a miss of another experiment that this one answers: its own claims are no claims "
         "of the document, and have no row in the scorecard.",
     )
+    explains: tuple[Text, ...] = Field(
+        default=(),
+        exclude_if=is_absent,
+        description="Identifiers of the claims that 'why' asks about: the scorecard names this experiment beside them.",
+    )
     dataset: DatasetSpec = Field(description="Name of a data set, or a mapping with its options.")
     scaling: ScalingName = Field(description="Scaling of the features, fitted on each training part.")
     classifier: ExperimentClassifier = Field(description="The machine that is trained on each subset.")
@@ -195,7 +200,9 @@ class Config(StrictModel):
             seen.add(label)
 
     def _company(self) -> Iterator[Mistake]:
-        """Find extractors that stand alone, and alternative classifiers that do not."""
+        """Find what stands alone and should not: extractors, and misses without a question; or the other way round."""
+        if self.explains and self.why is None:
+            yield Mistake(("explains",), "the key 'why' is missing; write what the experiment asks about these claims")
         if self.extractors and not self.rankings:
             yield Mistake(("extractors",), "extractors are compared with rankings; list at least one under 'rankings'")
         if self.alternatives and self.rankings:

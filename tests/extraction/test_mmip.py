@@ -142,3 +142,11 @@ def test_rounding_does_not_change_what_is_found(on_a_lattice: bool) -> None:
         noise = np.random.default_rng(seed).integers(-4, 5, data.shape) * 1e-16
         found = InformativeProjections(n_starts=50).fit(data + noise, y).directions_
         np.testing.assert_allclose(found, exact, atol=1e-5)
+
+
+def test_rounding_stays_rounding_from_direction_to_direction() -> None:
+    exact = InformativeProjections(n_starts=50).fit(X, Y).directions_
+    for seed in range(3):
+        noise = np.random.default_rng(seed).integers(-4, 5, X.shape) * 1e-16
+        found = InformativeProjections(n_starts=50).fit(X + noise, Y).directions_
+        np.testing.assert_allclose(found, exact, atol=1e-11)

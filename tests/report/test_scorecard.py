@@ -57,6 +57,15 @@ def test_each_claim_has_one_row_that_its_main_experiment_decides(results: Path) 
     assert rows.loc["t2", "obtained"] == "2; 2; 2"
 
 
+def test_experiments_that_ask_why_a_claim_was_missed_are_named_beside_it(results: Path) -> None:
+    write_results(results, "why-1", {"own": "reproduced"}, why="Why?", explains=["t1", "t2.y"])
+    write_results(results, "why-2", {}, why="Why?", explains=["t2"])
+    elsewhere = scorecard_of(results_folders(results)).set_index("id")["elsewhere"]
+    assert elsewhere["t1"] == "differs in a-literal (2); why, in why-1"
+    assert elsewhere["t2"] == "why, in why-1; why, in why-2"
+    assert elsewhere["t3"] == ""
+
+
 def test_a_claim_in_parts_is_as_good_as_its_worst_part(tmp_path: Path) -> None:
     for number, gravest in enumerate(GRAVEST_FIRST):
         rest = GRAVEST_FIRST[number:]

@@ -16,7 +16,8 @@ from tests.helpers.shipped import shipped_card, shipped_experiment, shipped_expe
 if TYPE_CHECKING:
     from fsvm_cli.spec.schema import Config
 
-NOT_JUDGED = Path(__file__).parents[2] / "docs" / "not-judged.yaml"
+RESULTS = Path(__file__).parents[2] / "results"
+NOT_JUDGED = RESULTS.parent / "docs" / "not-judged.yaml"
 """What no config judges, with reasons.
 
 The two claims kpd2018.claim.sonar and .wbc about two rivals each are one claim for each rival, as those about the best
@@ -132,3 +133,11 @@ def test_the_kernels_of_kpd2018_are_tried_at_the_printed_values(published_folder
     widths = 2 * np.square(printed["kpd2018.grid.sigma"])  # theta = 2 sigma^2
     for kernel in ("gaussian", "laplace"):
         np.testing.assert_allclose(tried[kernel].theta, widths, rtol=1e-12)
+
+
+def test_experiments_ask_about_claims_that_there_are(configs: list[Config]) -> None:
+    claimed = {claim.id for config in configs for claim in config.expected if config.why is None}
+    claimed |= {claim.part_of for config in configs for claim in config.expected if claim.part_of}
+    asked = {known for config in configs for known in config.explains}
+    assert asked, "no experiment explains anything"
+    assert asked <= claimed
