@@ -14,6 +14,8 @@ from fsvm_cli.extraction.spline_information import SplineInformation
 from fsvm_cli.ranking.base import first_largest, order_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
     from scipy.optimize import OptimizeResult
 
@@ -21,7 +23,10 @@ N_ASCENTS = 5
 """Starts, the best of all, from which the search climbs."""
 
 ROUNDING = 1e-10
-"""Spread of samples that is none, in units of the largest of any direction."""
+"""Spread of samples that is none, in units of the largest of any direction; curvature that is none, likewise."""
+
+STEP = 1e-4
+"""Of finite differences of the slope, at a point of length 1."""
 
 
 class InformativeProjections(Extractor):
@@ -157,9 +162,42 @@ def climbed(information: SplineInformation, begin: NDArray[np.float64]) -> NDArr
     # Most lead to the same top, which only one need reach with all digits.
     tops = [descended(np.linalg.solve(alike, direction), 1e-5) for direction in begin[:, best].T]
     highest = tops[first_largest(np.array([-top.fun for top in tops]))]
-    direction = alike @ descended(highest.x, 0.0).x
+    direction = alike @ settled(lambda coordinates: descent(coordinates)[1], descended(highest.x, 0.0).x)
     unit: NDArray[np.float64] = direction / np.linalg.norm(direction)
     return unit
+
+
+def settled(
+    slope: Callable[[NDArray[np.float64]], NDArray[np.float64]], found: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Take Newton's steps from a point near a minimum to where the slope is 0.
+
+    Values tell a minimum to half of their digits only: the other half would be those of the processor, in this
+    direction and, larger each time, in those at right angles to it.
+
+    Parameters
+    ----------
+    slope : callable
+        Gradient of a function that does not depend on the length of its argument.
+    found : ndarray, shape (n,)
+
+    Returns
+    -------
+    ndarray, shape (n,)
+        Of length 1.
+    """
+    point = found / np.linalg.norm(found)
+    steps = STEP * np.eye(len(point))
+    curvature = np.array([slope(point + step) - slope(point - step) for step in steps]) / (2 * STEP)
+    curvature = (curvature + curvature.T) / 2 + np.outer(point, point)  # a longer one has the same value
+    before = slope(point)
+    while True:
+        moved = point - np.linalg.lstsq(curvature, before, rcond=ROUNDING)[0]
+        moved /= np.linalg.norm(moved)
+        after = slope(moved)
+        if not np.linalg.norm(after) < np.linalg.norm(before) / 2:
+            return point
+        point, before = moved, after
 
 
 def complement(direction: NDArray[np.float64]) -> NDArray[np.float64]:
