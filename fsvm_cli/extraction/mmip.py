@@ -170,9 +170,9 @@ def climbed(information: SplineInformation, begin: NDArray[np.float64]) -> NDArr
 def sharpened(information: SplineInformation, direction: NDArray[np.float64]) -> NDArray[np.float64]:
     """Take a direction that is nearly the top to it, by Newton steps on the gradient.
 
-    A climb ends where the information no longer rises, which is flat at the top: half of the digits of the direction are
-    rounding then, other ones on another processor, and each direction hands them on to those after it. The gradient is
-    not flat there.
+    A climb ends where the information no longer rises, and it is flat at the top: half of the digits of the direction
+    are rounding then, other ones on another processor, and each direction hands them on to those after it. The gradient
+    is not flat there.
 
     Parameters
     ----------

@@ -221,7 +221,7 @@ class Config(StrictModel):
                 yield Mistake(
                     ("rankings", place, "method"),
                     f"the scores of {ranking.method} are no shares of the relevance, by which 'subsets' chooses; "
-                    f"those of these methods are: {able}",
+                    f"rank by a method whose scores are: {able}",
                 )
         if not self.rankings or self.extractors:
             key = "extractors" if self.rankings else "subsets"

@@ -19,6 +19,7 @@ from fsvm_cli.ranking.gradient_angle import GradientAngle
 from fsvm_cli.ranking.registry import ranking_methods
 from fsvm_cli.report.ranking_table import MOST_ROWS
 from fsvm_cli.svm import Gaussian
+from tests.helpers.hostile import BRIEF
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -51,7 +52,8 @@ def error_of(kind: type[FsvmError], *arguments: object) -> str:
 
 @pytest.mark.parametrize("method", ranking_methods())
 def test_every_method_ranks_a_file(file: Path, frame: pd.DataFrame, method: str) -> None:
-    content = json.loads(rank(file, "--target", "kind", "--method", method, "--format", "json").stdout)
+    options = [word for name, value in BRIEF.get(method, {}).items() for word in ("--set", f"{name}={value}")]
+    content = json.loads(rank(file, "--target", "kind", "--method", method, "--format", "json", *options).stdout)
     assert (content["method"], content["n_samples"], content["n_features"]) == (method, 178, 14)
     features = content["features"]
     assert [each["rank"] for each in features] == list(range(1, 15))

@@ -19,6 +19,7 @@ from fsvm_cli.data.card import Card, FixedVersion
 from fsvm_cli.data.copies import CardFile, Files, LibsvmCopy, TextCopy
 from fsvm_cli.data.fetch import fetch_files, is_intact
 from fsvm_cli.data.load import load_version
+from fsvm_cli.data.readers import reuters
 from fsvm_cli.data.source import fixed_source, open_source
 from fsvm_cli.data.spec import NamedSpec
 from fsvm_cli.data.vocabulary import with_training_vocabulary
@@ -58,8 +59,18 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("cache")
 
 
+@pytest.fixture(scope="module")
+def _stories_cut_once() -> Iterator[None]:
+    """Cut the collection of Reuters into its stories once, however many versions choose among them."""
+    cut = reuters._stories
+    cut_once = functools.cache(lambda paths: list(cut(paths)))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(reuters, "_stories", lambda paths: cut_once(tuple(paths)))
+        yield
+
+
 @pytest.fixture
-def _over_http(mirror_server: Server, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _over_http(mirror_server: Server, cache: Path, _stories_cut_once: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FSVM_MIRROR", mirror_server.address)
     monkeypatch.setenv("FSVM_CACHE", str(cache))
 

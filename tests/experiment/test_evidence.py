@@ -26,6 +26,7 @@ from fsvm_cli.ranking.ard import AutomaticRelevance
 from fsvm_cli.ranking.relevance import least_relevant, most_relevant
 from fsvm_cli.spec.schema import Config
 from fsvm_cli.svm import SVM, Gaussian
+from tests.helpers.plain_words import REMEDY
 from tests.helpers.small import recorded
 
 if TYPE_CHECKING:
@@ -188,8 +189,9 @@ def test_chains_that_never_move_are_told_and_drawn(
 def test_what_does_not_go_together_is_told(
     load: Callable[..., LoadedConfig], planned: Planned, changes: dict[str, Any], message: str
 ) -> None:
-    with pytest.raises(UsageError, match=message):
+    with pytest.raises(UsageError, match=message) as caught:
         compared(planned, **changes)
+    assert all(REMEDY.search(line) for line in str(caught.value).splitlines()), caught.value
 
 
 def test_bad_settings_fail_a_trial_in_one_line(planned: Planned) -> None:

@@ -95,7 +95,7 @@ def test_directions_are_orthonormal_and_local_maxima() -> None:
     for before, direction in enumerate(found.T):
         gradient = SplineInformation(X, Y, 10).with_gradient(direction)[1]
         gradient -= found[:, :before] @ (found[:, :before].T @ gradient)
-        np.testing.assert_allclose(gradient, 0, atol=1e-6)
+        np.testing.assert_allclose(gradient, 0, atol=1e-12)
 
 
 def test_brute_force_in_the_plane_cannot_better_it(rng: np.random.Generator) -> None:
@@ -141,7 +141,7 @@ def test_rounding_does_not_change_what_is_found(on_a_lattice: bool) -> None:
     for seed in range(3):
         noise = np.random.default_rng(seed).integers(-4, 5, data.shape) * 1e-16
         found = InformativeProjections(n_starts=50).fit(data + noise, y).directions_
-        np.testing.assert_allclose(found, exact, atol=1e-5)
+        np.testing.assert_allclose(found, exact, atol=1e-10)
 
 
 def test_rounding_stays_rounding_from_direction_to_direction() -> None:

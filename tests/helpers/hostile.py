@@ -84,6 +84,9 @@ MODEST: dict[str, dict[str, Any]] = {
 }
 """By method, parameters with which it does less of what it does: what breaks arithmetic does so in the first steps."""
 
+BRIEF = MODEST | {"kpd": {"relative_change": 0.1}, "wrapper": {"max_evaluations": 50}}
+"""Where each method is tried many times; `make fuzz` lets these two search to their end."""
+
 
 def attempt(method: str, table: str) -> str | list[float]:
     """Fit a ranking method or an extractor with its defaults, or modest parameters, with every warning an error.
@@ -100,7 +103,7 @@ def attempt(method: str, table: str) -> str | list[float]:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         try:
-            fitted = kinds[method](**fixed, **MODEST.get(method, {})).fit(chosen.X, chosen.y)
+            fitted = kinds[method](**fixed, **BRIEF.get(method, {})).fit(chosen.X, chosen.y)
             found = fitted.scores_ if method in ranking_methods() else fitted.transform(chosen.X).ravel()
         except ValueError as error:
             return str(error)

@@ -23,6 +23,8 @@ from tests.helpers.calling import AS_SVG, CHECKOUT, hashes, write_config
 pytestmark = pytest.mark.slow
 
 AS_ON_WINDOWS = Path(__file__).parent / "as_on_windows"
+CONSOLE = "cp1252"
+"""What a console there writes, and a file that is opened without naming an encoding, of which Python then warns."""
 RUN_COMMANDS = """
 import importlib, json, sys
 from fsvm_cli.cli import main
@@ -41,9 +43,10 @@ if __name__ == "__main__":
 
 
 def python_as_on_windows(*arguments: object, folder: Path) -> subprocess.CompletedProcess[str]:
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(AS_ON_WINDOWS), str(CHECKOUT)])}
+    here = {"PYTHONPATH": os.pathsep.join([str(AS_ON_WINDOWS), str(CHECKOUT)]), "PYTHONIOENCODING": CONSOLE}
+    command = [sys.executable, "-X", "warn_default_encoding", *map(str, arguments)]
     return subprocess.run(
-        [sys.executable, *map(str, arguments)], capture_output=True, text=True, check=False, env=environment, cwd=folder
+        command, capture_output=True, encoding=CONSOLE, check=False, env=os.environ | here, cwd=folder
     )
 
 
@@ -82,11 +85,12 @@ def test_experiments_a_file_of_ones_own_and_every_module(tmp_path: Path) -> None
     assert len(names) > 100
     start_over = ("run", write_config(tmp_path, rankings="[]"), "--jobs", 1, *AS_SVG, "--out", "over", "--fresh")
     commands: list[tuple[object, ...]] = [
-        ("run", "wine", "--splits", 8, "--jobs", 2, *AS_SVG, "--out", "out"),
-        ("run", "wine", "--splits", 8, "--jobs", 2, *AS_SVG, "--out", "out"),
+        ("run", "wine", "--splits", 20, "--jobs", 2, *AS_SVG, "--out", "out"),
+        ("run", "wine", "--splits", 20, "--jobs", 2, *AS_SVG, "--out", "out"),
         ("plot", "out", "--format", "svg"),
         ("verify", "out"),
         ("compare", "out"),
+        ("report", "out"),
         ("rank", "mine.csv", "--target", "kind", "--method", "fisher"),
         start_over,
         start_over,
@@ -96,8 +100,10 @@ def test_experiments_a_file_of_ones_own_and_every_module(tmp_path: Path) -> None
     answer = python_as_on_windows("-c", RUN_COMMANDS, lines, folder=tmp_path)
     assert answer.returncode == 0, answer.stderr
     assert "Traceback" not in answer.stderr
-    assert "8 trials, 8 already done" in answer.stderr
+    assert not [line for line in answer.stderr.splitlines() if "EncodingWarning" in line and "fsvm_cli" in line]
+    assert "20 trials, 20 already done" in answer.stderr
     results = next(path.parent for path in (tmp_path / "out").rglob("run.json"))
+    assert "wine" in (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
     assert {"curves.csv", "scores.csv", "scores.svg", "accuracy-vs-features.svg"} <= hashes(results).keys()
     assert "2 features ranked on 40 samples" in answer.stdout
     with Store(damaged, writable=False) as again:

@@ -17,6 +17,7 @@ from fsvm_cli.shipped import shipped_folder, shipped_names
 from fsvm_cli.spec.config import load_config
 from fsvm_cli.spec.load import json_schema, load_all
 from fsvm_cli.spec.schema import Config
+from tests.helpers.plain_words import REMEDY
 from tests.helpers.shipped import shipped_experiment, shipped_experiments
 
 if TYPE_CHECKING:
@@ -188,13 +189,16 @@ def test_a_data_set_that_does_not_exist_is_refused_with_its_place(load: Callable
         ("decision-field", "wine", "a decision field needs 2 features and 2 classes; wine has 13 and 3"),
         ("decision-field", "plane", "a decision field shows a gradient-angle ranking"),
         ("descent-path", "wine", "a descent path shows a kpd ranking; list one"),
+        ("distribution-distance", "wine", "a distribution distance needs 2 classes; wine has 3"),
+        ("roc", "wine", "a roc needs 2 classes; wine has 3"),
     ],
 )
 def test_a_record_that_cannot_be_made_is_refused(
     load: Callable[..., LoadedConfig], record: str, dataset: str, message: str
 ) -> None:
-    with pytest.raises(UsageError, match=rf"small\.yaml:\d+:\d+: {message}"):
+    with pytest.raises(UsageError, match=rf"small\.yaml:\d+:\d+: {message}") as caught:
         plan(load(record=[record], subsets="all", dataset=dataset), print)
+    assert all(REMEDY.search(line) for line in str(caught.value).splitlines())
 
 
 def test_an_override_replaces_a_key_and_is_remembered() -> None:

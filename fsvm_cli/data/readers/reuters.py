@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import itertools
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
@@ -111,36 +112,37 @@ def read_reuters(
     parts = [part for part in parts if part]
     if not parts:
         raise DataError(f"{paths[0].parent}: no stories about {', '.join(topics)}")
-    counted = [read for stories in (parts if vocabulary == "whole" else parts[:1]) for _, read in stories]
-    frequent = _frequent_words(counted)
+    texts = [[read for _, read in part] for part in parts]
+    n_counted = len(parts) if vocabulary == "whole" else 1
+    matrices, frequent = _counts_of_frequent_words(texts[:n_counted], texts[n_counted:])
     if not frequent:
         raise DataError(f"{paths[0].parent}: no word occurs {LEAST_OCCURRENCES} times")
     is_open = split == "any" and vocabulary == "training"
-    from sklearn.feature_extraction.text import CountVectorizer  # noqa: PLC0415 - slow to import, and seldom needed
-
-    vectorizer = CountVectorizer(token_pattern=WORD, vocabulary=frequent, binary=not is_open, dtype=np.float64)
+    if not is_open:
+        for X in matrices:
+            X.data[:] = 1.0
     return [
-        Rows(
-            sp.csr_array(vectorizer.transform([read for _, read in part])),
-            [topic for topic, _ in part],
-            tuple(frequent),
-            LEAST_OCCURRENCES if is_open else None,
-        )
-        for part in parts
+        Rows(X, [topic for topic, _ in part], frequent, LEAST_OCCURRENCES if is_open else None)
+        for X, part in zip(matrices, parts, strict=True)
     ]
 
 
-def _frequent_words(texts: Sequence[str]) -> list[str]:
-    """List the words that occur often enough, in the order of the alphabet."""
+def _counts_of_frequent_words(
+    counted: Sequence[list[str]], others: Sequence[list[str]]
+) -> tuple[list[sp.csr_array], tuple[str, ...]]:
+    """Count the words that occur often enough in the first texts, in these and in others; words as in the alphabet."""
     from sklearn.feature_extraction.text import CountVectorizer  # noqa: PLC0415 - slow to import, and seldom needed
 
-    vectorizer = CountVectorizer(token_pattern=WORD, stop_words="english", dtype=np.int64)
+    vectorizer = CountVectorizer(token_pattern=WORD, stop_words="english", dtype=np.float64)
     try:
-        counts = vectorizer.fit_transform(texts).sum(axis=0).A1
+        counts = sp.csr_array(vectorizer.fit_transform(itertools.chain.from_iterable(counted)))
     except ValueError:  # what scikit-learn says of texts without words
-        return []
-    words: list[str] = vectorizer.get_feature_names_out()[counts >= LEAST_OCCURRENCES].tolist()
-    return words
+        return [], ()
+    kept = np.flatnonzero(counts.sum(axis=0) >= LEAST_OCCURRENCES)
+    ends = np.cumsum([len(part) for part in counted])[:-1]
+    matrices = [counts[rows][:, kept] for rows in np.split(np.arange(counts.shape[0]), ends)]
+    matrices += [sp.csr_array(vectorizer.transform(part))[:, kept] for part in others]
+    return matrices, tuple(vectorizer.get_feature_names_out()[kept].tolist())
 
 
 def _stories(paths: Sequence[Path]) -> Iterator[Story]:
@@ -177,5 +179,4 @@ def _part(story: Story, split: Split) -> int | None:
 
 def _is_numeric(text: str) -> bool:
     tokens: list[str] = re.findall(r"\w+", text)
-    n_numbers = sum(1 for token in tokens if token.isdigit())
-    return n_numbers > MAX_NUMERIC_SHARE * len(tokens)
+    return sum(map(str.isdigit, tokens)) > MAX_NUMERIC_SHARE * len(tokens)

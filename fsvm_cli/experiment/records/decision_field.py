@@ -53,7 +53,7 @@ class DecisionField(Record):
             yield Mistake(
                 ("record", config.record.index(self.name)),
                 f"a decision field needs 2 features and 2 classes; {data.name} has {data.n_features} and "
-                f"{len(data.class_names)}",
+                f"{len(data.class_names)}; leave it out",
             )
         yield from super().mistakes(config, data)
 

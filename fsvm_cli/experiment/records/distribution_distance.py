@@ -47,7 +47,8 @@ class DistributionDistance(Record):
         """Find whether there is no ranking, or there are more classes than two."""
         if len(data.class_names) != 2:
             here = ("record", config.record.index(self.name))
-            yield Mistake(here, f"a distribution distance needs 2 classes; {data.name} has {len(data.class_names)}")
+            message = f"a distribution distance needs 2 classes; {data.name} has {len(data.class_names)}; leave it out"
+            yield Mistake(here, message)
         yield from super().mistakes(config, data)
 
     def compute(self, trial: DrawnTrial) -> dict[str, pd.DataFrame]:

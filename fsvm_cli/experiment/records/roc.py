@@ -59,7 +59,8 @@ class Roc(Record):
         """Find more classes than two, or more curves than a figure can show."""
         here = ("record", config.record.index(self.name))
         if len(data.class_names) != 2:
-            yield Mistake(here, f"a roc needs 2 classes; {data.name} has {len(data.class_names)}")
+            message = f"a roc needs 2 classes; {data.name} has {len(data.class_names)}; leave it out"
+            yield Mistake(here, message)
         sizes = config.subsets if isinstance(config.subsets, tuple) else range(1, data.n_features)
         if config.rankings and len(sizes) > MAX_SIZES:
             message = f"a roc has a panel for each number of features; list at most {MAX_SIZES} of them in 'subsets'"

@@ -115,7 +115,7 @@ def test_a_memory_of_a_few_rows_is_enough(drawn, kernel, log_C, ridge, equality)
 @given(st.integers(0, 10_000), st.floats(-2, 2), st.sampled_from([TIGHT, 0.02, ROOMY]))
 @AGREEMENT
 def test_alpha_bias_and_margin_vectors_are_those_of_the_dense_engine(seed, log_C, cache_mb):
-    X, y = two_classes(60, 4, seed)
+    X, y = two_classes(40, 4, seed)
     C, kernel = 10.0**log_C, Gaussian(3.0)
     expected = solve(DualProblem(kernel.gram(X, X), y, C))
     found = solve_by_decomposition(KernelProblem(kernel, X, y, C), cache_mb=cache_mb)
