@@ -10,15 +10,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg import LinAlgError
 
-from fsvm_cli.svm.linear.problem import ROWS, LinearProblem, blocks_of
+from fsvm_cli.svm.linear.normal_matrix import NormalMatrix
 from fsvm_cli.svm.solvers.active_set import UNBOUNDED
 from fsvm_cli.svm.solvers.predictor_corrector import InnerPoint, predict_and_correct
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
+    from fsvm_cli.svm.linear.problem import LinearProblem
     from fsvm_cli.svm.vectors import Array
 
 MAX_STEPS = 100
@@ -28,11 +27,6 @@ DECIDED = 10.0
 """A sample is on a bound where its multiplier is so many times as far from 0 as it is from the bound."""
 FREE = 4
 """At the end no more samples are free than so many times the features, unless there is a ridge."""
-PART, PER_FEATURE, SHARE = 2000, 20, 16
-"""The samples of the part that is solved first: so many, so many for each feature, or one in so many, whichever is the
-most. Of a large part a smaller one is solved before."""
-ROUGHLY = 1e-2
-"""Relative gap at which the part has told what it can."""
 WIDTH = 0.3
 """Of the barriers around the machine of a part, in units of the mean distance of a sample from its margin."""
 NEARER = 0.1
@@ -81,7 +75,7 @@ class InteriorPoint(NamedTuple):
 
 
 class Near(NamedTuple):
-    """A machine to begin at, and what samples that are not among those of the problem add to it.
+    """A machine to begin at.
 
     Attributes
     ----------
@@ -89,41 +83,22 @@ class Near(NamedTuple):
         The machine.
     largest : float
         Its largest coefficient.
-    held_w : (d,) array
-        Sum of alpha_i y_i x_i over samples whose alpha is held.
-    held_sum : float
-        Sum of their alpha_i y_i.
     """
 
     w: Array
     b: float
     largest: float
-    held_w: Array
-    held_sum: float
 
 
 class _Barrier:
     """The problem with its bounds as barriers."""
 
-    def __init__(self, problem: LinearProblem, near: Near | None) -> None:
-        self.problem, self.near = problem, near
-        self.held_w: Array | float = 0.0 if near is None else near.held_w
-        self.held_sum = 0.0 if near is None else near.held_sum
+    def __init__(self, problem: LinearProblem) -> None:
+        self.problem = problem
         self.X, self.y, self.C, self.ridge = problem.X, problem.y, problem.C, problem.ridge
         self.bounded = np.isfinite(problem.C)
 
-    def start(self) -> _Iterate:
-        """Begin around a known machine, or that of a part of the samples, where there are many more, or the origin."""
-        if self.near is not None:
-            return self._around(self.near.w, self.near.b, self.near.largest)
-        problem, part = self.problem, _part_of(self.problem)
-        if len(part) == len(self.y):
-            return self._around_the_origin()
-        first = LinearProblem(self.X[part], self.y[part], self.C[part], problem.equality, problem.ridge)
-        found = solve_interior_point(first, ROUGHLY)
-        return self._around(found.w, found.b, float(found.alpha.max()))
-
-    def _around(self, w: Array, b: float, largest: float) -> _Iterate:
+    def around(self, w: Array, b: float, largest: float) -> _Iterate:
         """Put alpha and the multipliers where the margins say, as far as twice the largest coefficient reaches."""
         outputs = self.problem.outputs(w)
         slack = 1.0 - self.y * (outputs + b)
@@ -142,10 +117,10 @@ class _Barrier:
         first of all entries comes near its bound.
         """
         room = alpha * (reach - alpha) / reach
-        missing = w - self.held_w - self.problem.normal_vector(self.y * alpha)
-        balance = -float(self.y @ alpha + self.held_sum) if self.problem.equality else 0.0
+        missing = w - self.problem.outside_w - self.problem.normal_vector(self.y * alpha)
+        balance = -float(self.y @ alpha + self.problem.outside_sum) if self.problem.equality else 0.0
         try:
-            v, level = _NormalMatrix(self.problem, room).solve(missing, balance)
+            v, level = NormalMatrix(self.problem.X, room, self.problem.equality).solve(missing, balance)
         except LinAlgError:
             return alpha
         moved = alpha + room * self.y * (self.problem.outputs(v) + level)
@@ -153,7 +128,7 @@ class _Barrier:
             return alpha
         return np.clip(moved, NEARER * alpha, reach - NEARER * (reach - alpha))
 
-    def _around_the_origin(self) -> _Iterate:
+    def around_the_origin(self) -> _Iterate:
         typical = 1.0 / max(float(self.problem.squared_norms.mean()), 1e-300)
         alpha = np.minimum(0.5 * self.C, typical)
         margin = self.ridge * alpha - 1.0
@@ -165,8 +140,10 @@ class _Barrier:
     def misses(self, at: _Iterate) -> _Misses:
         coefficients = self.y * at.alpha
         margin = 1.0 - self.y * (at.outputs + at.b) - self.ridge * at.alpha + at.z - at.xi
-        w = self.problem.normal_vector(coefficients) + self.held_w - at.w
-        return _Misses(margin, w, -float(coefficients.sum() + self.held_sum) if self.problem.equality else 0.0)
+        w = self.problem.normal_vector(coefficients) + self.problem.outside_w - at.w
+        return _Misses(
+            margin, w, -float(coefficients.sum() + self.problem.outside_sum) if self.problem.equality else 0.0
+        )
 
     def gap(self, at: _Iterate, misses: _Misses) -> tuple[float, float]:
         """Return a bound of the duality gap of the point, and the primal objective."""
@@ -193,42 +170,13 @@ class _Barrier:
         return np.where(low, 0.0, np.where(high, self.C, at.alpha))
 
 
-class _NormalMatrix:
-    """The identity and sum_i T_i x_i x_i', T > 0, bordered with the bias where there is one.
-
-    The bias is eliminated first, and with it the mean of the samples, weighted by T: the sum over T (x - m)(x - m)' is
-    accurate where a feature hardly differs from the bias, too.
-    """
-
-    def __init__(self, problem: LinearProblem, T: Array) -> None:
-        n, d = problem.X.shape
-        self.total = float(T.sum())
-        self.mean = problem.normal_vector(T) / self.total if problem.equality else np.zeros(d)
-        matrix, roots = np.eye(d), np.sqrt(T)
-        memory = np.empty((min(ROWS, n), d))  # fresh memory for each block would take a fifth of the time
-        for rows in blocks_of(n):
-            samples = problem.X[rows]
-            block = np.subtract(samples, self.mean, out=memory[: len(samples)])
-            block *= roots[rows, None]
-            matrix += block.T @ block
-        self.factor = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
-
-    def solve(self, right: Array, balance: float) -> tuple[Array, float]:
-        """Return w and b with w + sum_i T_i (w . x_i + b) x_i = right and sum_i T_i (w . x_i + b) = balance.
-
-        Of a problem without bias the balance is 0, and so is b.
-        """
-        w = cho_solve(self.factor, right - balance * self.mean, check_finite=False)
-        return w, balance / self.total - float(self.mean @ w)
-
-
 class _NormalEquations:
     """The Newton step in w alone, for the positive diagonal T of a point."""
 
     def __init__(self, barrier: _Barrier, at: _Iterate, misses: _Misses) -> None:
         self.barrier, self.at, self.misses = barrier, at, misses
         self.T = 1.0 / (at.z / at.alpha + at.xi / at.slack + barrier.ridge)
-        self.matrix = _NormalMatrix(barrier.problem, self.T)
+        self.matrix = NormalMatrix(barrier.X, self.T, barrier.problem.equality)
 
     def direction(self, lower: Array, upper: Array) -> _Iterate:
         """Solve for the complementarity targets alpha z + lower = 0 and slack xi + upper = 0."""
@@ -253,10 +201,10 @@ def solve_interior_point(problem: LinearProblem, accuracy: float, near: Near | N
     accuracy : float
         Relative duality gap at which to stop.
     near : Near, optional
-        Where to begin, and what other samples add; by default at the machine of a part of the samples, and nothing.
+        Where to begin; by default at the origin.
     """
-    barrier = _Barrier(problem, near)
-    at = best = barrier.start()
+    barrier = _Barrier(problem)
+    at = best = barrier.around_the_origin() if near is None else barrier.around(*near)
     least, patience = np.inf, PATIENCE
     for step in range(MAX_STEPS):
         misses = barrier.misses(at)
@@ -275,15 +223,3 @@ def solve_interior_point(problem: LinearProblem, accuracy: float, near: Near | N
             break
         at = following
     return InteriorPoint(barrier.on_bounds(best), step, infeasible=False, w=best.w, b=best.b)
-
-
-def _part_of(problem: LinearProblem) -> npt.NDArray[np.intp]:
-    """Choose rows that tell roughly where the machine is, evenly from either class; all of few, all of a rare class."""
-    n, d = problem.X.shape
-    least = max(PART, PER_FEATURE * d)
-    if n < 4 * least:
-        return np.arange(n)
-    size = max(least, n // SHARE)
-    rows = [np.flatnonzero(problem.y == label) for label in (-1.0, 1.0)]
-    evenly = [of[:: max(len(of) * 2 // size, 1)] for of in rows]
-    return np.sort(np.concatenate(evenly))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -32,6 +33,9 @@ class LinearProblem(ImplicitProblem):
         Samples. A weighted linear kernel multiplies each feature by the root of its weight first.
     y, C, equality, ridge
         As in `BinaryProblem`; C given as a number holds for every sample.
+    outside_w, outside_sum : (d,) array and float
+        Sum of alpha_i y_i x_i, and of alpha_i y_i, over samples that are not among these and whose alpha is held: 0 but
+        for a `part`.
 
     Raises
     ------
@@ -40,6 +44,8 @@ class LinearProblem(ImplicitProblem):
     """
 
     X: Array
+    outside_w: Array
+    outside_sum: float
 
     def __init__(
         self, X: npt.ArrayLike, y: npt.ArrayLike, C: npt.ArrayLike, equality: bool = True, ridge: float = 0.0
@@ -48,15 +54,47 @@ class LinearProblem(ImplicitProblem):
         n = np.size(y)
         if samples.ndim != 2 or len(samples) != n or n == 0:
             raise ValueError(f"the samples have shape {samples.shape}; there are {n} labels")
-        if not all(np.isfinite(samples[rows]).all() for rows in blocks_of(n)):
+        object.__setattr__(self, "X", samples)
+        # One look at the samples gives their lengths, too: only squares that are not finite ask for a second.
+        if not np.isfinite(self.squared_norms).all() and not all(
+            np.isfinite(samples[rows]).all() for rows in blocks_of(n)
+        ):
             raise ValueError("the samples hold values that are not finite")
         self._set_constraints(n, y, C, equality, ridge)
-        object.__setattr__(self, "X", samples)
+        object.__setattr__(self, "outside_w", np.zeros(samples.shape[1]))
+        object.__setattr__(self, "outside_sum", 0.0)
+
+    def part(self, rows: npt.NDArray[np.intp], alpha: Array, w: Array | None = None) -> LinearProblem:
+        """Return the problem of some samples, the alpha of all others held.
+
+        Parameters
+        ----------
+        rows : (n_rows,) array of int
+        alpha : (n,) array
+            In the box.
+        w : (d,) array, optional
+            Sum of alpha_i y_i x_i over all samples, where it is known.
+        """
+        coefficients, samples, part = self.y * alpha, self.X[rows], copy(self)
+        w = self.normal_vector(coefficients) if w is None else w
+        own = coefficients[rows]
+        coefficients[rows] = 0.0
+        fields = {
+            "X": samples,
+            "y": self.y[rows],
+            "C": self.C[rows],
+            "squared_norms": self.squared_norms[rows],
+            "outside_w": self.outside_w + w - own @ samples,
+            "outside_sum": self.outside_sum + float(coefficients.sum()),
+        }
+        for name, value in fields.items():
+            object.__setattr__(part, name, value)
+        return part
 
     @cached_property
     def squared_norms(self) -> Array:
         """x_i . x_i, shape (n,)."""
-        return np.concatenate([np.einsum("ij,ij->i", self.X[rows], self.X[rows]) for rows in blocks_of(len(self.y))])
+        return np.concatenate([np.einsum("ij,ij->i", self.X[rows], self.X[rows]) for rows in blocks_of(len(self.X))])
 
     def diagonal(self) -> Array:  # noqa: D102 - as in BinaryProblem
         return self.squared_norms
@@ -70,8 +108,7 @@ class LinearProblem(ImplicitProblem):
 
     def normal_vector(self, coefficients: Array) -> Array:
         """Return sum_i c_i x_i, shape (d,), summed in two stages, which rounds less than one long sum."""
-        parts = [coefficients[rows] @ self.X[rows] for rows in blocks_of(len(coefficients))]
-        return np.asarray(np.sum(parts, axis=0), dtype=np.float64)
+        return weighted_sum(coefficients, self.X)
 
     def outputs(self, w: Array) -> Array:
         """Return w . x_i, shape (n,)."""
@@ -82,7 +119,7 @@ class LinearProblem(ImplicitProblem):
         return np.asarray(own @ own.T, dtype=np.float64)
 
     def residuals(self, coefficients: Array) -> Array:  # noqa: D102
-        outputs = self.outputs(self.normal_vector(coefficients))
+        outputs = self.outputs(self.normal_vector(coefficients) + self.outside_w)
         return np.asarray(self.y - outputs - self.ridge * coefficients, dtype=np.float64)
 
     def bounded_residuals(self, alpha: Array, *, sharp: bool = False) -> Residuals:
@@ -91,24 +128,40 @@ class LinearProblem(ImplicitProblem):
         A residual has then only one product of d terms to round. Its bound is by the norms of the two factors, or, if
         sharp, by their entries, which differ where features have very different units.
         """
+        w = self.normal_vector(alpha * self.y)
+        return self.residuals_of(alpha, w, self.outputs(w), sharp=sharp)
+
+    def residuals_of(
+        self, alpha: Array, w: Array, outputs: Array, *, apart: float = 0.0, sharp: bool = False
+    ) -> Residuals:
+        """Return the residuals with their bounds where their machine is at hand.
+
+        Parameters
+        ----------
+        alpha : (n,) array
+        w, outputs : (d,) and (n,) arrays
+            A normal vector, and w . x_i.
+        apart : float
+            How far, at most, it is from what `normal_vector` gives.
+        sharp : bool
+            As of `bounded_residuals`.
+        """
         n, d = self.X.shape
-        coefficients = alpha * self.y
-        w = self.normal_vector(coefficients)
-        outputs = self.outputs(w)
         if sharp:
             sizes = np.concatenate([np.abs(self.X[rows]) @ np.abs(w) for rows in blocks_of(n)])
         else:
             sizes = np.sqrt(self.squared_norms * (w @ w))
-        shrinkage = self.ridge * coefficients
+        shrinkage = self.ridge * alpha * self.y
         values = self.y - outputs - shrinkage
         error = EPSILON * ((d + 2) * sizes + 2.0 * (1.0 + np.abs(outputs) + 2.0 * np.abs(shrinkage)))
-        rounding = EPSILON * (ROWS + n // ROWS + 2) * float(alpha.sum())
-        return Residuals(values, error, rounding * float(np.linalg.norm(self._largest_entries)))
+        lengths = float(alpha @ np.sqrt(self.squared_norms))
+        return Residuals(values, error, apart + EPSILON * (ROWS + n // ROWS + 2) * lengths)
 
-    @cached_property
-    def _largest_entries(self) -> Array:
-        """Largest magnitude in each column, shape (d,)."""
-        return np.asarray(np.max([np.abs(self.X[rows]).max(axis=0) for rows in blocks_of(len(self.y))], axis=0))
+
+def weighted_sum(coefficients: Array, X: Array) -> Array:
+    """Return sum_i c_i x_i, shape (d,), summed in two stages, which rounds less than one long sum."""
+    parts = [coefficients[rows] @ X[rows] for rows in blocks_of(len(coefficients))]
+    return np.asarray(np.sum(parts, axis=0), dtype=np.float64)
 
 
 def blocks_of(n: int) -> Iterator[slice]:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from fsvm_cli.svm.linear.band import optimise_in_band
+import numpy as np
+
+from fsvm_cli.svm.linear.approach import approach, machine_of_part
+from fsvm_cli.svm.linear.band import optimise_near, start_at
 from fsvm_cli.svm.linear.interior_point import solve_interior_point
 from fsvm_cli.svm.solvers.certificate import certificate, on_bounds
 from fsvm_cli.svm.solvers.dual import DualSolution
@@ -12,6 +16,7 @@ from fsvm_cli.svm.solvers.solve import balanced, check_options, failed
 from fsvm_cli.svm.solvers.working_set import optimise_by_working_sets
 
 if TYPE_CHECKING:
+    from fsvm_cli.svm.linear.band import Optimum
     from fsvm_cli.svm.linear.problem import LinearProblem
     from fsvm_cli.svm.vectors import Array
 
@@ -19,9 +24,21 @@ ROUGHLY = 1e-3
 """Relative gap of the interior point, once it is decided which samples are free, before working sets take over."""
 WITH_RIDGE = 1e-3
 """In tolerances: its gap where there is a ridge, and no working sets, since a large part of the samples is free."""
-
 ROUNDS_FROM_A_START = 12
 """About what half an interior point costs: a start that is not near after these is not near at all."""
+
+
+@dataclass(frozen=True, eq=False)
+class LinearSolution(DualSolution):
+    """A `DualSolution` with its machine.
+
+    Attributes
+    ----------
+    w : (d,) array
+        Sum of alpha_i y_i x_i.
+    """
+
+    w: Array
 
 
 def solve_linear(
@@ -29,8 +46,9 @@ def solve_linear(
     *,
     tolerance: float = 1e-6,
     alpha0: Array | None = None,
+    w0: Array | None = None,
     on_failure: Literal["raise", "flag"] = "raise",
-) -> DualSolution:
+) -> LinearSolution:
     """Solve the dual problem of a linear machine to a relative duality gap, in O(n d^2) a step and O(n d) memory.
 
     An interior point finds out which samples are free, working sets end at the exact optimum over them, so that margin
@@ -43,12 +61,14 @@ def solve_linear(
         The relative duality gap to reach, > 0.
     alpha0 : (n,) array, optional
         A feasible point near the optimum: first, only the samples near its margin are optimised.
+    w0 : (d,) array, optional
+        Sum of alpha_i y_i x_i of `alpha0`, where it is known.
     on_failure : {"raise", "flag"}
         What to do when the gap is not reached: raise, or return the best point with `converged` False.
 
     Returns
     -------
-    DualSolution
+    LinearSolution
 
     Raises
     ------
@@ -56,28 +76,69 @@ def solve_linear(
         As of `fsvm_cli.svm.solve`.
     """
     check_options(tolerance, "feature-space")
-    steps = 0
     if alpha0 is not None:
-        start, steps = optimise_in_band(problem, alpha0)
-        near = optimise_by_working_sets(problem, start, tolerance, rounds=ROUNDS_FROM_A_START)
-        steps += near.rounds
-        if near.optimal and (found := _certified(problem, near.alpha, steps, tolerance)).converged:
+        found = _from_a_start(problem, alpha0, w0, tolerance)
+        if found is not None and found.converged:
             return found
-    inner = solve_interior_point(problem, WITH_RIDGE * tolerance if problem.ridge > 0.0 else ROUGHLY)
-    start = balanced(problem, inner.alpha)
-    steps += inner.steps
+    if problem.ridge == 0.0 and (start := approach(problem)) is not None:
+        optimum = optimise_near(problem, start, tolerance)
+        if optimum is not None and (found := _concluded(problem, optimum, tolerance)).converged:
+            return found
+    accuracy = WITH_RIDGE * tolerance if problem.ridge > 0.0 else ROUGHLY
+    inner = solve_interior_point(problem, accuracy, machine_of_part(problem))
+    start_of_sets, steps = balanced(problem, inner.alpha), inner.steps
     if inner.infeasible:
-        return failed(problem, _certified(problem, start, steps, tolerance), tolerance, on_failure, infeasible=True)
-    ended = optimise_by_working_sets(problem, start, tolerance)
+        return _told(
+            problem, _certified(problem, start_of_sets, steps, tolerance), tolerance, on_failure, infeasible=True
+        )
+    ended = optimise_by_working_sets(problem, start_of_sets, tolerance)
     steps += ended.rounds
     solutions = [
-        _certified(problem, alpha, steps, tolerance) for alpha in (ended.alpha, start)[: 1 if ended.optimal else 2]
+        _certified(problem, alpha, steps, tolerance)
+        for alpha in (ended.alpha, start_of_sets)[: 1 if ended.optimal else 2]
     ]
     best = min(solutions, key=lambda each: each.duality_gap)
-    return best if best.converged else failed(problem, best, tolerance, on_failure, infeasible=False)
+    return best if best.converged else _told(problem, best, tolerance, on_failure, infeasible=False)
 
 
-def _certified(problem: LinearProblem, alpha: Array, steps: int, tolerance: float) -> DualSolution:
+def _from_a_start(problem: LinearProblem, alpha: Array, w: Array | None, tolerance: float) -> LinearSolution | None:
+    """Return the optimum from a point that is near it; None where it turns out not to be."""
+    if (start := start_at(problem, alpha, w)) is not None:
+        optimum = optimise_near(problem, start, tolerance)
+        if optimum is not None and (found := _concluded(problem, optimum, tolerance)).converged:
+            return found
+    ended = optimise_by_working_sets(problem, alpha, tolerance, rounds=ROUNDS_FROM_A_START)
+    return _certified(problem, ended.alpha, ended.rounds, tolerance) if ended.optimal else None
+
+
+def _concluded(problem: LinearProblem, optimum: Optimum, tolerance: float) -> LinearSolution:
+    """Certify an optimum by its own outputs, or, where rounding in them is too much, by new ones."""
+    alpha = on_bounds(problem, optimum.alpha)
+    if np.array_equal(alpha, optimum.alpha):
+        w = problem.normal_vector(alpha * problem.y)
+        apart = float(np.linalg.norm(w - optimum.w))
+        known = problem.residuals_of(alpha, optimum.w, optimum.outputs, apart=apart)
+        bias, gap, objective = certificate(problem, alpha, tolerance, known)
+        if gap <= tolerance:
+            return LinearSolution(alpha, bias, objective, gap, optimum.steps, "feature-space", True, w)
+    return _certified(problem, alpha, optimum.steps, tolerance)
+
+
+def _certified(problem: LinearProblem, alpha: Array, steps: int, tolerance: float) -> LinearSolution:
     alpha = on_bounds(problem, alpha)
     bias, gap, objective = certificate(problem, alpha, tolerance)
-    return DualSolution(alpha, bias, objective, gap, steps, "feature-space", gap <= tolerance)
+    w = problem.normal_vector(alpha * problem.y)
+    return LinearSolution(alpha, bias, objective, gap, steps, "feature-space", gap <= tolerance, w)
+
+
+def _told(
+    problem: LinearProblem,
+    solution: LinearSolution,
+    tolerance: float,
+    on_failure: Literal["raise", "flag"],
+    *,
+    infeasible: bool,
+) -> LinearSolution:
+    """Return a solution that misses its gap, or raise what tells why, as `on_failure` says."""
+    failed(problem, solution, tolerance, on_failure, infeasible=infeasible)
+    return solution

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from fsvm_cli.svm.solvers.active_set import CONVERGED, maximise
+from fsvm_cli.svm.solvers.active_set import CONVERGED, STALLED, maximise
 from fsvm_cli.svm.solvers.engine import STEPS_PER_SAMPLE, VIOLATION, make_scratch
 from fsvm_cli.svm.solvers.residuals import refresh
 
@@ -22,6 +22,8 @@ ENTERING = 500
 """Samples that violate their conditions and enter in a round, half of them from either side."""
 ROUNDS = 100
 """At most; near the optimum a few do."""
+NEARLY = 1e3
+"""Within so many times the largest violation that may be left, one that does not fall to half of itself is rounding."""
 
 
 class WorkingSets(NamedTuple):
@@ -89,11 +91,14 @@ def optimise_by_working_sets(
     lower, upper = signed_bounds(problem)
     max_violation = VIOLATION * tolerance
     residuals = problem.residuals(coefficients) if residuals is None else residuals
-    done, terms, moved, optimal = 0, 0, 0.0, False
+    done, terms, moved, optimal, before = 0, 0, 0.0, False, np.inf
     while done < rounds:
-        members, optimal = _working_set(problem, coefficients, residuals, (lower, upper), max_violation)
-        if optimal or len(members) > largest_set:
+        members, violation = _working_set(problem, coefficients, residuals, (lower, upper))
+        optimal = violation <= max_violation
+        is_rounding = 0.5 * before < violation <= NEARLY * max_violation
+        if optimal or is_rounding or len(members) > largest_set:
             break
+        before = violation
         part = Part(coefficients[members], residuals[members], lower[members], upper[members])
         coefficients[members], solved = optimise_part(problem, problem.block(members), part, 0.1 * max_violation)
         change = coefficients[members] - part.coefficients
@@ -110,9 +115,9 @@ def signed_bounds(problem: ImplicitProblem) -> tuple[Array, Array]:
 
 
 def _working_set(
-    problem: ImplicitProblem, coefficients: Array, residuals: Array, bounds: tuple[Array, Array], max_violation: float
-) -> tuple[npt.NDArray[np.intp], bool]:
-    """Return the free samples and the worst violators, and whether there is no violator at all.
+    problem: ImplicitProblem, coefficients: Array, residuals: Array, bounds: tuple[Array, Array]
+) -> tuple[npt.NDArray[np.intp], float]:
+    """Return the free samples and the worst violators, and the largest violation.
 
     I_up holds the samples whose coefficient may rise, I_low those whose may fall (Keerthi et al. 2001): at the optimum
     no residual of the first exceeds one of the second.
@@ -122,18 +127,18 @@ def _working_set(
     highest, lowest = rising.max(), falling.min()
     if not problem.equality:
         highest, lowest = max(highest, 0.0), min(lowest, 0.0)
-    if highest - lowest <= max_violation:
-        return np.array([], dtype=np.intp), True
     free = np.flatnonzero(may_rise & may_fall)
     half = min(ENTERING // 2, len(residuals))
     top = np.argpartition(-rising, half - 1)[:half]
     bottom = np.argpartition(falling, half - 1)[:half]
     chosen = np.concatenate([free, top[rising[top] > lowest], bottom[falling[bottom] < highest]])
-    return np.unique(chosen), False
+    return np.unique(chosen), float(highest - lowest)
 
 
 def optimise_part(problem: ImplicitProblem, gram: Array, part: Part, max_violation: float) -> tuple[Array, bool]:
     """Return the coefficients of a part at their optimum, all others held, and whether the solver got there.
+
+    It is there, too, where only rounding stands in the way of a smaller violation.
 
     One more sample, with a zero row in the Gram matrix, stands for all others: it holds what makes the sum of the
     coefficients zero, and cannot move, or, of a machine without bias, may be anything, so that its residual, 0, is the
@@ -161,4 +166,4 @@ def optimise_part(problem: ImplicitProblem, gram: Array, part: Part, max_violati
     box.lower[m], box.upper[m] = (box.c[m], box.c[m]) if problem.equality else (-np.inf, np.inf)
     refresh(K, targets, box)
     status, _ = maximise(K, targets, box, factor, max_violation, STEPS_PER_SAMPLE * (m + 1))
-    return box.c[:m].copy(), bool(status == CONVERGED)
+    return box.c[:m].copy(), status in {CONVERGED, STALLED}
