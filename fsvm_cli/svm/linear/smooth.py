@@ -32,6 +32,8 @@ STEPS = 6
 OF_STEP, OF_CORNER = 0.15, 0.1
 """What errors turned out to be on samples of many kinds: after a Newton step, in its change squared over the distance
 in which the corner is rounded off; by the corner, in that distance."""
+STEPS_WITH_RIDGE, ROUNDING = 50, 1e-14
+"""At most, and a change of outputs, as a part of the largest one, that is rounding."""
 FLAT = 0.1
 """Part of the slope at the beginning of a step that may be left at its end."""
 LONGEST, HALVINGS = 16.0, 20
@@ -133,6 +135,28 @@ def sharpened(problem: LinearProblem, guess: Guess) -> Guess:
         # mean of squares.
         error = float(h * np.linalg.norm([np.sqrt(d / (3.0 * n_near)), OF_STEP * (change / h) ** 2, OF_CORNER]))
     return Guess(at, error)
+
+
+def optimum_with_ridge(problem: LinearProblem, w: Array, b: float) -> tuple[Array, int]:
+    """Return alpha at the optimum of a problem with a ridge, from a machine near it, and the steps that it took.
+
+    Where no sample changes from one piece of its loss to another, a step ends at the optimum but for rounding.
+
+    Parameters
+    ----------
+    problem : LinearProblem
+    w, b : (d,) array and float
+
+    Raises
+    ------
+    LinAlgError
+        As of `newton_step`.
+    """
+    loss, at, change, steps = Loss(0.0, problem.ridge), Machine(w, b, problem.outputs(w)), np.inf, 0
+    while steps < STEPS_WITH_RIDGE and change > ROUNDING * float(np.abs(at.outputs).max() + abs(at.b)):
+        at, change = newton_step(problem, loss, at)
+        steps += 1
+    return loss.slope(problem, 1.0 - problem.y * (at.outputs + at.b)), steps
 
 
 def _root(slope: Callable[[float], float], falls: float) -> float:

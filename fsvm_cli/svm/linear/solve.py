@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+from scipy.linalg import LinAlgError
 
 from fsvm_cli.svm.linear.approach import approach, machine_of_part
 from fsvm_cli.svm.linear.band import optimise_near, start_at
 from fsvm_cli.svm.linear.interior_point import solve_interior_point
+from fsvm_cli.svm.linear.smooth import optimum_with_ridge
 from fsvm_cli.svm.solvers.certificate import certificate, on_bounds
 from fsvm_cli.svm.solvers.dual import DualSolution
 from fsvm_cli.svm.solvers.solve import balanced, check_options, failed
@@ -17,13 +19,12 @@ from fsvm_cli.svm.solvers.working_set import optimise_by_working_sets
 
 if TYPE_CHECKING:
     from fsvm_cli.svm.linear.band import Optimum
+    from fsvm_cli.svm.linear.interior_point import InteriorPoint
     from fsvm_cli.svm.linear.problem import LinearProblem
     from fsvm_cli.svm.vectors import Array
 
 ROUGHLY = 1e-3
 """Relative gap of the interior point, once it is decided which samples are free, before working sets take over."""
-WITH_RIDGE = 1e-3
-"""In tolerances: its gap where there is a ridge, and no working sets, since a large part of the samples is free."""
 ROUNDS_FROM_A_START = 12
 """About what half an interior point costs: a start that is not near after these is not near at all."""
 
@@ -84,8 +85,9 @@ def solve_linear(
         optimum = optimise_near(problem, start, tolerance)
         if optimum is not None and (found := _concluded(problem, optimum, tolerance)).converged:
             return found
-    accuracy = WITH_RIDGE * tolerance if problem.ridge > 0.0 else ROUGHLY
-    inner = solve_interior_point(problem, accuracy, machine_of_part(problem))
+    inner = solve_interior_point(problem, ROUGHLY, machine_of_part(problem))
+    if problem.ridge > 0.0 and (found := _with_ridge(problem, inner, tolerance)).converged:
+        return found
     start_of_sets, steps = balanced(problem, inner.alpha), inner.steps
     if inner.infeasible:
         return _told(
@@ -109,6 +111,15 @@ def _from_a_start(problem: LinearProblem, alpha: Array, w: Array | None, toleran
             return found
     ended = optimise_by_working_sets(problem, alpha, tolerance, rounds=ROUNDS_FROM_A_START)
     return _certified(problem, ended.alpha, ended.rounds, tolerance) if ended.optimal else None
+
+
+def _with_ridge(problem: LinearProblem, inner: InteriorPoint, tolerance: float) -> LinearSolution:
+    """Go on to the optimum by Newton's method on the loss, which has no corner; a large part of the samples is free."""
+    try:
+        alpha, steps = optimum_with_ridge(problem, inner.w, inner.b)
+    except LinAlgError:
+        alpha, steps = inner.alpha, 0
+    return _certified(problem, balanced(problem, alpha), inner.steps + steps, tolerance)
 
 
 def _concluded(problem: LinearProblem, optimum: Optimum, tolerance: float) -> LinearSolution:

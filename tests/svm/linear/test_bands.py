@@ -157,3 +157,29 @@ def test_a_band_makes_up_for_what_is_held_and_holds_nobody_without_a_bound() -> 
     held = np.setdiff1d(np.arange(6000), band.rows)
     assert abs((y * band.alpha)[held].sum()) < C[band.rows].sum()
     assert band.part.outside_sum == pytest.approx((y * band.alpha)[held].sum())
+
+
+@pytest.mark.parametrize("equality", [True, False])
+@pytest.mark.parametrize(("C", "ridge"), [(np.inf, 1.0), (np.inf, 1e-4), (np.inf, 1e4), (1.0, 0.5), (100.0, 1e-2)])
+def test_losses_without_a_corner_have_their_optimum_however_many_samples_are_free(C, ridge, equality) -> None:
+    X, y = classes("plain", 2500, 5)
+    problem = LinearProblem(X, y, C, equality, ridge)
+    found = solve_linear(problem)
+    expected = solve(DualProblem(X @ X.T, y, C, equality, ridge))
+    assert found.converged
+    np.testing.assert_allclose(found.alpha, expected.alpha, atol=1e-6 * expected.alpha.max())
+    assert found.bias == pytest.approx(expected.bias, abs=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["plain", "ties", "rare"])
+@pytest.mark.parametrize("ridge", [1e-6, 1.0])
+def test_squared_losses_of_many_samples_reach_their_gap(kind: str, ridge: float) -> None:
+    X, y = classes(kind, 20_000, 5)
+    found = solve_linear(LinearProblem(X, y, np.inf, ridge=ridge))
+    assert found.converged
+    assert np.count_nonzero(found.alpha) > 2000 or kind == "rare"
+    slack = 1.0 - y * (X @ found.w + found.bias)
+    # What summing w rounds moves a slack by, as a product of norms.
+    lengths = np.linalg.norm(X, axis=1)
+    rounding = np.finfo(float).eps * (found.alpha @ lengths) * lengths.max()
+    np.testing.assert_allclose(ridge * found.alpha, np.maximum(slack, 0.0), atol=1e-8 + rounding)
