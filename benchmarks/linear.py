@@ -111,6 +111,7 @@ def elimination() -> Iterator[Comparison]:
 
 def growth(sizes: Sequence[int] = SIZES) -> Iterator[Comparison]:
     """Yield the seconds at 10^4 to 10^6 samples; the ratio is the slope of log time on log n, the target its limit."""
+    machine_of(300)  # loads what is compiled
     measured = [machine_of(n) for n in sizes]
     seconds = [taken for taken, *_ in measured]
     _, gap, beside = measured[-1]

@@ -249,12 +249,16 @@ class FeatureSpaceMachines(Machines):
         converged = True
         X = self.X[:, : len(self.features)]
         for machine, y in enumerate(self.problem.labels):
-            linear = LinearProblem(X, y, self.problem.C)
+            alpha = self.alphas[machine]
             found = solve_linear(
-                linear, tolerance=self.problem.tolerance, alpha0=self.alphas[machine], on_failure="flag"
+                LinearProblem(X, y, self.problem.C),
+                tolerance=self.problem.tolerance,
+                alpha0=alpha,
+                w0=None if alpha is None else self.w[machine, np.searchsorted(self.features, self.feature_of)],
+                on_failure="flag",
             )
             self.alphas[machine] = found.alpha
-            self.w[machine] = linear.normal_vector(found.alpha * y)[np.argsort(self.feature_of)]
+            self.w[machine] = found.w[np.argsort(self.feature_of)]
             converged &= found.converged
         return converged
 

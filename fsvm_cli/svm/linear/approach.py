@@ -7,7 +7,7 @@ are left of which it is open on which side of the margin they lie.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.linalg import LinAlgError
@@ -15,7 +15,7 @@ from scipy.linalg import LinAlgError
 from fsvm_cli.svm.linear.band import Start
 from fsvm_cli.svm.linear.interior_point import Near, solve_interior_point
 from fsvm_cli.svm.linear.problem import LinearProblem
-from fsvm_cli.svm.linear.smooth import Loss, Machine, newton_step
+from fsvm_cli.svm.linear.smooth import WIDEST, WIDTH, Guess, Loss, Machine, newton_step, sharpened
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -23,28 +23,14 @@ if TYPE_CHECKING:
 LEAST, PER_FEATURE, SHARE, GROWTH = 2000, 20, 16, 4
 """Samples of the first part: so many, so many for each feature, or one in so many, whichever is the most; a part that
 tells too little is made so many times as large."""
-WIDEST = 0.5
-"""Distance from the corner within which the hinge is rounded off, at most: farther, and other margins would pay."""
-WIDTH, DISTANCE = 2.5, 1.5
-"""Of a band, and of what is rounded off in the next step, in errors that are expected of the outputs: of normal errors
-one in a hundred is larger than the first."""
-FEW, FEW_PER_FEATURE, SMALL = 24, 40, 0.125
-"""A band of one sample in so many, or of so many for each feature, is narrow enough; where it is to begin with, such a
-share is."""
-STEPS, STEPS_OF_ALL = 20, 6
-"""Newton's on a part, and on all samples, at most."""
-OF_PART, OF_STEP, OF_CORNER = 1.4, 0.15, 0.1
-"""What errors turned out to be, on samples of many kinds: of the machine of a part, in standard deviations by the
-variance of its gradient; after a Newton step, in its change squared over h; by the corner, in h."""
+SMALL = 0.125
+"""Share of the samples that is a small band to begin with."""
+STEPS = 20
+"""Newton's, at most."""
+OF_PART = 1.4
+"""What the error of the machine of a part turned out to be, in standard deviations by the variance of its gradient."""
 ROUGHLY = 1e-2
 """Relative gap at which the interior point on a part has told what it can."""
-
-
-class _Guess(NamedTuple):
-    """A machine, and about how far its outputs are from those of the optimum, root mean square."""
-
-    at: Machine
-    error: float
 
 
 def approach(problem: LinearProblem) -> Start | None:
@@ -60,13 +46,13 @@ def approach(problem: LinearProblem) -> Start | None:
     if n < 2 * size or not np.isfinite(problem.C).all():
         return None
     try:
-        at, error = _from_all(problem, _from_parts(problem, size))
+        at, error = sharpened(problem, _from_parts(problem, size))
     except LinAlgError:
         return None
     return Start(Near(at.w, at.b, float(problem.C.max())), at.outputs, WIDTH * error)
 
 
-def _from_parts(problem: LinearProblem, size: int) -> _Guess:
+def _from_parts(problem: LinearProblem, size: int) -> Guess:
     """Guess by parts of the samples, the next one larger until it tells enough."""
     n, d = problem.X.shape
     w, b = np.zeros(d), 0.0
@@ -82,7 +68,7 @@ def _from_parts(problem: LinearProblem, size: int) -> _Guess:
         error = float(OF_PART * np.sqrt(d * pull) / hold)
         share = np.mean(np.abs(slack) < WIDTH * error)
         if error <= WIDEST or share < SMALL or 2 * GROWTH * size > n:
-            return _Guess(Machine(w, b, problem.outputs(w)), error)
+            return Guess(Machine(w, b, problem.outputs(w)), error)
         size *= GROWTH
 
 
@@ -93,24 +79,6 @@ def _descend(part: LinearProblem, at: Machine, half: float) -> Machine:
         if change <= WIDEST:
             break
     return at
-
-
-def _from_all(problem: LinearProblem, guess: _Guess) -> _Guess:
-    """Take Newton steps on all samples, each on a sharper corner, until few samples lie within the error."""
-    n, d = problem.X.shape
-    at, error = guess
-    for _ in range(STEPS_OF_ALL):
-        distance = np.abs(1.0 - problem.y * (at.outputs + at.b))
-        in_band = np.count_nonzero(distance <= WIDTH * error)
-        h = min(DISTANCE * error, WIDEST)
-        n_near = np.count_nonzero(distance < h)
-        if error > WIDEST or n_near <= d + 1 or in_band <= max(FEW_PER_FEATURE * d, n // FEW):
-            break
-        at, change = newton_step(problem, Loss(-h, 2.0 * h / problem.C), at)
-        # A rounded corner gives each of the near samples a coefficient that is off by up to C / 2, by C^2 / 12 in the
-        # mean of squares.
-        error = float(h * np.linalg.norm([np.sqrt(d / (3.0 * n_near)), OF_STEP * (change / h) ** 2, OF_CORNER]))
-    return _Guess(at, error)
 
 
 def machine_of_part(problem: LinearProblem) -> Near | None:

@@ -9,8 +9,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from scipy.linalg import LinAlgError
 
-from fsvm_cli.svm.linear.interior_point import InteriorPoint, Near, solve_interior_point
+from fsvm_cli.svm.linear.interior_point import Near, solve_interior_point
+from fsvm_cli.svm.linear.smooth import WIDTH, Guess, Machine, sharpened
 from fsvm_cli.svm.solvers.engine import VIOLATION
 from fsvm_cli.svm.solvers.solve import balanced
 from fsvm_cli.svm.solvers.working_set import optimise_by_working_sets
@@ -23,18 +25,22 @@ if TYPE_CHECKING:
 
 FEWEST = 5000
 """Samples of a problem of which those near the margin are worth one of their own."""
-WIDTH = 1.0
-"""Of the band around the machine of a problem much like this one, in units of the mean distance of the samples that
-were free there. A wider one costs more than the rounds of working sets that it saves."""
+OF_FREE = 1.0
+"""Width of the band around the machine of a problem much like this one, in units of the mean distance of the samples
+that were free there. A wider one costs more than the rounds of working sets that it saves."""
 LARGEST_PART = 0.5
 """Of the samples; where more are near, the start is not."""
 LEAST_PER_FEATURE = 4
 """Samples of a band at least, for each feature and the bias: as many as features are free at the optimum."""
 WIDENINGS, WIDER = 4, 3.0
 """So often a band may turn out too narrow, and how many times as wide it is then made."""
-WRONG = 0.05
-"""Samples that may be held wrongly, as a part of those of the band, before it is made wider and solved anew."""
-ROUNDS, MANY = 20, 500
+WRONG, LOOK_AT = 0.05, 8
+"""Samples that may be held wrongly, as a part of those of the band, before it is made wider and solved anew; one in so
+many is looked at."""
+LARGE, OF_WIDTH, HALF = 40, 0.6, 0.5
+"""A band of more samples than so many for each feature is first made narrower: its error is taken for so much of its
+width, and the new width has to be so much of it."""
+ROUNDS, MANY = 20, 200
 """Of working sets, and so often samples may join a band because they were held wrongly; where more join at once, or
 more rounds are needed, the interior point begins again at the machine that is reached."""
 ROUGHLY = 1e-3
@@ -90,6 +96,8 @@ class Optimum(NamedTuple):
     alpha : (n,) array
     w, outputs : (d,) and (n,) arrays
         Sum of alpha_i y_i x_i, and w . x_i.
+    near : Near
+        The machine.
     steps : int
         Of the interior point, and rounds of working sets.
     """
@@ -97,10 +105,11 @@ class Optimum(NamedTuple):
     alpha: Array
     w: Array
     outputs: Array
+    near: Near
     steps: int
 
 
-def start_at(problem: LinearProblem, alpha: Array) -> Start | None:
+def start_at(problem: LinearProblem, alpha: Array, w: Array | None = None) -> Start | None:
     """Return where to begin from a feasible point near the optimum; None where it is better taken as it is.
 
     Parameters
@@ -108,14 +117,16 @@ def start_at(problem: LinearProblem, alpha: Array) -> Start | None:
     problem : LinearProblem
     alpha : (n,) array
         In the box, balanced where the machine has a bias, and optimal for a problem much like this one.
+    w : (d,) array, optional
+        Its sum of alpha_i y_i x_i, where it is known.
     """
     free = (alpha > 0.0) & (alpha < problem.C)
     if len(alpha) < FEWEST or problem.ridge > 0.0 or not free.any():
         return None
-    w = problem.normal_vector(problem.y * alpha)
+    w = problem.normal_vector(problem.y * alpha) if w is None else w
     outputs = problem.outputs(w)
     b = float((problem.y - outputs)[free].mean()) if problem.equality else 0.0
-    width = WIDTH * float(np.abs(1.0 - problem.y * (outputs + b))[free].mean())
+    width = OF_FREE * float(np.abs(1.0 - problem.y * (outputs + b))[free].mean())
     return Start(Near(w, b, float(alpha.max())), outputs, width, alpha, w)
 
 
@@ -130,47 +141,73 @@ def optimise_near(problem: LinearProblem, start: Start, tolerance: float) -> Opt
     tolerance : float
         As of `optimise_by_working_sets`.
     """
-    found, band, steps = None, None, 0
+    steps = 0
     for _ in range(WIDENINGS):
         band = band_around(problem, start)
-        found = None if band is None else solve_interior_point(band.part, ROUGHLY, start.near)
-        if band is None or found is None or found.infeasible:
+        if band is None:
             return None
-        steps += found.steps
-        loses = problem.y * (problem.outputs(found.w) + found.b) < 1.0
-        loses[band.rows] = band.loses[band.rows]
-        if np.count_nonzero(loses != band.loses) <= WRONG * len(band.rows):
-            return _settle(problem, band, found, steps, tolerance)
+        found = _solved(band.part, start, start.outputs[band.rows], tolerance)
+        if found is None:
+            return None
+        alpha, near, taken = found
+        steps += taken
+        if _is_wide_enough(problem, band, near):
+            band.alpha[band.rows] = alpha
+            settled = _settled(problem, band, near, tolerance)
+            return None if settled is None else settled._replace(steps=steps + settled.steps)
         start = start._replace(width=WIDER * start.width)
     return None
 
 
-def _settle(problem: LinearProblem, band: Band, found: InteriorPoint, steps: int, tolerance: float) -> Optimum | None:
+def _solved(part: LinearProblem, start: Start, outputs: Array, tolerance: float) -> tuple[Array, Near, int] | None:
+    """Return about the optimum of a band: of a large one, by a narrower one within; None where there is none."""
+    n, d = part.X.shape
+    if n > LARGE * d and np.isfinite(part.C).all():
+        try:
+            at, error = sharpened(part, Guess(Machine(start.near.w, start.near.b, outputs), OF_WIDTH * start.width))
+        except LinAlgError:
+            at, error = None, np.inf
+        if at is not None and WIDTH * error < HALF * start.width:
+            within = Start(Near(at.w, at.b, float(part.C.max())), at.outputs, WIDTH * error)
+            if (optimum := optimise_near(part, within, tolerance)) is not None:
+                return optimum.alpha, optimum.near, optimum.steps
+    found = solve_interior_point(part, ROUGHLY, start.near)
+    return None if found.infeasible else (found.alpha, Near(found.w, found.b, float(found.alpha.max())), found.steps)
+
+
+def _is_wide_enough(problem: LinearProblem, band: Band, near: Near) -> bool:
+    """Tell by some of the samples whether hardly any outside of the band have changed sides; else it is no machine."""
+    some = slice(None, None, LOOK_AT)
+    loses = problem.y[some] * (problem.X[some] @ near.w + near.b) < 1.0
+    outside = np.ones(len(problem.y), dtype=np.bool_)
+    outside[band.rows] = False
+    changed = np.count_nonzero((loses != band.loses[some]) & outside[some])
+    return LOOK_AT * changed <= WRONG * len(band.rows)
+
+
+def _settled(problem: LinearProblem, band: Band, near: Near, tolerance: float) -> Optimum | None:
     """Take a band to its exact optimum, with those that join it, until none is held wrongly."""
-    rows, part, alpha = band.rows, band.part, band.alpha
+    rows, part, alpha, steps = band.rows, band.part, balanced(problem, band.alpha, -problem.outside_sum), 0
     for _ in range(ROUNDS):
-        alpha[rows] = found.alpha
-        alpha = balanced(problem, alpha)
-        for _ in range(ROUNDS):
-            ended = optimise_by_working_sets(part, alpha[rows], tolerance, rounds=ROUNDS)
-            alpha[rows] = ended.alpha
-            steps += ended.rounds
-            w = part.outside_w + part.normal_vector(part.y * ended.alpha)
-            outputs = problem.outputs(w)
-            b = _bias_of(part, ended.alpha, outputs[rows])
-            joining = _held_wrongly(problem, alpha, 1.0 - problem.y * (outputs + b), rows, VIOLATION * tolerance)
-            if len(joining) == 0:
-                return Optimum(alpha, w, outputs, steps)
-            rows = np.union1d(rows, joining)
-            if len(rows) > LARGEST_PART * len(alpha):
-                return None
-            part = problem.part(rows, alpha, w)
-            if len(joining) > MANY or ended.rounds == ROUNDS:
-                break
-        found = solve_interior_point(part, ROUGHLY, Near(w, b, float(alpha.max())))
-        if found.infeasible:
+        ended = optimise_by_working_sets(part, alpha[rows], tolerance, rounds=ROUNDS)
+        alpha[rows] = ended.alpha
+        steps += ended.rounds
+        w = part.outside_w + part.normal_vector(part.y * ended.alpha)
+        outputs = problem.outputs(w)
+        near = Near(w, _bias_of(part, ended.alpha, outputs[rows]), float(alpha.max()))
+        joining = _held_wrongly(problem, alpha, 1.0 - problem.y * (outputs + near.b), rows, VIOLATION * tolerance)
+        if len(joining) == 0:
+            return Optimum(alpha, w, outputs, near, steps)
+        rows = np.union1d(rows, joining)
+        if len(rows) > LARGEST_PART * len(alpha):
             return None
-        steps += found.steps
+        part = problem.part(rows, alpha, w)
+        if len(joining) > MANY or ended.rounds == ROUNDS:
+            found = solve_interior_point(part, ROUGHLY, near)
+            if found.infeasible:
+                return None
+            alpha[rows] = found.alpha
+            alpha, steps = balanced(problem, alpha, -problem.outside_sum), steps + found.steps
     return None
 
 
@@ -211,11 +248,6 @@ def _balances(part: LinearProblem) -> bool:
     return bool(smallest < -part.outside_sum < largest)
 
 
-def machine_of(found: InteriorPoint) -> Near:
-    """Return the machine of a point."""
-    return Near(found.w, found.b, float(found.alpha.max()))
-
-
 def _bias_of(part: LinearProblem, alpha: Array, outputs: Array) -> float:
     """Return the middle of the biases that the optimality conditions of the part leave."""
     if not part.equality:
@@ -229,13 +261,13 @@ def _bias_of(part: LinearProblem, alpha: Array, outputs: Array) -> float:
 def _held_wrongly(
     problem: LinearProblem, alpha: Array, slack: Array, rows: npt.NDArray[np.intp], max_violation: float
 ) -> npt.NDArray[np.intp]:
-    """Return the samples outside of the rows that belong on the other bound, and those about as near to the margin.
+    """Return the samples outside of the rows that belong on the other bound.
 
-    Some of these would be the next.
+    Where they are many, those about as near to the margin come with them: some of these would be the next.
     """
     wrong = ((slack > max_violation) & (alpha < problem.C)) | ((slack < -max_violation) & (alpha > 0.0))
     wrong[rows] = False
-    if wrong.any():
+    if np.count_nonzero(wrong) > MANY:
         distance = np.abs(slack)
         wrong |= distance <= 2.0 * distance[wrong].mean()
         wrong[rows] = False

@@ -144,10 +144,10 @@ def _candidates(
         yield _Candidate(start, 0, "interior-point")
 
 
-def balanced(problem: BinaryProblem, alpha: Array) -> Array:
-    """Restore the equality constraint by moving the coefficients that are farthest from any bound."""
+def balanced(problem: BinaryProblem, alpha: Array, total: float = 0.0) -> Array:
+    """Restore y'alpha = `total`, the equality constraint, by the coefficients that are farthest from any bound."""
     rounded = alpha.copy()
-    missing = -float(problem.y @ rounded) if problem.equality else 0.0
+    missing = total - float(problem.y @ rounded) if problem.equality else 0.0
     for i in np.argsort(-np.minimum(rounded, problem.C - rounded)):
         if abs(missing) <= 1e-15 * rounded.sum():  # a coefficient off its bound by rounding only would fix the bias
             break
