@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose
@@ -37,6 +37,7 @@ def test_losses_are_those_of_choices_that_have_not_seen_the_data(values: np.ndar
 
 
 @given(VALUES, st.floats(0.1, 1e6))
+@settings(max_examples=15)  # each computes two guidances, with their exact tests
 def test_units_of_what_describes_data_do_not_matter(values: np.ndarray, factor: float) -> None:
     described = np.random.default_rng(0).normal(size=(len(values), 2))
     found, again = (guidance(values, described * [1.0, unit]) for unit in (1.0, factor))
