@@ -182,7 +182,7 @@ def _is_wide_enough(problem: LinearProblem, band: Band, near: Near) -> bool:
     outside = np.ones(len(problem.y), dtype=np.bool_)
     outside[band.rows] = False
     changed = np.count_nonzero((loses != band.loses[some]) & outside[some])
-    return LOOK_AT * changed <= WRONG * len(band.rows)
+    return bool(LOOK_AT * changed <= WRONG * len(band.rows))
 
 
 def _settled(problem: LinearProblem, band: Band, near: Near, tolerance: float) -> Optimum | None:
