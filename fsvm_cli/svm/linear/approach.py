@@ -46,7 +46,10 @@ def approach(problem: LinearProblem) -> Start | None:
     if n < 2 * size or not np.isfinite(problem.C).all():
         return None
     try:
-        at, error = sharpened(problem, _from_parts(problem, size))
+        guess = _from_parts(problem, size)
+        if not np.isfinite(guess.error):
+            return None
+        at, error = sharpened(problem, guess)
     except LinAlgError:
         return None
     return Start(Near(at.w, at.b, float(problem.C.max())), at.outputs, WIDTH * error)
@@ -65,7 +68,7 @@ def _from_parts(problem: LinearProblem, size: int) -> Guess:
         slack = 1.0 - part.y * (outputs + b)
         # Of the gradient's variance and the curvature: each sample that loses pulls, those near the corner hold.
         pull, hold = (part.C[slack > 0.0] ** 2).sum(), part.C[np.abs(slack) < WIDEST].sum() / (2.0 * WIDEST)
-        error = float(OF_PART * np.sqrt(d * pull) / hold)
+        error = float(OF_PART * np.sqrt(d * pull) / hold) if hold > 0.0 else np.inf
         share = np.mean(np.abs(slack) < WIDTH * error)
         if error <= WIDEST or share < SMALL or 2 * GROWTH * size > n:
             return Guess(Machine(w, b, problem.outputs(w)), error)
