@@ -6,11 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from ruamel.yaml import YAML
 
 from fsvm_cli.evidence.hybrid_monte_carlo import PAPER_SETTINGS
 from fsvm_cli.ranking.ard import AutomaticRelevance
+from fsvm_cli.report.folder import SCORECARD_NAME
 from tests.helpers.shipped import shipped_card, shipped_experiment, shipped_experiments
 
 if TYPE_CHECKING:
@@ -141,3 +143,10 @@ def test_experiments_ask_about_claims_that_there_are(configs: list[Config]) -> N
     asked = {known for config in configs for known in config.explains}
     assert asked, "no experiment explains anything"
     assert asked <= claimed
+
+
+def test_every_miss_is_put_to_another_experiment() -> None:
+    scorecard = pd.read_csv(RESULTS / SCORECARD_NAME, keep_default_na=False)
+    misses = scorecard[scorecard["verdict"] == "differs"].set_index("id")
+    assert not misses.empty
+    assert [known for known, row in misses.iterrows() if not row["elsewhere"]] == []
