@@ -52,8 +52,9 @@ def solve_linear(
 ) -> LinearSolution:
     """Solve the dual problem of a linear machine to a relative duality gap, in O(n d^2) a step and O(n d) memory.
 
-    An interior point finds out which samples are free, working sets end at the exact optimum over them, so that margin
-    vectors and ties come out as from `fsvm_cli.svm.solve`.
+    Of many samples, those near the margin are found first and optimised alone; where that is no help, an interior point
+    runs on all. Working sets end at the exact optimum, so that margin vectors and ties come out as from
+    `fsvm_cli.svm.solve`.
 
     Parameters
     ----------
