@@ -29,6 +29,7 @@ LINES = re.compile(r' d="(M [^"A-KN-Ya-y]*)"')
 WIDTH = re.compile(r'<svg\b[^>]*\bwidth="([\d.]+)pt"')
 WIDEST_OF_ONE = 330.0
 """Points."""
+LARGEST_SCALE, POINTS_OF_A_REM = 1.5, 12.0
 DIGITS_TOO_MANY = re.compile(r"(?<![\w.])(-?[1-9]\d*\.\d\d)\d+")
 """Of numbers of at least 1: smaller ones may be scales."""
 
@@ -54,8 +55,17 @@ class Picture:
     @property
     def is_wide(self) -> bool:
         """Whether it has several panels side by side, which need the room of several pictures."""
+        return self._width > WIDEST_OF_ONE
+
+    @property
+    def widest(self) -> float:
+        """How wide it is shown at most, in rem, so that no picture's letters are much larger than another's."""
+        return round(LARGEST_SCALE * self._width / POINTS_OF_A_REM, 1)
+
+    @property
+    def _width(self) -> float:
         width = WIDTH.search(self.svg)
-        return width is not None and float(width[1]) > WIDEST_OF_ONE
+        return 0.0 if width is None else float(width[1])
 
 
 def read_pictures(folder: Path) -> tuple[Picture, ...]:

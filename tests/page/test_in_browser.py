@@ -157,6 +157,23 @@ def test_claims_stand_below_each_other_where_the_screen_is_narrow(open_page: Ope
             assert scroller.evaluate("each => each.scrollWidth <= each.clientWidth")
 
 
+def test_a_value_is_named_as_its_column_where_the_heading_does_not_stand_above_it(open_page: OpenPage) -> None:
+    page = open_page(FIVE)
+    page.set_viewport_size({"width": 360, "height": 800})
+    labels = "all => all.map(each => getComputedStyle(each, '::before').content)"
+    shown = page.locator("#claims tbody tr").first.locator("td").evaluate_all(labels)
+    headings = page.locator("#claims thead th").all_inner_texts()[1:]
+    assert shown == ["none" if heading == "verdict" else f'"{heading}: "' for heading in headings]
+
+
+def test_the_button_for_the_theme_is_a_word_in_one_line(open_page: OpenPage) -> None:
+    page = open_page(FIVE)
+    page.set_viewport_size({"width": 360, "height": 800})
+    box = page.locator("#theme").bounding_box()
+    assert box is not None
+    assert box["width"] > box["height"]
+
+
 def test_paper_shows_every_experiment_and_figure(open_page: OpenPage) -> None:
     page = open_page(FIVE)
     page.evaluate("dispatchEvent(new Event('beforeprint'))")

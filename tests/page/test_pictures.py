@@ -61,3 +61,9 @@ def test_paths_of_lines_and_no_others_are_written_by_steps() -> None:
 def test_pictures_of_several_panels_are_wide(name: str, is_wide: bool) -> None:
     svg = (RESULTS / f"{name}.svg").read_text(encoding="utf-8")
     assert Picture(name, name, svg).is_wide == is_wide
+
+
+def test_letters_of_a_picture_are_never_shown_much_larger_than_drawn() -> None:
+    narrow, wide = (Picture("a", "a", f'<svg width="{points}pt"/>') for points in (352.8, 504))
+    assert narrow.widest * 12 / 352.8 == pytest.approx(1.5, abs=0.01)
+    assert wide.widest * 12 / 504 == pytest.approx(1.5, abs=0.01)
