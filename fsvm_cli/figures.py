@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import re
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -54,6 +55,7 @@ LONGEST_NAME = 80
 
 LONGEST_TITLE = 300
 
+_CLIP = re.compile(rb'(?<=url\(#)p[0-9a-f]{10}(?=\))|(?<=<clipPath id=")p[0-9a-f]{10}(?=")')
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -136,7 +138,16 @@ def drawn(drawing: Figure, extension: str) -> bytes:
         warnings.filterwarnings("ignore", "constrained_layout not applied")
         with _laid_out(drawing, extension):
             drawing.savefig(stream, format=extension, metadata=nothing_that_varies[extension])
-    return stream.getvalue()
+    return _with_clips_by_number(stream.getvalue()) if extension == "svg" else stream.getvalue()
+
+
+def _with_clips_by_number(svg: bytes) -> bytes:
+    """Name the clipping paths of a figure by their order.
+
+    matplotlib names each by a hash of its place, whose last digit, which is not written, differs between processors.
+    """
+    numbers = {name: b"clip%d" % number for number, name in enumerate(dict.fromkeys(_CLIP.findall(svg)), 1)}
+    return _CLIP.sub(lambda found: numbers[found[0]], svg)
 
 
 @contextlib.contextmanager
