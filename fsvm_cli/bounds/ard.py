@@ -12,6 +12,7 @@ from fsvm_cli.bounds.bound import hard_margin_machine
 from fsvm_cli.bounds.radius import enclosing_ball
 from fsvm_cli.bounds.radius_margin import radius_margin_bound
 from fsvm_cli.bounds.span import span_bound
+from fsvm_cli.grid import on_grid
 from fsvm_cli.svm.kernels.gaussian import Gaussian
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ RIDGES = (1e-6, 1.0)
 """Limits of the ridge, in units of the spread of the samples in feature space."""
 LARGEST_CHANGE = float(np.log(1e3))
 """Of the logarithm of a length scale: beyond, a feature is as good as out."""
+SPACING, SPACING_OF_VALUES, SPACING_OF_SLOPES = 2.0**-20, 2.0**-32, 2.0**-26
+"""Of the logarithms at which the bound is computed; of its values and slopes, in units of the first value."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,16 +130,16 @@ def tune_ard(
 
     def value_and_slope(logarithms: Array) -> tuple[float, Array]:
         nonlocal converged
-        here = _place(X, y, bound, logarithms, tolerance)
+        here = _place(X, y, bound, on_grid(logarithms, SPACING), tolerance)
         converged &= here.converged
         # In units of the first value: the first step of the method is as long as the slope is steep.
-        return here.value / first, here.slope / first
+        return float(on_grid(here.value / first, SPACING_OF_VALUES)), on_grid(here.slope / first, SPACING_OF_SLOPES)
 
-    first = _place(X, y, bound, start, tolerance).value
+    first = _place(X, y, bound, on_grid(start, SPACING), tolerance).value
     found = scipy.optimize.minimize(
         value_and_slope, start, method="L-BFGS-B", jac=True, bounds=limits, options={"maxiter": max_iterations}
     )
-    end = _place(X, y, bound, found.x, tolerance)
+    end = _place(X, y, bound, on_grid(found.x, SPACING), tolerance)
     return TunedArd(
         kernel=end.kernel,
         C=1.0 / end.ridge,

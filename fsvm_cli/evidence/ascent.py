@@ -10,6 +10,7 @@ import scipy.optimize
 
 from fsvm_cli.evidence.hybrid_monte_carlo import SamplingError
 from fsvm_cli.evidence.sampled_evidence import Hyperparameters, SampledEvidence, SamplerReport
+from fsvm_cli.grid import on_grid
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 LARGEST_CHANGE = 10.0
 """No logarithm leaves its start by more: the hyperparameter stays within factors of some twenty thousand."""
+SPACING = 2.0**-20
+"""Of the logarithms, counted from the start."""
 FIRST_LENGTH_SCALE = 3
 """Where length scales begin among the logarithms."""
 PATIENCE = 3
@@ -154,6 +157,10 @@ class _Track:
     magnitudes: list[float] = field(default_factory=list)
     _peaks: Array = field(default_factory=lambda: np.zeros(1))
 
+    def spaced(self, logarithms: Array) -> Array:
+        """Return the nearest logarithms to which an ascent may come, the same on every processor."""
+        return self.first + on_grid(logarithms - self.first, SPACING)
+
     def at(self, logarithms: Array, rng: np.random.Generator) -> tuple[EvidenceGradient, SamplerReport]:
         """Look at the evidence and its gradient."""
         gradient, report = self.evidence.gradient_at(Hyperparameters.from_logarithms(logarithms), rng)
@@ -210,7 +217,7 @@ def _by_magnitude(track: _Track, rng: np.random.Generator) -> AscentPath:
             return track.path(stopped=stopped)
         length = settings.step / (1.0 + (len(track.rows) - 1) / settings.decay)
         slope = track.free(gradient.value)
-        moved = here + length * slope / (np.abs(slope).max() or 1.0)
+        moved = track.spaced(here + length * slope / (np.abs(slope).max() or 1.0))
         here = np.clip(moved, track.first - LARGEST_CHANGE, track.first + LARGEST_CHANGE)
 
 
@@ -234,14 +241,14 @@ def _by_evidence(track: _Track, rng: np.random.Generator) -> AscentPath:
 
     def descended(change: Array) -> tuple[float, Array]:
         try:
-            gradient, report = look(track.first + change)
+            gradient, report = look(track.spaced(track.first + change))
         except SamplingError:
             # Too far: the search for a step goes back to where draws tell the evidence.
             return BEYOND - track.rows[-1][2].log_evidence / unit, np.zeros_like(change)
         return -report.log_evidence / unit, -track.free(gradient.value) / unit
 
     def followed(intermediate_result: scipy.optimize.OptimizeResult) -> None:
-        here = track.first + intermediate_result.x
+        here = track.spaced(track.first + intermediate_result.x)
         track.append(here, *look(here))
         if track.rises_no_more():
             raise StopIteration

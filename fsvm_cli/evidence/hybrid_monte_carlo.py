@@ -11,6 +11,7 @@ import numpy as np
 from fsvm_cli.errors import FsvmError
 from fsvm_cli.evidence.gaussian import gaussian_approximation
 from fsvm_cli.evidence.mode import posterior_mode
+from fsvm_cli.grid import on_grid
 
 if TYPE_CHECKING:
     from fsvm_cli.evidence.posterior import Posterior
@@ -21,6 +22,9 @@ MOST_STEPS = 32
 ADAPTATION = 2.0
 """How much ln Δτ grows with the acceptance at the first trajectory; later ones count as one over the root of their
 number. The end of the warm-up takes the mean of its second half."""
+SPACING = 2.0**-4
+"""Of the binary logarithms of adapted steps. The step hangs on the acceptance of all chains, and their paths on the
+step: a last digit would become another result within a dozen trajectories."""
 CAREFUL_EVERY, CAREFUL = 4, 0.1
 """Of an adaptive warm-up, every so many trajectories have steps shorter by this factor, and are not adapted to: they
 free chains that began where the posterior is steep."""
@@ -171,8 +175,12 @@ def _warm_up(state: _State, settings: SamplerSettings, rng: np.random.Generator)
             probability = state.advance(step, settings.n_steps(step), settings, rng)
             excess = float(probability.mean()) - settings.acceptance
             log_steps.append(log_steps[-1] + ADAPTATION * excess / math.sqrt(len(log_steps)))
-            step = math.exp(log_steps[-1])
-    return step if settings.acceptance is None else math.exp(float(np.mean(log_steps[len(log_steps) // 2 :])))
+            step = _adapted(log_steps[-1])
+    return step if settings.acceptance is None else _adapted(float(np.mean(log_steps[len(log_steps) // 2 :])))
+
+
+def _adapted(log_step: float) -> float:
+    return float(2.0 ** on_grid(log_step / math.log(2.0), SPACING))
 
 
 @dataclass(eq=False)
