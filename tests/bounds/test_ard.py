@@ -53,6 +53,15 @@ def test_the_machine_is_that_of_its_kernel_and_ridge() -> None:
     np.testing.assert_allclose(found.decision_function(X), gram @ (y * machine.alpha) + machine.bias, atol=1e-4)
 
 
+@pytest.mark.parametrize(("bound", "n", "d"), [("radius-margin", 80, 5), ("span", 60, 20)])
+def test_a_last_digit_of_the_samples_leads_to_the_same_place(bound: str, n: int, d: int) -> None:
+    X, y = problem(n, d)
+    nudged = X * (1.0 + 1e-15 * np.random.default_rng(0).standard_normal(X.shape))
+    first, second = (tune_ard(each, y, bound) for each in (X, nudged))
+    assert first.n_evaluations == second.n_evaluations
+    np.testing.assert_array_equal(first.kernel.weights, second.kernel.weights)
+
+
 def test_samples_in_one_place_are_refused() -> None:
     with pytest.raises(ValueError, match="all samples are in one place"):
         tune_ard(np.ones((4, 2)), np.array([1.0, 1.0, -1.0, -1.0]), "span")

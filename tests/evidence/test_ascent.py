@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from fsvm_cli.evidence.ascent import (
     FIRST_LENGTH_SCALE,
     LARGEST_CHANGE,
     PATIENCE,
+    SPACING,
     WORTH_A_MENTION,
     AscentSettings,
     ascend,
@@ -23,6 +25,9 @@ from fsvm_cli.evidence.importance import ImportanceSettings
 from fsvm_cli.evidence.sampled_evidence import Hyperparameters, SampledEvidence, SamplerReport
 from fsvm_cli.evidence.trigonometric import Trigonometric
 from fsvm_cli.evidence.tuning import OF_THE_BOUND, what_was_chosen
+
+if TYPE_CHECKING:
+    from fsvm_cli.evidence.parameters import Rule
 
 RNG = np.random.default_rng(12)
 X = RNG.standard_normal((90, 4))
@@ -83,7 +88,7 @@ def test_it_climbs_to_the_top_by_steps_that_shrink() -> None:
     assert path.magnitude[-1] < 0.02 <= path.magnitude[:-1].min()
     np.testing.assert_allclose(path.logarithms[-1], 1.0, atol=0.05)
     lengths = np.abs(np.diff(path.logarithms, axis=0)).max(axis=1)
-    np.testing.assert_allclose(lengths, 0.2 / (1.0 + np.arange(len(lengths)) / 5.0))
+    np.testing.assert_allclose(lengths, 0.2 / (1.0 + np.arange(len(lengths)) / 5.0), atol=SPACING)
 
 
 def test_the_magnitude_is_relative_to_each_feature_s_peak() -> None:
@@ -230,3 +235,13 @@ def test_the_rule_evidence_does_not_take_chains() -> None:
     chains = replace(BOUND, samplers=EVIDENCE.samplers)
     with pytest.raises(SamplingError, match="chains do not know"):
         ascend(chains, START, AscentSettings("evidence"), np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("rule", ["magnitude", "evidence"])
+def test_a_last_digit_of_the_samples_changes_no_place_of_the_path(rule: Rule) -> None:
+    evidence = EVIDENCE if rule == "magnitude" else BOUND
+    nudged = replace(evidence, X=X * (1.0 + 1e-14 * np.random.default_rng(3).standard_normal(X.shape)))
+    settings = AscentSettings(rule=rule, max_steps=25, stop=0.0)
+    first, second = (ascend(each, START, settings, np.random.default_rng(0)) for each in (evidence, nudged))
+    np.testing.assert_array_equal(first.logarithms, second.logarithms)
+    np.testing.assert_allclose(first.gradient, second.gradient, rtol=1e-6, atol=1e-9)

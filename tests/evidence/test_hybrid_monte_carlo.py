@@ -145,6 +145,13 @@ def test_preconditioned_chains_are_worth_half_as_many_independent_draws() -> Non
     assert (split_r_hat(draws.points) < 1.05).all()
 
 
+def test_a_last_digit_of_the_posterior_changes_no_more_than_that_of_the_draws() -> None:
+    nudged = Posterior(SPLICE_LIKE.V * (1.0 + 1e-13), Y, 2.0, Hinge())
+    first, second = (sample(each, SamplerSettings(), np.random.default_rng(0)) for each in (SPLICE_LIKE, nudged))
+    assert first.step == second.step
+    np.testing.assert_allclose(first.points, second.points, atol=1e-9)
+
+
 def test_a_stream_gives_the_same_draws_again() -> None:
     first, again, other = (sample(SMALL, SamplerSettings(), np.random.default_rng(seed)) for seed in (1, 1, 2))
     np.testing.assert_array_equal(first.points, again.points)

@@ -54,6 +54,15 @@ def write_experiments(folder: Path) -> list[Path]:
             subsets="all",
             record="[decision-field]",
         ),
+        write_config(
+            folder,
+            "ascents",
+            dataset="{file: overlapping.csv, target: class, classes: [c0, c1]}",
+            classifier="{kernel: gaussian, theta: 2, C: 1}",
+            protocol=protocol,
+            rankings="[{method: ard, sampler: chains, max_steps: 12}]",
+            subsets="[1, 2]",
+        ),
     ]
 
 
