@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -21,8 +21,22 @@ fastest on 8,000 samples."""
 INNER = 0.1
 """Of the present violation: what may be left within a working set."""
 ROUNDS_BETWEEN_SHRINKING = 5
+SINGLE = 2.0**-22
+"""Times the largest kernel value and the length of the vector of coefficients: more than rounding all kernel values to
+single precision, by 2^-24 of each at most and in either direction alike, does to a residual."""
+LEAST, MOST = 1e-30, 1e30
+"""Largest kernel values whose rows single precision can hold."""
 SHRINK_FROM = 0.1
 """The part of the active samples that must leave to be worth it, for all cached rows are cut then."""
+
+
+class _Known(NamedTuple):
+    """A point and its residuals, which are sums of kernel values in doubles; `terms` and `moved` as of `Ascent`."""
+
+    coefficients: Array
+    residuals: Array
+    terms: int
+    moved: float
 
 
 class Ascent:
@@ -32,7 +46,12 @@ class Ascent:
     coefficients may rise and those whose may fall in equal parts; it is solved by the dense solver, and all residuals
     follow. Half of a set stays in the next (Wen et al. 2018), else two sets would take turns. Samples on a bound that
     do not violate their condition by the present extremes leave until the others are optimal (shrinking, as in LIBSVM,
-    Chang and Lin 2011, section 5.1); then their residuals are computed anew.
+    Chang and Lin 2011, section 5.1); then all residuals are computed anew.
+
+    Until then rows may be kept in single precision, so that twice as many find room: what rounding does to residuals on
+    the way is gone with those that are computed anew, and all rows after that are doubles. So are they from the start
+    where kernel values have no bound or no place in single precision, and as soon as it could hide the violation that
+    is asked for.
 
     Parameters
     ----------
@@ -41,22 +60,25 @@ class Ascent:
         A feasible point.
     memory : (n_values,) array
         Of the cache; see `RowCache`.
+    rough : bool
+        Whether rows may be kept in single precision until all residuals are computed anew.
 
     Attributes
     ----------
     rounds : int
         Working sets so far.
     terms, moved : int and float
-        Products of coefficients, or of their changes, with kernel values in a residual since the residuals were last
-        computed anew, and the sum of the magnitudes of these coefficients and changes.
+        Products of coefficients, or of their changes, with kernel values in a residual, where these are doubles, and
+        the sum of the magnitudes of these coefficients and changes.
     """
 
-    def __init__(self, problem: KernelProblem, alpha: Array, memory: Array) -> None:
+    def __init__(self, problem: KernelProblem, alpha: Array, memory: Array, *, rough: bool = False) -> None:
         self.problem, self.rounds = problem, 0
-        self._memory = memory
+        self._memory, self._largest = memory, problem.largest_kernel_value()
+        self._rough = rough and problem.kernel.positive_semidefinite and LEAST <= self._largest <= MOST
         self._c = problem.y * alpha
         self._bounds = signed_bounds(problem)
-        self._activate(np.arange(len(problem.y)), problem.residuals(self._c))
+        self._activate(self._known_anew())
 
     @property
     def alpha(self) -> Array:
@@ -74,14 +96,15 @@ class Ascent:
         """Samples of a working set, at most."""
         return min(LARGEST_SET, len(self._cache), len(self._active))
 
-    def _activate(self, active: Rows, residuals: Array) -> None:
-        """Go on with these samples alone, from their residuals, and with an empty cache."""
-        self._active, self._samples = active, self.problem.X[active]
-        self._own, self._r = self._c[active], residuals
-        self.terms, self.moved = int(np.count_nonzero(self._c)), float(np.abs(self._c).sum())
-        self._lower, self._upper = (bound[active] for bound in self._bounds)
+    def _activate(self, known: _Known) -> None:
+        """Go on with all samples, from their residuals, and with an empty cache."""
+        n = len(self._c)
+        self._known, self.terms, self.moved = known, known.terms, known.moved
+        self._active, self._samples = np.arange(n), self.problem.X
+        self._own, self._r = known.coefficients.copy(), known.residuals.copy()
+        self._lower, self._upper = self._bounds
         self._last = np.array([], dtype=np.intp)
-        self._cache = RowCache(len(active), self._memory)
+        self._cache = RowCache(n, self._memory.view(np.float32) if self._rough else self._memory)
 
     def rise(self, max_violation: float, rounds: int, *, of_all: bool = True) -> float:
         """Take working sets until the largest violation is within the bound; return it.
@@ -96,8 +119,11 @@ class Ascent:
         """
         for done in range(rounds):
             highest, lowest = self._extremes()
+            if self._is_too_rough(max_violation):
+                self._reconstruct()
+                continue
             if highest - lowest <= max(max_violation, self._rounding()):
-                if len(self._active) == len(self._c) or not of_all:
+                if self._is_exact() or not of_all:
                     return highest - lowest
                 self._reconstruct()
                 continue
@@ -106,14 +132,22 @@ class Ascent:
             self.rounds += 1
             if not self._optimise(self._working_set(highest, lowest), INNER * (highest - lowest)):
                 break
-        if of_all and len(self._active) < len(self._c):
+        if of_all and not self._is_exact():
             self._reconstruct()
         highest, lowest = self._extremes()
         return highest - lowest
 
     def _rounding(self) -> float:
         """Return the violation that rounding may leave; without it, some sets would go on for ever."""
-        return ROUNDING * self.problem.largest_kernel_value() * float(np.abs(self._own).sum())
+        return ROUNDING * self._largest * float(np.abs(self._own).sum())
+
+    def _is_too_rough(self, max_violation: float) -> bool:
+        """Return whether single precision might not tell such a violation."""
+        return self._rough and not SINGLE * self._largest * float(np.linalg.norm(self._own)) <= max_violation
+
+    def _is_exact(self) -> bool:
+        """Return whether the residuals of all samples are at hand, right but for the rounding of doubles."""
+        return not self._rough and len(self._active) == len(self._c)
 
     def _extremes(self) -> tuple[float, float]:
         """Return the largest residual in I_up and the smallest in I_low; of a machine without bias 0 is among both."""
@@ -174,6 +208,20 @@ class Ascent:
         self._lower, self._upper = self._lower[kept], self._upper[kept]
 
     def _reconstruct(self) -> None:
-        """Bring the samples that rest back; all residuals are computed anew."""
+        """Bring the samples that rest back; all residuals are computed anew, and all rows from here on in doubles."""
         self._c[self._active] = self._own
-        self._activate(np.arange(len(self._c)), self.problem.residuals(self._c))
+        self._rough = False
+        moved = np.flatnonzero(self._c != self._known.coefficients)
+        fewer = len(moved) < np.count_nonzero(self._c)
+        self._activate(self._known_by_change(moved) if fewer else self._known_anew())
+
+    def _known_anew(self) -> _Known:
+        coefficients = self._c.copy()
+        terms, moved = int(np.count_nonzero(coefficients)), float(np.abs(coefficients).sum())
+        return _Known(coefficients, self.problem.residuals(coefficients), terms, moved)
+
+    def _known_by_change(self, rows: Rows) -> _Known:
+        coefficients, before = self._c.copy(), self._known
+        change = coefficients[rows] - before.coefficients[rows]
+        residuals = self.problem.residuals_after(before.residuals, coefficients, rows, change)
+        return _Known(coefficients, residuals, before.terms + len(rows), before.moved + float(np.abs(change).sum()))

@@ -107,7 +107,7 @@ class KernelProblem(ImplicitProblem):
         for part in _blocks(len(rows), ROWS):
             own = self.X[rows[part]]
             for to in _blocks(columns.shape[0], ROWS):
-                out[places[part], to] = self.kernel.gram(own, columns[to])
+                self.kernel.write_rows(own, columns[to], out, places[part], to.start)
 
     def outputs(self, coefficients: Array, rows: Rows) -> Array:
         """Return sum_i c_i K(x_i, x_k) of some samples, shape (n_rows,), from all coefficients (n,)."""
@@ -176,11 +176,14 @@ class KernelProblem(ImplicitProblem):
 
     def _values(self, support: Rows, rows: Rows) -> Iterator[tuple[slice, slice, Array]]:
         """Yield the kernel values of some samples with others in blocks, with the places of both."""
-        vectors = self.X[support]
+        vectors, places = self.X[support], np.arange(ROWS)
         for to in _blocks(len(rows), ROWS):
             others = self.X[rows[to]]
+            memory = np.empty((min(ROWS, len(support)), others.shape[0]))
             for part in _blocks(len(support), ROWS):
-                yield part, to, self.kernel.gram(vectors[part], others)
+                gram = memory[: part.stop - part.start]
+                self.kernel.write_rows(vectors[part], others, gram, places[: len(gram)], 0)
+                yield part, to, gram
 
 
 def _is_finite(samples: Any) -> bool:

@@ -99,7 +99,7 @@ class RowCache:
         staying = [slot for slot in range(len(owner)) if owner[slot] >= 0 and place[owner[slot]] >= 0]
         self._arrange(self._memory, len(kept))
         for slot, old in enumerate(staying[: len(self._owner)]):
-            self.values[slot] = before[old][kept]
+            np.take(before[old], kept, out=self.values[slot], mode="clip")  # else it checks all places in a copy
             self._owner[slot], self._used[slot] = place[owner[old]], used[old]
             self._slot_of[self._owner[slot]] = slot
         self._clock = int(used.max())

@@ -105,7 +105,7 @@ def _grown(problem: KernelProblem, memory: Array) -> Array:
             own = KernelProblem(
                 problem.kernel, problem.X[rows], problem.y[rows], problem.C[rows], problem.equality, problem.ridge
             )
-            ascent = Ascent(own, alpha[rows], memory)
+            ascent = Ascent(own, alpha[rows], memory, rough=True)
             ascent.rise(OF_A_PART, ROUNDS, of_all=False)
             alpha[rows] = ascent.alpha
     return alpha
@@ -139,7 +139,7 @@ class _Search:
         self.alpha = _grown(problem, memory) if alpha0 is None else alpha0
         self.largest_set = math.isqrt(n_bytes // (8 * MATRICES))
         self.steps = 0
-        self.ascent: Ascent | None = Ascent(problem, self.alpha, memory)
+        self.ascent: Ascent | None = Ascent(problem, self.alpha, memory, rough=True)
 
     def go_on(self, goal: float) -> DualSolution | None:
         """Go on to a violation; return a solution where the optimum is reached, or the goal is within the tolerance."""

@@ -107,6 +107,22 @@ class Kernel(ABC):
             If samples are sparse and the kernel takes dense ones only, or there is not one weight for each feature.
         """
 
+    def write_rows(self, A: Matrix, B: Matrix, out: Array, places: npt.NDArray[np.intp], start: int) -> None:
+        """Write K(a_i, b_k) into parts of rows of a matrix.
+
+        Parameters
+        ----------
+        A, B : (n_a, d) and (n_b, d)
+            Samples, as in `gram`.
+        out : (any, any) array
+            In the order of C; of doubles or of single precision, to which the values are rounded.
+        places : (n_a,) array of int
+            The row of each a_i in `out`.
+        start : int
+            The column of the first b_k in `out`.
+        """
+        out[places, start : start + B.shape[0]] = self.gram(A, B)
+
     def diagonal(self, A: Matrix, features: Features | None = None) -> Array:
         """Return K(a_i, a_i), without the Gram matrix beside it.
 

@@ -79,6 +79,15 @@ class PairwiseStatistic(ABC):
         """Return two matrices of rows whose inner products, in a dense matrix, lead to s(a_i, a_k); None: none do."""
         return None
 
+    def cross_factors(
+        self,
+        A: Matrix,  # noqa: ARG002
+        B: Matrix,  # noqa: ARG002
+        weights: Array | None,  # noqa: ARG002
+    ) -> tuple[Array, Array] | None:
+        """Return two matrices of rows whose inner products, in a dense matrix, lead to s(a_i, b_k); None: none do."""
+        return None
+
     @abstractmethod
     def input_contraction(self, A: Matrix, B: Matrix, weights: Array | None, G: Array) -> Array:
         """Return sum_i G_ik ds(a_i, b_k)/db_k, shape (n_b, d), for coefficients G of shape (n_a, n_b)."""
@@ -127,7 +136,10 @@ class InnerProduct(PairwiseStatistic):
         return _dense(_weighted(A, weights) @ B.T)
 
     def factors(self, A: Matrix, weights: Array | None) -> tuple[Array, Array] | None:  # noqa: D102
-        return None if sparse.issparse(A) else (_weighted(A, weights), A)
+        return self.cross_factors(A, A, weights)
+
+    def cross_factors(self, A: Matrix, B: Matrix, weights: Array | None) -> tuple[Array, Array] | None:  # noqa: D102
+        return None if sparse.issparse(A) or sparse.issparse(B) else (_weighted(A, weights), B)
 
     def input_contraction(self, A: Matrix, B: Matrix, weights: Array | None, G: Array) -> Array:  # noqa: ARG002, D102
         contracted = _dense(A.T @ G).T
@@ -149,9 +161,7 @@ class SquaredDistance(PairwiseStatistic):
     code: ClassVar[int] = SQUARED_DISTANCE
 
     def matrix(self, A: Matrix, B: Matrix, weights: Array | None) -> Array:  # noqa: D102
-        centre = _centre(A)
-        a = _centred(centre, A, weights)
-        b = a if A is B else _centred(centre, B, weights)
+        a, b = self.cross_factors(A, B, weights)
         result: Array = a @ b.T
         distances_in_place(result, np.einsum("ij,ij->i", a, a), np.einsum("ij,ij->i", b, b))
         if A is B:
@@ -162,8 +172,12 @@ class SquaredDistance(PairwiseStatistic):
         return weighted_statistic(Form(self.code, IDENTITY), X, weights)
 
     def factors(self, A: Matrix, weights: Array | None) -> tuple[Array, Array] | None:  # noqa: D102
-        a = _centred(_centre(A), A, weights)
-        return a, a
+        return self.cross_factors(A, A, weights)
+
+    def cross_factors(self, A: Matrix, B: Matrix, weights: Array | None) -> tuple[Array, Array]:  # noqa: D102
+        centre = _centre(A)
+        a = _centred(centre, A, weights)
+        return a, a if A is B else _centred(centre, B, weights)
 
     def input_contraction(self, A: Matrix, B: Matrix, weights: Array | None, G: Array) -> Array:  # noqa: D102
         contracted: Array = 2.0 * (B * G.sum(axis=0)[:, None] - G.T @ A)

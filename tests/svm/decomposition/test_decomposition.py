@@ -216,6 +216,55 @@ def test_samples_rest_and_come_back(monkeypatch):
     np.testing.assert_allclose(ascent.alpha, expected.alpha, atol=1e-6)
 
 
+@pytest.mark.parametrize("of_all", [True, False])
+@pytest.mark.parametrize(("goal", "precision"), [(1e-3, np.float32), (1e-7, np.float64)])
+def test_a_rough_way_ends_in_residuals_of_doubles(monkeypatch, goal, precision, of_all):
+    monkeypatch.setattr("fsvm_cli.svm.decomposition.ascent.LARGEST_SET", 16)
+    X, y = two_classes(300, 3)
+    problem = KernelProblem(Gaussian(3.0), X, y, 1.0)
+    rough, exact = (Ascent(problem, np.zeros(300), np.empty(300 * 20), rough=each) for each in (True, False))
+    assert (len(rough._cache), len(exact._cache)) == (40, 20)
+    for ascent in (rough, exact):
+        assert ascent.rise(goal, 20_000, of_all=of_all) <= goal
+    np.testing.assert_allclose(rough.alpha, exact.alpha, atol=1e2 * goal)
+    assert rough._cache.values.dtype == (np.float64 if of_all else precision)
+    if of_all:
+        known = problem.residuals_known(rough.residuals, rough.terms, rough.moved)
+        sharp = problem.bounded_residuals(rough.alpha, sharp=True)
+        assert (np.abs(known.values - sharp.values) <= known.error + sharp.error).all()
+
+
+@pytest.mark.parametrize(
+    ("kernel", "scale"),
+    [
+        (Linear(), 1e25),
+        (Linear(), 1e-25),
+        (Tanh(), 1.0),
+        (WeightedSum((Gaussian(1.0), Linear()), (1.0, -1.0), free_sign=True), 1.0),
+    ],
+)
+def test_kernel_values_without_a_bound_or_beyond_single_precision_are_kept_in_doubles(kernel, scale):
+    X, y = two_classes(60, 3)
+    problem = KernelProblem(kernel, scale * X, y, 1.0)
+    ascent = Ascent(problem, np.zeros(60), np.empty(60 * 20), rough=True)
+    assert ascent._cache.values.dtype == np.float64
+
+
+def test_residuals_follow_what_has_changed_where_that_is_less(monkeypatch):
+    X, y = two_classes(300, 3)
+    problem = KernelProblem(Gaussian(3.0), X, y, 1.0)
+    near = solve_by_decomposition(problem, cache_mb=ROOMY).alpha
+    near[np.flatnonzero((near > 0) & (near < 1.0))[:2]] *= 0.5
+    near[y > 0] *= min(near[y < 0].sum() / near[y > 0].sum(), 1.0)
+    near[y < 0] *= near[y > 0].sum() / near[y < 0].sum()
+    ascent, asked = Ascent(problem, near, np.empty(300 * 300), rough=True), []
+    monkeypatch.setattr(KernelProblem, "residuals", lambda *given: asked.append(given))
+    ascent.rise(0.1, 100)
+    assert not asked
+    monkeypatch.undo()
+    np.testing.assert_allclose(ascent.residuals, problem.residuals(ascent.alpha * y), atol=1e-12)
+
+
 def test_the_cache_keeps_what_was_used_last_and_moves_what_stays():
     matrix = np.arange(100.0).reshape(10, 10)
     computed: list[int] = []
@@ -253,7 +302,9 @@ def test_a_machine_grows_from_a_part_of_the_samples(monkeypatch):
     monkeypatch.setattr("fsvm_cli.svm.decomposition.solve.LEAST_PART", 50)
     begin = Ascent.__init__
     monkeypatch.setattr(
-        Ascent, "__init__", lambda self, *given: (sizes.append(len(given[0].y)), begin(self, *given))[1]
+        Ascent,
+        "__init__",
+        lambda self, *given, rough: (sizes.append(len(given[0].y)), begin(self, *given, rough=rough))[1],
     )
     found = solve_by_decomposition(KernelProblem(kernel, X, y, 1.0), cache_mb=ROOMY)
     assert sizes == [100, 200, 400]

@@ -59,6 +59,20 @@ def test_gram_matrices_are_symmetric_and_those_of_two_sets_of_samples(kernel: Ke
     np.testing.assert_allclose(kernel.diagonal(A), K.diagonal(), rtol=1e-11, atol=1e-13)
 
 
+@pytest.mark.parametrize("precision", [np.float64, np.float32])
+@every_kernel
+def test_rows_are_written_where_they_belong(kernel: Kernel, precision: type, monkeypatch: pytest.MonkeyPatch):
+    for name, size in (("ROWS", 5), ("COLUMNS", 7)):
+        monkeypatch.setattr(f"fsvm_cli.svm.kernels.cross_gram.{name}", size)
+    A, B = samples(13, 0), samples(24, 1)
+    out, places = np.full((20, 30), np.nan, dtype=precision), np.random.default_rng(2).permutation(20)[:13]
+    kernel.write_rows(A, B, out, places, 4)
+    expected = np.full((20, 30), np.nan)
+    expected[places, 4:28] = kernel.gram(A, B)
+    rounding = np.finfo(precision).eps
+    np.testing.assert_allclose(out, expected, rtol=max(rounding, 1e-11), atol=max(rounding * 1e-6, 1e-13))
+
+
 @every_kernel
 def test_a_kernel_on_some_features_is_that_of_their_columns(kernel: Kernel):
     A, B, features = samples(7, 1), samples(5, 2), [3, 0]
