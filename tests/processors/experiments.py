@@ -57,7 +57,7 @@ def write_experiments(folder: Path) -> list[Path]:
         write_config(
             folder,
             "ascents",
-            dataset="{file: overlapping.csv, target: class, classes: [c0, c1]}",
+            dataset="{file: lattice.csv, target: class}",
             classifier="{kernel: gaussian, theta: 2, C: 1}",
             protocol=protocol,
             rankings="[{method: ard, sampler: chains, max_steps: 12}]",
