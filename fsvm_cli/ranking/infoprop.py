@@ -149,7 +149,10 @@ class Infoprop(SVMRanker, LeakingRanker):
         self, svm: SVM, X: NDArray[np.float64], confusion: NDArray[np.intp], n_classes: int
     ) -> NDArray[np.float64]:
         """Hand the credit that the machines earned on to the features."""
-        self.chosen_["support_vectors"] = round(float(np.count_nonzero(svm.dual_coef_, axis=1).mean()))
+        alpha = np.abs(svm.dual_coef_)
+        # Two copies of a sample may share its coefficient in any way: what the tolerance cannot tell from 0 is none.
+        is_support = alpha > TIE_TOLERANCES * self.tolerance * alpha.max(axis=1, keepdims=True)
+        self.chosen_["support_vectors"] = round(float(np.count_nonzero(is_support, axis=1).mean()))
         earned = indicator_credits(confusion)
         # Both indicators of two classes are the sign of one machine.
         of_machine = [earned.sum()] if n_classes == 2 else earned[:n_classes]
