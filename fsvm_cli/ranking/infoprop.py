@@ -83,7 +83,8 @@ class Infoprop(SVMRanker, LeakingRanker):
     Attributes
     ----------
     chosen_ : dict
-        `support_vectors`, how many the machines on all samples have, in the mean over them.
+        `support_vectors`, how many the machines on all samples have, in the mean over them; coefficients within ten
+        tolerances of 0, as a part of the largest, do not count.
 
     Notes
     -----
