@@ -9,6 +9,7 @@ import numpy as np
 import scipy.optimize
 
 from fsvm_cli.bounds.bound import hard_margin_machine
+from fsvm_cli.grid import on_grid
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -21,11 +22,13 @@ if TYPE_CHECKING:
 
     Bounds = Callable[[NDArray[np.float64], NDArray[np.float64], Sequence[DualSolution]], Sequence[Bound]]
 
-SMALLEST, LARGEST = 1e-3, 1.0
+SMALLEST, LARGEST = 2.0**-10, 1.0
 """Of the scales. At 0 every derivative vanishes, and a feature that is worth something could not come back. Above 1
 there are valleys in which a feature that is worth nothing grows without end: the machine gives it the less weight."""
 SMALLEST_FALL = 1e-6
 """A descent ends where a step makes the bound smaller by a lesser part of what it was at the start."""
+SPACING, SPACING_OF_VALUES, SPACING_OF_SLOPES = 2.0**-20, 2.0**-32, 2.0**-26
+"""Of the scales at which the bound is computed; of its values and slopes, in the unit of the bound."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,10 +214,12 @@ def descend(
 
     def total(scales: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         nonlocal converged
-        here = objective.at(features, scales)
+        s = _place(scales)
+        here = objective.at(features, s)
         converged &= here.converged
-        powers = penalty.strength * scales**penalty.exponent
-        return here.value / unit + powers.sum(), here.slope / unit + penalty.exponent * powers / scales
+        powers = penalty.strength * s**penalty.exponent
+        value, slope = here.value / unit + powers.sum(), here.slope / unit + penalty.exponent * powers / s
+        return float(on_grid(value, SPACING_OF_VALUES)), on_grid(slope, SPACING_OF_SLOPES)
 
     optimum = scipy.optimize.minimize(
         total,
@@ -224,11 +229,16 @@ def descend(
         bounds=[(SMALLEST, LARGEST)] * len(s),
         options={"maxiter": max_iterations, "ftol": SMALLEST_FALL, "gtol": SMALLEST_FALL},
     )
-    bound = unit * float(optimum.fun - penalty.strength * (optimum.x**penalty.exponent).sum())
+    end = _place(optimum.x)
+    bound = unit * float(optimum.fun - penalty.strength * (end**penalty.exponent).sum())
     # The derivatives by scales between the limits are 0 at the end, but for the stopping rule.
-    pressed = np.where((optimum.x <= SMALLEST) | (optimum.x >= LARGEST), optimum.jac, 0.0)
-    keys = optimum.x - SMALLEST * pressed / max(np.abs(pressed).max(), np.finfo(float).tiny)
-    return Round(features, optimum.x, keys, bound, int(optimum.nfev), converged)
+    pressed = np.where((end <= SMALLEST) | (end >= LARGEST), optimum.jac, 0.0)
+    keys = end - SMALLEST * pressed / max(np.abs(pressed).max(), np.finfo(float).tiny)
+    return Round(features, end, keys, bound, int(optimum.nfev), converged)
+
+
+def _place(scales: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.clip(on_grid(scales, SPACING), SMALLEST, LARGEST)
 
 
 def path_table(rounds: Sequence[Round], feature_names: Sequence[str]) -> dict[str, NDArray[Any]]:

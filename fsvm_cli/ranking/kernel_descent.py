@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from fsvm_cli.grid import on_grid
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -74,7 +77,7 @@ def _stepped(
     v = here.v
     for iteration in range(settings.inner_iterations):
         slope = gradient if iteration == 0 else objective.gradient(objective.moved(here, v))
-        moved = np.where(v > 0, v - step * slope, 0.0)
+        moved = on_grid(np.where(v > 0, v - step * slope, 0.0), settings.spacing)
         moved[moved < settings.threshold] = 0.0
         if not moved.any():
             return moved
@@ -152,6 +155,11 @@ class DescentSettings:
     relative_change: float
     absolute_change: float
     max_iterations: int
+
+    @property
+    def spacing(self) -> float:
+        """Of the weights along the descent, a power of 2: the threshold over 8,192 to 16,384."""
+        return 2.0 ** (math.frexp(self.threshold)[1] - 14)
 
 
 @dataclass(frozen=True, eq=False)

@@ -180,6 +180,28 @@ def test_a_ridge_that_leaves_nothing_to_tell_becomes_relative() -> None:
     assert flat.relative(np.arange(2), np.ones(2)) is flat
 
 
+@pytest.mark.parametrize("ranker", [RadiusMargin, Span])
+@pytest.mark.parametrize("kernel", [Polynomial(2), Gaussian(theta=8.0)], ids=repr)
+def test_a_last_digit_of_the_samples_leads_to_the_same_scales(ranker: type[BoundRanker], kernel: Kernel) -> None:
+    X, y = nonlinear_problem()
+    nudged = X * (1.0 + 1e-15 * np.random.default_rng(0).standard_normal(X.shape))
+    features, start = np.arange(X.shape[1]), np.ones(X.shape[1])
+    first, second = (
+        descend(
+            objective_of(ranker(), each, y, kernel),
+            features,
+            start,
+            unit=1.0,
+            penalty=NO_PENALTY,
+            max_iterations=30,
+        )
+        for each in (X, nudged)
+    )
+    assert first.n_evaluations > 3
+    assert first.n_evaluations == second.n_evaluations
+    np.testing.assert_array_equal(first.s, second.s)
+
+
 def test_constant_features_go_first_and_copies_by_their_index() -> None:
     X, y = linear_problem(30, 2)
     table = np.column_stack([np.full(30, 4.0), X[:, :3], X[:, 2], np.zeros(30)])
