@@ -39,7 +39,7 @@ def test_a_table_without_room_is_refused_before_it_is_read(
     monkeypatch.setattr(blocks, "LARGE", 1 << 15)
     monkeypatch.setattr(blocks, "BLOCK", 1 << 15)
     monkeypatch.setattr(columns, "_parsed", None)
-    monkeypatch.setattr("pyarrow.parquet.read_table", None)
+    monkeypatch.setattr("pyarrow.parquet.ParquetFile.read", None)
     answer = fsvm_here("rank", file, "--target", "y", "--method", "fisher")
     assert (answer.code, answer.out) == (2, "")
     expected = REFUSED if kind == "parquet" else REFUSED.replace("0\\.1 GB", "0\\.0 GB")

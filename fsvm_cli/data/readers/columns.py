@@ -19,8 +19,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection
     from pathlib import Path
 
+    from pyarrow.parquet import ParquetFile
+
     RowHandler: TypeAlias = Callable[[pyarrow.csv.InvalidRow], str]
 
+BYTES_AT_A_TIME = 1 << 25
+"""Of the numbers of a Parquet file that are read at once."""
 MOST_BYTES_OF_A_CHARACTER = 3
 """In UTF-8, of one that is a byte elsewhere."""
 
@@ -127,14 +131,27 @@ def read_parquet(path: Path) -> tuple[pa.Table, tuple[str, ...]]:
     from pyarrow import parquet  # noqa: PLC0415 - slow to import, and seldom needed
 
     try:
-        size = parquet.read_metadata(path)
-        check_room_for_table(str(path), size.num_rows, size.num_columns)
-        table = parquet.read_table(path, pre_buffer=False)  # column by column, instead of the bytes of all of them
+        with parquet.ParquetFile(path) as file:
+            check_room_for_table(str(path), file.metadata.num_rows, file.metadata.num_columns)
+            table = _by_columns(file)
         return _with_checked_names(table), _index_columns(table)
     except MemoryError as error:
         raise UsageError(too_large(path)) from error
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise DataError(f"{path}: not a Parquet file, or damaged ({_first_line(error)})") from error
+
+
+def _by_columns(file: ParquetFile) -> pa.Table:
+    """Read a few columns at a time: the pages of all of them would take as much memory again."""
+    names, n_rows = file.schema_arrow.names, file.metadata.num_rows
+    if len(set(names)) < len(names):
+        return file.read()
+    at_a_time = max(1, BYTES_AT_A_TIME // (8 * max(1, n_rows)))
+    columns: list[pa.ChunkedArray] = []
+    for start in range(0, len(names), at_a_time):
+        own = names[start : start + at_a_time]
+        columns += file.read(own, use_threads=False).select(own).columns
+    return pa.table(columns, schema=file.schema_arrow)
 
 
 def _index_columns(table: pa.Table) -> tuple[str, ...]:
