@@ -118,8 +118,20 @@ def test_the_least_correlated_two_decide(between: list[str], verdict: str) -> No
     assert judged.verdict == verdict
     if between == ["one", "alike"]:
         pairs = zip(Found().scores("one"), Found().scores("alike"), strict=True)
-        expected = [scipy.stats.pearsonr(*pair)[0] for pair in pairs]
+        expected = [round(scipy.stats.pearsonr(*pair)[0], 5) for pair in pairs]
         assert judged.reproduced == pytest.approx(np.mean(expected), rel=1e-12)
+
+
+def test_last_digits_of_scores_do_not_reach_a_correlation(rng: np.random.Generator) -> None:
+    class AlmostFound(Found):
+        def scores(self, ranking: str) -> Any:
+            scores = super().scores(ranking)
+            return scores * (1.0 + 1e-10 * rng.standard_normal(scores.shape))
+
+    claim = claim_kinds()["correlation"].model_validate(
+        SAID | {"kind": "correlation", "between": ("one", "alike"), "at_least": 0.7}
+    )
+    assert claim.judge(AlmostFound()) == claim.judge(Found())
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from fsvm_cli.spec.claims.findings import Findings
 
 
+DECIMALS = 5
+"""Of the correlation in a trial, as many as tables have of scores: what follows is another on another processor."""
+
+
 class CorrelationClaim(Claim):
     """The scores of rankings are strongly correlated: Pearson's correlation over the features, in each trial.
 
@@ -38,7 +42,7 @@ class CorrelationClaim(Claim):
         """Compare the interval of the mean correlation with the least that counts."""
         scores = {label: _standardised(findings.scores(label)) for label in self.between}
         pairs = {
-            (one, other): mean_interval(np.mean(scores[one] * scores[other], axis=1))
+            (one, other): mean_interval(np.mean(scores[one] * scores[other], axis=1).round(DECIMALS))
             for one, other in itertools.combinations(self.between, 2)
         }
         (one, other), found = min(pairs.items(), key=lambda item: item[1].mean)
