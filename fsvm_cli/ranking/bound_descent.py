@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy.optimize
 
 from fsvm_cli.bounds.bound import hard_margin_machine
 from fsvm_cli.grid import on_grid
+from fsvm_cli.quasi_newton import minimise_on_grid
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -27,7 +27,7 @@ SMALLEST, LARGEST = 2.0**-10, 1.0
 there are valleys in which a feature that is worth nothing grows without end: the machine gives it the less weight."""
 SMALLEST_FALL = 1e-6
 """A descent ends where a step makes the bound smaller by a lesser part of what it was at the start."""
-SPACING, SPACING_OF_VALUES, SPACING_OF_SLOPES = 2.0**-20, 2.0**-32, 2.0**-26
+SPACING, SPACING_OF_VALUES, SPACING_OF_SLOPES = 2.0**-20, 2.0**-32, 2.0**-20
 """Of the scales at which the bound is computed; of its values and slopes, in the unit of the bound."""
 
 
@@ -193,7 +193,7 @@ def descend(
     penalty: Penalty,
     max_iterations: int,
 ) -> Round:
-    """Make bound plus penalty small by a quasi-Newton method with limits on the scales (L-BFGS-B).
+    """Make bound plus penalty small by a quasi-Newton method with limits on the scales.
 
     Parameters
     ----------
@@ -212,33 +212,30 @@ def descend(
     """
     converged = True
 
-    def total(scales: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+    def total(s: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         nonlocal converged
-        s = _place(scales)
         here = objective.at(features, s)
         converged &= here.converged
         powers = penalty.strength * s**penalty.exponent
         value, slope = here.value / unit + powers.sum(), here.slope / unit + penalty.exponent * powers / s
         return float(on_grid(value, SPACING_OF_VALUES)), on_grid(slope, SPACING_OF_SLOPES)
 
-    optimum = scipy.optimize.minimize(
+    optimum = minimise_on_grid(
         total,
         s,
-        method="L-BFGS-B",
-        jac=True,
-        bounds=[(SMALLEST, LARGEST)] * len(s),
-        options={"maxiter": max_iterations, "ftol": SMALLEST_FALL, "gtol": SMALLEST_FALL},
+        lower=SMALLEST,
+        upper=LARGEST,
+        spacing=SPACING,
+        max_iterations=max_iterations,
+        smallest_fall=SMALLEST_FALL,
+        smallest_slope=SMALLEST_FALL,
     )
-    end = _place(optimum.x)
-    bound = unit * float(optimum.fun - penalty.strength * (end**penalty.exponent).sum())
+    end = optimum.x
+    bound = unit * float(optimum.value - penalty.strength * (end**penalty.exponent).sum())
     # The derivatives by scales between the limits are 0 at the end, but for the stopping rule.
-    pressed = np.where((end <= SMALLEST) | (end >= LARGEST), optimum.jac, 0.0)
+    pressed = np.where((end <= SMALLEST) | (end >= LARGEST), optimum.slope, 0.0)
     keys = end - SMALLEST * pressed / max(np.abs(pressed).max(), np.finfo(float).tiny)
-    return Round(features, end, keys, bound, int(optimum.nfev), converged)
-
-
-def _place(scales: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.clip(on_grid(scales, SPACING), SMALLEST, LARGEST)
+    return Round(features, end, keys, bound, optimum.n_evaluations, converged)
 
 
 def path_table(rounds: Sequence[Round], feature_names: Sequence[str]) -> dict[str, NDArray[Any]]:

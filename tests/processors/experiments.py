@@ -63,6 +63,16 @@ def write_experiments(folder: Path) -> list[Path]:
             rankings="[{method: ard, sampler: chains, max_steps: 12}]",
             subsets="[1, 2]",
         ),
+        write_config(
+            folder,
+            "descents",
+            dataset="{name: weston-linear, samples: 60}",
+            scaling="none",
+            classifier="{kernel: polynomial, degree: 1, C: 1}",
+            protocol=protocol,
+            rankings="[{method: radius-margin}, {method: span}]",
+            subsets="[2, 20]",
+        ),
     ]
 
 

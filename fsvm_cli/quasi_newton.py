@@ -1,0 +1,144 @@
+"""A descent within limits whose places all lie on a grid, so that every processor takes the same way."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from fsvm_cli.grid import on_grid
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.float64]
+    Function = Callable[[Array], tuple[float, Array]]
+
+PAIRS = 10
+"""Steps, with the changes of the slope along them, that tell the curvature."""
+SUFFICIENT = 1e-4
+"""Part of what the slope promises by which a step must make the function smaller (Armijo)."""
+HALVINGS = 30
+CURVED = 1e-10
+"""Least cosine between a step and the change of the slope along it for the pair to tell of a curvature."""
+
+
+class Minimum(NamedTuple):
+    """Where a descent ended.
+
+    Attributes
+    ----------
+    x : ndarray, shape (n,)
+        On the grid, within the limits.
+    value : float
+    slope : ndarray, shape (n,)
+    n_evaluations : int
+    """
+
+    x: Array
+    value: float
+    slope: Array
+    n_evaluations: int
+
+
+def minimise_on_grid(
+    function: Function,
+    x: Array,
+    *,
+    lower: float,
+    upper: float,
+    spacing: float,
+    max_iterations: int,
+    smallest_fall: float,
+    smallest_slope: float,
+) -> Minimum:
+    """Make a function small by a quasi-Newton method with the same two limits on all variables.
+
+    The direction is that of L-BFGS (Nocedal 1980) among the variables that no limit holds, the step is halved along its
+    projection onto the limits until the function is small enough (Bertsekas 1982). Every place is on a grid before the
+    function is computed there, and nothing but places, values and slopes is remembered. So the last digit of a sum,
+    of which processors disagree, does not grow from step to step; in L-BFGS-B, whose places are not on one, it does.
+
+    Parameters
+    ----------
+    function : callable
+        Takes places, shape (n,); returns value and slope there, which should be on grids themselves.
+    x : ndarray, shape (n,)
+        The start.
+    lower, upper : float
+        Limits, on the grid.
+    spacing : float
+        Of the grid, a power of 2.
+    max_iterations : int
+    smallest_fall : float
+        The descent ends where a step makes the function smaller by a lesser part of the larger of the value and 1.
+    smallest_slope : float
+        It ends where no variable could move by more along its slope.
+
+    Returns
+    -------
+    Minimum
+
+    References
+    ----------
+    - J. Nocedal, "Updating Quasi-Newton Matrices with Limited Storage", Mathematics of Computation 35, 1980,
+      pages 773-782.
+    - D. P. Bertsekas, "Projected Newton Methods for Optimization Problems with Simple Constraints", SIAM Journal on
+      Control and Optimization 20, 1982, pages 221-246.
+    """
+
+    def place(x: Array) -> Array:
+        return np.clip(on_grid(x, spacing), lower, upper)
+
+    x = place(x)
+    value, slope = function(x)
+    n_evaluations = 1
+    pairs: list[tuple[Array, Array]] = []
+    for _ in range(max_iterations):
+        if np.abs(np.clip(x - slope, lower, upper) - x).max() <= smallest_slope:
+            break
+        is_free = ~((x <= lower) & (slope > 0) | (x >= upper) & (slope < 0))
+        step = _direction(slope, pairs, is_free)
+        new, new_value, new_slope = x, value, slope
+        for _ in range(HALVINGS):
+            trial = place(x + step)
+            if np.array_equal(trial, x):
+                break
+            trial_value, trial_slope = function(trial)
+            n_evaluations += 1
+            if trial_value <= value + SUFFICIENT * min(float(slope @ (trial - x)), 0.0):
+                new, new_value, new_slope = trial, trial_value, trial_slope
+                break
+            step = 0.5 * step
+        if new is x and not pairs:
+            break
+        fall = value - new_value
+        if new is x:  # along the curvature that was seen there is no way down: once more along the slope
+            pairs = []
+            continue
+        pairs = [*pairs, (new - x, new_slope - slope)][-PAIRS:]
+        x, value, slope = new, new_value, new_slope
+        if fall <= smallest_fall * max(abs(value), abs(value + fall), 1.0):
+            break
+    return Minimum(x, value, slope, n_evaluations)
+
+
+def _direction(slope: Array, pairs: list[tuple[Array, Array]], is_free: NDArray[np.bool_]) -> Array:
+    """Return minus the slope by the free variables times the inverse of their curvature, as far as pairs tell it."""
+    direction = np.where(is_free, -slope, 0.0)
+    known = [(np.where(is_free, s, 0.0), np.where(is_free, y, 0.0)) for s, y in pairs]
+    known = [(s, y) for s, y in known if s @ y > CURVED * np.linalg.norm(s) * np.linalg.norm(y)]
+    if not known:
+        return direction / max(float(np.linalg.norm(direction)), 1.0)
+    shares = []
+    for s, y in reversed(known):
+        share = (s @ direction) / (s @ y)
+        direction = direction - share * y
+        shares.append(share)
+    s, y = known[-1]
+    direction *= (s @ y) / (y @ y)
+    for (s, y), share in zip(known, reversed(shares), strict=True):
+        direction = direction + (share - (y @ direction) / (s @ y)) * s
+    return direction if direction @ slope < 0 else np.where(is_free, -slope, 0.0)
