@@ -92,37 +92,38 @@ def minimise_on_grid(
     def place(x: Array) -> Array:
         return np.clip(on_grid(x, spacing), lower, upper)
 
-    x = place(x)
-    value, slope = function(x)
-    n_evaluations = 1
+    here = Minimum(place(x), *function(place(x)), 1)
     pairs: list[tuple[Array, Array]] = []
     for _ in range(max_iterations):
+        x, slope = here.x, here.slope
         if np.abs(np.clip(x - slope, lower, upper) - x).max() <= smallest_slope:
             break
         is_free = ~((x <= lower) & (slope > 0) | (x >= upper) & (slope < 0))
-        step = _direction(slope, pairs, is_free)
-        new, new_value, new_slope = x, value, slope
-        for _ in range(HALVINGS):
-            trial = place(x + step)
-            if np.array_equal(trial, x):
+        before, here = here, _step_down(function, place, here, _direction(slope, pairs, is_free))
+        if here.x is x:
+            if not pairs:
                 break
-            trial_value, trial_slope = function(trial)
-            n_evaluations += 1
-            if trial_value <= value + SUFFICIENT * min(float(slope @ (trial - x)), 0.0):
-                new, new_value, new_slope = trial, trial_value, trial_slope
-                break
-            step = 0.5 * step
-        if new is x and not pairs:
-            break
-        fall = value - new_value
-        if new is x:  # along the curvature that was seen there is no way down: once more along the slope
-            pairs = []
+            pairs = []  # along the curvature that was seen there is no way down: once more along the slope
             continue
-        pairs = [*pairs, (new - x, new_slope - slope)][-PAIRS:]
-        x, value, slope = new, new_value, new_slope
-        if fall <= smallest_fall * max(abs(value), abs(value + fall), 1.0):
+        pairs = [*pairs, (here.x - x, here.slope - slope)][-PAIRS:]
+        if before.value - here.value <= smallest_fall * max(abs(before.value), abs(here.value), 1.0):
             break
-    return Minimum(x, value, slope, n_evaluations)
+    return here
+
+
+def _step_down(function: Function, place: Callable[[Array], Array], here: Minimum, step: Array) -> Minimum:
+    """Halve a step until the function is small enough there; stay where it nowhere is."""
+    n_evaluations = here.n_evaluations
+    for _ in range(HALVINGS):
+        x = place(here.x + step)
+        if np.array_equal(x, here.x):
+            break
+        value, slope = function(x)
+        n_evaluations += 1
+        if value <= here.value + SUFFICIENT * min(float(here.slope @ (x - here.x)), 0.0):
+            return Minimum(x, value, slope, n_evaluations)
+        step = 0.5 * step
+    return here._replace(n_evaluations=n_evaluations)
 
 
 def _direction(slope: Array, pairs: list[tuple[Array, Array]], is_free: NDArray[np.bool_]) -> Array:
