@@ -83,8 +83,8 @@ class Infoprop(SVMRanker, LeakingRanker):
     Attributes
     ----------
     chosen_ : dict
-        `support_vectors`, how many the machines on all samples have, in the mean over them; coefficients within ten
-        tolerances of 0, as a part of the largest, do not count.
+        `support_vectors`, how many the machines on all samples have, in the mean over them: samples on the margin, to
+        within ten tolerances, or beyond it. Of copies that share one coefficient each counts.
 
     Notes
     -----
@@ -134,7 +134,7 @@ class Infoprop(SVMRanker, LeakingRanker):
         for train, asked in self._parts_to_ask(y, groups):
             blind = self._machines(X[train], y[train])
             confusion += confusion_matrix(y[asked], blind.predict(X[asked]), n_classes)
-        return self._credited(svm, X, confusion, n_classes)
+        return self._credited(svm, X, y, confusion, n_classes)
 
     def _scores_with_test_part(
         self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int, *, X_test: Any, y_test: Any
@@ -144,20 +144,21 @@ class Infoprop(SVMRanker, LeakingRanker):
         codes = self._codes_of(y_test)
         check_consistent_length(X_test, codes)
         n_known = max(n_classes, int(codes.max()) + 1)
-        return self._credited(svm, X, confusion_matrix(codes, svm.predict(X_test), n_known), n_classes)
+        return self._credited(svm, X, y, confusion_matrix(codes, svm.predict(X_test), n_known), n_classes)
 
     def _credited(
-        self, svm: SVM, X: NDArray[np.float64], confusion: NDArray[np.intp], n_classes: int
+        self, svm: SVM, X: NDArray[np.float64], y: NDArray[np.intp], confusion: NDArray[np.intp], n_classes: int
     ) -> NDArray[np.float64]:
         """Hand the credit that the machines earned on to the features."""
-        alpha = np.abs(svm.dual_coef_)
-        # Two copies of a sample may share its coefficient in any way: what the tolerance cannot tell from 0 is none.
-        is_support = alpha > TIE_TOLERANCES * self.tolerance * alpha.max(axis=1, keepdims=True)
-        self.chosen_["support_vectors"] = round(float(np.count_nonzero(is_support, axis=1).mean()))
+        noise = TIE_TOLERANCES * self.tolerance
+        of_class = range(1, 2) if n_classes == 2 else range(n_classes)
+        signs = np.where(np.equal.outer(of_class, y), 1.0, -1.0)
+        # Not by alpha, which copies of a sample may share in any way: the scores are those of every optimum.
+        within_margin = signs * svm.unscaled_scores(X) <= 1.0 + noise
+        self.chosen_["support_vectors"] = round(float(np.count_nonzero(within_margin, axis=1).mean()))
         earned = indicator_credits(confusion)
         # Both indicators of two classes are the sign of one machine.
         of_machine = [earned.sum()] if n_classes == 2 else earned[:n_classes]
-        noise = TIE_TOLERANCES * self.tolerance
         ranges, scores = value_ranges(X), np.zeros(X.shape[1])
         for credit, kernel, coefficients in zip(of_machine, svm.machine_kernels_, svm.dual_coef_, strict=True):
             own = coefficients != 0

@@ -48,18 +48,25 @@ class KernelMachine(BinaryMachines):
         where = self.support_vectors_[:1]
         return np.stack([kernel.input_gradient(self.support_vectors_, where, c)[0] for kernel, c in machines])
 
+    def unscaled_scores(self, X: Any) -> Array:
+        """Return the score of each machine at each row before `output_factors_`, shape (n_machines, n)."""
+        return self._unscaled(self._evaluation_samples(X))
+
     @abstractmethod
     def _kernels_asked_for(self) -> list[Kernel]:
         """List the kernels that the parameters name."""
 
     def _decision_values(self, X: Any) -> Array:
+        scaled: Array = self._unscaled(X) * self.output_factors_[:, None]
+        return scaled
+
+    def _unscaled(self, X: Any) -> Array:
         values = np.empty((len(self.dual_coef_), X.shape[0]))
         for kernel in dict.fromkeys(self.machine_kernels_):
             own = [m for m, of_machine in enumerate(self.machine_kernels_) if of_machine == kernel]
             values[own] = kernel.expansion_in_blocks(self.support_vectors_, X, self.dual_coef_[own])
         values += self.intercept_[:, None]
-        scaled: Array = values * self.output_factors_[:, None]
-        return scaled
+        return values
 
     def _tie_widths(self) -> Array:
         widths: Array = TIE_TOLERANCES * self.tolerance * self.output_factors_
