@@ -130,6 +130,7 @@ def drawn(drawing: Figure, extension: str) -> bytes:
         "png": {"Software": None},
         "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
     }
+    _keep_wrapped_text_plain(drawing)
     stream = io.BytesIO()
     with warnings.catch_warnings():
         # A box stands for a sign that the font lacks; the tables have the name.
@@ -139,6 +140,15 @@ def drawn(drawing: Figure, extension: str) -> bytes:
         with _laid_out(drawing, extension):
             drawing.savefig(stream, format=extension, metadata=nothing_that_varies[extension])
     return _with_clips_by_number(stream.getvalue()) if extension == "svg" else stream.getvalue()
+
+
+def _keep_wrapped_text_plain(drawing: Figure) -> None:
+    """Escape the dollar signs of texts that wrap: matplotlib measures these as formulas even where it draws none."""
+    from matplotlib.text import Text  # noqa: PLC0415
+
+    for text in drawing.findobj(Text):
+        if isinstance(text, Text) and text.get_wrap() and not text.get_parse_math():
+            text.set(text=text.get_text().replace("$", r"\$"), parse_math=True)
 
 
 def _with_clips_by_number(svg: bytes) -> bytes:

@@ -195,7 +195,7 @@ def test_shares_of_more_features_than_can_be_named_are_a_row_of_bars(tmp_path: P
     assert "<!-- x40 -->" in path.read_text()
 
 
-HOSTILE = ("$\\frac$\x1b[31m\u202e--><script>日本", "x" * 5000)
+HOSTILE = ("$\\frac$ of \\$1, $\\frac$ $", "$\\frac$\x1b[31m\u202e--><script>日本", "x" * 5000)
 
 
 @pytest.mark.parametrize("hostile", HOSTILE)
