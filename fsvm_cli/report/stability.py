@@ -55,10 +55,11 @@ def draw_stability(
     every = -(-known["n_features"].nunique() // MARKS)
     with figure(COLUMN_WIDTH, 4.4) as drawing:
         upper, lower = drawing.subplots(2, 1, sharex=True, height_ratios=(1, 1))
+        handles = []
         for label in labels:
             style = styles[label].of_line() | {"markevery": every}
             merit = shown[shown["ranking"] == label]
-            upper.plot(merit["n_features"], 100 * merit["mean"], label=legible(label), **style)
+            handles += upper.plot(merit["n_features"], 100 * merit["mean"], label=legible(label), **style)
             stable = known[known["ranking"] == label]
             lower.plot(stable["n_features"], stable["stability"], **style)
             band = {"color": style["color"], "alpha": 0.2, "linewidth": 0}
@@ -74,5 +75,5 @@ def draw_stability(
         upper.set_title(
             f"{heading}\n{largest} training rows; band: 95 % interval of the stability", loc="left", wrap=True
         )
-        drawing.legend(loc="outside lower left", ncols=2, handlelength=2.6)
+        drawing.legend(handles=handles, loc="outside lower left", ncols=2, handlelength=2.6)
         return save(drawing, folder, "stability-vs-features", formats)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fnmatch
 import functools
 import json
+import xml.etree.ElementTree as ET
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -15,12 +16,14 @@ from fsvm_cli.data.source import fixed_source
 from fsvm_cli.experiment.rank import rank_features
 from fsvm_cli.experiment.ranking_request import ranking_request
 from fsvm_cli.extraction.registry import extraction_methods
+from fsvm_cli.figures import COLUMN_WIDTH, drawn, figure, legible, series_style
 from fsvm_cli.magnitudes import check_magnitudes
 from fsvm_cli.ranking.registry import ranking_methods
 from tests.data.test_fuzz import READERS, Reader, damaged
 from tests.fuzz.campaign import Subject
 from tests.fuzz.documents import document_subjects
 from tests.helpers.hostile import MODEST
+from tests.helpers.mutations import mutated_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -140,12 +143,33 @@ def method_subject(method: str) -> Subject:
     return Subject(draw, take)
 
 
+def figure_subject() -> Subject:
+    """Attack the figures with names of features, classes and rankings, and with titles."""
+
+    def draw(rng: Random) -> bytes:
+        sound = ("Wine, all features against the best", "proline", "gradient-angle", "accuracy")
+        return json.dumps([mutated_text(rng, name) for name in sound]).encode()
+
+    def take(path: Path) -> None:
+        title, *names = map(legible, json.loads(path.read_bytes()))
+        with figure(COLUMN_WIDTH, 2.0) as drawing:
+            axes = drawing.subplots()
+            handles = axes.plot(names, range(len(names)), label=names[0], **series_style(0))
+            axes.set_title(title, loc="left", wrap=True)
+            drawing.suptitle(title, x=0.01, ha="left", wrap=True)
+            axes.set(xlabel=names[1], ylabel=names[2])
+            axes.legend(handles=handles)
+            ET.fromstring(drawn(drawing, "svg"))
+
+    return Subject(draw, take)
+
+
 @functools.cache
 def subjects() -> Mapping[str, Subject]:
     """List all subjects by name; what is added here is attacked with the rest."""
     readers = {f"reader {name}": reader_subject(reader) for name, reader in READERS.items()}
     methods = {f"method {name}": method_subject(name) for name in [*ranking_methods(), *extraction_methods()]}
-    return readers | methods | document_subjects()
+    return readers | methods | document_subjects() | {"names in figures": figure_subject()}
 
 
 def subjects_like(pattern: str) -> Mapping[str, Subject]:

@@ -5,19 +5,24 @@ from __future__ import annotations
 import itertools
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pandas as pd
 import pytest
 
 from fsvm_cli.experiment.provenance import read_run
 from fsvm_cli.report.curves import draw_curves, existing_components
+from fsvm_cli.report.drawing import draw_figures
 from fsvm_cli.report.forest import draw_forest
 from fsvm_cli.report.scores import MAX_NAMED, draw_scores
 from fsvm_cli.report.size_axis import ticks_among
 from fsvm_cli.report.stability import draw_stability
-from fsvm_cli.report.table_files import read_table
+from fsvm_cli.report.table_files import read_table, write_table
 from fsvm_cli.report.words import FACT_TITLES
 from fsvm_cli.spec.claims.kinds.problem import FACT_UNITS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 RESULTS = Path(__file__).parents[2] / "results"
 
@@ -101,3 +106,30 @@ def test_stability_stands_below_the_figure_of_merit(tmp_path: Path) -> None:
 
 def test_every_fact_that_claims_know_has_a_name_for_people() -> None:
     assert set(FACT_TITLES) == set(FACT_UNITS)
+
+
+@pytest.mark.parametrize(
+    ("experiment", "names", "figure"),
+    [
+        ("roc", ("radius-margin", "fisher"), "roc.svg"),
+        ("wine", ("random", "average-separation"), "stability-vs-features.svg"),
+        ("wine", ("random", "average-separation"), "accuracy-vs-features.svg"),
+        ("ard-spectf", ("F20S", "F13S"), "ascent.svg"),
+    ],
+)
+def test_no_name_is_left_out_of_a_key(experiment: str, names: Sequence[str], figure: str, tmp_path: Path) -> None:
+    """matplotlib leaves names that begin with an underscore out of keys, unless it is told what these hold."""
+    hidden = {name: f"_{name}" for name in names}
+    run = (RESULTS / experiment / "run.json").read_text(encoding="utf-8")
+    for name, other in hidden.items():
+        run = re.sub(rf'(?<!"method": )"{name}"', f'"{other}"', run)
+    (tmp_path / "run.json").write_text(run, encoding="utf-8")
+    for path in (RESULTS / experiment).glob("*.csv"):
+        table = read_table(path).rename(
+            columns={f"length scale of {name}": f"length scale of _{name}" for name in names}
+        )
+        write_table(table.replace(hidden), tmp_path / path.name)
+    shown = texts(RESULTS / experiment / figure)
+    assert set(names) <= set(shown)
+    draw_figures(tmp_path, ("svg",))
+    assert [hidden.get(text, text) for text in shown] == texts(tmp_path / figure)

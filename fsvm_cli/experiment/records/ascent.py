@@ -70,9 +70,10 @@ def _draw_length_scales(axes: Axes, steps: pd.DataFrame) -> None:
     for name in lengths:
         if name not in named:
             axes.plot(steps["step"], lengths[name], color="#bbbbbb", linewidth=0.5, zorder=1)
+    handles = []
     for colour, name in zip(COLOURS, named, strict=False):
         label = legible(name.removeprefix(LENGTH_SCALE_OF), MAX_NAME)
-        axes.plot(steps["step"], lengths[name], color=colour, zorder=2, label=label)
+        handles += axes.plot(steps["step"], lengths[name], color=colour, zorder=2, label=label)
     shown = lengths.to_numpy()
     # Room for the names above the curves.
     if spans_decades(shown):
@@ -81,7 +82,7 @@ def _draw_length_scales(axes: Axes, steps: pd.DataFrame) -> None:
         axes.set_ylim(top=10 * float(shown.max()))
     else:
         axes.set_ylim(0, 1.6 * float(shown.max()))
-    axes.legend(loc="upper left", fontsize=6, handlelength=1.2)
+    axes.legend(handles=handles, loc="upper left", fontsize=6, handlelength=1.2)
 
 
 def _draw_evidence(axes: Axes, steps: pd.DataFrame) -> None:

@@ -133,7 +133,7 @@ def _draw_panel(
     axes: Axes, rows: pd.DataFrame, areas: Mapping[Any, Mapping[Any, Any]], styles: Mapping[str, Mapping[str, Any]]
 ) -> None:
     axes.plot([0, 1], [0, 1], color="#bbbbbb", linewidth=0.7, linestyle=":", zorder=1)
-    others = 0  # the oracle, and classifiers on all features, which no method has ordered
+    handles, others = [], 0  # others: the oracle, and classifiers on all features, which no method has ordered
     last = rows["ranking"] == ALL_FEATURES
     for (label, size), curve in pd.concat([rows[~last], rows[last]]).groupby(["ranking", "n_features"], sort=False):
         style = REFERENCE if label == ALL_FEATURES else styles.get(str(label), series_style(others))
@@ -141,9 +141,11 @@ def _draw_panel(
         area = areas[label, size]
         name = f"{legible(label)}\n{area['auc']:.3f} [{area['ci_low']:.3f}, {area['ci_high']:.3f}]"
         x, y = curve["false_positive_rate"], curve["true_positive_rate"]
-        axes.plot(x, y, label=name, markevery=1 / MARKS, **style)
+        handles += axes.plot(x, y, label=name, markevery=1 / MARKS, **style)
     axes.set_aspect("equal")
     axes.set_xlim(-0.01, 1.01)
     axes.set_ylim(-0.01, 1.01)
-    legend = axes.legend(loc="lower right", fontsize=5.5, title="area under the curve", handlelength=1.6)
+    legend = axes.legend(
+        handles=handles, loc="lower right", fontsize=5.5, title="area under the curve", handlelength=1.6
+    )
     legend.get_title().set_fontsize(5.5)
