@@ -37,7 +37,8 @@ if TYPE_CHECKING:
 @click.option(
     "--scorecard",
     is_flag=True,
-    help="One row per published claim, decided by its main experiment; written to RESULTS/scorecard.csv, too.",
+    help="One row per published claim, decided by its main experiment; written to RESULTS/scorecard.csv, too, with a "
+    "table of contents in RESULTS/README.md.",
 )
 def command(results: Path, style: str, claims: str, verdicts: tuple[str, ...], scorecard: bool) -> None:
     """Print what the papers claim beside what the trials found, with verdicts.
@@ -84,7 +85,8 @@ def _print_scorecard(results: Path, folders: Sequence[Path], style: str, *, is_p
     from fsvm_cli.console import open_console
     from fsvm_cli.errors import UsageError
     from fsvm_cli.report.comparison import read_comparison
-    from fsvm_cli.report.folder import SCORECARD_NAME
+    from fsvm_cli.report.contents import write_contents
+    from fsvm_cli.report.folder import CONTENTS_NAME, SCORECARD_NAME
     from fsvm_cli.report.power import power_of, power_table
     from fsvm_cli.report.scorecard import (
         count_table,
@@ -101,6 +103,7 @@ def _print_scorecard(results: Path, folders: Sequence[Path], style: str, *, is_p
             "without --claims and --verdict"
         )
     rows = write_scorecard(results, folders)
+    listed = write_contents(results, folders, rows)
     if style != "table":
         write_for_machines(format_scorecard(rows, style))
         return
@@ -110,4 +113,7 @@ def _print_scorecard(results: Path, folders: Sequence[Path], style: str, *, is_p
     power = power_of(with_decisions(read_comparison(folders), folders))
     if not power.empty:
         console.print(power_table(power))
-    console.print(f"Written to {results / SCORECARD_NAME}", soft_wrap=True)
+    written = [results / SCORECARD_NAME, *filter(None, [listed])]
+    console.print(f"Written to {', '.join(map(str, written))}", soft_wrap=True)
+    if listed is None:
+        console.print(f"{results / CONTENTS_NAME} is somebody else's, and is left as it is.", soft_wrap=True)

@@ -11,14 +11,17 @@ import pandas as pd
 from fsvm_cli.evaluation.guidance import N_NEIGHBOURS, guidance
 from fsvm_cli.evaluation.many_data_sets import LEVEL
 from fsvm_cli.experiment.provenance import read_run
-from fsvm_cli.report.folder import CURVES_NAME, SELECTION_NAME
+from fsvm_cli.files import is_file
+from fsvm_cli.report.folder import CURVES_NAME, METHOD_TIMES_NAME, SELECTION_NAME
 from fsvm_cli.report.ranks import compared_names
 from fsvm_cli.report.statistics_tables import Cells, in_words_of_p
 from fsvm_cli.report.table_files import read_table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
+
+    from numpy.typing import NDArray
 
     from fsvm_cli.evaluation.guidance import Guidance
     from fsvm_cli.report.ranks import RankComparison
@@ -37,7 +40,8 @@ class MethodGuide:
     methods : DataFrame
         One row for each ranking, the best first. Columns `ranking`, `mean_rank`, `area_loss` and `few_loss` (the area
         under the curve, and the figure of merit at a tenth of the features, less than those of the best ranking on the
-        same data, in the mean over data sets), `stability` at a tenth of the features.
+        same data, in the mean over data sets), `stability` at a tenth of the features, and, where times of all data
+        sets lie beside the results, `seconds` of the processor for one ranking, in the mean.
     data_sets : DataFrame
         One row for each experiment: `n_samples`, `n_features`, `n_classes`, `linear` (whether machines are), `best`.
     found : Guidance
@@ -73,6 +77,7 @@ class MethodGuide:
 
     def methods_cells(self) -> Cells:
         """Arrange the methods."""
+        timed = "seconds" in self.methods
         rows = [
             (
                 str(row["ranking"]),
@@ -80,12 +85,16 @@ class MethodGuide:
                 f"{100 * row['area_loss']:.2f}",
                 f"{100 * row['few_loss']:.2f}",
                 "–" if pd.isna(row["stability"]) else f"{row['stability']:.2f}",
+                *([f"{row['seconds']:.2g}"] if timed else []),
             )
             for row in self.methods.to_dict("records")
         ]
-        columns = ("ranking", "mean rank", "area below the best", "at a tenth of the features", "stability there")
+        columns = ["ranking", "mean rank", "area below the best", "at a tenth of the features", "stability there"]
         note = f"Means over {len(self.data_sets)} data sets; points of the figure of merit below the best method's."
-        return Cells("What each method costs", columns, tuple(rows), note)
+        if timed:
+            columns.append("seconds")
+            note += f" Processor seconds of one ranking on one machine ({METHOD_TIMES_NAME})."
+        return Cells("What each method costs", tuple(columns), tuple(rows), note)
 
     def data_cells(self) -> Cells:
         """Arrange the data sets."""
@@ -133,12 +142,24 @@ def guide(comparison: RankComparison, folders: Sequence[Path]) -> MethodGuide:
             "stability": np.array(stability).mean(axis=0),
         }
     )
+    if (seconds := _seconds(of_name, areas)) is not None:
+        methods["seconds"] = seconds
     data_sets = pd.DataFrame(
         described, columns=["n_samples", "n_features", "n_classes", "linear"], index=areas.index
     ).assign(best=areas.columns[values.argmax(axis=1)])
     return MethodGuide(
         methods.sort_values("mean_rank", kind="stable", ignore_index=True), data_sets, guidance(values, rows)
     )
+
+
+def _seconds(of_name: Mapping[str, Path], areas: pd.DataFrame) -> NDArray[np.float64] | None:
+    """Read how long each method took, in the mean over the data sets; None where times of some are not there."""
+    path = of_name[areas.index[0]].resolve().with_name(METHOD_TIMES_NAME)
+    if not is_file(path):
+        return None
+    times = read_table(path).pivot_table(index="experiment", columns="ranking", values="seconds")
+    seconds = times.reindex(index=areas.index, columns=areas.columns).to_numpy(np.float64)
+    return None if np.isnan(seconds).any() else seconds.mean(axis=0)
 
 
 def _at_few(folder: Path, config: Config, table: str, n_features: int) -> pd.Series[float]:

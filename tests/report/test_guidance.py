@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -64,3 +65,19 @@ def test_programs_get_what_people_read(comparison: RankComparison, found: Method
     losses = over["losses_on_unseen_data"]
     assert losses["best_mean_rank"] == found.found.overall_losses.tolist()
     assert len(losses["of_alike_data_sets"]) == len(losses["random"]) == len(BEYOND)
+
+
+def test_seconds_are_those_of_every_data_set_or_not_told(comparison: RankComparison, tmp_path: Path) -> None:
+    folders = [Path(shutil.copytree(folder, tmp_path / folder.name)) for folder in BEYOND]
+    assert "seconds" not in guide(comparison, folders).methods
+    rankings = comparison.areas.columns
+    names = [folder.name for folder in BEYOND]
+    times = pd.DataFrame([(name, each, i + 1) for i, name in enumerate(names) for each in rankings])
+    times.columns = ["experiment", "ranking", "seconds"]
+    times.to_csv(tmp_path / "method-times.csv", index=False)
+    told = guide(comparison, folders)
+    assert told.methods["seconds"].tolist() == [(len(names) + 1) / 2] * len(rankings)
+    assert told.methods_cells().columns[-1] == "seconds"
+    assert {row[-1] for row in told.methods_cells().rows} == {f"{(len(names) + 1) / 2:.2g}"}
+    times[1:].to_csv(tmp_path / "method-times.csv", index=False)
+    assert "seconds" not in guide(comparison, folders).methods

@@ -30,7 +30,8 @@ def write_results(root: Path, name: str, claims: dict[str, str], **config: Any) 
     folder = root / name
     folder.mkdir()
     expected = [{"id": claim.replace(">", "."), "part_of": claim.partition(">")[0]} for claim in claims]
-    content = {"config": {"paper": {"key": "doc2000"}, "expected": expected} | config}
+    paper = {"key": "doc2000", "where": "Table 1"}
+    content = {"config": {"title": name, "paper": paper, "expected": expected} | config}
     (folder / FILE_NAME).write_text(json.dumps(content))
     rows = [
         {"id": claim.replace(">", "."), "published": 1, "reproduced": 2.0, "rule": "r", "verdict": verdict}
