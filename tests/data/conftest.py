@@ -1,21 +1,13 @@
-"""Where the tests find real files of the archive."""
+"""Where the tests find data, and where they do not."""
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
-VARIABLE = "FSVM_TEST_MIRROR"
-
-
-@pytest.fixture(scope="session")
-def mirror_folder() -> Path:
-    """Find the folder that is laid out like the archive."""
-    folder = Path(os.environ[VARIABLE])
-    assert folder.is_dir(), f"{VARIABLE} names {folder}, which is no folder"
-    return folder.resolve()
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @pytest.fixture

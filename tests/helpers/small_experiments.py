@@ -1,4 +1,4 @@
-"""Small experiments.
+"""Small experiments, and the folders that the tests are given.
 
 Every process of pytest-xdist reads this, and its controller, which runs no test, before any of them: what takes seconds
 to import is imported where it is used.
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from fsvm_cli.experiment.plan import Experiment
     from fsvm_cli.spec.config import LoadedConfig
 
-PUBLISHED = "FSVM_TEST_PUBLISHED"
+MIRROR, PUBLISHED = "FSVM_TEST_MIRROR", "FSVM_TEST_PUBLISHED"
 
 
 @pytest.fixture
@@ -49,6 +49,16 @@ def planned(load: Callable[..., LoadedConfig]) -> Callable[..., Experiment]:
 @pytest.fixture(scope="session")
 def published_folder() -> Path:
     """Find the folder of the documents' published values, one YAML file each."""
-    folder = Path(os.environ[PUBLISHED])
-    assert folder.is_dir(), f"{PUBLISHED} names {folder}, which is no folder"
-    return folder
+    return _named_by(PUBLISHED)
+
+
+@pytest.fixture(scope="session")
+def mirror_folder() -> Path:
+    """Find the folder that is laid out like the archive."""
+    return _named_by(MIRROR)
+
+
+def _named_by(variable: str) -> Path:
+    folder = Path(os.environ[variable])
+    assert folder.is_dir(), f"{variable} names {folder}, which is no folder"
+    return folder.resolve()
