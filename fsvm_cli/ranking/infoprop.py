@@ -18,6 +18,7 @@ from fsvm_cli.ranking.leaking_ranker import LeakingRanker
 from fsvm_cli.ranking.machine_ranker import SVMRanker
 from fsvm_cli.svm import SVM, Kernel
 from fsvm_cli.svm.one_vs_rest import TIE_TOLERANCES, OutputScaling
+from fsvm_cli.svm.support import count_support_vectors
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -83,8 +84,8 @@ class Infoprop(SVMRanker, LeakingRanker):
     Attributes
     ----------
     chosen_ : dict
-        `support_vectors`, how many the machines on all samples have, in the mean over them: samples on the margin, to
-        within ten tolerances, or beyond it. Of copies that share one coefficient each counts.
+        `support_vectors`, how many the machines on all samples have, in the mean over them: of copies that share a
+        coefficient as few as can carry it, and none that is within ten tolerances of 0.
 
     Notes
     -----
@@ -151,11 +152,10 @@ class Infoprop(SVMRanker, LeakingRanker):
     ) -> NDArray[np.float64]:
         """Hand the credit that the machines earned on to the features."""
         noise = TIE_TOLERANCES * self.tolerance
-        of_class = range(1, 2) if n_classes == 2 else range(n_classes)
-        signs = np.where(np.equal.outer(of_class, y), 1.0, -1.0)
-        # Not by alpha, which copies of a sample may share in any way: the scores are those of every optimum.
-        within_margin = signs * svm.unscaled_scores(X) <= 1.0 + noise
-        self.chosen_["support_vectors"] = round(float(np.count_nonzero(within_margin, axis=1).mean()))
+        weights = self.weights(y)
+        bounds = np.multiply.outer(svm.machine_C_, np.ones(len(y)) if weights is None else weights)[:, svm.support_]
+        counts = count_support_vectors(svm.support_vectors_, svm.dual_coef_, bounds, noise)
+        self.chosen_["support_vectors"] = round(float(counts.mean()))
         earned = indicator_credits(confusion)
         # Both indicators of two classes are the sign of one machine.
         of_machine = [earned.sum()] if n_classes == 2 else earned[:n_classes]
