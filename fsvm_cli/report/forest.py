@@ -77,7 +77,7 @@ def _panels(verdicts: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 def _unit(what: str) -> str:
     """Give the unit of a quantity; of one without, its name, up to what it is of."""
-    return found[1] if (found := UNIT.search(what)) else what.partition(",")[0]
+    return found[1] if (found := UNIT.search(what)) else quantity_in_words(what).partition(",")[0]
 
 
 def _draw_panel(axes: Axes, rows: pd.DataFrame, unit: str) -> None:
