@@ -6,6 +6,9 @@ import importlib
 import pkgutil
 import re
 import tomllib
+from graphlib import TopologicalSorter
+
+import grimp
 
 import fsvm_cli
 from tests.helpers.calling import CHECKOUT
@@ -31,6 +34,14 @@ def test_every_room_has_its_place() -> None:
     assert set(floors) == set(range(9))
     there_are = {module.name for module in pkgutil.iter_modules(fsvm_cli.__path__)} - {"__main__"}
     assert {room for _, rooms in rows_of_the_readme() for room in rooms} == there_are
+
+
+def test_no_modules_import_each_other_not_even_within_a_function() -> None:
+    graph = grimp.build_graph("fsvm_cli", exclude_type_checking_imports=True, cache_dir=None)
+    # The public face names classes of every floor, and loads them when they are asked for.
+    imports = {name: graph.find_modules_directly_imported_by(name) - {"fsvm_cli"} for name in graph.modules}
+    assert len(imports) > 400
+    TopologicalSorter(imports).prepare()
 
 
 def test_a_room_says_on_which_floor_it_is() -> None:

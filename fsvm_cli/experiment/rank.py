@@ -11,11 +11,12 @@ import numpy as np
 import threadpoolctl
 
 from fsvm_cli.data.catalogue import data_cards
+from fsvm_cli.data.opening import open_source
 from fsvm_cli.data.outline import outline_of
 from fsvm_cli.data.phrases import nearest
 from fsvm_cli.data.preparation import known_features
 from fsvm_cli.data.scaling import fit_scaling
-from fsvm_cli.data.source import fixed_source, open_source
+from fsvm_cli.data.source import fixed_source
 from fsvm_cli.data.spec import FileSpec, NamedSpec, TableSpec
 from fsvm_cli.data.suspects import constant_features
 from fsvm_cli.documents import Document, as_in_documents, validate
