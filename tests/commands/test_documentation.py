@@ -103,6 +103,12 @@ def test_the_lines_of_the_gallery_draw_a_picture(
     assert not plt.get_fignums()
 
 
+def test_every_page_stands_in_the_table_of_contents() -> None:
+    listed = set(re.findall(r"^(?:tutorials/)?[\w-]+$", (DOCS / "index.md").read_text(encoding="utf-8"), re.MULTILINE))
+    pages = [*DOCS.glob("*.md"), *DOCS.glob("tutorials/*.md")]
+    assert {page.relative_to(DOCS).with_suffix("").as_posix() for page in pages} - {"index"} == listed
+
+
 def test_every_column_of_every_table_is_explained() -> None:
     text = (DOCS / "tables.md").read_text(encoding="utf-8")
     explained = {
