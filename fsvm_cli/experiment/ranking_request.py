@@ -15,6 +15,7 @@ from fsvm_cli.errors import UsageError
 from fsvm_cli.evaluation.seeds import random_stream
 from fsvm_cli.mistakes import in_words
 from fsvm_cli.ranking.registry import SYNONYMS, ranking_method, ranking_methods
+from fsvm_cli.spec.overrides import with_override
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -122,7 +123,7 @@ def ranking_request(
     for assignment in assignments:
         key = assignment.partition("=")[0].strip()
         document = _with_machine(document, _section(key, f"--set {assignment}", method, section_of))
-        document = document.override(f"{section_of[key]}.{assignment.strip()}")
+        document = with_override(document, f"{section_of[key]}.{assignment.strip()}")
         as_written = {(section_of[key], key): f"--set {assignment}"}
         document = dataclasses.replace(document, positions=document.positions | as_written)
     document, remarks = _with_own_name_of_kernel(document)
