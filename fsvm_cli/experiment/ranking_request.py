@@ -101,7 +101,7 @@ def ranking_request(
     assignments : collection of str
         ``KEY=VALUE``; KEY is a parameter of the method or of the machine (kernel, C, ...).
     parameters : mapping of str to value, optional
-        The same as values.
+        The same as values, of a caller in Python.
 
     Raises
     ------
@@ -110,7 +110,8 @@ def ranking_request(
     """
     known = ranking_method(method)
     content = {"ranking": {"method": method}, "scaling": scaling}
-    document = Document("--method", content, {("scaling",): "--scaling"})
+    options = "--" if parameters is None else ""  # a caller in Python gives arguments
+    document = Document(f"{options}method", content, {("scaling",): f"{options}scaling"})
     section_of = dict.fromkeys(known.parameters_model().model_fields if known else (), "ranking")
     machines = _machines_of(known) if assignments or parameters else None
     section_of = dict.fromkeys(machine_keys(known) if known and machines else (), "classifier") | section_of
