@@ -50,3 +50,10 @@ def test_a_room_says_on_which_floor_it_is() -> None:
     assert packages
     for name in packages:
         assert (importlib.import_module(f"fsvm_cli.{name}").__doc__ or "").startswith(f"Floor {floor_of[name]}: "), name
+
+
+def test_no_tests_share_a_generator() -> None:
+    modules = {path: path.read_text(encoding="utf-8") for path in (CHECKOUT / "tests").rglob("*.py")}
+    shared = re.compile(r"^\w+(?:: .*?)? = np\.random\.default_rng\([^()]*\)$", re.MULTILINE)
+    assert len(modules) > 200
+    assert not [path for path, text in modules.items() if shared.search(text)]
