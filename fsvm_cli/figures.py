@@ -67,8 +67,8 @@ def legible(name: object, at_most: int = LONGEST_NAME) -> str:
 
 def series_style(number: int) -> dict[str, Any]:
     """Give the colour and the marker of a series, by its number from 0; no two of the first 49 share both."""
-    turns, place = divmod(number, len(COLOURS))
-    return {"color": COLOURS[place], "marker": MARKERS[(place + turns) % len(MARKERS)]}
+    turns, index = divmod(number, len(COLOURS))
+    return {"color": COLOURS[index], "marker": MARKERS[(index + turns) % len(MARKERS)]}
 
 
 def use_logarithms(axes: Axes) -> None:

@@ -63,7 +63,7 @@ def _ranks(folders: Sequence[Path]) -> Ranks | None:
         return None
     from fsvm_cli.report.critical_difference import critical_difference_diagram  # noqa: PLC0415 - slow to import
 
-    names = tuple(str(found.areas.columns[place]) for place in np.argsort(found.found.ranks, kind="stable"))
+    names = tuple(str(found.areas.columns[index]) for index in np.argsort(found.found.ranks, kind="stable"))
     pairs, remark = _shown_pairs(found.pairs, names[0], "in what 'fsvm stats' prints")
     rows = tuple(
         (row["first"], row["second"], str(row["wins"]), in_words_of_p(row["p"]), in_words_of_p(row["p_holm"]))

@@ -81,15 +81,15 @@ def _unit(what: str) -> str:
 
 
 def _draw_panel(axes: Axes, rows: pd.DataFrame, unit: str) -> None:
-    places = np.arange(len(rows))
-    for place, row in zip(places, rows.itertuples(index=False), strict=True):
+    lines = np.arange(len(rows))
+    for line, row in zip(lines, rows.itertuples(index=False), strict=True):
         colour, marker = STYLES.get(str(row.verdict), STYLES["not comparable"])
         found: Any = row
         if not pd.isna(found.ci_low):
-            axes.plot([found.ci_low, found.ci_high], [place, place], color=colour, linewidth=1.2, solid_capstyle="butt")
-        axes.plot([found.reproduced], [place], marker=marker, color=colour, markersize=4, linestyle="none")
-    axes.plot(rows["printed"], places, marker="*", linestyle="none", **PRINTED)
-    axes.set_yticks(places, [_label(row) for row in rows.itertuples(index=False)])
+            axes.plot([found.ci_low, found.ci_high], [line, line], color=colour, linewidth=1.2, solid_capstyle="butt")
+        axes.plot([found.reproduced], [line], marker=marker, color=colour, markersize=4, linestyle="none")
+    axes.plot(rows["printed"], lines, marker="*", linestyle="none", **PRINTED)
+    axes.set_yticks(lines, [_label(row) for row in rows.itertuples(index=False)])
     axes.set_ylim(len(rows) - 0.4, -0.6)
     values = rows[["printed", "reproduced"]].to_numpy()
     if values.min() > 0 and values.max() > SPAN_OF_LOGARITHMS * values.min():

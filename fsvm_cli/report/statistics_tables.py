@@ -81,8 +81,8 @@ def ranks_table(ranks: RankComparison) -> Table:
     table = Table(title=title, title_justify="left")
     for name in ("ranking", "mean rank"):
         table.add_column(name, overflow="fold")
-    for place in np.argsort(ranks.found.ranks, kind="stable"):
-        table.add_row(str(ranks.areas.columns[place]), f"{ranks.found.ranks[place]:.2f}")
+    for index in np.argsort(ranks.found.ranks, kind="stable"):
+        table.add_row(str(ranks.areas.columns[index]), f"{ranks.found.ranks[index]:.2f}")
     return table
 
 
