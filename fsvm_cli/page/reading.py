@@ -12,7 +12,14 @@ from fsvm_cli.experiment.provenance import config_folder, is_collection, read_co
 from fsvm_cli.page.content import OWN_DATA, Claim, Content, Experiment, Ranks, ScorecardRow, Table
 from fsvm_cli.page.pictures import read_pictures
 from fsvm_cli.report.choices import describe_choices
-from fsvm_cli.report.comparison import found_in_words, is_about_data, read_comparison, read_verdicts, with_provenance
+from fsvm_cli.report.comparison import (
+    found_in_words,
+    is_about_data,
+    printed_in_words,
+    read_comparison,
+    read_verdicts,
+    with_provenance,
+)
 from fsvm_cli.report.curve_table import curve_tables
 from fsvm_cli.report.folder import (
     AREAS_NAME,
@@ -165,7 +172,7 @@ def _claims(folder: Path, expected: Sequence[Any], only: Sequence[bool] | None =
             id=str(row.id),
             statement=statements.get(row.id) or "",
             where=_written(row.where),
-            printed=_written(row.published),
+            printed=printed_in_words(row) if isinstance(row.published, str) else _written(row.published),
             found=found_in_words(row),
             rule=_written(row.rule),
             note=_written(row.note),

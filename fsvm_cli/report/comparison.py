@@ -145,7 +145,8 @@ def printed_in_words(row: Any) -> str:
 
 
 def _is_count(row: Any) -> bool:
-    return re.search(r" \((?:features|rows)\)$|^(?:support_vectors|n_active), ", str(row.what)) is not None
+    unit_or_name = r" \((?:features|rows)\)$|^(?:support_vectors, |n_active, |features that )"
+    return re.search(unit_or_name, str(row.what)) is not None
 
 
 def _alike(*numbers: float, is_count: bool) -> list[str]:
