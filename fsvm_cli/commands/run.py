@@ -13,6 +13,7 @@ import click
 
 from fsvm_cli.byte_bar import is_quiet
 from fsvm_cli.commands import completion
+from fsvm_cli.commands.figure_formats import with_formats
 from fsvm_cli.commands.verbosity import step, tell, with_verbosity
 
 if TYPE_CHECKING:
@@ -50,15 +51,7 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path),
     help="Folder of results: by default 'results', and 'results/with-overrides' with --splits, --rows or --set.",
 )
-@click.option(
-    "--format",
-    "formats",
-    type=click.Choice(["svg", "png", "pdf"]),
-    multiple=True,
-    default=("svg", "png"),
-    show_default=True,
-    help="File format of figures; may be given more than once.",
-)
+@with_formats
 @click.option("--overwrite", is_flag=True, help="Replace results of another config, or full results by partial ones.")
 @click.option("--dry-run", is_flag=True, help="Say what would be done and how long it may take.")
 @click.option("--fresh", is_flag=True, help="Start over; stored trials go once the new ones begin to come.")
