@@ -118,8 +118,8 @@ def quantity_in_words(what: str) -> str:
     name, _, unit = what.partition(" (")
     if name in FACT_TITLES:
         return f"{FACT_TITLES[name]} ({unit}"
-    titles = METRIC_TITLES | CHOSEN_TITLES
-    return re.sub(rf"\b(?:{'|'.join(titles)})\b(?=,)", lambda name: titles[name[0]], what)
+    titles = METRIC_TITLES | CHOSEN_TITLES | FACT_TITLES
+    return re.sub(rf"\b(?:{'|'.join(titles)})\b(?=,| of a printed)", lambda name: titles[name[0]], what)
 
 
 def is_about_data(row: Any) -> bool:

@@ -10,7 +10,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter
 
 from fsvm_cli.evaluation.metrics import METRIC_TITLES
-from fsvm_cli.figures import COLUMN_WIDTH, LONGEST_TITLE, figure, legible, save
+from fsvm_cli.figures import COLUMN_WIDTH, LONGEST_TITLE, explain, figure, legible, save
 from fsvm_cli.report.printed import printed_points, printed_sizes
 from fsvm_cli.report.size_axis import SizeAxis, ticks_among
 from fsvm_cli.report.styles import PLAIN, Style, styles_of
@@ -93,7 +93,7 @@ def draw_curves(curves: pd.DataFrame, config: Config, folder: Path, formats: Seq
             # A symmetric band may leave the range that the figure of merit can have.
             axes.set_ylim(max(axes.get_ylim()[0], 0), min(axes.get_ylim()[1], 101))
             _label(axes, rows, config, sizes, ordinate)
-            drawing.legend(handles=handles, loc="outside lower left", ncols=2, handlelength=2.6)
+            explain(drawing, handles)
             paths += save(drawing, folder, f"{metric}-vs-features{suffix}", formats)
     return paths
 
@@ -150,7 +150,7 @@ def draw_changes(changes: pd.DataFrame, config: Config, folder: Path, formats: S
             axes.yaxis.set_minor_locator(FixedLocator([]))
             axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:+g}" if value else "0"))
             _label(axes, rows, config, sizes, f"change of {_part(config)}{METRIC_TITLES[metric]} (points)")
-            drawing.legend(handles=handles, loc="outside lower left", ncols=2, handlelength=2.6)
+            explain(drawing, handles)
             paths += save(drawing, folder, f"{metric}-change-vs-features{suffix}", formats)
     return paths
 

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 UNIT = re.compile(r" \((%|points|bits|features|rows|classes|% of the features)\)")
 LEAST_LINES = 2
 """Of one number the table of verdicts says it all."""
+LEAST_SPAN = 1e-3
+"""Of an axis, as a share of its numbers."""
 MAX_LINES = 60
 LINE_HEIGHT = 0.16
 LONGEST_LABEL = 70
@@ -94,6 +96,12 @@ def _draw_panel(axes: Axes, rows: pd.DataFrame, unit: str) -> None:
     values = rows[["printed", "reproduced"]].to_numpy()
     if values.min() > 0 and values.max() > SPAN_OF_LOGARITHMS * values.min():
         use_logarithms(axes)
+    ends = rows[["printed", "reproduced", "ci_low", "ci_high"]].to_numpy(dtype=np.float64)
+    low, high = np.nanmin(ends), np.nanmax(ends)
+    reach = LEAST_SPAN * max(abs(low), abs(high))
+    if high - low < reach:
+        # Numbers that agree to their rounding lie in one place, not millionths apart.
+        axes.set_xlim(low - reach, high + reach)
     axes.set_xlabel({"%": "per cent"}.get(unit, unit))
 
 
