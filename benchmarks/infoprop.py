@@ -15,7 +15,7 @@ from sklearn.svm import SVC
 
 from benchmarks.harness import Comparison, compare, svc_gap
 from fsvm_cli.data.inventory import summarize
-from fsvm_cli.data.source import open_source
+from fsvm_cli.data.opening import open_source
 from fsvm_cli.data.spec import NamedSpec
 from fsvm_cli.evaluation.splits import random_split
 from fsvm_cli.information import indicator_credits

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.preprocessing import scale
 
 from fsvm_cli.data.inventory import summarize
-from fsvm_cli.data.source import open_source
+from fsvm_cli.data.opening import open_source
 from fsvm_cli.data.spec import NamedSpec
 
 

@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import binomtest
 
-from fsvm_cli.data.source import open_source
+from fsvm_cli.data.opening import open_source
 from fsvm_cli.data.spec import FileSpec
 from fsvm_cli.evaluation.seeds import random_stream
 from fsvm_cli.evaluation.statistics import difference_interval, standard_error

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from fsvm_cli.data.dataset import Dataset
-    from fsvm_cli.data.source import load_dataset
+    from fsvm_cli.data.opening import load_dataset
     from fsvm_cli.errors import DataError, FsvmError, UsageError
     from fsvm_cli.evidence.estimator import BayesianSVM
     from fsvm_cli.experiment.rank import rank
@@ -68,7 +68,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "data.dataset": ("Dataset",),
-    "data.source": ("load_dataset",),
+    "data.opening": ("load_dataset",),
     "errors": ("DataError", "FsvmError", "UsageError"),
     "evidence.estimator": ("BayesianSVM",),
     "experiment.rank": ("rank",),

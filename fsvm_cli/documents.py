@@ -11,7 +11,7 @@ import functools
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
@@ -87,58 +87,6 @@ class Document:
         """Build the error that lists mistakes, one line each, in the order of the document."""
         lines = [str(self.error(mistake.location, mistake.message)) for mistake in mistakes]
         return UsageError("\n".join(dict.fromkeys(sorted(lines, key=_by_position))))
-
-    def override(self, assignment: str) -> Document:
-        """Set one value by its dotted path, as in ``protocol.splits=20``.
-
-        Parameters
-        ----------
-        assignment : str
-            ``KEY=VALUE``; KEY is a dotted path with an index, from 0, for each sequence on the way, VALUE is YAML.
-
-        Raises
-        ------
-        UsageError
-            If it is no assignment, the value is no YAML, or the path leads through something that has no keys.
-        """
-        option = f"--set {brief(assignment)}"
-        key, equals, text = assignment.partition("=")
-        if not equals or not key.strip():
-            raise UsageError(f"{option}: write KEY=VALUE, for example --set protocol.splits=20")
-        parts = key.strip().split(".")
-        try:
-            value = parse_document(f"value: {text}", option).content["value"]
-        except UsageError as error:
-            # A line and a column say nothing of an option.
-            raise UsageError(re.sub(rf"^{re.escape(option)}:\d+:\d+", lambda _: option, str(error))) from error
-        content, location = _with_value(self.content, parts, value, option)
-        positions = {known: where for known, where in self.positions.items() if known[: len(location)] != location}
-        for end in range(1, len(location) + 1):
-            positions.setdefault(location[:end], option)
-            positions.setdefault((*location[:end], "<key>"), option)
-        return replace(
-            self,
-            content=content,
-            positions=positions,
-            overrides=self.overrides | {key.strip(): value},
-        )
-
-
-def _with_value(content: Any, parts: list[str], value: Any, option: str) -> tuple[Any, Location]:
-    """Copy `content` with `value` at the path `parts`; also the path as a location."""
-    if not parts:
-        return value, ()
-    head, rest = parts[0], parts[1:]
-    if isinstance(content, tuple):
-        if not head.isdigit() or int(head) >= len(content):
-            raise UsageError(f"{option}: '{brief(head)}' is no place in a list of {len(content)}; the first is 0")
-        index = int(head)
-        inner, location = _with_value(content[index], rest, value, option)
-        return (*content[:index], inner, *content[index + 1 :]), (index, *location)
-    if not isinstance(content, dict):
-        raise UsageError(f"{option}: what stands before '{brief(head)}' is a plain value; it has no keys")
-    inner, location = _with_value(content.get(head, {}), rest, value, option)
-    return content | {head: inner}, (head, *location)
 
 
 def read_document(path: Path) -> Document:

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
+    from matplotlib.backends.backend_agg import RendererAgg
     from matplotlib.figure import Figure
 
 COLUMN_WIDTH = 3.5
@@ -50,6 +52,12 @@ STYLE: dict[Any, Any] = {
     "savefig.dpi": 300,
 }
 
+NO_GLYPH = "Glyph .* missing from font"
+"""A box stands for a sign that the font lacks; the tables have the name."""
+POINTS_OF_AN_INCH = 72.0
+ROWS_OF_KEY, HEIGHT_OF_ROW = 5, 0.145
+"""Rows of a key that a figure has room for; each more makes it so many inches higher."""
+
 LONGEST_NAME = 80
 """Characters of a name that a figure shows."""
 
@@ -67,8 +75,8 @@ def legible(name: object, at_most: int = LONGEST_NAME) -> str:
 
 def series_style(number: int) -> dict[str, Any]:
     """Give the colour and the marker of a series, by its number from 0; no two of the first 49 share both."""
-    turns, place = divmod(number, len(COLOURS))
-    return {"color": COLOURS[place], "marker": MARKERS[(place + turns) % len(MARKERS)]}
+    turns, index = divmod(number, len(COLOURS))
+    return {"color": COLOURS[index], "marker": MARKERS[(index + turns) % len(MARKERS)]}
 
 
 def use_logarithms(axes: Axes) -> None:
@@ -95,6 +103,24 @@ def figure(width: float, height: float) -> Iterator[Figure]:
         mpl.rcdefaults()
         mpl.rcParams.update(STYLE)
         yield Figure(figsize=(width, height), layout="constrained")
+
+
+def explain(drawing: Figure, handles: Sequence[Artist], n_columns: int = 2) -> None:
+    """Put the key of a figure below it, in fewer columns where these would be cut off; the figure grows with it."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415
+
+    renderer: RendererAgg = FigureCanvasAgg(drawing).get_renderer()  # type: ignore[no-untyped-call]
+    for n in range(n_columns, 0, -1):
+        key = drawing.legend(handles=handles, loc="outside lower left", ncols=n, handlelength=2.6)
+        blank = 2 * key.borderpad * STYLE["legend.fontsize"] * drawing.dpi / POINTS_OF_AN_INCH
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", NO_GLYPH)
+            width = key.get_window_extent(renderer).width - blank
+        if n == 1 or width <= drawing.bbox.width:
+            break
+        key.remove()
+    n_rows = -(-len(handles) // n)
+    drawing.set_figheight(drawing.get_figheight() + HEIGHT_OF_ROW * max(n_rows - ROWS_OF_KEY, 0))
 
 
 def save(drawing: Figure, folder: Path, name: str, formats: Sequence[str]) -> list[Path]:
@@ -133,8 +159,7 @@ def drawn(drawing: Figure, extension: str) -> bytes:
     _keep_wrapped_text_plain(drawing)
     stream = io.BytesIO()
     with warnings.catch_warnings():
-        # A box stands for a sign that the font lacks; the tables have the name.
-        warnings.filterwarnings("ignore", "Glyph .* missing from font")
+        warnings.filterwarnings("ignore", NO_GLYPH)
         # Beside very long names no room is left for the axes: these then lie where they do by default.
         warnings.filterwarnings("ignore", "constrained_layout not applied")
         with _laid_out(drawing, extension):

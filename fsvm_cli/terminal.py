@@ -78,9 +78,20 @@ class _Gate(io.TextIOBase):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors=PLAIN_SIGNS)
 
-    def write(self, text: str) -> int:
-        self.stream.write(visible(text, lines=True))
+    def write(self, text: str | bytes) -> int:
+        if isinstance(text, bytes):
+            self._write_untranslated(visible(text.decode(), lines=True))
+        else:
+            self.stream.write(visible(text, lines=True))
         return len(text)
+
+    def _write_untranslated(self, text: str) -> None:
+        """Write what click gave as bytes, its proposals to a shell, for which a line ends in LF on Windows, too."""
+        self.stream.flush()
+        if isinstance(self.stream, io.TextIOWrapper):
+            self.stream.buffer.write(text.encode())
+        else:
+            self.stream.write(text)
 
     def flush(self) -> None:
         self.stream.flush()

@@ -12,6 +12,7 @@ from pydantic import BeforeValidator, Field
 
 from fsvm_cli.documents import MAX_BYTES, StrictModel, model_from_json, parse_document, read_document, validate
 from fsvm_cli.errors import UsageError
+from fsvm_cli.spec.overrides import with_override
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -153,7 +154,7 @@ def test_files_that_cannot_be_read_say_why(tmp_path: Path) -> None:
     ],
 )
 def test_an_override_sets_one_value_and_is_remembered(assignment: str, path: tuple[Any, ...], value: Any) -> None:
-    document = parse_document(GOOD, "d.yaml").override(assignment)
+    document = with_override(parse_document(GOOD, "d.yaml"), assignment)
     found: Any = document.content
     for part in path:
         found = found[part]
@@ -166,19 +167,19 @@ def test_an_override_sets_one_value_and_is_remembered(assignment: str, path: tup
 @pytest.mark.parametrize("assignment", ["inner", "=3", "title.x=1", "shapes.7.side=1", "shapes.x=1", "inner=[1"])
 def test_an_override_that_leads_nowhere_is_refused(assignment: str) -> None:
     with pytest.raises(UsageError, match="--set"):
-        parse_document(GOOD, "d.yaml").override(assignment)
+        with_override(parse_document(GOOD, "d.yaml"), assignment)
 
 
 @pytest.mark.parametrize("assignment", ["iner.count=1", "iner=1", "inner.cuont=1", "inner.x.y=1", 'title="\\ud800"'])
 def test_an_override_of_what_does_not_exist_is_named_by_its_option(assignment: str) -> None:
     with pytest.raises(UsageError) as caught:
-        validate(parse_document(GOOD, "d.yaml").override(assignment), Drawing)
+        validate(with_override(parse_document(GOOD, "d.yaml"), assignment), Drawing)
     assert str(caught.value).startswith(f"--set {assignment}: ")
 
 
 def test_a_wrong_override_is_named_by_its_option() -> None:
     with pytest.raises(UsageError, match=r"^--set inner\.count=-1: inner\.count is -1"):
-        validate(parse_document(GOOD, "d.yaml").override("inner.count=-1"), Drawing)
+        validate(with_override(parse_document(GOOD, "d.yaml"), "inner.count=-1"), Drawing)
 
 
 KEYS = st.text(st.characters(categories=["Ll", "Lu"]), min_size=1, max_size=8)

@@ -46,7 +46,8 @@ def command(results: Path, style: str, claims: str, verdicts: tuple[str, ...], s
     RESULTS is the folder of one experiment, or one that holds several. A claim that several experiments judge stands
     there once, with what its main experiment found, and what the others did below; with --format csv or json each has a
     row, and the column 'decides' tells them apart. Of a difference on the same splits, the interval in brackets is that
-    of its mean over the splits, which decides; the one for new data stands beside it.
+    of its mean over the splits, which decides; the one for new data stands beside it. A published claim that says
+    several things has a row for each here, so that totals are larger than those of --scorecard.
     """
     from fsvm_cli.console import open_console
     from fsvm_cli.errors import DataError, UsageError

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -34,10 +35,12 @@ def command(ctx: click.Context, shell: str) -> None:
 
 
 def configs(_: click.Context, __: click.Parameter, incomplete: str) -> Proposals:
-    """Propose the configs that come with fsvm, and files."""
+    """Propose the configs of this folder and those that come with fsvm, else files."""
     from fsvm_cli.shipped import shipped_names
 
-    return [*_beginning_with(incomplete, shipped_names("configs")), CompletionItem(incomplete, type="file")]
+    names = [*sorted(path.name for path in Path().glob("*.y*ml")), *shipped_names("configs")]
+    # The script for bash forgets what stood before a word about files.
+    return [CompletionItem(incomplete, type="file"), *_beginning_with(incomplete, names)]
 
 
 def data_sets(_: click.Context, __: click.Parameter, incomplete: str) -> Proposals:

@@ -75,7 +75,7 @@ def show(name: str) -> None:
 def fetch(names: tuple[str, ...]) -> None:
     """Fetch data sets into the cache and verify them."""
     from fsvm_cli.data.inventory import summarize
-    from fsvm_cli.data.source import open_source
+    from fsvm_cli.data.opening import open_source
     from fsvm_cli.data.spec import NamedSpec
     from fsvm_cli.errors import DataError
 

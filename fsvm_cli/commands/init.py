@@ -24,7 +24,7 @@ def command(file: str, out: str | None, **of_file: Any) -> None:
     """
     from fsvm_cli.errors import UsageError
     from fsvm_cli.experiment.first_config import first_config
-    from fsvm_cli.experiment.rank import source_of
+    from fsvm_cli.experiment.source_to_rank import source_of
     from fsvm_cli.files import is_file, write_atomically
 
     if not is_file(Path(file)) and not Path(file).suffix:

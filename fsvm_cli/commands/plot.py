@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from fsvm_cli.commands.figure_formats import with_formats
 from fsvm_cli.commands.verbosity import with_verbosity
 
 if TYPE_CHECKING:
@@ -16,15 +17,7 @@ if TYPE_CHECKING:
 
 @click.command("plot")
 @click.argument("results", type=click.Path(path_type=Path), default="results")
-@click.option(
-    "--format",
-    "formats",
-    type=click.Choice(["svg", "png", "pdf"]),
-    multiple=True,
-    default=("svg", "png"),
-    show_default=True,
-    help="File format; may be given more than once.",
-)
+@with_formats
 @click.option("--jobs", type=click.IntRange(min=1), show_default="all cores", help="Number of processes.")
 @click.option(
     "--scores",

@@ -61,7 +61,7 @@ def command(  # noqa: PLR0917 - click passes every option
 
     FILE is a CSV, Excel, Parquet, ARFF or LIBSVM file, or the name of a data set that fsvm knows.
     """
-    from fsvm_cli.experiment.rank import source_of
+    from fsvm_cli.experiment.source_to_rank import source_of
 
     _check_usage(file, method, assignments, out, keep)
     with step("reading"):

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import importlib
 import threading
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,17 +13,15 @@ import click
 
 from fsvm_cli.byte_bar import is_quiet
 from fsvm_cli.commands import completion
-from fsvm_cli.commands.verbosity import step, tell, tell_time, with_verbosity
+from fsvm_cli.commands.figure_formats import with_formats
+from fsvm_cli.commands.verbosity import step, tell, with_verbosity
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    import pandas as pd
-
     from fsvm_cli.commands.workers import Workers
     from fsvm_cli.errors import FsvmError
     from fsvm_cli.experiment.plan import Experiment
-    from fsvm_cli.page.write import Shown
     from fsvm_cli.runner.session import Job
     from fsvm_cli.spec.collection import LoadedCollection
     from fsvm_cli.spec.config import LoadedConfig
@@ -55,15 +51,7 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path),
     help="Folder of results: by default 'results', and 'results/with-overrides' with --splits, --rows or --set.",
 )
-@click.option(
-    "--format",
-    "formats",
-    type=click.Choice(["svg", "png", "pdf"]),
-    multiple=True,
-    default=("svg", "png"),
-    show_default=True,
-    help="File format of figures; may be given more than once.",
-)
+@with_formats
 @click.option("--overwrite", is_flag=True, help="Replace results of another config, or full results by partial ones.")
 @click.option("--dry-run", is_flag=True, help="Say what would be done and how long it may take.")
 @click.option("--fresh", is_flag=True, help="Start over; stored trials go once the new ones begin to come.")
@@ -178,6 +166,7 @@ def _run(
 ) -> list[FsvmError]:
     """Run the experiments and collect what collections ask for; the errors of those that did not succeed."""
     from fsvm_cli.commands.progress import progress_display
+    from fsvm_cli.commands.run_tables import Tables, report_of
     from fsvm_cli.errors import FsvmError, TrialsFailedError
     from fsvm_cli.runner.folders import borrow
     from fsvm_cli.runner.session import Job, run
@@ -188,7 +177,7 @@ def _run(
     threading.Thread(target=importlib.import_module, args=("fsvm_cli.report.results",), daemon=True).start()
     begin = datetime.now(UTC)
     errors: list[FsvmError] = []
-    begun: list[tuple[_Tables, Job]] = []
+    begun: list[tuple[Tables, Job]] = []
     reports: list[Callable[[], None]] = []
     written: set[str] = set()
     with contextlib.ExitStack() as stack:
@@ -197,7 +186,7 @@ def _run(
             try:
                 store = stack.enter_context(Store(folder, writable=True, fresh=fresh))
                 borrow(experiment, store, neighbour and neighbour / loaded.name)
-                tables = _Tables(loaded, folder, workers, begin, formats)
+                tables = Tables(loaded, folder, workers, begin, formats)
                 begun.append((tables, Job(experiment, store, display.of(loaded.name), tables.write)))
             except FsvmError as error:
                 errors.append(error)
@@ -206,7 +195,7 @@ def _run(
         try:
             for number in ended:
                 try:
-                    reports.append(_report(*begun[number]))
+                    reports.append(report_of(*begun[number]))
                     written.add(begun[number][0].loaded.name)
                 except FsvmError as error:
                     errors.append(error)
@@ -229,54 +218,11 @@ def _run(
     return errors
 
 
-@dataclass
-class _Tables:
-    """The tables of an experiment, which the process writes that has its store."""
-
-    loaded: LoadedConfig
-    folder: Path
-    workers: Workers
-    begin: datetime
-    formats: Sequence[str]
-    curves: pd.DataFrame | None = None
-
-    def write(self, job: Job) -> Callable[[], Shown]:
-        """Write the tables of a job that has ended; what is left is to show them."""
-        from fsvm_cli.experiment.provenance import write_environment
-        from fsvm_cli.page.write import show
-        from fsvm_cli.report.results import write_tables
-
-        if job.error is not None:
-            raise job.error
-        write_environment(self.folder, self.loaded, self.workers.words, job.n_to_run, self.begin)
-        with step(f"tables of {self.loaded.name}"):
-            self.curves = write_tables(self.loaded, job.experiment, job.store, self.folder)
-        return functools.partial(show, self.folder, self.formats, has_figures=not self.curves.empty)
-
-
-def _report(tables: _Tables, job: Job) -> Callable[[], None]:
-    """Take what came of a job; what is left is to print its summary."""
-    from fsvm_cli.report.summary import print_summary
-
-    shown: Shown = job.finished.result()
-    loaded, curves = tables.loaded, tables.curves
-    for name, seconds in zip(("figures", "page"), shown.seconds, strict=True):
-        tell_time(f"{name} of {loaded.name}", seconds)
-
-    def report() -> None:
-        for error, n_failed in job.failures.items():
-            click.echo(f"{loaded.name}: {n_failed} of {job.experiment.n_trials()} trials failed: {error}", err=True)
-        if curves is not None and not curves.empty and not is_quiet():
-            print_summary(loaded, curves, tables.folder, shown.figures, job.experiment.source.caveats)
-            _tell_page(shown.page)
-
-    return report
-
-
 def _collect(  # noqa: PLR0917 - as above
     loaded: LoadedCollection, written: set[str], out: Path, workers: Workers, begin: datetime, formats: Sequence[str]
 ) -> None:
     """Write and print a collection whose experiments have been written."""
+    from fsvm_cli.commands.run_tables import tell_page
     from fsvm_cli.errors import DataError
     from fsvm_cli.experiment.provenance import write_environment
     from fsvm_cli.page.write import PAGE_NAME, write_page
@@ -294,9 +240,4 @@ def _collect(  # noqa: PLR0917 - as above
     page = write_page([folder], folder / PAGE_NAME)
     if not is_quiet():
         print_overview(loaded, overview, folder, figures)
-        _tell_page(page)
-
-
-def _tell_page(page: Path) -> None:
-    """Name what shows it all in a browser."""
-    click.echo(f"As a page, with all that is known of it: {page}")
+        tell_page(page)

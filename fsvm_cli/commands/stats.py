@@ -67,7 +67,11 @@ def command(results: tuple[Path, ...], size: int | None, style: str, figure: Pat
     else:
         _print_for_machines(compared, ranks, which, style)
     if without := len(folders) - len(compared):
-        click.echo(f"{without} of {len(folders)} experiments have no stored trials here, and are left out", err=True)
+        click.echo(
+            f"{without} of {len(folders)} experiments are left out: they have no stored trials here, nor tables of "
+            "pairs, which one single split does not give",
+            err=True,
+        )
 
 
 def _read(folder: Path, *, only_areas: bool) -> tuple[pd.DataFrame, pd.DataFrame] | None:

@@ -168,14 +168,14 @@ class Card(StrictModel):
         return self
 
     def _named_files(self) -> Iterator[tuple[Location, str]]:
-        """Yield the files that copies name, each with its place on the card."""
+        """Yield the files that copies name, each with its location on the card."""
         for name, version in self.versions.items():
             if isinstance(version, FixedVersion) and version.splits is not None:
                 yield ("versions", name, "splits", "file"), version.splits.file
             for number, copy in enumerate(version.copies if isinstance(version, FixedVersion) else ()):
                 for key in ("files", "test_files") if isinstance(copy, Files) else ():
-                    for place, path in enumerate(getattr(copy, key)):
-                        yield ("versions", name, "copies", number, key, place), path
+                    for index, path in enumerate(getattr(copy, key)):
+                        yield ("versions", name, "copies", number, key, index), path
 
     def files_of(self, copy: Files) -> list[CardFile]:
         """List the files that a copy is read from, in the order in which it names them."""

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from fsvm_cli.data.card import FixedVersion
 from fsvm_cli.data.copies import Files, LibsvmCopy, ReutersCopy
 from fsvm_cli.data.named_source import find_version
+from fsvm_cli.data.opening import open_source
 from fsvm_cli.data.outline import Outline, outline_of
 from fsvm_cli.data.phrases import numbered
-from fsvm_cli.data.source import open_source
 from fsvm_cli.data.spec import NamedSpec, OpenmlSpec
 from fsvm_cli.data.synthetic import GENERATORS
 
@@ -28,7 +28,7 @@ def outline(spec: Spec, *, base_folder: Path) -> Outline | None:
     Parameters
     ----------
     spec, base_folder
-        As in `fsvm_cli.data.source.open_source`.
+        As in `fsvm_cli.data.opening.open_source`.
 
     Returns
     -------

@@ -119,22 +119,22 @@ class Preparation:
         if not self.has_to_learn:
             return self.columns
         X = np.zeros((len(self.columns), len(self.layout)))
-        place = {feature[1:]: number for number, feature in enumerate(self.layout)}
+        column_of = {feature[1:]: number for number, feature in enumerate(self.layout)}
         is_word = np.array([words is not None for words in self.words])
         numbers, words = np.flatnonzero(~is_word), np.flatnonzero(is_word)
         if len(numbers):
             filled = _filled(self.columns[:, numbers], training, STRATEGIES.get(self.missing, "mean"))
-            X[:, [place[column, None, False] for column in numbers.tolist()]] = filled
+            X[:, [column_of[column, None, False] for column in numbers.tolist()]] = filled
         if len(words) and self.categorical == "ordinal":
-            X[:, [place[column, None, False] for column in words.tolist()]] = self._numbered(words, training)
+            X[:, [column_of[column, None, False] for column in words.tolist()]] = self._numbered(words, training)
         elif len(words):
             codes = _filled(self.columns[:, words], training, "most_frequent")
             for column, code, values in _one_hot(words.tolist(), codes, training):
-                X[:, place[column, code, False]] = values
+                X[:, column_of[column, code, False]] = values
         if self.missing == "indicator":
             gaps = np.isnan(self.columns)
             for column in np.flatnonzero(gaps[training].any(axis=0)).tolist():
-                X[:, place[column, None, True]] = gaps[:, column]
+                X[:, column_of[column, None, True]] = gaps[:, column]
         return X
 
     def _numbered(self, words: NDArray[np.intp], training: NDArray[np.integer]) -> NDArray[np.float64]:

@@ -216,12 +216,12 @@ def _about_classes(y: NDArray[np.int64], class_names: Sequence[str]) -> str:
 def _about_repeated_rows(X: NDArray[np.float64], y: NDArray[np.int64], groups: NDArray[np.int64] | None) -> str:
     """Say how many rows repeat an earlier one, of another group, and how many of these do so with another class."""
     hashes = np.fromiter(_hashes(X), dtype=np.int64, count=len(y))
-    _, place, n_alike = np.unique(hashes, return_inverse=True, return_counts=True)
-    repeated = np.flatnonzero(n_alike[place] > 1)
+    _, alike, n_alike = np.unique(hashes, return_inverse=True, return_counts=True)
+    repeated = np.flatnonzero(n_alike[alike] > 1)
     classes: dict[int, Counter[int]] = defaultdict(Counter)
     seen = set()
     of_group = repeated if groups is None else groups[repeated]
-    for row, group, code in zip(place[repeated].tolist(), of_group.tolist(), y[repeated].tolist(), strict=True):
+    for row, group, code in zip(alike[repeated].tolist(), of_group.tolist(), y[repeated].tolist(), strict=True):
         if (row, group) not in seen:
             seen.add((row, group))
             classes[row][code] += 1

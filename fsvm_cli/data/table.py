@@ -113,7 +113,7 @@ def _unclear_names(table: pa.Table, spec: TableSpec) -> tuple[set[str], list[Mis
         repeated = [f"'{brief(column)}'" for column in dict.fromkeys(table.column_names) if column in unclear]
         text = f"column names stand more than once: {shown(repeated)}; make them distinct"
         mistakes.append(Mistake("column names", text))
-    unnamed = [str(place) for place, column in enumerate(table.column_names, start=1) if not column]
+    unnamed = [str(number) for number, column in enumerate(table.column_names, start=1) if not column]
     if len(unnamed) > 1:
         text = f"columns {shown(unnamed)} have no name; name them, or take them out of the file"
         mistakes.append(Mistake("columns without a name", text))

@@ -50,7 +50,7 @@ def told(name: str, mistakes: Sequence[Mistake]) -> str:
     """
     if len(mistakes) == 1:
         return f"{name}: {mistakes[0].text}"
-    first, *others = [f"({place}) {_in_one_line(mistake)}" for place, mistake in enumerate(mistakes, start=1)]
+    first, *others = [f"({number}) {_in_one_line(mistake)}" for number, mistake in enumerate(mistakes, start=1)]
     lengths = itertools.accumulate(len(other) + 1 for other in others)
     n_told = max(1, sum(length <= LONGEST_LINE for length in lengths))
     unnamed = shown([mistake.about for mistake in mistakes[1 + n_told :]])

@@ -160,11 +160,11 @@ def _both(paths: Sequence[Path], readings: Sequence[Reading]) -> tuple[Reading, 
     """Put the test rows below the training rows; give the name of a new column that tells them apart, too."""
     train, test = (reading.table for reading in readings)
     names = train.column_names
-    for there, here, place in ((names, test.column_names, paths[1]), (test.column_names, names, paths[0])):
+    for there, here, path in ((names, test.column_names, paths[1]), (test.column_names, names, paths[0])):
         for name in there:
             if name not in here:
                 raise DataError(
-                    f"{place}: has no column '{brief(name)}', as the other part has; both need the same columns"
+                    f"{path}: has no column '{brief(name)}', as the other part has; both need the same columns"
                 )
     part = next(name for name in ("part", *(f"part {number}" for number in range(len(names) + 1))) if name not in names)
     try:

@@ -107,17 +107,17 @@ def _mistakes_of_split(protocol: Protocol, data: Outline) -> Iterator[Mistake]:
             given = "1 split is" if data.n_splits == 1 else f"{data.n_splits} splits are"
             yield Mistake(("protocol", "splits"), f"{given} given with {data.name}; write {data.n_splits} or fewer")
         return
-    for place, part in enumerate(protocol.train):
+    for index, part in enumerate(protocol.train):
         n_train, n_test = _rows_of(protocol, part, data)
         if n_train < 1 or n_test < 1 or n_train + n_test > data.n_samples:
             yield Mistake(
-                ("protocol", "train", place),
+                ("protocol", "train", index),
                 f"{n_train} training and {max(n_test, 0)} test rows cannot be drawn from the {data.n_samples} rows "
                 f"of {data.name}; both parts need at least 1 row",
             )
         elif n_train < LEAST_ROWS:
             message = f"1 training row is of one class, and a machine needs rows of two; write {LEAST_ROWS} or more"
-            yield Mistake(("protocol", "train", place), message)
+            yield Mistake(("protocol", "train", index), message)
 
 
 def _mistakes_of_folds(config: Config, data: Outline) -> Iterator[Mistake]:
@@ -125,18 +125,18 @@ def _mistakes_of_folds(config: Config, data: Outline) -> Iterator[Mistake]:
         return
     n_train = max(drawn_rows(config.protocol, data))
     for location, classifier in config.classifiers_written():
-        for place, step in enumerate(getattr(classifier, "tune", None) or ()):
+        for index, step in enumerate(getattr(classifier, "tune", None) or ()):
             needed = LEAST_ROWS * (LEAST_ROWS if step.folds == LEAVE_ONE_OUT else step.folds)
             if n_train < needed:
                 yield Mistake(
-                    (*location, "tune", place, "folds"),
+                    (*location, "tune", index, "folds"),
                     f"folds is {step.folds}, which needs {needed} training rows of two classes and not {n_train}; "
                     "write fewer, or train on more",
                 )
             n_folds = LEAST_ROWS if step.folds == LEAVE_ONE_OUT else step.folds
             if data.n_groups is not None and data.n_groups - 1 < n_folds:
                 yield Mistake(
-                    (*location, "tune", place, "folds"),
+                    (*location, "tune", index, "folds"),
                     f"folds is {step.folds}, which needs {n_folds} groups in the training part; {data.name} has "
                     f"{data.n_groups} in all, and one at least is for testing; write fewer",
                 )
@@ -163,10 +163,10 @@ def _mistakes_of_oracle(config: Config, data: Outline) -> Iterator[Mistake]:
         if not data.knows_relevant_features:
             yield Mistake(("oracle",), f"nobody knows which features of {data.name} matter; list their names")
         return
-    for place, name in enumerate(config.oracle or ()):
+    for index, name in enumerate(config.oracle or ()):
         if data.feature_names is not None and name not in data.feature_names:
             called = nearest(name, data.feature_names)
-            yield Mistake(("oracle", place), f"{data.name} has no feature '{brief(name)}'; {called}")
+            yield Mistake(("oracle", index), f"{data.name} has no feature '{brief(name)}'; {called}")
 
 
 def _mistakes_of_class_kernels(config: Config, data: Outline) -> Iterator[Mistake]:

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fsvm_cli.data.opening import open_source
 from fsvm_cli.data.outline import outline_of
 from fsvm_cli.data.phrases import shown
 from fsvm_cli.data.scaling import fit_scaling
-from fsvm_cli.data.source import DataSource, FixedSource, GeneratedSource, open_source
+from fsvm_cli.data.source import DataSource, FixedSource, GeneratedSource
 from fsvm_cli.data.spec import FileSpec
 from fsvm_cli.data.synthetic import GENERATORS
 from fsvm_cli.errors import UsageError

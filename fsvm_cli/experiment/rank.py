@@ -4,33 +4,27 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import threadpoolctl
 
-from fsvm_cli.data.catalogue import data_cards
 from fsvm_cli.data.outline import outline_of
-from fsvm_cli.data.phrases import nearest
 from fsvm_cli.data.preparation import known_features
 from fsvm_cli.data.scaling import fit_scaling
-from fsvm_cli.data.source import fixed_source, open_source
-from fsvm_cli.data.spec import FileSpec, NamedSpec, TableSpec
 from fsvm_cli.data.suspects import constant_features
-from fsvm_cli.documents import Document, as_in_documents, validate
 from fsvm_cli.errors import UsageError
 from fsvm_cli.evaluation.seeds import random_stream
 from fsvm_cli.evidence.caveats import CAVEATS
 from fsvm_cli.experiment.ranking_request import SEED, ranking_request
+from fsvm_cli.experiment.source_to_rank import source_of, source_of_frame
 from fsvm_cli.experiment.sparse_methods import reason_against_sparse
-from fsvm_cli.files import is_file
 from fsvm_cli.magnitudes import check_magnitudes
 from fsvm_cli.ranking.base import order_of
-from fsvm_cli.terminal import brief
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Sequence
+    from pathlib import Path
 
     import pandas as pd
     from numpy.typing import NDArray
@@ -38,7 +32,7 @@ if TYPE_CHECKING:
     from fsvm_cli.data.dataset import Dataset
     from fsvm_cli.data.readers.numbers import DecimalMark
     from fsvm_cli.data.source import DataSource
-    from fsvm_cli.data.spec import CategoricalRule, MissingRule, Separator, Spec
+    from fsvm_cli.data.spec import CategoricalRule, MissingRule, Separator
     from fsvm_cli.experiment.ranking_request import RankingRequest
 
 
@@ -128,55 +122,13 @@ def rank(
     options = {"target": target, "missing": missing, "categorical": categorical, "groups": groups, "drop": drop}
     of_text = {"separator": separator, "encoding": encoding, "decimal": decimal, "na": na or None}
     if isinstance(table, pd.DataFrame):
-        source = _source_of_frame(table, options | of_text)
+        source = source_of_frame(table, options | of_text)
     else:
         source = source_of(str(table), options | of_text, announce=lambda _: None)
     ranking = rank_features(source, request, overwrite=True)
     for caveat in ranking.caveats:
         warnings.warn(caveat, stacklevel=2)
     return pd.DataFrame(ranking.rows())
-
-
-def source_of(file: str, options: Mapping[str, Any], announce: Callable[[str], None]) -> DataSource:
-    """Open a file of the user's own, or a data set that fsvm knows.
-
-    Parameters
-    ----------
-    file : str
-        Path, or name of a data set; a file of the name goes first.
-    options : mapping of str to value
-        What is said of a file, as in `FileSpec`; those that are None say nothing.
-    announce : callable
-        Is told, line by line, what takes time.
-
-    Raises
-    ------
-    UsageError
-        If there is neither, or an option is wrong.
-    DataError
-        If the data are missing, corrupt or out of reach.
-    """
-    exists = is_file(Path(file))
-    names = [] if exists else [*data_cards()]
-    if file in names:
-        spec: Spec = NamedSpec(name=file)
-    elif not (exists or Path(file).suffix):
-        raise UsageError(f"{brief(file)}: there is no such file, nor a data set of this name; {nearest(file, names)}")
-    else:
-        spec = validate(_document({"file": file, **options}), FileSpec)
-    return open_source(spec, base_folder=Path(), announce=announce)
-
-
-def _source_of_frame(table: pd.DataFrame, options: Mapping[str, Any]) -> DataSource:
-    from fsvm_cli.data.user_file import from_frame  # noqa: PLC0415 - brings pyarrow, which is slow to import
-
-    spec = validate(_document(options), TableSpec)
-    return fixed_source(from_frame("table", table, spec))
-
-
-def _document(options: Mapping[str, Any]) -> Document:
-    said = as_in_documents({name: value for name, value in options.items() if value is not None})
-    return Document("rank", said, {(name,): name for name in said})
 
 
 @dataclass(frozen=True)

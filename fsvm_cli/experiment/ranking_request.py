@@ -15,6 +15,7 @@ from fsvm_cli.errors import UsageError
 from fsvm_cli.evaluation.seeds import random_stream
 from fsvm_cli.mistakes import in_words
 from fsvm_cli.ranking.registry import SYNONYMS, ranking_method, ranking_methods
+from fsvm_cli.spec.overrides import with_override
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -100,7 +101,7 @@ def ranking_request(
     assignments : collection of str
         ``KEY=VALUE``; KEY is a parameter of the method or of the machine (kernel, C, ...).
     parameters : mapping of str to value, optional
-        The same as values.
+        The same as values, of a caller in Python.
 
     Raises
     ------
@@ -109,7 +110,8 @@ def ranking_request(
     """
     known = ranking_method(method)
     content = {"ranking": {"method": method}, "scaling": scaling}
-    document = Document("--method", content, {("scaling",): "--scaling"})
+    options = "--" if parameters is None else ""  # a caller in Python gives arguments
+    document = Document(f"{options}method", content, {("scaling",): f"{options}scaling"})
     section_of = dict.fromkeys(known.parameters_model().model_fields if known else (), "ranking")
     machines = _machines_of(known) if assignments or parameters else None
     section_of = dict.fromkeys(machine_keys(known) if known and machines else (), "classifier") | section_of
@@ -122,7 +124,7 @@ def ranking_request(
     for assignment in assignments:
         key = assignment.partition("=")[0].strip()
         document = _with_machine(document, _section(key, f"--set {assignment}", method, section_of))
-        document = document.override(f"{section_of[key]}.{assignment.strip()}")
+        document = with_override(document, f"{section_of[key]}.{assignment.strip()}")
         as_written = {(section_of[key], key): f"--set {assignment}"}
         document = dataclasses.replace(document, positions=document.positions | as_written)
     document, remarks = _with_own_name_of_kernel(document)

@@ -40,9 +40,9 @@ def mistakes_on_sparse_data(config: Config, data: Outline) -> Iterator[Mistake]:
             yield Mistake(location, reason)
     scalings: dict[Location, ScalingName] = {("scaling",): config.scaling}
     scalings |= {("rankings", index, "scaling"): each.scaling or "none" for index, each in enumerate(config.rankings)}
-    for place, scaling in scalings.items():
+    for location, scaling in scalings.items():
         if scaling in SHIFTING:
-            yield Mistake(place, shifts_sparse(scaling))
+            yield Mistake(location, shifts_sparse(scaling))
 
 
 def _kernels_of(classifier: ExperimentClassifier) -> tuple[KernelSpec, ...]:

@@ -1,8 +1,8 @@
 """Pictures as the page carries them: compressed, and shown as images, in which no script of a file can run.
 
 The letters of all figures have the same shapes, which are a third of their bytes: the page has each shape once, and
-puts it back where a figure is shown. Places are told to a hundredth of a point, those on a line by the way from the one
-before; what only programs read is left out.
+puts it back where a figure is shown. Points are told to a hundredth of a unit, those on a line by the way from the one
+before; what only programs read, and names that nothing refers to, are left out.
 """
 
 from __future__ import annotations
@@ -25,13 +25,14 @@ GLYPH = re.compile(
 """The shape of a letter, as matplotlib writes it."""
 NOT_SHOWN = re.compile(r"<!--.*?-->|<metadata>.*?</metadata>|<!DOCTYPE.*?>", re.DOTALL)
 LINES = re.compile(r' d="(M [^"A-KN-Ya-y]*)"')
-"""A path of straight lines, as matplotlib writes it: M and L, each with the numbers of a place, and z."""
+"""A path of straight lines, as matplotlib writes it: M and L, each with the coordinates of a point, and z."""
 WIDTH = re.compile(r'<svg\b[^>]*\bwidth="([\d.]+)pt"')
 WIDEST_OF_ONE = 330.0
 """Points."""
 LARGEST_SCALE, POINTS_OF_A_REM = 1.5, 12.0
 DIGITS_TOO_MANY = re.compile(r"(?<![\w.])(-?[1-9]\d*\.\d\d)\d+")
 """Of numbers of at least 1: smaller ones may be scales."""
+NAME, REFERENCE = re.compile(r' id="([^"]*)"'), re.compile(r'((?:href="|url\()#)([^")]*)')
 
 
 @dataclass(frozen=True)
@@ -105,11 +106,18 @@ class Packer:
         # A file of another version of matplotlib may have another shape: it keeps it.
         svg = GLYPH.sub(lambda found: "" if self._is_shared(found) else found[0], svg)
         svg = LINES.sub(lambda found: f' d="{stepwise(found[1])}"', NOT_SHOWN.sub("", svg))
-        svg = DIGITS_TOO_MANY.sub(r"\1", svg)
+        svg = DIGITS_TOO_MANY.sub(lambda found: found[1].rstrip("0").rstrip("."), self._with_short_names(svg))
         return compressed(re.sub(r"\s*\n\s*", " ", svg).replace("> <", "><"))
 
     def _is_shared(self, found: re.Match[str]) -> bool:
         return self.shapes.setdefault(found["id"], found["shape"]) == found["shape"]
+
+    def _with_short_names(self, svg: str) -> str:
+        """Leave out the names of elements that nothing refers to, and shorten the others, but those of letters."""
+        used = sorted({name for _, name in REFERENCE.findall(svg)})
+        short = {name: name if name in self.shapes else f"_{number}" for number, name in enumerate(used)}
+        svg = NAME.sub(lambda found: f' id="{short[found[1]]}"' if found[1] in short else "", svg)
+        return REFERENCE.sub(lambda found: found[1] + short[found[2]], svg)
 
     def packed_shapes(self) -> str:
         """Pack the shapes that all packed pictures share, as JSON."""
@@ -118,7 +126,7 @@ class Packer:
 
 
 def stepwise(path: str) -> str:
-    """Write a path of straight lines by its steps, in hundredths that add up to where each place is, rounded."""
+    """Write a path of straight lines by its steps, in hundredths that add up to where each point is, rounded."""
     written: list[str] = []
     here = start = (0, 0)
     tokens = iter(path.split())

@@ -12,7 +12,14 @@ from fsvm_cli.experiment.provenance import config_folder, is_collection, read_co
 from fsvm_cli.page.content import OWN_DATA, Claim, Content, Experiment, Ranks, ScorecardRow, Table
 from fsvm_cli.page.pictures import read_pictures
 from fsvm_cli.report.choices import describe_choices
-from fsvm_cli.report.comparison import found_in_words, is_about_data, read_comparison, read_verdicts, with_provenance
+from fsvm_cli.report.comparison import (
+    found_in_words,
+    is_about_data,
+    printed_in_words,
+    read_comparison,
+    read_verdicts,
+    with_provenance,
+)
 from fsvm_cli.report.curve_table import curve_tables
 from fsvm_cli.report.folder import (
     AREAS_NAME,
@@ -63,7 +70,7 @@ def _ranks(folders: Sequence[Path]) -> Ranks | None:
         return None
     from fsvm_cli.report.critical_difference import critical_difference_diagram  # noqa: PLC0415 - slow to import
 
-    names = tuple(str(found.areas.columns[place]) for place in np.argsort(found.found.ranks, kind="stable"))
+    names = tuple(str(found.areas.columns[index]) for index in np.argsort(found.found.ranks, kind="stable"))
     pairs, remark = _shown_pairs(found.pairs, names[0], "in what 'fsvm stats' prints")
     rows = tuple(
         (row["first"], row["second"], str(row["wins"]), in_words_of_p(row["p"]), in_words_of_p(row["p_holm"]))
@@ -165,7 +172,7 @@ def _claims(folder: Path, expected: Sequence[Any], only: Sequence[bool] | None =
             id=str(row.id),
             statement=statements.get(row.id) or "",
             where=_written(row.where),
-            printed=_written(row.published),
+            printed=printed_in_words(row) if isinstance(row.published, str) else _written(row.published),
             found=found_in_words(row),
             rule=_written(row.rule),
             note=_written(row.note),

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from fsvm_cli.references import in_words
-from fsvm_cli.report.comparison import found_in_words, is_about_data, rule_beside, table_of_claims
+from fsvm_cli.report.comparison import found_in_words, is_about_data, printed_in_words, rule_beside, table_of_claims
+from fsvm_cli.report.numbers import briefly
 from fsvm_cli.report.scorecard import count_table
 
 if TYPE_CHECKING:
@@ -61,9 +62,9 @@ def documents_in_words(comparison: pd.DataFrame) -> list[str]:
 def _cells(row: Any, others: list[Any], *, several: bool) -> list[str]:
     name = f"{row.id}\n{row.experiment}" if several else str(row.id)
     found = [found_in_words(row), *(f"{_briefly(each)} in {each.experiment}" for each in others)]
-    return [name, str(row.published), "\n".join(found), str(row.verdict), rule_beside(row)]
+    return [name, printed_in_words(row), "\n".join(found), str(row.verdict), rule_beside(row)]
 
 
 def _briefly(row: Any) -> str:
     """Say what another reading found."""
-    return str(row.verdict) if pd.isna(row.reproduced) else f"{row.reproduced:.4g}, {row.verdict},"
+    return str(row.verdict) if pd.isna(row.reproduced) else f"{briefly(row.reproduced)}, {row.verdict},"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import json
+import math
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ from fsvm_cli.evaluation.metrics import METRIC_TITLES
 from fsvm_cli.report.folder import VERDICTS_NAME
 from fsvm_cli.report.numbers import as_csv
 from fsvm_cli.report.table_files import read_table
-from fsvm_cli.report.words import FACT_TITLES, OF_MACHINES
+from fsvm_cli.report.words import CHOSEN_TITLES, FACT_TITLES, OF_MACHINES
 from fsvm_cli.terminal import json_text
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ def table_of_claims(rows: Iterable[Sequence[str]], title: str | None = None) -> 
 
 def _cells(comparison: pd.DataFrame) -> list[list[str]]:
     return [
-        [_name(row, comparison), str(row.published), found_in_words(row), str(row.verdict), rule_beside(row)]
+        [_name(row, comparison), printed_in_words(row), found_in_words(row), str(row.verdict), rule_beside(row)]
         for row in comparison.itertuples(index=False)
     ]
 
@@ -117,7 +118,8 @@ def quantity_in_words(what: str) -> str:
     name, _, unit = what.partition(" (")
     if name in FACT_TITLES:
         return f"{FACT_TITLES[name]} ({unit}"
-    return re.sub(rf"\b(?:{'|'.join(METRIC_TITLES)})\b(?=,)", lambda metric: METRIC_TITLES[metric[0]], what)
+    titles = METRIC_TITLES | CHOSEN_TITLES | FACT_TITLES
+    return re.sub(rf"\b(?:{'|'.join(titles)})\b(?=,| of a printed)", lambda name: titles[name[0]], what)
 
 
 def is_about_data(row: Any) -> bool:
@@ -137,15 +139,36 @@ def provenance_in_words(fixed: str) -> str:
     return f"; fixed {fixed} the figure was known" if fixed else ""
 
 
+def printed_in_words(row: Any) -> str:
+    """Say what a document prints; a count without decimals, which a column of other numbers has given it."""
+    return str(row.published).removesuffix(".0") if _is_count(row) else str(row.published)
+
+
+def _is_count(row: Any) -> bool:
+    unit_or_name = r" \((?:features|rows)\)$|^(?:support_vectors, |n_active, |features that )"
+    return re.search(unit_or_name, str(row.what)) is not None
+
+
+def _alike(*numbers: float, is_count: bool) -> list[str]:
+    """Write numbers of one unit with the same decimals, as many as the largest has need of."""
+    largest = max(map(abs, numbers))
+    if is_count and all(float(number).is_integer() for number in numbers):
+        decimals = 0
+    else:
+        decimals = 2 if largest == 0.0 or not math.isfinite(largest) else max(2, 2 - math.floor(math.log10(largest)))
+    return [f"{number:.{decimals}f}" for number in numbers]
+
+
 def found_in_words(row: Any) -> str:
     """Say what was found, with its interval and in words what it is."""
     if pd.isna(row.reproduced):
         return str(row.rule)
-    digits = ".2f" if abs(row.reproduced) >= 1.0 or row.reproduced == 0.0 else ".3g"
-    interval = "" if pd.isna(row.ci_low) else f" [{row.ci_low:{digits}}, {row.ci_high:{digits}}]"
+    interval = () if pd.isna(row.ci_low) else (row.ci_low, row.ci_high)
+    mean, *ends = _alike(row.reproduced, *interval, is_count=_is_count(row))
+    interval_in_words = f" [{', '.join(ends)}]" if ends else ""
     trials = "trial" if row.n == 1 else "trials"
     obstacle = f" ({row.rule})" if row.verdict == "not comparable" else ""
-    found = f"{row.reproduced:{digits}}{interval} over {row.n} {trials}"
+    found = f"{mean}{interval_in_words} over {row.n} {trials}"
     return f"{found}{_further(row)}{obstacle}: {quantity_in_words(row.what)}"
 
 

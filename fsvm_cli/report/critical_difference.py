@@ -55,7 +55,7 @@ def critical_difference_diagram(comparison: RankComparison, extension: str = "sv
     """
     order = np.argsort(comparison.found.ranks, kind="stable")
     ranks = comparison.found.ranks[order]
-    labels = [legible(comparison.areas.columns[place], 40) for place in order]
+    labels = [legible(comparison.areas.columns[index], 40) for index in order]
     groups = groups_alike(ranks, comparison.found.critical_difference)
     n_left = (len(labels) + 1) // 2
     depth = LINE * (len(groups) + n_left + 1)
@@ -83,9 +83,9 @@ def critical_difference_diagram(comparison: RankComparison, extension: str = "sv
             reach = 0.01 * (len(labels) - 1)
             ends = [ranks[first] - reach, ranks[last] + reach]
             axes.plot(ends, [LINE * (number + 0.7)] * 2, color="#000000", linewidth=2.5, solid_capstyle="butt")
-        for place, (rank, label) in enumerate(zip(ranks, labels, strict=True)):
-            is_left = place < n_left
-            level = LINE * (len(groups) + 1 + (place if is_left else len(labels) - 1 - place))
+        for index, (rank, label) in enumerate(zip(ranks, labels, strict=True)):
+            is_left = index < n_left
+            level = LINE * (len(groups) + 1 + (index if is_left else len(labels) - 1 - index))
             edge = 1 if is_left else len(labels)
             axes.plot([rank, rank, edge], [0, level, level], color=GREY, linewidth=0.7)
             text = f"{label}  {rank:.2f} " if is_left else f" {rank:.2f}  {label}"

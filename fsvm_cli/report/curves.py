@@ -10,7 +10,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter
 
 from fsvm_cli.evaluation.metrics import METRIC_TITLES
-from fsvm_cli.figures import COLUMN_WIDTH, LONGEST_TITLE, figure, legible, save
+from fsvm_cli.figures import COLUMN_WIDTH, LONGEST_TITLE, explain, figure, legible, save
 from fsvm_cli.report.printed import printed_points, printed_sizes
 from fsvm_cli.report.size_axis import SizeAxis, ticks_among
 from fsvm_cli.report.styles import PLAIN, Style, styles_of
@@ -93,7 +93,7 @@ def draw_curves(curves: pd.DataFrame, config: Config, folder: Path, formats: Seq
             # A symmetric band may leave the range that the figure of merit can have.
             axes.set_ylim(max(axes.get_ylim()[0], 0), min(axes.get_ylim()[1], 101))
             _label(axes, rows, config, sizes, ordinate)
-            drawing.legend(handles=handles, loc="outside lower left", ncols=2, handlelength=2.6)
+            explain(drawing, handles)
             paths += save(drawing, folder, f"{metric}-vs-features{suffix}", formats)
     return paths
 
@@ -150,7 +150,7 @@ def draw_changes(changes: pd.DataFrame, config: Config, folder: Path, formats: S
             axes.yaxis.set_minor_locator(FixedLocator([]))
             axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:+g}" if value else "0"))
             _label(axes, rows, config, sizes, f"change of {_part(config)}{METRIC_TITLES[metric]} (points)")
-            drawing.legend(handles=handles, loc="outside lower left", ncols=2, handlelength=2.6)
+            explain(drawing, handles)
             paths += save(drawing, folder, f"{metric}-change-vs-features{suffix}", formats)
     return paths
 
@@ -210,9 +210,9 @@ def _draw(axes: Axes, rows: pd.DataFrame, config: Config, sizes: SizeAxis) -> li
         for part in config.parts:
             curve = rows[(rows["ranking"] == label) & (rows["part"] == part)]
             line = LINE_STYLES[part] if len(config.parts) > 1 else style.line
-            places = np.array(sizes.places(curve["n_features"])) + sizes.beside(label, labels)
+            positions = np.array(sizes.positions(curve["n_features"])) + sizes.beside(label, labels)
             marker = style.marker if part == config.parts[0] else ("_" if sizes.is_table else "")
-            _draw_one(axes, places, curve, style._replace(line="none" if sizes.is_table else line, marker=marker))
+            _draw_one(axes, positions, curve, style._replace(line="none" if sizes.is_table else line, marker=marker))
             if part == config.parts[0]:
                 heights[label] = float(curve["mean"].mean())
         in_key: Line = "none" if sizes.is_table else (style.line if len(config.parts) == 1 else "-")
@@ -231,16 +231,18 @@ def _draw(axes: Axes, rows: pd.DataFrame, config: Config, sizes: SizeAxis) -> li
     return upper_first + _key_to_lines(config)
 
 
-def _draw_one(axes: Axes, places: np.ndarray, curve: pd.DataFrame, style: Style) -> None:
+def _draw_one(axes: Axes, positions: np.ndarray, curve: pd.DataFrame, style: Style) -> None:
     percent = 100 * curve[["mean", "ci_low", "ci_high"]]
     if style.line == "none":
         mean = percent["mean"].to_numpy()
         reach = np.nan_to_num([mean - percent["ci_low"].to_numpy(), percent["ci_high"].to_numpy() - mean])
-        axes.errorbar(places, percent["mean"], yerr=reach, fmt=style.marker, color=style.colour, elinewidth=0.9)
+        axes.errorbar(positions, percent["mean"], yerr=reach, fmt=style.marker, color=style.colour, elinewidth=0.9)
         return
-    every = -(-len(places) // MAX_MARKED_SIZES)
-    axes.plot(places, percent["mean"], color=style.colour, linestyle=style.line, marker=style.marker, markevery=every)
-    axes.fill_between(places, percent["ci_low"], percent["ci_high"], color=style.colour, alpha=0.2, linewidth=0)
+    every = -(-len(positions) // MAX_MARKED_SIZES)
+    axes.plot(
+        positions, percent["mean"], color=style.colour, linestyle=style.line, marker=style.marker, markevery=every
+    )
+    axes.fill_between(positions, percent["ci_low"], percent["ci_high"], color=style.colour, alpha=0.2, linewidth=0)
 
 
 def _draw_printed(  # noqa: PLR0917 - what a figure shows, and of what
@@ -253,8 +255,8 @@ def _draw_printed(  # noqa: PLR0917 - what a figure shows, and of what
     points = printed_points(config, metric, train_size, largest=largest, n_features=n_features)
     points = [point for point in points if point.n_features in set(rows["n_features"])]
     for point in points:
-        (place,) = sizes.places([point.n_features])
-        _draw_point(axes, place + sizes.beside(point.label, labels), point, styles.get(point.label, PLAIN).colour)
+        (position,) = sizes.positions([point.n_features])
+        _draw_point(axes, position + sizes.beside(point.label, labels), point, styles.get(point.label, PLAIN).colour)
     handles = []
     if points:
         with_sd = " ± s.d." if any(point.sd for point in points) else ""
@@ -269,10 +271,10 @@ def _draw_printed(  # noqa: PLR0917 - what a figure shows, and of what
     return handles
 
 
-def _draw_point(axes: Axes, place: float, point: PrintedPoint, colour: str) -> None:
+def _draw_point(axes: Axes, position: float, point: PrintedPoint, colour: str) -> None:
     if point.sd:
-        axes.errorbar(place, point.percent, yerr=point.sd, fmt="none", ecolor=colour, elinewidth=0.9, capsize=2.5)
-    axes.plot([place], [point.percent], markeredgecolor=colour, **PRINTED)
+        axes.errorbar(position, point.percent, yerr=point.sd, fmt="none", ecolor=colour, elinewidth=0.9, capsize=2.5)
+    axes.plot([position], [point.percent], markeredgecolor=colour, **PRINTED)
 
 
 def _key_to_lines(config: Config) -> list[Line2D]:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 UNIT = re.compile(r" \((%|points|bits|features|rows|classes|% of the features)\)")
 LEAST_LINES = 2
 """Of one number the table of verdicts says it all."""
+LEAST_SPAN = 1e-3
+"""Of an axis, as a share of its numbers."""
 MAX_LINES = 60
 LINE_HEIGHT = 0.16
 LONGEST_LABEL = 70
@@ -77,23 +79,29 @@ def _panels(verdicts: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 def _unit(what: str) -> str:
     """Give the unit of a quantity; of one without, its name, up to what it is of."""
-    return found[1] if (found := UNIT.search(what)) else what.partition(",")[0]
+    return found[1] if (found := UNIT.search(what)) else quantity_in_words(what).partition(",")[0]
 
 
 def _draw_panel(axes: Axes, rows: pd.DataFrame, unit: str) -> None:
-    places = np.arange(len(rows))
-    for place, row in zip(places, rows.itertuples(index=False), strict=True):
+    lines = np.arange(len(rows))
+    for line, row in zip(lines, rows.itertuples(index=False), strict=True):
         colour, marker = STYLES.get(str(row.verdict), STYLES["not comparable"])
         found: Any = row
         if not pd.isna(found.ci_low):
-            axes.plot([found.ci_low, found.ci_high], [place, place], color=colour, linewidth=1.2, solid_capstyle="butt")
-        axes.plot([found.reproduced], [place], marker=marker, color=colour, markersize=4, linestyle="none")
-    axes.plot(rows["printed"], places, marker="*", linestyle="none", **PRINTED)
-    axes.set_yticks(places, [_label(row) for row in rows.itertuples(index=False)])
+            axes.plot([found.ci_low, found.ci_high], [line, line], color=colour, linewidth=1.2, solid_capstyle="butt")
+        axes.plot([found.reproduced], [line], marker=marker, color=colour, markersize=4, linestyle="none")
+    axes.plot(rows["printed"], lines, marker="*", linestyle="none", **PRINTED)
+    axes.set_yticks(lines, [_label(row) for row in rows.itertuples(index=False)])
     axes.set_ylim(len(rows) - 0.4, -0.6)
     values = rows[["printed", "reproduced"]].to_numpy()
     if values.min() > 0 and values.max() > SPAN_OF_LOGARITHMS * values.min():
         use_logarithms(axes)
+    ends = rows[["printed", "reproduced", "ci_low", "ci_high"]].to_numpy(dtype=np.float64)
+    low, high = np.nanmin(ends), np.nanmax(ends)
+    reach = LEAST_SPAN * max(abs(low), abs(high))
+    if high - low < reach:
+        # Numbers that agree to their rounding lie in one place, not millionths apart.
+        axes.set_xlim(low - reach, high + reach)
     axes.set_xlabel({"%": "per cent"}.get(unit, unit))
 
 

@@ -11,7 +11,7 @@ from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 
 from fsvm_cli.evaluation.complements import COMPLEMENT_OF
 from fsvm_cli.evaluation.metrics import METRIC_TITLES
-from fsvm_cli.figures import COLOURS, COLUMN_WIDTH, LONGEST_TITLE, figure, legible, save, series_style
+from fsvm_cli.figures import COLOURS, COLUMN_WIDTH, LONGEST_TITLE, explain, figure, legible, save, series_style
 from fsvm_cli.report.curves import PART_NAMES
 from fsvm_cli.report.learning_rows import learning_rows
 from fsvm_cli.report.styles import styles_of
@@ -107,7 +107,7 @@ def _panels(lines: Sequence[Line], recovered: Sequence[Line]) -> Iterator[Figure
             all_axes[1].set_ylabel("Relevant among\nthe kept (%)")
             all_axes[1].set_ylim(-3, 103)
         all_axes[-1].set_xlabel("Number of training rows")
-        drawing.legend(handles=handles, loc="outside lower left", ncols=2, handlelength=2.6)
+        explain(drawing, handles)
         yield drawing
 
 

@@ -34,8 +34,8 @@ def sizes_shown(n_features: Sequence[int]) -> list[int]:
     *subsets, all_features = n_features
     if not subsets:
         return [all_features]
-    places = np.linspace(0, len(subsets) - 1, min(len(subsets), MAX_SIZES)).round().astype(int)
-    return [subsets[place] for place in np.unique(places)]
+    indices = np.linspace(0, len(subsets) - 1, min(len(subsets), MAX_SIZES)).round().astype(int)
+    return [subsets[index] for index in np.unique(indices)]
 
 
 def learning_rows(curves: pd.DataFrame, config: Config) -> Iterator[tuple[int, pd.DataFrame]]:

@@ -52,6 +52,11 @@ def rounded_each(numbers: NDArray[np.float64], digits: int) -> NDArray[np.float6
     return np.array([float(f"{number:.{digits - 1}e}") for number in numbers])
 
 
+def briefly(number: float) -> str:
+    """Write a number for people, to four significant digits, but all of those before the decimal point."""
+    return f"{number:.0f}" if 9999.5 <= abs(number) < 1e9 else f"{number:.4g}"
+
+
 def as_csv(frame: pd.DataFrame, digits: int = DIGITS_OF_COUNTS, ratios: Collection[str] = ()) -> str:
     """Write a table as CSV.
 

@@ -57,7 +57,7 @@ def rounded(estimate: Estimate) -> tuple[str, str]:
     if math.isnan(estimate.half_width):
         return f"{estimate.mean:.{DECIMALS_WITHOUT}f}", ""
     if estimate.half_width == 0.0:
-        return f"{estimate.mean:.{DECIMALS_WITHOUT}f}", "0"
+        return f"{estimate.mean:.{DECIMALS_WITHOUT}f}", f"{0:.{DECIMALS_WITHOUT}f}"
     # The exponent of the rounded number: .0996 is .10, and no longer .100.
     exponent = int(f"{estimate.half_width:.{SIGNIFICANT - 1}e}".partition("e")[2])
     decimals = SIGNIFICANT - 1 - exponent
@@ -85,7 +85,7 @@ def _grid(table: CurveTable) -> tuple[list[str], list[list[str]]]:
     leading, *methods = map(visible, table.columns)
     if len(table.sizes) < len(methods):
         lines = zip(*cells, strict=True)
-        return ["", *(f"{size} {leading}" for size in table.sizes)], [
+        return ["", *(f"{size} {leading.removesuffix('s') if size == 1 else leading}" for size in table.sizes)], [
             [method, *line] for method, line in zip(methods, lines, strict=True)
         ]
     return [leading, *methods], [[str(size), *line] for size, line in zip(table.sizes, cells, strict=True)]

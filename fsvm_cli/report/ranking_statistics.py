@@ -149,8 +149,8 @@ def compare_rankings(
     for curves in _curves(experiment, collected, metric):
         pairs = list(itertools.combinations(range(len(curves.labels)), 2))
         heights = np.concatenate([area_under_curve(curves.values, curves.sizes)[..., None], curves.values], axis=-1)
-        for place, size in enumerate((WHOLE_CURVE, *(curves.sizes.tolist() if at_each_size else ()))):
-            compared = [_compared(heights[i, :, place] - heights[j, :, place], curves.ratio) for i, j in pairs]
+        for index, size in enumerate((WHOLE_CURVE, *(curves.sizes.tolist() if at_each_size else ()))):
+            compared = [_compared(heights[i, :, index] - heights[j, :, index], curves.ratio) for i, j in pairs]
             adjusted = holm(np.array([each.p for each in compared]))
             for (i, j), each, p_holm in zip(pairs, compared, adjusted, strict=True):
                 numbers = (each.difference, each.low, each.high, each.p, p_holm, *each.chances, each.n)
@@ -169,7 +169,7 @@ def _compared(differences: NDArray[np.float64], ratio: float) -> _Compared:
 
 
 def smallest_near_best(values: NDArray[np.float64], ratio: float) -> tuple[int, int]:
-    """Give the places of the smallest subset within one standard error of the best, and of the best.
+    """Give the indices of the smallest subset within one standard error of the best, and of the best.
 
     A subset is near the best one where its mean lies behind by at most one standard error of that very difference,
     over the same splits.

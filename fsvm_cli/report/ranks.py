@@ -130,7 +130,7 @@ def compare_over_experiments(areas: pd.DataFrame) -> RankComparison | None:
     if not sets:
         return None
     columns = max(sets, key=lambda grown: (len(grown) - 1) * there[:, grown].all(axis=1).sum())
-    labels = [areas.columns[place] for place in columns]
+    labels = [areas.columns[index] for index in columns]
     block = areas[labels].dropna()
     ranks = mean_ranks(block.to_numpy())
     return RankComparison(block, ranks, _pairs(block))

@@ -13,6 +13,7 @@ from rich.text import Text
 from fsvm_cli.experiment.run_file import run_content
 from fsvm_cli.report.comparison import COLOURS, as_text, read_comparison, with_provenance
 from fsvm_cli.report.folder import SCORECARD_NAME
+from fsvm_cli.report.numbers import briefly
 from fsvm_cli.report.table_files import write_table
 
 if TYPE_CHECKING:
@@ -186,11 +187,11 @@ def _joined(texts: Iterable[object]) -> str:
 
 
 def _obtained(row: Any) -> str:
-    return "" if pd.isna(row.reproduced) else f"{row.reproduced:.4g}"
+    return "" if pd.isna(row.reproduced) else briefly(row.reproduced)
 
 
 def _interval(row: Any) -> str:
-    return "" if pd.isna(row.ci_low) else f"{row.ci_low:.4g} to {row.ci_high:.4g}"
+    return "" if pd.isna(row.ci_low) else f"{briefly(row.ci_low)} to {briefly(row.ci_high)}"
 
 
 def _with_number(row: Any) -> str:

@@ -34,6 +34,8 @@ CHARACTERS_OF_COLUMN = 42
 """Of a title that stand side by side in the width of a column."""
 MAX_NAMED = 40
 """Features that a column of names has room for."""
+MAX_BESIDE, PANELS_IN_A_ROW, NAMED_IN_A_ROW = 8, 6, 20
+"""Panels that have room beside each other; of more so many stand in a row, and each row has fewer features."""
 MAX_BARS = 400
 """Features that a row of bars has room for."""
 
@@ -76,14 +78,18 @@ def draw_scores(
 def _named_features(panels: Panels, order: ScoreOrder) -> Iterator[Figure]:
     """Draw one line for each feature, and the panels side by side."""
     first, n_columns = panels[0][1], min(len(panels), 2)
-    characters = CHARACTERS_OF_COLUMN * n_columns // len(panels)
-    chosen = np.argsort(-first["mean"].to_numpy(), kind="stable")[:MAX_NAMED]
+    n_across = len(panels) if len(panels) <= MAX_BESIDE else PANELS_IN_A_ROW
+    n_down = -(-len(panels) // n_across)
+    characters = CHARACTERS_OF_COLUMN * n_columns // (n_across + (n_down > 1))
+    chosen = np.argsort(-first["mean"].to_numpy(), kind="stable")[: MAX_NAMED if n_down == 1 else NAMED_IN_A_ROW]
     if order == "file":
         chosen = np.sort(chosen)
     heights = np.arange(len(chosen))
-    with figure(COLUMN_WIDTH * n_columns, 0.9 + 0.15 * len(chosen)) as drawing:
-        all_axes = drawing.subplots(1, len(panels), sharey=True, squeeze=False)[0]
-        for axes, (ranking, rows) in zip(all_axes, panels, strict=True):
+    with figure(COLUMN_WIDTH * n_columns, n_down * (0.9 + 0.15 * len(chosen))) as drawing:
+        all_axes = drawing.subplots(n_down, n_across, sharey=True, squeeze=False)
+        for axes in all_axes.flat[len(panels) :]:
+            axes.set_visible(False)
+        for axes, (ranking, rows) in zip(all_axes.flat, panels, strict=False):
             picked, (colour, _) = rows.loc[chosen], style_of_method(ranking.method)
             spread = picked["std"].fillna(0)
             if _has_shares(ranking):
@@ -96,8 +102,9 @@ def _named_features(panels: Panels, order: ScoreOrder) -> Iterator[Figure]:
                 "\n".join(textwrap.fill(line, characters) for line in _title(ranking).split("\n")), loc="left"
             )
             axes.margins(y=0.5 / len(chosen))
-        all_axes[0].set_yticks(heights, first.loc[chosen, "feature"].map(legible))
-        all_axes[0].invert_yaxis()
+        for axes in all_axes[:, 0]:
+            axes.set_yticks(heights, first.loc[chosen, "feature"].map(legible))
+        all_axes[0, 0].invert_yaxis()
         shown = f"; {len(chosen)} of {len(first)} features shown" if len(chosen) < len(first) else ""
         drawing.supxlabel(f"Score (mean and s.d. over trials){shown}", fontsize=mpl.rcParams["axes.labelsize"])
         yield drawing

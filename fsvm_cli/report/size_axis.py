@@ -28,8 +28,8 @@ class SizeAxis(NamedTuple):
     is_table: bool
     sizes: tuple[int, ...]
 
-    def places(self, n_features: Iterable[int]) -> list[float]:
-        """Give the places of numbers of features: themselves on a scale, their rows in a table."""
+    def positions(self, n_features: Iterable[int]) -> list[float]:
+        """Give the positions of numbers of features: themselves on a scale, their rows in a table."""
         return [float(self.sizes.index(size)) if self.is_table else float(size) for size in n_features]
 
     @classmethod

@@ -2,32 +2,39 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import contextlib
+from typing import TYPE_CHECKING, Any
 
 from matplotlib.ticker import FixedLocator, FuncFormatter
 
 from fsvm_cli.evaluation.metrics import METRIC_TITLES
-from fsvm_cli.figures import COLUMN_WIDTH, LONGEST_TITLE, figure, legible, save
+from fsvm_cli.figures import COLUMN_WIDTH, LONGEST_TITLE, explain, figure, legible, save
 from fsvm_cli.report.size_axis import ticks_among
 from fsvm_cli.report.styles import styles_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
+    from fsvm_cli.report.styles import Style
     from fsvm_cli.spec.schema import Config
 
 LEAST_SIZES = 3
 """Of what is drawn as a curve."""
 MARKS = 31
+MAX_TOGETHER = 5
+"""So many curves with their bands can be told apart; more have a panel each."""
+PANELS_IN_A_ROW = 3
 
 
 def draw_stability(
     curves: pd.DataFrame, selection: pd.DataFrame, config: Config, folder: Path, formats: Sequence[str]
 ) -> list[Path]:
-    """Draw Nogueira's index of stability against the number of features, below the mean test result.
+    """Draw Nogueira's index of stability against the number of features, with the mean test result.
 
     Of several training sizes the largest is shown.
 
@@ -50,30 +57,71 @@ def draw_stability(
     shown = curves[(curves["train_size"] == largest) & (curves["metric"] == metric) & (curves["part"] == "test")]
     if known["n_features"].nunique() < LEAST_SIZES:
         return []
-    styles = styles_of(config)
-    labels = [label for label in styles if label in set(known["ranking"])]
+    styles = {label: style for label, style in styles_of(config).items() if label in set(known["ranking"])}
+    merit = f"test {METRIC_TITLES[metric]}"
+    heading = f"{legible(config.title, LONGEST_TITLE)}\n{largest} training rows; band: 95 % interval of the stability"
+    draw = _together if len(styles) <= MAX_TOGETHER else _one_panel_each
+    with draw(shown, known, styles, merit, heading) as drawing:
+        return save(drawing, folder, "stability-vs-features", formats)
+
+
+@contextlib.contextmanager
+def _together(
+    shown: pd.DataFrame, known: pd.DataFrame, styles: Mapping[str, Style], merit: str, heading: str
+) -> Iterator[Figure]:
+    """Draw the figure of merit above, and the stability below."""
     every = -(-known["n_features"].nunique() // MARKS)
     with figure(COLUMN_WIDTH, 4.4) as drawing:
         upper, lower = drawing.subplots(2, 1, sharex=True, height_ratios=(1, 1))
         handles = []
-        for label in labels:
-            style = styles[label].of_line() | {"markevery": every}
-            merit = shown[shown["ranking"] == label]
-            handles += upper.plot(merit["n_features"], 100 * merit["mean"], label=legible(label), **style)
-            stable = known[known["ranking"] == label]
-            lower.plot(stable["n_features"], stable["stability"], **style)
-            band = {"color": style["color"], "alpha": 0.2, "linewidth": 0}
-            lower.fill_between(stable["n_features"], stable["stability_ci_low"], stable["stability_ci_high"], **band)
+        for label, its in styles.items():
+            style = its.of_line() | {"markevery": every}
+            curve = shown[shown["ranking"] == label]
+            handles += upper.plot(curve["n_features"], 100 * curve["mean"], label=legible(label), **style)
+            _draw_stable(lower, known[known["ranking"] == label], style)
         # A symmetric interval may leave the range that the index can have.
         lower.set_ylim(top=min(lower.get_ylim()[1], 1.05))
-        upper.set_ylabel(f"Test {METRIC_TITLES[metric]} (%)")
+        upper.set_ylabel(f"{merit[0].upper()}{merit[1:]} (%)")
         lower.set_ylabel("Stability of the choice\n(1: always the same)")
         lower.set_xlabel("Number of retained features")
-        lower.xaxis.set_major_locator(FixedLocator(ticks_among(sorted(shown["n_features"].unique()))))
-        lower.xaxis.set_major_formatter(FuncFormatter(lambda size, _: f"{size:.0f}"))
-        heading = legible(config.title, LONGEST_TITLE)
-        upper.set_title(
-            f"{heading}\n{largest} training rows; band: 95 % interval of the stability", loc="left", wrap=True
-        )
-        drawing.legend(handles=handles, loc="outside lower left", ncols=2, handlelength=2.6)
-        return save(drawing, folder, "stability-vs-features", formats)
+        _set_ticks(lower, shown)
+        upper.set_title(heading, loc="left", wrap=True)
+        explain(drawing, handles)
+        yield drawing
+
+
+@contextlib.contextmanager
+def _one_panel_each(
+    shown: pd.DataFrame, known: pd.DataFrame, styles: Mapping[str, Style], merit: str, heading: str
+) -> Iterator[Figure]:
+    """Draw many rankings: each in a panel, with its figure of merit as a share, and all others grey behind it."""
+    n_rows = -(-len(styles) // PANELS_IN_A_ROW)
+    with figure(2 * COLUMN_WIDTH, 1.0 + 1.4 * n_rows) as drawing:
+        all_axes = drawing.subplots(n_rows, PANELS_IN_A_ROW, sharex=True, sharey=True, squeeze=False).ravel()
+        for axes, (label, style) in zip(all_axes, styles.items(), strict=False):
+            for _, behind in known.groupby("ranking", sort=False):
+                axes.plot(behind["n_features"], behind["stability"], color="#cccccc", linewidth=0.7, zorder=1)
+            curve = shown[shown["ranking"] == label]
+            axes.plot(curve["n_features"], curve["mean"], color=style.colour, linestyle=":", zorder=3)
+            _draw_stable(axes, known[known["ranking"] == label], style.of_line() | {"markevery": 1})
+            axes.set_title(legible(label), loc="left")
+        all_axes[0].set_ylim(top=min(all_axes[0].get_ylim()[1], 1.05))
+        _set_ticks(all_axes[0], shown)
+        for number, axes in enumerate(all_axes[len(styles) :], start=len(styles)):
+            axes.set_visible(False)
+            all_axes[number - PANELS_IN_A_ROW].tick_params(labelbottom=True)
+        drawing.suptitle(f"{heading}; dotted: {merit} as a share", fontsize=8, x=0.01, ha="left", wrap=True)
+        drawing.supxlabel("Number of retained features", fontsize=7.5)
+        drawing.supylabel("Stability of the choice (1: always the same)", fontsize=7.5)
+        yield drawing
+
+
+def _draw_stable(axes: Axes, stable: pd.DataFrame, style: dict[str, Any]) -> None:
+    axes.plot(stable["n_features"], stable["stability"], **style)
+    band = {"color": style["color"], "alpha": 0.2, "linewidth": 0}
+    axes.fill_between(stable["n_features"], stable["stability_ci_low"], stable["stability_ci_high"], **band)
+
+
+def _set_ticks(axes: Axes, shown: pd.DataFrame) -> None:
+    axes.xaxis.set_major_locator(FixedLocator(ticks_among(sorted(shown["n_features"].unique()))))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda size, _: f"{size:.0f}"))

@@ -46,7 +46,9 @@ def areas_cells(areas: pd.DataFrame) -> Cells:
     """Arrange what `summarise_rankings` made."""
     rows = []
     for row in areas.to_dict("records"):
-        area = interval_in_words(row["area"], row["area_ci_low"], row["area_ci_high"])
+        # No figure of merit is outside this range; the interval of few trials may be.
+        low, high = np.clip([row["area_ci_low"], row["area_ci_high"]], 0.0, 1.0)
+        area = interval_in_words(row["area"], low, high)
         best, smallest = (_count(row[name]) for name in ("best_n_features", "smallest_n_features"))
         there = "–" if pd.isna(row["smallest_mean"]) else f"{100 * row['smallest_mean']:.2f}"
         rows.append((str(row["ranking"]), str(row["train_size"]), area, best, smallest, there, str(row["n_trials"])))
@@ -79,8 +81,8 @@ def ranks_table(ranks: RankComparison) -> Table:
     table = Table(title=title, title_justify="left")
     for name in ("ranking", "mean rank"):
         table.add_column(name, overflow="fold")
-    for place in np.argsort(ranks.found.ranks, kind="stable"):
-        table.add_row(str(ranks.areas.columns[place]), f"{ranks.found.ranks[place]:.2f}")
+    for index in np.argsort(ranks.found.ranks, kind="stable"):
+        table.add_row(str(ranks.areas.columns[index]), f"{ranks.found.ranks[index]:.2f}")
     return table
 
 

@@ -105,5 +105,5 @@ def style_of_method(method: str) -> tuple[str, str]:
 def _shaded(colour: str, shade: float) -> str:
     """Blend a colour with white (above 0) or black (below 0)."""
     target = 255 if shade > 0 else 0
-    parts = (int(colour[place : place + 2], 16) for place in (1, 3, 5))
+    parts = (int(colour[start : start + 2], 16) for start in (1, 3, 5))
     return "#" + "".join(f"{round(part + abs(shade) * (target - part)):02X}" for part in parts)

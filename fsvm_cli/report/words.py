@@ -12,5 +12,10 @@ FACT_TITLES: dict[str, str] = {
     "classifier-information": "information of the classifier",
 }
 """Of facts of the problem, by their names in claims."""
+CHOSEN_TITLES: dict[str, str] = {
+    "n_active": "number of active features",
+    "support_vectors": "number of support vectors",
+}
+"""Of what methods leave beside scores, by their names in claims."""
 OF_MACHINES: frozenset[str] = frozenset({"classifier-information"})
 """Facts that are no facts about the data alone."""

@@ -106,9 +106,9 @@ def missing_tasks(experiment: Experiment, store: Store | None, number: int = 0) 
     lacking: list[Lacking] = [(_wanted(experiment, known), ()) for known in codes_of]
     if records := missing_records(experiment, store):
         recorded = recorded_trial(experiment)
-        place = next(place for place, trial in enumerate(experiment.trials()) if trial == recorded)
-        wanted, _ = lacking[codes[place]]
-        codes[place] = len(lacking)
+        index = next(index for index, trial in enumerate(experiment.trials()) if trial == recorded)
+        wanted, _ = lacking[codes[index]]
+        codes[index] = len(lacking)
         lacking.append((wanted, records))
     return MissingTasks(experiment, number, lacking, codes)
 

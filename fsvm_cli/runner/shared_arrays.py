@@ -38,19 +38,19 @@ class Mapped:
         All but the arrays.
     path : str
         The file.
-    places : tuple of (int, int)
+    extents : tuple of (int, int)
         Where each array begins in it, and its bytes.
     """
 
     pickled: bytes
     path: str
-    places: tuple[tuple[int, int], ...]
+    extents: tuple[tuple[int, int], ...]
 
     def load(self) -> Any:
         """Make the object anew; its large arrays are those of the file, and cannot be written to."""
         with Path(self.path).open("rb") as stream:
             content = memoryview(mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ))
-        arrays = [content[begin : begin + size] for begin, size in self.places]
+        arrays = [content[begin : begin + size] for begin, size in self.extents]
         return pickle.loads(self.pickled, buffers=arrays)  # noqa: S301 - of this run's own process
 
 
@@ -93,13 +93,13 @@ class SharedArrays:
             self._folder = Path(tempfile.mkdtemp(prefix=PREFIX))
             self._owner = filelock.FileLock(self._folder / OWNER, timeout=0)
             self._owner.acquire()
-        places = []
+        extents = []
         with tempfile.NamedTemporaryFile(dir=self._folder, delete=False) as stream:
             for array in arrays:
                 stream.seek(-stream.tell() % ALIGNMENT, 1)
-                places.append((stream.tell(), array.nbytes))
+                extents.append((stream.tell(), array.nbytes))
                 stream.write(array)
-        return stream.name, tuple(places)
+        return stream.name, tuple(extents)
 
     def remove(self) -> None:
         """Remove the files; workers that have mapped them keep them until they end."""

@@ -56,10 +56,10 @@ class Collection(StrictModel):
     def _experiments_are_distinct(cls, names: tuple[str, ...]) -> tuple[str, ...]:
         if not names:
             raise ValueError("there is none; list at least one experiment")
-        twice = [place for place, name in enumerate(names) if name in names[:place]]
+        twice = [index for index, name in enumerate(names) if name in names[:index]]
         if twice:
             mistakes = (
-                ((place,), f"the experiment '{brief(names[place])}' is listed twice; list it once") for place in twice
+                ((index,), f"the experiment '{brief(names[index])}' is listed twice; list it once") for index in twice
             )
             raise MistakesError(Mistake(*mistake) for mistake in mistakes)
         return names

@@ -14,6 +14,7 @@ from fsvm_cli.errors import UsageError
 from fsvm_cli.files import is_file, is_folder, names_a_folder_everywhere
 from fsvm_cli.shipped import shipped_folder, shipped_names
 from fsvm_cli.spec.extends import read_with_bases
+from fsvm_cli.spec.overrides import with_override
 from fsvm_cli.spec.protocol import GIVEN
 from fsvm_cli.spec.schema import Config
 from fsvm_cli.terminal import brief
@@ -104,9 +105,9 @@ def load_config(name_or_path: str, overrides: Sequence[str] = (), n_splits: int 
 def config_in(path: Path, document: Document, overrides: Sequence[str], n_splits: int | None) -> LoadedConfig:
     """Do what `load_config` does with a text that has been read."""
     for assignment in overrides:
-        document = document.override(assignment)
+        document = with_override(document, assignment)
     if n_splits is not None and n_splits < _most_splits(document):
-        document = document.override(f"protocol.splits={n_splits}")
+        document = with_override(document, f"protocol.splits={n_splits}")
     config = validate(document, Config)
     _refuse_claims_that_share_an_id(config, document)
     return LoadedConfig(path.stem, path.parent, config, document)

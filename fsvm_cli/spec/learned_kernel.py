@@ -87,8 +87,8 @@ class LearnedKernelMachine(Learner):
         for number, weights in enumerate(machine.weights_):
             of_class = "" if len(machine.weights_) == 1 else f", class {machine.classes_[number]}"
             measures[f"margin{of_class}"] = float(machine.margin_[number])
-            for place, (kernel, weight) in enumerate(zip(self.kernels, weights, strict=True), start=1):
-                measures[f"weight {place} ({kernel.name}){of_class}"] = float(weight)
+            for nth, (kernel, weight) in enumerate(zip(self.kernels, weights, strict=True), start=1):
+                measures[f"weight {nth} ({kernel.name}){of_class}"] = float(weight)
             if self.margin == "learned-2-norm":
                 measures[f"ridge{of_class}"] = float(machine.ridge_[number])
         return measures

@@ -155,13 +155,13 @@ class Config(StrictModel):
         return self.classifier if ranking.classifier is None else ranking.classifier
 
     def classifiers_written(self) -> Iterator[tuple[Location, ExperimentClassifier]]:
-        """Yield the classifiers that stand in the config, each with its place."""
+        """Yield the classifiers that stand in the config, each with its location."""
         yield ("classifier",), self.classifier
-        for place, labelled in enumerate(self.alternatives):
-            yield ("alternatives", place, "classifier"), labelled.classifier
-        for place, ranking in enumerate(self.rankings):
+        for index, labelled in enumerate(self.alternatives):
+            yield ("alternatives", index, "classifier"), labelled.classifier
+        for index, ranking in enumerate(self.rankings):
             if ranking.classifier is not None:
-                yield ("rankings", place, "classifier"), ranking.classifier
+                yield ("rankings", index, "classifier"), ranking.classifier
 
     def classifiers_shown(self) -> list[ExperimentClassifier]:
         """List the classifiers whose curves are shown, one for each curve."""
@@ -187,16 +187,16 @@ class Config(StrictModel):
 
     def _labels(self) -> Iterator[Mistake]:
         """Find rankings and extractors that share a label."""
-        labels = [("rankings", place, each.label) for place, each in enumerate(self.rankings)]
-        labels += [("extractors", place, each.label) for place, each in enumerate(self.extractors)]
-        labels += [("alternatives", place, each.label) for place, each in enumerate(self.alternatives)]
+        labels = [("rankings", index, each.label) for index, each in enumerate(self.rankings)]
+        labels += [("extractors", index, each.label) for index, each in enumerate(self.extractors)]
+        labels += [("alternatives", index, each.label) for index, each in enumerate(self.alternatives)]
         seen = {ALL_FEATURES} if self.alternatives else set()
         seen |= set() if self.oracle is None else {ORACLE}
-        for key, place, label in labels:
+        for key, index, label in labels:
             if label in seen:
                 kind = "classifiers" if key == "alternatives" else "rankings"
                 message = f"two {kind} are called '{brief(label)}'; give each a label of its own"
-                yield Mistake((key, place, "label"), message)
+                yield Mistake((key, index, "label"), message)
             seen.add(label)
 
     def _company(self) -> Iterator[Mistake]:
@@ -215,11 +215,11 @@ class Config(StrictModel):
         """Find rankings whose scores do not divide the relevance that subsets are chosen by."""
         if not isinstance(self.subsets, RelevanceSubsets):
             return
-        for place, ranking in enumerate(self.rankings):
+        for index, ranking in enumerate(self.rankings):
             if not ranking_methods()[ranking.method].scores_are_shares:
                 able = ", ".join(name for name, method in ranking_methods().items() if method.scores_are_shares)
                 yield Mistake(
-                    ("rankings", place, "method"),
+                    ("rankings", index, "method"),
                     f"the scores of {ranking.method} are no shares of the relevance, by which 'subsets' chooses; "
                     f"rank by a method whose scores are: {able}",
                 )
@@ -229,18 +229,18 @@ class Config(StrictModel):
 
     def _machines(self) -> Iterator[Mistake]:
         """Find methods that train machines and have none."""
-        for place, ranking in enumerate(self.rankings):
+        for index, ranking in enumerate(self.rankings):
             classifier = self.classifier_of(ranking)
             if not isinstance(classifier, Classifier) and ranking_methods()[ranking.method].trains_machines:
                 yield Mistake(
-                    ("rankings", place, "method"),
+                    ("rankings", index, "method"),
                     f"{ranking.method} ranks with the experiment's support vector machine, and the classifier is a "
                     f"{classifier.type}; rank by another method, or give the classifier a kernel",
                 )
 
     def _scalings(self) -> Iterator[Mistake]:
         """Find rankings that would scale what is scaled, or selections that would not know of it."""
-        for place, ranking in enumerate(self.rankings):
+        for index, ranking in enumerate(self.rankings):
             if ranking.scaling is not None and (
                 self.scaling != "none" or isinstance(self.subsets, RelevanceSubsets) or self.record
             ):
@@ -248,17 +248,17 @@ class Config(StrictModel):
                     "a ranking with a scaling of its own is for experiments with 'scaling: none', numbers of features "
                     "under 'subsets', and no 'record'; leave it out"
                 )
-                yield Mistake(("rankings", place, "scaling"), message)
+                yield Mistake(("rankings", index, "scaling"), message)
 
     def _settings_of_machines(self) -> Iterator[Mistake]:
         """Find methods whose machines cannot be told what those that classify are."""
-        for (place, ranking), key in itertools.product(enumerate(self.rankings), ONLY_OF_SOME):
+        for (index, ranking), key in itertools.product(enumerate(self.rankings), ONLY_OF_SOME):
             classifier, method = self.classifier_of(ranking), ranking_methods()[ranking.method]
             said = isinstance(classifier, Classifier) and not is_absent(getattr(classifier, key))
             if said and method.trains_machines and key not in method.handed_down:
                 able = ", ".join(name for name, each in ranking_methods().items() if key in each.handed_down)
                 yield Mistake(
-                    ("rankings", place, "method"),
+                    ("rankings", index, "method"),
                     f"{ranking.method} trains machines {ONLY_OF_SOME[key]}, and the classifier has '{key}'; leave it "
                     f"out, or rank by another method: of those that train machines these take it: {able}",
                 )

@@ -58,6 +58,7 @@ def test_each_claim_stands_once_beside_its_rule_and_facts_about_the_data_apart(r
     assert "paper.t1.best" in results_part
     assert "number of features (features)" in facts_part
     assert "n_features" not in answer.out
+    assert "│ 1         │ 2 over 5 trials: number of features" in facts_part
     assert answer.out.count("paper.t5.size") == 1
     assert "2, differs, in b" in facts_part
     assert answer.out.count("by r") == 2
@@ -88,3 +89,17 @@ def test_a_scorecard_of_some_verdicts_is_refused(results: Path) -> None:
     answer = fsvm_here("compare", results, "--scorecard", "--verdict", "fact")
     assert answer.code == 2
     assert "without --claims and --verdict" in answer.err
+
+
+def test_a_number_and_its_interval_have_the_same_decimals_and_names_of_the_field(results: Path) -> None:
+    row = {"id": "p.n", "what": "support_vectors, 'a'", "published": "475.0", "reproduced": 457.225, "n": 40}
+    rows = [
+        row | {"ci_low": 454.6, "ci_high": 459.8},
+        {"id": "p.s", "what": "share of runs", "published": "all", "reproduced": 0.01, "n": 2}
+        | {"ci_low": -0.00391, "ci_high": 0.0239},
+    ]
+    table = pd.DataFrame([each | {"rule": "by r", "verdict": "differs"} for each in rows], columns=COLUMNS)
+    write_table(table, results / "a" / VERDICTS_NAME)
+    answer = fsvm_here("compare", results / "a", "--format", "markdown")
+    assert "| p.n | 475 | 457.23 [454.60, 459.80] over 40 trials: number of support vectors, 'a' |" in answer.out
+    assert "| p.s | all | 0.0100 [-0.0039, 0.0239] over 2 trials: share of runs |" in answer.out

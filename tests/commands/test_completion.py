@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
 import pytest
 from click.shell_completion import ShellComplete
 
 from fsvm_cli.cli import cli
 from fsvm_cli.commands.completion import VARIABLE
-from tests.helpers.calling import fsvm_here
+from tests.helpers.calling import CHECKOUT, fsvm_here
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @pytest.mark.parametrize(
     ("words", "incomplete", "proposals"),
     [
         ([], "comp", ["compare", "completion"]),
-        (["run"], "wi", ["wine", "wi"]),
-        (["check", "wine"], "wdb", ["wdbc", "wdb"]),
+        (["run"], "wi", ["wi", "wine"]),
+        (["check", "wine"], "wdb", ["wdb", "wdbc"]),
         (["methods"], "mi", ["mifs"]),
         (["methods"], "sm", ["smife"]),
         (["rank", "x.csv", "--method"], "fi", ["fisher"]),
@@ -26,6 +36,30 @@ from tests.helpers.calling import fsvm_here
 def test_names_are_proposed(words: list[str], incomplete: str, proposals: list[str]) -> None:
     found = ShellComplete(cli, {}, "fsvm", VARIABLE).get_completions(words, incomplete)
     assert [item.value for item in found] == proposals
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash here")
+def test_bash_proposes_configs_of_the_folder_and_those_that_come_with_fsvm(tmp_path: Path) -> None:
+    (tmp_path / "wines.yaml").touch()
+    # As the installed command does: from the name of the program follows that of the variable.
+    program = "import sys; sys.argv[0] = 'fsvm'; from fsvm_cli.cli import main; main()"
+    script = fsvm_here("completion", "bash").out
+    asks = f"""fsvm() {{ {shlex.join([sys.executable, "-c", program])} "$@"; }}
+        compopt() {{ :; }}  # which is an error but for a completion that goes on
+        env() {{ local -x "${{@:1:3}}"; "$4"; }}  # which knows no functions
+        {script}
+        for word in wi configs/wi; do
+            COMP_WORDS=(fsvm run $word) COMP_CWORD=2 COMPREPLY=()
+            _fsvm_completion fsvm
+            echo "${{COMPREPLY[*]}}"
+        done"""
+    environment = os.environ | {"PYTHONPATH": str(CHECKOUT)}
+    answer = subprocess.run(
+        ["bash", "-c", asks], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+    )
+    assert answer.stderr == ""
+    assert answer.stdout == "wines.yaml wine\n\n"
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

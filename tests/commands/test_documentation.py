@@ -103,6 +103,12 @@ def test_the_lines_of_the_gallery_draw_a_picture(
     assert not plt.get_fignums()
 
 
+def test_every_page_stands_in_the_table_of_contents() -> None:
+    listed = set(re.findall(r"^(?:tutorials/)?[\w-]+$", (DOCS / "index.md").read_text(encoding="utf-8"), re.MULTILINE))
+    pages = [*DOCS.glob("*.md"), *DOCS.glob("tutorials/*.md")]
+    assert {page.relative_to(DOCS).with_suffix("").as_posix() for page in pages} - {"index"} == listed
+
+
 def test_every_column_of_every_table_is_explained() -> None:
     text = (DOCS / "tables.md").read_text(encoding="utf-8")
     explained = {
@@ -116,6 +122,19 @@ def test_every_column_of_every_table_is_explained() -> None:
                 columns |= set(next(csv.reader(stream)))
     beginnings = tuple(name.removesuffix("...") for name in explained if name.endswith("..."))
     assert {column for column in columns - explained if not column.startswith(beginnings)} == set()
+
+
+def test_the_example_of_each_verdict_is_a_committed_one() -> None:
+    text = (DOCS / "verdicts.md").read_text(encoding="utf-8")
+    examples = re.findall(r"^\| ([a-z ]+) \| `(\S+)` in `(\S+)` \| (.*?) \| (.*?) \|", text, re.MULTILINE)
+    assert {verdict for verdict, *_ in examples} == {"reproduced", "differs", "inconclusive", "not comparable", "fact"}
+    for verdict, claim, experiment, printed, found in examples:
+        row = pd.read_csv(CHECKOUT / "results" / experiment / "published.csv").set_index("id").loc[claim]
+        assert row["verdict"] == verdict
+        assert printed.startswith(str(row["published"]).removesuffix(".0"))
+        numbers = [float(number) for number in re.findall(r"-?\d+(?:\.\d+)?", found)]
+        expected = row[["reproduced", "ci_low", "ci_high"]].dropna().astype(float)
+        assert numbers[: len(expected)] == pytest.approx(expected.to_list(), abs=0.00501)
 
 
 def test_times_are_listed_from_what_lies_beside_the_results(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from click.testing import CliRunner
 from sklearn.pipeline import Pipeline
 
 from fsvm_cli.cli import cli
-from fsvm_cli.data.source import load_dataset
+from fsvm_cli.data.opening import load_dataset
 from fsvm_cli.data.transformer import table_transformer
 
 if TYPE_CHECKING:

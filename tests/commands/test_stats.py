@@ -16,6 +16,7 @@ from fsvm_cli.evaluation.statistics import difference_interval, holm, p_value, s
 from fsvm_cli.experiment.plan import plan
 from fsvm_cli.report.complete_trials import collect
 from fsvm_cli.report.ranking_statistics import MARGIN, WHOLE_CURVE, area_under_curve, smallest_near_best
+from fsvm_cli.report.statistics_tables import areas_cells
 from fsvm_cli.runner.verify import stored_config
 from fsvm_cli.store.store import Store
 from tests.helpers.calling import fsvm_here, write_config
@@ -72,6 +73,13 @@ def test_areas_are_means_over_the_features() -> None:
     values = np.array([[0.5, 0.7, 0.9], [1.0, 1.0, 1.0]])
     np.testing.assert_allclose(area_under_curve(values, np.array([1, 2, 4])), [(0.6 + 2 * 0.8) / 3, 1.0])
     np.testing.assert_array_equal(area_under_curve(values[:, :1], np.array([3])), [0.5, 1.0])
+
+
+def test_no_interval_leaves_the_range_of_figures_of_merit() -> None:
+    area = {"ranking": "a", "train_size": 40, "area": 0.915, "area_ci_low": 0.8236, "area_ci_high": 1.0064}
+    rest = {"best_n_features": 5, "smallest_n_features": 3, "smallest_mean": 0.9625, "n_trials": 4}
+    (row,) = areas_cells(pd.DataFrame([area | rest])).rows
+    assert row[2] == "91.50 [82.36, 100.00]"
 
 
 def test_people_get_tables_and_the_ranks_over_experiments(results: Path) -> None:

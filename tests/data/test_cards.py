@@ -19,8 +19,9 @@ from fsvm_cli.data.card import Card, FixedVersion
 from fsvm_cli.data.copies import CardFile, Files, LibsvmCopy, TextCopy
 from fsvm_cli.data.fetch import fetch_files, is_intact
 from fsvm_cli.data.load import load_version
+from fsvm_cli.data.opening import open_source
 from fsvm_cli.data.readers import reuters
-from fsvm_cli.data.source import fixed_source, open_source
+from fsvm_cli.data.source import fixed_source
 from fsvm_cli.data.spec import NamedSpec
 from fsvm_cli.data.vocabulary import with_training_vocabulary
 from fsvm_cli.shipped import shipped_folder, shipped_names

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from fsvm_cli.data.source import open_source
+from fsvm_cli.data.opening import open_source
 from fsvm_cli.data.spec import NamedSpec
 from fsvm_cli.evaluation.metrics import accuracy, confusion_matrix
 from fsvm_cli.information import relative_classifier_information

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from fsvm_cli.data import load
+from fsvm_cli.data.opening import open_source
 from fsvm_cli.data.readers.reuters import read_reuters
-from fsvm_cli.data.source import open_source
 from fsvm_cli.data.spec import NamedSpec
 from fsvm_cli.errors import DataError
 

@@ -2,15 +2,18 @@ from __future__ import annotations
 
 import pickle
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 from pydantic import TypeAdapter
 
-from fsvm_cli.data.source import DataSource, open_source
+from fsvm_cli.data.opening import open_source
 from fsvm_cli.data.spec import DatasetSpec
 from fsvm_cli.errors import UsageError
+
+if TYPE_CHECKING:
+    from fsvm_cli.data.source import DataSource
 
 pytestmark = pytest.mark.usefixtures("_offline")
 

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from fsvm_cli.cli import cli
-from fsvm_cli.data.source import load_dataset
+from fsvm_cli.data.opening import load_dataset
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,7 +12,8 @@ from pydantic import ValidationError
 from scipy import integrate, stats
 
 from fsvm_cli.data.card import GeneratedVersion
-from fsvm_cli.data.source import GeneratedSource, open_source
+from fsvm_cli.data.opening import open_source
+from fsvm_cli.data.source import GeneratedSource
 from fsvm_cli.data.spec import NamedSpec
 from fsvm_cli.data.synthetic import GENERATORS
 from fsvm_cli.data.synthetic.infoprop import MIXED, SEGMENTS, TRIANGLES

@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 from sklearn.utils import Bunch
 
+from fsvm_cli.data.opening import open_source
 from fsvm_cli.data.readers import arff, libsvm
 from fsvm_cli.data.readers.numbers import Reading
-from fsvm_cli.data.source import open_source
 from fsvm_cli.data.spec import DatasetSpec, TableSpec
 from fsvm_cli.data.table import dataset_from_table
 from fsvm_cli.errors import DataError, UsageError

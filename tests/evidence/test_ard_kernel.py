@@ -11,19 +11,18 @@ import pytest
 
 from fsvm_cli.evidence.ard_kernel import ROWS_IN_BLOCK, ArdKernel
 
-RNG = np.random.default_rng(3)
 KERNEL = ArdKernel(1.4, 0.6, (0.8, 1.7, 40.0))
 
 
-def test_it_is_equation_3() -> None:
-    A, B = RNG.standard_normal((4, 3)), RNG.standard_normal((5, 3))
+def test_it_is_equation_3(rng: np.random.Generator) -> None:
+    A, B = rng.standard_normal((4, 3)), rng.standard_normal((5, 3))
     squares = ((A[:, None] - B[None]) / KERNEL.length_scales) ** 2
     np.testing.assert_allclose(KERNEL.kernel.gram(A, B), 1.4 * np.exp(-0.5 * squares.sum(axis=2)) + 0.6)
 
 
-def test_gradients_are_differences_over_several_blocks() -> None:
-    A, B = RNG.standard_normal((ROWS_IN_BLOCK + 7, 3)), RNG.standard_normal((5, 3))
-    left, right = RNG.standard_normal((2, len(A), 4)), RNG.standard_normal((5, 4))
+def test_gradients_are_differences_over_several_blocks(rng: np.random.Generator) -> None:
+    A, B = rng.standard_normal((ROWS_IN_BLOCK + 7, 3)), rng.standard_normal((5, 3))
+    left, right = rng.standard_normal((2, len(A), 4)), rng.standard_normal((5, 4))
 
     def contracted(logs: np.ndarray) -> np.ndarray:
         k0, k_off, *lengths = np.exp(logs).tolist()
@@ -46,15 +45,15 @@ def test_copies_of_a_feature_have_the_same_gradient(rng: np.random.Generator) ->
     np.testing.assert_allclose(kernel.shape.gram(samples, samples), together.shape.gram(*[samples[:, :3]] * 2))
 
 
-def test_a_constant_feature_has_no_gradient() -> None:
-    A = RNG.standard_normal((6, 3))
+def test_a_constant_feature_has_no_gradient(rng: np.random.Generator) -> None:
+    A = rng.standard_normal((6, 3))
     A[:, 1] = 0.1
-    assert KERNEL.log_gradient(A, A, RNG.standard_normal((1, 6, 2)), RNG.standard_normal((6, 2)))[0, 3] == 0.0
+    assert KERNEL.log_gradient(A, A, rng.standard_normal((1, 6, 2)), rng.standard_normal((6, 2)))[0, 3] == 0.0
 
 
-def test_gradients_take_the_memory_of_a_few_rows() -> None:
+def test_gradients_take_the_memory_of_a_few_rows(rng: np.random.Generator) -> None:
     n, d = 2000, 40
-    X, left, right = RNG.standard_normal((n, d)), np.ones((1, n, 2)), np.ones((n, 2))
+    X, left, right = rng.standard_normal((n, d)), np.ones((1, n, 2)), np.ones((n, 2))
     kernel = ArdKernel(1.0, 1.0, (6.0,) * d)
     tracemalloc.start()
     kernel.log_gradient(X, X, left, right)

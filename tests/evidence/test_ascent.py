@@ -29,10 +29,10 @@ from fsvm_cli.evidence.tuning import OF_THE_BOUND, what_was_chosen
 if TYPE_CHECKING:
     from fsvm_cli.evidence.parameters import Rule
 
-RNG = np.random.default_rng(12)
-X = RNG.standard_normal((90, 4))
+X, NOISE = np.split(np.random.default_rng(12).standard_normal(450), [360])
+X = X.reshape(90, 4)
 X[:, 3] = 2.0
-Y = np.where(X[:, 0] > 0.2 * RNG.standard_normal(90), 1.0, -1.0)
+Y = np.where(X[:, 0] > 0.2 * NOISE, 1.0, -1.0)
 START = Hyperparameters(1.0, ArdKernel(1.0, 1.0, (2.0, 2.0, 2.0, 2.0)))
 EVIDENCE = SampledEvidence(X, Y, Hinge(), np.arange(0, 90, 2), 12, (SamplerSettings(32, 10, 20),), "exact")
 

@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
     from fsvm_cli.evidence.loss import Loss
 
-RNG = np.random.default_rng(2005)
-X = RNG.standard_normal((40, 2))
-Y = np.where(X[:, 0] + 0.3 * RNG.standard_normal(40) > 0, 1.0, -1.0)
+X, NOISE = np.split(np.random.default_rng(2005).standard_normal(120), [80])
+X = X.reshape(40, 2)
+Y = np.where(X[:, 0] + 0.3 * NOISE > 0, 1.0, -1.0)
 Y[:3] = 1.0, -1.0, 1.0
 C = 1.3
 KERNEL = ArdKernel(1.4, 0.6, (0.8, 1.7))

@@ -15,7 +15,7 @@ from ruamel.yaml import YAML
 
 from fsvm_cli.data.card import GeneratedVersion, read_card
 from fsvm_cli.data.named_source import find_version
-from fsvm_cli.data.source import open_source
+from fsvm_cli.data.opening import open_source
 from fsvm_cli.data.spec import NamedSpec
 from fsvm_cli.errors import UsageError
 from fsvm_cli.experiment.plan import plan

@@ -15,7 +15,7 @@ from playwright.sync_api import expect
 
 from fsvm_cli.page.content import VERDICTS
 from fsvm_cli.page.pictures import Picture
-from tests.page.conftest import HOSTILE, content_of, experiment
+from tests.page.conftest import HOSTILE, SVG, content_of, experiment
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -172,6 +172,19 @@ def test_the_button_for_the_theme_is_a_word_in_one_line(open_page: OpenPage) -> 
     box = page.locator("#theme").bounding_box()
     assert box is not None
     assert box["width"] > box["height"]
+
+
+def test_panels_and_numbers_can_be_read_where_the_screen_is_narrow(open_page: OpenPage) -> None:
+    panels = Picture("scores", "scores", SVG.replace('width="200"', 'width="504pt"', 1))
+    page = open_page(content_of(replace(experiment(0), pictures=(panels,))))
+    page.set_viewport_size({"width": 360, "height": 800})
+    picture = page.locator("figure.wide")
+    assert picture.locator("img").evaluate("each => each.offsetWidth") >= 600
+    assert picture.evaluate("each => each.scrollWidth > each.clientWidth")
+    assert page.evaluate("document.documentElement.scrollWidth") == 360
+    numbers = page.locator("table:not(.claims) td").first
+    assert numbers.evaluate("each => each.getClientRects()[0].height") < 40
+    assert not Axe().run(page).violations_count
 
 
 def test_paper_shows_every_experiment_and_figure(open_page: OpenPage) -> None:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import base64
 import re
+import zlib
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fsvm_cli.page.pictures import LINES, Picture, stepwise
+from fsvm_cli.page.pictures import LINES, REFERENCE, Packer, Picture, stepwise
 
 RESULTS = Path(__file__).parents[2] / "results"
 PLACES = st.tuples(st.floats(-2000, 2000), st.floats(-2000, 2000))
@@ -67,3 +69,16 @@ def test_letters_of_a_picture_are_never_shown_much_larger_than_drawn() -> None:
     narrow, wide = (Picture("a", "a", f'<svg width="{points}pt"/>') for points in (352.8, 504))
     assert narrow.widest * 12 / 352.8 == pytest.approx(1.5, abs=0.01)
     assert wide.widest * 12 / 504 == pytest.approx(1.5, abs=0.01)
+
+
+def test_a_packed_picture_keeps_the_names_that_it_refers_to_and_no_others() -> None:
+    packer = Packer(shapes={"DejaVuSans-41": "M 0 0 of another version"})
+    for path in sorted((RESULTS / "wine").glob("*.svg")):
+        svg = path.read_text(encoding="utf-8")
+        packed = zlib.decompress(base64.b64decode(packer.packed(svg))).decode()
+        named, used = re.findall(r' id="([^"]*)"', packed), {name for _, name in REFERENCE.findall(packed)}
+        assert len(named) == len(set(named))
+        assert set(named) <= used <= set(named) | packer.shapes.keys(), path
+        assert len(REFERENCE.findall(packed)) == len(REFERENCE.findall(svg)), path
+        assert 'id="DejaVuSans-41"' in packed or "DejaVuSans-41" not in svg, path
+    assert len(packer.shapes) > 1

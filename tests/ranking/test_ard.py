@@ -13,8 +13,7 @@ from fsvm_cli.evidence.hybrid_monte_carlo import PAPER_SETTINGS
 from fsvm_cli.evidence.tuning import relevance
 from fsvm_cli.ranking.ard import AutomaticRelevance
 
-RNG = np.random.default_rng(33)
-X = RNG.standard_normal((100, 5))
+X = np.random.default_rng(33).standard_normal((100, 5))
 Y = np.where(X[:, 1] ** 2 + X[:, 3] > 1.0, "in", "out")
 """What the second feature tells, no linear method sees."""
 

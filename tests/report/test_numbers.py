@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fsvm_cli.report.numbers import DIGITS_OF_MACHINES, as_csv, rounded_alike, rounded_each
+from fsvm_cli.report.numbers import DIGITS_OF_MACHINES, as_csv, briefly, rounded_alike, rounded_each
 
 
 def test_all_numbers_have_the_digits_of_the_largest() -> None:
@@ -46,3 +46,11 @@ def test_where_ratios_count_each_number_has_digits_of_its_own() -> None:
     np.testing.assert_array_equal(rounded_each(numbers, 5), [88123.0, 0.012346, 1.0, 5e-324, np.nan, np.inf])
     table = pd.DataFrame({"length_scale": numbers[:2], "relevance": [1e-9, 0.25]})
     assert as_csv(table, 5, ratios=["length_scale"]) == "length_scale,relevance\n88123,0\n0.012346,0.25\n"
+
+
+@pytest.mark.parametrize(
+    ("number", "written"),
+    [(11283.0, "11283"), (-9999.4, "-9999"), (0.123456, "0.1235"), (2e12, "2e+12"), (np.nan, "nan")],
+)
+def test_numbers_for_people_have_an_exponent_only_where_they_are_huge(number: float, written: str) -> None:
+    assert briefly(number) == written

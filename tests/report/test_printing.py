@@ -25,7 +25,7 @@ HARSH = r"a_b & 100 % of $x^2$ \ {#} ~ | *"
         (66.9533, 12.4, ("67", "12")),
         (66.9533, 123.0, ("70", "120")),
         (66.9533, 0.0012, ("66.9533", "0.0012")),
-        (50.0, 0.0, ("50.00", "0")),
+        (50.0, 0.0, ("50.00", "0.00")),
         (50.0, nan, ("50.00", "")),
         (nan, nan, ("–", "")),
     ],
@@ -92,6 +92,8 @@ def test_parts_of_a_large_latex_table_hold_every_number_once_on_pages_with_room(
 
 def test_methods_lead_down_a_table_of_fewer_sizes() -> None:
     estimates = ((Estimate(66.9533, 0.6268), Estimate(50.0, nan)),)
+    single = CurveTable("accuracy in %", ("features", "first", "second"), (1,), estimates, "A note.")
+    assert "|  | 1 feature |\n" in printed_table(single, "C", "markdown")
     table = CurveTable("accuracy in %", ("features", "first", "second"), (7,), estimates, "A note.")
     assert "| :--- | ---: |\n| first | 66.95 ± 0.63 |\n| second | 50.00 |" in printed_table(table, "C", "markdown")
     latex = printed_table(table, "C", "latex")

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from fsvm_cli.experiment.provenance import read_run
+from fsvm_cli.figures import COLUMN_WIDTH, drawn, explain, figure
 from fsvm_cli.report.curves import draw_curves, existing_components
 from fsvm_cli.report.drawing import draw_figures
 from fsvm_cli.report.forest import draw_forest
@@ -75,6 +76,15 @@ def test_scores_fall_unless_the_order_of_the_file_is_asked_for(tmp_path: Path) -
     assert f"{MAX_NAMED} of {len(many)} features shown" in " ".join(texts(path))
 
 
+def test_scores_of_many_rankings_stand_in_several_rows(tmp_path: Path) -> None:
+    config, _ = read_run(RESULTS / "beyond-wine")
+    scores = read_table(RESULTS / "beyond-wine" / "scores.csv")
+    (path,) = draw_scores(scores, config, tmp_path, ("svg",))
+    found = texts(path)
+    assert found.count("proline") == 3, "17 panels, six in a row"
+    assert {"kolmogorov-", "average-", "gradient-"} <= {text.split("\n")[0] for text in found}
+
+
 def test_many_curves_have_a_panel_each(tmp_path: Path) -> None:
     config, _ = read_run(RESULTS / "wine")
     curves = read_table(RESULTS / "wine" / "curves.csv")
@@ -91,6 +101,10 @@ def test_printed_numbers_stand_beside_ours_by_their_units(tmp_path: Path) -> Non
     found = texts(path)
     assert "per cent" in found
     assert "information of the classifier" in found
+    (path,) = draw_forest(read_table(RESULTS / "infoprop-synthetic" / "published.csv"), "", tmp_path, ("svg",))
+    assert "uncertainty of the class of a printed confusion matrix" in texts(path)
+    (path,) = draw_forest(read_table(RESULTS / "infoprop-dna-libsvm" / "published.csv"), "", tmp_path, ("svg",))
+    assert not [text for text in texts(path) if "e−" in text or "e-" in text], "no axis of millionths"
     assert not [text for text in found if text.startswith("number of features")], "facts about the data are no results"
     assert draw_forest(read_table(RESULTS / "wine" / "published.csv"), config.title, tmp_path, ("svg",)) == []
 
@@ -102,6 +116,29 @@ def test_stability_stands_below_the_figure_of_merit(tmp_path: Path) -> None:
     assert {"Test accuracy (%)", "Stability of the choice", "Number of retained features"} <= set(texts(path))
     few = tables[1][tables[1]["n_features"] < 3]
     assert draw_stability(tables[0], few, config, tmp_path, ("svg",)) == []
+
+
+def test_of_many_rankings_each_has_its_stability_in_a_panel(tmp_path: Path) -> None:
+    config, _ = read_run(RESULTS / "beyond-wine")
+    tables = [read_table(RESULTS / "beyond-wine" / f"{name}.csv") for name in ("curves", "selection")]
+    (path,) = draw_stability(*tables, config, tmp_path, ("svg",))
+    found = texts(path)
+    assert {ranking.label for ranking in config.rankings} <= set(found)
+    assert any("dotted: test accuracy as a share" in text for text in found)
+
+
+@pytest.mark.parametrize(("length", "n_columns"), [(20, 2), (45, 1)])
+def test_a_key_lies_within_its_figure_and_leaves_room_for_the_axes(length: int, n_columns: int) -> None:
+    with figure(COLUMN_WIDTH, 3.3) as drawing:
+        axes = drawing.add_subplot()
+        handles = [axes.plot([number], label="n" * length)[0] for number in range(14)]
+        explain(drawing, handles)
+        drawn(drawing, "svg")
+        (key,) = drawing.legends
+        box, whole = key.get_window_extent(), drawing.bbox
+        assert whole.x0 <= box.x0 < box.x1 <= whole.x1
+        assert len({round(text.get_window_extent().x0) for text in key.get_texts()}) == n_columns
+        assert axes.get_position().height * drawing.get_size_inches()[1] > 1.5
 
 
 def test_every_fact_that_claims_know_has_a_name_for_people() -> None:

@@ -15,9 +15,8 @@ from fsvm_cli.svm import SVM, Anova, Gaussian, Linear, Polynomial, Tanh, Weighte
 from fsvm_cli.svm.c_unit import unit_of_c
 from fsvm_cli.svm.tuning import grid_search
 
-RNG = np.random.default_rng(2)
 CODES = np.arange(60) % 3
-X = RNG.normal(size=(60, 4)) + 2.0 * np.eye(3, 4)[CODES]
+X = np.random.default_rng(2).normal(size=(60, 4)) + 2.0 * np.eye(3, 4)[CODES]
 Y = np.array(["first", "second", "third"])[CODES]
 MEAN = "mean-diagonal"
 

@@ -91,20 +91,20 @@ class _Numbers:
     """
 
     def __init__(self, schema: pa.Schema, exact: Collection[str]) -> None:
-        self.places = [
-            place for place, each in enumerate(schema) if each.type == pa.float64() and each.name not in exact
+        self.indices = [
+            index for index, each in enumerate(schema) if each.type == pa.float64() and each.name not in exact
         ]
-        self.names = [schema.names[place] for place in self.places]
+        self.names = [schema.names[index] for index in self.indices]
         self.largest = dict.fromkeys(self.names, np.nan)
         self.n_known = dict.fromkeys(self.names, 0)
 
     def compact(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         columns = batch.columns
-        block = np.empty((len(self.places), batch.num_rows))
-        for place, name, values in zip(self.places, self.names, block, strict=True):
-            column = columns[place]
+        block = np.empty((len(self.indices), batch.num_rows))
+        for index, name, values in zip(self.indices, self.names, block, strict=True):
+            column = columns[index]
             values[:] = np.from_dlpack(column.fill_null(np.nan) if column.null_count else column)
             self.n_known[name] += len(values) - column.null_count
             self.largest[name] = np.fmax(self.largest[name], np.fmax.reduce(np.abs(values), initial=np.nan))
-            columns[place] = pa.Array.from_buffers(pa.float64(), len(values), [None, pa.py_buffer(values)])
+            columns[index] = pa.Array.from_buffers(pa.float64(), len(values), [None, pa.py_buffer(values)])
         return pa.RecordBatch.from_arrays(columns, schema=batch.schema)

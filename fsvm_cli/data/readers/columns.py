@@ -111,8 +111,8 @@ def _in_cp1252(path: Path) -> str:
         content.decode("utf-8")
     except UnicodeDecodeError as error:
         around = content[max(0, error.start - 12) : error.start + 12].decode("cp1252", errors="replace")
-        place = min(12, error.start)
-        word = next((word for word in re.finditer(r"\w+", around) if word.start() <= place < word.end()), None)
+        offset = min(12, error.start)
+        word = next((word for word in re.finditer(r"\w+", around) if word.start() <= offset < word.end()), None)
         shown = f" ('{brief(word[0])}')" if word else ""
         return f": in Windows' cp1252 it would read{shown or ' well'}; encoding: cp1252, or --encoding cp1252"
     return ""

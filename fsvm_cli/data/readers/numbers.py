@@ -50,9 +50,9 @@ class Reading:
         """Leave out columns, and what keeps them from being read."""
         if not names:
             return self
-        places = [place for place, name in enumerate(self.table.column_names) if name not in names]
+        indices = [index for index, name in enumerate(self.table.column_names) if name not in names]
         mistakes = {name: mistake for name, mistake in self.mistakes.items() if name not in names}
-        return replace(self, table=self.table.select(places), mistakes=mistakes)
+        return replace(self, table=self.table.select(indices), mistakes=mistakes)
 
 
 def reads_as_number(value: str) -> bool:
@@ -87,7 +87,7 @@ def with_numbers(table: pa.Table, decimal: DecimalMark | None, left_out: Contain
     mistakes: dict[str, str] = {}
     groups: list[str] = []
     marks: list[str] = []
-    for place, name, values in _columns_of_words(table, left_out):
+    for index, name, values in _columns_of_words(table, left_out):
         own_marks = [value for value in values if _is_mark(value)]
         numbers = [value for value in values if not _is_mark(value)]
         if not numbers or (own_marks and 2 * len(own_marks) >= len(values)):
@@ -96,9 +96,9 @@ def with_numbers(table: pa.Table, decimal: DecimalMark | None, left_out: Contain
         if found is None:
             mistakes[name] = _unclear(numbers, decimal)
             continue
-        as_words = table.column(place).cast(pa.string()).to_pylist()
+        as_words = table.column(index).cast(pa.string()).to_pylist()
         column = pa.array([found.get(word) for word in as_words], pa.float64())
-        table = table.set_column(place, name, pa.chunked_array([column]))
+        table = table.set_column(index, name, pa.chunked_array([column]))
         groups += [name] * _are_grouped(numbers, decimal)
         if own_marks:
             n_rows = sum(word in own_marks for word in as_words if word is not None)
@@ -114,14 +114,14 @@ def quoted(names: Sequence[str]) -> str:
 
 
 def _columns_of_words(table: pa.Table, left_out: Container[str]) -> Iterable[tuple[int, str, list[str]]]:
-    """Yield place and name of the columns of words whose values are numbers or marks, and their different values."""
-    for place, (name, column) in enumerate(zip(table.column_names, table.columns, strict=True)):
+    """Yield index and name of the columns of words whose values are numbers or marks, and their different values."""
+    for index, (name, column) in enumerate(zip(table.column_names, table.columns, strict=True)):
         if name in left_out or not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
             continue
         if not _may_be_numbers(column.slice(0, 1000)):  # spares the different values of a long column of words
             continue
         if _may_be_numbers(column):
-            yield place, name, [value for value in column.unique().to_pylist() if value is not None]
+            yield index, name, [value for value in column.unique().to_pylist() if value is not None]
 
 
 def _may_be_numbers(column: pa.ChunkedArray) -> bool:

@@ -29,7 +29,7 @@ def without_marks(reading: Reading, left_out: Container[str]) -> Reading:
     """
     table = reading.table
     found: list[str] = []
-    for place, (name, column) in enumerate(zip(table.column_names, table.columns, strict=True)):
+    for index, (name, column) in enumerate(zip(table.column_names, table.columns, strict=True)):
         is_text = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
         if not is_text or name in left_out or name in reading.mistakes:
             continue
@@ -39,7 +39,7 @@ def without_marks(reading: Reading, left_out: Container[str]) -> Reading:
             continue
         as_words = column.to_pylist()
         known = pa.array([None if word in marks else word for word in as_words], column.type)
-        table = table.set_column(place, name, pa.chunked_array([known]))
+        table = table.set_column(index, name, pa.chunked_array([known]))
         found.append(found_in(name, marks, sum(word in marks for word in as_words)))
     if not found:
         return reading
