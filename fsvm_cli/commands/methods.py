@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from typing import Literal
 
 import click
 
 from fsvm_cli.commands import completion
+
+REFERENCES = re.compile(r"^References\n-+\n(?:.+\n?)*\n?", re.MULTILINE)
+"""Of a docstring, where some are named by their keys alone."""
 
 
 @click.command("methods")
@@ -48,9 +52,10 @@ def command(name: str | None, style: Literal["text", "csv", "json"]) -> None:
             click.echo(f"{method:{width}}  {summary}" + (f" Parameters: {parameters}." if parameters else ""))
         return
     text = inspect.getdoc(methods[name]) or ""
-    click.echo(f"{name}\n{'=' * len(name)}\n\n{text}")
     if cited := cited_in(text):
-        click.echo("\nCited\n-----\n" + "\n".join(f"- {each.key}: {each.in_words()}" for each in cited))
+        in_full = "\n".join(f"- {each.key}: {each.in_words()}" for each in cited)
+        text = f"{REFERENCES.sub('', text).rstrip()}\n\nReferences\n----------\n{in_full}"
+    click.echo(f"{name}\n{'=' * len(name)}\n\n{text}")
 
 
 def _print_for_machines(name: str | None, style: Literal["csv", "json"]) -> None:

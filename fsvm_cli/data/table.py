@@ -12,7 +12,7 @@ from fsvm_cli.data.dataset import Dataset, hash_values
 from fsvm_cli.data.given_splits import check_parts, split_by_words
 from fsvm_cli.data.groups import check_group_column, group_codes
 from fsvm_cli.data.phrases import nearest, shown
-from fsvm_cli.data.readers.own import dropped_columns
+from fsvm_cli.data.readers.user_tables import dropped_columns
 from fsvm_cli.data.suspects import suspects
 from fsvm_cli.data.table_columns import columns_of, encode_target, infinite_values, is_missing
 from fsvm_cli.data.table_mistakes import Mistake, of_column, told

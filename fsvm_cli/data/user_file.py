@@ -11,7 +11,7 @@ from fsvm_cli.data.assemble import assemble
 from fsvm_cli.data.given_splits import read_splits
 from fsvm_cli.data.readers.libsvm import read_libsvm
 from fsvm_cli.data.readers.numbers import Reading
-from fsvm_cli.data.readers.own import no_features, numbers_of, read_own_table
+from fsvm_cli.data.readers.user_tables import no_features, numbers_of, read_user_table
 from fsvm_cli.data.readers.words import without_marks
 from fsvm_cli.data.spec import ColumnSplit, IndicesSplit, TestFileSplit
 from fsvm_cli.data.table import dataset_from_table
@@ -145,7 +145,7 @@ def _read_table(path: Path, file_format: FileFormat, spec: FileSpec) -> Reading:
         from fsvm_cli.data.readers.arff import read_arff  # noqa: PLC0415 - slow to import, and seldom needed
 
         return Reading(read_arff(path))
-    return read_own_table(path, file_format, spec)
+    return read_user_table(path, file_format, spec)
 
 
 def _check_options(path: Path, file_format: FileFormat, spec: FileSpec) -> None:

@@ -16,7 +16,7 @@ from tests.helpers.calling import fsvm_here
 def test_what_a_method_cites_is_written_out() -> None:
     answer = fsvm_here("methods", "kpd")
     assert answer.code == 0, answer.err
-    cited = answer.out.partition("Cited\n-----\n")[2]
+    cited = answer.out.partition("References\n----------\n")[2]
     assert cited.startswith('- kpd2018: "Kernel Parameter Descent Support Vector Machine", Chinese Conference')
 
 

@@ -133,6 +133,19 @@ class ConvergenceError(FsvmError):
     ----------
     solution : DualSolution
         The best point that was found.
+
+    See Also
+    --------
+    SVM : Takes that point, and says so, where `on_failure` is "flag".
+
+    Examples
+    --------
+    >>> from fsvm_cli import SVM, ConvergenceError
+    >>> try:
+    ...     SVM(C=float("inf")).fit([[0], [1], [2], [3]], [0, 1, 0, 1])
+    ... except ConvergenceError as error:
+    ...     print(error.solution.converged)
+    False
     """
 
     def __init__(self, message: str, solution: DualSolution) -> None:

@@ -23,7 +23,7 @@ SEPARATORS = {"tab": "\t", "space": " "}
 """Separators that have a name."""
 
 
-def read_own_table(path: Path, file_format: FileFormat, spec: FileSpec) -> Reading:
+def read_user_table(path: Path, file_format: FileFormat, spec: FileSpec) -> Reading:
     """Read a file, and say what was decided on the way.
 
     Raises
