@@ -34,5 +34,15 @@ def _double_of(typing_context: Any, bits: Any) -> Any:  # noqa: ARG001 - numba a
     return types.float64(types.int64), generate
 
 
+def _single_of(typing_context: Any, bits: Any) -> Any:  # noqa: ARG001 - numba asks for it so
+    """Give the number of single precision whose 32 bits are those of an integer."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:  # noqa: ARG001
+        return builder.bitcast(arguments[0], context.get_value_type(types.float32))
+
+    return types.float32(types.int32), generate
+
+
 larger, smaller = _selection(">"), _selection("<")
 double_of: Any = intrinsic(_double_of)
+single_of: Any = intrinsic(_single_of)

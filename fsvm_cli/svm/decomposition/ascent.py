@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -18,15 +18,20 @@ if TYPE_CHECKING:
 LARGEST_SET = 512
 """Samples whose coefficients move together; half of them stay from one set to the next. Of 512, 1,024 and 2,048 the
 fastest on 8,000 samples."""
-INNER = 0.1
-"""Of the present violation: what may be left within a working set."""
+LOOSE, TIGHT = 0.3, 0.1
+"""Of the present violation: what may be left within a large working set on the way, and within any other."""
 ROUNDS_BETWEEN_SHRINKING = 5
-SINGLE = 2.0**-22
-"""Times the largest kernel value and the length of the vector of coefficients: more than rounding all kernel values to
-single precision, by 2^-24 of each at most and in either direction alike, does to a residual."""
+SINGLE = 2.0**-24
+"""The part of a kernel value by which rounding to single precision changes it, at most."""
+SPREAD = 4.0
+"""Times that part, the largest kernel value and the length of the vector of coefficients: more than such changes, in
+either direction alike, do to a residual."""
 LEAST, MOST = 1e-30, 1e30
 """Largest kernel values whose rows single precision can hold."""
-SHRINK_FROM = 0.1
+QUICK_ROWS = 1024
+"""As long as all samples, whose memory is taken for rows that single precision computes: to compute one again costs no
+more than the first use of fresh memory. Of 30,000 samples all from 640 such rows on took the same time."""
+SHRINK_FROM = 0.2
 """The part of the active samples that must leave to be worth it, for all cached rows are cut then."""
 
 
@@ -51,7 +56,8 @@ class Ascent:
     Until then rows may be kept in single precision, so that twice as many find room: what rounding does to residuals on
     the way is gone with those that are computed anew, and all rows after that are doubles. So are they from the start
     where kernel values have no bound or no place in single precision, and as soon as it could hide the violation that
-    is asked for.
+    is asked for. Where the kernel computes values in single precision, rows on the way are made of these, and so are
+    the residuals to begin with.
 
     Parameters
     ----------
@@ -73,12 +79,18 @@ class Ascent:
     """
 
     def __init__(self, problem: KernelProblem, alpha: Array, memory: Array, *, rough: bool = False) -> None:
-        self.problem, self.rounds = problem, 0
+        self.problem, self.rounds, self.terms, self.moved = problem, 0, 0, 0.0
+        self._known: _Known | None = None
         self._memory, self._largest = memory, problem.largest_kernel_value()
         self._rough = rough and problem.kernel.positive_semidefinite and LEAST <= self._largest <= MOST
         self._c = problem.y * alpha
         self._bounds = signed_bounds(problem)
-        self._activate(self._known_anew())
+        self._singles = problem.singles if self._rough else None
+        if self._singles is None:
+            self._start_from(self._known_anew())
+        else:
+            outputs = problem.rough_outputs(self._c, np.arange(len(self._c)))
+            self._activate(problem.y - outputs - problem.ridge * self._c)
 
     @property
     def alpha(self) -> Array:
@@ -92,19 +104,36 @@ class Ascent:
         return self._r
 
     @property
+    def objective(self) -> float:
+        """The dual objective, where none rests."""
+        return 0.5 * float((self._own * (self.problem.y + self._r)).sum())
+
+    @property
     def largest_set(self) -> int:
         """Samples of a working set, at most."""
         return min(LARGEST_SET, len(self._cache), len(self._active))
 
-    def _activate(self, known: _Known) -> None:
+    @property
+    def bias(self) -> float:
+        """The mean residual of the active samples that are free; where none is, the middle of the extremes."""
+        if not self.problem.equality:
+            return 0.0
+        free = (self._own > self._lower) & (self._own < self._upper)
+        return float(self._r[free].mean()) if free.any() else 0.5 * sum(self._extremes())
+
+    def _start_from(self, known: _Known) -> None:
+        self._known, self.terms, self.moved = known, known.terms, known.moved
+        self._activate(known.residuals)
+
+    def _activate(self, residuals: Array) -> None:
         """Go on with all samples, from their residuals, and with an empty cache."""
         n = len(self._c)
-        self._known, self.terms, self.moved = known, known.terms, known.moved
         self._active, self._samples = np.arange(n), self.problem.X
-        self._own, self._r = known.coefficients.copy(), known.residuals.copy()
+        self._own, self._r = self._c.copy(), residuals.copy()
         self._lower, self._upper = self._bounds
         self._last = np.array([], dtype=np.intp)
-        self._cache = RowCache(n, self._memory.view(np.float32) if self._rough else self._memory)
+        memory: Any = self._memory.view(np.float32) if self._rough else self._memory
+        self._cache = RowCache(n, memory[: QUICK_ROWS * n] if self._singles else memory)
 
     def rise(self, max_violation: float, rounds: int, *, of_all: bool = True) -> float:
         """Take working sets until the largest violation is within the bound; return it.
@@ -130,7 +159,9 @@ class Ascent:
             if done % ROUNDS_BETWEEN_SHRINKING == ROUNDS_BETWEEN_SHRINKING - 1:
                 self._shrink(highest, lowest)
             self.rounds += 1
-            if not self._optimise(self._working_set(highest, lowest), INNER * (highest - lowest)):
+            loose = self._rough and self.largest_set == LARGEST_SET
+            left = (LOOSE if loose else TIGHT) * (highest - lowest)
+            if not self._optimise(self._working_set(highest, lowest), left):
                 break
         if of_all and not self._is_exact():
             self._reconstruct()
@@ -143,7 +174,8 @@ class Ascent:
 
     def _is_too_rough(self, max_violation: float) -> bool:
         """Return whether single precision might not tell such a violation."""
-        return self._rough and not SINGLE * self._largest * float(np.linalg.norm(self._own)) <= max_violation
+        error = SPREAD * (self._singles.error if self._singles else SINGLE)
+        return self._rough and not error * self._largest * float(np.linalg.norm(self._own)) <= max_violation
 
     def _is_exact(self) -> bool:
         """Return whether the residuals of all samples are at hand, right but for the rounding of doubles."""
@@ -188,7 +220,10 @@ class Ascent:
         return bool(change.any())
 
     def _compute(self, rows: Rows, out: Array, slots: Rows) -> None:
-        self.problem.fill_rows(self._active[rows], self._samples, out, slots)
+        if self._singles:
+            self._singles.write(rows, out, slots)
+        else:
+            self.problem.fill_rows(self._active[rows], self._samples, out, slots)
 
     def _shrink(self, highest: float, lowest: float) -> None:
         """Let samples rest that are on a bound and on its side of both extremes."""
@@ -204,24 +239,29 @@ class Ascent:
         self._last = place[self._last]
         self._last = self._last[self._last >= 0]
         self._active, self._samples = self._active[kept], self._samples[kept]
+        self._singles = self._singles.restrict(kept) if self._singles else None
         self._own, self._r = self._own[kept], self._r[kept]
         self._lower, self._upper = self._lower[kept], self._upper[kept]
 
     def _reconstruct(self) -> None:
         """Bring the samples that rest back; all residuals are computed anew, and all rows from here on in doubles."""
         self._c[self._active] = self._own
-        self._rough = False
-        moved = np.flatnonzero(self._c != self._known.coefficients)
-        fewer = len(moved) < np.count_nonzero(self._c)
-        self._activate(self._known_by_change(moved) if fewer else self._known_anew())
+        self._rough, self._singles = False, None
+        self._start_from(self._known_by_change() or self._known_anew())
 
     def _known_anew(self) -> _Known:
         coefficients = self._c.copy()
         terms, moved = int(np.count_nonzero(coefficients)), float(np.abs(coefficients).sum())
         return _Known(coefficients, self.problem.residuals(coefficients), terms, moved)
 
-    def _known_by_change(self, rows: Rows) -> _Known:
-        coefficients, before = self._c.copy(), self._known
+    def _known_by_change(self) -> _Known | None:
+        """Return the residuals by what has changed since others were known; None where that would be no less work."""
+        if (before := self._known) is None:
+            return None
+        coefficients = self._c.copy()
+        rows = np.flatnonzero(coefficients != before.coefficients)
+        if len(rows) >= np.count_nonzero(coefficients):
+            return None
         change = coefficients[rows] - before.coefficients[rows]
         residuals = self.problem.residuals_after(before.residuals, coefficients, rows, change)
         return _Known(coefficients, residuals, before.terms + len(rows), before.moved + float(np.abs(change).sum()))

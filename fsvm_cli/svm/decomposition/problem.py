@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from fsvm_cli.svm.kernels.base import Kernel
+    from fsvm_cli.svm.kernels.single_rows import SingleRows
     from fsvm_cli.svm.vectors import Array
 
     Rows = npt.NDArray[np.intp]
@@ -114,6 +115,18 @@ class KernelProblem(ImplicitProblem):
         support = np.flatnonzero(coefficients)
         return self._expanded(support, coefficients[support], rows)
 
+    @cached_property
+    def singles(self) -> SingleRows | None:
+        """What computes kernel values in single precision, where the kernel and the samples allow it."""
+        return self.kernel.single_rows(self.X)
+
+    def rough_outputs(self, coefficients: Array, rows: Rows) -> Array:
+        """Return `outputs` by kernel values in single precision, where these are to be had."""
+        if self.singles is None:
+            return self.outputs(coefficients, rows)
+        support = np.flatnonzero(coefficients)
+        return self.singles.outputs(support, coefficients[support], rows)
+
     def residuals(self, coefficients: Array) -> Array:  # noqa: D102 - as in ImplicitProblem
         outputs = self.outputs(coefficients, np.arange(len(self.y)))
         return np.asarray(self.y - outputs - self.ridge * coefficients, dtype=np.float64)
@@ -170,8 +183,10 @@ class KernelProblem(ImplicitProblem):
     def _expanded(self, support: Rows, coefficients: Array, rows: Rows) -> Array:
         """Return the outputs of some samples from the coefficients of those that have any."""
         outputs = np.zeros(len(rows))
-        for part, to, gram in self._values(support, rows):
-            outputs[to] += coefficients[part] @ gram
+        for part in _blocks(len(support), ROWS):
+            own = self.X[support[part]]
+            for to in _blocks(len(rows), ROWS):
+                self.kernel.add_outputs(own, self.X[rows[to]], coefficients[part], outputs[to])
         return outputs
 
     def _values(self, support: Rows, rows: Rows) -> Iterator[tuple[slice, slice, Array]]:

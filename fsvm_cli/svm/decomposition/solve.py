@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from fsvm_cli.svm.decomposition.ascent import Ascent
-from fsvm_cli.svm.decomposition.problem import KernelProblem
+from fsvm_cli.svm.decomposition.growth import begin
 from fsvm_cli.svm.decomposition.row_cache import memory_for_rows
 from fsvm_cli.svm.solvers.active_set import UNBOUNDED
 from fsvm_cli.svm.solvers.certificate import certificate, on_bounds
@@ -18,7 +18,7 @@ from fsvm_cli.svm.solvers.solve import check_options, failed
 from fsvm_cli.svm.solvers.working_set import optimise_by_working_sets
 
 if TYPE_CHECKING:
-    from fsvm_cli.svm.decomposition.problem import Rows
+    from fsvm_cli.svm.decomposition.problem import KernelProblem
     from fsvm_cli.svm.vectors import Array
 
 MEGABYTE = 1_000_000
@@ -30,10 +30,6 @@ TIGHTENINGS = 4
 """How often the violation that Newton steps go on to is made a hundredth where the gap is missed."""
 MATRICES = 3
 """That Newton steps on a set of samples hold: its Gram matrix, the same with one more row, and the factor."""
-PARTS, LEAST_PART = (0.25, 0.5), 2000
-"""Parts of the samples whose machines are found first, if they are so many at least."""
-OF_A_PART = 0.1
-"""Violation, in units of the decision value, at which a part has told what it can."""
 ROUNDS = 200
 """Working sets at most, beside as many as would hold each sample `STEPS_PER_SAMPLE` times twice."""
 
@@ -92,54 +88,16 @@ def solve_by_decomposition(
     return failed(problem, best, tolerance, on_failure, infeasible=False)
 
 
-def _grown(problem: KernelProblem, memory: Array) -> Array:
-    """Return a point from which to begin: near the optimum on half of the samples, found from that on a quarter.
-
-    There rows of the Gram matrix are as much shorter, and what is learnt is that most of these samples are on a bound.
-    """
-    n = len(problem.y)
-    alpha, order = np.zeros(n), _mixed(problem.y)
-    for part in PARTS:
-        if part * n >= LEAST_PART:
-            rows = np.sort(order[: int(part * n)])
-            own = KernelProblem(
-                problem.kernel, problem.X[rows], problem.y[rows], problem.C[rows], problem.equality, problem.ridge
-            )
-            ascent = Ascent(own, alpha[rows], memory, rough=True)
-            ascent.rise(OF_A_PART, ROUNDS, of_all=False)
-            alpha[rows] = ascent.alpha
-    return alpha
-
-
-def _mixed(y: Array) -> Rows:
-    """Return the samples in an order in which every beginning holds both classes evenly, and either first sample."""
-    place = np.empty(len(y))
-    for label in (-1.0, 1.0):
-        of_class = np.flatnonzero(y == label)
-        place[of_class] = _spread(len(of_class))
-    return np.argsort(place, kind="stable")
-
-
-def _spread(n: int) -> Array:
-    """Return the van der Corput sequence, n numbers in 0 .. 1 any beginning of which is spread evenly."""
-    place, base = np.arange(n), 0.5
-    values = np.zeros(n)
-    while place.any():
-        values += base * (place % 2)
-        place, base = place // 2, 0.5 * base
-    return values
-
-
 class _Search:
     """The way to the optimum: working sets, and Newton steps as soon as there is room for all free samples."""
 
     def __init__(self, problem: KernelProblem, tolerance: float, n_bytes: int, alpha0: Array | None) -> None:
         self.problem, self.tolerance, self.n_bytes = problem, tolerance, n_bytes
         memory = memory_for_rows(len(problem.y), n_bytes)
-        self.alpha = _grown(problem, memory) if alpha0 is None else alpha0
+        ascent = begin(problem, memory) if alpha0 is None else Ascent(problem, alpha0, memory, rough=True)
         self.largest_set = math.isqrt(n_bytes // (8 * MATRICES))
-        self.steps = 0
-        self.ascent: Ascent | None = Ascent(problem, self.alpha, memory, rough=True)
+        self.alpha, self.steps = ascent.alpha, 0
+        self.ascent: Ascent | None = ascent
 
     def go_on(self, goal: float) -> DualSolution | None:
         """Go on to a violation; return a solution where the optimum is reached, or the goal is within the tolerance."""

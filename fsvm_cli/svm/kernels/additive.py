@@ -13,7 +13,7 @@ from scipy import sparse
 
 from fsvm_cli.svm.kernels.base import MANY_PAIRS, Kernel, blocks_of_pairs
 from fsvm_cli.svm.kernels.compiled import EXPONENTIAL, IDENTITY, INNER_PRODUCT, POWER, apply_in_place
-from fsvm_cli.svm.kernels.cross_gram import write_cross_gram
+from fsvm_cli.svm.kernels.cross_gram import add_expansion, write_cross_gram
 from fsvm_cli.svm.kernels.pairwise import statistic_of
 from fsvm_cli.svm.kernels.parameters import check_parameters
 from fsvm_cli.svm.kernels.symmetric_gram import symmetric_gram
@@ -135,6 +135,15 @@ class AdditiveKernel(Kernel):
             write_cross_gram(self.form, *factors, out, places, start)
         else:
             super().write_rows(A, B, out, places, start)
+
+    def add_outputs(  # noqa: D102 - as in Kernel
+        self, A: Matrix, B: Matrix, coefficients: Array, total: Array
+    ) -> None:
+        a, b, weights = self._parts(A, B, None)
+        if factors := self.statistic.cross_factors(a, b, weights):
+            add_expansion(self.form, *factors, coefficients, total)
+        else:
+            super().add_outputs(A, B, coefficients, total)
 
     def expansion(  # noqa: D102 - as in Kernel
         self, A: Matrix, B: Matrix, coefficients: Array, features: Features | None = None

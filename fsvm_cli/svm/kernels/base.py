@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from fsvm_cli.svm.kernels.pairwise import Matrix
+    from fsvm_cli.svm.kernels.single_rows import SingleRows
     from fsvm_cli.svm.vectors import Array
 
     Features = Sequence[int] | npt.NDArray[np.intp]
@@ -122,6 +123,22 @@ class Kernel(ABC):
             The column of the first b_k in `out`.
         """
         out[places, start : start + B.shape[0]] = self.gram(A, B)
+
+    def add_outputs(self, A: Matrix, B: Matrix, coefficients: Array, total: Array) -> None:
+        """Add sum_i coefficients_i K(a_i, b_k) to totals.
+
+        Parameters
+        ----------
+        A, B : (n_a, d) and (n_b, d)
+            Samples, as in `gram`.
+        coefficients : (n_a,) array
+        total : (n_b,) array
+        """
+        total += coefficients @ self.gram(A, B)
+
+    def single_rows(self, X: Matrix) -> SingleRows | None:  # noqa: ARG002 - of use where there is such a way
+        """Return what computes kernel values of samples (n, d) in single precision; None where nothing does."""
+        return None
 
     def diagonal(self, A: Matrix, features: Features | None = None) -> Array:
         """Return K(a_i, a_i), without the Gram matrix beside it.

@@ -208,6 +208,16 @@ def exponentials_of_distances(form: Form, inner: Array, square: float, squares: 
         out[t] = exponential(form.scale * max(square + squares[t] - 2.0 * inner[t], 0.0) + form.offset)
 
 
+@njit(**COMPILED, fastmath={"contract", "nnan"})
+def add_exponentials_of_distances(  # noqa: PLR0917
+    form: Form, inner: Array, square: float, squares: Array, factor: float, total: Array
+) -> None:
+    """Add factor times what `exponentials_of_distances` writes."""
+    for t in range(total.size):
+        argument = form.scale * max(square + squares[t] - 2.0 * inner[t], 0.0) + form.offset
+        total[t] += factor * exponential(argument)
+
+
 @njit(**COMPILED)
 def distances_in_place(inner: Array, squares_a: Array, squares_b: Array) -> None:
     """Do as `distances_in_row` for a matrix: in numpy four passes over it."""

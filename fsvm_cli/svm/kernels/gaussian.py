@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self
+
+import numpy as np
 
 from fsvm_cli.svm.kernels.compiled import EXPONENTIAL, SQUARED_DISTANCE, Form
 from fsvm_cli.svm.kernels.exponential import ExponentialKernel
+from fsvm_cli.svm.kernels.single_rows import SingleRows
+
+if TYPE_CHECKING:
+    from fsvm_cli.svm.kernels.pairwise import Matrix
 
 
 @dataclass(frozen=True)
@@ -52,6 +58,11 @@ class Gaussian(ExponentialKernel):
     @property
     def form(self) -> Form:  # noqa: D102 - as in AdditiveKernel
         return Form(SQUARED_DISTANCE, EXPONENTIAL, scale=-1.0 / self.theta)
+
+    def single_rows(self, X: Matrix) -> SingleRows | None:  # noqa: D102 - as in Kernel
+        samples, _, weights = self._parts(X, X, None)
+        centred = samples - samples.mean(axis=0)
+        return SingleRows.of_samples(centred if weights is None else centred * np.sqrt(weights), self.theta)
 
     def at_unit_scale(self, n_features: int) -> Self:
         """Return the kernel with theta = 2: its weights are v_j^2 = 1 / sigma_j^2 in KPD-SVM (2018)."""

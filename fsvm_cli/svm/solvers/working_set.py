@@ -154,8 +154,8 @@ def optimise_part(problem: ImplicitProblem, gram: Array, part: Part, max_violati
         That may be left in the part.
     """
     m = len(gram)
-    K = np.zeros((m + 1, m + 1))
-    K[:m, :m] = gram
+    K = np.empty((m + 1, m + 1))
+    K[:m, :m], K[m], K[:m, m] = gram, 0.0, 0.0
     K.flat[: m * (m + 1) : m + 2] += problem.ridge
     box, factor = make_scratch(m + 1)
     start = part.coefficients

@@ -33,6 +33,7 @@ from fsvm_cli.svm import (
     solve,
 )
 from fsvm_cli.svm.decomposition.ascent import Ascent
+from fsvm_cli.svm.decomposition.growth import begin, grown
 from fsvm_cli.svm.decomposition.problem import KernelProblem
 from fsvm_cli.svm.decomposition.row_cache import RowCache, memory_for_rows
 from fsvm_cli.svm.decomposition.solve import solve_by_decomposition
@@ -119,7 +120,9 @@ def test_alpha_bias_and_margin_vectors_are_those_of_the_dense_engine(seed, log_C
     C, kernel = 10.0**log_C, Gaussian(3.0)
     expected = solve(DualProblem(kernel.gram(X, X), y, C))
     found = solve_by_decomposition(KernelProblem(kernel, X, y, C), cache_mb=cache_mb)
-    np.testing.assert_allclose(found.alpha, expected.alpha, atol=1e-5 * C)
+    # Without room for Newton steps it is decision values that are right to 1e-7, whatever C is.
+    least = 1e-6 if cache_mb == TIGHT else 0.0
+    np.testing.assert_allclose(found.alpha, expected.alpha, atol=max(1e-5 * C, least))
     assert found.bias == pytest.approx(expected.bias, abs=1e-5)
     assert np.array_equal((found.alpha > 0) & (found.alpha < C), (expected.alpha > 0) & (expected.alpha < C))
 
@@ -252,7 +255,7 @@ def test_kernel_values_without_a_bound_or_beyond_single_precision_are_kept_in_do
 
 def test_residuals_follow_what_has_changed_where_that_is_less(monkeypatch):
     X, y = two_classes(300, 3)
-    problem = KernelProblem(Gaussian(3.0), X, y, 1.0)
+    problem = KernelProblem(Laplace(3.0), X, y, 1.0)  # of which no rows are computed in single precision
     near = solve_by_decomposition(problem, cache_mb=ROOMY).alpha
     near[np.flatnonzero((near > 0) & (near < 1.0))[:2]] *= 0.5
     near[y > 0] *= min(near[y < 0].sum() / near[y > 0].sum(), 1.0)
@@ -299,7 +302,7 @@ def test_a_machine_grows_from_a_part_of_the_samples(monkeypatch):
     y[5:395] = -1.0  # the rare class is in every part
     kernel, sizes = Gaussian(3.0), []
     expected = solve(DualProblem(kernel.gram(X, X), y, 1.0))
-    monkeypatch.setattr("fsvm_cli.svm.decomposition.solve.LEAST_PART", 50)
+    monkeypatch.setattr("fsvm_cli.svm.decomposition.growth.LEAST_PART", 50)
     begin = Ascent.__init__
     monkeypatch.setattr(
         Ascent,
@@ -307,8 +310,33 @@ def test_a_machine_grows_from_a_part_of_the_samples(monkeypatch):
         lambda self, *given, rough: (sizes.append(len(given[0].y)), begin(self, *given, rough=rough))[1],
     )
     found = solve_by_decomposition(KernelProblem(kernel, X, y, 1.0), cache_mb=ROOMY)
-    assert sizes == [100, 200, 400]
+    assert sizes == [100, 400]
     np.testing.assert_allclose(found.alpha, expected.alpha, atol=1e-6)
+
+
+@pytest.mark.parametrize("equality", [True, False])
+@pytest.mark.parametrize("kernel", [Gaussian(3.0), Laplace(3.0)])
+@pytest.mark.parametrize(("C", "guesses"), [(0.3, 2), (1e4, 1), (np.inf, 1)])
+def test_what_grows_is_feasible_and_no_overshoot(monkeypatch, kernel, C, guesses, equality):
+    monkeypatch.setattr("fsvm_cli.svm.decomposition.growth.LEAST_PART", 50)
+    X, y = two_classes(600, 3)
+    if np.isinf(C):
+        y = np.where(X[:, 0] > 0.2, 1.0, -1.0)
+    problem = KernelProblem(kernel, X, y, np.random.default_rng(0).uniform(0.5, 1.0, 600) * C, equality)
+    memory = np.empty(600 * 600)
+    points = list(grown(problem, memory))
+    assert len(points) == guesses
+    for alpha in points:
+        assert ((alpha >= 0.0) & (alpha <= problem.C)).all()
+        assert alpha.any()
+        if equality:
+            assert abs(alpha @ y) <= 1e-9 * alpha.sum()
+    ascent = begin(problem, memory)
+    assert ascent.objective == pytest.approx(problem.objective(ascent.alpha), rel=1e-4)
+    assert ascent.objective >= -ascent.alpha.sum()
+    if C < 1.0:
+        best = solve_by_decomposition(problem, cache_mb=ROOMY).objective
+        assert ascent.objective >= 0.7 * best
 
 
 def test_bounds_of_each_sample_are_kept():

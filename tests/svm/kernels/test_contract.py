@@ -59,6 +59,18 @@ def test_gram_matrices_are_symmetric_and_those_of_two_sets_of_samples(kernel: Ke
     np.testing.assert_allclose(kernel.diagonal(A), K.diagonal(), rtol=1e-11, atol=1e-13)
 
 
+@every_kernel
+def test_outputs_are_added_without_the_matrix(kernel: Kernel, monkeypatch: pytest.MonkeyPatch):
+    for name, size in (("ROWS", 5), ("FEWER_COLUMNS", 7)):
+        monkeypatch.setattr(f"fsvm_cli.svm.kernels.cross_gram.{name}", size)
+    A, B, rng = samples(13, 0), samples(24, 1), np.random.default_rng(2)
+    coefficients, total = rng.standard_normal(13), rng.standard_normal(24)
+    expected = total + coefficients @ kernel.gram(A, B)
+    kernel.add_outputs(A, B, coefficients, total)
+    size = np.abs(coefficients) @ np.abs(kernel.gram(A, B))
+    assert (np.abs(total - expected) <= 1e-11 * (1.0 + size)).all()
+
+
 @pytest.mark.parametrize("precision", [np.float64, np.float32])
 @every_kernel
 def test_rows_are_written_where_they_belong(kernel: Kernel, precision: type, monkeypatch: pytest.MonkeyPatch):
