@@ -73,6 +73,7 @@ class AscentPath:
     logarithms : (n_rows, 3 + d) array
         See `Hyperparameters.logarithms`.
     gradient, error : (n_rows, 3 + d) arrays
+    resolved : (n_rows, 3 + d) array of bool
         See `EvidenceGradient`.
     magnitude : (n_rows,) array
         The mean over the length scales of |∂E/∂ln l_a|, each relative to the largest that it has been: 1 at the start.
@@ -85,6 +86,7 @@ class AscentPath:
     logarithms: Array
     gradient: Array
     error: Array
+    resolved: npt.NDArray[np.bool_]
     magnitude: Array
     reports: tuple[SamplerReport, ...]
     stopped: bool
@@ -199,6 +201,7 @@ class _Track:
             np.array(logarithms),
             np.array([gradient.value for gradient in gradients]),
             np.array([gradient.error for gradient in gradients]),
+            np.array([gradient.resolved for gradient in gradients]),
             np.array(self.magnitudes),
             reports,
             stopped,
