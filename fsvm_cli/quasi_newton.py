@@ -35,26 +35,31 @@ class Minimum(NamedTuple):
     value : float
     slope : ndarray, shape (n,)
     n_evaluations : int
+    ended : bool
+        Whether a rule ended it, and not the number of iterations.
     """
 
     x: Array
     value: float
     slope: Array
     n_evaluations: int
+    ended: bool = True
 
 
 def minimise_on_grid(
     function: Function,
     x: Array,
     *,
-    lower: float,
-    upper: float,
+    lower: float | Array,
+    upper: float | Array,
     spacing: float,
     max_iterations: int,
     smallest_fall: float,
     smallest_slope: float,
+    first_step: float = 1.0,
+    is_enough: Callable[[Minimum], bool] | None = None,
 ) -> Minimum:
-    """Make a function small by a quasi-Newton method with the same two limits on all variables.
+    """Make a function small by a quasi-Newton method with limits on the variables.
 
     The direction is that of L-BFGS (Nocedal 1980) among the variables that no limit holds, the step is halved along its
     projection onto the limits until the function is small enough (Bertsekas 1982). Every place is on a grid before the
@@ -64,11 +69,12 @@ def minimise_on_grid(
     Parameters
     ----------
     function : callable
-        Takes places, shape (n,); returns value and slope there, which should be on grids themselves.
+        Takes places, shape (n,); returns value and slope there, which should be on grids themselves. The value may be
+        infinite where there is none, but at the start.
     x : ndarray, shape (n,)
         The start.
-    lower, upper : float
-        Limits, on the grid.
+    lower, upper : float or ndarray, shape (n,)
+        Limits of all variables, or of each, on the grid.
     spacing : float
         Of the grid, a power of 2.
     max_iterations : int
@@ -76,6 +82,10 @@ def minimise_on_grid(
         The descent ends where a step makes the function smaller by a lesser part of the larger of the value and 1.
     smallest_slope : float
         It ends where no variable could move by more along its slope.
+    first_step : float
+        Length of the longest step along the slope alone, which no curvature has scaled.
+    is_enough : callable, optional
+        Is shown each place that a step has led to, and may end the descent there.
 
     Returns
     -------
@@ -97,18 +107,20 @@ def minimise_on_grid(
     for _ in range(max_iterations):
         x, slope = here.x, here.slope
         if np.abs(np.clip(x - slope, lower, upper) - x).max() <= smallest_slope:
-            break
+            return here
         is_free = ~((x <= lower) & (slope > 0) | (x >= upper) & (slope < 0))
-        before, here = here, _step_down(function, place, here, _direction(slope, pairs, is_free))
+        before, here = here, _step_down(function, place, here, _direction(slope, pairs, is_free, first_step))
         if here.x is x:
             if not pairs:
-                break
+                return here
             pairs = []  # along the curvature that was seen there is no way down: once more along the slope
             continue
         pairs = [*pairs, (here.x - x, here.slope - slope)][-PAIRS:]
-        if before.value - here.value <= smallest_fall * max(abs(before.value), abs(here.value), 1.0):
-            break
-    return here
+        fall = before.value - here.value
+        ends = is_enough is not None and is_enough(here)
+        if ends or fall <= smallest_fall * max(abs(before.value), abs(here.value), 1.0):
+            return here
+    return here._replace(ended=False)
 
 
 def _step_down(function: Function, place: Callable[[Array], Array], here: Minimum, step: Array) -> Minimum:
@@ -126,13 +138,13 @@ def _step_down(function: Function, place: Callable[[Array], Array], here: Minimu
     return here._replace(n_evaluations=n_evaluations)
 
 
-def _direction(slope: Array, pairs: list[tuple[Array, Array]], is_free: NDArray[np.bool_]) -> Array:
+def _direction(slope: Array, pairs: list[tuple[Array, Array]], is_free: NDArray[np.bool_], first_step: float) -> Array:
     """Return minus the slope by the free variables times the inverse of their curvature, as far as pairs tell it."""
     direction = np.where(is_free, -slope, 0.0)
     known = [(np.where(is_free, s, 0.0), np.where(is_free, y, 0.0)) for s, y in pairs]
     known = [(s, y) for s, y in known if s @ y > CURVED * np.linalg.norm(s) * np.linalg.norm(y)]
     if not known:
-        return direction / max(float(np.linalg.norm(direction)), 1.0)
+        return direction / max(float(np.linalg.norm(direction)) / first_step, 1.0)
     shares = []
     for s, y in reversed(known):
         share = (s @ direction) / (s @ y)

@@ -6,23 +6,26 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
-import scipy.optimize
 
 from fsvm_cli.evidence.hybrid_monte_carlo import SamplingError
 from fsvm_cli.evidence.sampled_evidence import Hyperparameters, SampledEvidence, SamplerReport
 from fsvm_cli.grid import on_grid
+from fsvm_cli.quasi_newton import minimise_on_grid
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from fsvm_cli.evidence.gradient import EvidenceGradient
     from fsvm_cli.evidence.parameters import Rule
+    from fsvm_cli.quasi_newton import Minimum
     from fsvm_cli.svm.vectors import Array
 
 LARGEST_CHANGE = 10.0
 """No logarithm leaves its start by more: the hyperparameter stays within factors of some twenty thousand."""
-SPACING = 2.0**-20
-"""Of the logarithms, counted from the start."""
+SPACING, SPACING_OF_VALUES, SPACING_OF_SLOPES = 2.0**-20, 2.0**-32, 2.0**-20
+"""Of the logarithms, counted from the start; by the rule "evidence", of its values and slopes, in a unit in which the
+largest slope at the start is the length of the first step. Processors differ by 1e-13 in values and 1e-12 in slopes, at
+the most, and the Monte Carlo errors of slopes are larger than their spacing."""
 FIRST_LENGTH_SCALE = 3
 """Where length scales begin among the logarithms."""
 PATIENCE = 3
@@ -30,10 +33,6 @@ PATIENCE = 3
 WORTH_A_MENTION = 1.0
 """Of ln Q(Y | X): a ratio of evidences below e is "not worth more than a bare mention" (R. E. Kass and A. E. Raftery,
 "Bayes Factors", Journal of the American Statistical Association 90, 1995)."""
-BEYOND = 100.0
-"""How much lower the evidence counts, in units of the first step's rise, where no draws can tell it."""
-OUT_OF_STEPS = 1
-"""What scipy calls an end by the number of steps."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +73,7 @@ class AscentPath:
     logarithms : (n_rows, 3 + d) array
         See `Hyperparameters.logarithms`.
     gradient, error : (n_rows, 3 + d) arrays
+    resolved : (n_rows, 3 + d) array of bool
         See `EvidenceGradient`.
     magnitude : (n_rows,) array
         The mean over the length scales of |∂E/∂ln l_a|, each relative to the largest that it has been: 1 at the start.
@@ -86,6 +86,7 @@ class AscentPath:
     logarithms: Array
     gradient: Array
     error: Array
+    resolved: npt.NDArray[np.bool_]
     magnitude: Array
     reports: tuple[SamplerReport, ...]
     stopped: bool
@@ -119,10 +120,10 @@ def ascend(
     differs from data to data.
 
     The rule "evidence" has no threshold. Weighted draws from the same random numbers make the lower bound on the
-    evidence a smooth function, which the steps of L-BFGS climb; they end when `PATIENCE` of them together have not
-    raised it by what is worth a mention, or by its Monte Carlo error. The evidence of V V' would not do: it goes on
-    rising with k0, since it knows nothing of the variance that V V' loses. Nor would the gradient "mixed", which is of
-    neither kernel.
+    evidence a smooth function, which the steps of L-BFGS climb (`minimise_on_grid`); they end when `PATIENCE` of them
+    together have not raised it by what is worth a mention, or by its Monte Carlo error. The evidence of V V' would not
+    do: it goes on rising with k0, since it knows nothing of the variance that V V' loses. Nor would the gradient
+    "mixed", which is of neither kernel.
 
     Parameters
     ----------
@@ -200,6 +201,7 @@ class _Track:
             np.array(logarithms),
             np.array([gradient.value for gradient in gradients]),
             np.array([gradient.error for gradient in gradients]),
+            np.array([gradient.resolved for gradient in gradients]),
             np.array(self.magnitudes),
             reports,
             stopped,
@@ -222,47 +224,47 @@ def _by_magnitude(track: _Track, rng: np.random.Generator) -> AscentPath:
 
 
 def _by_evidence(track: _Track, rng: np.random.Generator) -> AscentPath:
-    """Climb with L-BFGS; the first step is as long as that of the other rule."""
-    seed, settings = int(rng.integers(2**63)), track.settings
+    """Climb by a quasi-Newton method; the first step is as long as that of the other rule."""
+    seed, settings, first = int(rng.integers(2**63)), track.settings, track.first
     seen: dict[bytes, tuple[EvidenceGradient, SamplerReport]] = {}
 
-    def look(logarithms: Array) -> tuple[EvidenceGradient, SamplerReport]:
-        key = logarithms.tobytes()
+    def look(change: Array) -> tuple[EvidenceGradient, SamplerReport]:
+        key = change.tobytes()
         if key not in seen:
-            seen[key] = track.at(logarithms, np.random.default_rng(seed))
+            seen[key] = track.at(first + change, np.random.default_rng(seed))
             if not np.isfinite(seen[key][1].log_evidence):
                 raise SamplingError("the rule 'evidence' needs its value, which chains do not know")
         return seen[key]
 
-    gradient, report = look(track.first)
-    track.append(track.first, gradient, report)
-    # L-BFGS begins with the gradient for a step: in this unit of the evidence its largest component is `step`.
-    unit = (np.abs(track.free(gradient.value)).max() or 1.0) / settings.step
-
     def descended(change: Array) -> tuple[float, Array]:
         try:
-            gradient, report = look(track.spaced(track.first + change))
+            gradient, report = look(change)
         except SamplingError:
             # Too far: the search for a step goes back to where draws tell the evidence.
-            return BEYOND - track.rows[-1][2].log_evidence / unit, np.zeros_like(change)
-        return -report.log_evidence / unit, -track.free(gradient.value) / unit
+            return np.inf, np.zeros_like(change)
+        value, slope = -report.log_evidence / unit, -track.free(gradient.value) / unit
+        return float(on_grid(value, SPACING_OF_VALUES)), on_grid(slope, SPACING_OF_SLOPES)
 
-    def followed(intermediate_result: scipy.optimize.OptimizeResult) -> None:
-        here = track.spaced(track.first + intermediate_result.x)
-        track.append(here, *look(here))
-        if track.rises_no_more():
-            raise StopIteration
+    def rises_no_more(here: Minimum) -> bool:
+        track.append(first + here.x, *look(here.x))
+        return track.rises_no_more()
 
-    if not settings.max_steps:
-        return track.path(stopped=False)
-    found = scipy.optimize.minimize(
+    start = np.zeros_like(first)
+    gradient, report = look(start)
+    track.append(first, gradient, report)
+    # The first step is the slope: in this unit of the evidence its largest component is `step`.
+    unit = (np.abs(track.free(gradient.value)).max() or 1.0) / settings.step
+    found = minimise_on_grid(
         descended,
-        np.zeros_like(track.first),
-        jac=True,
-        method="L-BFGS-B",
-        bounds=[(-LARGEST_CHANGE, LARGEST_CHANGE)] * len(track.first),
-        callback=followed,
-        options={"maxiter": settings.max_steps, "ftol": 0.0, "gtol": 0.0},
+        start,
+        lower=-LARGEST_CHANGE,
+        upper=LARGEST_CHANGE,
+        spacing=SPACING,
+        max_iterations=settings.max_steps,
+        smallest_fall=0.0,
+        smallest_slope=0.0,
+        first_step=np.inf,
+        is_enough=rises_no_more,
     )
     # It also ends where no step along its direction leads higher.
-    return track.path(stopped=found.status != OUT_OF_STEPS)
+    return track.path(stopped=found.ended)

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 BATCHES = 4
 """From whose spread the errors follow: each takes another pass over the kernel's derivatives."""
+ROUNDING = 1e-9
+"""Of the largest component. What is smaller may be nothing but rounding, and so may its error: as by the length scale
+of a feature with two values, once they are so far from each other that nothing changes any more."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,8 +40,10 @@ class EvidenceGradient:
 
     @property
     def resolved(self) -> npt.NDArray[np.bool_]:
-        """Whether each component is larger than its error, so that its sign may be trusted."""
-        return np.abs(self.value) > self.error
+        """Whether each component is larger than its error, and than rounding, so that its sign may be trusted."""
+        sizes = np.abs(self.value)
+        larger: npt.NDArray[np.bool_] = sizes > np.maximum(self.error, ROUNDING * sizes.max())
+        return larger
 
 
 def evidence_gradient(

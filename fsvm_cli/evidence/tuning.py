@@ -157,7 +157,7 @@ def ascent_table(paths: Sequence[AscentPath], feature_names: Sequence[str]) -> d
         "step": np.concatenate([np.arange(length) for length in lengths]),
         **dict(zip(("C", "k0", "k_off"), values.T, strict=False)),
         "magnitude": np.concatenate([path.magnitude for path in paths]),
-        "resolved": (np.abs(gradient) > error).mean(axis=1),
+        "resolved": np.concatenate([path.resolved.mean(axis=1) for path in paths]),
         **dict(zip(SamplerReport._fields, reports.T, strict=True)),
     }
     for name, length_scale, slope, deviation in zip(

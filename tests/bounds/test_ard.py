@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.optimize
 
-from fsvm_cli.bounds.ard import _place, tune_ard
+from fsvm_cli.bounds.ard import FIRST_RIDGE, LARGEST_CHANGE, RIDGES, _place, tune_ard
 from fsvm_cli.bounds.bound import hard_margin_machine
 
 every_bound = pytest.mark.parametrize("bound", ["radius-margin", "span"])
@@ -43,6 +44,23 @@ def test_the_features_that_matter_get_the_short_length_scales(bound: str) -> Non
     errors, before = (np.mean(np.sign(each.decision_function(others)) != classes) for each in (found, first))
     assert errors < before
     assert found.converged
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_it_comes_as_low_as_scipy(seed: int) -> None:
+    """Of radius over margin: the span has many local minima, and two methods end in different ones."""
+    X, y = problem(60, 4, seed)
+    found = tune_ard(X, y, "radius-margin")
+
+    def value_and_slope(logarithms: np.ndarray) -> tuple[float, np.ndarray]:
+        here = _place(X, y, "radius-margin", logarithms, 1e-8)
+        return here.value / found.first_bound, here.slope / found.first_bound
+
+    start = np.log([FIRST_RIDGE, *[2.0] * 4])
+    limits = [tuple(np.log(RIDGES)), *[(np.log(2.0) - LARGEST_CHANGE, np.log(2.0) + LARGEST_CHANGE)] * 4]
+    oracle = scipy.optimize.minimize(value_and_slope, start, method="L-BFGS-B", jac=True, bounds=limits)
+    assert found.bound <= found.first_bound * oracle.fun * (1 + 1e-4)
+    assert found.bound < 0.9 * found.first_bound
 
 
 def test_the_machine_is_that_of_its_kernel_and_ridge() -> None:

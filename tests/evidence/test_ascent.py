@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+import scipy.optimize
 
 from fsvm_cli.evidence.ard_kernel import ArdKernel
 from fsvm_cli.evidence.ascent import (
@@ -144,6 +145,19 @@ def test_the_bound_only_rises_and_a_longer_ascent_ends_no_higher() -> None:
     last = path.reports[-1 - PATIENCE :]
     error = np.hypot(last[0].log_evidence_error, last[-1].log_evidence_error)
     assert last[-1].log_evidence - last[0].log_evidence < max(WORTH_A_MENTION / 90, error)
+
+
+def test_the_bound_ends_as_high_as_scipy_comes() -> None:
+    path = ascend(BOUND, START, AscentSettings("evidence"), np.random.default_rng(0))
+    seed = int(np.random.default_rng(0).integers(2**63))
+
+    def descended(logarithms: np.ndarray) -> tuple[float, np.ndarray]:
+        gradient, report = BOUND.gradient_at(Hyperparameters.from_logarithms(logarithms), np.random.default_rng(seed))
+        return -90 * report.log_evidence, -90 * gradient.value
+
+    limits = [(log - LARGEST_CHANGE, log + LARGEST_CHANGE) for log in START.logarithms]
+    oracle = scipy.optimize.minimize(descended, START.logarithms, method="L-BFGS-B", jac=True, bounds=limits)
+    assert descended(path.logarithms[-1])[0] <= oracle.fun + WORTH_A_MENTION
 
 
 def test_the_bound_ends_where_the_evidence_of_the_thin_kernel_goes_on_rising() -> None:

@@ -15,7 +15,7 @@ from scipy.special import logsumexp, softmax
 from fsvm_cli.evidence.ard_kernel import ArdKernel
 from fsvm_cli.evidence.averages import PosteriorAverages, posterior_averages
 from fsvm_cli.evidence.blurred import BlurredLoss
-from fsvm_cli.evidence.gradient import evidence_gradient
+from fsvm_cli.evidence.gradient import EvidenceGradient, evidence_gradient
 from fsvm_cli.evidence.hinge import Hinge
 from fsvm_cli.evidence.hybrid_monte_carlo import SamplerSettings, sample
 from fsvm_cli.evidence.importance import ImportanceSettings, importance_averages
@@ -79,6 +79,11 @@ def test_with_averages_by_quadrature_they_are_differences_of_the_evidence(loss: 
         found = evidence_gradient(factor, posterior, averages, approximation)
         np.testing.assert_allclose(found.value, expected, atol=1e-6)
         assert np.isnan(found.error).all()
+
+
+def test_a_component_is_resolved_where_it_is_larger_than_its_error_and_than_rounding() -> None:
+    found = EvidenceGradient(np.array([0.2, -0.1, 0.1, 3e-17]), np.array([0.1, 0.05, 0.2, 1e-18]))
+    np.testing.assert_array_equal(found.resolved, [True, True, False, False])
 
 
 @pytest.mark.parametrize("n", [2, 3])

@@ -54,10 +54,14 @@ class Answer:
     err: str
 
 
-def write_config(folder: Path, name: str = "small", **changes: str) -> Path:
-    """Write the small config with the YAML of some of its keys replaced; the line of a key is its place from 1."""
+def write_config(folder: Path, name: str = "small", **changes: str | None) -> Path:
+    """Write the small config with the YAML of some of its keys replaced; the line of a key is its place from 1.
+
+    A key whose value is None is left out.
+    """
     path = folder / f"{name}.yaml"
-    path.write_text("".join(f"{key}: {value}\n" for key, value in (CONFIG | changes).items()))
+    written = {key: value for key, value in (CONFIG | changes).items() if value is not None}
+    path.write_text("".join(f"{key}: {value}\n" for key, value in written.items()))
     return path
 
 

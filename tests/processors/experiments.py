@@ -12,6 +12,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 RANKINGS = "[{method: pearson}, {method: infoprop}, {method: rfe}, {method: mifs}, {method: koller-sahami}]"
+TUNED = (
+    "[{label: radius over margin, classifier: {type: bound-tuned, bound: radius-margin}},"
+    " {label: span, classifier: {type: bound-tuned, bound: span}},"
+    " {label: bound, classifier: {type: bayesian, approximation: bound, rule: evidence}}]"
+)
 EXTRACTORS = "[{method: pca}, {method: lda}, {method: smife}, {method: mmip}]"
 
 
@@ -72,6 +77,18 @@ def write_experiments(folder: Path) -> list[Path]:
             protocol=protocol,
             rankings="[{method: radius-margin}, {method: span}]",
             subsets="[2, 20]",
+        ),
+        write_config(
+            folder,
+            "tuned",
+            dataset="{name: waveform40, samples: 1100}",
+            scaling="standard",
+            protocol="{splits: 1, train: 100, seed: 6}",
+            alternatives=TUNED,
+            metrics="[accuracy]",
+            record="[ascent, length-scales]",
+            rankings=None,
+            subsets=None,
         ),
     ]
 

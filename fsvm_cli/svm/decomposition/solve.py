@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -12,9 +13,9 @@ from fsvm_cli.svm.decomposition.growth import begin
 from fsvm_cli.svm.decomposition.row_cache import memory_for_rows
 from fsvm_cli.svm.solvers.active_set import UNBOUNDED
 from fsvm_cli.svm.solvers.certificate import certificate, on_bounds
-from fsvm_cli.svm.solvers.dual import DualSolution
+from fsvm_cli.svm.solvers.dual import DualProblem, DualSolution
 from fsvm_cli.svm.solvers.engine import STEPS_PER_SAMPLE
-from fsvm_cli.svm.solvers.solve import check_options, failed
+from fsvm_cli.svm.solvers.solve import check_options, failed, solve
 from fsvm_cli.svm.solvers.working_set import optimise_by_working_sets
 
 if TYPE_CHECKING:
@@ -46,7 +47,8 @@ def solve_by_decomposition(
 
     Working sets of samples, whose rows of the Gram matrix are cached, come near the optimum. Where a Gram matrix of the
     free samples and its factor fit into the memory of the cache, Newton steps on all of them end it, so that margin
-    vectors and ties come out as from `fsvm_cli.svm.solve`.
+    vectors and ties come out as from `fsvm_cli.svm.solve`. Where the gap is missed and all samples find room, that
+    itself takes over.
 
     Parameters
     ----------
@@ -85,6 +87,12 @@ def solve_by_decomposition(
             return failed(problem, found, tolerance, on_failure, infeasible=True)
         best = found if best is None or found.duality_gap < best.duality_gap else best
     assert best is not None, "the last goals are certified"
+    if len(problem.y) <= search.largest_set:
+        gram = problem.block(np.arange(len(problem.y)))
+        dense = DualProblem(gram, problem.y, problem.C, problem.equality, problem.ridge)
+        found = solve(dense, tolerance=tolerance, on_failure="flag")
+        if found.converged:
+            return replace(found, iterations=best.iterations + found.iterations)
     return failed(problem, best, tolerance, on_failure, infeasible=False)
 
 

@@ -229,9 +229,9 @@ def test_a_rough_way_ends_in_residuals_of_doubles(monkeypatch, goal, precision, 
     assert (len(rough._cache), len(exact._cache)) == (40, 20)
     for ascent in (rough, exact):
         assert ascent.rise(goal, 20_000, of_all=of_all) <= goal
-    np.testing.assert_allclose(rough.alpha, exact.alpha, atol=1e2 * goal)
     assert rough._cache.values.dtype == (np.float64 if of_all else precision)
-    if of_all:
+    if of_all:  # else samples that rest may violate their conditions, each way by others
+        np.testing.assert_allclose(rough.alpha, exact.alpha, atol=1e2 * goal)
         known = problem.residuals_known(rough.residuals, rough.terms, rough.moved)
         sharp = problem.bounded_residuals(rough.alpha, sharp=True)
         assert (np.abs(known.values - sharp.values) <= known.error + sharp.error).all()
@@ -383,6 +383,16 @@ def test_degenerate_points_are_certified_or_flagged(X, y, cache_mb, C):
         assert found.converged or not expected.converged
     if found.converged and expected.converged:
         assert found.objective == pytest.approx(expected.objective, rel=2e-6)
+
+
+@pytest.mark.parametrize(("cache_mb", "solver"), [(TIGHT, "decomposition"), (ROOMY, "smo")])
+def test_where_all_samples_find_room_the_dense_solvers_take_over_from_steps_that_fail(monkeypatch, cache_mb, solver):
+    monkeypatch.setattr("fsvm_cli.svm.decomposition.solve._Search._newton_steps", lambda *_: None)
+    for limit in ("ROUNDS", "STEPS_PER_SAMPLE"):
+        monkeypatch.setattr(f"fsvm_cli.svm.decomposition.solve.{limit}", 0)
+    X, y = two_classes(60, 3)
+    found = solve_by_decomposition(KernelProblem(Gaussian(3.0), X, y, 1.0), cache_mb=cache_mb, on_failure="flag")
+    assert (found.solver, found.converged) == (solver, cache_mb == ROOMY)
 
 
 def test_a_sigmoid_ends_where_the_conditions_hold():
