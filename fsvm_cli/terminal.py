@@ -80,6 +80,8 @@ class _Gate(io.TextIOBase):
 
     def write(self, text: str | bytes) -> int:
         if isinstance(text, bytes):
+            if not text:  # with which click asks whether this is a stream of bytes: it goes on to ask for text
+                raise TypeError("the terminal takes text")
             self._write_untranslated(visible(text.decode(), lines=True))
         else:
             self.stream.write(visible(text, lines=True))

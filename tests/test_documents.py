@@ -12,7 +12,7 @@ from pydantic import BeforeValidator, Field
 
 from fsvm_cli.documents import MAX_BYTES, StrictModel, model_from_json, parse_document, read_document, validate
 from fsvm_cli.errors import UsageError
-from fsvm_cli.spec.overrides import with_override
+from fsvm_cli.overrides import with_override
 
 if TYPE_CHECKING:
     from pathlib import Path

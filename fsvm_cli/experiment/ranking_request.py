@@ -14,8 +14,8 @@ from fsvm_cli.documents import Document, StrictModel, as_in_documents, validate
 from fsvm_cli.errors import UsageError
 from fsvm_cli.evaluation.seeds import random_stream
 from fsvm_cli.mistakes import in_words
+from fsvm_cli.overrides import with_override
 from fsvm_cli.ranking.registry import SYNONYMS, ranking_method, ranking_methods
-from fsvm_cli.spec.overrides import with_override
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence

@@ -12,9 +12,9 @@ from fsvm_cli.data.phrases import nearest
 from fsvm_cli.documents import validate
 from fsvm_cli.errors import UsageError
 from fsvm_cli.files import is_file, is_folder, names_a_folder_everywhere
+from fsvm_cli.overrides import with_override
 from fsvm_cli.shipped import shipped_folder, shipped_names
 from fsvm_cli.spec.extends import read_with_bases
-from fsvm_cli.spec.overrides import with_override
 from fsvm_cli.spec.protocol import GIVEN
 from fsvm_cli.spec.schema import Config
 from fsvm_cli.terminal import brief
