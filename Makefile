@@ -22,7 +22,7 @@ QUICK_TESTS := tests/evaluation tests/extraction tests/report/test_verdicts.py t
   tests/data/test_fetch.py tests/data/test_synthetic.py tests/spec/test_extends.py tests/test_documents.py tests/test_house.py
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-dev run test compiled test-quick test-faults test-processors fuzz lint docs audit bench reproduce-quick reproduce-all lock clean
+.PHONY: help setup setup-dev run test pytest compiled test-quick test-faults test-processors fuzz lint docs audit bench reproduce-quick reproduce-all lock clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -42,7 +42,10 @@ run: setup  ## run the first experiment: wine, 500 splits (needs no network)
 	@$(BIN)/fsvm run configs/wine.yaml --jobs $(JOBS)
 
 test: setup-dev  ## ruff, mypy, import-linter, then every test
-	@$(MAKE) --no-print-directory --jobs $(JOBS) lint compiled
+	@$(MAKE) --no-print-directory compiled
+	@$(MAKE) --no-print-directory --jobs 2 lint pytest
+
+pytest: setup-dev  # each process would compile what it runs, without 'compiled' before
 	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(JOBS) --dist worksteal  # each process would compile all sources
 
 test-quick: setup-dev  ## a first try, within a minute and a half: tests that take a moment each
