@@ -28,7 +28,7 @@ pytest_plugins = ["tests.helpers.small_experiments"]
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
 
 # How long an example takes says how busy the machine is, and nothing about the code. Each run draws other examples.
-settings.register_profile("untimed", deadline=None, max_examples=40)
+settings.register_profile("untimed", deadline=None, max_examples=50)
 settings.load_profile("untimed")
 
 # What is loaded stays: Python need not look through it again and again, nor when the process ends.
