@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fsvm_cli.svm.solvers.conclusion import SLACK
+from fsvm_cli.svm.solvers.conclusion import SLACK, accurate_sum
 from fsvm_cli.svm.vectors import EPSILON
 
 if TYPE_CHECKING:
@@ -136,7 +136,8 @@ def _gaps(problem: BinaryProblem, alpha: Array, bias: float, residuals: Residual
         worst += 0.5 * (steepest**2 - 1.0) * (norm + norm_error)
     sizes = _loss(problem, slack + error) + alpha * (np.abs(slack) + ridge)
     worst += 4.0 * EPSILON * float(sizes.sum()) + blur
-    worst += abs(bias) * abs(math.fsum(coefficients)) + 0.5 * residuals.distance**2
+    unbalanced = abs(accurate_sum(coefficients)) + (EPSILON * n) ** 2 * float(alpha.sum())
+    worst += abs(bias) * unbalanced + 0.5 * residuals.distance**2
     size = max(abs(dual), abs(dual + gap))
     if size == 0.0:
         return 0.0, 0.0 if worst == 0.0 else float("inf")

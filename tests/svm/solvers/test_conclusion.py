@@ -15,9 +15,10 @@ from fsvm_cli.svm.paths.folds import FoldMachines
 from fsvm_cli.svm.paths.gram_downdate import reoptimise
 from fsvm_cli.svm.solvers.active_set import begin
 from fsvm_cli.svm.solvers.block_pivoting import pivot_certified
-from fsvm_cli.svm.solvers.conclusion import SLACK, compiled_bias, compiled_gaps, conclude
+from fsvm_cli.svm.solvers.conclusion import SLACK, accurate_sum, compiled_bias, compiled_gaps, conclude
 from fsvm_cli.svm.solvers.engine import make_scratch, maximise_certified
 from fsvm_cli.svm.solvers.residuals import refresh_bounded, residuals_of, sharpen
+from fsvm_cli.svm.vectors import EPSILON
 
 if TYPE_CHECKING:
     from fsvm_cli.svm.solvers.pair_steps import Box
@@ -184,3 +185,12 @@ def test_compiled_and_numpy_gaps_are_one_rule(seed, C):
     for bias in (0.3, -2.0):
         expected = duality_gap(problem, alpha, bias)
         assert compiled_gaps(problem.y, box, bias)[1] == pytest.approx(expected, rel=1e-9, abs=1e-12)
+
+
+def test_a_sum_that_cancels_is_off_by_no_more_than_certificates_allow_for(rng: np.random.Generator) -> None:
+    for n in (1, 2, 1000):
+        values = rng.standard_normal(n) * 10.0 ** rng.uniform(-8, 8, n)
+        values = np.concatenate([values, -rng.permutation(values), [1e-9]])
+        exact = sum(Fraction(value) for value in values.tolist())
+        off = abs(float(Fraction(float(accurate_sum(values))) - exact))
+        assert off <= EPSILON * abs(exact) + (EPSILON * len(values)) ** 2 * np.abs(values).sum()
