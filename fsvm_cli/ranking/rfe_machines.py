@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fsvm_cli.memory import check_room_for_pairs
+from fsvm_cli.ranking.rfe_samples import LeavingFeatures
 from fsvm_cli.ranking.rfe_steps import (
     decision_values,
     drop_feature,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fsvm_cli.svm.kernels.additive import AdditiveKernel
+    from fsvm_cli.svm.linear.solve import LinearSolution
     from fsvm_cli.svm.solvers.dual import Solver
 
 NEAR = 1.0
@@ -43,8 +45,6 @@ RECOMPUTE_BELOW = 0.25
 
 PAIR_MATRICES = 3
 """Matrices of all pairs of samples that machines with a kernel hold: sums over features, kernel values, a factor."""
-FULL = 0.8
-"""Part of the columns that are left in a matrix when these move together: those between are read for nothing."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -238,42 +238,40 @@ class FeatureSpaceMachines(Machines):
 
     def __init__(self, problem: EliminationProblem) -> None:
         super().__init__(problem)
-        weights = problem.kernel.feature_weights(problem.X.shape[1])
-        self.X = problem.X * (1.0 if weights is None else np.sqrt(weights))
-        # Feature of each column: the last column takes the place of one that is dropped, and no other moves.
-        self.feature_of = self.features.copy()
-        self.alphas: list[NDArray[np.float64] | None] = [None] * len(problem.labels)
+        self.samples = LeavingFeatures(problem.X, problem.kernel.feature_weights(problem.X.shape[1]))
+        self.found: list[LinearSolution] = []
         self.w = np.zeros((len(problem.labels), len(self.features)))
+        self.outputs = np.zeros(problem.labels.shape)
 
     def train(self) -> bool:  # noqa: D102
-        converged = True
-        X = self.X[:, : len(self.features)]
-        for machine, y in enumerate(self.problem.labels):
-            alpha = self.alphas[machine]
-            found = solve_linear(
-                LinearProblem(X, y, self.problem.C),
-                tolerance=self.problem.tolerance,
-                alpha0=alpha,
-                w0=None if alpha is None else self.w[machine, np.searchsorted(self.features, self.feature_of)],
-                on_failure="flag",
+        problem, samples = self.problem, self.samples
+        of_columns = np.searchsorted(self.features, samples.features)
+        found = []
+        for machine, y in enumerate(problem.labels):
+            before = self.found[machine] if self.found else None
+            found.append(
+                solve_linear(
+                    LinearProblem(samples.X, y, problem.C, squared_lengths=samples.squared_lengths),
+                    tolerance=problem.tolerance,
+                    alpha0=None if before is None else before.alpha,
+                    w0=None if before is None else self.w[machine, of_columns],
+                    outputs0=None if before is None else self.outputs[machine],
+                    on_failure="flag",
+                )
             )
-            self.alphas[machine] = found.alpha
-            self.w[machine] = found.w[np.argsort(self.feature_of)]
-            converged &= found.converged
-        return converged
+            self.w[machine, of_columns], self.outputs[machine] = found[-1].w, found[-1].outputs
+        self.found = found
+        return all(each.converged for each in found)
 
     def costs(self) -> NDArray[np.float64]:  # noqa: D102
         costs: NDArray[np.float64] = (self.w**2).sum(axis=0)
         return costs
 
     def drop(self, positions: NDArray[np.intp]) -> None:  # noqa: D102
-        for feature in self.features[positions]:
-            (column,) = np.flatnonzero(self.feature_of == feature)
-            last = len(self.feature_of) - 1
-            self.X[:, column], self.feature_of[column] = self.X[:, last], self.feature_of[last]
-            self.feature_of = self.feature_of[:last]
-        if len(self.feature_of) <= FULL * self.X.shape[1]:
-            self.X = self.X[:, : len(self.feature_of)].copy()
+        for position in positions:
+            column = self.samples.drop(self.features[position])
+            for machine, w in enumerate(self.w):
+                self.outputs[machine] -= w[position] * column
         self.features = np.delete(self.features, positions)
         self.w = np.delete(self.w, positions, axis=1)
 

@@ -11,7 +11,8 @@ import scipy.sparse as sp
 from fsvm_cli.memory import check_room_for_pairs, free_memory
 from fsvm_cli.svm.decomposition.problem import KernelProblem
 from fsvm_cli.svm.decomposition.solve import MEGABYTE, solve_by_decomposition
-from fsvm_cli.svm.linear.problem import LinearProblem, blocks_of
+from fsvm_cli.svm.linear.looks import blocks_of
+from fsvm_cli.svm.linear.problem import LinearProblem
 from fsvm_cli.svm.linear.solve import solve_linear
 from fsvm_cli.svm.solvers.dual import DualProblem
 from fsvm_cli.svm.solvers.solve import solve

@@ -95,7 +95,9 @@ class Optimum(NamedTuple):
     ----------
     alpha : (n,) array
     w, outputs : (d,) and (n,) arrays
-        Sum of alpha_i y_i x_i, and w . x_i.
+        Sum of alpha_i y_i x_i, by what the samples outside of the band add, and w . x_i.
+    normal_vector : (d,) array
+        Sum of alpha_i y_i x_i anew, over all samples of the problem.
     near : Near
         The machine.
     steps : int
@@ -105,11 +107,14 @@ class Optimum(NamedTuple):
     alpha: Array
     w: Array
     outputs: Array
+    normal_vector: Array
     near: Near
     steps: int
 
 
-def start_at(problem: LinearProblem, alpha: Array, w: Array | None = None) -> Start | None:
+def start_at(
+    problem: LinearProblem, alpha: Array, w: Array | None = None, outputs: Array | None = None
+) -> Start | None:
     """Return where to begin from a feasible point near the optimum; None where it is better taken as it is.
 
     Parameters
@@ -119,12 +124,14 @@ def start_at(problem: LinearProblem, alpha: Array, w: Array | None = None) -> St
         In the box, balanced where the machine has a bias, and optimal for a problem much like this one.
     w : (d,) array, optional
         Its sum of alpha_i y_i x_i, where it is known.
+    outputs : (n,) array, optional
+        w . x_i, where they are known, too.
     """
     free = (alpha > 0.0) & (alpha < problem.C)
     if len(alpha) < FEWEST or problem.ridge > 0.0 or not free.any():
         return None
     w = problem.normal_vector(problem.y * alpha) if w is None else w
-    outputs = problem.outputs(w)
+    outputs = problem.outputs(w) if outputs is None else outputs
     b = float((problem.y - outputs)[free].mean()) if problem.equality else 0.0
     width = OF_FREE * float(np.abs(1.0 - problem.y * (outputs + b))[free].mean())
     return Start(Near(w, b, float(alpha.max())), outputs, width, alpha, w)
@@ -193,11 +200,11 @@ def _settled(problem: LinearProblem, band: Band, near: Near, tolerance: float) -
         alpha[rows] = ended.alpha
         steps += ended.rounds
         w = part.outside_w + part.normal_vector(part.y * ended.alpha)
-        outputs = problem.outputs(w)
+        outputs, normal_vector = problem.outputs_and_normal_vector(w, problem.y * alpha)
         near = Near(w, _bias_of(part, ended.alpha, outputs[rows]), float(alpha.max()))
         joining = _held_wrongly(problem, alpha, 1.0 - problem.y * (outputs + near.b), rows, VIOLATION * tolerance)
         if len(joining) == 0:
-            return Optimum(alpha, w, outputs, near, steps)
+            return Optimum(alpha, w, outputs, normal_vector, near, steps)
         rows = np.union1d(rows, joining)
         if len(rows) > LARGEST_PART * len(alpha):
             return None
@@ -226,8 +233,9 @@ def band_around(problem: LinearProblem, start: Start) -> Band | None:
     if start.alpha is not None:
         inside |= start.alpha != alpha
         alpha = start.alpha.copy()
-    least = min(LEAST_PER_FEATURE * (problem.X.shape[1] + 1), len(slack)) - 1
-    width = max(start.width, float(np.partition(distance, least)[least]))
+    least, width = min(LEAST_PER_FEATURE * (problem.X.shape[1] + 1), len(slack)), start.width
+    if np.count_nonzero(distance <= width) < least:
+        width = float(np.partition(distance, least - 1)[least - 1])
     for _ in range(WIDENINGS):
         rows = np.flatnonzero(inside | (distance <= width))
         if len(rows) > LARGEST_PART * len(slack):

@@ -129,7 +129,7 @@ class _Barrier:
         return np.clip(moved, NEARER * alpha, reach - NEARER * (reach - alpha))
 
     def around_the_origin(self) -> _Iterate:
-        typical = 1.0 / max(float(self.problem.squared_norms.mean()), 1e-300)
+        typical = 1.0 / max(float(self.problem.squared_lengths.mean()), 1e-300)
         alpha = np.minimum(0.5 * self.C, typical)
         margin = self.ridge * alpha - 1.0
         z = np.maximum(margin, 1.0)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from fsvm_cli.svm.linear.problem import ROWS, blocks_of, weighted_sum
+from fsvm_cli.svm.linear.looks import ROWS, blocks_of, weighted_sum
 
 if TYPE_CHECKING:
     from fsvm_cli.svm.vectors import Array

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fsvm_cli.svm.linear.looks import ROWS, blocks_of, outputs_and_sum, outputs_of, weighted_sum
+from fsvm_cli.svm.linear.looks import squared_lengths as lengths_of
 from fsvm_cli.svm.solvers.problem import ImplicitProblem, Residuals
 from fsvm_cli.svm.vectors import EPSILON
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     import numpy.typing as npt
 
     from fsvm_cli.svm.vectors import Array
-
-ROWS = 1024
-"""Of a block: of 100 features it fits into a processor's cache, and sums over it have few terms to round."""
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -33,6 +29,8 @@ class LinearProblem(ImplicitProblem):
         Samples. A weighted linear kernel multiplies each feature by the root of its weight first.
     y, C, equality, ridge
         As in `BinaryProblem`; C given as a number holds for every sample.
+    squared_lengths : (n,) array
+        x_i . x_i. Given where they are known.
     outside_w, outside_sum : (d,) array and float
         Sum of alpha_i y_i x_i, and of alpha_i y_i, over samples that are not among these and whose alpha is held: 0 but
         for a `part`.
@@ -44,21 +42,29 @@ class LinearProblem(ImplicitProblem):
     """
 
     X: Array
+    squared_lengths: Array
     outside_w: Array
     outside_sum: float
 
     def __init__(
-        self, X: npt.ArrayLike, y: npt.ArrayLike, C: npt.ArrayLike, equality: bool = True, ridge: float = 0.0
+        self,
+        X: npt.ArrayLike,
+        y: npt.ArrayLike,
+        C: npt.ArrayLike,
+        equality: bool = True,
+        ridge: float = 0.0,
+        *,
+        squared_lengths: Array | None = None,
     ) -> None:
         samples = np.asarray(X, dtype=np.float64)
         n = np.size(y)
         if samples.ndim != 2 or len(samples) != n or n == 0:
             raise ValueError(f"the samples have shape {samples.shape}; there are {n} labels")
         object.__setattr__(self, "X", samples)
+        lengths = lengths_of(samples) if squared_lengths is None else squared_lengths
+        object.__setattr__(self, "squared_lengths", lengths)
         # One look at the samples gives their lengths, too: only squares that are not finite ask for a second.
-        if not np.isfinite(self.squared_norms).all() and not all(
-            np.isfinite(samples[rows]).all() for rows in blocks_of(n)
-        ):
+        if not np.isfinite(lengths).all() and not all(np.isfinite(samples[rows]).all() for rows in blocks_of(n)):
             raise ValueError("the samples hold values that are not finite")
         self._set_constraints(n, y, C, equality, ridge)
         object.__setattr__(self, "outside_w", np.zeros(samples.shape[1]))
@@ -83,7 +89,7 @@ class LinearProblem(ImplicitProblem):
             "X": samples,
             "y": self.y[rows],
             "C": self.C[rows],
-            "squared_norms": self.squared_norms[rows],
+            "squared_lengths": self.squared_lengths[rows],
             "outside_w": self.outside_w + w - own @ samples,
             "outside_sum": self.outside_sum + float(coefficients.sum()),
         }
@@ -91,16 +97,11 @@ class LinearProblem(ImplicitProblem):
             object.__setattr__(part, name, value)
         return part
 
-    @cached_property
-    def squared_norms(self) -> Array:
-        """x_i . x_i, shape (n,)."""
-        return np.concatenate([np.einsum("ij,ij->i", self.X[rows], self.X[rows]) for rows in blocks_of(len(self.X))])
-
     def diagonal(self) -> Array:  # noqa: D102 - as in BinaryProblem
-        return self.squared_norms
+        return self.squared_lengths
 
     def largest_kernel_value(self) -> float:  # noqa: D102
-        return float(self.squared_norms.max())
+        return float(self.squared_lengths.max())
 
     def objective(self, alpha: Array) -> float:  # noqa: D102
         w = self.normal_vector(alpha * self.y)
@@ -112,7 +113,11 @@ class LinearProblem(ImplicitProblem):
 
     def outputs(self, w: Array) -> Array:
         """Return w . x_i, shape (n,)."""
-        return np.concatenate([self.X[rows] @ w for rows in blocks_of(len(self.y))])
+        return outputs_of(self.X, w)
+
+    def outputs_and_normal_vector(self, w: Array, coefficients: Array) -> tuple[Array, Array]:
+        """Return `outputs` and `normal_vector` by one look at the samples."""
+        return outputs_and_sum(self.X, w, coefficients)
 
     def block(self, rows: npt.NDArray[np.intp]) -> Array:  # noqa: D102 - as in ImplicitProblem
         own = self.X[rows]
@@ -150,21 +155,9 @@ class LinearProblem(ImplicitProblem):
         if sharp:
             sizes = np.concatenate([np.abs(self.X[rows]) @ np.abs(w) for rows in blocks_of(n)])
         else:
-            sizes = np.sqrt(self.squared_norms * (w @ w))
+            sizes = np.sqrt(self.squared_lengths * (w @ w))
         shrinkage = self.ridge * alpha * self.y
         values = self.y - outputs - shrinkage
         error = EPSILON * ((d + 2) * sizes + 2.0 * (1.0 + np.abs(outputs) + 2.0 * np.abs(shrinkage)))
-        lengths = float(alpha @ np.sqrt(self.squared_norms))
+        lengths = float(alpha @ np.sqrt(self.squared_lengths))
         return Residuals(values, error, apart + EPSILON * (ROWS + n // ROWS + 2) * lengths)
-
-
-def weighted_sum(coefficients: Array, X: Array) -> Array:
-    """Return sum_i c_i x_i, shape (d,), summed in two stages, which rounds less than one long sum."""
-    parts = [coefficients[rows] @ X[rows] for rows in blocks_of(len(coefficients))]
-    return np.asarray(np.sum(parts, axis=0), dtype=np.float64)
-
-
-def blocks_of(n: int) -> Iterator[slice]:
-    """Yield the blocks of rows, in their order."""
-    for start in range(0, n, ROWS):
-        yield slice(start, start + ROWS)

@@ -18,7 +18,7 @@ from fsvm_cli.svm.solvers.solve import balanced, check_options, failed
 from fsvm_cli.svm.solvers.working_set import optimise_by_working_sets
 
 if TYPE_CHECKING:
-    from fsvm_cli.svm.linear.band import Optimum
+    from fsvm_cli.svm.linear.band import Optimum, Start
     from fsvm_cli.svm.linear.interior_point import InteriorPoint
     from fsvm_cli.svm.linear.problem import LinearProblem
     from fsvm_cli.svm.vectors import Array
@@ -37,9 +37,12 @@ class LinearSolution(DualSolution):
     ----------
     w : (d,) array
         Sum of alpha_i y_i x_i.
+    outputs : (n,) array
+        w . x_i.
     """
 
     w: Array
+    outputs: Array
 
 
 def solve_linear(
@@ -48,6 +51,7 @@ def solve_linear(
     tolerance: float = 1e-6,
     alpha0: Array | None = None,
     w0: Array | None = None,
+    outputs0: Array | None = None,
     on_failure: Literal["raise", "flag"] = "raise",
 ) -> LinearSolution:
     """Solve the dual problem of a linear machine to a relative duality gap, in O(n d^2) a step and O(n d) memory.
@@ -65,6 +69,8 @@ def solve_linear(
         A feasible point near the optimum: first, only the samples near its margin are optimised.
     w0 : (d,) array, optional
         Sum of alpha_i y_i x_i of `alpha0`, where it is known.
+    outputs0 : (n,) array, optional
+        w0 . x_i, where they are known, too.
     on_failure : {"raise", "flag"}
         What to do when the gap is not reached: raise, or return the best point with `converged` False.
 
@@ -79,7 +85,7 @@ def solve_linear(
     """
     check_options(tolerance, "feature-space")
     if alpha0 is not None:
-        found = _from_a_start(problem, alpha0, w0, tolerance)
+        found = _from_a_start(problem, alpha0, start_at(problem, alpha0, w0, outputs0), tolerance)
         if found is not None and found.converged:
             return found
     if problem.ridge == 0.0 and (start := approach(problem)) is not None:
@@ -104,9 +110,9 @@ def solve_linear(
     return best if best.converged else _told(problem, best, tolerance, on_failure, infeasible=False)
 
 
-def _from_a_start(problem: LinearProblem, alpha: Array, w: Array | None, tolerance: float) -> LinearSolution | None:
+def _from_a_start(problem: LinearProblem, alpha: Array, start: Start | None, tolerance: float) -> LinearSolution | None:
     """Return the optimum from a point that is near it; None where it turns out not to be."""
-    if (start := start_at(problem, alpha, w)) is not None:
+    if start is not None:
         optimum = optimise_near(problem, start, tolerance)
         if optimum is not None and (found := _concluded(problem, optimum, tolerance)).converged:
             return found
@@ -127,12 +133,12 @@ def _concluded(problem: LinearProblem, optimum: Optimum, tolerance: float) -> Li
     """Certify an optimum by its own outputs, or, where rounding in them is too much, by new ones."""
     alpha = on_bounds(problem, optimum.alpha)
     if np.array_equal(alpha, optimum.alpha):
-        w = problem.normal_vector(alpha * problem.y)
+        w = optimum.normal_vector
         apart = float(np.linalg.norm(w - optimum.w))
         known = problem.residuals_of(alpha, optimum.w, optimum.outputs, apart=apart)
         bias, gap, objective = certificate(problem, alpha, tolerance, known)
         if gap <= tolerance:
-            return LinearSolution(alpha, bias, objective, gap, optimum.steps, "feature-space", True, w)
+            return LinearSolution(alpha, bias, objective, gap, optimum.steps, "feature-space", True, w, optimum.outputs)
     return _certified(problem, alpha, optimum.steps, tolerance)
 
 
@@ -140,7 +146,8 @@ def _certified(problem: LinearProblem, alpha: Array, steps: int, tolerance: floa
     alpha = on_bounds(problem, alpha)
     bias, gap, objective = certificate(problem, alpha, tolerance)
     w = problem.normal_vector(alpha * problem.y)
-    return LinearSolution(alpha, bias, objective, gap, steps, "feature-space", gap <= tolerance, w)
+    outputs = problem.outputs(w)
+    return LinearSolution(alpha, bias, objective, gap, steps, "feature-space", gap <= tolerance, w, outputs)
 
 
 def _told(
