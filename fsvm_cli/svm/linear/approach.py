@@ -15,7 +15,7 @@ from scipy.linalg import LinAlgError
 from fsvm_cli.svm.linear.band import Start
 from fsvm_cli.svm.linear.interior_point import Near, solve_interior_point
 from fsvm_cli.svm.linear.problem import LinearProblem
-from fsvm_cli.svm.linear.smooth import WIDEST, WIDTH, Guess, Loss, Machine, newton_step, sharpened
+from fsvm_cli.svm.linear.smooth import WIDEST, WIDTH, Guess, Loss, Machine, newton_step, seen, sharpened
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -52,7 +52,7 @@ def approach(problem: LinearProblem) -> Start | None:
         at, error = sharpened(problem, guess)
     except LinAlgError:
         return None
-    return Start(Near(at.w, at.b, float(problem.C.max())), at.outputs, WIDTH * error)
+    return Start(Near(at.w, at.b, float(problem.C.max())), at.outputs, WIDTH * error, w=at.losers)
 
 
 def _from_parts(problem: LinearProblem, size: int) -> Guess:
@@ -64,14 +64,14 @@ def _from_parts(problem: LinearProblem, size: int) -> Guess:
         at = Machine(w, b, part.outputs(w))
         if not w.any():  # all slacks are 1: from there a wide loss leads to where a narrow one sees enough samples
             at = _descend(part, at, 2.0 * WIDEST)
-        w, b, outputs = _descend(part, at, WIDEST)
+        w, b, outputs, _ = _descend(part, at, WIDEST)
         slack = 1.0 - part.y * (outputs + b)
         # Of the gradient's variance and the curvature: each sample that loses pulls, those near the corner hold.
         pull, hold = (part.C[slack > 0.0] ** 2).sum(), part.C[np.abs(slack) < WIDEST].sum() / (2.0 * WIDEST)
         error = float(OF_PART * np.sqrt(d * pull) / hold) if hold > 0.0 else np.inf
         share = np.mean(np.abs(slack) < WIDTH * error)
         if error <= WIDEST or share < SMALL or 2 * GROWTH * size > n:
-            return Guess(Machine(w, b, problem.outputs(w)), error)
+            return Guess(seen(problem, w, b), error)
         size *= GROWTH
 
 

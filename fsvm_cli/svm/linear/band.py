@@ -57,8 +57,10 @@ class Start(NamedTuple):
         Of the machine, without its bias.
     width : float
         By how much outputs may still change, to either side, in units of the decision value.
-    alpha, w : (n,) and (d,) arrays, optional
-        Feasible coefficients, and their sum of alpha_i y_i x_i. By default all samples are where the margin says.
+    alpha : (n,) array, optional
+        Feasible coefficients. By default all samples are where the margin says.
+    w : (d,) array, optional
+        Their sum of alpha_i y_i x_i, where it is known.
     """
 
     near: Near
@@ -240,9 +242,9 @@ def band_around(problem: LinearProblem, start: Start) -> Band | None:
         rows = np.flatnonzero(inside | (distance <= width))
         if len(rows) > LARGEST_PART * len(slack):
             return None
-        alpha[rows] *= start.alpha is not None
         part = problem.part(rows, alpha, start.w)
         if _balances(part):
+            alpha[rows] *= start.alpha is not None
             return Band(rows, part, alpha, loses)
         width *= 2.0
     return None

@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 from numpy.lib.stride_tricks import as_strided
 
-from fsvm_cli.svm.vectors import COMPILED, REASSOCIATE
+from fsvm_cli.svm.vectors import COMPILED, add_scaled, inner_product
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,41 +56,57 @@ def outputs_and_sum(X: Array, w: Array, coefficients: Array) -> tuple[Array, Arr
     return outputs, np.asarray(parts.sum(axis=0))
 
 
+def outputs_and_losers(X: Array, w: Array, b: float, coefficients: Array) -> tuple[Array, Array]:
+    """Return `outputs_of`, and `weighted_sum` over the samples within their margin, by one look.
+
+    Those have s_i (w . x_i + b) < 1, where s_i is the sign of their coefficient.
+    """
+    if (samples := _by_rows(X)) is None:
+        outputs = outputs_of(X, w)
+        return outputs, weighted_sum(np.where(np.sign(coefficients) * (outputs + b) < 1.0, coefficients, 0.0), X)
+    outputs, parts = np.empty(len(X)), np.zeros((-(-len(X) // ROWS), X.shape[1]))
+    multiply_and_add_losers(samples, w, b, outputs, coefficients, parts)
+    return outputs, np.asarray(parts.sum(axis=0))
+
+
 def squared_lengths(X: Array) -> Array:
     """Return x_i . x_i, shape (n,)."""
     return np.concatenate([np.einsum("ij,ij->i", X[rows], X[rows]) for rows in blocks_of(len(X))])
 
 
-@njit(**COMPILED, fastmath=REASSOCIATE)
+@njit(**COMPILED)
 def multiply(X: Array, w: Array, outputs: Array) -> None:
     """Write the products of rows with w; columns beyond those of w are left out."""
     for i in range(outputs.size):
-        output = 0.0
-        for j in range(w.size):
-            output += w[j] * X[i, j]
-        outputs[i] = output
+        outputs[i] = inner_product(w, X[i])
 
 
-@njit(**COMPILED, fastmath=REASSOCIATE)
+@njit(**COMPILED)
 def add_up(coefficients: Array, X: Array, parts: Array) -> None:
     """Add the weighted rows of each block to its part; columns beyond those of the parts are left out."""
     for i in range(coefficients.size):
         if coefficients[i] != 0.0:
-            for j in range(parts.shape[1]):
-                parts[i // ROWS, j] += coefficients[i] * X[i, j]
+            add_scaled(parts[i // ROWS], X[i], coefficients[i])
 
 
-@njit(**COMPILED, fastmath=REASSOCIATE)
+@njit(**COMPILED)
 def multiply_and_add_up(X: Array, w: Array, outputs: Array, coefficients: Array, parts: Array) -> None:
     """Do both, a row after the other, so that it is fetched from memory once."""
     for i in range(outputs.size):
-        output = 0.0
-        for j in range(w.size):
-            output += w[j] * X[i, j]
-        outputs[i] = output
+        outputs[i] = inner_product(w, X[i])
         if coefficients[i] != 0.0:
-            for j in range(w.size):
-                parts[i // ROWS, j] += coefficients[i] * X[i, j]
+            add_scaled(parts[i // ROWS], X[i], coefficients[i])
+
+
+@njit(**COMPILED)
+def multiply_and_add_losers(  # noqa: PLR0917
+    X: Array, w: Array, b: float, outputs: Array, coefficients: Array, parts: Array
+) -> None:
+    """Do the same with the rows within their margin alone, on whose side the sign of their coefficient puts them."""
+    for i in range(outputs.size):
+        outputs[i] = inner_product(w, X[i])
+        if np.sign(coefficients[i]) * (outputs[i] + b) < 1.0:
+            add_scaled(parts[i // ROWS], X[i], coefficients[i])
 
 
 def _by_rows(X: Array) -> Array | None:

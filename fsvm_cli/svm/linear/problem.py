@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fsvm_cli.svm.linear.looks import ROWS, blocks_of, outputs_and_sum, outputs_of, weighted_sum
+from fsvm_cli.svm.linear.looks import ROWS, blocks_of, outputs_and_losers, outputs_and_sum, outputs_of, weighted_sum
 from fsvm_cli.svm.linear.looks import squared_lengths as lengths_of
 from fsvm_cli.svm.solvers.problem import ImplicitProblem, Residuals
 from fsvm_cli.svm.vectors import EPSILON
@@ -118,6 +118,10 @@ class LinearProblem(ImplicitProblem):
     def outputs_and_normal_vector(self, w: Array, coefficients: Array) -> tuple[Array, Array]:
         """Return `outputs` and `normal_vector` by one look at the samples."""
         return outputs_and_sum(self.X, w, coefficients)
+
+    def outputs_and_losers(self, w: Array, b: float) -> tuple[Array, Array]:
+        """Return `outputs`, and the sum of C_i y_i x_i over samples within their margin, by one look at the samples."""
+        return outputs_and_losers(self.X, w, b, self.C * self.y)
 
     def block(self, rows: npt.NDArray[np.intp]) -> Array:  # noqa: D102 - as in ImplicitProblem
         own = self.X[rows]

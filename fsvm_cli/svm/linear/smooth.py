@@ -32,6 +32,8 @@ STEPS = 6
 OF_STEP, OF_CORNER = 0.15, 0.1
 """What errors turned out to be on samples of many kinds: after a Newton step, in its change squared over the distance
 in which the corner is rounded off; by the corner, in that distance."""
+ENOUGH_PER_FEATURE = 100
+"""Samples near the corner, for each feature, that tell its curvature well enough for a step to a sharper one."""
 STEPS_WITH_RIDGE, ROUNDING = 50, 1e-14
 """At most, and a change of outputs, as a part of the largest one, that is rounding."""
 FLAT = 0.1
@@ -47,11 +49,19 @@ class Machine(NamedTuple):
     ----------
     w, b : (d,) array and float
     outputs : (n,) array
+    losers : (d,) array, optional
+        Sum of C_i y_i x_i over the samples within their margin, where it is known; it saves looks at all of them.
     """
 
     w: Array
     b: float
     outputs: Array
+    losers: Array | None = None
+
+
+def seen(problem: LinearProblem, w: Array, b: float) -> Machine:
+    """Look at the samples with a machine; all C finite."""
+    return Machine(w, b, *problem.outputs_and_losers(w, b))
 
 
 class Guess(NamedTuple):
@@ -72,8 +82,16 @@ class Loss(NamedTuple):
         return np.asarray(np.clip((slack - self.low) / self.scale, 0.0, problem.C), dtype=np.float64)
 
 
-def newton_step(problem: LinearProblem, loss: Loss, at: Machine) -> tuple[Machine, float]:
+def newton_step(problem: LinearProblem, loss: Loss, at: Machine, most_rows: float = np.inf) -> tuple[Machine, float]:
     """Take a step towards the optimum of |w|^2 / 2 + sum_i loss(1 - y_i f_i), as long as the objective asks for.
+
+    Parameters
+    ----------
+    problem : LinearProblem
+    loss : Loss
+    at : Machine
+    most_rows : float
+        Samples near the corner that make the normal equations. Of more, one in some stands for these.
 
     Returns
     -------
@@ -90,11 +108,14 @@ def newton_step(problem: LinearProblem, loss: Loss, at: Machine) -> tuple[Machin
     slack = 1.0 - y * (at.outputs + at.b)
     alpha = loss.slope(problem, slack)
     rows = np.flatnonzero((alpha > 0.0) & (alpha < problem.C))
-    scales = np.broadcast_to(loss.scale, slack.shape)[rows]
-    missing = problem.outside_w + problem.normal_vector(y * alpha) - at.w
+    one_in = int(max(1, -(-len(rows) // most_rows)))
+    rows = rows[::one_in]
+    scales = np.broadcast_to(loss.scale, slack.shape)[rows] / one_in
+    missing = problem.outside_w + _sum_at(problem, slack, alpha, at.losers) - at.w
     balance = problem.outside_sum + float(y @ alpha) if problem.equality else 0.0
     w, b = NormalMatrix(problem.X[rows], 1.0 / scales, problem.equality).solve(missing, balance)
-    outputs = problem.outputs(w)
+    ahead = None if at.losers is None else seen(problem, at.w + w, at.b + b)
+    outputs = problem.outputs(w) if ahead is None else ahead.outputs - at.outputs
     toward = y * (outputs + b)
     falls = float(missing @ w) + balance * b
 
@@ -103,8 +124,24 @@ def newton_step(problem: LinearProblem, loss: Loss, at: Machine) -> tuple[Machin
         return length * float(w @ w) - falls - float(changed @ toward)
 
     length = _root(slope, falls)
+    change = length * float(np.sqrt(np.mean((outputs + b) ** 2)))
     moved = Machine(at.w + length * w, at.b + length * b, at.outputs + length * outputs)
-    return moved, length * float(np.sqrt(np.mean((outputs + b) ** 2)))
+    if ahead is None or ahead.losers is None:
+        return moved, change
+    return ahead if length == 1.0 else moved._replace(losers=_losers_at(problem, moved, ahead, ahead.losers)), change
+
+
+def _losers_at(problem: LinearProblem, at: Machine, other: Machine, losers: Array) -> Array:
+    """Return the sum over the losers, by that of another machine and the samples that lose at only one of the two."""
+    now, then = (1.0 - problem.y * (each.outputs + each.b) > 0.0 for each in (at, other))
+    return losers + problem.normal_vector(problem.C * problem.y * (now.astype(np.float64) - then))
+
+
+def _sum_at(problem: LinearProblem, slack: Array, alpha: Array, losers: Array | None) -> Array:
+    """Return sum_i alpha_i y_i x_i; where that over the losers is known, by the samples near the corner alone."""
+    if losers is None:
+        return problem.normal_vector(problem.y * alpha)
+    return losers + problem.normal_vector(problem.y * (alpha - np.where(slack > 0.0, problem.C, 0.0)))
 
 
 def sharpened(problem: LinearProblem, guess: Guess) -> Guess:
@@ -130,10 +167,13 @@ def sharpened(problem: LinearProblem, guess: Guess) -> Guess:
         n_near = np.count_nonzero(distance < h)
         if error > WIDEST or n_near <= d + 1 or in_band <= max(FEW_PER_FEATURE * d, n // FEW):
             break
-        at, change = newton_step(problem, Loss(-h, 2.0 * h / problem.C), at)
+        most_rows = ENOUGH_PER_FEATURE * d
+        at, change = newton_step(problem, Loss(-h, 2.0 * h / problem.C), at, most_rows)
         # A rounded corner gives each of the near samples a coefficient that is off by up to C / 2, by C^2 / 12 in the
-        # mean of squares.
-        error = float(h * np.linalg.norm([np.sqrt(d / (3.0 * n_near)), OF_STEP * (change / h) ** 2, OF_CORNER]))
+        # mean of squares. Of some of the samples, the normal equations are off by a part like that of their machine.
+        by_corner = np.linalg.norm([np.sqrt(d / (3.0 * n_near)), OF_STEP * (change / h) ** 2, OF_CORNER])
+        by_few = change * np.sqrt(d / most_rows) if n_near > most_rows else 0.0
+        error = float(np.hypot(h * by_corner, by_few))
     return Guess(at, error)
 
 

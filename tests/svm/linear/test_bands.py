@@ -15,7 +15,7 @@ from fsvm_cli.svm.linear.approach import approach
 from fsvm_cli.svm.linear.band import Start, band_around, optimise_near
 from fsvm_cli.svm.linear.interior_point import Near, solve_interior_point
 from fsvm_cli.svm.linear.problem import LinearProblem
-from fsvm_cli.svm.linear.smooth import Guess, Loss, Machine, newton_step, sharpened
+from fsvm_cli.svm.linear.smooth import Guess, Loss, Machine, newton_step, seen, sharpened
 from fsvm_cli.svm.linear.solve import solve_linear
 
 EXAMPLES = int(os.environ.get("FSVM_AGREEMENT_EXAMPLES", "100"))
@@ -123,6 +123,32 @@ def test_newton_steps_end_at_the_optimum_that_scipy_finds(loss: Loss, equality: 
     np.testing.assert_allclose(at.w, expected[:3], atol=1e-6)
     assert at.b == pytest.approx(expected[3] if equality else 0.0, abs=1e-6)
     np.testing.assert_allclose(at.outputs, X @ at.w, atol=1e-9)
+
+
+@pytest.mark.parametrize("equality", [True, False])
+@pytest.mark.parametrize(("start", "whole_step"), [(0.95, True), (0.1, False)])
+def test_a_step_by_the_samples_near_the_corner_is_that_by_all(start: float, whole_step: bool, equality: bool) -> None:
+    X, y = classes("plain", 3000, 4)
+    C = np.random.default_rng(0).uniform(0.5, 2.0, len(y))
+    problem = LinearProblem(X, y, C, equality)
+    w, loss = start * solve_linear(problem).w, Loss(-0.2, 0.4 / C)
+    known, by_losers = newton_step(problem, loss, seen(problem, w, 0.0))
+    expected, by_all = newton_step(problem, loss, Machine(w, 0.0, X @ w))
+    np.testing.assert_allclose(known.w, expected.w, rtol=1e-9)
+    np.testing.assert_allclose(known.outputs + known.b, expected.outputs + expected.b, atol=1e-9)
+    assert by_losers == pytest.approx(by_all)
+    loses = y * (known.outputs + known.b) < 1.0
+    np.testing.assert_allclose(known.losers, X.T @ (C * y * loses), atol=1e-9)
+    assert whole_step == np.array_equal(known.outputs, seen(problem, known.w, known.b).outputs)
+
+
+def test_some_of_the_samples_near_the_corner_tell_about_the_same_step() -> None:
+    X, y = classes("plain", 9000, 3)
+    problem = LinearProblem(X, y, 1.0)
+    start = Machine(0.9 * solve_linear(problem).w, 0.0, 0.9 * X @ solve_linear(problem).w)
+    (whole, change), (some, _) = (newton_step(problem, Loss(-0.2, 0.4), start, most) for most in (np.inf, 300))
+    off = np.sqrt(np.mean((whole.outputs + whole.b - some.outputs - some.b) ** 2))
+    assert 0.0 < off < 3.0 * change * np.sqrt(3 / 300)
 
 
 def test_the_error_that_is_expected_is_about_the_error() -> None:
