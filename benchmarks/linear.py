@@ -8,14 +8,14 @@ import time
 import warnings
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import RFE
 from sklearn.svm import LinearSVC
 
-from benchmarks.harness import Comparison, timed
+from benchmarks.harness import Comparison, median_seconds, timed
 from fsvm_cli.figures import COLUMN_WIDTH, figure, save, series_style, use_logarithms
 from fsvm_cli.ranking.rfe import RecursiveFeatureElimination
 from fsvm_cli.svm.linear.problem import LinearProblem
@@ -23,6 +23,8 @@ from fsvm_cli.svm.linear.solve import solve_linear
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from fsvm_cli.svm.linear.solve import LinearSolution
 
 N_SAMPLES, N_FEATURES = 100_000, 100
 FEW = 10_000
@@ -32,8 +34,13 @@ SAME, NEAR = 1e-6, 1e-3
 SIZES = (10_000, 30_000, 100_000, 300_000, 1_000_000)
 FIGURE = Path("docs/images/linear-growth.svg")
 """Shown in docs/solver.md."""
-PASSES = (10, 100, 1000)
+PASSES = (10, 30, 100, 300, 1000, 3000)
 """Of the peer over the samples, at most: the first after which it is at the same objective, else near it."""
+SCALINGS = (1.0, 10.0)
+"""Values of the constant feature of which the peer's bias is a weight: the larger, the less does the penalty on it
+matter, and the longer it takes."""
+LONGEST = 30.0
+"""Seconds of the peer after which no more passes are tried."""
 
 
 def samples(n: int, d: int) -> tuple[np.ndarray, np.ndarray]:
@@ -49,40 +56,63 @@ def primal(X: np.ndarray, y: np.ndarray, C: float, w: np.ndarray, b: float) -> f
     return float(0.5 * (w @ w) + C * np.maximum(0.0, 1.0 - y * (X @ w + b)).sum())
 
 
-def peer_machine(X: np.ndarray, y: np.ndarray, C: float, passes: int) -> LinearSVC:
-    """Fit the peer; its bias is a weight of a constant feature, large enough for the penalty on it not to matter."""
+def machine(X: np.ndarray, y: np.ndarray, C: float) -> LinearSolution:
+    """Fit ours to a gap of 1e-6."""
+    return solve_linear(LinearProblem(X, y, C))
+
+
+def peer_machine(X: np.ndarray, y: np.ndarray, C: float, passes: int, scaling: float) -> LinearSVC:
+    """Fit the peer. Its own tolerance ends it at no objective to be compared with, so that passes do."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return LinearSVC(loss="hinge", C=C, max_iter=passes, intercept_scaling=10.0, random_state=0).fit(X, y)
+        peer = LinearSVC(loss="hinge", C=C, tol=1e-12, max_iter=passes, intercept_scaling=scaling, random_state=0)
+        return peer.fit(X, y)
+
+
+class PeerRun(NamedTuple):
+    """By what part its primal objective is above the least, and what it took."""
+
+    excess: float
+    seconds: float
+    passes: int
+    scaling: float
+
+
+def fastest_peer(X: np.ndarray, y: np.ndarray, C: float, least: float) -> PeerRun:
+    """Return the fastest fit that is at the same objective; where none gets there, the fastest near it."""
+    runs = []
+    for scaling in SCALINGS:
+        for passes in PASSES:
+            fitted, seconds = timed(partial(peer_machine, X, y, C, passes, scaling), time.process_time)
+            excess = primal(X, y, C, fitted.coef_[0], float(fitted.intercept_[0])) / least - 1.0
+            runs.append(PeerRun(excess, seconds, passes, scaling))
+            if excess <= SAME or seconds > LONGEST:
+                break
+    for enough in (SAME, NEAR, np.inf):
+        if there := [run for run in runs if run.excess <= enough]:
+            break
+    return min(there, key=lambda run: run.seconds)
 
 
 def machines() -> Iterator[Comparison]:
-    """Yield one machine at each C: ours to a gap of 1e-6, the peer's until its primal objective is near."""
+    """Yield one machine at each C: ours, and the peer's whose primal objective is the same or near."""
     X, y = samples(N_SAMPLES, N_FEATURES)
-    solve_linear(LinearProblem(X[:300], y[:300], 1.0))
+    machine(X[:300], y[:300], 1.0)
     for C in (1.0, 0.01):
-        ours, our_seconds = timed(partial(solve_linear, LinearProblem(X, y, C)), time.process_time)
-        problem = LinearProblem(X, y, C)
-        least = primal(X, y, C, problem.normal_vector(ours.alpha * y), ours.bias)
-        tried = []
-        for passes in PASSES:
-            theirs, seconds = timed(partial(peer_machine, X, y, C, passes), time.process_time)
-            excess = primal(X, y, C, theirs.coef_[0], float(theirs.intercept_[0])) / least - 1.0
-            tried.append((excess, passes, seconds))
-            if excess <= SAME:
-                break
-        near = [each for each in tried if each[0] <= NEAR]
-        excess, passes, peer_seconds = tried[-1] if excess <= SAME or not near else near[0]
+        ours = machine(X, y, C)
+        our_seconds = median_seconds(partial(machine, X, y, C), clock=time.process_time)
+        peer = fastest_peer(X, y, C, primal(X, y, C, ours.w, ours.bias))
         yield Comparison(
             f"linear machine, {N_SAMPLES:,} x {N_FEATURES}, C={C:g}, tolerance 1e-06",
-            f"LinearSVC(hinge), {passes} passes",
-            peer_seconds,
+            "LinearSVC(hinge)",
+            peer.seconds,
             our_seconds,
-            peer_seconds / our_seconds,
+            peer.seconds / our_seconds,
             20.0,
-            excess,
+            peer.excess,
             ours.duality_gap,
-            "processor seconds, once; the peer's gap is that of its primal objective from ours",
+            f"processor seconds, the peer once: {peer.passes} passes, intercept_scaling={peer.scaling:g}, the fastest "
+            f"that was tried; its gap is that of its primal objective from ours",
         )
 
 
@@ -135,7 +165,7 @@ def machine_of(n: int) -> tuple[float, float, int]:
     """Return the seconds of a machine on so many samples, its gap, and how much the most memory so far has grown."""
     X, y = samples(n, N_FEATURES)
     before = peak_bytes()
-    found, taken = timed(partial(solve_linear, LinearProblem(X, y, 1.0)), time.process_time)
+    found, taken = timed(partial(machine, X, y, 1.0), time.process_time)
     return taken, found.duality_gap, peak_bytes() - before
 
 

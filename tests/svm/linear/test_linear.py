@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from fsvm_cli.svm import SVM, ConvergenceError, DualProblem, Gaussian, InfeasibleError, Linear, duality_gap, solve
@@ -84,12 +84,16 @@ def test_optimum_is_that_of_an_independent_solver(drawn, C, equality):
 
 @given(st.integers(0, 10_000), st.floats(-2, 3))
 @AGREEMENT
+@example(7606, 0.0)  # a constant machine: 9 samples are margin vectors at one optimum, 24 at another
 def test_alpha_bias_and_margin_vectors_are_those_of_the_dense_engine(seed, log_C):
     X, y = two_classes(60, 4, seed)
     C = 10.0**log_C
     expected, found = solve(DualProblem(X @ X.T, y, C)), solve_linear(LinearProblem(X, y, C))
-    np.testing.assert_allclose(found.alpha, expected.alpha, atol=1e-6 * C)
+    np.testing.assert_allclose(found.w, X.T @ (expected.alpha * y), atol=1e-6)
     assert found.bias == pytest.approx(expected.bias, abs=1e-6)
+    if np.count_nonzero((expected.alpha > 0) & (expected.alpha < C)) > 5:
+        return  # more than w and the bias need: alpha may move without them
+    np.testing.assert_allclose(found.alpha, expected.alpha, atol=1e-6 * C)
     assert np.array_equal((found.alpha > 0) & (found.alpha < C), (expected.alpha > 0) & (expected.alpha < C))
 
 
