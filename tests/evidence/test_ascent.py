@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -26,6 +26,7 @@ from fsvm_cli.evidence.importance import ImportanceSettings
 from fsvm_cli.evidence.sampled_evidence import Hyperparameters, SampledEvidence, SamplerReport
 from fsvm_cli.evidence.trigonometric import Trigonometric
 from fsvm_cli.evidence.tuning import OF_THE_BOUND, what_was_chosen
+from fsvm_cli.ranking.ard import AutomaticRelevance
 
 if TYPE_CHECKING:
     from fsvm_cli.evidence.parameters import Rule
@@ -195,6 +196,24 @@ def test_what_ran_away_is_told() -> None:
         path = ascend(evidence, START, settings, np.random.default_rng(0))
         np.testing.assert_array_equal(path.at_bound, [False, True, False, False, False, False, True])
         assert what_was_chosen([path])["hyperparameters at bounds"] == 2
+
+
+@pytest.mark.parametrize("way", [{}, {"approximation": "exact"}, {"approximation": "bound", "rule": "evidence"}])
+def test_features_off_the_scale_of_the_kernel_are_told(way: dict[str, Any]) -> None:
+    """All samples are in one place then, or each is far from all others, and the gradient by length scales is noise."""
+    ranker = AutomaticRelevance(random_state=0, **way)
+    for unit in (1e-70, 1e-6):
+        assert ranker.fit(unit * X, Y).chosen_["ascents without a length scale moved"] == 1
+    for unit in (1e3, 1e8, 1e20):
+        with pytest.raises(ValueError, match="each sample is so far from all others"):
+            ranker.fit(unit * X, Y)
+    assert "ascents without a length scale moved" not in ranker.fit(X, Y).chosen_
+
+
+def test_an_ascent_without_steps_has_moved_nothing_and_says_so_otherwise() -> None:
+    path = ascend(quadratic(), START, AscentSettings(max_steps=0), np.random.default_rng(0))
+    assert not path.stopped
+    assert what_was_chosen([path]) == {"steps": 0}
 
 
 def test_steps_whose_direction_is_noise_are_told() -> None:
