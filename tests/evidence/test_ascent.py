@@ -21,7 +21,7 @@ from fsvm_cli.evidence.ascent import (
 )
 from fsvm_cli.evidence.gradient import EvidenceGradient
 from fsvm_cli.evidence.hinge import Hinge
-from fsvm_cli.evidence.hybrid_monte_carlo import SamplerSettings, SamplingError
+from fsvm_cli.evidence.hybrid_monte_carlo import PAPER_SETTINGS, SamplerSettings, SamplingError
 from fsvm_cli.evidence.importance import ImportanceSettings
 from fsvm_cli.evidence.sampled_evidence import Hyperparameters, SampledEvidence, SamplerReport
 from fsvm_cli.evidence.trigonometric import Trigonometric
@@ -63,6 +63,21 @@ def test_where_one_sampler_fails_the_next_is_used_and_the_last_tells() -> None:
     assert np.isfinite(both.gradient_at(START, np.random.default_rng(0))[1].log_evidence)
     with pytest.raises(SamplingError, match="accepted none"):
         replace(EVIDENCE, samplers=(hopeless,)).gradient_at(START, np.random.default_rng(0))
+
+
+STEEP = Hyperparameters(3.0, ArdKernel(10.0, 1.0, (2.0, 2.0, 2.0, 2.0)))
+RARELY_ACCEPTED = replace(PAPER_SETTINGS, n_warm_up=50, n_draws=3200, step=0.1, time=1.0)
+"""One chain whose step is too long for a steep posterior: of a hundred trajectories it accepts a few."""
+SHORT_STEPS = SamplerSettings(n_chains=32, n_warm_up=10, n_draws=100, step=0.002, time=0.02, acceptance=None)
+"""Many chains that stay where they began, so that together they are worth some draws all the same."""
+
+
+@pytest.mark.parametrize(("settings", "where"), [(RARELY_ACCEPTED, STEEP), (SHORT_STEPS, START)])
+def test_chains_that_hardly_move_are_told(settings: SamplerSettings, where: Hyperparameters) -> None:
+    hardly = replace(EVIDENCE, samplers=(settings,))
+    with pytest.raises(SamplingError, match=r"chains hardly move: they accepted [01]\S* of their trajectories"):
+        hardly.gradient_at(where, np.random.default_rng(1))
+    assert EVIDENCE.gradient_at(where, np.random.default_rng(1))[1].effective_size > 100
 
 
 def test_hyperparameters_are_their_logarithms() -> None:
