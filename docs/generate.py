@@ -219,6 +219,7 @@ def _not_judged() -> list[str]:
 
 BEGIN, END = "<!-- scorecard -->", "<!-- /scorecard -->"
 TIMES_BEGIN, TIMES_END = "<!-- times -->", "<!-- /times -->"
+SAMPLERS_BEGIN, SAMPLERS_END = "<!-- samplers -->", "<!-- /samplers -->"
 INTRODUCTION = """\
 Each published claim is counted once, by the experiment that decides it; [how claims are judged](../verdicts.md). The
 same as a page with figures and all evidence: `fsvm report results`, which writes `results/index.html`.
@@ -260,6 +261,32 @@ def times(root: Path) -> list[tuple[str, ...]]:
     return [*rows, ("all", str(sum(map(len, taken.values()))), "", f"{total:.0f}", "100.0")] if rows else []
 
 
+def write_samplers() -> None:
+    """Put into the page of the evidence what samplers and gradients take, as `make bench` has measured it."""
+    page = ROOT / "docs" / "evidence.md"
+    _put_between(SAMPLERS_BEGIN, samplers(ROOT / "results" / "benchmarks.csv"), SAMPLERS_END, page)
+
+
+def samplers(measured: Path) -> str:
+    """List the seconds of each sampler for as many effective draws, the least first, and say those of gradients."""
+    rows = pd.read_csv(measured).set_index("work")
+    draws = rows[rows.index.str.contains("effective draws")]
+    seconds = dict(zip(draws.index.str.rpartition(", ").get_level_values(2), draws["our_seconds"], strict=True))
+    seconds |= dict(zip(draws["peer"], draws["peer_seconds"], strict=True))
+    in_order = sorted(seconds.items(), key=lambda each: each[1])
+    table = _table(("sampler", "seconds"), ((name, f"{taken:.2g}") for name, taken in in_order))
+    gradient, *growth = (
+        rows.filter(regex=work, axis="index").iloc[0]
+        for work in (
+            "^one gradient of the evidence, splice",
+            "^weighted draws, ",
+            "^one gradient of the evidence, [0-9]",
+        )
+    )
+    of_one = f"One gradient on splice takes {gradient['our_seconds']:.2g} s ({gradient['note']}). With more rows:"
+    return "\n".join(["", *table, "", of_one, "", *(f"- {row.name}: {row['note']}" for row in growth), ""])
+
+
 def _put_between(begin: str, text: str, end: str, path: Path) -> None:
     before, _, rest = path.read_text(encoding="utf-8").partition(begin)
     path.write_text(before + begin + text + end + rest.partition(end)[2], encoding="utf-8")
@@ -284,4 +311,5 @@ def _table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str
 
 if __name__ == "__main__":
     write_scorecard_of_readme()
+    write_samplers()
     write_times(ROOT / "results")

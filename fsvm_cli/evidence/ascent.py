@@ -28,6 +28,9 @@ largest slope at the start is the length of the first step. Processors differ by
 the most, and the Monte Carlo errors of slopes are larger than their spacing."""
 FIRST_LENGTH_SCALE = 3
 """Where length scales begin among the logarithms."""
+LEAST_CHANGE = 0.01
+"""An ascent that ends with all length scales nearer to their start has not told the features apart: in the unit of the
+length scales all samples are then in one place, or each is far from all others."""
 PATIENCE = 3
 """Steps that together have to raise the evidence: a single one may fall short by chance."""
 WORTH_A_MENTION = 1.0
@@ -101,6 +104,12 @@ class AscentPath:
         """Which hyperparameters were kept from running away, shape (3 + d,)."""
         kept: npt.NDArray[np.bool_] = np.abs(self.logarithms[-1] - self.logarithms[0]) >= LARGEST_CHANGE
         return kept
+
+    @property
+    def is_unmoved(self) -> bool:
+        """Whether the rule ended the ascent with all length scales where they began."""
+        changes = np.abs(self.logarithms[-1] - self.logarithms[0])[FIRST_LENGTH_SCALE:]
+        return self.stopped and bool((changes < LEAST_CHANGE).all())
 
     @property
     def within_error(self) -> npt.NDArray[np.bool_]:

@@ -57,7 +57,8 @@ class BayesianSVM(TunedByEvidence, TunedMachines):
         Table `ascent`: the same below each other, with what the sampler reports; see `AutomaticRelevance`.
     chosen_ : dict
         `steps` of all ascents together; `hyperparameters at bounds`, where any were kept from running away; `steps
-        within their error`, where any had a gradient smaller than its Monte Carlo error.
+        within their error`, where any had a gradient smaller than its Monte Carlo error; `ascents without a length
+        scale moved`, where features are off the scale of the kernel.
     duality_gap_ : (n_machines,) array
         Relative.
     converged_ : (n_machines,) array of bool

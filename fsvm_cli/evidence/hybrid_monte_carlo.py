@@ -145,9 +145,10 @@ def sample(posterior: Posterior, settings: SamplerSettings, rng: np.random.Gener
         draws = _draw(state, step, settings, rng)
     if not draws.acceptance.all():
         stuck = int(np.count_nonzero(draws.acceptance == 0))
+        remedy = "chains whose step is adapted" if settings.acceptance is None else "weighted draws"
         raise SamplingError(
             f"{stuck} of {settings.n_chains} chains accepted none of {settings.n_draws} trajectories of "
-            f"{settings.n_steps(step)} steps of {step:.2g}: choose a smaller step, or one that is adapted"
+            f"{settings.n_steps(step)} steps of {step:.2g}, which are too long here; choose {remedy}"
         )
     return draws
 

@@ -14,7 +14,7 @@ from fsvm_cli.evidence.blurred import BlurredLoss
 from fsvm_cli.evidence.convergence import effective_sample_size, split_r_hat
 from fsvm_cli.evidence.gradient import EvidenceGradient, evidence_gradient
 from fsvm_cli.evidence.hybrid_monte_carlo import SamplerSettings, SamplingError, sample
-from fsvm_cli.evidence.importance import ImportanceSettings, importance_averages
+from fsvm_cli.evidence.importance import FEWEST_EFFECTIVE, ImportanceSettings, importance_averages
 from fsvm_cli.evidence.nystroem import NystroemFactor, nystroem_factor
 from fsvm_cli.evidence.posterior import Posterior
 
@@ -25,6 +25,11 @@ if TYPE_CHECKING:
     from fsvm_cli.evidence.loss import Loss
     from fsvm_cli.evidence.parameters import Approximation
     from fsvm_cli.svm.vectors import Array
+
+LARGEST_R_HAT = 5.0
+"""Beyond which chains are each where they began, however many draws they are worth together. Those whose step is
+adapted are mostly below 1.2, and have been at 2 where the posterior is steep: that is for the gradient's error to tell.
+"""
 
 
 @dataclass(frozen=True)
@@ -125,7 +130,7 @@ class SampledEvidence:
         Raises
         ------
         SamplingError
-            If with the last of the samplers a chain never moved, or a few draws have all the weight.
+            If with the last of the samplers a chain never moved, or hardly, or a few draws have all the weight.
         """
         factor, posterior = self.posterior_at(hyperparameters)
         *others, last = self.samplers
@@ -147,12 +152,13 @@ def _averages(
         evidence = (weighted.log_evidence, weighted.log_evidence_error)
         return weighted.averages, SamplerReport(*of_chains, weighted.effective_size, *evidence)
     draws = sample(posterior, settings, rng)
-    report = SamplerReport(
-        float(draws.acceptance.mean()),
-        draws.step,
-        float(split_r_hat(draws.points).max()),
-        float(effective_sample_size(draws.points).min()),
-        np.nan,
-        np.nan,
-    )
+    r_hat, effective_size = float(split_r_hat(draws.points).max()), float(effective_sample_size(draws.points).min())
+    acceptance = float(draws.acceptance.mean())
+    if effective_size < FEWEST_EFFECTIVE or r_hat > LARGEST_R_HAT:
+        raise SamplingError(
+            f"chains hardly move: they accepted {acceptance:.2g} of their trajectories, in steps of {draws.step:.2g}, "
+            f"and their draws are worth {effective_size:.0f} independent ones (R-hat {r_hat:.3g}); choose weighted "
+            "draws, or chains whose step is adapted"
+        )
+    report = SamplerReport(acceptance, draws.step, r_hat, effective_size, np.nan, np.nan)
     return posterior_averages(posterior, draws.points), report

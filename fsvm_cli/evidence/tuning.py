@@ -9,7 +9,7 @@ from sklearn.utils import check_random_state
 
 from fsvm_cli.evidence.ard_kernel import ArdKernel
 from fsvm_cli.evidence.ascent import FIRST_LENGTH_SCALE, AscentPath, AscentSettings, ascend
-from fsvm_cli.evidence.caveats import AT_BOUNDS, WITHIN_ERROR
+from fsvm_cli.evidence.caveats import AT_BOUNDS, UNMOVED, WITHIN_ERROR
 from fsvm_cli.evidence.hinge import Hinge
 from fsvm_cli.evidence.hybrid_monte_carlo import PAPER_SETTINGS, SamplerSettings
 from fsvm_cli.evidence.importance import ImportanceSettings
@@ -33,6 +33,8 @@ CHAINS = SamplerSettings(n_warm_up=15, n_draws=30)
 OF_THE_BOUND = (ImportanceSettings(n_pairs=16), ImportanceSettings(n_pairs=256))
 """The blurred loss is smooth, so that most draws count, and few tell the log evidence to some hundredths; many are
 taken where they do not."""
+NOT_ALIKE = 1e-12
+"""Below this value of the kernel's exponential a pair of samples has no part in a gradient, but for rounding."""
 SAMPLERS: dict[str, tuple[SamplerSettings | ImportanceSettings, ...]] = {
     "weighted": (ImportanceSettings(), CHAINS),
     "chains": (CHAINS,),
@@ -64,6 +66,7 @@ class TunedByEvidence(TuningParameters):
         machines = self._evidences(X, labels, rng)
         d = X.shape[1]
         start = Hyperparameters(1.0, ArdKernel(1.0, 1.0, (float(np.sqrt(d)),) * d))
+        _refuse_lonely(start.kernel, X[machines[0].landmarks])
         settings = AscentSettings(self.rule, self.step, self.decay, self.stop, self.max_steps, common_length_scale)
         return tuple(ascend(each, start, settings, rng) for each in machines)
 
@@ -88,6 +91,16 @@ class TunedByEvidence(TuningParameters):
         return [
             SampledEvidence(X, y, loss, landmarks, self.n_eigenvectors, samplers, self.approximation) for y in labels
         ]
+
+
+def _refuse_lonely(kernel: ArdKernel, samples: NDArray[np.float64]) -> None:
+    """Refuse samples of which each is so far from all others that their Gram matrix says nothing of the features."""
+    likeness = kernel.shape.gram(samples, samples)
+    if len(samples) > 1 and (likeness[~np.eye(len(samples), dtype=bool)] < NOT_ALIKE).all():
+        raise ValueError(
+            "in units of the length scales that the ascent begins with, each sample is so far from all others that the "
+            "evidence has no slope: scale the features first, for example to unit variance"
+        )
 
 
 def relevance(length_scales: NDArray[np.float64], varies: NDArray[np.bool_]) -> NDArray[np.float64]:
@@ -124,6 +137,7 @@ def what_was_chosen(paths: Sequence[AscentPath]) -> dict[str, float | int | str]
     told = {
         AT_BOUNDS: sum(int(np.count_nonzero(path.at_bound)) for path in paths),
         WITHIN_ERROR: sum(int(np.count_nonzero(path.within_error)) for path in paths),
+        UNMOVED: sum(path.is_unmoved for path in paths),
     }
     return chosen | {name: count for name, count in told.items() if count}
 

@@ -13,7 +13,7 @@ from fsvm_cli.data.outline import outline_of
 from fsvm_cli.data.preparation import known_features
 from fsvm_cli.data.scaling import fit_scaling
 from fsvm_cli.data.suspects import constant_features
-from fsvm_cli.errors import UsageError
+from fsvm_cli.errors import DataError, FsvmError, UsageError
 from fsvm_cli.evaluation.seeds import random_stream
 from fsvm_cli.evidence.caveats import CAVEATS
 from fsvm_cli.experiment.ranking_request import SEED, ranking_request
@@ -191,7 +191,7 @@ def rank_features(source: DataSource, request: RankingRequest, *, overwrite: boo
     Raises
     ------
     UsageError
-        If the method is not defined for these data.
+        If the method is not defined for these data, or does not come to an end on them.
     """
     dataset, method = source.draw(random_stream(SEED, "data")), request.method.method
     if reason := reason_against_sparse(outline_of(source), request.method):
@@ -205,6 +205,10 @@ def rank_features(source: DataSource, request: RankingRequest, *, overwrite: boo
             ranker, chosen = request.estimator(dataset.class_names, scaled)
             ranker.fit(scaled, dataset.y, dataset.groups)
     except (ValueError, TypeError) as error:
+        raise UsageError(f"{dataset.name}: {error}") from error
+    except (UsageError, DataError):
+        raise
+    except FsvmError as error:  # a sampler that is stuck, or a solver that misses its gap
         raise UsageError(f"{dataset.name}: {error}") from error
     except MemoryError as error:
         raise UsageError(

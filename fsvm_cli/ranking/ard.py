@@ -77,7 +77,8 @@ class AutomaticRelevance(TunedByEvidence, Ranker):
         Table `ascent`: the same below each other, with what the sampler reports; see `ascent_table`.
     chosen_ : dict
         `steps` of all ascents together; `hyperparameters at bounds`, where any were kept from running away; `steps
-        within their error`, where any had a gradient smaller than its Monte Carlo error.
+        within their error`, where any had a gradient smaller than its Monte Carlo error; `ascents without a length
+        scale moved`, where features are off the scale of the kernel.
     converged_ : bool
         Whether the ascents of all machines reached the stopping rule.
 

@@ -44,8 +44,8 @@ def read_with_bases(path: Path, find: Callable[[str], Path]) -> Document:
         If a config cannot be read, is named in its own chain, or the chain is too long.
     """
     document = read_document(path)
-    chain = [path.resolve()]
     folder = path.parent
+    documents, folders, chain = [document], [folder], [path.resolve()]
     while EXTENDS in document.content:
         name = document.content[EXTENDS]
         if not isinstance(name, str) or not name:
@@ -58,11 +58,16 @@ def read_with_bases(path: Path, find: Callable[[str], Path]) -> Document:
             raise document.error(
                 (EXTENDS,), f"{name} is config number {len(chain)} of a chain; {MAX_CONFIGS} may extend one another"
             )
-        base = read_document(base_path)
-        _refuse_foreign_file(document, base, moved=base_path.parent.resolve() != folder.resolve())
-        document = _completed(document, base)
-        folder = base_path.parent
-    return document
+        document, folder = read_document(base_path), base_path.parent
+        documents.append(document)
+        folders.append(folder)
+    # From the last base on, so that what a config takes away is not found again in the base of its base.
+    completed = documents.pop()
+    base_folder = folders.pop().resolve()
+    for document, folder in zip(reversed(documents), reversed(folders), strict=True):
+        _refuse_foreign_file(document, completed, moved=base_folder != folder.resolve())
+        completed, base_folder = _completed(document, completed), folder.resolve()
+    return completed
 
 
 def _found(document: Document, folder: Path, name: str, find: Callable[[str], Path]) -> Path:
@@ -85,7 +90,7 @@ def _refuse_foreign_file(document: Document, base: Document, *, moved: bool) -> 
 
 
 def _completed(document: Document, base: Document) -> Document:
-    """Complete a document with what its base says; whether the base extends another is not lost."""
+    """Complete a document with what its base says, which is complete itself."""
     own = {key: value for key, value in document.content.items() if key != EXTENDS}
     replaced: set[Location] = set()
     content = _merged(own, base.content, (), replaced)

@@ -150,6 +150,18 @@ def test_times_are_listed_from_what_lies_beside_the_results(tmp_path: Path) -> N
     assert generate.times(tmp_path / "long") == []
 
 
+def test_what_samplers_take_is_that_of_the_benchmarks() -> None:
+    measured = CHECKOUT / "results" / "benchmarks.csv"
+    lines = generate.samplers(measured).splitlines()
+    rows = [line.strip("| ").split(" | ") for line in lines if line.startswith("| ")][2:]
+    peers = pd.read_csv(measured).query("work.str.contains('effective draws')")["peer"]
+    assert {name for name, _ in rows} == {"weighted draws", "64 chains", *peers}
+    assert len(peers.unique()) == 3
+    seconds = [float(taken) for _, taken in rows]
+    assert seconds == sorted(seconds)
+    assert sum("for 500 to 8000 rows" in line for line in lines) == 2
+
+
 def test_the_reference_names_every_key() -> None:
     schema = {
         "$defs": {

@@ -15,6 +15,8 @@ from sklearn.preprocessing import StandardScaler
 
 from fsvm_cli.cli import cli
 from fsvm_cli.errors import DataError, FsvmError, UsageError
+from fsvm_cli.evidence import tuning
+from fsvm_cli.evidence.hybrid_monte_carlo import SamplerSettings
 from fsvm_cli.ranking.gradient_angle import GradientAngle
 from fsvm_cli.ranking.registry import ranking_methods
 from fsvm_cli.report.ranking_table import MOST_ROWS
@@ -115,6 +117,17 @@ def test_mistakes_are_named_with_what_is_allowed(file: Path) -> None:
     assert "epsilon is -1; it should be 0 or more" in error_of(UsageError, *good, "--set", "epsilon=-1")
     assert "there is no column 'knd'" in error_of(UsageError, file, "--target", "knd", "--method", "fisher")
     assert "nothing.csv" in error_of(DataError, "nothing.csv", "--target", "kind", "--method", "fisher")
+
+
+def test_a_chain_that_is_stuck_is_told_with_the_name_of_the_data(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setitem(tuning.SAMPLERS, "paper", (SamplerSettings(2, 3, 5, step=90.0, acceptance=None),))
+    path = tmp_path / "odd.csv"
+    path.write_text("a,b,y\n" + "".join(f"{i % 3},{i % 5},{i % 2}\n" for i in range(12)))
+    message = error_of(UsageError, path, "--target", "y", "--method", "ard", "--set", "sampler=paper")
+    assert message.startswith("odd: 2 of 2 chains accepted none of 5 trajectories of 1 steps of 90")
+    assert message.endswith("which are too long here; choose chains whose step is adapted")
 
 
 def test_missing_values_are_refused_until_a_rule_is_named(frame: pd.DataFrame, tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -21,11 +21,12 @@ from fsvm_cli.evidence.ascent import (
 )
 from fsvm_cli.evidence.gradient import EvidenceGradient
 from fsvm_cli.evidence.hinge import Hinge
-from fsvm_cli.evidence.hybrid_monte_carlo import SamplerSettings, SamplingError
+from fsvm_cli.evidence.hybrid_monte_carlo import PAPER_SETTINGS, SamplerSettings, SamplingError
 from fsvm_cli.evidence.importance import ImportanceSettings
 from fsvm_cli.evidence.sampled_evidence import Hyperparameters, SampledEvidence, SamplerReport
 from fsvm_cli.evidence.trigonometric import Trigonometric
 from fsvm_cli.evidence.tuning import OF_THE_BOUND, what_was_chosen
+from fsvm_cli.ranking.ard import AutomaticRelevance
 
 if TYPE_CHECKING:
     from fsvm_cli.evidence.parameters import Rule
@@ -62,6 +63,21 @@ def test_where_one_sampler_fails_the_next_is_used_and_the_last_tells() -> None:
     assert np.isfinite(both.gradient_at(START, np.random.default_rng(0))[1].log_evidence)
     with pytest.raises(SamplingError, match="accepted none"):
         replace(EVIDENCE, samplers=(hopeless,)).gradient_at(START, np.random.default_rng(0))
+
+
+STEEP = Hyperparameters(3.0, ArdKernel(10.0, 1.0, (2.0, 2.0, 2.0, 2.0)))
+RARELY_ACCEPTED = replace(PAPER_SETTINGS, n_warm_up=50, n_draws=3200, step=0.1, time=1.0)
+"""One chain whose step is too long for a steep posterior: of a hundred trajectories it accepts a few."""
+SHORT_STEPS = SamplerSettings(n_chains=32, n_warm_up=10, n_draws=100, step=0.002, time=0.02, acceptance=None)
+"""Many chains that stay where they began, so that together they are worth some draws all the same."""
+
+
+@pytest.mark.parametrize(("settings", "where"), [(RARELY_ACCEPTED, STEEP), (SHORT_STEPS, START)])
+def test_chains_that_hardly_move_are_told(settings: SamplerSettings, where: Hyperparameters) -> None:
+    hardly = replace(EVIDENCE, samplers=(settings,))
+    with pytest.raises(SamplingError, match=r"chains hardly move: they accepted [01]\S* of their trajectories"):
+        hardly.gradient_at(where, np.random.default_rng(1))
+    assert EVIDENCE.gradient_at(where, np.random.default_rng(1))[1].effective_size > 100
 
 
 def test_hyperparameters_are_their_logarithms() -> None:
@@ -195,6 +211,24 @@ def test_what_ran_away_is_told() -> None:
         path = ascend(evidence, START, settings, np.random.default_rng(0))
         np.testing.assert_array_equal(path.at_bound, [False, True, False, False, False, False, True])
         assert what_was_chosen([path])["hyperparameters at bounds"] == 2
+
+
+@pytest.mark.parametrize("way", [{}, {"approximation": "exact"}, {"approximation": "bound", "rule": "evidence"}])
+def test_features_off_the_scale_of_the_kernel_are_told(way: dict[str, Any]) -> None:
+    """All samples are in one place then, or each is far from all others, and the gradient by length scales is noise."""
+    ranker = AutomaticRelevance(random_state=0, **way)
+    for unit in (1e-70, 1e-6):
+        assert ranker.fit(unit * X, Y).chosen_["ascents without a length scale moved"] == 1
+    for unit in (1e3, 1e8, 1e20):
+        with pytest.raises(ValueError, match="each sample is so far from all others"):
+            ranker.fit(unit * X, Y)
+    assert "ascents without a length scale moved" not in ranker.fit(X, Y).chosen_
+
+
+def test_an_ascent_without_steps_has_moved_nothing_and_says_so_otherwise() -> None:
+    path = ascend(quadratic(), START, AscentSettings(max_steps=0), np.random.default_rng(0))
+    assert not path.stopped
+    assert what_was_chosen([path]) == {"steps": 0}
 
 
 def test_steps_whose_direction_is_noise_are_told() -> None:

@@ -54,6 +54,14 @@ def test_a_chain_of_three_is_read_and_overrides_come_last(tmp_path: Path) -> Non
     assert (config.scaling, config.protocol.seed, config.protocol.splits) == ("none", 8, 2)
 
 
+def test_what_is_taken_away_is_not_found_again_in_the_base_of_the_base(tmp_path: Path) -> None:
+    write(tmp_path, "base", BASE.replace("C: 10}", "C: 10, tune: {C: [1, 10], folds: 3}}"))
+    write(tmp_path, "middle", "extends: base.yaml\nclassifier: {tune: {C: [2, 20]}}\n")
+    last = write(tmp_path, "last", "extends: middle.yaml\nclassifier: {tune: null, degree: 4}\n")
+    machine = load_config(last).config.classifier.model_dump(exclude_defaults=True)
+    assert machine == {"kernel": "polynomial", "degree": 4, "C": 10}
+
+
 def test_a_shipped_config_is_extended_by_its_name(tmp_path: Path) -> None:
     config = load_config(write(tmp_path, "mine", "extends: wine\nscaling: none\n")).config
     assert (config.scaling, config.dataset) == ("none", load_config("wine").config.dataset)
