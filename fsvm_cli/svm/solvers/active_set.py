@@ -19,8 +19,10 @@ FIRST_PATIENCE, PATIENCE = 20, 3
 CHARGED_ROWS, CHARGED_ENTRIES = 10, 10
 """How many rows added to the residuals, and how many times n entries of the factor, count as one pair step. They take
 longer, but a Newton step makes more progress: of several values these were the fastest on 100 to 2,000 samples."""
-STALLED_STEPS = 6
-"""After so many Newton steps in a row that do not halve a violation near its goal, rounding stands in the way."""
+STALLED_STEPS, SLOW_STEPS = 6, 30
+"""After so many Newton steps in a row that do not halve a violation near its goal, rounding stands in the way: where
+the violation is what rounding may do, and elsewhere. On a nearly singular block a dozen steps may end at a bound until
+the right samples are free; to stop after six left decision values off by 1e-6, a tenth of a tie."""
 UNBOUNDED = 1e13
 """A dual objective beyond this (in units of one over the kernel) means a margin that doubles cannot resolve."""
 
@@ -268,10 +270,11 @@ def maximise(  # noqa: PLR0917
         if unbounded and objective * largest > UNBOUNDED:
             refresh_bounded(K, y, box)
             return INFEASIBLE, steps
-        near = highest - lowest <= max(1e3 * max_violation, ROUNDING * largest * sum_alpha)
-        slow_steps = slow_steps + 1 if near and highest - lowest > 0.5 * previous else 0
-        previous = highest - lowest
-        if slow_steps == STALLED_STEPS:
+        violation, rounding = highest - lowest, ROUNDING * largest * sum_alpha
+        near = violation <= max(1e3 * max_violation, rounding)
+        slow_steps = slow_steps + 1 if near and violation > 0.5 * previous else 0
+        previous = violation
+        if slow_steps >= (STALLED_STEPS if violation <= rounding else SLOW_STEPS):
             refresh_bounded(K, y, box)
             return STALLED, steps
     refresh_bounded(K, y, box)

@@ -289,3 +289,17 @@ def test_a_fit_that_rounding_keeps_from_its_gap_ends_and_says_so() -> None:
         X = rng.normal(size=(8, 3))
         found = solve(DualProblem(X @ X.T, y, 1.0), tolerance=1e-18, solver="smo", on_failure="flag")
         assert found.converged == (found.duality_gap <= 1e-18)
+
+
+@pytest.mark.parametrize("seed", [24, 44, 46])
+def test_a_nearly_constant_machine_is_told_from_a_tie(seed: int) -> None:
+    """On one feature, where the Gram matrix is nearly singular and a gap leaves decision values undetermined."""
+    rng = np.random.default_rng(seed)
+    y = np.where(np.arange(200) % 4 == 0, 1.0, -1.0)
+    X = rng.standard_normal((200, 1)) + 0.3 * (y > 0)[:, None]
+    problem = DualProblem(Gaussian(theta=18.0).gram(X, X), y, 10.0)
+    values = []
+    for solver, tolerance in (("smo", 1e-6), ("interior-point", 1e-12)):
+        found = solve(problem, solver=solver, tolerance=tolerance)
+        values.append(problem.gram @ (found.alpha * y) + found.bias)
+    np.testing.assert_allclose(*values, rtol=0, atol=1e-8)
