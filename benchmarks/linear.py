@@ -183,6 +183,7 @@ def draw_growth(sizes: Sequence[int], seconds: Sequence[float], slope: float) ->
         axes.plot(sizes, proportional, color="0.6", linestyle="--", label="in proportion")
         use_logarithms(axes)
         axes.set(yscale="log", xlabel=f"samples of {N_FEATURES} features", ylabel="processor seconds")
+        axes.yaxis.set_major_formatter(axes.xaxis.get_major_formatter())
         axes.legend()
         save(drawing, FIGURE.parent, FIGURE.stem, ["svg"])
 

@@ -213,3 +213,10 @@ def test_the_lines_of_python_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 def test_the_scorecard_of_the_readme_is_the_committed_one() -> None:
     readme = (CHECKOUT / "README.md").read_text(encoding="utf-8")
     assert generate.totals() in readme, "run: python docs/generate.py"
+
+
+def test_no_committed_picture_shows_the_source_of_a_formula() -> None:
+    """Text is not mathematics in figures, so that what matplotlib writes as a formula would be read as it stands."""
+    pictures = [*DOCS.rglob("*.svg"), *(CHECKOUT / "results").rglob("*.svg")]
+    assert pictures
+    assert [path for path in pictures if "\\mathdefault" in path.read_text(encoding="utf-8")] == []
