@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fsvm_cli.memory import check_room_for_pairs
-from fsvm_cli.ranking.rfe_samples import LeavingFeatures
+from fsvm_cli.ranking.rfe_samples import RECOMPUTE_BELOW, LeavingFeatures
 from fsvm_cli.ranking.rfe_steps import (
     decision_values,
     drop_feature,
@@ -40,9 +40,6 @@ FIRST_SAMPLES = 200
 """A linear machine begins with about so many samples, which tell what others lie near its margin."""
 ROUNDS = 50
 """Trainings of one machine at most, the last of them on all samples: one that misses its gap may go on for ever."""
-RECOMPUTE_BELOW = 0.25
-"""A sum over features that has fallen to this part of itself is computed afresh: subtractions leave their rounding."""
-
 PAIR_MATRICES = 3
 """Matrices of all pairs of samples that machines with a kernel hold: sums over features, kernel values, a factor."""
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 FULL = 0.8
 """Part of the columns that are left in a matrix when these move together: those between are read for nothing."""
 RECOMPUTE_BELOW = 0.25
-"""A squared length that has fallen to this part of itself is computed afresh: subtractions leave their rounding."""
+"""A sum over features that has fallen to this part of itself is computed afresh: subtractions leave their rounding."""
 
 
 class LeavingFeatures:

@@ -22,7 +22,7 @@ longer, but a Newton step makes more progress: of several values these were the 
 STALLED_STEPS, SLOW_STEPS = 6, 30
 """After so many Newton steps in a row that do not halve a violation near its goal, rounding stands in the way: where
 the violation is what rounding may do, and elsewhere. On a nearly singular block a dozen steps may end at a bound until
-the right samples are free; to stop after six left decision values off by 1e-6, a tenth of a tie."""
+the right samples are free; to stop after six left decision values off by up to 2e-5, more than a tie."""
 UNBOUNDED = 1e13
 """A dual objective beyond this (in units of one over the kernel) means a margin that doubles cannot resolve."""
 
