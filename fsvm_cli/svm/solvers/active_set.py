@@ -19,10 +19,10 @@ FIRST_PATIENCE, PATIENCE = 20, 3
 CHARGED_ROWS, CHARGED_ENTRIES = 10, 10
 """How many rows added to the residuals, and how many times n entries of the factor, count as one pair step. They take
 longer, but a Newton step makes more progress: of several values these were the fastest on 100 to 2,000 samples."""
-STALLED_STEPS, SLOW_STEPS = 6, 30
-"""After so many Newton steps in a row that do not halve a violation near its goal, rounding stands in the way: where
-the violation is what rounding may do, and elsewhere. On a nearly singular block a dozen steps may end at a bound until
-the right samples are free; to stop after six left decision values off by up to 2e-5, more than a tie."""
+STALLED_STEPS = 6
+"""After so many Newton steps in a row that do not halve a violation of the size of rounding, rounding stands in the
+way. A larger violation never counts: on a nearly singular block many slow steps may end at a bound until the right
+samples are free, and fits stopped there had decision values off by up to 2e-5, more than a tie."""
 UNBOUNDED = 1e13
 """A dual objective beyond this (in units of one over the kernel) means a margin that doubles cannot resolve."""
 
@@ -247,7 +247,7 @@ def maximise(  # noqa: PLR0917
     highest, lowest = violating_extremes(box.r, box.up, box.low)
     steps, since, fresh = 0, 0, False
     due, patience = started, FIRST_PATIENCE
-    slow_steps, previous = 0, np.inf
+    stalled, previous = 0, np.inf
     while steps < budget:
         if highest - lowest <= max_violation:
             if fresh:
@@ -271,10 +271,9 @@ def maximise(  # noqa: PLR0917
             refresh_bounded(K, y, box)
             return INFEASIBLE, steps
         violation, rounding = highest - lowest, ROUNDING * largest * sum_alpha
-        near = violation <= max(1e3 * max_violation, rounding)
-        slow_steps = slow_steps + 1 if near and violation > 0.5 * previous else 0
+        stalled = stalled + 1 if violation <= rounding and violation > 0.5 * previous else 0
         previous = violation
-        if slow_steps >= (STALLED_STEPS if violation <= rounding else SLOW_STEPS):
+        if stalled >= STALLED_STEPS:
             refresh_bounded(K, y, box)
             return STALLED, steps
     refresh_bounded(K, y, box)
