@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 MAX_NAMED = 70
 """Features that the horizontal axis has room to name."""
+LONGEST_FEATURE = 30
+"""Characters of a name below a bar; 20 would give three features of the spam data the same."""
 BINS = 20
 COLUMNS = ["ranking", "machine", "feature", "length_scale", "relevance"]
 
@@ -63,7 +65,7 @@ class LengthScales(AscentRecord):
                 by_feature.set_ylabel("Length scale")
                 by_feature.margins(x=0.01)
                 if len(rows) <= MAX_NAMED:
-                    names = [legible(name, 20) for name in rows["feature"]]
+                    names = [legible(name, LONGEST_FEATURE) for name in rows["feature"]]
                     by_feature.set_xticks(np.arange(len(rows)), names, rotation=90, fontsize=4.5)
                 else:
                     by_feature.set_xlabel("Feature")
