@@ -52,25 +52,26 @@ class _Bars:
 class _Line:
     def __init__(self, lines: _Lines, name: str) -> None:
         self._lines, self._name = lines, name
-        self._n_trials = self._n_done = self._n_at_first_news = 0
-        self._first_news: float | None = None
+        self._n_trials = self._n_done = self._n_timed = 0
+        self._seconds = 0.0
 
     def start(self, n_trials: int, n_done: int) -> None:
         self._n_trials, self._n_done = n_trials, n_done
         self._lines.print(f"{self._name}: {n_trials} {self._lines.parts}, {n_done} already done")
 
     def advance(self, n_done: int) -> None:
-        now = time.monotonic()
-        is_news, self._n_done = n_done > self._n_done, n_done
-        if is_news and n_done == self._n_trials:
-            self._lines.print(f"{self._name}: {n_done} of {n_done} {self._lines.parts}")
-        elif is_news and self._first_news is None:
-            # What came before was the start of the workers, or longer experiments' turn.
-            self._first_news, self._n_at_first_news = now, n_done
-        elif is_news and self._first_news is not None and self._lines.is_due():
-            per_trial = (now - self._first_news) / (n_done - self._n_at_first_news)
-            left = duration(per_trial * (self._n_trials - n_done))
-            self._lines.print(f"{self._name}: {n_done} of {self._n_trials} {self._lines.parts}, about {left} left")
+        n_new, self._n_done = n_done - self._n_done, n_done
+        if n_new <= 0:
+            return
+        seconds = self._lines.seconds_since_news_of(self)
+        if seconds is not None:
+            self._seconds, self._n_timed = self._seconds + seconds, self._n_timed + n_new
+        so_far = f"{self._name}: {n_done} of {self._n_trials} {self._lines.parts}"
+        if n_done == self._n_trials:
+            self._lines.print(so_far)
+        elif self._n_timed and self._lines.is_due():
+            left = duration(self._seconds / self._n_timed * (self._n_trials - n_done))
+            self._lines.print(f"{so_far}, about {left} left")
 
 
 class _Lines:
@@ -78,13 +79,20 @@ class _Lines:
 
     def __init__(self, parts: str) -> None:
         self.parts = parts
-        self._last_line = time.monotonic()
+        self._last_line = self._last_news = time.monotonic()
+        self._last_of: _Line | None = None
 
     def of(self, name: str) -> _Line:
         return _Line(self, name)
 
     def is_due(self) -> bool:
         return time.monotonic() - self._last_line >= SECONDS_BETWEEN_LINES
+
+    def seconds_since_news_of(self, line: _Line) -> float | None:
+        """Return how long ago the last news was, or None where it was another experiment's, whose turn it was then."""
+        now, before, of = time.monotonic(), self._last_news, self._last_of
+        self._last_news, self._last_of = now, line
+        return now - before if of is line else None
 
     def print(self, message: str) -> None:
         self._last_line = time.monotonic()
