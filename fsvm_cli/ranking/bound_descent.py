@@ -27,8 +27,10 @@ SMALLEST, LARGEST = 2.0**-10, 1.0
 there are valleys in which a feature that is worth nothing grows without end: the machine gives it the less weight."""
 SMALLEST_FALL = 1e-6
 """A descent ends where a step makes the bound smaller by a lesser part of what it was at the start."""
-SPACING, SPACING_OF_VALUES, SPACING_OF_SLOPES = 2.0**-20, 2.0**-32, 2.0**-20
-"""Of the scales at which the bound is computed; of its values and slopes, in the unit of the bound."""
+SPACING, SPACING_OF_VALUES, SPACING_OF_SLOPES = 2.0**-20, 2.0**-32, 2.0**-16
+"""Of the scales at which the bound is computed; of its values and slopes, in the unit of the bound. Of a machine on 500
+unscaled samples, two processors have slopes that are 3e-12 apart, and an experiment has some hundred thousand of them:
+on a grid of 2^-20 one would lie at the middle of two, and the descent would be another."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,6 +11,8 @@ from fsvm_cli.svm.solvers.conclusion import SLACK, accurate_sum
 from fsvm_cli.svm.vectors import EPSILON
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from fsvm_cli.svm.solvers.problem import BinaryProblem, Residuals
     from fsvm_cli.svm.vectors import Array
 
@@ -104,16 +106,35 @@ def duality_gap(problem: BinaryProblem, alpha: Array, bias: float) -> float:
     return bound
 
 
-def _gaps(problem: BinaryProblem, alpha: Array, bias: float, residuals: Residuals) -> tuple[float, float]:
+def stretched_gap(problem: BinaryProblem, alpha: Array, bias: float) -> float:
+    """Return an upper bound of the relative duality gap at another primal point than that of `duality_gap`.
+
+    w and the bias are scaled up until no sample with alpha_i < C_i is within its margin, as for a hard margin. Where C
+    is large and the coefficients are tiny, C times the rounding of a residual is more than the tolerance, and what the
+    scale adds is not.
+
+    Parameters
+    ----------
+    problem : BinaryProblem
+    alpha : (n,) array
+    bias : float
+    """
+    return _gaps(problem, alpha, bias, problem.bounded_residuals(alpha, sharp=True), alpha < problem.C)[1]
+
+
+def _gaps(
+    problem: BinaryProblem, alpha: Array, bias: float, residuals: Residuals, outside: NDArray[np.bool_] | None = None
+) -> tuple[float, float]:
     """Return the relative duality gap as computed, and an upper bound whatever the rounding.
 
-    The numpy form of `conclusion.compiled_gaps`, with the smaller loss that a ridge allows.
+    The numpy form of `conclusion.compiled_gaps`, with the smaller loss that a ridge allows. `outside` are the samples
+    that no margin may have within it, those without upper bound by default.
     """
     y, n = problem.y, len(problem.y)
     coefficients, ridge = alpha * y, problem.ridge * alpha
     slack = y * (residuals.values - bias) + ridge
     error = residuals.error + EPSILON * (np.abs(slack) + 2.0 * ridge)
-    scale, steepest = _scales(problem, slack, error)
+    scale, steepest = _scales(problem, slack, error, np.isinf(problem.C) if outside is None else outside)
     if np.isinf(scale):
         return float("inf"), float("inf")
     gains, lengths = 0.5 * coefficients * (y + residuals.values), coefficients * (y - residuals.values - ridge * y)
@@ -145,16 +166,15 @@ def _gaps(problem: BinaryProblem, alpha: Array, bias: float, residuals: Residual
     return float(gap / size), float(worst / sure) if sure > 0.0 else float("inf")
 
 
-def _scales(problem: BinaryProblem, slack: Array, error: Array) -> tuple[float, float]:
-    """Return the factors of w and the bias that bring samples without upper bound to their margin or beyond it.
+def _scales(problem: BinaryProblem, slack: Array, error: Array, outside: NDArray[np.bool_]) -> tuple[float, float]:
+    """Return the factors of w and the bias that bring the samples `outside` to their margin or beyond it.
 
     One for the residuals as they are, one for the worst end of their errors; infinity where no factor does it.
     """
-    hard = np.isinf(problem.C)
-    if problem.ridge > 0.0 or not hard.any():
+    if problem.ridge > 0.0 or not outside.any():
         return 1.0, 1.0
-    margins = 1.0 - slack[hard]
-    smallest, least = margins.min(), (margins - error[hard] - 4.0 * EPSILON * (1.0 + np.abs(slack[hard]))).min()
+    margins, shifts = 1.0 - slack[outside], error[outside] + 4.0 * EPSILON * (1.0 + np.abs(slack[outside]))
+    smallest, least = margins.min(), (margins - shifts).min()
     return _factor(float(smallest)), _factor(float(least))
 
 

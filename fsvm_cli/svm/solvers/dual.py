@@ -108,7 +108,8 @@ class DualSolution:
     objective : float
         The dual objective.
     duality_gap : float
-        Relative, an upper bound, see `certificate.duality_gap`; infinity where no primal feasible point is at hand.
+        Relative, an upper bound, see `certificate.duality_gap`, or where that misses the tolerance by rounding,
+        `certificate.stretched_gap`; infinity where no primal feasible point is at hand.
     iterations : int
         Of all solvers that took part.
     solver : str

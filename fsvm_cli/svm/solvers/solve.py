@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 import numpy as np
 
 from fsvm_cli.svm.solvers.active_set import INFEASIBLE
-from fsvm_cli.svm.solvers.certificate import cause_of_failure, certificate, duality_gap, on_bounds
+from fsvm_cli.svm.solvers.certificate import cause_of_failure, certificate, duality_gap, on_bounds, stretched_gap
 from fsvm_cli.svm.solvers.dual import (
     Array,
     ConvergenceError,
@@ -103,6 +104,9 @@ def solve(
         if best is None or solution.duality_gap < best.duality_gap:
             best = solution
     assert best is not None
+    gap = stretched_gap(problem, best.alpha, best.bias)
+    if gap <= tolerance:
+        return replace(best, duality_gap=gap, converged=True)
     return failed(problem, best, tolerance, on_failure, infeasible=False)
 
 

@@ -25,6 +25,7 @@ from fsvm_cli.svm import (
     solve,
 )
 from fsvm_cli.svm.solvers.block_pivoting import pivot_certified
+from fsvm_cli.svm.solvers.certificate import stretched_gap
 from fsvm_cli.svm.solvers.engine import make_scratch
 from fsvm_cli.svm.solvers.residuals import refresh
 from tests.helpers.exact_gap import exact_gap
@@ -70,7 +71,7 @@ def hostile_problem(seed: int) -> DualProblem | None:
 
 
 def assert_vouched_for(problem: DualProblem, found: DualSolution) -> None:
-    true = exact_gap(problem, found.alpha, found.bias)
+    true = min(exact_gap(problem, found.alpha, found.bias, stretched=stretched) for stretched in (False, True))
     assert true <= TOLERANCE or not found.converged
     assert true <= found.duality_gap * (1 + 1e-12)
 
@@ -106,8 +107,32 @@ def test_a_gap_is_never_above_what_is_stated_whatever_the_point(seed, log_bias):
     problem = hostile_problem(seed)
     assume(problem is not None and np.isfinite(problem.C).all())
     alpha = np.random.default_rng(seed).choice([0.0, 1e-9, 0.5, 1.0], len(problem.y)) * problem.C
-    stated = duality_gap(problem, alpha, 10.0**log_bias)
-    assert exact_gap(problem, alpha, 10.0**log_bias) <= stated * (1 + 1e-12)
+    bias = 10.0**log_bias
+    assert exact_gap(problem, alpha, bias) <= duality_gap(problem, alpha, bias) * (1 + 1e-12)
+    assert exact_gap(problem, alpha, bias, stretched=True) <= stretched_gap(problem, alpha, bias) * (1 + 1e-12)
+
+
+@given(st.integers(0, 2**32 - 1))
+@settings(max_examples=EXAMPLES, deadline=None, derandomize=True)
+def test_a_stretched_gap_is_never_above_what_is_stated_near_the_optimum(seed):
+    """At other points no factor may bring all samples to their margin, and both gaps are infinite."""
+    problem = hostile_problem(seed)
+    assume(problem is not None)
+    with np.errstate(all="ignore"):
+        found = solve(problem, tolerance=TOLERANCE, on_failure="flag")
+        stated = stretched_gap(problem, found.alpha, found.bias)
+    assert exact_gap(problem, found.alpha, found.bias, stretched=True) <= stated * (1 + 1e-12)
+
+
+def test_tiny_coefficients_below_a_large_bound_are_vouched_for():
+    """C times the rounding of a residual is more than the tolerance allows: a hard margin has no C."""
+    y = np.where(np.arange(10) % 2 == 0, 1.0, -1.0)
+    X = 20.0 * np.random.default_rng(0).standard_normal((10, 52))
+    problem = DualProblem(Polynomial(3, offset=1.0).gram(X, X), y, 1.0)
+    found = solve(problem, tolerance=TOLERANCE)
+    assert duality_gap(problem, found.alpha, found.bias) > TOLERANCE
+    assert found.duality_gap < 1e-9
+    assert_vouched_for(problem, found)
 
 
 @pytest.mark.parametrize(
