@@ -16,7 +16,7 @@ from fsvm_cli.data.spec import NamedSpec
 def standardised(name: str, version: str) -> tuple[np.ndarray, np.ndarray] | None:
     """Return the rows that the source trains on (all, where it fixes no split) and their codes; None: not at hand."""
     states = {summary.version: summary.availability for summary in summarize(name)}
-    if states[version] == "to fetch" and not os.environ.get("FSVM_MIRROR"):
+    if states[version] in {"to fetch", "by hand"} and not os.environ.get("FSVM_MIRROR"):
         return None
     source = open_source(NamedSpec(name=name, version=version), base_folder=Path(), announce=print)
     dataset = source.draw(np.random.default_rng(0))
