@@ -15,6 +15,7 @@ import click
 
 from fsvm_cli import __version__
 from fsvm_cli.errors import DataError, FsvmError
+from fsvm_cli.instructions import use_common_instructions
 from fsvm_cli.postponed import SELDOM_USED, postpone
 from fsvm_cli.terminal import brief, gated
 
@@ -86,6 +87,7 @@ def main() -> None:
     Exit codes: 0 done; 2 bad usage or config; 3 data missing or corrupt; 4 some trials failed; 130 interrupted by
     Ctrl-C, 143 by SIGTERM.
     """
+    use_common_instructions()
     signal.signal(signal.SIGTERM, _terminate)
     gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
     # At its end, Python would look through them twice more, for a sixth of the time that ranking a small table takes.

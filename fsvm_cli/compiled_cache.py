@@ -1,4 +1,4 @@
-"""Where numba keeps the code that it compiled: one folder for each state of our sources.
+"""Where numba keeps the code that it compiled: one folder for each state of our sources and each kind of processor.
 
 numba compiles a function anew when the function's own file has changed, and not when the file of one that it calls has.
 After an update, old machine code would go on running inside new.
@@ -32,7 +32,9 @@ def use_cache_of_these_sources() -> None:
     if base.name.startswith(PREFIX):
         base = base.parent
     package = Path(__file__).resolve().parent
-    name = f"{PREFIX}{digest_of_sources([package / name for name in FOLDERS_WITH_COMPILED_CODE])}"
+    digest = digest_of_sources([package / name for name in FOLDERS_WITH_COMPILED_CODE])
+    # Code for one kind says nothing of whether there is code for the other.
+    name = "-".join([f"{PREFIX}{digest}", *filter(None, [os.environ.get("NUMBA_CPU_NAME")])])
     folder = base / name
     if not _can_be_written(folder):
         folder = _temporary_folder() / name

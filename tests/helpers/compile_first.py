@@ -1,19 +1,32 @@
 """Compiles what tests run: machines, the solvers below them, nested subsets, folds, and the methods that have loops.
 
-`make test` does so while another process checks types: with nothing compiled, each process of the tests would begin
-with this, and on two cores one would have nothing to do meanwhile.
+With nothing compiled, each process of the tests would begin with this. Two do it side by side: one for this processor,
+as tests call the library, and one for the instructions that the command line keeps to.
 """
 
 from __future__ import annotations
+
+import os
+import subprocess
+import sys
 
 import numpy as np
 from sklearn.model_selection import KFold
 
 from fsvm_cli import KernelParameterDescent, RecursiveFeatureElimination, ReliefF
+from fsvm_cli.instructions import common_instructions, flags_of_processor
 from fsvm_cli.svm import Gaussian, Laplace, Linear, grid_search, nested_curves
 
 
 def main() -> None:
+    chosen = common_instructions(flags_of_processor(), os.environ)
+    other = subprocess.Popen([sys.executable, "-m", __spec__.name], env=os.environ | chosen) if chosen else None
+    compile_here()
+    if other is not None and other.wait():
+        sys.exit(1)
+
+
+def compile_here() -> None:
     rng = np.random.default_rng(0)
     y = np.arange(30) % 3
     X = rng.normal(size=(30, 4)) + y[:, None]

@@ -1,4 +1,8 @@
-"""Other processors, as far as this one can play them: libraries choose their code by what they find, or are told."""
+"""Other processors, as far as this one can play them: libraries choose their code by what they find, or are told.
+
+Without any of these variables the command line keeps to the instructions of Haswell (`fsvm_cli/instructions.py`); with
+one, what it does not name is chosen for the processor at hand.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +24,7 @@ GENERIC_CODE = {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""}
 
 VARIATIONS: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {
+        "all as this processor has it": {"NPY_DISABLE_CPU_FEATURES": ""},
         **{
             f"OpenBLAS for {core}": {"OPENBLAS_CORETYPE": core}
             for core in ("Prescott", "Nehalem", "Sandybridge", "Haswell", "SkylakeX")
@@ -35,7 +40,7 @@ VARIATIONS: Mapping[str, Mapping[str, str]] = MappingProxyType(
         "all as on the first x86-64": {"OPENBLAS_CORETYPE": "Prescott", **OLD_NUMPY, **OLD_LIBM, **GENERIC_CODE},
     }
 )
-"""Environment variables by what they play; all are for x86-64. The first six need no compilation anew."""
+"""Environment variables by what they play; all are for x86-64. The first seven share what numba compiles."""
 
 # A call of BLAS, and what the tests compile: short loops may do without the instructions that a processor lacks.
 TRIAL = """

@@ -1,0 +1,77 @@
+"""The command line computes with the instructions that processors have in common."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from fsvm_cli import instructions
+from fsvm_cli.instructions import (
+    AS_ON_HASWELL,
+    HASWELL,
+    WITHOUT_AVX512,
+    common_instructions,
+    flags_of_processor,
+    use_common_instructions,
+)
+from tests.helpers.calling import AS_SVG, fsvm, write_config
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_processors_since_haswell_compute_as_it_does() -> None:
+    assert common_instructions(HASWELL, {}) == AS_ON_HASWELL
+    assert common_instructions(HASWELL | {"avx512f"}, {"HOME": "/"}) == AS_ON_HASWELL | WITHOUT_AVX512
+
+
+@pytest.mark.parametrize("lacking", sorted(HASWELL))
+def test_a_processor_that_lacks_any_chooses_for_itself(lacking: str) -> None:
+    assert common_instructions(HASWELL - {lacking}, {}) == {}
+
+
+@pytest.mark.parametrize("variable", sorted(AS_ON_HASWELL | WITHOUT_AVX512))
+def test_who_says_anything_says_all(variable: str) -> None:
+    assert common_instructions(HASWELL, {variable: ""}) == {}
+
+
+def test_flags_are_read_as_the_system_tells_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "cpuinfo"
+    monkeypatch.setattr(instructions, "PROCESSORS", file)
+    assert not flags_of_processor()
+    file.write_text("model name\t: other\n")
+    assert not flags_of_processor()
+    file.write_text("model name\t: one\nflags\t\t: fpu avx2 fma\n\nflags\t\t: sse\n")
+    assert flags_of_processor() == ["fpu", "avx2", "fma"]
+
+
+def test_nothing_changes_once_numpy_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    environment = dict(os.environ)
+    monkeypatch.setattr(instructions, "flags_of_processor", lambda: HASWELL)
+    use_common_instructions()
+    assert dict(os.environ) == environment
+
+
+def test_a_run_has_the_code_that_was_chosen_and_the_library_its_own(tmp_path: Path) -> None:
+    answer = fsvm("run", write_config(tmp_path), *AS_SVG, "--out", tmp_path)
+    assert answer.code == 0, answer.err
+    environment = json.loads((tmp_path / "small" / "environment.json").read_text())
+    (found,) = {library["architecture"] for library in environment["blas"]}
+    own = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            "import numpy, threadpoolctl; print(threadpoolctl.threadpool_info()[0]['architecture'])",
+        ],
+        env=os.environ | common_instructions(flags_of_processor(), os.environ),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert found == own.stdout.strip()
+    assert found == "Haswell" or not common_instructions(flags_of_processor(), os.environ)
