@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 PROCESSORS = Path("/proc/cpuinfo")
 HASWELL = {"abm", "avx2", "bmi1", "bmi2", "f16c", "fma", "movbe"}
-"""What Linux calls the instructions that came with Intel's Haswell (2013), and that AMD has had since 2015."""
+"""What Linux calls the instructions that came with Intel's Haswell of 2013, and that AMD has had since 2015."""
 AS_ON_HASWELL = {"OPENBLAS_CORETYPE": "Haswell", "NUMBA_CPU_NAME": "haswell", "NUMBA_CPU_FEATURES": ""}
 WITHOUT_AVX512 = {"NPY_DISABLE_CPU_FEATURES": "X86_V4 AVX512_ICL AVX512_SPR"}
 
