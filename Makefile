@@ -60,7 +60,7 @@ test-processors: setup-dev  ## every solver test and some quick experiments unde
 fuzz: setup-dev  ## FUZZ mutated inputs for all readers, methods, extractors, configs and cards; faults are kept in build/fuzz (SEED=n repeats)
 	@$(BIN)/python -m tests.fuzz --number $(FUZZ) --jobs $(JOBS) $(if $(SEED),--seed $(SEED))
 
-compiled: setup-dev  # else each process of the tests compiles what it runs; types are checked meanwhile
+compiled: setup-dev  # else each process of the tests compiles what it runs
 	@$(BIN)/python -m tests.helpers.compile_first
 
 lint: setup-dev  ## style, types, floors

@@ -33,8 +33,8 @@ def use_cache_of_these_sources() -> None:
         base = base.parent
     package = Path(__file__).resolve().parent
     digest = digest_of_sources([package / name for name in FOLDERS_WITH_COMPILED_CODE])
-    # Code for one kind says nothing of whether there is code for the other.
-    name = "-".join([f"{PREFIX}{digest}", *filter(None, [os.environ.get("NUMBA_CPU_NAME")])])
+    # In a folder for all kinds, code for one would make it seem that there is code for the other.
+    name = f"{PREFIX}{digest}-{os.environ.get('NUMBA_CPU_NAME', 'host')}"
     folder = base / name
     if not _can_be_written(folder):
         folder = _temporary_folder() / name

@@ -33,11 +33,11 @@ def use_common_instructions() -> None:
 
 def common_instructions(flags: Collection[str], environment: Mapping[str, str]) -> dict[str, str]:
     """Return what the environment should say, by what a processor can do and what the environment says already."""
-    if not HASWELL.issubset(flags):
+    is_chosen = not environment.keys().isdisjoint(AS_ON_HASWELL | WITHOUT_AVX512)
+    if is_chosen or not HASWELL.issubset(flags):
         return {}
     # numpy warns of what the processor does not have.
-    variables = AS_ON_HASWELL | (WITHOUT_AVX512 if "avx512f" in flags else {})
-    return {} if any(name in environment for name in AS_ON_HASWELL | WITHOUT_AVX512) else variables
+    return AS_ON_HASWELL | (WITHOUT_AVX512 if "avx512f" in flags else {})
 
 
 def flags_of_processor() -> list[str]:
