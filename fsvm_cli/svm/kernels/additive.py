@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from fsvm_cli.svm.kernels.base import MANY_PAIRS, Kernel, blocks_of_pairs
+from fsvm_cli.svm.kernels.base import MANY_PAIRS, Kernel, blocks_of_pairs, summed_in_blocks
 from fsvm_cli.svm.kernels.compiled import EXPONENTIAL, IDENTITY, INNER_PRODUCT, POWER, apply_in_place
-from fsvm_cli.svm.kernels.cross_gram import add_expansion, write_cross_gram
+from fsvm_cli.svm.kernels.cross_gram import Factored, add_expansion, write_cross_gram
 from fsvm_cli.svm.kernels.pairwise import statistic_of
 from fsvm_cli.svm.kernels.parameters import check_parameters
 from fsvm_cli.svm.kernels.symmetric_gram import symmetric_gram
@@ -121,8 +121,8 @@ class AdditiveKernel(Kernel):
     def gram(self, A: Matrix, B: Matrix, features: Features | None = None) -> Array:  # noqa: D102 - as in Kernel
         A, B, weights = self._parts(A, B, features)
         if A is B and (factors := self.statistic.factors(A, weights)):
-            return symmetric_gram(self.form, *factors)
-        result = self.statistic.matrix(A, B, weights)
+            return symmetric_gram(self.form, *factors, A, weights)
+        result = self.statistic.matrix(A, B, weights, self.form)
         if self.form.function != IDENTITY:
             apply_in_place(self.form, result)
         return result
@@ -132,7 +132,7 @@ class AdditiveKernel(Kernel):
     ) -> None:
         a, b, weights = self._parts(A, B, None)
         if factors := self.statistic.cross_factors(a, b, weights):
-            write_cross_gram(self.form, *factors, out, places, start)
+            write_cross_gram(self.form, Factored(*factors, a, b, weights), out, places, start)
         else:
             super().write_rows(A, B, out, places, start)
 
@@ -141,7 +141,7 @@ class AdditiveKernel(Kernel):
     ) -> None:
         a, b, weights = self._parts(A, B, None)
         if factors := self.statistic.cross_factors(a, b, weights):
-            add_expansion(self.form, *factors, coefficients, total)
+            add_expansion(self.form, Factored(*factors, a, b, weights), coefficients, total)
         else:
             super().add_outputs(A, B, coefficients, total)
 
@@ -150,9 +150,9 @@ class AdditiveKernel(Kernel):
     ) -> Array:
         A, B, weights = self._parts(A, B, features)
         if not self.is_linear:
-            values = self.statistic.matrix(A, B, weights)
+            values = self.statistic.matrix(A, B, weights, self.form)
             apply_in_place(self.form, values)
-            return np.asarray(coefficients @ values, dtype=np.float64)
+            return summed_in_blocks(coefficients, values)
         # By normal vectors, without a Gram matrix.
         normals = coefficients @ A if weights is None else (coefficients @ A) * weights
         return np.asarray((B @ normals.T).T, dtype=np.float64)
@@ -165,13 +165,14 @@ class AdditiveKernel(Kernel):
         if A.shape[0] * B.shape[0] > MANY_PAIRS and B.shape[0] > 1:
             parts = blocks_of_pairs(A.shape[0], B.shape[0])
             return np.vstack([self.input_gradient(A, B[rows], coefficients) for rows in parts])
-        G = np.asarray(coefficients, dtype=np.float64)[:, None] * self.slope(self.statistic.matrix(A, B, weights))
+        slopes = self.slope(self.statistic.matrix(A, B, weights, self.form))
+        G = np.asarray(coefficients, dtype=np.float64)[:, None] * slopes
         return self.statistic.input_contraction(A, B, weights, G)
 
     def weight_gradient(self, A: Matrix, B: Matrix, coefficients: Array) -> Array:  # noqa: D102 - as in Kernel
         self._refuse_without_weights()
         A, B, weights = self._parts(A, B, None)
-        G = coefficients * self.slope(self.statistic.matrix(A, B, weights))
+        G = coefficients * self.slope(self.statistic.matrix(A, B, weights, self.form))
         return self.statistic.weight_contraction(A, B, G)
 
     def _parts(self, A: Matrix, B: Matrix, features: Features | None) -> tuple[Matrix, Matrix, Array | None]:

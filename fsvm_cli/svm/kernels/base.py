@@ -27,6 +27,19 @@ DIAGONAL_ROWS = 64
 """Samples at a time where only the kernel of each with itself is asked for: small blocks along the diagonal."""
 
 
+SUMMED_TOGETHER = 128
+"""Terms of a sum over support vectors that one product of matrices adds up. m terms in blocks are rounded by some
+SUMMED_TOGETHER + m / SUMMED_TOGETHER last digits, in one piece by up to m."""
+
+
+def summed_in_blocks(coefficients: Array, values: Array) -> Array:
+    """Return the product of coefficients (n_machines, n_a) and kernel values (n_a, n_b), block by block."""
+    total = np.asarray(coefficients[:, :SUMMED_TOGETHER] @ values[:SUMMED_TOGETHER], dtype=np.float64)
+    for start in range(SUMMED_TOGETHER, values.shape[0], SUMMED_TOGETHER):
+        total += coefficients[:, start : start + SUMMED_TOGETHER] @ values[start : start + SUMMED_TOGETHER]
+    return total
+
+
 def blocks_of_pairs(n_a: int, n_b: int) -> Iterator[slice]:
     """Yield parts of n_b samples that have no more than `MANY_PAIRS` pairs with n_a others, or one sample each."""
     size = max(MANY_PAIRS // max(n_a, 1), 1)
@@ -177,7 +190,7 @@ class Kernel(ABC):
         -------
         (n_machines, n_b) array
         """
-        return np.asarray(coefficients @ self.gram(A, B, features), dtype=np.float64)
+        return summed_in_blocks(coefficients, self.gram(A, B, features))
 
     def expansion_in_blocks(self, A: Matrix, B: Matrix, coefficients: Array) -> Array:
         """Return `expansion` without a matrix of more than `MANY_PAIRS` kernel values at a time.

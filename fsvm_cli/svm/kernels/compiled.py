@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 
 from fsvm_cli.svm.intrinsics import double_of
-from fsvm_cli.svm.vectors import COMPILED, Array
+from fsvm_cli.svm.vectors import COMPILED, EPSILON, Array
 
 INNER_PRODUCT, SQUARED_DISTANCE, L1_DISTANCE, ANOVA_SUM = 0, 1, 2, 3
 IDENTITY, POWER, EXPONENTIAL, TANH = 0, 1, 2, 3
@@ -19,6 +19,9 @@ LOG2_E = 1.4426950408889634
 LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 EXP_UNDERFLOW = -708.0
 """Below it exp leaves the normal numbers; it is taken as 0 there."""
+FAR = 1024.0
+"""Where a pair's squared distances from the centre, added up and in units of theta, are more than this, and its kernel
+value is not 0, the squared distance is computed from differences: |a|^2 + |b|^2 - 2 a.b would lose digits."""
 
 
 class Form(NamedTuple):
@@ -42,6 +45,41 @@ class Form(NamedTuple):
     scale: float = 1.0
     offset: float = 0.0
     degree: int = 1
+
+
+class Differences(NamedTuple):
+    """Samples as they are, of which squared distances are computed where the centred ones would lose digits.
+
+    Attributes
+    ----------
+    left, right : (n_a, d) and (n_b, d) arrays
+    weights : (d,) array
+        Of the features; empty, as the other two, where no pair is far from the centre.
+    """
+
+    left: Array
+    right: Array
+    weights: Array
+
+
+def differences_of(  # noqa: PLR0917
+    form: Form, A: Array, B: Array, weights: Array | None, squares_a: Array, squares_b: Array
+) -> Differences:
+    """Return the samples for distances from differences; empty arrays where the kernel or the pairs need none.
+
+    Parameters
+    ----------
+    form : Form
+    A, B : (n_a, d) and (n_b, d) arrays
+    weights : (d,) array or None
+    squares_a, squares_b : (n_a,) and (n_b,) arrays
+        Squared distances of the samples from a common centre.
+    """
+    is_gaussian = form.statistic == SQUARED_DISTANCE and form.function == EXPONENTIAL
+    if is_gaussian and -form.scale * (squares_a.max(initial=0.0) + squares_b.max(initial=0.0)) > FAR:
+        factors = np.ones(A.shape[1]) if weights is None else np.ascontiguousarray(weights)
+        return Differences(np.ascontiguousarray(A), np.ascontiguousarray(B), factors)
+    return Differences(np.empty((0, 0)), np.empty((0, 0)), np.empty(0))
 
 
 @njit(**COMPILED, fastmath={"contract"})
@@ -219,7 +257,31 @@ def add_exponentials_of_distances(  # noqa: PLR0917
 
 
 @njit(**COMPILED)
-def distances_in_place(inner: Array, squares_a: Array, squares_b: Array) -> None:
-    """Do as `distances_in_row` for a matrix: in numpy four passes over it."""
+def recompute_far(  # noqa: PLR0917
+    form: Form, row: Array, square: float, squares: Array, sample: Array, others: Array, weights: Array
+) -> None:
+    """Replace squared distances in a row by those from differences, where `FAR` says so.
+
+    The rule looks at one pair at a time, so that a sample has the same kernel values alone and among others.
+    """
+    theta_inverse = -form.scale
+    for k in range(row.size):
+        size = theta_inverse * (square + squares[k])
+        # What rounding may have taken from the exponent of a value that is not 0.
+        lost = (weights.size + 12) * EPSILON * size
+        if (size > FAR) & (theta_inverse * row[k] <= 1.0 - EXP_UNDERFLOW + lost):
+            total = 0.0
+            for j in range(weights.size):
+                difference = sample[j] - others[k, j]
+                total += weights[j] * difference * difference
+            row[k] = total
+
+
+@njit(**COMPILED)
+def distances_in_place(form: Form, inner: Array, squares_a: Array, squares_b: Array, differences: Differences) -> None:
+    """Do as `distances_in_row` and `recompute_far` for a matrix: in numpy four passes over it."""
     for i in range(inner.shape[0]):
         distances_in_row(inner[i], squares_a[i], squares_b)
+        if differences.weights.size > 0:
+            left, right = differences.left[i], differences.right
+            recompute_far(form, inner[i], squares_a[i], squares_b, left, right, differences.weights)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -10,11 +10,14 @@ from numba import njit
 from fsvm_cli.svm.kernels.compiled import (
     EXPONENTIAL,
     SQUARED_DISTANCE,
+    Differences,
     Form,
     add_exponentials_of_distances,
     apply_function,
+    differences_of,
     distances_in_row,
     exponentials_of_distances,
+    recompute_far,
 )
 from fsvm_cli.svm.vectors import COMPILED, Array, add_scaled
 
@@ -28,8 +31,28 @@ FEWER_COLUMNS = 256
 """Of a block whose values are added up at once."""
 
 
+class Factored(NamedTuple):
+    """Two sets of samples, and what their inner products are computed from.
+
+    Attributes
+    ----------
+    left, right : (n_a, d) and (n_b, d) arrays
+        Their inner products are those of the samples, see `PairwiseStatistic.cross_factors`.
+    A, B : (n_a, d) and (n_b, d) arrays
+        The samples themselves.
+    weights : (d,) array or None
+        Of the features.
+    """
+
+    left: Array
+    right: Array
+    A: Array
+    B: Array
+    weights: Array | None
+
+
 def write_cross_gram(  # noqa: PLR0917
-    form: Form, left: Array, right: Array, out: Array, places: npt.NDArray[np.intp], start: int
+    form: Form, samples: Factored, out: Array, places: npt.NDArray[np.intp], start: int
 ) -> None:
     """Write phi(s(a_i, b_k)) for all pairs of samples into parts of rows of a matrix.
 
@@ -37,8 +60,7 @@ def write_cross_gram(  # noqa: PLR0917
     ----------
     form : Form
         Of a kernel whose statistic is computed from inner products.
-    left, right : (n_a, d) and (n_b, d) arrays
-        Their inner products are those of the samples, see `PairwiseStatistic.cross_factors`.
+    samples : Factored
     out : (any, any) array
         Of doubles or, then the values are rounded once, of single precision.
     places : (n_a,) array of int
@@ -46,8 +68,10 @@ def write_cross_gram(  # noqa: PLR0917
     start : int
         The column of the first b_k in `out`.
     """
+    left, right = samples.left, samples.right
     (n_a, d), n_b = left.shape, len(right)
     squares_a, squares_b = np.einsum("ij,ij->i", left, left), np.einsum("ij,ij->i", right, right)
+    all_differences = differences_of(form, samples.A, samples.B, samples.weights, squares_a, squares_b)
     rows = min(max(ROWS, d), MOST_ROWS)
     inner = np.empty((min(rows, n_a), min(COLUMNS, n_b)))
     for top in range(0, n_a, rows):
@@ -55,21 +79,23 @@ def write_cross_gram(  # noqa: PLR0917
         for first in range(0, n_b, COLUMNS):
             others = slice(first, min(first + COLUMNS, n_b))
             np.matmul(left[own], right[others].T, out=inner[: own.stop - top, : others.stop - first])
-            _finish_block(form, inner, squares_a[own], squares_b[others], out, places[own], start + first)
+            differences = _part_of(all_differences, own, others)
+            _finish_block(form, inner, squares_a[own], squares_b[others], differences, out, places[own], start + first)
 
 
-def add_expansion(form: Form, left: Array, right: Array, coefficients: Array, total: Array) -> None:
+def add_expansion(form: Form, samples: Factored, coefficients: Array, total: Array) -> None:
     """Add sum_i coefficients_i phi(s(a_i, b_k)), without the kernel values beside it.
 
     Parameters
     ----------
     form : Form
-    left, right : (n_a, d) and (n_b, d) arrays
-        As in `write_cross_gram`.
+    samples : Factored
     coefficients : (n_a,) array
     total : (n_b,) array
     """
+    left, right = samples.left, samples.right
     squares_a, squares_b = np.einsum("ij,ij->i", left, left), np.einsum("ij,ij->i", right, right)
+    all_differences = differences_of(form, samples.A, samples.B, samples.weights, squares_a, squares_b)
     columns = np.ascontiguousarray(right.T)
     inner = np.empty((min(ROWS, len(left)), min(FEWER_COLUMNS, len(right))))
     for first in range(0, len(right), FEWER_COLUMNS):
@@ -78,20 +104,35 @@ def add_expansion(form: Form, left: Array, right: Array, coefficients: Array, to
             own = slice(top, min(top + ROWS, len(left)))
             products = inner[: own.stop - top, : others.stop - first]
             np.matmul(left[own], columns[:, others], out=products)
-            _add_block(form, products, squares_a[own], squares_b[others], coefficients[own], total[others])
+            differences = _part_of(all_differences, own, others)
+            _add_block(form, products, squares_a[own], squares_b[others], differences, coefficients[own], total[others])
+
+
+def _part_of(differences: Differences, rows: slice, columns: slice) -> Differences:
+    return differences._replace(left=differences.left[rows], right=differences.right[columns])
 
 
 @njit(**COMPILED)
 def _add_block(  # noqa: PLR0917
-    form: Form, inner: Array, squares_a: Array, squares_b: Array, coefficients: Array, total: Array
+    form: Form,
+    inner: Array,
+    squares_a: Array,
+    squares_b: Array,
+    differences: Differences,
+    coefficients: Array,
+    total: Array,
 ) -> None:
     """Turn inner products into kernel values, and add them to the totals."""
+    is_far = differences.weights.size > 0
     for i in range(squares_a.size):
-        if form.statistic == SQUARED_DISTANCE and form.function == EXPONENTIAL:
+        if form.statistic == SQUARED_DISTANCE and form.function == EXPONENTIAL and not is_far:
             add_exponentials_of_distances(form, inner[i], squares_a[i], squares_b, coefficients[i], total)
             continue
         if form.statistic == SQUARED_DISTANCE:
             distances_in_row(inner[i], squares_a[i], squares_b)
+            if is_far:
+                left, right = differences.left[i], differences.right
+                recompute_far(form, inner[i], squares_a[i], squares_b, left, right, differences.weights)
         apply_function(form, inner[i], inner[i])
         add_scaled(total, inner[i], coefficients[i])
 
@@ -102,19 +143,23 @@ def _finish_block(  # noqa: PLR0917
     inner: Array,
     squares_a: Array,
     squares_b: Array,
+    differences: Differences,
     out: Array,
     places: npt.NDArray[np.intp],
     start: int,
 ) -> None:
     """Turn inner products into kernel values."""
-    n = squares_b.size
+    n, is_far = squares_b.size, differences.weights.size > 0
     for i in range(squares_a.size):
         row, values = inner[i, :n], out[places[i], start : start + n]
-        if form.statistic == SQUARED_DISTANCE and form.function == EXPONENTIAL:
+        if form.statistic == SQUARED_DISTANCE and form.function == EXPONENTIAL and not is_far:
             exponentials_of_distances(form, row, squares_a[i], squares_b, values)
             continue
         if form.statistic == SQUARED_DISTANCE:
             distances_in_row(row, squares_a[i], squares_b)
+            if is_far:
+                left, right = differences.left[i], differences.right
+                recompute_far(form, row, squares_a[i], squares_b, left, right, differences.weights)
         apply_function(form, row, row)
         for t in range(n):
             values[t] = row[t]

@@ -20,6 +20,7 @@ from fsvm_cli.svm.kernels.compiled import (
     L1_DISTANCE,
     SQUARED_DISTANCE,
     Form,
+    differences_of,
     distances_in_place,
 )
 from fsvm_cli.svm.kernels.sparse_products import sparse_inner_products
@@ -46,7 +47,7 @@ class PairwiseStatistic(ABC):
     accepts_sparse: ClassVar[bool] = False
 
     @abstractmethod
-    def matrix(self, A: Matrix, B: Matrix, weights: Array | None) -> Array:
+    def matrix(self, A: Matrix, B: Matrix, weights: Array | None, form: Form | None = None) -> Array:
         """Return s(a_i, b_k) for all pairs.
 
         Parameters
@@ -55,6 +56,8 @@ class PairwiseStatistic(ABC):
             Samples.
         weights : (d,) or None
             Non-negative weights of the features; None means ones.
+        form : Form, optional
+            Of the kernel that the statistic is for: squared distances are as precise as its values need them.
 
         Returns
         -------
@@ -130,7 +133,13 @@ class InnerProduct(PairwiseStatistic):
     code: ClassVar[int] = INNER_PRODUCT
     accepts_sparse: ClassVar[bool] = True
 
-    def matrix(self, A: Matrix, B: Matrix, weights: Array | None) -> Array:  # noqa: D102
+    def matrix(  # noqa: D102
+        self,
+        A: Matrix,
+        B: Matrix,
+        weights: Array | None,
+        form: Form | None = None,  # noqa: ARG002
+    ) -> Array:
         if sparse.issparse(A) and sparse.issparse(B):
             return sparse_inner_products(_weighted(A, weights), B)
         return _dense(_weighted(A, weights) @ B.T)
@@ -155,15 +164,21 @@ class InnerProduct(PairwiseStatistic):
 class SquaredDistance(PairwiseStatistic):
     """t(u, v) = (u - v)^2, as |a|^2 + |b|^2 - 2 a.b.
 
-    That is the fast form; relative to the mean of A it is precise, too, where features are far from the origin.
+    That is the fast form. Relative to the mean of A it is precise, too, where features are far from the origin, and
+    pairs that are far from that mean, but not from each other, are computed again from differences, see `FAR`.
     """
 
     code: ClassVar[int] = SQUARED_DISTANCE
 
-    def matrix(self, A: Matrix, B: Matrix, weights: Array | None) -> Array:  # noqa: D102
+    def matrix(  # noqa: D102
+        self, A: Matrix, B: Matrix, weights: Array | None, form: Form | None = None
+    ) -> Array:
         a, b = self.cross_factors(A, B, weights)
         result: Array = a @ b.T
-        distances_in_place(result, np.einsum("ij,ij->i", a, a), np.einsum("ij,ij->i", b, b))
+        squares_a, squares_b = np.einsum("ij,ij->i", a, a), np.einsum("ij,ij->i", b, b)
+        form = form or Form(self.code, IDENTITY)
+        differences = differences_of(form, A, B, weights, squares_a, squares_b)
+        distances_in_place(form, result, squares_a, squares_b, differences)
         if A is B:
             np.fill_diagonal(result, 0.0)
         return result
@@ -217,10 +232,18 @@ class L1Distance(_FeatureLoop):
 
     code: ClassVar[int] = L1_DISTANCE
 
-    def matrix(self, A: Matrix, B: Matrix, weights: Array | None) -> Array:  # noqa: D102
+    def matrix(  # noqa: D102
+        self,
+        A: Matrix,
+        B: Matrix,
+        weights: Array | None,
+        form: Form | None = None,  # noqa: ARG002
+    ) -> Array:
+        if weights is not None:  # weighted samples would lose the digits of differences far from the origin
+            return cross_statistic(Form(self.code, IDENTITY), A, B, weights)
         from scipy.spatial.distance import cdist  # noqa: PLC0415 - slow to import, and this kernel's alone
 
-        return np.asarray(cdist(_weighted(A, weights), _weighted(B, weights), "cityblock"), dtype=np.float64)
+        return np.asarray(cdist(A, B, "cityblock"), dtype=np.float64)
 
     def symmetric_matrix(self, X: Array, weights: Array) -> Array:  # noqa: D102
         return weighted_statistic(Form(self.code, IDENTITY), X, weights)
@@ -248,7 +271,13 @@ class AnovaSum(_FeatureLoop):
     code: ClassVar[int] = ANOVA_SUM
     gamma: float
 
-    def matrix(self, A: Matrix, B: Matrix, weights: Array | None) -> Array:  # noqa: D102
+    def matrix(  # noqa: D102
+        self,
+        A: Matrix,
+        B: Matrix,
+        weights: Array | None,
+        form: Form | None = None,  # noqa: ARG002
+    ) -> Array:
         weights = np.ones(A.shape[1]) if weights is None else weights
         if A is B:
             return weighted_statistic(self._form, A, weights)
