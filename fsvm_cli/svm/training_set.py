@@ -20,7 +20,7 @@ from fsvm_cli.svm.solvers.solve import solve
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from fsvm_cli.svm.kernels.base import Kernel
+    from fsvm_cli.svm.kernels.base import Kernel, Rounding
     from fsvm_cli.svm.solvers.dual import Array, DualSolution, Solver
 
 MANY = 5000
@@ -67,15 +67,19 @@ class TrainingSet(ABC):
 
 
 class GramTrainingSet(TrainingSet):
-    """Samples by their Gram matrix, (n, n), of any kernel."""
+    """Samples by their Gram matrix, (n, n), of any kernel, and what rounding does to it, where that is known."""
 
-    def __init__(self, gram: Array) -> None:
-        self.gram = gram
+    def __init__(self, gram: Array, rounding: Rounding | None = None) -> None:
+        self.gram, self.rounding = gram, rounding
 
     def train(  # noqa: D102
         self, y: Array, C: Any, settings: Settings, rows: npt.NDArray[np.intp] | None = None
     ) -> DualSolution:
-        problem = DualProblem(self.gram if rows is None else self.gram[np.ix_(rows, rows)], y, C)
+        gram, rounding = self.gram, self.rounding
+        if rows is not None:
+            gram = gram[np.ix_(rows, rows)]
+            rounding = None if rounding is None else rounding.restrict(rows)
+        problem = DualProblem(gram, y, C, rounding=None if rounding is None else rounding.of_machine())
         return solve(problem, **settings._asdict())
 
     def outputs(self, coefficients: Array) -> Array:  # noqa: D102
@@ -153,7 +157,7 @@ def training_set(kernel: Kernel, X: Any, solver: Solver, cache_mb: float | None 
         return CachedTrainingSet(kernel, X, megabytes)
     instead = "leave the solver to 'auto', which then holds none, or take the linear kernel"
     check_room_for_pairs(f"solver '{solver}'", X.shape[0], MATRICES, instead)
-    return GramTrainingSet(kernel.gram(X, X))
+    return GramTrainingSet(kernel.gram(X, X), kernel.rounding(X))
 
 
 def needs_a_cache(n_samples: int, solver: Solver) -> bool:

@@ -11,11 +11,8 @@ if TYPE_CHECKING:
     from fsvm_cli.svm import DualProblem
 
 
-def exact_gap(problem: DualProblem, alpha: np.ndarray, bias: float, *, stretched: bool = False) -> float:
-    """Return (primal - dual) over the larger of the two; infinity where no scaling of w makes a hard margin hold.
-
-    With `stretched`, w is scaled as if the margin were hard for all samples below their upper bound.
-    """
+def exact_gap(problem: DualProblem, alpha: np.ndarray, bias: float) -> float:
+    """Return (primal - dual) over the larger of the two; infinity where no scaling of w makes a hard margin hold."""
     y = [int(label) for label in problem.y]
     a = [Fraction(value) for value in alpha.tolist()]
     used = [j for j in range(len(a)) if a[j]]
@@ -25,9 +22,8 @@ def exact_gap(problem: DualProblem, alpha: np.ndarray, bias: float, *, stretched
     margins = [y[i] * (values[i] + b) for i in range(len(y))]
     hard = np.isinf(problem.C)
     scale = Fraction(1)
-    outside = alpha < problem.C if stretched else hard
-    if ridge == 0 and outside.any():
-        smallest = min(margins[i] for i in np.flatnonzero(outside))
+    if ridge == 0 and hard.any():
+        smallest = min(margins[i] for i in np.flatnonzero(hard))
         if smallest <= 0:
             return float("inf")
         scale = max(scale, 1 / smallest)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from fsvm_cli.svm.kernels.base import Kernel
+    from fsvm_cli.svm.kernels.base import Kernel, Rounding
     from fsvm_cli.svm.kernels.single_rows import SingleRows
     from fsvm_cli.svm.vectors import Array
 
@@ -76,6 +76,11 @@ class KernelProblem(ImplicitProblem):
     @cached_property
     def _diagonal(self) -> Array:
         return self.kernel.diagonal(self.X)
+
+    @cached_property
+    def rounding(self) -> Rounding:
+        """What rounding separates a machine's outputs from exact ones; see `Rounding.of_machine`."""
+        return self.kernel.rounding(self.X).of_machine()
 
     def largest_kernel_value(self) -> float:
         """Return the largest value on the diagonal, which bounds all others of a positive semidefinite kernel."""
@@ -142,7 +147,7 @@ class KernelProblem(ImplicitProblem):
         """Return the residuals with bounds on their errors, of twice the precision but for the last digit if sharp.
 
         (m + 2) eps (1 + |K| |c|) covers the sum over m support vectors in any order, as in
-        `fsvm_cli.svm.solvers.residuals`. Kernel values count as exact, as those of a Gram matrix do.
+        `fsvm_cli.svm.solvers.residuals`; what the rounding of kernel values does beside it is added.
         """
         coefficients, n = alpha * self.y, len(self.y)
         support = np.flatnonzero(coefficients)
@@ -156,9 +161,12 @@ class KernelProblem(ImplicitProblem):
             np.abs(gram, out=gram)
             sizes[to] += np.abs(own[part]) @ gram
         error = (len(support) + 2) * EPSILON * sizes
+        rounding = self.rounding
+        of_kernel = rounding.relative * sizes + rounding.reach * float(np.abs(own) @ rounding.lengths[support])
         if sharp:
             values += low
             error = EPSILON * (np.abs(values) + (len(support) + 2) * error)
+        error += of_kernel
         shrinkage = self.ridge * coefficients
         return Residuals(values - shrinkage, error + EPSILON * (np.abs(values) + 2.0 * np.abs(shrinkage)))
 
@@ -178,7 +186,10 @@ class KernelProblem(ImplicitProblem):
         """
         largest = (self.largest_kernel_value() + self.ridge) * (1.0 + 4.0 * EPSILON)
         error = 2.0 * (terms + 2) * EPSILON * (1.0 + largest * total)
-        return Residuals(values, np.full(len(values), error))
+        rounding = self.rounding
+        of_kernel = rounding.relative * (1.0 + largest * total)
+        of_kernel += rounding.reach * (float(rounding.lengths.max()) * total)
+        return Residuals(values, error + of_kernel)
 
     def _expanded(self, support: Rows, coefficients: Array, rows: Rows) -> Array:
         """Return the outputs of some samples from the coefficients of those that have any."""

@@ -89,7 +89,7 @@ def solve_by_decomposition(
     assert best is not None, "the last goals are certified"
     if len(problem.y) <= search.largest_set:
         gram = problem.block(np.arange(len(problem.y)))
-        dense = DualProblem(gram, problem.y, problem.C, problem.equality, problem.ridge)
+        dense = DualProblem(gram, problem.y, problem.C, problem.equality, problem.ridge, problem.rounding)
         found = solve(dense, tolerance=tolerance, on_failure="flag")
         if found.converged:
             return replace(found, iterations=best.iterations + found.iterations)

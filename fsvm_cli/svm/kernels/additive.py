@@ -11,12 +11,23 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from fsvm_cli.svm.kernels.base import MANY_PAIRS, Kernel, blocks_of_pairs, summed_in_blocks
-from fsvm_cli.svm.kernels.compiled import EXPONENTIAL, IDENTITY, INNER_PRODUCT, POWER, apply_in_place
+from fsvm_cli.svm.kernels.base import MANY_PAIRS, Kernel, Rounding, blocks_of_pairs, summed_in_blocks
+from fsvm_cli.svm.kernels.compiled import (
+    EXPONENTIAL,
+    FAR,
+    IDENTITY,
+    INNER_PRODUCT,
+    L1_DISTANCE,
+    POWER,
+    SQUARED_DISTANCE,
+    TANH,
+    apply_in_place,
+)
 from fsvm_cli.svm.kernels.cross_gram import Factored, add_expansion, write_cross_gram
 from fsvm_cli.svm.kernels.pairwise import statistic_of
 from fsvm_cli.svm.kernels.parameters import check_parameters
 from fsvm_cli.svm.kernels.symmetric_gram import symmetric_gram
+from fsvm_cli.svm.vectors import EPSILON
 
 if TYPE_CHECKING:
     from fsvm_cli.svm.kernels.base import Features
@@ -127,6 +138,21 @@ class AdditiveKernel(Kernel):
             apply_in_place(self.form, result)
         return result
 
+    def rounding(self, X: Matrix) -> Rounding:  # noqa: D102 - as in Kernel
+        samples, _, weights = self._parts(X, X, None)
+        form, (n, d) = self.form, samples.shape
+        if form.statistic in {SQUARED_DISTANCE, L1_DISTANCE} and form.function == EXPONENTIAL:
+            # Relative to any centre amid the samples a distance loses last digits of the distances from the centre.
+            farthest = np.minimum(-form.scale * _farthest(self.statistic, samples, weights), FAR)
+            return Rounding((d + 12) * EPSILON * farthest + 4.0 * EPSILON, np.zeros(n), np.ones(n))
+        if form.function == TANH:
+            scaled = samples if weights is None else samples * np.sqrt(weights)
+            lengths = np.sqrt(np.asarray(_squared(scaled).sum(axis=1), dtype=np.float64).ravel())
+            reach = np.hypot(form.scale * lengths, abs(form.offset) + 1.0)
+            return Rounding(np.zeros(n), (d + 6) * EPSILON * reach, np.hypot(lengths, 1.0))
+        lengths = np.sqrt(np.abs(self.diagonal(samples)))
+        return Rounding(np.zeros(n), form.degree * (d + 10) * EPSILON * lengths, lengths)
+
     def write_rows(  # noqa: D102 - as in Kernel
         self, A: Matrix, B: Matrix, out: Array, places: npt.NDArray[np.intp], start: int
     ) -> None:
@@ -196,6 +222,21 @@ class AdditiveKernel(Kernel):
     def _refuse_without_weights(self) -> None:
         if not self.accepts_weights:
             raise ValueError(f"the {self.name} kernel has no feature weights")
+
+
+def _squared(samples: Matrix) -> Matrix:
+    return samples.multiply(samples) if sparse.issparse(samples) else samples**2
+
+
+def _farthest(statistic: PairwiseStatistic, X: Array, weights: Array | None) -> Array:
+    """Return a bound of the sums of two samples' distances from any centre amid them, for each as one of the two."""
+    distances = np.abs(X - X.mean(axis=0))
+    factors = np.ones(X.shape[1]) if weights is None else weights
+    if statistic.code == L1_DISTANCE:
+        own = distances @ factors
+        return np.asarray(own + own.max(), dtype=np.float64)
+    own = np.sqrt(distances**2 @ factors)
+    return np.asarray((own + own.max()) ** 2 + 4.0 * own.max() ** 2, dtype=np.float64)
 
 
 @dataclass(frozen=True)

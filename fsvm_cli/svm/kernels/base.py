@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
+
+from fsvm_cli.svm.vectors import EPSILON
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,6 +29,37 @@ DIAGONAL_ROWS = 64
 """Samples at a time where only the kernel of each with itself is asked for: small blocks along the diagonal."""
 
 
+class Rounding(NamedTuple):
+    """What rounding may do to kernel values: |error of K(x_i, x_k)| <= relative_i |K(x_i, x_k)| + reach_i lengths_k.
+
+    Attributes
+    ----------
+    relative : (n,) array
+        Parts of a kernel value.
+    reach, lengths : (n,) arrays
+        In units of the root of a kernel value, and no kernel value is larger than lengths_i lengths_k.
+    """
+
+    relative: Array
+    reach: Array
+    lengths: Array
+
+    def restrict(self, rows: npt.NDArray[np.intp]) -> Rounding:
+        """Return that of some samples with each other."""
+        return Rounding(*(array[rows] for array in self))
+
+    def of_machine(self) -> Rounding:
+        """Return what separates a machine's exact outputs from those of its fit, and these from what it predicts.
+
+        Kernel values are computed twice, from blocks of samples that may differ, and summed by `summed_in_blocks`.
+        """
+        n = len(self.relative)
+        summed = 0.5 * EPSILON * (min(n, SUMMED_TOGETHER) + n // SUMMED_TOGETHER + 2)
+        return Rounding(2.0 * self.relative + summed, 2.0 * self.reach, self.lengths)
+
+
+UNKNOWN = 16
+"""Last digits, beside one for each feature, that a kernel which says nothing may lose."""
 SUMMED_TOGETHER = 128
 """Terms of a sum over support vectors that one product of matrices adds up. m terms in blocks are rounded by some
 SUMMED_TOGETHER + m / SUMMED_TOGETHER last digits, in one piece by up to m."""
@@ -173,6 +206,20 @@ class Kernel(ABC):
             own = rows[start : start + DIAGONAL_ROWS]
             values[start : start + DIAGONAL_ROWS] = self.gram(own, own, features).diagonal()
         return values
+
+    def rounding(self, X: Matrix) -> Rounding:
+        """Bound what rounding does to kernel values of samples with each other, however they are computed.
+
+        Of a kernel that does not say more, values are taken to be off by no more than some last digits of the root of
+        K(u, u) K(v, v).
+
+        Parameters
+        ----------
+        X : (n, d)
+            Samples, as in `gram`.
+        """
+        lengths = np.sqrt(np.abs(self.diagonal(X)))
+        return Rounding(np.zeros(len(lengths)), (X.shape[1] + UNKNOWN) * EPSILON * lengths, lengths)
 
     def expansion(self, A: Matrix, B: Matrix, coefficients: Array, features: Features | None = None) -> Array:
         """Return sum_i coefficients_mi K(a_i, b_k): the outputs of machines, without their biases.

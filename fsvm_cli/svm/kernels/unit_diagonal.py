@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from fsvm_cli.svm.kernels.base import Kernel
+from fsvm_cli.svm.kernels.base import Kernel, Rounding
+from fsvm_cli.svm.vectors import EPSILON
 
 if TYPE_CHECKING:
     from fsvm_cli.svm.kernels.base import Features
@@ -79,6 +80,13 @@ class UnitDiagonal(Kernel):
         if A is B:
             np.fill_diagonal(gram, inverse_a > 0.0)
         return gram
+
+    def rounding(self, X: Matrix) -> Rounding:  # noqa: D102 - as in Kernel
+        own, inverse = self.kernel.rounding(X), self._inverse_lengths(X)
+        reach, lengths = own.reach * inverse, own.lengths * inverse
+        of_squares = own.relative + reach * lengths
+        relative = own.relative + 0.5 * (of_squares + of_squares.max()) + 4.0 * EPSILON
+        return Rounding(relative, reach, np.maximum(lengths, 1.0))
 
     def input_gradient(self, A: Matrix, B: Matrix, coefficients: Array) -> Array:  # noqa: D102 - as in Kernel
         inverse_b = self._inverse_lengths(B)[:, None]

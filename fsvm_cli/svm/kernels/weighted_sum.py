@@ -11,8 +11,9 @@ import annotated_types
 import numpy as np
 import numpy.typing as npt
 
-from fsvm_cli.svm.kernels.base import Kernel
+from fsvm_cli.svm.kernels.base import SUMMED_TOGETHER, Kernel, Rounding
 from fsvm_cli.svm.kernels.parameters import check_number
+from fsvm_cli.svm.vectors import EPSILON
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -122,6 +123,22 @@ class WeightedSum(Kernel):
         total = _added_up(mu * kernel.gram(A, B, features) for mu, kernel in self._terms())
         total += self.constant
         return total
+
+    def rounding(self, X: Matrix) -> Rounding:  # noqa: D102 - as in Kernel
+        n = X.shape[0]
+        root = np.sqrt(abs(self.constant))
+        digits = EPSILON * (len(self.kernels) + 4)
+        reaches, lengths = [np.full(n, digits * root)], [np.full(n, root)]
+        # What cancels between kernels of both signs is rounded before it does, in sums over support vectors, too.
+        has_both_signs = min(self.constant, *self.coefficients) < 0.0
+        if has_both_signs:
+            digits += EPSILON * (min(n, SUMMED_TOGETHER) + n // SUMMED_TOGETHER)
+        for mu, kernel in self._terms():
+            own, root = kernel.rounding(X), np.sqrt(abs(mu))
+            reaches += [root * own.reach, root * (own.relative + digits) * own.lengths]
+            lengths += [root * own.lengths] * 2
+        # By Cauchy and Schwarz.
+        return Rounding(np.zeros(n), np.linalg.norm(reaches, axis=0), np.linalg.norm(lengths, axis=0))
 
     def expansion(  # noqa: D102 - as in Kernel
         self, A: Matrix, B: Matrix, coefficients: Array, features: Features | None = None

@@ -83,7 +83,9 @@ def duality_gap(problem: BinaryProblem, alpha: Array, bias: float) -> float:
     """Return an upper bound of the relative duality gap of a dual point and a bias.
 
     The primal point is w = sum_i alpha_i y_i phi(x_i) with `bias`. Where samples without upper bound (hard margin) are
-    within their margin, w and the bias are scaled up until they are not, which makes the point feasible.
+    within their margin, w and the bias are scaled up until they are not, which makes the point feasible. Where the
+    problem knows how its kernel values are rounded, the bound is for exact kernel values, and losses are those of
+    outputs as a machine computes them.
 
     Parameters
     ----------
@@ -106,35 +108,42 @@ def duality_gap(problem: BinaryProblem, alpha: Array, bias: float) -> float:
     return bound
 
 
-def stretched_gap(problem: BinaryProblem, alpha: Array, bias: float) -> float:
-    """Return an upper bound of the relative duality gap at another primal point than that of `duality_gap`.
+def stretched(problem: BinaryProblem, alpha: Array, bias: float) -> tuple[Array, float] | None:
+    """Scale a machine up until no sample with alpha_i < C_i is within its margin, whatever the rounding.
 
-    w and the bias are scaled up until no sample with alpha_i < C_i is within its margin, as for a hard margin. Where C
-    is large and the coefficients are tiny, C times the rounding of a residual is more than the tolerance, and what the
-    scale adds is not.
+    Where C is large and the coefficients are tiny, C times the rounding of a residual is more than the tolerance, and
+    what the scale adds is not.
 
     Parameters
     ----------
     problem : BinaryProblem
     alpha : (n,) array
     bias : float
+
+    Returns
+    -------
+    alpha, bias
+        Of the machine scaled up; None where no scale does it.
     """
-    return _gaps(problem, alpha, bias, problem.bounded_residuals(alpha, sharp=True), alpha < problem.C)[1]
+    residuals = problem.bounded_residuals(alpha, sharp=True)
+    slack = problem.y * (residuals.values - bias) + problem.ridge * alpha
+    factor = _scales(problem, slack, residuals.error + EPSILON * np.abs(slack), alpha < problem.C)[1]
+    if not np.isfinite(factor):
+        return None
+    factor += factor - 1.0  # the scaled machine is rounded, too
+    return np.minimum(factor * alpha, problem.C), factor * bias
 
 
-def _gaps(
-    problem: BinaryProblem, alpha: Array, bias: float, residuals: Residuals, outside: NDArray[np.bool_] | None = None
-) -> tuple[float, float]:
+def _gaps(problem: BinaryProblem, alpha: Array, bias: float, residuals: Residuals) -> tuple[float, float]:
     """Return the relative duality gap as computed, and an upper bound whatever the rounding.
 
-    The numpy form of `conclusion.compiled_gaps`, with the smaller loss that a ridge allows. `outside` are the samples
-    that no margin may have within it, those without upper bound by default.
+    The numpy form of `conclusion.compiled_gaps`, with the smaller loss that a ridge allows.
     """
     y, n = problem.y, len(problem.y)
     coefficients, ridge = alpha * y, problem.ridge * alpha
     slack = y * (residuals.values - bias) + ridge
     error = residuals.error + EPSILON * (np.abs(slack) + 2.0 * ridge)
-    scale, steepest = _scales(problem, slack, error, np.isinf(problem.C) if outside is None else outside)
+    scale, steepest = _scales(problem, slack, error, np.isinf(problem.C))
     if np.isinf(scale):
         return float("inf"), float("inf")
     gains, lengths = 0.5 * coefficients * (y + residuals.values), coefficients * (y - residuals.values - ridge * y)

@@ -135,12 +135,12 @@ def gap_sums(
     sum alpha. The artificial sample and those whose bounds are equal add 0, so that no branch prevents vector
     instructions.
     """
-    c, r, errors, lower, upper = box.c, box.r, box.error, box.lower, box.upper
+    c, r, errors, kernel_errors, lower, upper = box.c, box.r, box.error, box.kernel_error, box.lower, box.upper
     gap, worst, norm, norm_error, dual, blur, sum_alpha = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     unit = EPSILON * y.size
     for i in range(y.size):
         alpha, slack = c[i] * y[i], y[i] * (r[i] - bias)
-        error = errors[i] + EPSILON * abs(slack)
+        error = errors[i] + kernel_errors[i] + EPSILON * abs(slack)
         bound = upper[i] - lower[i]
         bound = 0.0 if bound == np.inf else bound
         gap += term(bound, alpha, slack, scale)
@@ -166,7 +166,8 @@ def scales(y: Array, box: Box, bias: float) -> tuple[float, float]:
         if y[i] != 0.0 and np.isinf(box.upper[i] - box.lower[i]):
             slack = y[i] * (box.r[i] - bias)
             smallest = min(smallest, 1.0 - slack)
-            least = min(least, 1.0 - slack - box.error[i] - 4.0 * EPSILON * (1.0 + abs(slack)))
+            error = box.error[i] + box.kernel_error[i]
+            least = min(least, 1.0 - slack - error - 4.0 * EPSILON * (1.0 + abs(slack)))
     scale = max(1.0, 1.0 / smallest) if smallest > 0.0 else np.inf
     return scale, max(1.0, 1.0 / least) if least > 0.0 else np.inf
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from fsvm_cli.errors import FsvmError
 from fsvm_cli.svm.solvers.problem import BinaryProblem, Residuals
-from fsvm_cli.svm.solvers.residuals import residuals_of, sharpen
+from fsvm_cli.svm.solvers.residuals import kernel_errors, residuals_of, sharpen
 from fsvm_cli.svm.vectors import EPSILON, ROWS_IN_CACHE
+
+if TYPE_CHECKING:
+    from fsvm_cli.svm.kernels.base import Rounding
 
 Array = npt.NDArray[np.float64]
 SolverName = Literal["auto", "smo", "interior-point", "libsvm", "feature-space", "decomposition"]
@@ -44,6 +47,9 @@ class DualProblem(BinaryProblem):
     ----------
     gram : (n, n) array
         The symmetric Gram matrix K.
+    rounding : Rounding or None
+        What rounding separates a machine's outputs from exact ones, see `Rounding.of_machine`, so that gaps are those
+        of the machine that predicts; None where the Gram matrix counts as exact.
     y, C, equality, ridge
         As in `BinaryProblem`; C given as a number holds for every sample.
 
@@ -55,9 +61,16 @@ class DualProblem(BinaryProblem):
     """
 
     gram: Array
+    rounding: Rounding | None
 
-    def __init__(
-        self, gram: npt.ArrayLike, y: npt.ArrayLike, C: npt.ArrayLike, equality: bool = True, ridge: float = 0.0
+    def __init__(  # noqa: PLR0917 - as of the other problems
+        self,
+        gram: npt.ArrayLike,
+        y: npt.ArrayLike,
+        C: npt.ArrayLike,
+        equality: bool = True,
+        ridge: float = 0.0,
+        rounding: Rounding | None = None,
     ) -> None:
         matrix = np.ascontiguousarray(gram, dtype=np.float64)
         n = np.size(y)
@@ -67,6 +80,7 @@ class DualProblem(BinaryProblem):
             raise ValueError("the Gram matrix holds values that are not finite")
         self._set_constraints(n, y, C, equality, ridge)
         object.__setattr__(self, "gram", matrix)
+        object.__setattr__(self, "rounding", rounding)
 
     def diagonal(self) -> Array:  # noqa: D102 - as in BinaryProblem
         return self.gram.diagonal()
@@ -88,10 +102,14 @@ class DualProblem(BinaryProblem):
         """Return the residuals with bounds on their errors, of twice the precision but for the last digit if sharp."""
         coefficients, n = alpha * self.y, len(self.y)
         values, error = np.empty(n), np.empty(n)
-        residuals_of(self.gram, self.y, coefficients, values, error)
+        terms = residuals_of(self.gram, self.y, coefficients, values, error)
+        of_kernel = np.zeros(n)
+        if self.rounding is not None:
+            kernel_errors(coefficients, error, terms, *self.rounding, of_kernel)
         if sharp:
             sharpen(self.gram, self.y, coefficients, values, error, np.empty(n))
         shrinkage = self.ridge * coefficients
+        error += of_kernel
         return Residuals(values - shrinkage, error + EPSILON * (np.abs(values) + 2.0 * np.abs(shrinkage)))
 
 
@@ -108,8 +126,9 @@ class DualSolution:
     objective : float
         The dual objective.
     duality_gap : float
-        Relative, an upper bound, see `certificate.duality_gap`, or where that misses the tolerance by rounding,
-        `certificate.stretched_gap`; infinity where no primal feasible point is at hand.
+        Relative, an upper bound, see `certificate.duality_gap`: the primal point is the machine of `alpha` and `bias`
+        as it predicts, with a hard margin scaled up until no sample is within it. Infinity where no primal feasible
+        point is at hand.
     iterations : int
         Of all solvers that took part.
     solver : str

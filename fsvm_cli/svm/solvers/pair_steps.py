@@ -38,6 +38,10 @@ class Box(NamedTuple):
         Scratch.
     error
         Bounds on what rounding did to the residuals when `refresh_bounded` computed them from c.
+    kernel_error
+        Bounds on what the rounding of kernel values does beside it, from the next three.
+    relative, reach, lengths
+        See `Rounding.of_machine`; 0 where the Gram matrix counts as exact.
     """
 
     c: Array
@@ -49,6 +53,10 @@ class Box(NamedTuple):
     diagonal: Array
     gains: Array
     error: Array
+    kernel_error: Array
+    relative: Array
+    reach: Array
+    lengths: Array
 
 
 def make_box(n: int) -> Box:

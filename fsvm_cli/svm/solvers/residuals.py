@@ -90,12 +90,13 @@ def subtract_four(  # noqa: PLR0917
 @njit(**COMPILED)
 def refresh_bounded(K: Array, y: Array, box: Box) -> None:
     """Compute the residuals from the coefficients, and bound the error of each, as every certificate needs them."""
-    residuals_of(K, y, box.c, box.r, box.error)
+    terms = residuals_of(K, y, box.c, box.r, box.error)
+    kernel_errors(box.c, box.error, terms, box.relative, box.reach, box.lengths, box.kernel_error)
 
 
 @njit(**COMPILED)
-def residuals_of(K: Array, y: Array, c: Array, r: Array, error: Array) -> None:
-    """Write y - K c, and a bound on its error.
+def residuals_of(K: Array, y: Array, c: Array, r: Array, error: Array) -> int:
+    """Write y - K c, and a bound on its error, the same number of last digits of 1 + |K| |c| everywhere; return it.
 
     Each of m terms adds no more than half a last digit of the sum so far: in all, (m + 2) eps (|y| + |K| |c|) covers it
     twice over, in whatever order they are added (Higham 2002, section 3.1).
@@ -119,6 +120,30 @@ def residuals_of(K: Array, y: Array, c: Array, r: Array, error: Array) -> None:
             i = j
     for t in range(y.size):
         error[t] *= terms * EPSILON
+    return terms
+
+
+@njit(**COMPILED)
+def kernel_errors(  # noqa: PLR0917
+    c: Array, error: Array, terms: int, relative: Array, reach: Array, lengths: Array, out: Array
+) -> None:
+    """Write bounds on what the rounding of kernel values does to residuals and outputs; see `Rounding`.
+
+    Parameters
+    ----------
+    c
+        Coefficients.
+    error, terms
+        As from `residuals_of`.
+    relative, reach, lengths
+        As of `Rounding.of_machine`.
+    out : (n,) array
+    """
+    total = 0.0
+    for t in range(c.size):
+        total += abs(c[t]) * lengths[t]
+    for t in range(c.size):
+        out[t] = error[t] * (relative[t] / (terms * EPSILON)) + reach[t] * total
 
 
 @njit(**COMPILED, fastmath=UNFUSED)

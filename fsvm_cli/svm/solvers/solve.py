@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 import numpy as np
 
 from fsvm_cli.svm.solvers.active_set import INFEASIBLE
-from fsvm_cli.svm.solvers.certificate import cause_of_failure, certificate, duality_gap, on_bounds, stretched_gap
+from fsvm_cli.svm.solvers.certificate import cause_of_failure, certificate, duality_gap, on_bounds, stretched
 from fsvm_cli.svm.solvers.dual import (
     Array,
     ConvergenceError,
@@ -104,9 +104,12 @@ def solve(
         if best is None or solution.duality_gap < best.duality_gap:
             best = solution
     assert best is not None
-    gap = stretched_gap(problem, best.alpha, best.bias)
-    if gap <= tolerance:
-        return replace(best, duality_gap=gap, converged=True)
+    if scaled := stretched(problem, best.alpha, best.bias):
+        gap = duality_gap(problem, *scaled)
+        if gap <= tolerance:
+            alpha, bias = scaled
+            objective = problem.objective(alpha)
+            return replace(best, alpha=alpha, bias=bias, objective=objective, duality_gap=gap, converged=True)
     return failed(problem, best, tolerance, on_failure, infeasible=False)
 
 

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from fsvm_cli.svm.vectors import Array
 
 
+NO_ROUNDING = (np.zeros(1), np.zeros(1), np.zeros(1))
+"""Of a Gram matrix that counts as exact."""
+
+
 class Workspace:
     """Memory of the compiled solver.
 
@@ -51,6 +55,8 @@ class Workspace:
             y[:n] = problem.y
         self._K = K
         farthest = problem.C * problem.y
+        for array, values in zip((box.relative, box.reach, box.lengths), problem.rounding or NO_ROUNDING, strict=True):
+            array[:n], array[n:] = values, 0.0
         box.lower[n:], box.upper[n:] = -np.inf, np.inf
         np.minimum(farthest, 0.0, out=box.lower[:n])
         np.maximum(farthest, 0.0, out=box.upper[:n])
