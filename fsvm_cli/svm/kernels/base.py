@@ -32,6 +32,8 @@ DIAGONAL_ROWS = 64
 class Rounding(NamedTuple):
     """What rounding may do to kernel values: |error of K(x_i, x_k)| <= relative_i |K(x_i, x_k)| + reach_i lengths_k.
 
+    Beside it, values below 1e-300 may be 0.
+
     Attributes
     ----------
     relative : (n,) array

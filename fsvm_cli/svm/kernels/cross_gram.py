@@ -51,9 +51,7 @@ class Factored(NamedTuple):
     weights: Array | None
 
 
-def write_cross_gram(
-    form: Form, samples: Factored, out: Array, places: npt.NDArray[np.intp], start: int
-) -> None:
+def write_cross_gram(form: Form, samples: Factored, out: Array, places: npt.NDArray[np.intp], start: int) -> None:
     """Write phi(s(a_i, b_k)) for all pairs of samples into parts of rows of a matrix.
 
     Parameters

@@ -208,7 +208,7 @@ def test_residuals_lie_within_their_bounds(monkeypatch, sharp):
     for i, row in enumerate(rows):
         exact = int(y[i]) - sum((x * v for x, v in zip(row, w, strict=True)), Fraction(0))
         assert abs(Fraction(found.values[i]) - exact) <= Fraction(found.error[i])
-    assert (found.error <= (1e-15 if sharp else 1e-12) * np.abs(X @ X.T).max() * alpha.sum()).all()
+    assert (found.error <= (3e-14 if sharp else 1e-12) * np.abs(X @ X.T).max() * alpha.sum()).all()
 
 
 def test_samples_rest_and_come_back(monkeypatch):
@@ -385,7 +385,8 @@ def test_a_hard_margin_that_does_not_exist_is_named():
 def test_degenerate_points_are_certified_or_flagged(X, y, cache_mb, C):
     labels, kernel = np.array(y, dtype=float), Gaussian(2.0)
     found = solve_by_decomposition(KernelProblem(kernel, X, labels, C), cache_mb=cache_mb, on_failure="flag")
-    expected = solve(DualProblem(kernel.gram(X, X), labels, C), on_failure="flag")
+    rounding = kernel.rounding(X).of_machine()
+    expected = solve(DualProblem(kernel.gram(X, X), labels, C, rounding=rounding), on_failure="flag")
     assert found.converged == (found.duality_gap <= 1e-6)
     if cache_mb == ROOMY:
         assert found.converged or not expected.converged
