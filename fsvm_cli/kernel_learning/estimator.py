@@ -11,7 +11,7 @@ from scipy import sparse
 from fsvm_cli.kernel_learning.base_kernels import GramMatrices
 from fsvm_cli.kernel_learning.combine import learn_kernel
 from fsvm_cli.kernel_learning.margin import Margin
-from fsvm_cli.svm import ConvergenceError, Kernel, UnitDiagonal, WeightedSum, kernel_from_name
+from fsvm_cli.svm import ConvergenceError, DualProblem, Kernel, UnitDiagonal, WeightedSum, duality_gap, kernel_from_name
 from fsvm_cli.svm.kernel_machine import KernelMachine
 from fsvm_cli.svm.labels import machine_labels
 from fsvm_cli.svm.threads import one_blas_thread
@@ -56,7 +56,8 @@ class LearnedKernelSVM(KernelMachine):
     margin_ : (n_machines,) array
         Width 2/‖w‖ between the classes, in the feature space of the sum.
     duality_gap_ : (n_machines,) array
-        Relative, of the weights or, if larger, of the machine.
+        Relative, of the weights or, if larger, of the machine: upper bounds for the machine on the sum of kernels that
+        predicts, with the rounding of kernel values and sums.
     converged_ : (n_machines,) array of bool
         Whether the weights reached their gap, and the machine its own.
     n_iter_ : (n_machines,) array of int
@@ -137,6 +138,7 @@ output_factors_, n_features_in_, feature_names_in_
         labels, self.class_counts_ = machine_labels(codes, len(self.classes_))
         learned = [learn_kernel(self.combine, grams, own, margin, tolerance=self.tolerance) for own in labels]
         self._keep(X, labels, kernels, learned)
+        self._certify(X, grams, labels, margin, learned)
         margin_bound = margin.bound
         alphas = [found.machine.alpha for found in learned]
         self.margin_vectors_ = tuple(np.flatnonzero((alpha > 0) & (alpha < margin_bound)) for alpha in alphas)
@@ -167,6 +169,17 @@ output_factors_, n_features_in_, feature_names_in_
             WeightedSum(tuple(kernels), tuple(map(float, weights)), free_sign=bool((weights < 0).any()))
             for weights in self.weights_
         )
+
+    def _certify(
+        self, X: Any, grams: GramMatrices, labels: Array, margin: Margin, learned: Sequence[LearnedKernel]
+    ) -> None:
+        """Set the gaps of the machines that predict."""
+        for m, (found, y, kernel) in enumerate(zip(learned, labels, self.machine_kernels_, strict=True)):
+            rounding, gram = kernel.rounding(X).of_machine(), grams.combined(found.weights)
+            problem = DualProblem(gram, y, margin.bound, ridge=found.ridge, rounding=rounding)
+            own = duality_gap(problem, found.machine.alpha, found.machine.bias)
+            self.duality_gap_[m] = max(self.duality_gap_[m], own, found.gap_above(own))
+        self.converged_ &= self.duality_gap_ <= self.tolerance
 
     def _kernels_asked_for(self) -> list[Kernel]:
         if isinstance(self.kernels, str | Kernel) or not len(self.kernels):

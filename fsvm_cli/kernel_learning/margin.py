@@ -104,6 +104,11 @@ class LearnedKernel:
     iterations: int
     converged: bool
 
+    def gap_above(self, machine_gap: float) -> float:
+        """Return the gap of the weights where the machine has another gap than the solver said, by rounding."""
+        lower = 0.5 * self.objective * (1.0 - self.gap)
+        return relative_gap(self.machine.objective / (1.0 - machine_gap), lower) if machine_gap < 1.0 else math.inf
+
     @property
     def margin(self) -> float:
         """The width between the classes, 2 / ||w||, in units of the feature space; infinity where w = 0."""

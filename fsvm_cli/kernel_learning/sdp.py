@@ -3,7 +3,9 @@
 The value is convex in the weights, which are few. A machine at one point bounds it from below everywhere by a linear
 function, and an eigenvector v of a negative eigenvalue forbids a half-space, for v'Kv >= 0 must hold. A linear
 programme over all these cuts gives a lower bound and the next point, which is moved towards the centre, where all
-kernels have equal shares, until it is semidefinite; the machine there bounds the optimum from above.
+kernels have equal shares, until it is semidefinite; the machine there bounds the optimum from above. In which
+directions it is indefinite tell coordinates in which the sum of all kernels is the identity; what these leave out, or
+rounding takes from them where kernels nearly depend on each other, the sum of the kernels itself.
 
 References
 ----------
@@ -23,6 +25,7 @@ from scipy.linalg import eigh, lapack, qr
 from fsvm_cli.kernel_learning.margin import relative_gap
 from fsvm_cli.kernel_learning.qcqp import MACHINE_TOLERANCE, descend
 from fsvm_cli.kernel_learning.trained import Trainer
+from fsvm_cli.svm.vectors import EPSILON
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,6 +51,11 @@ RETREATS = (1.0, 0.99, 0.9, 0.5)
 """Parts of the way to the boundary at which a machine is looked for, where there is none on it."""
 EIGENVECTORS = 3
 """Cuts from one point, at most: one for each negative eigenvalue."""
+SEMIDEFINITE = 1.0
+"""Last digits, for each row and in units of the largest sums of rows of the kernels times their weights, that an
+eigenvalue may be below 0: about what the rounding of kernel values and of their sum can do."""
+RETURNS = 30
+"""How often a point whose sum of kernels is indefinite is moved towards the centre."""
 
 
 def learn_signed_weights(
@@ -74,7 +82,7 @@ def learn_signed_weights(
     Returns
     -------
     LearnedKernel
-        Positive semidefinite up to rounding. Kernels that are zero or a sum of others have no weight.
+        Positive semidefinite up to `SEMIDEFINITE`. Kernels that are zero or a sum of others have no weight.
 
     Raises
     ------
@@ -117,8 +125,9 @@ class _Search:
         self.trainer = trainer
         self.chosen = independent_kernels(kernels)
         self.centre = np.full(len(self.chosen), 1.0 / len(self.chosen))
-        scaled = kernels.grams[self.chosen] * kernels.units[self.chosen, None, None]
-        self.whitened = whitened(scaled, self.centre)
+        self.scaled = kernels.grams[self.chosen] * kernels.units[self.chosen, None, None]
+        self.sizes = np.abs(self.scaled).sum(axis=2).max(axis=1)
+        self.whitened = whitened(self.scaled, self.centre)
         self.unit = points[0].upper if 0.0 < points[0].upper < math.inf else 1.0
         self.rows: list[Array] = []
         self.sides: list[float] = []
@@ -146,7 +155,36 @@ class _Search:
             return None
         shares: Array = found.x[:-1]
         rests_on_cuts = bool((np.abs(shares) < 0.99 * FARTHEST).all())
-        return shares, self.unit * float(found.fun) if rests_on_cuts else 0.0
+        return shares, self.unit * self._bound_of_cuts(shares, -found.ineqlin.marginals) if rests_on_cuts else 0.0
+
+    def _bound_of_cuts(self, shares: Array, multipliers: Array) -> float:
+        """Return a lower bound of the value, in its unit, from multipliers of the cuts, which the programme rounds.
+
+        The cuts themselves are rounded by last digits of what they say at the shares. Whatever the multipliers >= 0
+        are, a bound follows by what the shares, at most `FARTHEST`, can gain from what is left of their derivatives. So
+        that this is next to nothing, the multipliers of active cuts are solved for again.
+        """
+        rows, sides = np.array(self.rows), np.array(self.sides)
+        active = np.flatnonzero(multipliers > 0.0)
+        n = len(self.chosen)
+        # The derivatives by the shares are alike, that by the value is 0: unknown are multipliers, and what is alike.
+        system = np.column_stack([rows[active].T, np.append(np.ones(n), 0.0)])
+        target = np.append(np.zeros(n), -1.0)
+        solution = np.linalg.lstsq(system, target, rcond=None)[0]
+        best = 0.0
+        for weights in (np.maximum(solution[:-1], 0.0), multipliers[active]):
+            of_value = -float(weights @ rows[active, -1])
+            if not of_value > 0.0:
+                continue
+            scaled = weights / of_value
+            slopes = scaled @ rows[active, :-1]
+            level = float(np.median(slopes))
+            rounding = EPSILON * (len(active) + self.trainer.y.size)
+            rounding *= float(scaled @ np.abs(rows[active, :-1]).max(axis=1)) * float(np.abs(shares).sum())
+            left = float(np.abs(slopes - level).sum())
+            # Shares add up to 1, so that what is alike in the derivatives counts once.
+            best = max(best, level - float(scaled @ sides[active]) - left * FARTHEST - rounding)
+        return best
 
     def towards(self, target: Array) -> Trained:
         """Go from the centre to the shares, as far as the sum of kernels stays semidefinite; add the cuts there."""
@@ -163,12 +201,34 @@ class _Search:
             length = (1.0 - INSIDE) / -float(values[0])
             for vector in vectors[:, values < -1.0].T:
                 self._forbid(np.einsum("i,mij,j->m", vector, self.whitened, vector, optimize=True))
+        length = self._semidefinite_length(direction, length)
         for part in RETREATS:
             point = self._at(self.centre + part * length * direction)
             if math.isfinite(point.upper):
                 break
         self._bound_value(point)
         return point
+
+    def _semidefinite_length(self, direction: Array, length: float) -> float:
+        """Return a length, at most the given one, at which the sum of kernels itself is semidefinite; add cuts."""
+        for _ in range(RETURNS):
+            shares = self.centre + length * direction
+            total = np.tensordot(shares, self.scaled, 1)
+            allowed = SEMIDEFINITE * EPSILON * len(total) * float(np.abs(shares) @ self.sizes)
+            shifted = total.copy()
+            shifted.flat[:: len(total) + 1] += allowed
+            if not lapack.dpotrf(shifted.T, lower=1, clean=0, overwrite_a=1)[1]:
+                return length
+            vectors = eigh(total, subset_by_index=(0, min(EIGENVECTORS, len(total)) - 1), check_finite=False)[1]
+            farthest = length
+            for vector in vectors.T:
+                forms = np.einsum("i,mij,j->m", vector, self.scaled, vector, optimize=True)
+                at_centre, along = float(self.centre @ forms), float(direction @ forms)
+                if at_centre + length * along < -0.5 * allowed:
+                    self._forbid(forms)
+                    farthest = min(farthest, max(at_centre, 0.0) / -along)
+            length = (1.0 - INSIDE) * min(farthest, 0.9 * length)
+        return 0.0
 
     def between(self, first: Trained, second: Trained) -> Trained:
         """Add the cut half-way between two points, where the optimum is often nearer: a machine costs the least."""

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 FIRST_TOLERANCE = 1e-3 / VIOLATION
 """No relative gap is larger: the first machine ends where no sample violates its condition by more than .001. A rougher
 one would leave equal shares where all shares are alike, as where w = 0."""
+ROUNDED = 1e-13
+"""What rounding of kernel values and sums may take from a form c'Kc, as a part of its largest possible value."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,7 +147,9 @@ class Trainer:
             forms = self._products(alpha)[1]
         longest = longest_scaling(alpha, self.margin.bound)
         ridge_term = self.margin.ridge * float(alpha @ alpha) if self.margin.ridge > 0.0 else 0.0
-        return scaled_bound(float(alpha.sum()), ridge_term, float(forms.max()), longest)
+        # No form is larger than the trace, which all kernels have in common, times the square of the coefficients.
+        rounding = ROUNDED * float(alpha @ alpha) * float(self.kernels.traces.sum())
+        return scaled_bound(float(alpha.sum()), ridge_term, float(forms.max()) + rounding, longest)
 
     def learned(self, best: Trained, lower: float, tolerance: float) -> LearnedKernel:
         """Return the best machine and its weights, with the gap that a lower bound of all values leaves."""

@@ -47,7 +47,10 @@ def solve_libsvm(
     machine = SVC(C=problem.C[0], kernel="precomputed", tol=tolerance, shrinking=False, max_iter=max_iterations)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the duality gap tells, and is reported
-        machine.fit(gram, problem.y, sample_weight=weights)
+        try:
+            machine.fit(gram, problem.y, sample_weight=weights)
+        except ValueError:  # libsvm lost all digits: what it found is not finite
+            return np.zeros(len(problem.y)), 0, 0.0
     alpha = np.zeros(len(problem.y))
     alpha[machine.support_] = np.abs(machine.dual_coef_.ravel())
     return np.minimum(alpha, problem.C), int(np.max(machine.n_iter_)), float(machine.intercept_[0])
