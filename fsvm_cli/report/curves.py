@@ -12,6 +12,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter
 from fsvm_cli.evaluation.metrics import METRIC_TITLES
 from fsvm_cli.figures import COLUMN_WIDTH, LONGEST_TITLE, explain, figure, legible, save
 from fsvm_cli.report.printed import printed_points, printed_sizes
+from fsvm_cli.report.shortfalls import without_trials
 from fsvm_cli.report.size_axis import SizeAxis, ticks_among
 from fsvm_cli.report.styles import PLAIN, Style, styles_of
 
@@ -188,6 +189,7 @@ def _title(rows: pd.DataFrame, config: Config, sizes: SizeAxis) -> str:
     trials = f"{n_trials} splits" if n_trials == planned else f"INCOMPLETE: {n_trials} of {planned} splits"
     if config.protocol.is_given:
         trials = "the split of the source" if planned == 1 else f"{trials} of the source"
+    trials += without_trials(config, rows["ranking"])
     heading = f"{legible(config.title, LONGEST_TITLE)}\n{trials}, {rows['train_size'].iloc[0]} training rows"
     return f"{heading}\n{_meaning_of_interval(config, n_trials, 'bar' if sizes.is_table else 'band')}"
 

@@ -11,10 +11,11 @@ import pytest
 from fsvm_cli.experiment.plan import plan
 from fsvm_cli.experiment.rank import rank
 from fsvm_cli.experiment.records.length_scales import LengthScales
+from fsvm_cli.report.numbers import as_csv
 from fsvm_cli.report.results import write_tables
 from fsvm_cli.report.shortfalls import ASCENT, MACHINE, shortfalls
 from fsvm_cli.report.summary import print_summary
-from fsvm_cli.report.table_files import read_table, write_table
+from fsvm_cli.report.table_files import read_table
 from fsvm_cli.store.store import Store
 from tests.helpers.small import run_job
 
@@ -72,5 +73,5 @@ def test_a_ranking_whose_ascent_ran_out_of_steps_says_so() -> None:
 def test_a_length_scale_far_below_the_others_is_not_0(tmp_path: Path) -> None:
     lengths = [88123.456, 0.0012345678, 5.74]
     table = pd.DataFrame({"ranking": "Bayes", "machine": 0, "length_scale": lengths, "relevance": [0.0, 1.0, 0.0]})
-    write_table(table, tmp_path / "table.csv", 5, LengthScales().ratios(table))
+    (tmp_path / "table.csv").write_text(as_csv(table, 5, LengthScales().ratios(table), LengthScales.scales))
     assert read_table(tmp_path / "table.csv")["length_scale"].tolist() == [88123.0, 0.0012346, 5.74]
