@@ -150,7 +150,8 @@ def draw_changes(changes: pd.DataFrame, config: Config, folder: Path, formats: S
             axes.yaxis.set_major_locator(FixedLocator([tick for tick in CHANGES_SHOWN if low <= tick <= high]))
             axes.yaxis.set_minor_locator(FixedLocator([]))
             axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:+g}" if value else "0"))
-            _label(axes, rows, config, sizes, f"change of {_part(config)}{METRIC_TITLES[metric]} (points)")
+            quantity = f"change of {_part(config)}{METRIC_TITLES[metric]} (points)"
+            _label(axes, rows, config, sizes, f"{quantity}\nlinear to ±1, logarithmic beyond")
             explain(drawing, handles)
             paths += save(drawing, folder, f"{metric}-change-vs-features{suffix}", formats)
     return paths
