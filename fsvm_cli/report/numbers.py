@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -85,9 +85,7 @@ def as_csv(
     return str(frame.assign(**fractions).to_csv(index=False, float_format=FLOAT_FORMAT, lineterminator="\n"))
 
 
-def _rounded(
-    numbers: NDArray[np.float64], digits: int, groups: NDArray[np.int64], *, each: bool
-) -> NDArray[np.float64]:
+def _rounded(numbers: NDArray[np.float64], digits: int, groups: NDArray[Any], *, each: bool) -> NDArray[np.float64]:
     if each:
         return rounded_each(numbers, digits)
     rounded = numbers.copy()

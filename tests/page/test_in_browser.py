@@ -120,9 +120,8 @@ def test_hostile_names_stay_text_and_fit_the_screen(open_page: OpenPage) -> None
     assert page.title() == "Results"
     assert page.locator("script").count() == 1
     for number, name in enumerate(NAMES):
-        assert page.inner_text(f"#experiment-experiment-{number} h3") == name.replace("\x1b", "\\x1b").replace(
-            "\n", " "
-        )
+        heading = page.inner_text(f"#experiment-experiment-{number} h3")
+        assert heading == name.replace("\x1b", "\\x1b").replace("\n", " ")
     for width in (1440, 360):
         page.set_viewport_size({"width": width, "height": 800})
         assert page.evaluate("document.documentElement.scrollWidth") <= width
