@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+import contextlib
+import traceback
+from typing import TYPE_CHECKING, ClassVar, Self
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 class FsvmError(Exception):
@@ -75,3 +80,55 @@ class TrialsFailedError(FsvmError):
     """Some trials failed; what the others found is kept and usable."""
 
     exit_code = 4
+
+
+class ExperimentFailedError(FsvmError):
+    """A table, a figure or the page of one experiment failed; its trials and the other experiments are kept.
+
+    Attributes
+    ----------
+    traceback : str
+        Where in the code it failed, in Python's words.
+    """
+
+    exit_code = 4
+    traceback: str = ""
+
+    @classmethod
+    def of(cls, where: str, what: str, error: BaseException) -> Self:
+        """Make one of what was raised.
+
+        Parameters
+        ----------
+        where : str
+            The experiment, or its folder.
+        what : str
+            Which of its results failed.
+        error : BaseException
+        """
+        failure = cls(f"{where}: {what} failed ({named(error)}); the rest is kept (--verbose shows the traceback)")
+        failure.traceback = "".join(traceback.format_exception(error))
+        return failure
+
+
+@contextlib.contextmanager
+def noting_failure(errors: list[FsvmError], where: str, what: str) -> Iterator[None]:
+    """Add to `errors` what goes wrong with the results of one experiment, so that the others go on.
+
+    Parameters
+    ----------
+    errors : list of FsvmError
+    where, what
+        As in `ExperimentFailedError.of`.
+    """
+    try:
+        yield
+    except FsvmError as error:
+        errors.append(error)
+    except Exception as error:  # noqa: BLE001 - whatever its tables or figures raise is its own failure
+        errors.append(ExperimentFailedError.of(where, what, error))
+
+
+def named(error: BaseException) -> str:
+    """Write an exception in one line, with the kind that its text may leave out."""
+    return ": ".join([type(error).__name__, *str(error).splitlines()[:1]])

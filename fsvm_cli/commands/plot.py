@@ -12,6 +12,7 @@ from fsvm_cli.commands.figure_formats import with_formats
 from fsvm_cli.commands.verbosity import with_verbosity
 
 if TYPE_CHECKING:
+    from fsvm_cli.errors import FsvmError
     from fsvm_cli.report.scores import ScoreOrder
 
 
@@ -37,7 +38,7 @@ def command(results: Path, formats: tuple[str, ...], jobs: int | None, score_ord
     import os
 
     from fsvm_cli.commands.progress import step_progress
-    from fsvm_cli.commands.verbosity import step, tell
+    from fsvm_cli.commands.verbosity import raise_as_one, step, tell
     from fsvm_cli.errors import DataError
     from fsvm_cli.report.folder import FIGURES_NAME, results_folders
     from fsvm_cli.report.redrawing import drawing_code, redraw
@@ -51,11 +52,14 @@ def command(results: Path, formats: tuple[str, ...], jobs: int | None, score_ord
             (folder / FIGURES_NAME).unlink(missing_ok=True)
     draw = functools.partial(redraw, formats=formats, score_order=score_order, code=drawing_code())
     n_current = 0
+    errors: list[FsvmError] = []
     with step("figures"), step_progress("figures", len(folders), "folders") as progress:
         for number, redrawn in enumerate(call_for_each(draw, folders, jobs or os.cpu_count() or 1), 1):
             n_current += 0 if redrawn.is_new else len(redrawn.paths)
+            errors += redrawn.failures
             progress.advance(number)
             for path in redrawn.paths if redrawn.is_new else ():
                 tell(str(path))
     if n_current:
         tell(f"{n_current} figures are up to date", err=True)
+    raise_as_one(errors)

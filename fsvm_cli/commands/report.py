@@ -20,14 +20,16 @@ def command(results: Path, out: Path | None) -> None:
 
     RESULTS is the folder of one experiment, or one that holds several.
     """
-    from fsvm_cli.commands.verbosity import step, tell
-    from fsvm_cli.errors import DataError
+    from fsvm_cli.commands.verbosity import raise_as_one, step, tell
+    from fsvm_cli.errors import DataError, FsvmError
     from fsvm_cli.page.write import PAGE_NAME, write_page
     from fsvm_cli.report.folder import results_folders
 
     folders = results_folders(results)
     if not folders:
         raise DataError(f"{results}: no results here; 'fsvm run' makes them")
+    failures: list[FsvmError] = []
     with step("page"):
-        page = write_page(folders, out or results / PAGE_NAME)
+        page = write_page(folders, out or results / PAGE_NAME, failures)
     tell(str(page))
+    raise_as_one(failures)

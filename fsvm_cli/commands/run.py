@@ -14,10 +14,10 @@ import click
 from fsvm_cli.byte_bar import is_quiet
 from fsvm_cli.commands import completion
 from fsvm_cli.commands.figure_formats import with_formats
-from fsvm_cli.commands.verbosity import step, tell, with_verbosity
+from fsvm_cli.commands.verbosity import raise_as_one, step, tell, with_verbosity
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from fsvm_cli.commands.workers import Workers
     from fsvm_cli.errors import FsvmError
@@ -126,7 +126,7 @@ def command(  # noqa: PLR0917 - click passes every option
             )
     else:
         errors += _run(planned, collections, out, workers, formats, fresh=fresh, neighbour=neighbour)
-    _raise_as_one(errors)
+    raise_as_one(errors)
 
 
 def _of_rows(rows: int | None) -> tuple[str, ...]:
@@ -136,14 +136,6 @@ def _of_rows(rows: int | None) -> tuple[str, ...]:
 
 def _announce(message: str) -> None:
     tell(message, err=True)
-
-
-def _raise_as_one(errors: Sequence[FsvmError]) -> None:
-    """Raise the first error after telling the others."""
-    for error in errors[1:]:
-        click.echo(f"fsvm: {error}", err=True)
-    if errors:
-        raise errors[0]
 
 
 def _announce_compilation() -> None:
@@ -166,8 +158,8 @@ def _run(
 ) -> list[FsvmError]:
     """Run the experiments and collect what collections ask for; the errors of those that did not succeed."""
     from fsvm_cli.commands.progress import progress_display
-    from fsvm_cli.commands.run_tables import Tables, report_of
-    from fsvm_cli.errors import FsvmError, TrialsFailedError
+    from fsvm_cli.commands.run_tables import Tables
+    from fsvm_cli.errors import FsvmError, TrialsFailedError, noting_failure
     from fsvm_cli.runner.folders import borrow
     from fsvm_cli.runner.session import Job, run
     from fsvm_cli.store.store import Store
@@ -178,8 +170,7 @@ def _run(
     begin = datetime.now(UTC)
     errors: list[FsvmError] = []
     begun: list[tuple[Tables, Job]] = []
-    reports: list[Callable[[], None]] = []
-    written: set[str] = set()
+    finished: list[int] = []
     with contextlib.ExitStack() as stack:
         display = stack.enter_context(progress_display())
         for loaded, experiment, folder in planned:
@@ -193,21 +184,16 @@ def _run(
         ended = stack.enter_context(contextlib.closing(run([job for *_, job in begun], workers.open_pool)))
         stack.enter_context(step("all trials, tables and figures"))
         try:
-            for number in ended:
-                try:
-                    reports.append(report_of(*begun[number]))
-                    written.add(begun[number][0].loaded.name)
-                except FsvmError as error:
-                    errors.append(error)
+            finished.extend(ended)
         except FsvmError as error:
             errors.append(error)
-    for report in reports:
-        report()
+    for number in finished:
+        tables, job = begun[number]
+        tables.tell(job, errors)
+    written = {tables.loaded.name for tables, _ in begun if tables.curves is not None}
     for collection in collections:
-        try:
-            _collect(collection, written, out, workers, begin, formats)
-        except FsvmError as error:
-            errors.append(error)
+        with noting_failure(errors, collection.name, "a table, figure or page"):
+            errors += _collect(collection, written, out, workers, begin, formats)
     failed = [tables.loaded.name for tables, job in begun if job.failures]
     if failed:
         errors.append(
@@ -220,13 +206,12 @@ def _run(
 
 def _collect(  # noqa: PLR0917 - as above
     loaded: LoadedCollection, written: set[str], out: Path, workers: Workers, begin: datetime, formats: Sequence[str]
-) -> None:
-    """Write and print a collection whose experiments have been written."""
+) -> list[FsvmError]:
+    """Write and print a collection whose experiments have been written; what its figures and page failed with."""
     from fsvm_cli.commands.run_tables import tell_page
     from fsvm_cli.errors import DataError
     from fsvm_cli.experiment.provenance import write_environment
-    from fsvm_cli.page.write import PAGE_NAME, write_page
-    from fsvm_cli.report.drawing import draw_figures
+    from fsvm_cli.page.write import show
     from fsvm_cli.report.overview import write_overview
     from fsvm_cli.report.summary import print_overview
 
@@ -234,10 +219,10 @@ def _collect(  # noqa: PLR0917 - as above
     if missing:
         raise DataError(f"{loaded.name}: not collected, for lack of the results of {', '.join(missing)}")
     folder = out / loaded.name
-    write_environment(folder, loaded, workers.words, 0, begin)
     overview = write_overview(loaded, out, folder)
-    figures = draw_figures(folder, formats)
-    page = write_page([folder], folder / PAGE_NAME)
+    write_environment(folder, loaded, workers.words, 0, begin)
+    shown = show(folder, formats, has_figures=True)
     if not is_quiet():
-        print_overview(loaded, overview, folder, figures)
-        tell_page(page)
+        print_overview(loaded, overview, folder, shown.figures)
+        tell_page(shown.page)
+    return shown.failures

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from fsvm_cli.byte_bar import is_quiet
-from fsvm_cli.commands.verbosity import step, tell_time
+from fsvm_cli.commands.verbosity import step, tell_time, tell_traceback
+from fsvm_cli.errors import noting_failure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from fsvm_cli.commands.workers import Workers
+    from fsvm_cli.errors import FsvmError
     from fsvm_cli.page.write import Shown
     from fsvm_cli.runner.session import Job
     from fsvm_cli.spec.config import LoadedConfig
@@ -43,31 +45,38 @@ class Tables:
 
         if job.error is not None:
             raise job.error
-        write_environment(self.folder, self.loaded, self.workers.words, job.n_to_run, self.begin)
         with step(f"tables of {self.loaded.name}"):
             self.curves = write_tables(self.loaded, job.experiment, job.store, self.folder)
+        write_environment(self.folder, self.loaded, self.workers.words, job.n_to_run, self.begin)
         return functools.partial(show, self.folder, self.formats, has_figures=not self.curves.empty)
 
+    def tell(self, job: Job, errors: list[FsvmError]) -> None:
+        """Say what came of a job that is finished: which trials failed, and its summary.
 
-def report_of(tables: Tables, job: Job) -> Callable[[], None]:
-    """Take what came of a job; what is left is to print its summary."""
-    from fsvm_cli.report.summary import print_summary
+        What its tables, figures, page or summary failed with is added to `errors`.
+        """
+        name = self.loaded.name
+        for reason, n_failed in job.failures.items():
+            click.echo(f"{name}: {n_failed} of {job.experiment.n_trials()} trials failed: {reason}", err=True)
+            tell_traceback(job.tracebacks[reason])
+        with noting_failure(errors, name, "a table"):
+            shown: Shown = job.finished.result()
+            errors += shown.failures
+            for part, seconds in zip(("figures", "page"), shown.seconds, strict=True):
+                tell_time(f"{part} of {name}", seconds)
+            if not is_quiet():
+                with noting_failure(errors, name, "the summary"):
+                    self._print_summary(shown, job.experiment.source.caveats)
 
-    shown: Shown = job.finished.result()
-    loaded, curves = tables.loaded, tables.curves
-    for name, seconds in zip(("figures", "page"), shown.seconds, strict=True):
-        tell_time(f"{name} of {loaded.name}", seconds)
+    def _print_summary(self, shown: Shown, caveats: Sequence[str]) -> None:
+        from fsvm_cli.report.summary import print_summary
 
-    def report() -> None:
-        for error, n_failed in job.failures.items():
-            click.echo(f"{loaded.name}: {n_failed} of {job.experiment.n_trials()} trials failed: {error}", err=True)
-        if curves is not None and not curves.empty and not is_quiet():
-            print_summary(loaded, curves, tables.folder, shown.figures, job.experiment.source.caveats)
+        if self.curves is not None and not self.curves.empty:
+            print_summary(self.loaded, self.curves, self.folder, shown.figures, caveats)
             tell_page(shown.page)
 
-    return report
 
-
-def tell_page(page: Path) -> None:
-    """Name what shows it all in a browser."""
-    click.echo(f"As a page, with all that is known of it: {page}")
+def tell_page(page: Path | None) -> None:
+    """Name what shows it all in a browser, where there is such a page."""
+    if page is not None:
+        click.echo(f"As a page, with all that is known of it: {page}")

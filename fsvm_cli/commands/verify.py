@@ -12,6 +12,7 @@ from fsvm_cli.commands.verbosity import tell, with_verbosity
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from fsvm_cli.errors import FsvmError
     from fsvm_cli.experiment.plan import Experiment
     from fsvm_cli.store.store import Store
 
@@ -32,16 +33,17 @@ def command(results: Path, n_rerun: int) -> None:
     stored trials and compared byte by byte; the trials are compared with the config and the data that they claim.
     """
     from fsvm_cli.commands.progress import step_progress
-    from fsvm_cli.commands.verbosity import step
+    from fsvm_cli.commands.verbosity import raise_as_one, step
     from fsvm_cli.data.phrases import shown
-    from fsvm_cli.errors import DataError, FsvmError
+    from fsvm_cli.errors import DataError, noting_failure
     from fsvm_cli.report.folder import results_folders
     from fsvm_cli.store.store import FILE_NAME
 
     folders = results_folders(results)
     if not folders:
         raise DataError(f"{results}: no results here; 'fsvm run' makes them")
-    mistakes = []
+    mistakes: list[str] = []
+    errors: list[FsvmError] = []
     # Looked for before anything else: to plan an experiment may fetch its data.
     experiments = [folder for folder in folders if not _collects(folder)]
     without_store = [folder for folder in experiments if not (folder / FILE_NAME).exists()]
@@ -55,14 +57,10 @@ def command(results: Path, n_rerun: int) -> None:
     verified = [folder for folder in folders if folder not in without_store]
     with step_progress("verified", len(verified), "folders") as progress:
         for number, folder in enumerate(verified, 1):
-            try:
-                with step(str(folder)):
-                    mistakes += [f"{folder}: {mistake}" for mistake in _verify(folder, n_rerun)]
-            except FsvmError as error:
-                mistakes.append(str(error))
+            with noting_failure(errors, str(folder), "to verify it"), step(str(folder)):
+                mistakes += [f"{folder}: {mistake}" for mistake in _verify(folder, n_rerun)]
             progress.advance(number)
-    if mistakes:
-        raise DataError("\n".join(mistakes))
+    raise_as_one([*([DataError("\n".join(mistakes))] if mistakes else []), *errors])
 
 
 def _collects(folder: Path) -> bool:

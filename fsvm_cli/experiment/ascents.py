@@ -49,6 +49,7 @@ class AscentRecord(Record):
     """A record of every `ard` ranking, and of every Bayesian classifier on all features."""
 
     method: ClassVar[str] = "ard"
+    scales: ClassVar[tuple[str, ...]] = ("ranking", "machine")
 
     def numbers(self, experiment: Experiment) -> list[int]:
         """List the numbers of the competitors that are shown."""

@@ -12,6 +12,8 @@ from fsvm_cli.evaluation.splits import count_rows
 from fsvm_cli.experiment.records.registry import record_kinds
 from fsvm_cli.experiment.sparse import mistakes_on_sparse_data
 from fsvm_cli.mistakes import Mistake
+from fsvm_cli.ranking.machine_ranker import MachineRanker
+from fsvm_cli.ranking.registry import ranking_methods
 from fsvm_cli.spec.classifiers import Classifier
 from fsvm_cli.spec.oracle import RELEVANT
 from fsvm_cli.terminal import brief
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from fsvm_cli.spec.config import LoadedConfig
     from fsvm_cli.spec.protocol import Protocol
     from fsvm_cli.spec.schema import Config
+    from fsvm_cli.svm.kernels.base import Kernel
 
 MAX_CLASSES = 20
 """Classes that a message names."""
@@ -74,6 +77,7 @@ def mistakes_of_fit(config: Config, data: Outline) -> Iterator[Mistake]:
         message = f"{shown(too_large)} features cannot be retained; {data.name} has {data.n_features}; write no more"
         yield Mistake(("subsets",), message)
     yield from _mistakes_of_folds(config, data)
+    yield from _mistakes_of_kernels(config)
     yield from _mistakes_of_oracle(config, data)
     yield from _mistakes_of_class_kernels(config, data)
     yield from _mistakes_of_class_weights(config, data)
@@ -140,6 +144,31 @@ def _mistakes_of_folds(config: Config, data: Outline) -> Iterator[Mistake]:
                     f"folds is {step.folds}, which needs {n_folds} groups in the training part; {data.name} has "
                     f"{data.n_groups} in all, and one at least is for testing; write fewer",
                 )
+
+
+def _mistakes_of_kernels(config: Config) -> Iterator[Mistake]:
+    """Find rankings whose method is not defined for any kernel that their machine may have.
+
+    Of a machine that learns its kernel, or is none of ours, this is known to its trials alone.
+    """
+    for index, ranking in enumerate(config.rankings):
+        method, classifier = ranking_methods()[ranking.method], config.classifier_of(ranking)
+        if not issubclass(method, MachineRanker) or not isinstance(classifier, Classifier):
+            continue
+        kernels = [classifier.kernel_object()]
+        for step in classifier.tune or ():
+            kernels = [kernel for each in step.kernels for kernel in each.objects()] or kernels
+        refusals = [refusal for kernel in kernels if (refusal := _refusal(method, kernel))]
+        if len(refusals) == len(kernels):
+            yield Mistake(("rankings", index, "method"), f"{refusals[0]}; choose another method, or kernel")
+
+
+def _refusal(method: type[MachineRanker], kernel: Kernel) -> str:
+    try:
+        method.check_kernel(kernel)
+    except ValueError as error:
+        return str(error)
+    return ""
 
 
 def _mistakes_of_claims(config: Config, data: Outline) -> Iterator[Mistake]:

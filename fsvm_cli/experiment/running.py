@@ -27,14 +27,14 @@ class TrialResult:
     entries : dict of int to Entry
         Outcomes by number of the competitor, packed by the worker: the one process that stores them has the least time.
     errors : dict of int to str
-        For the competitors that have no outcome, why, in one line.
+        For the competitors that have no outcome, why: in the first line what was raised, below it the traceback.
     seconds : float
         Processor time of the thread that ran it, whatever else its computer did; without that of the records, which no
         other trial has.
     records : dict of str to str
         What was recorded, by name.
     failed_records : dict of str to str
-        For the records that there are not, why, in one line.
+        For the records that there are not, why, in the same way.
     """
 
     entries: dict[int, Entry]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import traceback
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -12,6 +13,7 @@ from scipy import sparse
 
 from fsvm_cli.data.preparation import known_features
 from fsvm_cli.data.scaling import fit_scaling
+from fsvm_cli.errors import named
 from fsvm_cli.evaluation.metrics import confusion_matrix
 from fsvm_cli.evaluation.seeds import random_stream
 from fsvm_cli.evaluation.splits import Split, random_group_split, random_split
@@ -215,12 +217,15 @@ def _evaluated_together(
 
 @contextlib.contextmanager
 def failing(errors: dict[Name, str], names: Iterable[Name]) -> Iterator[None]:
-    """Note what is raised as the error of competitors: whatever a method raises is its failure, not the run's."""
+    """Note what is raised as the error of competitors: whatever a method raises is its failure, not the run's.
+
+    The first line says what was raised, and the traceback stands below.
+    """
     try:
         yield
     except Exception as failure:  # noqa: BLE001
-        message = f"{type(failure).__name__}: {failure}".splitlines()[0]
-        errors |= dict.fromkeys(names, message)
+        told = "".join(traceback.format_exception(failure))
+        errors |= dict.fromkeys(names, f"{named(failure)}\n{told}")
 
 
 def _evaluate(

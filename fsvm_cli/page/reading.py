@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import shlex
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
+from fsvm_cli.errors import ExperimentFailedError, FsvmError
 from fsvm_cli.experiment.provenance import config_folder, is_collection, read_collection, read_run
 from fsvm_cli.page.content import OWN_DATA, Claim, Content, Experiment, Ranks, ScorecardRow, Table
 from fsvm_cli.page.pictures import read_pictures
@@ -48,21 +50,50 @@ MOST_PAIRS = 45
 """Of rankings, that the page shows all of."""
 
 
-def read_content(folders: Sequence[Path]) -> Content:
+def read_content(folders: Sequence[Path], failures: list[FsvmError] | None = None) -> Content:
     """Read what the page shows from results folders.
+
+    Parameters
+    ----------
+    folders : sequence of Path
+    failures : list of FsvmError, optional
+        Takes what parts of the page fail with, such as an experiment of several, which then are left out.
 
     Raises
     ------
     DataError
         If a `run.json` or a table is damaged.
     """
-    experiments = [_collection(folder) if is_collection(folder) else _experiment(folder) for folder in folders]
-    rows = with_provenance(scorecard_of(folders)).rename(columns={"config": "experiment"}).fillna("").astype(str)
-    scorecard = tuple(
-        ScorecardRow(**{str(key): value for key, value in row.items()}) for row in rows.to_dict("records")
-    )
+    experiments: list[Experiment] = []
+    scorecard: tuple[ScorecardRow, ...] = ()
+    ranks: Ranks | None = None
+    for folder in folders:
+        with _leaving_out(failures, folder.resolve().name, "its part of the page"):
+            experiments.append(_collection(folder) if is_collection(folder) else _experiment(folder))
+    with _leaving_out(failures, "the page of all", "the scorecard"):
+        scorecard = _scorecard(folders)
+    with _leaving_out(failures, "the page of all", "the comparison of rankings"):
+        ranks = _ranks(folders)
     in_order = sorted(experiments, key=lambda each: (each.document != OWN_DATA, each.document))
-    return Content(scorecard, tuple(in_order), _ranks(folders))
+    return Content(scorecard, tuple(in_order), ranks)
+
+
+@contextlib.contextmanager
+def _leaving_out(failures: list[FsvmError] | None, where: str, what: str) -> Iterator[None]:
+    """Note what a part of the page fails with, where the page can do without; damaged files are no such failure."""
+    try:
+        yield
+    except FsvmError:
+        raise
+    except Exception as error:
+        if failures is None:
+            raise
+        failures.append(ExperimentFailedError.of(where, what, error))
+
+
+def _scorecard(folders: Sequence[Path]) -> tuple[ScorecardRow, ...]:
+    rows = with_provenance(scorecard_of(folders)).rename(columns={"config": "experiment"}).fillna("").astype(str)
+    return tuple(ScorecardRow(**{str(key): value for key, value in row.items()}) for row in rows.to_dict("records"))
 
 
 def _ranks(folders: Sequence[Path]) -> Ranks | None:
@@ -109,7 +140,11 @@ def _experiment(folder: Path) -> Experiment:
             *(Table(f"Test {table.quantity}", table.columns, table.rows, table.note) for table in shown),
             *_statistics(folder),
         ),
-        remarks=(*describe_measures(measures), *_choices(folder)),
+        remarks=(
+            *(("INCOMPLETE: no trial is complete.",) if curves.empty else ()),
+            *describe_measures(measures),
+            *_choices(folder),
+        ),
         caveats=tuple(run["data"]["caveats"]),
         why=config.why or "",
         deviations=config.deviations,

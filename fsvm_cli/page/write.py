@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
+from fsvm_cli.errors import FsvmError, noting_failure
 from fsvm_cli.files import write_atomically
 from fsvm_cli.page.reading import read_content
 from fsvm_cli.page.render import render
@@ -19,30 +20,38 @@ HEADING = "Feature selection with support vector machines: results"
 """Of a page of several experiments; that of one has its title."""
 
 
-def write_page(folders: Sequence[Path], path: Path) -> Path:
+def write_page(folders: Sequence[Path], path: Path, failures: list[FsvmError] | None = None) -> Path:
     """Write the page of results folders, and return its path.
+
+    Parameters
+    ----------
+    folders : sequence of Path
+    path : Path
+    failures : list of FsvmError, optional
+        As in `fsvm_cli.page.reading.read_content`.
 
     Raises
     ------
     DataError
         If results are damaged, or the file cannot be written.
     """
-    content = read_content(folders)
+    content = read_content(folders, failures)
     heading = content.experiments[0].title if len(content.experiments) == 1 else HEADING
     write_atomically(path, render(content, heading).encode())
     return path
 
 
 class Shown(NamedTuple):
-    """The figures and the page of an experiment, and the seconds that each of the two took."""
+    """The figures and the page of an experiment, the seconds that each of the two took, and what of them failed."""
 
     figures: list[Path]
-    page: Path
+    page: Path | None
     seconds: tuple[float, float]
+    failures: list[FsvmError]
 
 
 def show(folder: Path, formats: Sequence[str], *, has_figures: bool) -> Shown:
-    """Draw the figures of an experiment and write its page, from its tables.
+    """Draw the figures of an experiment and write its page, from its tables; what fails leaves the rest as it is.
 
     Parameters
     ----------
@@ -52,14 +61,15 @@ def show(folder: Path, formats: Sequence[str], *, has_figures: bool) -> Shown:
         As in `fsvm_cli.report.drawing.draw_figures`.
     has_figures : bool
         False where no trial is complete.
-
-    Raises
-    ------
-    DataError
-        As `draw_figures` and `write_page`.
     """
     begin = time.monotonic()
-    figures = draw_figures(folder, formats) if has_figures else []
+    failures: list[FsvmError] = []
+    name = folder.resolve().name
+    figures: list[Path] = []
+    page: Path | None = None
+    with noting_failure(failures, name, "drawing"):
+        figures = draw_figures(folder, formats, failures=failures) if has_figures else []
     are_drawn = time.monotonic()
-    page = write_page([folder], folder / PAGE_NAME)
-    return Shown(figures, page, (are_drawn - begin, time.monotonic() - are_drawn))
+    with noting_failure(failures, name, "the page"):
+        page = write_page([folder], folder / PAGE_NAME)
+    return Shown(figures, page, (are_drawn - begin, time.monotonic() - are_drawn), failures)

@@ -96,10 +96,16 @@ class BoundRanker(MachineRanker):
 
     def _scaled_kernel(self, X: NDArray[np.float64]) -> Kernel:
         kernel = self.kernel_object(X)
+        self.check_kernel(kernel)
+        return kernel
+
+    @classmethod
+    def check_kernel(cls, kernel: Kernel) -> None:
+        """Refuse a kernel whose bound has no derivative by the scale of a feature; as in `MachineRanker`."""
         if isinstance(kernel, Linear | Polynomial | Gaussian):
-            return kernel
+            return
         raise ValueError(
-            f"{self.method} is defined for the linear, polynomial and gaussian kernels, not for the {kernel.name} one"
+            f"{cls.method} is defined for the linear, polynomial and gaussian kernels, not for the {kernel.name} one"
         )
 
 

@@ -15,6 +15,8 @@ from fsvm_cli.svm.labels import machine_labels
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from fsvm_cli.svm import Kernel
+
 
 class KernelSelection(MachineRanker):
     """Give each feature a kernel of its own, and learn the weights of the kernels for the largest margin.
@@ -83,10 +85,15 @@ class KernelSelection(MachineRanker):
 
     margin: Literal["1-norm", "2-norm", "hard"] = "1-norm"
 
+    @classmethod
+    def check_kernel(cls, kernel: Kernel) -> None:
+        """Refuse a kernel that is no sum of one for each feature; as in `MachineRanker`."""
+        if not kernel.is_linear or getattr(kernel, "weights", None) is not None:
+            raise ValueError(f"{cls.method} is defined for the linear kernel without weights, not for {kernel!r}")
+
     def _scores(self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:
         kernel = self.kernel_object(X)
-        if not kernel.is_linear or kernel.feature_weights(X.shape[1]) is not None:
-            raise ValueError(f"{self.method} is defined for the linear kernel without weights, not for {kernel!r}")
+        self.check_kernel(kernel)
         margin = Margin(self.margin, self.C)
         scores = np.zeros(X.shape[1])
         varies = np.flatnonzero(np.ptp(X, axis=0) > 0.0)

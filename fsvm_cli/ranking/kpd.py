@@ -160,6 +160,11 @@ class KernelParameterDescent(MachineRanker):
     variant: Variant = "saddle"
     random_state: int | np.random.RandomState | None = None
 
+    @classmethod
+    def check_kernel(cls, kernel: Kernel) -> None:
+        """Refuse a kernel whose features have no weights to descend along; as in `MachineRanker`."""
+        descent_kernel(kernel)
+
     def _scores(
         self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int, groups: NDArray[np.intp] | None = None
     ) -> NDArray[np.float64]:

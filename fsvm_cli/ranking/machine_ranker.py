@@ -43,6 +43,16 @@ class MachineRanker(Ranker):
         """Return the kernel, which may be given by its name, for machines trained on `X`."""
         return kernel_for(self.kernel, X)
 
+    @classmethod
+    def check_kernel(cls, kernel: Kernel) -> None:
+        """Refuse a kernel for which the method is not defined, whatever the data; most methods take them all.
+
+        Raises
+        ------
+        ValueError
+            Naming the method and the kernel.
+        """
+
 
 class WeightedMachineRanker(MachineRanker):
     """A ranking method whose machines may weigh classes, as those that classify do.

@@ -16,6 +16,8 @@ from fsvm_cli.svm.labels import machine_labels
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from fsvm_cli.svm import Kernel
+
 
 class RecursiveFeatureElimination(WeightedMachineRanker):
     """Train, drop the feature that the machine misses least, train again, until one is left.
@@ -79,6 +81,11 @@ class RecursiveFeatureElimination(WeightedMachineRanker):
     method = "rfe"
 
     step: Annotated[int, Ge(1)] | Annotated[float, Gt(0), Lt(1)] = 1
+
+    @classmethod
+    def check_kernel(cls, kernel: Kernel) -> None:
+        """Refuse a kernel that is no function of a sum over the features; as in `MachineRanker`."""
+        require_additive(kernel, cls.method)
 
     def _scores(self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:
         kernel = self.kernel_object(X)

@@ -8,6 +8,7 @@ import numpy as np
 
 from fsvm_cli.evaluation.metrics import METRIC_TITLES
 from fsvm_cli.figures import COLOURS, COLUMN_WIDTH, LONGEST_TITLE, MARKERS, figure, legible, save
+from fsvm_cli.report.shortfalls import without_trials
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -76,7 +77,8 @@ def draw_compared(
 
 def _trials(rows: pd.DataFrame, complete: Mapping[str, int], config: Config) -> str:
     n_complete, planned = rows["ranking"].map(complete).fillna(rows["n_trials"]), config.protocol.splits
+    missing = without_trials(config, rows["ranking"])
     if n_complete.min() < planned:
-        return f"INCOMPLETE: {n_complete.min():g} of {planned} splits"
+        return f"INCOMPLETE: {n_complete.min():g} of {planned} splits{missing}"
     without = "; those without a machine do not count" if (rows["n_trials"] < n_complete).any() else ""
-    return f"{planned} splits{without}"
+    return f"{planned} splits{missing}{without}"

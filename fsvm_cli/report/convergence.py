@@ -67,7 +67,10 @@ def draw_convergence(
                 loc="left",
                 wrap=True,
             )
-            axes.set_xlabel("Relative duality gap where the machines were stopped (largest of all machines)")
+            axes.set_xlabel(
+                "Relative duality gap where the machines were stopped (largest of all machines);\n"
+                "falls to the right, logit scale"
+            )
             part = "Test" if config.parts[0] == "test" else "Training"
             axes.set_ylabel(f"{part} {METRIC_TITLES[metric]} (%)")
             drawing.legend(loc="outside lower left", ncols=3)

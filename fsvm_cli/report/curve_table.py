@@ -10,7 +10,8 @@ from fsvm_cli.evaluation.metrics import METRIC_TITLES
 from fsvm_cli.report.approximations import in_words
 from fsvm_cli.report.learning_rows import learning_rows
 from fsvm_cli.report.measures import complete_trials_of
-from fsvm_cli.report.shortfalls import MACHINE, shortfalls
+from fsvm_cli.report.numbers import briefly
+from fsvm_cli.report.shortfalls import MACHINE, shortfalls, stopped_short, without_trials
 from fsvm_cli.spec.classifiers import Classifier
 from fsvm_cli.spec.nystroem_machine import LANDMARKS
 from fsvm_cli.spec.sklearn_classifiers import LearnedKernel
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 
     from fsvm_cli.spec.protocol import Protocol
     from fsvm_cli.spec.schema import Config
+
+KEY = ["ranking", "train_size", "n_features"]
+"""What a mean and a measure are of."""
 
 COLUMN_TITLES = {"n_features": "features", "train_size": "training rows"}
 
@@ -89,7 +93,10 @@ def curve_tables(curves: pd.DataFrame, measures: pd.DataFrame, config: Config) -
         sizes = sorted(map(int, rows[down].unique()))
         estimates = tuple(tuple(_estimate(by_size[label].loc[size]) for label in labels) for size in sizes)
         complete = rows["ranking"].map(complete_trials).fillna(rows["n_trials"])
-        note = f"{_coverage(complete, config.protocol)}{_certificate(rows, config)}{_approximation(measures)}."
+        note = (
+            f"{_coverage(complete, config.protocol)}{without_trials(config, labels)}"
+            f"{_certificate(rows, stopped_short(config, measures), config)}{_approximation(measures)}."
+        )
         yield CurveTable(quantity, (COLUMN_TITLES[down], *labels), tuple(sizes), estimates, note)
 
 
@@ -125,13 +132,22 @@ def _approximation(measures: pd.DataFrame) -> str:
     return "" if n_landmarks.empty else f"; machines are approximate ({in_words(n_landmarks.max())})"
 
 
-def _certificate(rows: pd.DataFrame, config: Config) -> str:
+def _certificate(rows: pd.DataFrame, stopped: pd.DataFrame, config: Config) -> str:
     """Say whether machines reached their duality gap and ascents their rule; nothing where there is neither."""
+    certificate = ""
     missed = rows[rows["n_unconverged"] > 0]
     if not missed.empty:
         by_words = missed.groupby(missed["ranking"].map(shortfalls(config)).fillna(MACHINE), sort=False)
         told = [f"in {n_unconverged} {words}" for words, n_unconverged in by_words["n_unconverged"].sum().items()]
-        return f"; of {int(rows['n_trials'].sum())} points, {', '.join(told)}"
+        certificate = f"; of {int(rows['n_trials'].sum())} points, {', '.join(told)}"
+    gaps = rows.merge(stopped[[*KEY, "mean"]], on=KEY, suffixes=("", "_gap"))["mean_gap"]
+    if not gaps.empty:
+        certificate += (
+            f"; {len(gaps)} of the {len(rows)} means are of machines that were stopped before they reached their "
+            f"duality gap, at gaps of up to {briefly(gaps.max())}"
+        )
+    if certificate:
+        return certificate
     shown = config.classifiers_shown()
     has_machines = any(isinstance(classifier, Classifier | LearnedKernel) for classifier in shown)
     return "; every machine reached its duality gap" if has_machines else ""

@@ -12,6 +12,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter
 from fsvm_cli.evaluation.metrics import METRIC_TITLES
 from fsvm_cli.figures import COLUMN_WIDTH, LONGEST_TITLE, explain, figure, legible, save
 from fsvm_cli.report.printed import printed_points, printed_sizes
+from fsvm_cli.report.shortfalls import without_trials
 from fsvm_cli.report.size_axis import SizeAxis, ticks_among
 from fsvm_cli.report.styles import PLAIN, Style, styles_of
 
@@ -149,7 +150,8 @@ def draw_changes(changes: pd.DataFrame, config: Config, folder: Path, formats: S
             axes.yaxis.set_major_locator(FixedLocator([tick for tick in CHANGES_SHOWN if low <= tick <= high]))
             axes.yaxis.set_minor_locator(FixedLocator([]))
             axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:+g}" if value else "0"))
-            _label(axes, rows, config, sizes, f"change of {_part(config)}{METRIC_TITLES[metric]} (points)")
+            quantity = f"change of {_part(config)}{METRIC_TITLES[metric]} (points)"
+            _label(axes, rows, config, sizes, f"{quantity}\nlinear to ±1, logarithmic beyond")
             explain(drawing, handles)
             paths += save(drawing, folder, f"{metric}-change-vs-features{suffix}", formats)
     return paths
@@ -188,6 +190,7 @@ def _title(rows: pd.DataFrame, config: Config, sizes: SizeAxis) -> str:
     trials = f"{n_trials} splits" if n_trials == planned else f"INCOMPLETE: {n_trials} of {planned} splits"
     if config.protocol.is_given:
         trials = "the split of the source" if planned == 1 else f"{trials} of the source"
+    trials += without_trials(config, rows["ranking"])
     heading = f"{legible(config.title, LONGEST_TITLE)}\n{trials}, {rows['train_size'].iloc[0]} training rows"
     return f"{heading}\n{_meaning_of_interval(config, n_trials, 'bar' if sizes.is_table else 'band')}"
 

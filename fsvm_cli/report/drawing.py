@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import functools
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
+from fsvm_cli.errors import FsvmError, noting_failure
 from fsvm_cli.experiment.provenance import is_collection, read_run
 from fsvm_cli.experiment.records.base import ToDraw
 from fsvm_cli.experiment.records.registry import record_kinds
@@ -30,15 +33,24 @@ from fsvm_cli.report.table_files import read_table
 from fsvm_cli.spec.selections import RelevanceSubsets
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
+    from fsvm_cli.experiment.records.base import Record
     from fsvm_cli.report.scores import ScoreOrder
-    from fsvm_cli.spec.schema import Config
+
+    Draw = Callable[[], list[Path]]
 
 
-def draw_figures(folder: Path, formats: Sequence[str] = FORMATS, score_order: ScoreOrder = "score") -> list[Path]:
+def draw_figures(
+    folder: Path,
+    formats: Sequence[str] = FORMATS,
+    score_order: ScoreOrder = "score",
+    failures: list[FsvmError] | None = None,
+) -> list[Path]:
     """Draw every figure of an experiment, or of a collection, from its tables; figures of what it no longer has go.
+
+    A figure that fails leaves the others as they are.
 
     Parameters
     ----------
@@ -48,6 +60,8 @@ def draw_figures(folder: Path, formats: Sequence[str] = FORMATS, score_order: Sc
         As in `fsvm_cli.figures.save`.
     score_order : {"score", "file"}
         Order of the features in the figure of the scores.
+    failures : list of FsvmError, optional
+        Takes what figures failed with; where it is left out, the first is raised after all others have been drawn.
 
     Returns
     -------
@@ -58,43 +72,61 @@ def draw_figures(folder: Path, formats: Sequence[str] = FORMATS, score_order: Sc
     ------
     DataError
         If `run.json` or a table is missing or damaged.
+    ExperimentFailedError
+        If drawing raises anything else.
     """
+    paths: list[Path] = []
+    failed: list[FsvmError] = []
+    for name, draw in _figures(folder, formats, score_order):
+        with noting_failure(failed, folder.resolve().name, f"the figure of {name}"):
+            paths += draw()
+    remove_figures(folder, drawn=paths)
+    if failures is not None:
+        failures += failed
+    elif failed:
+        raise failed[0]
+    return paths
+
+
+def _figures(folder: Path, formats: Sequence[str], score_order: ScoreOrder) -> Iterator[tuple[str, Draw]]:
+    """List the figures that a folder has tables for: what each shows, and a call that draws it."""
     if is_collection(folder):
-        return draw_overview(read_table(folder / VERDICTS_NAME), folder, formats)
+        yield "its experiments", lambda: draw_overview(read_table(folder / VERDICTS_NAME), folder, formats)
+        return
     config, run = read_run(folder)
-    paths = []
     n_classes = len(run["data"]["class_names"])
     curves = existing_components(read_table(folder / CURVES_NAME), config, n_classes)
+    measures = read_measures(folder)
+    given = config, folder, formats
     if len(config.protocol.train) > 1:
         selection = read_table(folder / SELECTION_NAME) if config.rankings else None
-        paths += draw_learning_curves(curves, selection, config, folder, formats)
+        yield "learning curves", lambda: draw_learning_curves(curves, selection, *given)
     if config.alternatives or (config.rankings and isinstance(config.subsets, RelevanceSubsets)):
-        complete = complete_trials_of(read_measures(folder))
-        paths += draw_compared(curves, complete, config, folder, formats)
+        yield "what is compared", lambda: draw_compared(curves, complete_trials_of(measures), *given)
     elif config.rankings:
-        paths += draw_curves(curves, config, folder, formats)
-    paths += draw_convergence(curves, read_measures(folder), config, folder, formats)
+        yield "curves", lambda: draw_curves(curves, *given)
+    yield "duality gaps", lambda: draw_convergence(curves, measures, *given)
     if config.rankings:
         if config.reference is not None:
             changes = existing_components(read_table(folder / CHANGES_NAME), config, n_classes)
-            paths += draw_changes(changes, config, folder, formats)
-        paths += draw_scores(read_table(folder / SCORES_NAME), config, folder, formats, score_order)
+            yield "changes", lambda: draw_changes(changes, *given)
+        yield "scores", lambda: draw_scores(read_table(folder / SCORES_NAME), *given, score_order)
         if (folder / SELECTION_NAME).exists():
-            paths += draw_stability(curves, read_table(folder / SELECTION_NAME), config, folder, formats)
+            yield "stability", lambda: draw_stability(curves, read_table(folder / SELECTION_NAME), *given)
     if config.expected and (folder / VERDICTS_NAME).exists():
-        paths += draw_forest(read_table(folder / VERDICTS_NAME), config.title, folder, formats)
-    paths += _draw_records(folder, config, run["data"], formats)
-    remove_figures(folder, drawn=paths)
-    return paths
-
-
-def _draw_records(folder: Path, config: Config, data: Mapping[str, Any], formats: Sequence[str]) -> list[Path]:
-    """Draw what was recorded of a split; of a record whose trial failed, which the run has told, there is no table."""
+        yield "claims", lambda: draw_forest(read_table(folder / VERDICTS_NAME), config.title, folder, formats)
     styles = {label: style.of_line() for label, style in styles_of(config).items()}
-    paths = []
-    for name in config.record:
+    yield from _figures_of_records(ToDraw({}, config, run["data"], styles, folder, formats))
+
+
+def _figures_of_records(given: ToDraw) -> Iterator[tuple[str, Draw]]:
+    for name in given.config.record:
         record = record_kinds()[name]
-        if any((folder / f"{table}.csv").exists() for table in record.tables):
-            tables = {table: read_table(folder / f"{table}.csv") for table in record.tables}
-            paths += record.draw(ToDraw(tables, config, data, styles, folder, formats))
-    return paths
+        # Of a record whose trial failed, which the run has told, there is no table.
+        if any((given.folder / f"{table}.csv").exists() for table in record.tables):
+            yield name, functools.partial(_draw_record, record, given)
+
+
+def _draw_record(record: Record, given: ToDraw) -> list[Path]:
+    tables = {table: read_table(given.folder / f"{table}.csv") for table in record.tables}
+    return record.draw(replace(given, tables=tables))

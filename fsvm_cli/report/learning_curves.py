@@ -14,6 +14,7 @@ from fsvm_cli.evaluation.metrics import METRIC_TITLES
 from fsvm_cli.figures import COLOURS, COLUMN_WIDTH, LONGEST_TITLE, explain, figure, legible, save, series_style
 from fsvm_cli.report.curves import PART_NAMES
 from fsvm_cli.report.learning_rows import learning_rows
+from fsvm_cli.report.shortfalls import without_trials
 from fsvm_cli.report.styles import styles_of
 from fsvm_cli.spec.oracle import ORACLE
 from fsvm_cli.spec.rankings import ALL_FEATURES
@@ -114,6 +115,7 @@ def _panels(lines: Sequence[Line], recovered: Sequence[Line]) -> Iterator[Figure
 def _title(rows: pd.DataFrame, size: int, config: Config) -> str:
     n_trials, planned = int(rows["n_trials"].min()), config.protocol.splits
     splits = f"{n_trials} splits" if n_trials == planned else f"INCOMPLETE: {n_trials} of {planned} splits"
+    splits += without_trials(config, rows["ranking"])
     kept = f"{size} feature{'s' if size > 1 else ''} kept, " if config.rankings else ""
     return f"{legible(config.title, LONGEST_TITLE)}\n{kept}{splits}, 95 % intervals"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -57,14 +57,38 @@ def briefly(number: float) -> str:
     return f"{number:.0f}" if 9999.5 <= abs(number) < 1e9 else f"{number:.4g}"
 
 
-def as_csv(frame: pd.DataFrame, digits: int = DIGITS_OF_COUNTS, ratios: Collection[str] = ()) -> str:
+def as_csv(
+    frame: pd.DataFrame,
+    digits: int = DIGITS_OF_COUNTS,
+    ratios: Collection[str] = (),
+    groups: Collection[str] = (),
+) -> str:
     """Write a table as CSV.
 
-    Its columns of fractions are rounded to `digits` each, see `rounded_alike`; those whose names are in `ratios` by
-    `rounded_each`.
+    Parameters
+    ----------
+    frame : DataFrame
+    digits : int
+        To which its columns of fractions are rounded each, see `rounded_alike`.
+    ratios : collection of str
+        Names of the columns that are rounded by `rounded_each` instead.
+    groups : collection of str
+        Names of columns, if the table has them: rows that agree in these have digits of their own, because what is
+        large in one group and small in another is not of one scale.
     """
+    keys = [name for name in groups if name in frame]
+    codes = frame.groupby(keys, dropna=False).ngroup().to_numpy() if keys else np.zeros(len(frame), dtype=np.int64)
     fractions = {
-        str(name): (rounded_each if name in ratios else rounded_alike)(frame[name].to_numpy(), digits)
+        str(name): _rounded(frame[name].to_numpy(), digits, codes, each=name in ratios)
         for name in frame.select_dtypes("float")
     }
     return str(frame.assign(**fractions).to_csv(index=False, float_format=FLOAT_FORMAT, lineterminator="\n"))
+
+
+def _rounded(numbers: NDArray[np.float64], digits: int, groups: NDArray[Any], *, each: bool) -> NDArray[np.float64]:
+    if each:
+        return rounded_each(numbers, digits)
+    rounded = numbers.copy()
+    for group in np.unique(groups):
+        rounded[groups == group] = rounded_alike(numbers[groups == group], digits)
+    return rounded

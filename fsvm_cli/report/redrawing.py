@@ -8,6 +8,7 @@ import importlib.metadata
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from fsvm_cli.errors import noting_failure
 from fsvm_cli.experiment.run_file import FILE_NAME as RUN_NAME
 from fsvm_cli.files import write_atomically
 from fsvm_cli.report.drawing import draw_figures
@@ -19,16 +20,18 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from fsvm_cli.errors import FsvmError
     from fsvm_cli.report.scores import ScoreOrder
 
 RECORDS = "fsvm_cli.experiment.records"
 
 
 class Redrawn(NamedTuple):
-    """The figures of a folder, and whether they were drawn now."""
+    """The figures of a folder, whether they were drawn now, and what of them failed."""
 
     paths: list[Path]
     is_new: bool
+    failures: list[FsvmError]
 
 
 @functools.cache
@@ -43,32 +46,40 @@ def drawing_code() -> str:
 def redraw(folder: Path, formats: Sequence[str], score_order: ScoreOrder, code: str) -> Redrawn:
     """Draw the figures of a folder, if they are not those that its tables, `run.json` and the code would give.
 
+    What fails leaves the other figures, and other folders, as they are.
+
     Parameters
     ----------
     folder, formats, score_order
         As in `fsvm_cli.report.drawing.draw_figures`.
     code : str
         From `drawing_code`.
-
-    Raises
-    ------
-    DataError
-        As `draw_figures`.
     """
+    failures: list[FsvmError] = []
+    with noting_failure(failures, folder.resolve().name, "drawing"):
+        return _redrawn(folder, formats, score_order, code, failures)
+    return Redrawn([], is_new=True, failures=failures)
+
+
+def _redrawn(
+    folder: Path, formats: Sequence[str], score_order: ScoreOrder, code: str, failures: list[FsvmError]
+) -> Redrawn:
     drawn_from = {"code": code, "order": score_order, "tables": _tables(folder)}
     noted = _noted(folder)
     if noted.get("drawn_from") == drawn_from and set(formats) <= set(noted.get("formats", ())):
         paths = [folder / name for name in noted["figures"] if name.rpartition(".")[2] in formats]
         if all(noted["figures"][path.name] == _digest(path) for path in paths):
-            return Redrawn(paths, is_new=False)
-    paths = draw_figures(folder, formats, score_order)
+            return Redrawn(paths, is_new=False, failures=failures)
+    paths = draw_figures(folder, formats, score_order, failures)
+    if failures:  # nothing is noted, so that they are drawn again
+        return Redrawn(paths, is_new=True, failures=failures)
     note = {
         "drawn_from": drawn_from,
         "formats": list(formats),
         "figures": {path.name: _digest(path) for path in paths},
     }
     write_atomically(folder / FIGURES_NAME, (json.dumps(note, indent=1) + "\n").encode())
-    return Redrawn(paths, is_new=True)
+    return Redrawn(paths, is_new=True, failures=failures)
 
 
 def _tables(folder: Path) -> dict[str, str]:

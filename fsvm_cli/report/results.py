@@ -28,11 +28,10 @@ from fsvm_cli.report.folder import (
     remove_figures,
 )
 from fsvm_cli.report.measures import summarise_measures
-from fsvm_cli.report.numbers import DIGITS_OF_MACHINES
+from fsvm_cli.report.numbers import DIGITS_OF_MACHINES, as_csv
 from fsvm_cli.report.ranking_statistics import compare_rankings, summarise_rankings
 from fsvm_cli.report.recommendation import recommendation
 from fsvm_cli.report.selection import summarise_selection
-from fsvm_cli.report.table_files import write_table
 from fsvm_cli.report.tables import summarise, summarise_changes
 from fsvm_cli.report.trials import Trials
 from fsvm_cli.report.verdicts import table_of_verdicts
@@ -58,21 +57,20 @@ def write_tables(loaded: LoadedConfig, experiment: Experiment, store: Store, fol
         The table `curves.csv`.
     """
     description = json.dumps(describe_run(loaded, experiment), indent=2, ensure_ascii=False)
-    write_atomically(folder / RUN_NAME, (description + "\n").encode())
     collected = collect(experiment, store)
     tables = _tables(experiment, collected, overridden=bool(loaded.document.overrides))
-    recorded: dict[str, pd.DataFrame] = {}
-    for file_name, table in tables.items():
-        write_table(table, folder / file_name)
+    written = {file_name: as_csv(table) for file_name, table in tables.items()}
     kinds = record_kinds()
     for name in experiment.config.record:
         record = store.record(record_key(experiment, name))
-        if record is not None:
-            recorded |= (frames := {f"{part}.csv": frame for part, frame in tables_of(record).items()})
-            for file_name, table in frames.items():
-                write_table(table, folder / file_name, DIGITS_OF_MACHINES, kinds[name].ratios(table))
+        for part, table in ({} if record is None else tables_of(record)).items():
+            written[f"{part}.csv"] = as_csv(table, DIGITS_OF_MACHINES, kinds[name].ratios(table), kinds[name].scales)
+    # Not before all are made: where one fails, the folder keeps what it had, whose parts belong together.
+    write_atomically(folder / RUN_NAME, (description + "\n").encode())
+    for file_name, text in written.items():
+        write_atomically(folder / file_name, text.encode())
     of_records = {f"{table}.csv" for kind in kinds.values() for table in kind.tables}
-    for file_name in {*TABLE_NAMES, *of_records} - {*tables, *recorded}:
+    for file_name in {*TABLE_NAMES, *of_records} - {*written}:
         (folder / file_name).unlink(missing_ok=True)
     curves = tables[CURVES_NAME]
     if curves.empty:

@@ -45,7 +45,8 @@ def draw_scores(
 ) -> list[Path]:
     """Draw the mean score of each feature with the spread between trials.
 
-    Rankings that look at the data get a panel each; one that only reverses the order of another shares its panel. Of
+    Rankings that look at the data get a panel each, unless every trial of theirs failed; one that only reverses the
+    order of another shares its panel. Of
     more features than can be named, the best of the first panel are shown, and the picture says so; scores that are
     shares stand as a row of bars for all features, by their numbers, if there is room. A line marks the score from
     which on the source selects.
@@ -63,10 +64,10 @@ def draw_scores(
     Returns
     -------
     list of Path
-        Empty where no ranking looks at the data.
+        Empty where no ranking that looks at the data has scores.
     """
-    shown = _rankings_shown(config)
-    if not shown or scores.empty:
+    shown = _rankings_shown(config, set(scores["ranking"]))
+    if not shown:
         return []
     panels = [(ranking, scores[scores["ranking"] == ranking.label].reset_index(drop=True)) for ranking in shown]
     in_a_row = MAX_NAMED < len(panels[0][1]) <= MAX_BARS and _has_shares(shown[0])
@@ -137,9 +138,9 @@ def _title(ranking: Ranking) -> str:
     return label if threshold is None else f"{label}\nline: {threshold:g}"
 
 
-def _rankings_shown(config: Config) -> list[Ranking]:
+def _rankings_shown(config: Config, with_scores: set[str]) -> list[Ranking]:
     shown: dict[tuple[object, ...], Ranking] = {}
     for ranking in config.rankings:
-        if not ranking_methods()[ranking.method].is_control:
+        if ranking.label in with_scores and not ranking_methods()[ranking.method].is_control:
             shown.setdefault((ranking.method, repr(ranking.classifier), *sorted(ranking.parameters().items())), ranking)
     return list(shown.values())

@@ -8,16 +8,15 @@ import pandas as pd
 
 from fsvm_cli.errors import DataError
 from fsvm_cli.files import write_atomically
-from fsvm_cli.report.numbers import DIGITS_OF_COUNTS, as_csv
+from fsvm_cli.report.numbers import as_csv
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
     from pathlib import Path
 
 
-def write_table(frame: pd.DataFrame, path: Path, digits: int = DIGITS_OF_COUNTS, ratios: Collection[str] = ()) -> None:
+def write_table(frame: pd.DataFrame, path: Path) -> None:
     """Write a table as CSV, the same bytes on every platform; digits as in `fsvm_cli.report.numbers.as_csv`."""
-    write_atomically(path, as_csv(frame, digits, ratios).encode())
+    write_atomically(path, as_csv(frame).encode())
 
 
 def read_table(path: Path) -> pd.DataFrame:

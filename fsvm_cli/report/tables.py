@@ -46,7 +46,8 @@ def summarise(
         One row per ranking, training size, number of features, metric and part: mean over trials with its standard
         deviation and 95 % interval; for a given split, which has one trial, the bootstrap interval of the test part.
         `n_unconverged` counts the trials in which a machine of the subset or of the ranking missed its duality gap, or
-        an ascent on the evidence did not end by its rule.
+        an ascent on the evidence did not end by its rule; machines that were stopped on purpose have their gaps in
+        the measures.
     scores : DataFrame
         One row per ranking and feature: mean score and rank over all trials of all training sizes. The scores of a
         ranking have the digits that the largest has.

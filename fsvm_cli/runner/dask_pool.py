@@ -14,8 +14,8 @@ import distributed
 import threadpoolctl
 from distributed.cfexecutor import ClientExecutor
 
-from fsvm_cli.errors import DataError, FsvmError, UsageError
-from fsvm_cli.runner.pools import ATTEMPTS_TO_START, Pool, cannot_start, named
+from fsvm_cli.errors import DataError, FsvmError, UsageError, named
+from fsvm_cli.runner.pools import ATTEMPTS_TO_START, Pool, cannot_start
 from fsvm_cli.runner.shared_arrays import SharedArrays
 from fsvm_cli.runner.tasks import PackedExperiment, run_tasks
 from fsvm_cli.runner.warm_up import warm_up

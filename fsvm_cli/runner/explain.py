@@ -75,7 +75,8 @@ def _what_is_new(
             continue
         error = failures.get(experiment.key(competitor, task.trial))
         if error is not None:
-            counts[f"failed before ({error})"] += 1
+            reason, *_ = error.splitlines()
+            counts[f"failed before ({reason})"] += 1
         elif task.wanted[competitor] != experiment.sizes:
             counts["new subset sizes"] += 1
         else:

@@ -18,7 +18,7 @@ import loky
 import loky.process_executor
 import threadpoolctl
 
-from fsvm_cli.errors import DataError
+from fsvm_cli.errors import DataError, named
 from fsvm_cli.runner.finishing import call_here
 from fsvm_cli.runner.shared_arrays import SharedArrays, remove
 from fsvm_cli.runner.tasks import PackedExperiment, run_tasks
@@ -45,11 +45,6 @@ def cannot_start(error: BaseException) -> DataError:
     return DataError(
         f"worker processes cannot be started ({named(error)}); what was finished is kept; run again, or with --jobs 1"
     )
-
-
-def named(error: BaseException) -> str:
-    """Write an exception in one line, with the kind that its text may leave out."""
-    return ": ".join([type(error).__name__, *str(error).splitlines()[:1]])
 
 
 class Pool(ABC):

@@ -9,9 +9,8 @@ from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from fsvm_cli.errors import DataError
+from fsvm_cli.errors import DataError, named
 from fsvm_cli.experiment.running import TrialResult
-from fsvm_cli.runner.pools import named
 from fsvm_cli.runner.tasks import Task
 
 if TYPE_CHECKING:

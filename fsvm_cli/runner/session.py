@@ -18,7 +18,7 @@ from fsvm_cli.runner.pools import ProcessPool, SerialPool
 from fsvm_cli.runner.schedule import Schedule
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 
     from fsvm_cli.experiment.plan import Experiment
     from fsvm_cli.experiment.running import TrialResult
@@ -55,6 +55,8 @@ class Job:
         any process of this computer can make.
     failures : dict of str to int
         How many trials failed with each error; complete when the run hands the job back.
+    tracebacks : dict of str to str
+        Where in the code each error was first raised; none of a worker that died.
     error : FsvmError or None
         What ended the experiment early, if anything.
     n_to_run : int
@@ -68,6 +70,7 @@ class Job:
     progress: Progress
     finish: Callable[[Job], Call] | None = None
     failures: Counter[str] = field(default_factory=Counter)
+    tracebacks: dict[str, str] = field(default_factory=dict)
     error: FsvmError | None = None
     n_to_run: int = 0
     finished: Future[Any] = field(default_factory=Future)
@@ -114,7 +117,7 @@ class Job:
             keep_outcome(self.store, self.experiment.key(competitor, trial), entry)
         for competitor, error in result.errors.items():
             self.store.add_failure(self.experiment.key(competitor, trial), error)
-        self.failures.update(set(result.errors.values()))
+        self._count_failures(result.errors.values())
         if task.wanted:
             self.store.add_timing(trial.n_train, trial.split, result.seconds)
         for name, record in result.records.items():
@@ -122,9 +125,15 @@ class Job:
         for name, failure in result.failed_records.items():
             error = f"{name}: {failure}"
             self.store.add_failure(record_key(self.experiment, name), error)
-            self.failures[error] += 1
+            self._count_failures([error])
         self._n_missing -= 1
         self._n_pending += 1
+
+    def _count_failures(self, errors: Iterable[str]) -> None:
+        """Count what a trial failed with, the same reason of several competitors once."""
+        tracebacks = {reason: traceback for reason, _, traceback in (error.partition("\n") for error in errors)}
+        self.failures.update(tracebacks.keys())
+        self.tracebacks = tracebacks | self.tracebacks
 
     def _count(self) -> None:
         self._n_durable, self._n_pending = self._n_durable + self._n_pending, 0

@@ -128,7 +128,7 @@ class Store:
         return [ingredients for (ingredients,) in self._rows("SELECT ingredients FROM groups")]
 
     def add_failure(self, key: str, error: str) -> None:
-        """Store why there is no entry for a key."""
+        """Store why there is no entry for a key: the reason in the first line, below it what else is known."""
         self._write("INSERT OR REPLACE INTO failures VALUES (?, ?)", key, error)
 
     def failures(self) -> dict[str, str]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
+import re
 import shutil
 from html.parser import HTMLParser
 from pathlib import Path
@@ -19,6 +21,7 @@ from fsvm_cli.report.folder import AREAS_NAME, PAIRS_NAME, results_folders
 from fsvm_cli.report.ranks import LEAST_DATA_SETS
 from fsvm_cli.report.table_files import write_table
 from tests.helpers.calling import fsvm_here
+from tests.page.conftest import content_of, experiment
 
 RESULTS = Path(__file__).parents[2] / "results"
 SHOWN = ("hermes-advantage", "lanckriet-sonar", "wine")
@@ -123,3 +126,13 @@ def test_results_of_a_damaged_folder_are_named(results: Path) -> None:
     nothing = fsvm_here("report", results / "nowhere")
     assert nothing.code == 3
     assert "no results here" in nothing.err
+
+
+def test_no_name_of_an_experiment_is_the_id_of_another_element() -> None:
+    plain = set(re.findall(r' id="([^"]+)"', render(content_of(experiment(0)), "Results")))
+    taken = sorted(name for name in plain if not name.startswith("experiment-"))
+    assert {"shapes", "claims", "shown"} <= set(taken)
+    named = [dataclasses.replace(experiment(number), name=name) for number, name in enumerate(taken)]
+    ids = re.findall(r' id="([^"]+)"', render(content_of(*named), "Results"))
+    assert len(ids) == len(set(ids))
+    assert set(taken) <= set(ids)

@@ -79,16 +79,16 @@ def test_a_heading_sorts_numbers_as_numbers_and_turns(open_page: OpenPage) -> No
 
 def test_a_claim_leads_to_its_evidence_although_filters_hide_it(open_page: OpenPage) -> None:
     page = open_page(FIVE)
-    assert page.locator("#experiment-3 img").get_attribute("src") is None
+    assert page.locator("#experiment-experiment-3 img").get_attribute("src") is None
     page.get_by_role("link", name="doc.claim3").click()
     row = page.locator("tr.target")
     assert row.get_attribute("id") == "experiment-3:doc.claim3"
-    assert page.locator("#experiment-3").get_attribute("open") is not None
+    assert page.locator("#experiment-experiment-3").get_attribute("open") is not None
     assert row.evaluate("row => row === document.activeElement")
-    all_pictures_are_drawn(page.locator("#experiment-3"))
+    all_pictures_are_drawn(page.locator("#experiment-experiment-3"))
     page.fill("#words", "no such word")
-    page.evaluate("location.hash = '#experiment-2'")
-    expect(page.locator("#experiment-2")).to_be_visible()
+    page.evaluate("location.hash = '#experiment-experiment-2'")
+    expect(page.locator("#experiment-experiment-2")).to_be_visible()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -120,7 +120,8 @@ def test_hostile_names_stay_text_and_fit_the_screen(open_page: OpenPage) -> None
     assert page.title() == "Results"
     assert page.locator("script").count() == 1
     for number, name in enumerate(NAMES):
-        assert page.inner_text(f"#experiment-{number} h3") == name.replace("\x1b", "\\x1b").replace("\n", " ")
+        heading = page.inner_text(f"#experiment-experiment-{number} h3")
+        assert heading == name.replace("\x1b", "\\x1b").replace("\n", " ")
     for width in (1440, 360):
         page.set_viewport_size({"width": width, "height": 800})
         assert page.evaluate("document.documentElement.scrollWidth") <= width
@@ -131,7 +132,7 @@ def test_a_figure_looks_as_its_file_does(open_page: OpenPage) -> None:
     svg = path.read_text(encoding="utf-8")
     shown = replace(experiment(0), pictures=(Picture("a", "a", svg), Picture("b", "b", svg)))
     page = open_page(content_of(shown))
-    picture = page.locator("#experiment-0 img").first
+    picture = page.locator("#experiment-experiment-0 img").first
     expect(picture).not_to_have_js_property("naturalWidth", 0)
     packed = picture.screenshot()
     address = f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"

@@ -48,6 +48,16 @@ def test_where_ratios_count_each_number_has_digits_of_its_own() -> None:
     assert as_csv(table, 5, ratios=["length_scale"]) == "length_scale,relevance\n88123,0\n0.012346,0.25\n"
 
 
+def test_numbers_of_another_scale_have_digits_of_their_own() -> None:
+    descents = {"ranking": ["polynomial"] * 3 + ["laplace"] * 2, "machine": [0, 0, 1, 0, 0]}
+    objective = [1.2345678, 1.3456789, 0.0123456789, 12345.678, -1e-12]
+    table = pd.DataFrame(descents | {"objective": objective})
+    rows = [line.rpartition(",")[2] for line in as_csv(table, 5, groups=("ranking", "machine")).splitlines()]
+    assert rows == ["objective", "1.2346", "1.3457", "0.012346", "12346", "0"]
+    # A table that does not have these columns is of one scale.
+    assert as_csv(table[["objective"]], 5, groups=("ranking",)) == "objective\n1\n1\n0\n12346\n0\n"
+
+
 @pytest.mark.parametrize(
     ("number", "written"),
     [(11283.0, "11283"), (-9999.4, "-9999"), (0.123456, "0.1235"), (2e12, "2e+12"), (np.nan, "nan")],

@@ -11,10 +11,12 @@ import pytest
 from fsvm_cli.experiment.plan import plan
 from fsvm_cli.experiment.rank import rank
 from fsvm_cli.experiment.records.length_scales import LengthScales
+from fsvm_cli.report.measures import read_measures
+from fsvm_cli.report.numbers import as_csv, briefly
 from fsvm_cli.report.results import write_tables
 from fsvm_cli.report.shortfalls import ASCENT, MACHINE, shortfalls
 from fsvm_cli.report.summary import print_summary
-from fsvm_cli.report.table_files import read_table, write_table
+from fsvm_cli.report.table_files import read_table
 from fsvm_cli.store.store import Store
 from tests.helpers.small import run_job
 
@@ -69,8 +71,30 @@ def test_a_ranking_whose_ascent_ran_out_of_steps_says_so() -> None:
         rank(table, target="kind", method="ard", max_steps=0)
 
 
+def test_machines_that_were_stopped_are_counted_and_told(
+    load: Callable[..., LoadedConfig], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stopped, to_the_end = (
+        {"kernel": "linear", "C": 1, "solver": "libsvm", "stop_after": n_steps} for n_steps in (1, 10**6)
+    )
+    alternatives = [{"label": "1 step", "classifier": stopped}, {"label": "to the end", "classifier": to_the_end}]
+    loaded = load(**WITHOUT_RANKINGS | {"alternatives": alternatives})
+    experiment = plan(loaded, print)
+    run_job(experiment, tmp_path)
+    with Store(tmp_path, writable=False) as store:
+        curves = write_tables(loaded, experiment, store, tmp_path)
+    print_summary(loaded, curves, tmp_path, figures=(), caveats=())
+    printed = " ".join(capsys.readouterr().out.split())
+    gaps = read_measures(tmp_path).set_index("ranking")["mean"]
+    n_stopped = int((gaps > 1e-6).sum())
+    assert gaps["1 step"] > 0.1
+    assert f"{n_stopped} of the 3 means are of machines that were stopped before they reached their duality" in printed
+    assert f"at gaps of up to {briefly(gaps.max())}." in printed
+    assert "every machine reached" not in printed
+
+
 def test_a_length_scale_far_below_the_others_is_not_0(tmp_path: Path) -> None:
     lengths = [88123.456, 0.0012345678, 5.74]
     table = pd.DataFrame({"ranking": "Bayes", "machine": 0, "length_scale": lengths, "relevance": [0.0, 1.0, 0.0]})
-    write_table(table, tmp_path / "table.csv", 5, LengthScales().ratios(table))
+    (tmp_path / "table.csv").write_text(as_csv(table, 5, LengthScales().ratios(table), LengthScales.scales))
     assert read_table(tmp_path / "table.csv")["length_scale"].tolist() == [88123.0, 0.0012346, 5.74]

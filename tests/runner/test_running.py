@@ -127,9 +127,12 @@ def test_a_failed_ranking_is_recorded_tried_again_and_no_result(
         assert run_job(experiment, tmp_path).failures == {"ZeroDivisionError: by design": 3}
     assert {place for place, _, _ in stored(experiment, tmp_path)} == {0}
     with Store(tmp_path, writable=False) as store:
-        assert store.failures() == {
-            experiment.key(1, trial): "ZeroDivisionError: by design" for trial in experiment.trials()
-        }
+        failures = store.failures()
+    assert failures.keys() == {experiment.key(1, trial) for trial in experiment.trials()}
+    for failure in failures.values():
+        reason, *traceback = failure.splitlines()
+        assert (reason, traceback[0]) == ("ZeroDivisionError: by design", "Traceback (most recent call last):")
+        assert "in _raise" in traceback[-2] or "in _raise" in traceback[-3]
     assert missing(experiment, tmp_path) == {(split, 1, (1, 5, 20)) for split in range(3)}
     assert not run_job(experiment, tmp_path).failures
     assert {place for place, _, _ in stored(experiment, tmp_path)} == {0, 1}

@@ -65,11 +65,15 @@ class Record(ABC):
         The ranking method that it shows; not of kinds that show all competitors.
     tables : tuple of str
         Names of its tables, as of files without their ending.
+    scales : tuple of str
+        Columns of its tables that say which numbers are of one scale: rows that agree in them keep their digits by the
+        largest among them.
     """
 
     name: ClassVar[str]
     method: ClassVar[str]
     tables: ClassVar[tuple[str, ...]]
+    scales: ClassVar[tuple[str, ...]] = ()
 
     def rankings(self, config: Config) -> list[Ranking]:
         """List the rankings of a config that the record shows; all of its method."""

@@ -33,6 +33,7 @@ class DescentPath(Record):
     name: ClassVar[str] = "descent-path"
     method: ClassVar[str] = "kpd"
     tables: ClassVar[tuple[str, ...]] = ("path",)
+    scales: ClassVar[tuple[str, ...]] = ("ranking", "machine")
 
     def compute(self, trial: DrawnTrial) -> dict[str, pd.DataFrame]:
         """Follow the feature weights of kernels along their descents."""

@@ -38,6 +38,7 @@ class DistributionDistance(Record):
     name: ClassVar[str] = "distribution-distance"
     method: ClassVar[str] = "kolmogorov-smirnov"
     tables: ClassVar[tuple[str, ...]] = ("distributions",)
+    scales: ClassVar[tuple[str, ...]] = ("feature",)
 
     def rankings(self, config: Config) -> list[Ranking]:
         """List the one ranking whose best features are shown."""

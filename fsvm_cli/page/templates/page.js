@@ -1,5 +1,7 @@
 "use strict";
 const byId = (id) => document.getElementById(id);
+// No name of an experiment is the id of another element of the page.
+const idOf = (experiment) => `experiment-${experiment}`;
 const experiments = [...document.querySelectorAll(".experiment")];
 const claims = [...document.querySelectorAll("#claims tbody tr")];
 
@@ -66,7 +68,7 @@ function filter() {
   let nClaims = 0;
   for (const each of claims) {
     const { document: its, verdict: own, experiment } = each.dataset;
-    const fits = experiment.split("; ").some((name) => !left.has(name)) && !((dataset || method) && !byId(experiment.split("; ")[0]));
+    const fits = experiment.split("; ").some((name) => !left.has(idOf(name))) && !((dataset || method) && !byId(idOf(experiment.split("; ")[0])));
     each.hidden = !(fits && (!paper || its === paper) && (!verdict || own === verdict) && holds(each));
     nClaims += !each.hidden;
   }
