@@ -109,27 +109,35 @@ def signal() -> Iterator[tuple[str, int, int, int]]:
         yield from ((kind, n, n_noise, seed) for n, n_noise in ((40, 2), (60, 5), (100, 10)) for seed in range(4))
 
 
+def _row(*cells: object) -> None:
+    sys.stdout.write("| " + " | ".join(map(str, cells)) + " |\n")
+    sys.stdout.flush()
+
+
 def _problems() -> None:
-    print("| problem | rows | noise columns | CV | its noise | before | after | caveats after | within noise |")
-    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
+    head = ("problem", "rows", "noise columns", "CV", "its noise", "before", "after", "caveats after", "within noise")
+    _row(*head)
+    _row(*["---"] * len(head))
     for number, problem in enumerate(PROBLEMS):
         by_folds = [error_by_folds(number, repeat) for repeat in range(REPEATS)]
         mean, spread = float(np.mean(by_folds)), float(np.std(by_folds, ddof=1))
         before, _ = error_and_caveats(number, **PAPER)
         after, told = error_and_caveats(number)
         cells = (*problem, f"{mean:.3f}", f"{spread:.3f}", f"{before:.3f}", f"{after:.3f}", ", ".join(told))
-        print("|", *(f"{cell} |" for cell in cells), after <= mean + 2 * spread, "|", flush=True)
+        _row(*cells, after <= mean + 2 * spread)
 
 
 def _standing_out(tables: Callable[[], Iterator[tuple[str, int, int, int]]]) -> None:
     found: dict[tuple[str, int, int], list[bool]] = {}
     for kind, n, n_noise, seed in tables():
         found.setdefault((kind, n, n_noise), []).append(stands_out(*table(kind, n, n_noise, seed)))
-    print("| kind | rows | noise columns | tables | said to stand out |")
-    print("| --- | --- | --- | --- | --- |")
+    head = ("kind", "rows", "noise columns", "tables", "said to stand out")
+    _row(*head)
+    _row(*["---"] * len(head))
     for key, said in found.items():
-        print("|", *(f"{cell} |" for cell in (*key, len(said), sum(said))))
+        _row(*key, len(said), sum(said))
 
 
 if __name__ == "__main__":
-    {"problems": _problems, "noise": lambda: _standing_out(noise), "power": lambda: _standing_out(signal)}[sys.argv[1]]()
+    campaigns = {"problems": _problems, "noise": lambda: _standing_out(noise), "power": lambda: _standing_out(signal)}
+    campaigns[sys.argv[1]]()
