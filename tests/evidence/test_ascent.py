@@ -216,7 +216,7 @@ def test_what_ran_away_is_told() -> None:
         assert what_was_chosen([path], X)["hyperparameters at bounds"] == 2
 
 
-@pytest.mark.parametrize("way", [{}, {"approximation": "exact"}, {"approximation": "bound", "rule": "evidence"}])
+@pytest.mark.parametrize("way", [{"rule": "magnitude"}, {"rule": "magnitude", "approximation": "exact"}, {}])
 def test_features_off_the_scale_of_the_kernel_are_told(way: dict[str, Any]) -> None:
     """All samples are in one place then, or each is far from all others, and the gradient by length scales is noise."""
     ranker = AutomaticRelevance(random_state=0, **way)
