@@ -57,6 +57,7 @@ def minimise_on_grid(
     smallest_fall: float,
     smallest_slope: float,
     first_step: float = 1.0,
+    longest_step: float = np.inf,
     is_enough: Callable[[Minimum], bool] | None = None,
 ) -> Minimum:
     """Make a function small by a quasi-Newton method with limits on the variables.
@@ -84,6 +85,9 @@ def minimise_on_grid(
         It ends where no variable could move by more along its slope.
     first_step : float
         Length of the longest step along the slope alone, which no curvature has scaled.
+    longest_step : float
+        By how much a variable changes in one step, at the most. Where the function is not quadratic a curvature may
+        promise more than is there.
     is_enough : callable, optional
         Is shown each place that a step has led to, and may end the descent there.
 
@@ -109,7 +113,9 @@ def minimise_on_grid(
         if np.abs(np.clip(x - slope, lower, upper) - x).max() <= smallest_slope:
             return here
         is_free = ~((x <= lower) & (slope > 0) | (x >= upper) & (slope < 0))
-        before, here = here, _step_down(function, place, here, _direction(slope, pairs, is_free, first_step))
+        step = _direction(slope, pairs, is_free, first_step)
+        step /= max(float(np.abs(step).max(initial=0.0)) / longest_step, 1.0)
+        before, here = here, _step_down(function, place, here, step)
         if here.x is x:
             if not pairs:
                 return here

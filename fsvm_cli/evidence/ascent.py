@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.special import logsumexp
 
 from fsvm_cli.evidence.hybrid_monte_carlo import SamplingError
 from fsvm_cli.evidence.sampled_evidence import Hyperparameters, SampledEvidence, SamplerReport
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from fsvm_cli.evidence.gradient import EvidenceGradient
+    from fsvm_cli.evidence.loss import Loss
     from fsvm_cli.evidence.parameters import Rule
     from fsvm_cli.quasi_newton import Minimum
     from fsvm_cli.svm.vectors import Array
@@ -31,11 +33,18 @@ FIRST_LENGTH_SCALE = 3
 LEAST_CHANGE = 0.01
 """An ascent that ends with all length scales nearer to their start has not told the features apart: in the unit of the
 length scales all samples are then in one place, or each is far from all others."""
+LONGEST_STEP = 1.0
+"""By how much a logarithm changes in one step by the rule "evidence", at the most: a factor of e. On a plateau the
+curvature tells nothing, and a step along it may take C from where nothing has been seen to where nothing is left."""
 PATIENCE = 3
 """Steps that together have to raise the evidence: a single one may fall short by chance."""
 WORTH_A_MENTION = 1.0
 """Of ln Q(Y | X): a ratio of evidences below e is "not worth more than a bare mention" (R. E. Kass and A. E. Raftery,
 "Bayes Factors", Journal of the American Statistical Association 90, 1995)."""
+BLIND_THETAS = np.linspace(-4.0, 4.0, 4001)
+BLIND_STRENGTHS = np.exp(np.linspace(-8.0, 4.0, 49))
+BLIND_VARIANCES = np.exp(np.linspace(-6.0, 4.0, 21))
+"""Where a constant θ is integrated over, and the C and k_off of which the best is taken."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +93,11 @@ class AscentPath:
         One per row.
     stopped : bool
         Whether the stopping rule held at the end.
+    blind : float
+        1/n ln Q(Y | X) of a machine that looks at no feature; see `blind_log_evidence`.
+    n_samples : int
+    stands_out : bool
+        Whether it ended higher than ascents on permuted labels; true where none were made.
     """
 
     logarithms: Array
@@ -93,6 +107,24 @@ class AscentPath:
     magnitude: Array
     reports: tuple[SamplerReport, ...]
     stopped: bool
+    blind: float
+    n_samples: int
+    stands_out: bool = True
+
+    @property
+    def converged(self) -> bool:
+        """Whether it ended by its rule, at hyperparameters that tell something of the labels."""
+        return self.stopped and not self.is_blind and self.stands_out
+
+    @property
+    def gain(self) -> float:
+        """By how much ln Q(Y | X) at the end exceeds that of a machine that looks at no feature; NaN for chains."""
+        return self.n_samples * (self.reports[-1].log_evidence - self.blind)
+
+    @property
+    def is_blind(self) -> bool:
+        """Whether that is not worth a mention; chains do not know."""
+        return self.gain < WORTH_A_MENTION
 
     @property
     def end(self) -> Hyperparameters:
@@ -126,13 +158,18 @@ def ascend(
     By the rule "magnitude", steps do not look at values of the evidence, which chains do not know. They are
     ln λ ← ln λ + η_t g / max_λ |g|. Gold et al. (2005) do not say theirs; their stopping rule, section 5 and Figure 1,
     is the magnitude of the length scales' gradients, each relative to its peak, and the threshold at which it is best
-    differs from data to data.
+    differs from data to data. On a plateau it may hold at once: all gradients by length scales shrink with C.
 
     The rule "evidence" has no threshold. Weighted draws from the same random numbers make the lower bound on the
-    evidence a smooth function, which the steps of L-BFGS climb (`minimise_on_grid`); they end when `PATIENCE` of them
-    together have not raised it by what is worth a mention, or by its Monte Carlo error. The evidence of V V' would not
-    do: it goes on rising with k0, since it knows nothing of the variance that V V' loses. Nor would the gradient
-    "mixed", which is of neither kernel.
+    evidence a smooth function, which the steps of L-BFGS climb (`minimise_on_grid`), none longer than `LONGEST_STEP`;
+    they end when `PATIENCE` of them together have not raised it by what is worth a mention, or by its Monte Carlo
+    error. As long as it is no better than that of a machine that looks at no feature (`blind_log_evidence`), at equal
+    classes a coin's ln 1/2 per sample, that alone is no reason to end: C falls on such a plateau, and with it the slope
+    by everything else. There the slope by each logarithm, C, k0 and k_off among them, must have been so small for as
+    many steps that the whole way to `LARGEST_CHANGE` would not be worth a mention.
+
+    The evidence of V V' would not do: it goes on rising with k0, since it knows nothing of the variance that V V'
+    loses. Nor would the gradient "mixed", which is of neither kernel.
 
     Parameters
     ----------
@@ -156,6 +193,33 @@ def ascend(
     return (_by_evidence if settings.rule == "evidence" else _by_magnitude)(track, rng)
 
 
+def blind_log_evidence(y: Array, loss: Loss) -> float:
+    """Return the evidence of a machine that looks at no feature, for its best C and k_off.
+
+    Parameters
+    ----------
+    y : (n,) array
+        Labels, -1 or +1.
+    loss : Loss
+
+    Returns
+    -------
+    float
+        1/n ln ∫ N(θ; 0, k_off) Π_i Q(y_i | θ) dθ, by the trapezoidal rule, and at least ln 1/2, which is the limit for
+        C and k_off to 0. Largest where one class is rare; what else the evidence is above it, features have told.
+    """
+    n_positive = int(np.count_nonzero(y > 0))
+    losses = n_positive * loss.value(BLIND_THETAS) + (len(y) - n_positive) * loss.value(-BLIND_THETAS)
+    log_priors = -0.5 * (BLIND_THETAS**2 / BLIND_VARIANCES[:, None] + np.log(2.0 * np.pi * BLIND_VARIANCES)[:, None])
+    log_priors += np.log(BLIND_THETAS[1] - BLIND_THETAS[0])
+    strengths = BLIND_STRENGTHS if loss.has_strength else np.ones(1)
+    best = max(
+        float(logsumexp(log_priors - C * losses, axis=1).max()) / len(y) + loss.log_normaliser(float(C))
+        for C in strengths
+    )
+    return max(best, float(np.log(0.5)))
+
+
 @dataclass(eq=False)
 class _Track:
     """The rows of a path, as they come."""
@@ -166,6 +230,10 @@ class _Track:
     rows: list[tuple[Array, EvidenceGradient, SamplerReport]] = field(default_factory=list)
     magnitudes: list[float] = field(default_factory=list)
     _peaks: Array = field(default_factory=lambda: np.zeros(1))
+    blind: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.blind = blind_log_evidence(self.evidence.y, self.evidence.loss)
 
     def spaced(self, logarithms: Array) -> Array:
         """Return the nearest logarithms to which an ascent may come, the same on every processor."""
@@ -195,13 +263,17 @@ class _Track:
         return free
 
     def rises_no_more(self) -> bool:
-        """Whether the last steps together have not raised the evidence by what is worth a mention."""
-        reports = [report for _, _, report in self.rows]
-        if len(reports) <= PATIENCE:
+        """Whether the last steps have not raised the evidence, and on a plateau no slope promises that more would."""
+        if len(self.rows) <= PATIENCE:
             return False
-        before, now = reports[-1 - PATIENCE], reports[-1]
+        worth = WORTH_A_MENTION / len(self.evidence.y)
+        last = self.rows[-1 - PATIENCE :]
+        before, now = last[0][2], last[-1][2]
         error = np.hypot(before.log_evidence_error, now.log_evidence_error)
-        return bool(now.log_evidence - before.log_evidence < max(WORTH_A_MENTION / len(self.evidence.y), error))
+        if now.log_evidence - before.log_evidence >= max(worth, error):
+            return False
+        slope = max(float(np.abs(self.free(gradient.value)).max()) for _, gradient, _ in last[1:])
+        return now.log_evidence - self.blind >= worth or slope * LARGEST_CHANGE < worth
 
     def path(self, *, stopped: bool) -> AscentPath:
         """Join the rows."""
@@ -214,6 +286,8 @@ class _Track:
             np.array(self.magnitudes),
             reports,
             stopped,
+            self.blind,
+            len(self.evidence.y),
         )
 
 
@@ -273,6 +347,7 @@ def _by_evidence(track: _Track, rng: np.random.Generator) -> AscentPath:
         smallest_fall=0.0,
         smallest_slope=0.0,
         first_step=np.inf,
+        longest_step=LONGEST_STEP,
         is_enough=rises_no_more,
     )
     # It also ends where no step along its direction leads higher.

@@ -9,7 +9,14 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from fsvm_cli.evidence.map_machine import MapMachine, train_map_machine
-from fsvm_cli.evidence.tuning import LOSSES, TunedByEvidence, ascent_table, mean_relevance, what_was_chosen
+from fsvm_cli.evidence.tuning import (
+    LOSSES,
+    TunedByEvidence,
+    ascent_table,
+    control_table,
+    mean_relevance,
+    what_was_chosen,
+)
 from fsvm_cli.magnitudes import refusing_overflow
 from fsvm_cli.svm.threads import one_blas_thread
 from fsvm_cli.svm.tuned_machines import TOLERANCE, TunedMachines
@@ -37,7 +44,7 @@ class BayesianSVM(TunedByEvidence, TunedMachines):
 
     Parameters
     ----------
-    loss, approximation, n_landmarks, n_eigenvectors, rule, stop, max_steps, step, decay, sampler
+    loss, approximation, n_landmarks, n_eigenvectors, rule, stop, max_steps, step, decay, sampler, n_permutations
         As in `AutomaticRelevance`.
     length_scales : {"per-feature", "common"}, default="per-feature"
         Whether each feature has a length scale of its own, or all have one.
@@ -54,15 +61,15 @@ class BayesianSVM(TunedByEvidence, TunedMachines):
     path_ : tuple of AscentPath
         Hyperparameters and gradients along the ascent of each machine.
     diagnostics_ : dict
-        Table `ascent`: the same below each other, with what the sampler reports; see `AutomaticRelevance`.
+        Tables `ascent`, the same below each other, with what the sampler reports, and `control`, the ends beside those
+        on permuted labels; see `AutomaticRelevance`.
     chosen_ : dict
-        `steps` of all ascents together; `hyperparameters at bounds`, where any were kept from running away; `steps
-        within their error`, where any had a gradient smaller than its Monte Carlo error; `ascents without a length
-        scale moved`, where features are off the scale of the kernel.
+        As in `AutomaticRelevance`.
     duality_gap_ : (n_machines,) array
         Relative.
     converged_ : (n_machines,) array of bool
-        Whether the machine reached its gap, and its ascent the stopping rule.
+        Whether the machine reached its gap, and its ascent the stopping rule, at an evidence that is better than that
+        of a machine that looks at no feature, and than with permuted labels.
     n_features_in_ : int
     feature_names_in_ : (n_features,) array of str
         Where `X` had string column names.
@@ -110,14 +117,17 @@ class BayesianSVM(TunedByEvidence, TunedMachines):
         X, labels = self._training_set(X, y)
         with refusing_overflow("the Bayesian machine"):
             common = self.length_scales == "common"
-            self.path_ = self._ascents(X, labels, self.random_state, common_length_scale=common)
+            self.path_, controls = self._ascents(X, labels, self.random_state, common_length_scale=common)
             self.hyperparameters_ = tuple(path.end for path in self.path_)
             self._train(X, labels)
         self.relevance_ = mean_relevance(self.path_, X)
-        self.chosen_ = what_was_chosen(self.path_)
+        self.chosen_ = what_was_chosen(self.path_, X)
         listed = getattr(self, "feature_names_in_", [f"x{a}" for a in range(X.shape[1])])
-        self.diagnostics_ = {"ascent": ascent_table(self.path_, listed)}
-        self.converged_ &= np.array([path.stopped for path in self.path_])
+        self.diagnostics_ = {
+            "ascent": ascent_table(self.path_, listed),
+            "control": control_table(controls, X, listed),
+        }
+        self.converged_ &= np.array([path.converged for path in self.path_])
         return self
 
     def _train(self, X: Array, labels: Array) -> None:

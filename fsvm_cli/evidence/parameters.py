@@ -17,12 +17,13 @@ class TuningParameters:
     """How hyperparameters climb the evidence; see `AutomaticRelevance`."""
 
     loss: Literal["hinge", "squared-hinge", "trigonometric"] = "hinge"
-    approximation: Approximation = "mixed"
+    approximation: Approximation = "bound"
     n_landmarks: Annotated[int, Ge(1)] = 200
-    n_eigenvectors: Annotated[int, Ge(1)] = 20
-    rule: Rule = "magnitude"
+    n_eigenvectors: Annotated[int, Ge(1)] = 40
+    rule: Rule = "evidence"
     stop: Annotated[float, Gt(0), Lt(1)] = 0.3
     max_steps: Annotated[int, Ge(0)] = 100
     step: Annotated[float, Gt(0)] = 0.3
     decay: Annotated[float, Gt(0)] = 40.0
     sampler: Literal["weighted", "chains", "paper"] = "weighted"
+    n_permutations: Annotated[int, Ge(0)] = 19

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from fsvm_cli.evidence.ard_kernel import ArdKernel
-from fsvm_cli.evidence.ascent import FIRST_LENGTH_SCALE, AscentPath, AscentSettings, ascend
-from fsvm_cli.evidence.caveats import AT_BOUNDS, UNMOVED, WITHIN_ERROR
+from fsvm_cli.evidence.ascent import FIRST_LENGTH_SCALE, WORTH_A_MENTION, AscentPath, AscentSettings, ascend
+from fsvm_cli.evidence.caveats import AT_BOUNDS, BLIND, NOT_APART, SATURATED, UNMOVED, WITHIN_ERROR
 from fsvm_cli.evidence.hinge import Hinge
 from fsvm_cli.evidence.hybrid_monte_carlo import PAPER_SETTINGS, SamplerSettings
 from fsvm_cli.evidence.importance import ImportanceSettings
@@ -35,6 +36,11 @@ OF_THE_BOUND = (ImportanceSettings(n_pairs=16), ImportanceSettings(n_pairs=256))
 taken where they do not."""
 NOT_ALIKE = 1e-12
 """Below this value of the kernel's exponential a pair of samples has no part in a gradient, but for rounding."""
+FEWEST_PERMUTATIONS, BEYOND_DOUBT = 3, 20.0
+"""After so many ascents on permuted labels no more are made where all ended lower by so much, in ln Q(Y | X)."""
+SATURATION = 0.01
+"""Below this value of its factor in the kernel, values of a feature that are next to each other are as far apart as
+they can be."""
 SAMPLERS: dict[str, tuple[SamplerSettings | ImportanceSettings, ...]] = {
     "weighted": (ImportanceSettings(), CHAINS),
     "chains": (CHAINS,),
@@ -42,25 +48,41 @@ SAMPLERS: dict[str, tuple[SamplerSettings | ImportanceSettings, ...]] = {
 }
 
 
+class Control(NamedTuple):
+    """An ascent on permuted labels of one machine.
+
+    Attributes
+    ----------
+    machine, permutation : int
+        Permutation 0 is that of the labels as they are.
+    path : AscentPath
+    """
+
+    machine: int
+    permutation: int
+    path: AscentPath
+
+
 class TunedByEvidence(TuningParameters):
     """What estimators whose hyperparameters climb the evidence have in common; see `AutomaticRelevance`."""
 
     def _ascents(
         self, X: NDArray[np.float64], labels: NDArray[np.float64], random_state: Any, *, common_length_scale: bool
-    ) -> tuple[AscentPath, ...]:
-        """Tune one machine for each row of labels, which are -1 or +1.
+    ) -> tuple[tuple[AscentPath, ...], list[Control]]:
+        """Tune one machine for each row of labels, which are -1 or +1, and others on permuted labels beside them.
 
         From C = k0 = k_off = 1, which the paper leaves open, and l_a = √d as in its section 5.
         """
         if self.approximation == "bound" and self.loss == "trigonometric":
             raise ValueError(
                 "approximation 'bound' averages the loss over normal distributions, which the trigonometric loss, "
-                "infinite below -1, does not have; choose 'exact' or 'mixed', or another loss"
+                "infinite below -1, does not have; choose rule 'magnitude' with 'exact' or 'mixed', or another loss"
             )
         climbs = self.rule == "evidence"
         if climbs and (self.approximation, self.sampler) != ("bound", "weighted"):
             raise ValueError(
-                "rule 'evidence' climbs the value of the bound: it needs approximation 'bound' and sampler 'weighted'"
+                "rule 'evidence' climbs the value of the bound: it needs approximation 'bound' and sampler 'weighted'; "
+                "with others choose rule 'magnitude'"
             )
         rng = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
         machines = self._evidences(X, labels, rng)
@@ -68,7 +90,39 @@ class TunedByEvidence(TuningParameters):
         start = Hyperparameters(1.0, ArdKernel(1.0, 1.0, (float(np.sqrt(d)),) * d))
         _refuse_lonely(start.kernel, X[machines[0].landmarks])
         settings = AscentSettings(self.rule, self.step, self.decay, self.stop, self.max_steps, common_length_scale)
-        return tuple(ascend(each, start, settings, rng) for each in machines)
+        paths = [ascend(each, start, settings, rng) for each in machines]
+        controls: list[Control] = []
+        for number, (machine, path) in enumerate(zip(machines, paths, strict=True)):
+            controls.append(Control(number, 0, path))
+            beside = self._on_permuted_labels(machine, path, start, settings, rng)
+            controls += [Control(number, k, each) for k, each in enumerate(beside, start=1)]
+            paths[number] = replace(path, stands_out=not any(_is_as_high(each, path) for each in beside))
+        return tuple(paths), controls
+
+    def _on_permuted_labels(
+        self,
+        machine: SampledEvidence,
+        path: AscentPath,
+        start: Hyperparameters,
+        settings: AscentSettings,
+        rng: np.random.Generator,
+    ) -> list[AscentPath]:
+        """Repeat an ascent on permuted labels, until one ends as high or all end so much lower that no more are needed.
+
+        That the labels as they are end highest of 1 + `n_permutations` has, where features say nothing of them, the
+        probability 1 / (1 + `n_permutations`) at the most: all orders are as likely. An ascent that ended blind, or
+        whose evidence chains do not tell, is beside none.
+        """
+        found: list[AscentPath] = []
+        if path.is_blind or np.isnan(path.gain):
+            return found
+        for _ in range(self.n_permutations):
+            found.append(ascend(replace(machine, y=rng.permutation(machine.y)), start, settings, rng))
+            highest = max((each.gain for each in found if not np.isnan(each.gain)), default=-np.inf)
+            is_clear = len(found) >= FEWEST_PERMUTATIONS and path.gain - highest > BEYOND_DOUBT
+            if _is_as_high(found[-1], path) or is_clear:
+                break
+        return found
 
     def posteriors(
         self,
@@ -91,6 +145,11 @@ class TunedByEvidence(TuningParameters):
         return [
             SampledEvidence(X, y, loss, landmarks, self.n_eigenvectors, samplers, self.approximation) for y in labels
         ]
+
+
+def _is_as_high(control: AscentPath, path: AscentPath) -> bool:
+    """Whether an ascent on permuted labels ends as high, but for what is not worth a mention."""
+    return control.gain > path.gain - WORTH_A_MENTION
 
 
 def _refuse_lonely(kernel: ArdKernel, samples: NDArray[np.float64]) -> None:
@@ -131,13 +190,24 @@ def mean_relevance(paths: Sequence[AscentPath], X: NDArray[np.float64]) -> NDArr
     return shares
 
 
-def what_was_chosen(paths: Sequence[AscentPath]) -> dict[str, float | int | str]:
+def _saturated(paths: Sequence[AscentPath], X: NDArray[np.float64]) -> int:
+    """Count features whose length scale a machine has made so short that the kernel does not depend on it any more."""
+    gaps = np.array([np.diff(np.unique(column)).min(initial=np.inf) for column in X.T])
+    varies = np.isfinite(gaps)
+    shortest = np.min([path.end.kernel.length_scales for path in paths], axis=0)
+    return int(np.count_nonzero(np.exp(-0.5 * (gaps[varies] / shortest[varies]) ** 2) < SATURATION))
+
+
+def what_was_chosen(paths: Sequence[AscentPath], X: NDArray[np.float64]) -> dict[str, float | int | str]:
     """Say how many steps the ascents took together, and what of `CAVEATS` there is to say, by how often."""
     chosen: dict[str, float | int | str] = {"steps": sum(len(path.magnitude) - 1 for path in paths)}
     told = {
         AT_BOUNDS: sum(int(np.count_nonzero(path.at_bound)) for path in paths),
         WITHIN_ERROR: sum(int(np.count_nonzero(path.within_error)) for path in paths),
         UNMOVED: sum(path.is_unmoved for path in paths),
+        BLIND: sum(path.is_blind for path in paths),
+        NOT_APART: sum(not path.stands_out for path in paths),
+        SATURATED: _saturated(paths, X),
     }
     return chosen | {name: count for name, count in told.items() if count}
 
@@ -183,3 +253,26 @@ def ascent_table(paths: Sequence[AscentPath], feature_names: Sequence[str]) -> d
             f"error of {name}": deviation,
         }
     return columns
+
+
+def control_table(
+    controls: Sequence[Control], X: NDArray[np.float64], feature_names: Sequence[str]
+) -> dict[str, NDArray[Any]]:
+    """Write the ends of ascents beside those on permuted labels as a table.
+
+    Returns
+    -------
+    dict of str to ndarray
+        Columns `machine`, `permutation` (0: the labels as they are), `steps`, `log_evidence` (1/n ln Q(Y | X) at the
+        end, or its bound), `gain` (of ln Q(Y | X), above a machine that looks at no feature), and "relevance of NAME".
+    """
+    paths = [control.path for control in controls]
+    columns: dict[str, NDArray[Any]] = {
+        "machine": np.array([control.machine for control in controls]),
+        "permutation": np.array([control.permutation for control in controls]),
+        "steps": np.array([len(path.magnitude) - 1 for path in paths]),
+        "log_evidence": np.array([path.reports[-1].log_evidence for path in paths]),
+        "gain": np.array([path.gain for path in paths]),
+    }
+    shares = np.array([mean_relevance([path], X) for path in paths])
+    return columns | {f"relevance of {name}": share for name, share in zip(feature_names, shares.T, strict=True)}

@@ -15,7 +15,7 @@ from fsvm_cli.data.scaling import fit_scaling
 from fsvm_cli.data.suspects import constant_features
 from fsvm_cli.errors import DataError, FsvmError, UsageError
 from fsvm_cli.evaluation.seeds import random_stream
-from fsvm_cli.evidence.caveats import CAVEATS
+from fsvm_cli.evidence.caveats import CAVEATS, NOTHING_FOUND
 from fsvm_cli.experiment.ranking_request import SEED, ranking_request
 from fsvm_cli.experiment.source_to_rank import source_of, source_of_frame
 from fsvm_cli.experiment.sparse_methods import reason_against_sparse
@@ -223,7 +223,7 @@ def rank_features(source: DataSource, request: RankingRequest, *, overwrite: boo
     caveats = [*source.caveats, *request.remarks, *chosen]
     if len(scaling.constant):
         caveats.append(constant_features(_constant_columns(dataset, scaling.constant)))
-    if not ranker.converged_:
+    if not ranker.converged_ and not NOTHING_FOUND & ranker.chosen_.keys():
         caveats.append(
             "an ascent on the evidence did not end by its rule: the order may change with more steps (max_steps)"
             if "ascent" in ranker.diagnostics_

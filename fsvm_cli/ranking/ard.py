@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fsvm_cli.evidence.tuning import TunedByEvidence, ascent_table, mean_relevance, what_was_chosen
+from fsvm_cli.evidence.tuning import (
+    TunedByEvidence,
+    ascent_table,
+    control_table,
+    mean_relevance,
+    what_was_chosen,
+)
 from fsvm_cli.ranking.base import Ranker
 from fsvm_cli.svm.labels import machine_labels
 
@@ -28,7 +34,8 @@ class AutomaticRelevance(TunedByEvidence, Ranker):
     The Gram matrix is approximated by p eigenvectors of m of the n samples, and averages are taken over 2048 weighted
     draws, or Hybrid Monte Carlo. Several classes are separated one against the rest, and the relevances averaged. Each
     step of the ascent is O(n p) per draw, and besides O(n²(p + d)) for the mixed gradient, O(n m (p + d)) for the exact
-    one; some ten to fifty steps.
+    one; some ten to fifty steps. Ascents on permuted labels, which mostly end after some ten steps, beside that of each
+    machine say whether anything stands out.
 
     Use it where few of many features matter, in any shape; not on thousands of features, nor where a ranking has to
     come without random numbers.
@@ -36,20 +43,23 @@ class AutomaticRelevance(TunedByEvidence, Ranker):
     Parameters
     ----------
     loss : {"hinge", "squared-hinge", "trigonometric"}, default="hinge"
-        l, of the margin yθ. "trigonometric" is that of Chu, Keerthi and Ong (2003), with which C stays 1.
-    approximation : {"mixed", "exact", "bound"}, default="mixed"
+        l, of the margin yθ. "trigonometric" is that of Chu, Keerthi and Ong (2003), with which C stays 1; it needs the
+        rule "magnitude" with "exact" or "mixed".
+    approximation : {"mixed", "exact", "bound"}, default="bound"
         "mixed" takes the derivative of the whole Gram matrix with the inverse of the approximate one, as the paper
         does, which is the gradient of no function: an ascent along it may wander. "exact" is the gradient of the
         evidence of the approximate matrix, and takes a fraction of the time; "bound" that of a lower bound on the
         evidence of the whole matrix, which counts what the approximate one has lost (not for the trigonometric loss).
     n_landmarks : int, default=200
         m, at least 1; all samples where there are no more.
-    n_eigenvectors : int, default=20
-        p, at least 1; fewer are used where the landmarks have no more.
-    rule : {"magnitude", "evidence"}, default="magnitude"
+    n_eigenvectors : int, default=40
+        p, at least 1; the paper has 20. Fewer are used where the landmarks have no more.
+    rule : {"magnitude", "evidence"}, default="evidence"
+        "evidence": quasi-Newton steps that climb the bound, none by more than a factor of e, until three of them
+        together do not raise the evidence by a factor of e, nor by its Monte Carlo error; where it is still no better
+        than that of a machine that looks at no feature, until no slope promises anything; for "bound" with "weighted".
         "magnitude": steps along the gradient that get shorter, until the gradients by the length scales have fallen to
-        `stop`; the paper's. "evidence": quasi-Newton steps that climb the bound, until three of them together do not
-        raise the evidence by a factor of e, nor by its Monte Carlo error; for "bound" with "weighted".
+        `stop`; the paper's, with "mixed". Where many columns are noise it may end before any length scale has moved.
     stop : float, default=0.3
         Between 0 and 1. The part of their peaks, on average, to which the gradients fall. The paper has 0.3 for most of
         its data, 0.15 for splice, by the test error.
@@ -64,6 +74,10 @@ class AutomaticRelevance(TunedByEvidence, Ranker):
         often with the trigonometric loss, chains. "chains": 64 chains in the metric of the posterior, whose step adapts
         to their acceptance. "paper": one chain of 40,000 trajectories of 10 steps of 0.05, of which the first half is
         left out.
+    n_permutations : int, default=19
+        Ascents on permuted labels beside each machine's, at most, at least 0. They end where one of them is as high,
+        or after three where all are lower by 20 in ln Q(Y | X). By chance alone a machine is above 19 of them once in
+        20 times at the most. One that ends blind is compared with none.
     random_state : int, RandomState or None, default=None
         Of the landmarks and the sampler.
     n_features_to_select : int or None, default=None
@@ -74,13 +88,18 @@ class AutomaticRelevance(TunedByEvidence, Ranker):
     path_ : tuple of AscentPath
         Hyperparameters and gradients along the ascent of each machine.
     diagnostics_ : dict
-        Table `ascent`: the same below each other, with what the sampler reports; see `ascent_table`.
+        Table `ascent`: the same below each other, with what the sampler reports; see `ascent_table`. Table `control`:
+        the ends with the labels as they are and with permuted ones, and the relevances there; see `control_table`.
     chosen_ : dict
         `steps` of all ascents together; `hyperparameters at bounds`, where any were kept from running away; `steps
         within their error`, where any had a gradient smaller than its Monte Carlo error; `ascents without a length
-        scale moved`, where features are off the scale of the kernel.
+        scale moved`, where features are off the scale of the kernel; `ascents that ended blind`, where any are no
+        better than machines that look at no feature, and `ascents no higher than with permuted labels`: their
+        relevances are no finding; `length scales below their feature's steps`, where any feature with few values has
+        one on which the kernel does not depend: how large its relevance is says nothing.
     converged_ : bool
-        Whether the ascents of all machines reached the stopping rule.
+        Whether the ascents of all machines reached the stopping rule, and none ended blind, or no higher than with
+        permuted labels.
 
     Notes
     -----
@@ -123,8 +142,9 @@ class AutomaticRelevance(TunedByEvidence, Ranker):
 
     def _scores(self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:
         labels, _ = machine_labels(y, n_classes)
-        self.path_ = self._ascents(X, labels, self.random_state, common_length_scale=False)
-        self.converged_ = all(path.stopped for path in self.path_)
-        self.chosen_ |= what_was_chosen(self.path_)
+        self.path_, controls = self._ascents(X, labels, self.random_state, common_length_scale=False)
+        self.converged_ = all(path.converged for path in self.path_)
+        self.chosen_ |= what_was_chosen(self.path_, X)
         self.diagnostics_["ascent"] = ascent_table(self.path_, self._feature_names())
+        self.diagnostics_["control"] = control_table(controls, X, self._feature_names())
         return mean_relevance(self.path_, X)

@@ -30,7 +30,7 @@ class BayesianLearner(Learner):
     chosen : dict of str to value
         How the hyperparameters were found.
     converged : bool
-        Whether the ascents ended by their rule.
+        Whether the ascents ended by their rule, and found something.
     relevances : tuple of float
         The share of each feature, by its length scale.
     """
@@ -51,7 +51,7 @@ class BayesianLearner(Learner):
         return BayesianLearner(
             machine,
             machine.chosen_,
-            all(path.stopped for path in machine.path_),
+            all(path.converged for path in machine.path_),
             tuple(map(float, machine.relevance_)),
         )
 

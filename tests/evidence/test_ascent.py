@@ -13,12 +13,15 @@ from fsvm_cli.evidence.ard_kernel import ArdKernel
 from fsvm_cli.evidence.ascent import (
     FIRST_LENGTH_SCALE,
     LARGEST_CHANGE,
+    LONGEST_STEP,
     PATIENCE,
     SPACING,
     WORTH_A_MENTION,
     AscentSettings,
     ascend,
+    blind_log_evidence,
 )
+from fsvm_cli.evidence.caveats import BLIND, SATURATED
 from fsvm_cli.evidence.gradient import EvidenceGradient
 from fsvm_cli.evidence.hinge import Hinge
 from fsvm_cli.evidence.hybrid_monte_carlo import PAPER_SETTINGS, SamplerSettings, SamplingError
@@ -210,10 +213,10 @@ def test_what_ran_away_is_told() -> None:
     for settings in (AscentSettings("evidence"), AscentSettings(step=3.0, max_steps=9, stop=0.0)):
         path = ascend(evidence, START, settings, np.random.default_rng(0))
         np.testing.assert_array_equal(path.at_bound, [False, True, False, False, False, False, True])
-        assert what_was_chosen([path])["hyperparameters at bounds"] == 2
+        assert what_was_chosen([path], X)["hyperparameters at bounds"] == 2
 
 
-@pytest.mark.parametrize("way", [{}, {"approximation": "exact"}, {"approximation": "bound", "rule": "evidence"}])
+@pytest.mark.parametrize("way", [{"rule": "magnitude"}, {"rule": "magnitude", "approximation": "exact"}, {}])
 def test_features_off_the_scale_of_the_kernel_are_told(way: dict[str, Any]) -> None:
     """All samples are in one place then, or each is far from all others, and the gradient by length scales is noise."""
     ranker = AutomaticRelevance(random_state=0, **way)
@@ -228,7 +231,7 @@ def test_features_off_the_scale_of_the_kernel_are_told(way: dict[str, Any]) -> N
 def test_an_ascent_without_steps_has_moved_nothing_and_says_so_otherwise() -> None:
     path = ascend(quadratic(), START, AscentSettings(max_steps=0), np.random.default_rng(0))
     assert not path.stopped
-    assert what_was_chosen([path]) == {"steps": 0}
+    assert what_was_chosen([path], X) == {"steps": 0, BLIND: 1}
 
 
 def test_steps_whose_direction_is_noise_are_told() -> None:
@@ -245,9 +248,9 @@ def test_steps_whose_direction_is_noise_are_told() -> None:
     np.testing.assert_array_equal(path.within_error, sizes < 0.6 * np.sqrt(7))
     assert not path.within_error[0]
     assert path.within_error[-1]
-    assert what_was_chosen([path]) == {"steps": 9, "steps within their error": int(path.within_error.sum())}
+    assert what_was_chosen([path], X) == {"steps": 9, "steps within their error": int(path.within_error.sum())}
     trusted = ascend(quadratic(), START, AscentSettings(max_steps=1), np.random.default_rng(0))
-    assert what_was_chosen([trusted]) == {"steps": 1}
+    assert what_was_chosen([trusted], X) == {"steps": 1, BLIND: 1}
 
 
 def test_a_gradient_that_is_no_number_fails() -> None:
@@ -293,3 +296,46 @@ def test_a_last_digit_of_the_samples_changes_no_place_of_the_path(rule: Rule) ->
     first, second = (ascend(each, START, settings, np.random.default_rng(0)) for each in (evidence, nudged))
     np.testing.assert_array_equal(first.logarithms, second.logarithms)
     np.testing.assert_allclose(first.gradient, second.gradient, rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("share", [0.5, 0.1])
+def test_a_machine_that_looks_at_no_feature_has_the_best_evidence_of_a_constant(share: float) -> None:
+    y = np.where(np.arange(60) < share * 60, 1.0, -1.0)
+    found = blind_log_evidence(y, Hinge())
+    # The probabilities of both classes sum to 1 at most, so that no constant tells more than the classes' shares.
+    assert np.log(0.5) <= found <= share * np.log(share) + (1 - share) * np.log(1 - share) + 1e-12
+    if share < 0.5:
+        theta = np.linspace(-6, 6, 20001)
+        density = np.exp(-0.5 * theta**2) / np.sqrt(2 * np.pi)
+        hinge = share * 60 * np.maximum(1 - theta, 0) + (1 - share) * 60 * np.maximum(1 + theta, 0)
+        of_one = np.log(np.trapezoid(density * np.exp(-hinge), theta)) / 60 - np.log(1 + np.exp(-2.0))
+        assert found >= of_one - 1e-6
+
+
+class Plateau(SampledEvidence):
+    """A coin's evidence that rises slowly, with a slope, to a hill beyond."""
+
+    def gradient_at(
+        self, hyperparameters: Hyperparameters, rng: np.random.Generator
+    ) -> tuple[EvidenceGradient, SamplerReport]:
+        way = hyperparameters.logarithms[1]
+        slope = 0.002 if way < 4.0 else 0.3 * (6.0 - way)
+        height = np.log(0.5) - 0.1 + 0.002 * min(way, 4.0) + (0.6 - 0.15 * (6.0 - way) ** 2) * (way >= 4.0)
+        value = np.zeros(7)
+        value[1] = slope
+        return EvidenceGradient(value, np.full(7, 1e-9)), SamplerReport(1.0, 0.4, 1.0, 100.0, float(height), 1e-9)
+
+
+def test_it_does_not_end_on_a_plateau_while_a_slope_promises_more_and_takes_bounded_steps() -> None:
+    plateau = Plateau(X, Y, Hinge(), EVIDENCE.landmarks, 12, EVIDENCE.samplers, "bound")
+    path = ascend(plateau, START, AscentSettings("evidence"), np.random.default_rng(0))
+    assert path.converged
+    assert path.logarithms[-1, 1] == pytest.approx(6.0, abs=0.2)
+    assert np.abs(np.diff(path.logarithms, axis=0)).max() <= LONGEST_STEP + SPACING
+
+
+def test_columns_of_zeros_and_ones_whose_length_scale_does_not_matter_are_told() -> None:
+    path = ascend(quadratic(), START, AscentSettings(max_steps=0), np.random.default_rng(0))
+    binary = np.column_stack([X[:, 0] > 0, X[:, 1:]]).astype(np.float64)
+    assert SATURATED not in what_was_chosen([path], binary)
+    assert what_was_chosen([path], binary * [100.0, 1.0, 1.0, 1.0])[SATURATED] == 1

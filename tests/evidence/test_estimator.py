@@ -49,7 +49,7 @@ def test_no_theta_is_more_probable_than_that_of_the_machine(loss: Any) -> None:
 
 @pytest.mark.parametrize("loss", ["hinge", "squared-hinge", "trigonometric"])
 def test_it_predicts_by_the_sign_of_theta(loss: str) -> None:
-    machine = BayesianSVM(loss=loss, max_steps=6, random_state=0).fit(X, Y)
+    machine = BayesianSVM(loss=loss, rule="magnitude", approximation="mixed", max_steps=6, random_state=0).fit(X, Y)
     np.testing.assert_array_equal(machine.predict(X), np.where(machine.decision_function(X) > 0, 1.0, -1.0))
     assert machine.score(X, Y) > 0.85
     assert machine.relevance_.sum() == pytest.approx(1.0)
@@ -95,7 +95,9 @@ def test_several_classes_have_a_machine_each() -> None:
     ids=["constant feature", "feature twice", "collinear features", "samples three times"],
 )
 @pytest.mark.parametrize(
-    "settings", [{"max_steps": 5}, BOUND | {"n_eigenvectors": 6, "max_steps": 8}], ids=["magnitude", "bound"]
+    "settings",
+    [{"rule": "magnitude", "approximation": "mixed", "max_steps": 5}, BOUND | {"n_eigenvectors": 6, "max_steps": 8}],
+    ids=["magnitude", "bound"],
 )
 def test_data_of_less_rank_than_features_are_no_hindrance(samples: np.ndarray, settings: dict[str, Any]) -> None:
     y = np.repeat(Y[:20], 3) if len(np.unique(samples, axis=0)) == 20 else Y
