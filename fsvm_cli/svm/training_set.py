@@ -16,7 +16,7 @@ from fsvm_cli.svm.linear.centring import centre_of, centred
 from fsvm_cli.svm.linear.looks import blocks_of
 from fsvm_cli.svm.linear.machine import MachineProblem, handed_out
 from fsvm_cli.svm.linear.problem import LinearProblem
-from fsvm_cli.svm.linear.solve import solve_linear
+from fsvm_cli.svm.linear.solve import LinearSolution, solve_linear
 from fsvm_cli.svm.solvers.dual import ConvergenceError, DualProblem, InfeasibleError, StoppedLibsvm
 from fsvm_cli.svm.solvers.solve import failed, solve
 
@@ -37,6 +37,9 @@ MATRICES = 2
 """That the dense solver holds: the Gram matrix and a factor of part of it."""
 PART_OF_FREE_MEMORY = 0.25
 """For the cache of kernel values, where nothing is said."""
+MOST_DISTINCT, PROBED, MOST_DISTINCT_PROBED = 0.25, 1000, 0.5
+"""Where no larger part of the samples of a linear machine is distinct, equal ones are put together; that it may be so
+is seen by about so many of them, of which no larger part is distinct."""
 MOST_FEATURES = 1000
 """Of linear machines that miss their gap with a Gram matrix and are tried in the space of the features instead."""
 
@@ -97,8 +100,19 @@ class FeatureSpaceTrainingSet(TrainingSet):
     def train(  # noqa: D102
         self, y: Array, C: Any, settings: Settings, rows: npt.NDArray[np.intp] | None = None
     ) -> DualSolution:
-        problem = LinearProblem(self.X if rows is None else self.X[rows], y, C)
-        return solve_linear(problem, tolerance=settings.tolerance, on_failure=settings.on_failure)
+        X, bounds = self.X if rows is None else self.X[rows], np.broadcast_to(np.asarray(C, dtype=np.float64), len(y))
+        first, place = _distinct(X, y)
+        if len(first) > MOST_DISTINCT * len(y):
+            problem = LinearProblem(X, y, C)
+            return solve_linear(problem, tolerance=settings.tolerance, on_failure=settings.on_failure)
+        # Equal samples of a class are one with the sum of their bounds: of many, the steps would see ties alone.
+        together = np.bincount(place, bounds)
+        problem = LinearProblem(X[first], y[first], together)
+        try:
+            found = solve_linear(problem, tolerance=settings.tolerance, on_failure=settings.on_failure)
+        except ConvergenceError as error:
+            raise type(error)(str(error), _shared_out(error.solution, place, bounds, together)) from None
+        return _shared_out(found, place, bounds, together)
 
     def outputs(self, coefficients: Array) -> Array:  # noqa: D102
         normals = np.sum([coefficients[:, rows] @ self.X[rows] for rows in blocks_of(len(self.X))], axis=0)
@@ -196,6 +210,27 @@ def _trained(
         found, infeasible = error.solution, isinstance(error, InfeasibleError)
     improve = not isinstance(settings.solver, StoppedLibsvm)
     return handed_out(problem, found, settings.tolerance, improve=improve), infeasible
+
+
+def _distinct(X: Array, y: Array) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """Return the first of all equal samples of a class, and which of these each sample is; all where most differ."""
+    own = np.arange(len(y))
+    probe = X[:: max(1, len(y) // PROBED)]
+    if len(np.unique(probe, axis=0)) > MOST_DISTINCT_PROBED * len(probe):
+        return own, own
+    _, first, place = np.unique(np.column_stack([y, X]), axis=0, return_index=True, return_inverse=True)
+    return first, place.ravel()
+
+
+def _shared_out(found: DualSolution, place: npt.NDArray[np.intp], C: Array, together: Array) -> DualSolution:
+    """Give each of equal samples its part of their coefficient, in proportion to its bound."""
+    alpha = found.alpha[place]
+    with np.errstate(invalid="ignore"):
+        part = np.where(np.isinf(C), 1.0 / np.bincount(place)[place], C / together[place])
+    shared = np.where(alpha == together[place], C, np.minimum(alpha * part, C))
+    return replace(
+        found, alpha=shared, **({"outputs": found.outputs[place]} if isinstance(found, LinearSolution) else {})
+    )
 
 
 def training_set(kernel: Kernel, X: Any, solver: Solver, cache_mb: float | None = None) -> TrainingSet:

@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from fsvm_cli import GradientAngle, Infoprop, RecursiveFeatureElimination
-from fsvm_cli.svm import SVM, Linear, nested_curves
+from fsvm_cli.svm import SVM, DualProblem, Linear, nested_curves, solve
 from fsvm_cli.svm.linear.centring import centre_of, centred
 from fsvm_cli.svm.linear.machine import LinearMachine, outputs_with_errors
 from fsvm_cli.svm.tuning import grid_search
@@ -126,3 +126,22 @@ def test_errors_of_outputs_hold_the_exact_value(rng):
     exact = (Z.astype(np.longdouble) * machine.coef).sum(axis=1) + 3.0
     assert (np.abs(values - exact) <= error).all()
     assert (np.abs(Z[:, ::-1] @ machine.coef[::-1] + 3.0 - exact) <= error).all()
+
+
+@pytest.mark.parametrize("C", [1e3, 1e4, 1e5, np.inf])
+def test_many_equal_rows_are_solved_and_share_their_coefficients(C):
+    rng = np.random.default_rng(14)
+    codes = rng.integers(0, 5, (6000, 2))
+    X = np.column_stack([np.eye(5)[codes[:, 0]], np.eye(5)[codes[:, 1]]])
+    y = (X @ rng.standard_normal(10) + (0.05 * rng.standard_normal(6000) if np.isfinite(C) else 0.0) > 0).astype(int)
+    weights = rng.uniform(0.5, 2.0, 6000)
+    machine = SVM(C=C).fit(X, y, weights)
+    assert machine.converged_[0]
+    kinds, place = np.unique(np.column_stack([X, y]), axis=0, return_inverse=True)
+    alpha = np.zeros(6000)
+    alpha[machine.support_] = np.abs(machine.dual_coef_[0])
+    own, labels = kinds[:, :-1], 2.0 * kinds[:, -1] - 1.0
+    together = solve(DualProblem(own @ own.T, labels, np.bincount(place.ravel(), C * weights)))
+    objective = alpha.sum() - 0.5 * float(machine.coef_[0] @ machine.coef_[0])
+    assert objective == pytest.approx(together.objective, rel=1e-5)
+    assert (alpha <= C * weights).all()
