@@ -92,11 +92,16 @@ class SVM(KernelMachine):
         alpha_i y_i; one machine for two classes, with `classes_[1]` as +1, else one per class, or per pair of
         classes with the first of them as +1.
     intercept_ : (n_machines,) array
-        Bias of each machine.
+        Bias of each machine. Of columns far from the origin, `decision_function` subtracts a centre first: the plain
+        sum of `coef_` times a row and this loses digits there that it keeps.
     margin_vectors_ : tuple of (n_m,) arrays of int
         For each machine the training rows with 0 < alpha < C, where C is that of the sample.
+    coef_ : (n_machines, n_features) array
+        Of linear machines: their normal vectors, by which they decide.
     duality_gap_ : (n_machines,) array
-        Relative.
+        Relative. Of a linear machine it is an upper bound of the gap of what `decision_function` computes, `coef_` and
+        `dual_coef_`, rounding included; of others that of the expansion over the support vectors, before
+        `output_factors_`.
     converged_ : (n_machines,) array of bool
         Whether the gap is within `tolerance`.
     n_iter_ : (n_machines,) array of int

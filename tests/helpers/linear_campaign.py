@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import sys
 from fractions import Fraction
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from fsvm_cli.svm import SVM
 
-SOLVERS = ("auto", "auto", "feature-space", "feature-space", "smo", "interior-point")
+if TYPE_CHECKING:
+    from fsvm_cli.svm.solvers.dual import Solver
+
+SOLVERS: tuple[Solver, ...] = ("auto", "auto", "feature-space", "feature-space", "smo", "interior-point")
 """That problems are given to, by their number."""
 MANY = 5001
 """Rows of which "auto" makes no Gram matrix."""
@@ -26,7 +29,7 @@ class Problem(NamedTuple):
     X: np.ndarray
     y: np.ndarray
     C: float
-    solver: str
+    solver: Solver
 
 
 class Attempt(NamedTuple):
@@ -55,10 +58,12 @@ def hostile_problem(seed: int, *, many: bool = False) -> Problem:
     if rng.random() < 0.2:
         X[:, rng.integers(d)] = 1.0
     if rng.random() < 0.5:
-        X *= 10.0 ** rng.uniform(*rng.choice([(-1.0, 1.0), (-3.0, 3.0), (-8.0, 8.0)]), d)
+        X *= 10.0 ** (rng.choice([1.0, 3.0, 8.0]) * rng.uniform(-1.0, 1.0, d))
     if rng.random() < 0.5:
         X += np.where(rng.random(d) < 0.5, 10.0 ** rng.uniform(0.0, rng.choice([6.0, 9.0])), 0.0)
-    solver = "auto" if many and rng.random() < 0.5 else "feature-space" if many else SOLVERS[seed % len(SOLVERS)]
+    solver: Solver = (
+        "auto" if many and rng.random() < 0.5 else "feature-space" if many else SOLVERS[seed % len(SOLVERS)]
+    )
     return Problem(X, y, 10.0 ** rng.uniform(-6.0, 8.0), solver)
 
 
