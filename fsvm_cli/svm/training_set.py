@@ -106,7 +106,7 @@ class FeatureSpaceTrainingSet(TrainingSet):
             problem = LinearProblem(X, y, C)
             return solve_linear(problem, tolerance=settings.tolerance, on_failure=settings.on_failure)
         # Equal samples of a class are one with the sum of their bounds: of many, the steps would see ties alone.
-        together = np.bincount(place, bounds)
+        together = np.asarray(np.bincount(place, bounds), dtype=np.float64)
         problem = LinearProblem(X[first], y[first], together)
         try:
             found = solve_linear(problem, tolerance=settings.tolerance, on_failure=settings.on_failure)
@@ -228,9 +228,9 @@ def _shared_out(found: DualSolution, place: npt.NDArray[np.intp], C: Array, toge
     with np.errstate(invalid="ignore"):
         part = np.where(np.isinf(C), 1.0 / np.bincount(place)[place], C / together[place])
     shared = np.where(alpha == together[place], C, np.minimum(alpha * part, C))
-    return replace(
-        found, alpha=shared, **({"outputs": found.outputs[place]} if isinstance(found, LinearSolution) else {})
-    )
+    if isinstance(found, LinearSolution):
+        return replace(found, alpha=shared, outputs=found.outputs[place])
+    return replace(found, alpha=shared)
 
 
 def training_set(kernel: Kernel, X: Any, solver: Solver, cache_mb: float | None = None) -> TrainingSet:

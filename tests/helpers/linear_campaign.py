@@ -111,7 +111,7 @@ def main(n_problems: int, first: int, many: bool) -> None:
     for seed in range(first, first + n_problems):
         problem = hostile_problem(seed, many=many)
         found = attempt(problem)
-        converged.setdefault(problem.solver, []).append(found.converged)
+        converged.setdefault(str(problem.solver), []).append(found.converged)
         if found.true > found.stated or (found.converged and found.true > 1e-6):
             worse += 1
             say(f"{seed} {problem.solver} {problem.X.shape} C {problem.C:.1e} {found}")
