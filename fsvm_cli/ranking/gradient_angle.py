@@ -10,6 +10,7 @@ from annotated_types import Ge
 from fsvm_cli.ranking.machine_ranker import SVMRanker
 from fsvm_cli.svm import fit_one_vs_rest
 from fsvm_cli.svm.c_unit import unit_of_c
+from fsvm_cli.svm.linear.centring import centre_of, centred
 from fsvm_cli.svm.one_vs_rest import TIE_TOLERANCES
 from fsvm_cli.svm.training_set import training_set
 
@@ -96,6 +97,7 @@ class GradientAngle(SVMRanker):
         solutions = [found for found in machines.solutions if found is not None]
         self.converged_ = all(found.converged for found in solutions)
         decision = training.outputs(machines.coefficients) + machines.bias[:, None]
+        samples = centred(X, centre_of(X)) if kernel.is_linear else X
         positive_codes = [1] if n_classes == 2 else range(n_classes)
         scores = []
         for machine, code in enumerate(positive_codes):
@@ -106,7 +108,9 @@ class GradientAngle(SVMRanker):
                 support,
                 self.epsilon,
             )
-            gradients = kernel.input_gradient(X[support], X[region], machines.coefficients[machine, support])
+            gradients = kernel.input_gradient(
+                samples[support], samples[region], machines.coefficients[machine, support]
+            )
             steepness = np.abs(gradients)
             # What moves g by less than a tie over all of the data is what the solver left over, and has no direction.
             steepness = steepness[steepness @ np.ptp(X, axis=0) > TIE_TOLERANCES * self.tolerance]

@@ -17,6 +17,7 @@ from fsvm_cli.magnitudes import value_ranges
 from fsvm_cli.ranking.leaking_ranker import LeakingRanker
 from fsvm_cli.ranking.machine_ranker import SVMRanker
 from fsvm_cli.svm import SVM, Kernel
+from fsvm_cli.svm.linear.centring import centre_of, centred
 from fsvm_cli.svm.one_vs_rest import TIE_TOLERANCES, OutputScaling
 from fsvm_cli.svm.support import count_support_vectors
 
@@ -159,10 +160,11 @@ class Infoprop(SVMRanker, LeakingRanker):
         earned = indicator_credits(confusion)
         # Both indicators of two classes are the sign of one machine.
         of_machine = [earned.sum()] if n_classes == 2 else earned[:n_classes]
-        ranges, scores = value_ranges(X), np.zeros(X.shape[1])
+        ranges, scores, centre = value_ranges(X), np.zeros(X.shape[1]), centre_of(X)
         for credit, kernel, coefficients in zip(of_machine, svm.machine_kernels_, svm.dual_coef_, strict=True):
             own = coefficients != 0
-            influence = feature_influence(kernel, svm.support_vectors_[own], coefficients[own], ranges, noise)
+            samples = centred(svm.support_vectors_[own], centre) if kernel.is_linear else svm.support_vectors_[own]
+            influence = feature_influence(kernel, samples, coefficients[own], ranges, noise)
             if influence.any():
                 scores += credit * influence / influence.sum()
         return scores

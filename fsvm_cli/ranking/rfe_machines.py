@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,6 +20,7 @@ from fsvm_cli.ranking.rfe_steps import (
     train,
 )
 from fsvm_cli.svm import DualProblem, solve
+from fsvm_cli.svm.linear.centring import centre_of, centred
 from fsvm_cli.svm.linear.problem import LinearProblem
 from fsvm_cli.svm.linear.solve import solve_linear
 from fsvm_cli.svm.solvers.conclusion import compiled_bias
@@ -274,7 +275,9 @@ class FeatureSpaceMachines(Machines):
 
 
 def machines_for(problem: EliminationProblem) -> Machines:
-    """Choose how the machines are trained."""
+    """Choose how the machines are trained, linear ones on samples less their centre."""
+    if problem.kernel.is_linear:
+        problem = replace(problem, X=centred(problem.X, centre_of(problem.X)))
     if works_in_feature_space(problem.kernel, problem.X, problem.solver):
         return FeatureSpaceMachines(problem)
     fast = problem.kernel.is_linear and problem.solver in {"auto", "smo"}

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
 
 from fsvm_cli.svm.c_unit import unit_of_c
 from fsvm_cli.svm.calibration import asked_for_probability, calibrated
 from fsvm_cli.svm.kernel_machine import KernelMachine
 from fsvm_cli.svm.kernels.base import Kernel
 from fsvm_cli.svm.kernels.registry import kernel_for, kernel_from_name
+from fsvm_cli.svm.linear.machine import joint_outputs
 from fsvm_cli.svm.one_vs_one import fit_one_vs_one, pairs_of, votes
 from fsvm_cli.svm.one_vs_rest import (
     TIE_TOLERANCES,
@@ -90,11 +92,16 @@ class SVM(KernelMachine):
         alpha_i y_i; one machine for two classes, with `classes_[1]` as +1, else one per class, or per pair of
         classes with the first of them as +1.
     intercept_ : (n_machines,) array
-        Bias of each machine.
+        Bias of each machine. Of columns far from the origin, `decision_function` subtracts a centre first: the plain
+        sum of `coef_` times a row and this loses digits there that it keeps.
     margin_vectors_ : tuple of (n_m,) arrays of int
         For each machine the training rows with 0 < alpha < C, where C is that of the sample.
+    coef_ : (n_machines, n_features) array
+        Of linear machines: their normal vectors, by which they decide.
     duality_gap_ : (n_machines,) array
-        Relative.
+        Relative. Of a linear machine it is an upper bound of the gap of what `decision_function` computes, `coef_` and
+        `dual_coef_`, rounding included; of others that of the expansion over the support vectors, before
+        `output_factors_`.
     converged_ : (n_machines,) array of bool
         Whether the gap is within `tolerance`.
     n_iter_ : (n_machines,) array of int
@@ -206,7 +213,10 @@ class SVM(KernelMachine):
         support = np.flatnonzero((machines.coefficients != 0).any(axis=0))
         self.support_vectors_ = X[support]
         self.dual_coef_ = machines.coefficients[:, support]
-        self.intercept_ = machines.bias
+        self._linear_machines = machines.linear_machines
+        self.intercept_ = np.array(
+            [b if own is None else own.intercept for b, own in zip(machines.bias, self._linear_machines, strict=True)]
+        )
         alphas = np.abs(machines.coefficients)
         margin_vectors = [np.flatnonzero((a > 0) & (a < C)) for a, C in zip(alphas, bounds, strict=True)]
         self.support_ = support if rows is None else rows[support]
@@ -242,6 +252,30 @@ class SVM(KernelMachine):
             raise ValueError(
                 "probability is calibrated for each class against the rest; leave it out, or decision_function_shape"
             )
+
+    @property
+    def coef_(self) -> Array:
+        """Normal vector of each machine, shape (n_machines, n_features), by which it decides; of linear machines."""
+        check_is_fitted(self)
+        normals = [machine.coef for machine in self._linear_machines if machine is not None]
+        if len(normals) < len(self._linear_machines):
+            raise AttributeError("coef_ is only there with a linear kernel")
+        return np.array(normals)
+
+    def input_gradient(self, X: Any) -> Array:  # noqa: D102 - as in KernelMachine
+        if None in self._linear_machines:
+            return super().input_gradient(X)
+        n = self._evaluation_samples(X).shape[0]
+        return np.repeat(self.coef_[:, None, :], n, axis=1)
+
+    def _unscaled(self, X: Any) -> Array:
+        machines = self._linear_machines
+        values = super()._unscaled(X) if None in machines else np.empty((len(machines), X.shape[0]))
+        linear = {m: machine for m, machine in enumerate(machines) if machine is not None}
+        for centre in {id(machine.centre) for machine in linear.values()}:
+            own = {m: machine for m, machine in linear.items() if id(machine.centre) == centre}
+            values[list(own)] = joint_outputs([*own.values()], X)
+        return values
 
     @property
     def _has_pairs(self) -> bool:

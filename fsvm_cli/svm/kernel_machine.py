@@ -61,6 +61,7 @@ class KernelMachine(BinaryMachines):
         return scaled
 
     def _unscaled(self, X: Any) -> Array:
+        """Return the scores of samples that have been checked, by expansions over the support vectors."""
         values = np.empty((len(self.dual_coef_), X.shape[0]))
         for kernel in dict.fromkeys(self.machine_kernels_):
             own = [m for m, of_machine in enumerate(self.machine_kernels_) if of_machine == kernel]

@@ -10,6 +10,7 @@ from sklearn.utils import check_random_state
 from fsvm_cli.memory import check_room
 from fsvm_cli.svm.kernel_machine import KernelMachine
 from fsvm_cli.svm.kernels.base import Kernel
+from fsvm_cli.svm.kernels.linear import Linear
 from fsvm_cli.svm.kernels.registry import kernel_for, kernel_from_name
 from fsvm_cli.svm.low_rank import choose_landmarks, low_rank_gram
 from fsvm_cli.svm.one_vs_rest import fit_one_vs_rest
@@ -77,8 +78,11 @@ class NystroemSVM(KernelMachine):
 
     Attributes
     ----------
-    classes_, class_counts_, intercept_, duality_gap_, converged_, n_iter_, machine_kernels_
+    classes_, class_counts_, intercept_, converged_, n_iter_, machine_kernels_
         As in `SVM`.
+    duality_gap_ : (n_machines,) array
+        Relative, of the machine on the columns of V, where V V' is the approximate Gram matrix. What rounding does to
+        the expansion over the landmarks is not in it.
     landmarks_ : (m,) array of int
         Training rows.
     support_vectors_ : (m, n_features) array or CSR matrix
@@ -166,7 +170,7 @@ class NystroemSVM(KernelMachine):
         bounds = self.C if weights is None else self.C * weights
         gram = low_rank_gram(kernel, X, self.landmarks_, len(self.landmarks_))
         machines = fit_one_vs_rest(
-            LinearTrainingSet(gram.V),
+            LinearTrainingSet(Linear(), gram.V, "feature-space"),
             codes,
             bounds,
             len(self.classes_),
@@ -174,11 +178,11 @@ class NystroemSVM(KernelMachine):
             on_failure=self.on_failure,
         )
         solutions = [found for found in machines.solutions if found is not None]
-        normals = machines.coefficients @ gram.V
+        fitted = [found for found in machines.linear_machines if found is not None]
         self.class_counts_ = machines.class_counts
         self.support_vectors_ = X[self.landmarks_]
-        self.dual_coef_ = normals @ gram.inverse_roots.T
-        self.intercept_ = machines.bias
+        self.dual_coef_ = np.array([machine.coef for machine in fitted]) @ gram.inverse_roots.T
+        self.intercept_ = np.array([machine.intercept for machine in fitted])
         self.machine_kernels_ = (kernel,) * len(solutions)
         self.output_factors_ = np.ones(len(solutions))
         self.rank_ = gram.rank

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fsvm_cli.svm.labels import Codes, machine_labels
+from fsvm_cli.svm.linear.machine import LinearMachine, LinearMachineSolution
 from fsvm_cli.svm.training_set import GramTrainingSet, Settings, TrainingSet
 
 if TYPE_CHECKING:
@@ -31,7 +32,8 @@ class OneVsRest:
     coefficients : (n_machines, n) array
         alpha_i y_i. One machine for two classes, with class code 1 as +1; k machines for k > 2 classes.
     bias : (n_machines,) array
-        -infinity for a class that the training part lacks: it has no machine and is never predicted.
+        -infinity for a class that the training part lacks: it has no machine and is never predicted. That of the
+        samples less their centre where they are a `LinearTrainingSet`.
     class_counts : (n_classes,) array
         Training samples of each class.
     solutions : tuple of DualSolution or None
@@ -42,6 +44,11 @@ class OneVsRest:
     bias: Array
     class_counts: Codes
     solutions: tuple[DualSolution | None, ...]
+
+    @property
+    def linear_machines(self) -> tuple[LinearMachine | None, ...]:
+        """The machine of each solution that holds one, as those of a `LinearTrainingSet` do."""
+        return tuple(found.machine if isinstance(found, LinearMachineSolution) else None for found in self.solutions)
 
     def decision_values(self, gram: Array) -> Array:
         """Return the machines' scores, shape (n_machines, n_b), for a Gram matrix (n, n_b), training samples first."""

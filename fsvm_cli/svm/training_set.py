@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -11,16 +12,19 @@ import scipy.sparse as sp
 from fsvm_cli.memory import check_room_for_pairs, free_memory
 from fsvm_cli.svm.decomposition.problem import KernelProblem
 from fsvm_cli.svm.decomposition.solve import MEGABYTE, solve_by_decomposition
+from fsvm_cli.svm.linear.centring import centre_of, centred
 from fsvm_cli.svm.linear.looks import blocks_of
+from fsvm_cli.svm.linear.machine import MachineProblem, handed_out
 from fsvm_cli.svm.linear.problem import LinearProblem
-from fsvm_cli.svm.linear.solve import solve_linear
-from fsvm_cli.svm.solvers.dual import DualProblem
-from fsvm_cli.svm.solvers.solve import solve
+from fsvm_cli.svm.linear.solve import LinearSolution, solve_linear
+from fsvm_cli.svm.solvers.dual import ConvergenceError, DualProblem, InfeasibleError, StoppedLibsvm
+from fsvm_cli.svm.solvers.solve import failed, solve
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from fsvm_cli.svm.kernels.base import Kernel, Rounding
+    from fsvm_cli.svm.linear.machine import LinearMachineSolution
     from fsvm_cli.svm.solvers.dual import Array, DualSolution, Solver
 
 MANY = 5000
@@ -33,6 +37,11 @@ MATRICES = 2
 """That the dense solver holds: the Gram matrix and a factor of part of it."""
 PART_OF_FREE_MEMORY = 0.25
 """For the cache of kernel values, where nothing is said."""
+MOST_DISTINCT, PROBED, MOST_DISTINCT_PROBED = 0.25, 1000, 0.5
+"""Where no larger part of the samples of a linear machine is distinct, equal ones are put together; that it may be so
+is seen by about so many of them, of which no larger part is distinct."""
+MOST_FEATURES = 1000
+"""Of linear machines that miss their gap with a Gram matrix and are tried in the space of the features instead."""
 
 
 class Settings(NamedTuple):
@@ -86,7 +95,7 @@ class GramTrainingSet(TrainingSet):
         return np.asarray(coefficients @ self.gram, dtype=np.float64)
 
 
-class LinearTrainingSet(TrainingSet):
+class FeatureSpaceTrainingSet(TrainingSet):
     """Samples of linear machines by their features, (n, d), each multiplied by the root of its weight."""
 
     def __init__(self, X: Array) -> None:
@@ -95,8 +104,19 @@ class LinearTrainingSet(TrainingSet):
     def train(  # noqa: D102
         self, y: Array, C: Any, settings: Settings, rows: npt.NDArray[np.intp] | None = None
     ) -> DualSolution:
-        problem = LinearProblem(self.X if rows is None else self.X[rows], y, C)
-        return solve_linear(problem, tolerance=settings.tolerance, on_failure=settings.on_failure)
+        X, bounds = self.X if rows is None else self.X[rows], np.broadcast_to(np.asarray(C, dtype=np.float64), len(y))
+        first, place = _distinct(X, y)
+        if len(first) > MOST_DISTINCT * len(y):
+            problem = LinearProblem(X, y, C)
+            return solve_linear(problem, tolerance=settings.tolerance, on_failure=settings.on_failure)
+        # Equal samples of a class are one with the sum of their bounds: of many, the steps would see ties alone.
+        together = np.asarray(np.bincount(place, bounds), dtype=np.float64)
+        problem = LinearProblem(X[first], y[first], together)
+        try:
+            found = solve_linear(problem, tolerance=settings.tolerance, on_failure=settings.on_failure)
+        except ConvergenceError as error:
+            raise type(error)(str(error), _shared_out(error.solution, place, bounds, together)) from None
+        return _shared_out(found, place, bounds, together)
 
     def outputs(self, coefficients: Array) -> Array:  # noqa: D102
         normals = np.sum([coefficients[:, rows] @ self.X[rows] for rows in blocks_of(len(self.X))], axis=0)
@@ -130,6 +150,93 @@ class CachedTrainingSet(TrainingSet):
         return self.kernel.expansion_in_blocks(self.X[support], self.X, coefficients[:, support])
 
 
+class LinearTrainingSet(TrainingSet):
+    """Samples that linear machines see less their centre, in any of the other forms.
+
+    A solution is a `LinearMachineSolution`, with the bias of the samples less their centre.
+
+    Parameters
+    ----------
+    kernel, X, solver, cache_mb
+        As of `training_set`; the kernel is linear.
+    """
+
+    def __init__(self, kernel: Kernel, X: Any, solver: Solver, cache_mb: float | None = None) -> None:
+        self.kernel, self.X = kernel, X
+        self.weights = kernel.feature_weights(X.shape[1])
+        self.centre = centre_of(X)
+        self.Z = centred(X, self.centre)
+        if works_in_feature_space(kernel, X, solver):
+            self.form: TrainingSet = self._in_feature_space(self.Z)
+        else:
+            self.form = _of_any_kernel(kernel, self.Z, solver, cache_mb)
+
+    def train(  # noqa: D102
+        self, y: Array, C: Any, settings: Settings, rows: npt.NDArray[np.intp] | None = None
+    ) -> LinearMachineSolution:
+        bounds = np.broadcast_to(np.asarray(C, dtype=np.float64), len(y))
+        Z = self.Z if rows is None else self.Z[rows]
+        problem = MachineProblem(Z, y, bounds, self.weights, self.centre)
+        best, infeasible = _trained(self.form, problem, settings, rows)
+        if not (best.converged or infeasible) and self._may_change(settings.solver):
+            # A Gram matrix holds the squares of the features, and loses twice as many digits as they do.
+            own = self.X if rows is None else self.X[rows]
+            centre = centre_of(own)
+            problem = problem._replace(Z=centred(own, centre), centre=centre)
+            other, infeasible = _trained(self._in_feature_space(problem.Z), problem, settings)
+            if other.duality_gap < best.duality_gap:
+                best = replace(other, iterations=best.iterations + other.iterations)
+        if not best.converged and settings.on_failure == "raise":
+            dual = KernelProblem(self.kernel, problem.Z, y, bounds)
+            failed(dual, best, settings.tolerance, "raise", infeasible=infeasible)
+        return best
+
+    def outputs(self, coefficients: Array) -> Array:  # noqa: D102
+        return self.form.outputs(coefficients)
+
+    def _may_change(self, solver: Solver) -> bool:
+        """Return whether the space of the features is left to try."""
+        dense, tried = not sp.issparse(self.Z), isinstance(self.form, FeatureSpaceTrainingSet)
+        return solver == "auto" and dense and not tried and self.Z.shape[1] <= MOST_FEATURES
+
+    def _in_feature_space(self, Z: Array) -> TrainingSet:
+        return FeatureSpaceTrainingSet(Z if self.weights is None else Z * np.sqrt(self.weights))
+
+
+def _trained(
+    form: TrainingSet, problem: MachineProblem, settings: Settings, rows: npt.NDArray[np.intp] | None = None
+) -> tuple[LinearMachineSolution, bool]:
+    """Return the machine that is handed out, and whether no hard margin exists."""
+    infeasible = False
+    try:
+        found = form.train(problem.y, problem.C, settings._replace(on_failure="raise"), rows)
+    except ConvergenceError as error:
+        found, infeasible = error.solution, isinstance(error, InfeasibleError)
+    improve = not isinstance(settings.solver, StoppedLibsvm)
+    return handed_out(problem, found, settings.tolerance, improve=improve), infeasible
+
+
+def _distinct(X: Array, y: Array) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """Return the first of all equal samples of a class, and which of these each sample is; all where most differ."""
+    own = np.arange(len(y))
+    probe = X[:: max(1, len(y) // PROBED)]
+    if len(np.unique(probe, axis=0)) > MOST_DISTINCT_PROBED * len(probe):
+        return own, own
+    _, first, place = np.unique(np.column_stack([y, X]), axis=0, return_index=True, return_inverse=True)
+    return first, place.ravel()
+
+
+def _shared_out(found: DualSolution, place: npt.NDArray[np.intp], C: Array, together: Array) -> DualSolution:
+    """Give each of equal samples its part of their coefficient, in proportion to its bound."""
+    alpha = found.alpha[place]
+    with np.errstate(invalid="ignore"):
+        part = np.where(np.isinf(C), 1.0 / np.bincount(place)[place], C / together[place])
+    shared = np.where(alpha == together[place], C, np.minimum(alpha * part, C))
+    if isinstance(found, LinearSolution):
+        return replace(found, alpha=shared, outputs=found.outputs[place])
+    return replace(found, alpha=shared)
+
+
 def training_set(kernel: Kernel, X: Any, solver: Solver, cache_mb: float | None = None) -> TrainingSet:
     """Choose how machines with a kernel are trained.
 
@@ -149,9 +256,13 @@ def training_set(kernel: Kernel, X: Any, solver: Solver, cache_mb: float | None 
         If the solver is "feature-space", and the kernel is not linear or the samples are sparse; or it is one that
         needs a Gram matrix for which there is no memory.
     """
-    if works_in_feature_space(kernel, X, solver):
-        weights = kernel.feature_weights(X.shape[1])
-        return LinearTrainingSet(X if weights is None else X * np.sqrt(weights))
+    if kernel.is_linear:
+        return LinearTrainingSet(kernel, X, solver, cache_mb)
+    works_in_feature_space(kernel, X, solver)
+    return _of_any_kernel(kernel, X, solver, cache_mb)
+
+
+def _of_any_kernel(kernel: Kernel, X: Any, solver: Solver, cache_mb: float | None) -> TrainingSet:
     if needs_a_cache(X.shape[0], solver):
         megabytes = PART_OF_FREE_MEMORY * free_memory() / MEGABYTE if cache_mb is None else cache_mb
         return CachedTrainingSet(kernel, X, megabytes)

@@ -13,6 +13,7 @@ from fsvm_cli.memory import check_room_for_pairs
 from fsvm_cli.svm.c_unit import CUnit, unit_of_c
 from fsvm_cli.svm.kernels.additive import AdditiveKernel
 from fsvm_cli.svm.labels import Codes, machine_labels
+from fsvm_cli.svm.linear.centring import centre_of, centred
 from fsvm_cli.svm.one_vs_rest import TIE_TOLERANCES, predict_codes
 from fsvm_cli.svm.paths.folds import Booleans, Fold, FoldMachines
 from fsvm_cli.svm.solvers.dual import Array, DualProblem
@@ -119,7 +120,9 @@ def grid_search(
         machine_labels(y[train], n_classes)
     additive = [kernel for kernel in kernels if isinstance(kernel, AdditiveKernel)]
     weights = None if class_weight is None else weighted_bounds(1.0, y, class_weight)
-    statistics = {_shared(kernel): kernel.statistic_matrix(X, X) for kernel in additive}
+    Z = centred(X, centre_of(X))
+    of_kernel = {_shared(kernel): (kernel, Z if kernel.is_linear else X) for kernel in additive}
+    statistics = {shared: kernel.statistic_matrix(own, own) for shared, (kernel, own) in of_kernel.items()}
 
     def gram_of(kernel: Kernel) -> Array:
         return kernel.value(statistics[_shared(kernel)]) if isinstance(kernel, AdditiveKernel) else kernel.gram(X, X)
@@ -137,8 +140,8 @@ def grid_search(
     return GridSearch(kernels[k], float(ascending[c]), accuracy[:, columns], converged[:, columns])
 
 
-def _shared(kernel: AdditiveKernel) -> tuple[object, object]:
-    return kernel.statistic, getattr(kernel, "weights", None)
+def _shared(kernel: AdditiveKernel) -> tuple[object, object, object]:
+    return kernel.is_linear, kernel.statistic, getattr(kernel, "weights", None)
 
 
 def _cross_validate(  # noqa: PLR0917

@@ -31,12 +31,12 @@ ROUNDS_FROM_A_START = 12
 
 @dataclass(frozen=True, eq=False)
 class LinearSolution(DualSolution):
-    """A `DualSolution` with its machine.
+    """A `DualSolution` with its machine, of which its duality gap is.
 
     Attributes
     ----------
     w : (d,) array
-        Sum of alpha_i y_i x_i.
+        Sum of alpha_i y_i x_i, but for what the gap says of rounding.
     outputs : (n,) array
         w . x_i.
     """
@@ -133,12 +133,12 @@ def _concluded(problem: LinearProblem, optimum: Optimum, tolerance: float) -> Li
     """Certify an optimum by its own outputs, or, where rounding in them is too much, by new ones."""
     alpha = on_bounds(problem, optimum.alpha)
     if np.array_equal(alpha, optimum.alpha):
-        w = optimum.normal_vector
-        apart = float(np.linalg.norm(w - optimum.w))
-        known = problem.residuals_of(alpha, optimum.w, optimum.outputs, apart=apart)
+        w, outputs = optimum.w, optimum.outputs
+        apart = float(np.linalg.norm(optimum.normal_vector - w))
+        known = problem.residuals_of(alpha, w, outputs, apart=apart)
         bias, gap, objective = certificate(problem, alpha, tolerance, known)
         if gap <= tolerance:
-            return LinearSolution(alpha, bias, objective, gap, optimum.steps, "feature-space", True, w, optimum.outputs)
+            return LinearSolution(alpha, bias, objective, gap, optimum.steps, "feature-space", True, w, outputs)
     return _certified(problem, alpha, optimum.steps, tolerance)
 
 

@@ -12,6 +12,7 @@ from scipy import sparse
 
 from fsvm_cli.svm.kernels.additive import AdditiveKernel
 from fsvm_cli.svm.labels import Codes, machine_labels
+from fsvm_cli.svm.linear.centring import centre_of, centred
 from fsvm_cli.svm.one_vs_rest import TIE_TOLERANCES, predict_codes
 from fsvm_cli.svm.paths.follow import fit_subset, follow_order
 from fsvm_cli.svm.paths.state import Entering, Problems, Records, make_path, restart
@@ -114,6 +115,9 @@ def nested_curves(  # noqa: PLR0917
         raise ValueError(f"C must be > 0 (infinity is allowed), not {C!r}")
     checked = _check_orders(orders, sizes, X_train.shape[1])
     labels, counts = machine_labels(y_train, n_classes)
+    if kernel.is_linear:
+        centre = centre_of(X_train)
+        X_train, X_test = centred(X_train, centre), centred(X_test, centre)
     setting = _Setting(kernel, bounds, X_train, X_test, labels, tolerance)
     records, solvers = _fit_subsets(setting, checked, sizes, solver)
     return NestedCurves(

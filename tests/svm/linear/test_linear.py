@@ -18,7 +18,7 @@ from fsvm_cli.svm.linear.normal_matrix import NormalMatrix
 from fsvm_cli.svm.linear.problem import LinearProblem
 from fsvm_cli.svm.linear.solve import solve_linear
 from fsvm_cli.svm.solvers.working_set import optimise_by_working_sets
-from fsvm_cli.svm.training_set import LinearTrainingSet, training_set
+from fsvm_cli.svm.training_set import FeatureSpaceTrainingSet, GramTrainingSet, training_set
 from tests.helpers.qp_oracle import solve_with_piqp
 
 EXAMPLES = int(os.environ.get("FSVM_AGREEMENT_EXAMPLES", "150"))
@@ -295,8 +295,8 @@ def test_an_estimator_decides_the_same_in_either_space(weights, n_classes):
 
 def test_auto_takes_the_feature_space_where_samples_are_many():
     X = np.zeros((5001, 3))
-    assert isinstance(training_set(Linear(), X, "auto"), LinearTrainingSet)
-    assert not isinstance(training_set(Linear(), X[:100], "auto"), LinearTrainingSet)
+    assert isinstance(training_set(Linear(), X, "auto").form, FeatureSpaceTrainingSet)
+    assert isinstance(training_set(Linear(), X[:100], "auto").form, GramTrainingSet)
 
 
 def test_other_kernels_have_no_feature_space_here():
