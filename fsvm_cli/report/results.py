@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 from fsvm_cli.experiment.provenance import describe_run
 from fsvm_cli.experiment.recording import record_key, tables_of
 from fsvm_cli.experiment.records.registry import record_kinds
 from fsvm_cli.experiment.run_file import FILE_NAME as RUN_NAME
+from fsvm_cli.experiment.run_file import written
 from fsvm_cli.files import write_atomically
 from fsvm_cli.report.approximations import with_machines
 from fsvm_cli.report.choices import summarise_chosen
@@ -57,8 +57,7 @@ def write_tables(loaded: LoadedConfig, experiment: Experiment, store: Store, fol
     DataFrame
         The table `curves.csv`.
     """
-    description = json.dumps(describe_run(loaded, experiment), indent=2, ensure_ascii=False)
-    write_atomically(folder / RUN_NAME, (description + "\n").encode())
+    write_atomically(folder / RUN_NAME, written(describe_run(loaded, experiment, store)))
     collected = collect(experiment, store)
     tables = _tables(experiment, collected, overridden=bool(loaded.document.overrides))
     recorded: dict[str, pd.DataFrame] = {}
