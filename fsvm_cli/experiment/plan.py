@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from fsvm_cli.spec.protocol import Protocol
     from fsvm_cli.spec.schema import Config
 
-TRIAL = (f"{__package__}.trial.draw_parts", f"{__package__}.trial.run_competitors")
-"""The functions that lead from the data to an outcome; by name, because their libraries take a second to load."""
+TRIAL = tuple(f"{__package__}.trial.{name}" for name in ("DrawnTrial", "draw_parts", "run_competitors"))
+"""What leads from the data to an outcome; by name, because their libraries take a second to load."""
 
 CODE = "code"
 """Under which name the ingredients of a key hold the hash of the code."""

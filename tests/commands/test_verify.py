@@ -98,11 +98,11 @@ def test_data_that_have_changed(call: Call, results: Path) -> None:
 
 
 def test_a_method_that_has_changed(call: Call, results: Path, edit_code: Callable[[str], None]) -> None:
-    edit_code("fsvm_cli.ranking.random_order")
+    edit_code("fsvm_cli.ranking.random_order.RandomOrder")
     answer = call("verify", results)
     assert answer.code == 3
     assert "the store holds no trial of this config, data and code" in answer.err
-    assert "random: changed since it was run: the code of fsvm_cli.ranking.random_order" in answer.err
+    assert "random: changed since it was run: the code of fsvm_cli.ranking.random_order.RandomOrder" in answer.err
     assert "average-separation:" not in answer.err
 
 
