@@ -343,18 +343,19 @@ def test_a_function_that_is_moved_and_renamed_makes_nothing_stale(edited: Callab
     competitors = text_of("fsvm_cli.experiment.competitors")
     assert "from fsvm_cli.ranking.base import order_of" in competitors
     before = code_of(*FUNCTIONS, Ranked, *ALL_METHODS)
-    moved = f"import numpy as np\n{body.replace('order_of', 'best_first')}\n"
+    needed = "from fsvm_cli.ranking.base import RELATIVE_ROUNDING, _rounding_of_zero\n"
+    moved = f"import numpy as np\n{needed}{body.replace('order_of', 'sorted_by_score')}\n"
     after = edited(
-        fsvm_cli__ranking__base=text.replace(body, "from fsvm_cli.numerics.orders import best_first as order_of"),
+        fsvm_cli__ranking__base=text.replace(body, "from fsvm_cli.numerics.orders import sorted_by_score as order_of"),
         fsvm_cli__numerics__orders=moved,
         fsvm_cli__experiment__competitors=competitors.replace(
-            "from fsvm_cli.ranking.base import order_of", "from fsvm_cli.numerics.orders import best_first"
-        ).replace("order_of(", "best_first("),
+            "from fsvm_cli.ranking.base import order_of", "from fsvm_cli.numerics.orders import sorted_by_score"
+        ).replace("order_of(", "sorted_by_score("),
     )
     now = after(*FUNCTIONS, Ranked, *ALL_METHODS)
     assert now.digest == before.digest
     assert {"fsvm_cli.ranking.base.order_of"} == set(before.parts) - set(now.parts)
-    assert {"fsvm_cli.numerics.orders.best_first"} == set(now.parts) - set(before.parts)
+    assert {"fsvm_cli.numerics.orders.sorted_by_score"} == set(now.parts) - set(before.parts)
     assert sorted(before.parts.values()) == sorted(now.parts.values())
 
 
@@ -419,8 +420,10 @@ def test_every_room_is_said_to_decide_about_numbers_or_not() -> None:
     assert not NUMERICAL_ROOMS & OTHER_ROOMS
 
 
-LOADING = re.compile(r"fsvm_cli\.(experiment\.(plan|running)|data\.(source|dataset)|row_blocks\.all_finite|spec\.protocol|\w+\.registry)\b")
-"""What a trial runs through that decides about no number: plan, checked data with their hash, methods by their names."""
+LOADING = re.compile(
+    r"fsvm_cli\.(experiment\.(plan|running)|data\.(source|dataset)|row_blocks\.all_finite|spec\.protocol|\w+\.registry)\b"
+)
+"""What a trial runs through that decides about no number: the plan, data with their hash, methods by their names."""
 
 
 @pytest.mark.parametrize("method", ranking_methods())
