@@ -139,7 +139,6 @@ with Store(Path(sys.argv[1]), writable=True) as store:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
 @pytest.mark.parametrize("n_before", [1, 2, 3])
 def test_a_kill_amid_the_adoption_loses_nothing(
     planned: Planned, tmp_path: Path, edit_code: Callable[[str], None], n_before: int
