@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import functools
 import gc
 import itertools
 import os
@@ -19,7 +20,7 @@ from fsvm_cli.cli import OBJECTS_BETWEEN_COLLECTIONS
 from tests.helpers.calling import N_TRIALS, fsvm_here, hashes, write_config
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable
     from pathlib import Path
 
 pytest_plugins = ["tests.helpers.small_experiments"]
@@ -115,16 +116,17 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[st
 
 @pytest.fixture
 def edit_code(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
-    """Let a module look as if its code had been edited."""
-    from fsvm_cli.experiment import plan  # noqa: PLC0415 - as in tests.helpers.small_experiments
+    """Let a function or a class look as if its code had been edited."""
+    from fsvm_cli import sources  # noqa: PLC0415 - as in tests.helpers.small_experiments
 
-    def edit(module: str) -> None:
-        digests = plan.source_digests
+    def edit(dotted: str) -> None:
+        own_digest = sources._own_digest
 
-        def with_the_edit(*modules: str, apart: Collection[str] = ()) -> dict[str, str]:
-            found = digests(*modules, apart=apart)
-            return found | ({module: "edited"} if module in found else {})
+        def with_the_edit(node: sources._Node) -> str:
+            return "edited" if node.dotted == dotted else own_digest(node)
 
-        monkeypatch.setattr(plan, "source_digests", with_the_edit)
+        monkeypatch.setattr(sources, "_own_digest", with_the_edit)
+        monkeypatch.setattr(sources, "_DIGESTS", {})
+        monkeypatch.setattr(sources, "_code_of", functools.cache(sources._code_of.__wrapped__))
 
     return edit

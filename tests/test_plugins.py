@@ -63,7 +63,9 @@ steps, method = json.loads(sys.argv[1]), Path(sys.argv[2])
 for step in steps:
     if step == ["edit"]:
         method.write_text(method.read_text() + "\\nEDITED = True\\n")
-        sources._read.cache_clear()
+        for known in (sources._read, sources._children, sources._code_of):
+            known.cache_clear()
+        sources._DIGESTS.clear()
     else:
         print(">", *step, flush=True)
         cli.main(step, standalone_mode=False)

@@ -25,13 +25,24 @@ PARTICULAR_TO_A_RUN = frozenset({"timings.csv", "run.json"})
 @click.option(
     "--rerun", "n_rerun", type=click.IntRange(min=0), default=0, help="Repeat so many random trials, and compare."
 )
+@click.option(
+    "--adopt",
+    "n_adopt",
+    type=click.IntRange(min=0),
+    default=0,
+    help="After a change of the code: repeat so many random trials of each ranking that it makes stale, and where all "
+    "are equal to the last digit adopt the stored rest.",
+)
+@click.option("--seed", type=click.IntRange(min=0), help="Draws the trials of --adopt; another one each time.")
 @with_verbosity
-def command(results: Path, n_rerun: int) -> None:
+def command(results: Path, n_rerun: int, n_adopt: int, seed: int | None) -> None:
     """Check stored results.
 
     RESULTS is the folder of one experiment, or one that holds several. All tables and figures are made again from the
     stored trials and compared byte by byte; the trials are compared with the config and the data that they claim.
     """
+    import secrets
+
     from fsvm_cli.commands.progress import step_progress
     from fsvm_cli.commands.verbosity import raise_as_one, step
     from fsvm_cli.data.phrases import shown
@@ -42,6 +53,9 @@ def command(results: Path, n_rerun: int) -> None:
     folders = results_folders(results)
     if not folders:
         raise DataError(f"{results}: no results here; 'fsvm run' makes them")
+    if n_adopt:
+        seed = secrets.randbits(32) if seed is None else seed
+        tell(f"--adopt draws its trials by --seed {seed}")
     mistakes: list[str] = []
     errors: list[FsvmError] = []
     # Looked for before anything else: to plan an experiment may fetch its data.
@@ -58,7 +72,7 @@ def command(results: Path, n_rerun: int) -> None:
     with step_progress("verified", len(verified), "folders") as progress:
         for number, folder in enumerate(verified, 1):
             with noting_failure(errors, str(folder), "to verify it"), step(str(folder)):
-                mistakes += [f"{folder}: {mistake}" for mistake in _verify(folder, n_rerun)]
+                mistakes += [f"{folder}: {mistake}" for mistake in _verify(folder, n_rerun, n_adopt, seed or 0)]
             progress.advance(number)
     raise_as_one([*([DataError("\n".join(mistakes))] if mistakes else []), *errors])
 
@@ -78,7 +92,7 @@ def _announce(message: str) -> None:
     tell(message, err=True)
 
 
-def _verify(folder: Path, n_rerun: int) -> list[str]:
+def _verify(folder: Path, n_rerun: int, n_adopt: int, seed: int) -> list[str]:
     """Verify one experiment or collection; what is wrong with it, in words."""
     import numpy as np
 
@@ -92,14 +106,14 @@ def _verify(folder: Path, n_rerun: int) -> list[str]:
         return _verify_collection(folder)
     loaded = stored_config(folder)
     experiment = plan(loaded, _announce)
-    mistakes = []
-    for name, (then, now) in changes_since_run(loaded, experiment, folder).items():
-        change = f"{name} was {then} and is {now} now"
-        if name.startswith("packages."):
-            tell(f"{folder}: {change}")
-        else:
-            mistakes.append(change)
+    mistakes = _adopt(experiment, folder, n_adopt, seed) if n_adopt else []
     with Store(folder, writable=False) as store:
+        for name, (then, now) in changes_since_run(loaded, experiment, store, folder).items():
+            change = f"{name} was {then} and is {now} now"
+            if name.startswith("packages."):
+                tell(f"{folder}: {change}")
+            else:
+                mistakes.append(change)
         n_stored = len(stored_trials(experiment, store))
         if n_stored == 0:
             mistakes.append("the store holds no trial of this config, data and code")
@@ -117,6 +131,33 @@ def _verify(folder: Path, n_rerun: int) -> list[str]:
                 f"split {trial.split} with {trial.n_train} training rows leads to other numbers when it is repeated"
                 for trial in found.differing
             ]
+    return mistakes
+
+
+def _adopt(experiment: Experiment, folder: Path, n_repeated: int, seed: int) -> list[str]:
+    """Adopt what an earlier code computed, and note it in `run.json`; what was not adopted, in words."""
+    from fsvm_cli.experiment.run_file import note_in_run
+    from fsvm_cli.experiment.stored import adoptions
+    from fsvm_cli.runner.adopt import adopt
+    from fsvm_cli.store.store import Store
+
+    with Store(folder, writable=True) as store:
+        found = adopt(experiment, store, n_repeated, seed)
+        noted = adoptions(experiment, store)
+    note_in_run(folder, "adopted", noted)
+    mistakes = []
+    for each in found:
+        if each.differing:
+            first = each.differing[0]
+            mistakes.append(
+                f"{each.label}: {len(each.differing)} of {each.n_repeated} repeated trials lead to other numbers, the "
+                f"first of them split {first.split} with {first.n_train} training rows; nothing of it was adopted, and "
+                "'fsvm run' computes it anew"
+            )
+        else:
+            tell(f"{folder}: {each.label}: adopted after {each.n_repeated} of {each.n_trials} trials were repeated")
+    if not found:
+        tell(f"{folder}: nothing to adopt")
     return mistakes
 
 

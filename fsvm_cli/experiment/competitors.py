@@ -75,8 +75,8 @@ class Competitor(ABC):
         """Say, for the keys of outcomes, what `order` depends on beside the data and the classifier."""
 
     @abstractmethod
-    def modules(self) -> tuple[str, ...]:
-        """Name the modules whose code, with all that they import, decides about `order`."""
+    def code(self) -> tuple[type, ...]:
+        """List the classes whose code, with all that they refer to, decides about `order`."""
 
 
 @dataclass(frozen=True)
@@ -100,9 +100,9 @@ class AllFeatures(Competitor):
     def identity(self) -> None:
         """Say nothing: there is no method."""
 
-    def modules(self) -> tuple[str, ...]:
-        """Name this module."""
-        return (__name__,)
+    def code(self) -> tuple[type, ...]:
+        """Give this class."""
+        return (AllFeatures,)
 
 
 @dataclass(frozen=True)
@@ -135,12 +135,12 @@ class Ranked(Competitor):
     def identity(self) -> dict[str, Any]:
         """Name the method, its parameters, which end is kept, and rows and scaling if not the experiment's."""
         parameters = self.ranking.model_dump(mode="json", include=set(self.ranking.parameters()))
-        own = self.ranking.model_dump(mode="json", include={"ranked_on", "scaling"})
+        own = self.ranking.model_dump(mode="json", include={"ranked_on", "scaling"}) | _declared_version(self.ranking)
         return {"method": self.ranking.method, "parameters": parameters, "order": self.ranking.order} | own
 
-    def modules(self) -> tuple[str, ...]:
-        """Name the method's module, and how a config's ranking becomes its estimator."""
-        return __name__, Ranking.__module__, ranking_methods()[self.ranking.method].__module__
+    def code(self) -> tuple[type, ...]:
+        """List the method, and how a config's ranking becomes its estimator."""
+        return Ranked, Ranking, ranking_methods()[self.ranking.method]
 
 
 @dataclass(frozen=True)
@@ -173,9 +173,9 @@ class Selected(Competitor):
         ranked = Ranked(self.selection.ranking, self.classifier).identity()
         return ranked | {"relevance": self.selection.relevance, "least": self.selection.least}
 
-    def modules(self) -> tuple[str, ...]:
-        """Name the modules of the ranking, and that of the choice."""
-        return (*Ranked(self.selection.ranking, self.classifier).modules(), type(self.selection).__module__)
+    def code(self) -> tuple[type, ...]:
+        """List the method and the choice."""
+        return Selected, type(self.selection), Ranking, ranking_methods()[self.selection.ranking.method]
 
 
 @dataclass(frozen=True)
@@ -204,9 +204,15 @@ class Extracted(Competitor):
         parameters = self.extraction.model_dump(mode="json", include=set(self.extraction.parameters()))
         return {"method": self.extraction.method, "parameters": parameters}
 
-    def modules(self) -> tuple[str, ...]:
-        """Name the extractor's module, and how a config's extraction becomes its estimator."""
-        return __name__, Extraction.__module__, extraction_methods()[self.extraction.method].__module__
+    def code(self) -> tuple[type, ...]:
+        """List the extractor, and how a config's extraction becomes its estimator."""
+        return Extracted, Extraction, extraction_methods()[self.extraction.method]
+
+
+def _declared_version(ranking: Ranking) -> dict[str, Any]:
+    """Give the version that a method declares where its numbers change with something else than its code."""
+    version = getattr(ranking_methods()[ranking.method], "version", None)
+    return {} if version is None else {"version": version}
 
 
 def competitors_of(config: Config) -> tuple[Competitor, ...]:

@@ -46,9 +46,9 @@ class Oracle(Competitor):
         """Name the features."""
         return {"method": ORACLE, "features": list(self.features)}
 
-    def modules(self) -> tuple[str, ...]:
-        """Name this module."""
-        return (__name__,)
+    def code(self) -> tuple[type, ...]:
+        """Give this class."""
+        return (Oracle,)
 
 
 def oracle_of(config: Config, source: DataSource) -> tuple[Oracle, ...]:

@@ -22,22 +22,22 @@ from fsvm_cli.experiment.competitors import competitors_of
 from fsvm_cli.experiment.fit import check_fit, drawn_rows
 from fsvm_cli.experiment.oracle import oracle_of
 from fsvm_cli.magnitudes import check_magnitudes
-from fsvm_cli.sources import source_digests
-from fsvm_cli.spec.classifiers import OF_ONE_CLASSIFIER
+from fsvm_cli.sources import code_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from fsvm_cli.experiment.competitors import Competitor
+    from fsvm_cli.sources import Code
     from fsvm_cli.spec.config import LoadedConfig
     from fsvm_cli.spec.protocol import Protocol
     from fsvm_cli.spec.schema import Config
 
-TRIAL = f"{__package__}.trial"
-"""The module whose code, with all that it imports, leads from the data to an outcome."""
+TRIAL = tuple(f"{__package__}.trial.{name}" for name in ("DrawnTrial", "draw_parts", "run_competitors"))
+"""What leads from the data to an outcome; by name, because their libraries take a second to load."""
 
-SOURCES = "sources"
-"""Under which name the ingredients of a key list the code."""
+CODE = "code"
+"""Under which name the ingredients of a key hold the hash of the code."""
 
 
 @dataclass(frozen=True, order=True, slots=True)
@@ -101,15 +101,17 @@ class Experiment:
         of its parts, method with parameters and order, and the code that computes it. Names, numbers of splits and the
         other competitors are not part of it.
         """
-        text = f"{self._prefixes[competitor]}/{trial.n_train}/{self.n_test[trial.n_train]}/{trial.split}"
+        return self.key_of(self.groups[competitor], trial)
+
+    def key_of(self, group: str, trial: Trial) -> str:
+        """Give the key of a trial's outcome by what `groups` says of its competitor."""
+        text = f"{_prefix(group)}/{trial.n_train}/{self.n_test[trial.n_train]}/{trial.split}"
         return hashlib.sha256(text.encode()).hexdigest()[:32]
 
     @functools.cached_property
-    def _prefixes(self) -> list[str]:
-        return [
-            hashlib.sha256(json.dumps(self.ingredients(number), sort_keys=True).encode()).hexdigest()
-            for number in self.numbers()
-        ]
+    def groups(self) -> list[str]:
+        """The ingredients of each competitor, as JSON."""
+        return [json.dumps(self.ingredients(number), sort_keys=True) for number in self.numbers()]
 
     def ingredients(self, competitor: int) -> dict[str, Any]:
         """List what the outcomes of a competitor depend on, beside the split."""
@@ -123,21 +125,25 @@ class Experiment:
             "control": self.config.control,
             "seed": self.config.protocol.seed,
             "ranking": compared.identity(),
-            SOURCES: self.sources(competitor),
+            CODE: self.code(competitor).digest,
         }
 
-    def sources(self, competitor: int) -> dict[str, str]:
-        """Hash the code that the outcomes of a competitor come from, by the names of its modules."""
-        generators = (self.source.generator,) if isinstance(self.source, GeneratedSource) else ()
-        drawn_by = [GENERATORS[generator].draw.__module__ for generator in generators]
+    def code(self, competitor: int) -> Code:
+        """Hash the code that the outcomes of a competitor come from."""
         compared = self.competitors[competitor]
-        return source_digests(
-            TRIAL, *drawn_by, *compared.modules(), *compared.classifier.modules, apart=OF_ONE_CLASSIFIER
-        )
+        return code_of(*TRIAL, *self._data_code(), *compared.code(), type(compared.classifier))
 
-    def all_sources(self) -> dict[str, str]:
-        """Hash the code that any outcome comes from, by the names of its modules."""
-        return {module: digest for number in self.numbers() for module, digest in self.sources(number).items()}
+    def _data_code(self) -> Iterator[object]:
+        """Name what draws or prepares the data of a trial, where something does."""
+        if isinstance(self.source, GeneratedSource):
+            yield GENERATORS[self.source.generator].draw
+        if isinstance(self.source, FixedSource) and self.source.dataset.preparation is not None:
+            yield type(self.source.dataset.preparation)
+
+
+@functools.cache
+def _prefix(group: str) -> str:
+    return hashlib.sha256(group.encode()).hexdigest()
 
 
 def plan(loaded: LoadedConfig, announce: Callable[[str], None]) -> Experiment:

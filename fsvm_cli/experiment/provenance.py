@@ -20,6 +20,7 @@ import threadpoolctl
 import fsvm_cli
 from fsvm_cli.documents import model_from_json
 from fsvm_cli.experiment.run_file import damage_told, run_content
+from fsvm_cli.experiment.stored import adoptions
 from fsvm_cli.files import write_atomically
 from fsvm_cli.plugins import packages_of
 from fsvm_cli.spec.collection import MEMBERS, Collection, LoadedCollection
@@ -28,13 +29,15 @@ from fsvm_cli.spec.schema import Config
 if TYPE_CHECKING:
     from fsvm_cli.experiment.plan import Experiment
     from fsvm_cli.spec.config import LoadedConfig
+    from fsvm_cli.store.store import Store
 
 ENVIRONMENT_NAME = "environment.json"
 PACKAGES = ("matplotlib", "numba", "numpy", "pandas", "scikit-learn", "scipy")
 
 
-def describe_run(loaded: LoadedConfig, experiment: Experiment) -> dict[str, Any]:
-    """Describe an experiment for `run.json`."""
+def describe_run(loaded: LoadedConfig, experiment: Experiment, store: Store) -> dict[str, Any]:
+    """Describe an experiment for `run.json`, with the outcomes in its store that an earlier code computed."""
+    adopted = adoptions(experiment, store)
     return {
         "config": json.loads(experiment.config.model_dump_json()),
         "overrides": loaded.document.overrides,
@@ -53,6 +56,7 @@ def describe_run(loaded: LoadedConfig, experiment: Experiment) -> dict[str, Any]
             **packages_of("fsvm.rankings", {ranking.method for ranking in experiment.config.rankings}),
             **packages_of("fsvm.extractors", {extraction.method for extraction in experiment.config.extractors}),
         },
+        **({"adopted": adopted} if adopted else {}),
     }
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from fsvm_cli.experiment.plan import Trial
 from fsvm_cli.experiment.records.registry import record_kinds
-from fsvm_cli.sources import source_digests
+from fsvm_cli.sources import code_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,11 +24,10 @@ def recorded_trial(experiment: Experiment) -> Trial:
 def record_key(experiment: Experiment, name: str) -> str:
     """Key of a record in the store: its name, the code that makes it, the outcomes on its split, its sizes."""
     kind = record_kinds()[name]
-    module = type(kind).__module__
     return "/".join(
         [
             name,
-            source_digests(module)[module],
+            code_of(type(kind)).digest,
             *(experiment.key(number, recorded_trial(experiment)) for number in kind.numbers(experiment)),
             *map(str, kind.sizes(experiment)),
         ]

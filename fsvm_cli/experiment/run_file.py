@@ -7,6 +7,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from fsvm_cli.errors import DataError
+from fsvm_cli.files import write_atomically
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,6 +27,26 @@ def run_content(folder: Path) -> dict[str, Any]:
     with damage_told(folder):
         content: dict[str, Any] = json.loads((folder / FILE_NAME).read_text(encoding="utf-8"))
         return content | {"config": dict(content["config"])}
+
+
+def written(description: dict[str, Any]) -> bytes:
+    """Write what a run came from in the form of the file."""
+    return (json.dumps(description, indent=2, ensure_ascii=False) + "\n").encode()
+
+
+def note_in_run(folder: Path, key: str, note: dict[str, Any]) -> None:
+    """Replace one key of the file, which goes where there is nothing to note.
+
+    Raises
+    ------
+    DataError
+        If there is no file, or it is damaged.
+    """
+    content = run_content(folder)
+    rest = {name: value for name, value in content.items() if name != key}
+    changed = rest | ({key: note} if note else {})
+    if changed != content:
+        write_atomically(folder / FILE_NAME, written(changed))
 
 
 @contextlib.contextmanager

@@ -250,6 +250,10 @@ def _facts(config: Config, run: Mapping[str, Any]) -> tuple[tuple[str, str], ...
         ("rows and features", f"{run['data']['n_samples']} x {len(run['data']['feature_names'])}"),
         ("sha256 of the data", run["data"]["sha256"]),
         ("versions", ", ".join(f"{package} {version}" for package, version in run["packages"].items())),
+        *(
+            (f"earlier code, {label}", f"adopted after {of['repeated']} of {of['of']} trials were repeated")
+            for label, of in run.get("adopted", {}).items()
+        ),
     )
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 from fsvm_cli.experiment.provenance import describe_run
 from fsvm_cli.experiment.recording import record_key, tables_of
 from fsvm_cli.experiment.records.registry import record_kinds
 from fsvm_cli.experiment.run_file import FILE_NAME as RUN_NAME
+from fsvm_cli.experiment.run_file import written
 from fsvm_cli.files import write_atomically
 from fsvm_cli.report.approximations import with_machines
 from fsvm_cli.report.choices import summarise_chosen
@@ -56,21 +56,21 @@ def write_tables(loaded: LoadedConfig, experiment: Experiment, store: Store, fol
     DataFrame
         The table `curves.csv`.
     """
-    description = json.dumps(describe_run(loaded, experiment), indent=2, ensure_ascii=False)
+    description = written(describe_run(loaded, experiment, store))
     collected = collect(experiment, store)
     tables = _tables(experiment, collected, overridden=bool(loaded.document.overrides))
-    written = {file_name: as_csv(table) for file_name, table in tables.items()}
+    texts = {file_name: as_csv(table) for file_name, table in tables.items()}
     kinds = record_kinds()
     for name in experiment.config.record:
         record = store.record(record_key(experiment, name))
         for part, table in ({} if record is None else tables_of(record)).items():
-            written[f"{part}.csv"] = as_csv(table, DIGITS_OF_MACHINES, kinds[name].ratios(table), kinds[name].scales)
+            texts[f"{part}.csv"] = as_csv(table, DIGITS_OF_MACHINES, kinds[name].ratios(table), kinds[name].scales)
     # Not before all are made: where one fails, the folder keeps what it had, whose parts belong together.
-    write_atomically(folder / RUN_NAME, (description + "\n").encode())
-    for file_name, text in written.items():
+    write_atomically(folder / RUN_NAME, description)
+    for file_name, text in texts.items():
         write_atomically(folder / file_name, text.encode())
     of_records = {f"{table}.csv" for kind in kinds.values() for table in kind.tables}
-    for file_name in {*TABLE_NAMES, *of_records} - {*written}:
+    for file_name in {*TABLE_NAMES, *of_records} - {*texts}:
         (folder / file_name).unlink(missing_ok=True)
     curves = tables[CURVES_NAME]
     if curves.empty:

@@ -19,8 +19,7 @@ from fsvm_cli.runner.pools import ATTEMPTS_TO_START, Pool, cannot_start
 from fsvm_cli.runner.shared_arrays import SharedArrays
 from fsvm_cli.runner.tasks import PackedExperiment, run_tasks
 from fsvm_cli.runner.warm_up import warm_up
-from fsvm_cli.sources import source_digests
-from fsvm_cli.spec.classifiers import OF_ONE_CLASSIFIER
+from fsvm_cli.sources import code_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -226,7 +225,7 @@ class _Experiments(distributed.WorkerPlugin):
         self.name = f"fsvm-{uuid.uuid4()}"
         self._packed = [PackedExperiment.of(experiment, shared) for experiment in experiments]
         self.is_ours = shared is not None
-        self._sources = [experiment.all_sources() for experiment in experiments]
+        self._codes = [experiment.code(number) for experiment in experiments for number in experiment.numbers()]
 
     def setup(self, worker: Any) -> None:  # noqa: ARG002 - the contract of WorkerPlugin
         if self.is_ours:
@@ -234,8 +233,8 @@ class _Experiments(distributed.WorkerPlugin):
             if threading.current_thread() is threading.main_thread():
                 # Ctrl-C reaches every process of the terminal; the run alone decides what it means.
                 signal.signal(signal.SIGINT, signal.SIG_IGN)
-        for sources in self._sources:
-            if source_digests(*sources, apart=OF_ONE_CLASSIFIER) != sources:
+        for code in self._codes:
+            if code_of(*code.roots).digest != code.digest:
                 raise RuntimeError("a worker runs other code of fsvm or of a method")
         _runs[self.name] = _Run(self._packed)
 

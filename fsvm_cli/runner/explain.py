@@ -5,19 +5,21 @@ from __future__ import annotations
 import json
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fsvm_cli.data.phrases import shown
-from fsvm_cli.experiment.plan import SOURCES
+from fsvm_cli.experiment.plan import CODE
+from fsvm_cli.experiment.stored import stored_parts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from fsvm_cli.experiment.plan import Experiment
     from fsvm_cli.runner.tasks import Task
     from fsvm_cli.store.store import Store
 
-CODE = f"{SOURCES}."
+CODE_BEFORE = "sources."
+"""Begins what groups of earlier versions say of the code, module by module."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,8 @@ def explain(experiment: Experiment, store: Store | None, tasks: Iterable[Task]) 
         if ingredients in known:
             reasons = tuple(f"{count} {reason}" for reason, count in counts.items())
         else:
-            reasons = (_what_changed(ingredients, known),)
+            parts = {} if store is None else stored_parts(store)
+            reasons = (_what_changed(ingredients, known, experiment.code(number).parts, parts),)
         explanations.append(Explanation(number, counts.total(), reasons))
     return explanations
 
@@ -84,41 +87,54 @@ def _what_is_new(
     return counts
 
 
-def _what_changed(ingredients: dict[str, Any], known: Sequence[dict[str, Any]]) -> str:
+def _what_changed(
+    ingredients: dict[str, Any],
+    known: Sequence[dict[str, Any]],
+    parts: Mapping[str, str],
+    known_parts: Mapping[str, Mapping[str, str]],
+) -> str:
     """Compare with the most similar group that was run before."""
     mine = flattened(ingredients)
     others = [flattened(group) for group in known]
     alike = [other for other in others if other.get("ranking.method") == mine.get("ranking.method")]
     if not alike:
         return "never run here"
-    with_code = [other for other in alike if any(name.startswith(CODE) for name in other)]
-    if not with_code:
-        return "run by an older fsvm, which did not note the code that it ran"
-    changes = min(
-        (_differences(mine, other) for other in with_code), key=lambda each: (len(each.words()), len(each.code))
-    )
-    return f"changed since it was run: {', '.join(changes.words())}"
+    differences = [_differences(mine, other, parts, known_parts.get(str(other.get(CODE)))) for other in alike]
+    return f"changed since it was run: {', '.join(min(differences, key=lambda each: each.size).words)}"
 
 
-@dataclass(frozen=True)
-class _Differences:
-    """What two groups differ in: in words, and modules whose code differs."""
+class _Differences(NamedTuple):
+    """What two groups differ in, in words, and in how many things."""
 
-    values: list[str]
-    code: list[str]
-
-    def words(self) -> list[str]:
-        return [*self.values, *([f"the code of {shown(self.code)}"] if self.code else [])]
+    words: list[str]
+    size: tuple[int, int]
 
 
-def _differences(mine: dict[str, Any], other: dict[str, Any]) -> _Differences:
+def _differences(
+    mine: dict[str, Any], other: dict[str, Any], parts: Mapping[str, str], known_parts: Mapping[str, str] | None
+) -> _Differences:
     names = [name for name in {**mine, **other} if mine.get(name) != other.get(name)]
-    values = [
+    words = [
         name if name == "data" else f"{name} {other.get(name)} -> {mine.get(name)}"
         for name in names
-        if not name.startswith(CODE)
+        if name != CODE and not name.startswith(CODE_BEFORE)
     ]
-    return _Differences(values, [name.removeprefix(CODE) for name in names if name.startswith(CODE)])
+    if CODE not in names:
+        return _Differences(words, (len(words), 0))
+    if known_parts is None:
+        return _Differences(
+            [*words, "the code, of which an older fsvm noted no functions"], (len(words) + 1, len(parts))
+        )
+    changed = changed_parts(parts, known_parts)
+    return _Differences([*words, f"the code of {shown(changed)}"], (len(words) + 1, len(changed)))
+
+
+def changed_parts(parts: Mapping[str, str], before: Mapping[str, str]) -> list[str]:
+    """Name the functions whose code is new, or else those that are gone; what was only moved or renamed is neither."""
+    digests, digests_before = frozenset(parts.values()), frozenset(before.values())
+    new = [name for name, digest in parts.items() if digest not in digests_before]
+    gone = [name for name, digest in before.items() if digest not in digests]
+    return new or gone or sorted(parts.keys() ^ before.keys()) or ["what refers to what"]
 
 
 def flattened(content: dict[str, Any], prefix: str = "") -> dict[str, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 from collections import Counter
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from fsvm_cli.errors import FsvmError
 from fsvm_cli.experiment.recording import record_key
-from fsvm_cli.experiment.stored import keep_outcome
+from fsvm_cli.experiment.stored import keep_group, keep_outcome
 from fsvm_cli.runner.finishing import Finishing
 from fsvm_cli.runner.missing import missing_tasks
 from fsvm_cli.runner.pools import ProcessPool, SerialPool
@@ -83,7 +82,7 @@ class Job:
         try:
             tasks = missing_tasks(self.experiment, self.store, number)
             for competitor in self.experiment.numbers() if tasks else ():
-                self.store.add_group(json.dumps(self.experiment.ingredients(competitor), sort_keys=True))
+                keep_group(self.store, self.experiment, competitor)
         except FsvmError as error:
             self.error = error
             return None

@@ -41,10 +41,12 @@ def stored_config(folder: Path) -> LoadedConfig:
     return LoadedConfig(folder.name, config_folder(folder), config, document)
 
 
-def changes_since_run(loaded: LoadedConfig, experiment: Experiment, folder: Path) -> dict[str, tuple[object, object]]:
+def changes_since_run(
+    loaded: LoadedConfig, experiment: Experiment, store: Store, folder: Path
+) -> dict[str, tuple[object, object]]:
     """Compare `run.json` with what a run would write now: then and now, by dotted name."""
     _, run = read_run(folder)
-    then, now = flattened(run), flattened(describe_run(loaded, experiment))
+    then, now = flattened(run), flattened(describe_run(loaded, experiment, store))
     names = [name for name in {**then, **now} if not name.startswith("config.") and then.get(name) != now.get(name)]
     return {name: (then.get(name), now.get(name)) for name in names}
 
@@ -99,16 +101,17 @@ def repeat(experiment: Experiment, store: Store, n_trials: int, rng: np.random.G
             (result,) = pool.submit([Task(0, trial, wanted)]).result()
             again = result.outcomes
             pairs = [(stored_outcome(store, experiment.key(number, trial)), again.get(number)) for number in wanted]
-            if all(_is_repeated(stored, found, experiment.sizes, 0.0) for stored, found in pairs):
+            if all(is_repeated(stored, found, experiment.sizes, 0.0) for stored, found in pairs):
                 counts["identical"] += 1
-            elif all(_is_repeated(stored, found, experiment.sizes, SCORE_TOLERANCE) for stored, found in pairs):
+            elif all(is_repeated(stored, found, experiment.sizes, SCORE_TOLERANCE) for stored, found in pairs):
                 counts["close"] += 1
             else:
                 differing.append(trial)
     return Repetition(counts["identical"], counts["close"], tuple(differing))
 
 
-def _is_repeated(stored: Outcome | None, found: Outcome | None, sizes: tuple[int, ...], tolerance: float) -> bool:
+def is_repeated(stored: Outcome | None, found: Outcome | None, sizes: tuple[int, ...], tolerance: float) -> bool:
+    """Whether two outcomes have the same scores, predictions and measures on subsets of some sizes."""
     if stored is None or found is None:
         return False
     scores, again = np.array(stored.scores), np.array(found.scores)

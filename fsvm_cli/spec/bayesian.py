@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import typing
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field, create_model
 
@@ -24,8 +24,6 @@ class BayesianBase(StrictModel):
     length_scales: LengthScales = Field(
         default="per-feature", description="Whether each feature has a length scale of its own, or all have one."
     )
-
-    modules: ClassVar[tuple[str, ...]] = ("fsvm_cli.evidence.estimator", "fsvm_cli.spec.bayesian_learner")
 
     def learner(self, class_names: Sequence[str], random_state: int) -> Learner:  # noqa: ARG002 - as in Classifier
         """Build what a trial tunes and trains."""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
@@ -54,7 +53,6 @@ def is_absent(value: object) -> bool:
 class Nystroem(StrictModel):
     """A Gram matrix of low rank in place of the exact one, where there are many training rows."""
 
-    modules: ClassVar[tuple[str, ...]] = ("fsvm_cli.spec.nystroem_machine",)
     above: Annotated[int, Field(ge=0)] = Field(
         default=MANY_FOR_A_MATRIX, description="Training rows up to which the machine is exact."
     )
@@ -117,11 +115,6 @@ class Classifier(KernelSpec):
         description="What C is multiplied by for the rows of a class, by its name (1 where it is not named); balanced: "
         "rows / (classes * rows of the class), so that all classes weigh the same.",
     )
-
-    @property
-    def modules(self) -> tuple[str, ...]:
-        """The code that such a classifier alone comes from."""
-        return () if self.nystroem is None else self.nystroem.modules
 
     def machine(self, class_names: Sequence[str]) -> Machine:
         """Build the machine that the config describes, before anything is tuned."""
@@ -217,12 +210,6 @@ else:
         ],
         Discriminator(_names_a_type),
     ]
-
-
-OF_ONE_CLASSIFIER = frozenset(
-    itertools.chain(LearnedKernel.modules, DecisionTree.modules, BoundTuned.modules, Bayesian.modules, Nystroem.modules)
-)
-"""Code that an outcome comes from only where its own classifier names it."""
 
 
 class LabelledClassifier(StrictModel):

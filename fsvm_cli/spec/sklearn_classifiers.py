@@ -20,15 +20,8 @@ if TYPE_CHECKING:
 
 
 class SklearnClassifier(StrictModel):
-    """A classifier in scikit-learn's manner; several classes are its own affair.
+    """A classifier in scikit-learn's manner; several classes are its own affair."""
 
-    Attributes
-    ----------
-    modules : tuple of str
-        The code that such a classifier alone comes from.
-    """
-
-    modules: ClassVar[tuple[str, ...]] = ()
     type: str
 
     def learner(self, class_names: Sequence[str], random_state: int) -> Learner:  # noqa: ARG002 - as in Classifier
@@ -62,7 +55,6 @@ class DecisionTree(SklearnClassifier):
     and complexity, not by a pessimistic estimate of the error. Methods that train many trees train them unpruned.
     """
 
-    modules: ClassVar[tuple[str, ...]] = ("fsvm_cli.evaluation.pruned_tree",)
     type: Literal["decision-tree"]
     min_samples_leaf: Annotated[int, Field(ge=1)] = Field(default=2, description="Fewest training rows of a leaf.")
     pruning: Literal["cross-validation", "none"] = Field(
@@ -105,7 +97,6 @@ class AdaBoost(SklearnClassifier):
 class BoundTuned(SklearnClassifier):
     """The machine with a length scale for each feature, tuned by a bound on the leave-one-out error."""
 
-    modules: ClassVar[tuple[str, ...]] = ("fsvm_cli.bounds.estimator",)
     type: Literal["bound-tuned"]
     bound: Literal["radius-margin", "span"] = Field(
         default="radius-margin", description="Radius over margin, or the smoothed span of the support vectors."
@@ -122,7 +113,6 @@ class BoundTuned(SklearnClassifier):
 class LearnedKernel(SklearnClassifier):
     """The machine on a weighted sum of kernels, with weights that are learned on the training part."""
 
-    modules: ClassVar[tuple[str, ...]] = ("fsvm_cli.spec.learned_kernel",)
     type: Literal["learned-kernel"] = "learned-kernel"
     kernels: Annotated[tuple[AnyKernel, ...], Field(min_length=1)] = Field(description="Base kernels.")
     combine: Combine = Field(

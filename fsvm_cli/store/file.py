@@ -23,6 +23,13 @@ DATABASE_ERRORS = (sqlite3.Error, UnicodeDecodeError)
 NOTHING = (0, 0, 0)
 """Application, version and number of tables of an empty file."""
 
+NOTES = """(
+    subject TEXT NOT NULL,
+    key TEXT NOT NULL,
+    note TEXT NOT NULL,
+    PRIMARY KEY (subject, key)
+) WITHOUT ROWID"""
+
 TABLES = f"""
 PRAGMA application_id = {APPLICATION_ID};
 PRAGMA user_version = {STORE_VERSION};
@@ -50,6 +57,7 @@ CREATE TABLE timings (
     seconds REAL NOT NULL,
     PRIMARY KEY (n_train, split)
 ) WITHOUT ROWID;
+CREATE TABLE notes {NOTES};
 """
 
 
@@ -101,9 +109,17 @@ def open_database(path: Path, *, create: bool) -> sqlite3.Connection:
             connection.executescript(f"BEGIN; {TABLES} COMMIT;")
         else:
             _check(identity, path)
+            _add_notes(connection, writable=create)
     except DATABASE_ERRORS as error:
         raise DataError(f"{path}: cannot be read as a store ({error}); move it away, or use --fresh") from error
     return connection
+
+
+def _add_notes(connection: sqlite3.Connection, *, writable: bool) -> None:
+    """Add the table that stores of earlier versions lack; a reader sees an empty one."""
+    if not connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'notes'").fetchall():
+        kind = "TABLE" if writable else "TEMP TABLE"
+        connection.execute(f"CREATE {kind} IF NOT EXISTS notes {NOTES}")
 
 
 def _check(identity: tuple[int, int, int], path: Path) -> None:

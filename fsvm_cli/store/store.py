@@ -127,6 +127,21 @@ class Store:
         """Read what `add_group` was given."""
         return [ingredients for (ingredients,) in self._rows("SELECT ingredients FROM groups")]
 
+    def rename(self, key: str, new_key: str) -> None:
+        """Store the entry of a key under another key instead; both are seen at once, after the next `commit`."""
+        entry = self.entry(key)
+        if entry is not None:
+            self.put(new_key, entry)
+            self._write("DELETE FROM outcomes WHERE key = ?", key)
+
+    def add_note(self, subject: str, key: str, note: str) -> None:
+        """Store a text on a subject, instead of what the key has on it."""
+        self._write("INSERT OR REPLACE INTO notes VALUES (?, ?, ?)", subject, key, note)
+
+    def notes(self, subject: str) -> dict[str, str]:
+        """Read what `add_note` was given on a subject, by key."""
+        return dict(self._rows("SELECT key, note FROM notes WHERE subject = ?", subject))
+
     def add_failure(self, key: str, error: str) -> None:
         """Store why there is no entry for a key: the reason in the first line, below it what else is known."""
         self._write("INSERT OR REPLACE INTO failures VALUES (?, ?)", key, error)

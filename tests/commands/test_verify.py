@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from fsvm_cli.experiment.stored import keep_outcome, stored_outcome
+from fsvm_cli.ranking.registry import ranking_methods
 from fsvm_cli.store.store import Store
 from tests.helpers.calling import fsvm_here, write_config
 
@@ -98,12 +99,48 @@ def test_data_that_have_changed(call: Call, results: Path) -> None:
 
 
 def test_a_method_that_has_changed(call: Call, results: Path, edit_code: Callable[[str], None]) -> None:
-    edit_code("fsvm_cli.ranking.random_order")
+    edit_code("fsvm_cli.ranking.random_order.RandomOrder")
     answer = call("verify", results)
     assert answer.code == 3
     assert "the store holds no trial of this config, data and code" in answer.err
-    assert "random: changed since it was run: the code of fsvm_cli.ranking.random_order" in answer.err
+    assert "random: changed since it was run: the code of fsvm_cli.ranking.random_order.RandomOrder" in answer.err
     assert "average-separation:" not in answer.err
+
+
+def test_a_change_that_keeps_the_numbers_is_adopted(
+    call: Call, results: Path, edit_code: Callable[[str], None]
+) -> None:
+    edit_code("fsvm_cli.ranking.random_order.RandomOrder")
+    answer = call("verify", results, "--adopt", "2", "--seed", "3")
+    assert answer.code == 0, answer.err
+    assert answer.out.splitlines() == [
+        "--adopt draws its trials by --seed 3",
+        f"{results}: random: adopted after 2 of 4 trials were repeated",
+        f"{results}: 4 of 4 planned trials are stored",
+        f"{results}: every table and figure is what the stored trials lead to",
+    ]
+    noted = json.loads((results / "run.json").read_text())["adopted"]
+    assert noted == {"random": {"repeated": 2, "of": 4, "seed": 3}}
+    page = call("report", results)
+    assert page.code == 0, page.err
+    assert "adopted after 2 of 4 trials were repeated" in (results / "index.html").read_text()
+    again = call("verify", results, "--adopt", "2")
+    assert again.code == 0, again.err
+    assert f"{results}: nothing to adopt" in again.out
+
+
+def test_a_change_of_the_numbers_is_not_adopted(
+    call: Call, results: Path, edit_code: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    method = ranking_methods()["random"]
+    scores = method._scores
+    monkeypatch.setattr(method, "_scores", lambda *args: -scores(*args))
+    edit_code("fsvm_cli.ranking.random_order.RandomOrder")
+    answer = call("verify", results, "--adopt", "2", "--seed", "3")
+    assert answer.code == 3
+    assert "random: 2 of 2 repeated trials lead to other numbers, the first of them split " in answer.err
+    assert "nothing of it was adopted, and 'fsvm run' computes it anew" in answer.err
+    assert "adopted" not in json.loads((results / "run.json").read_text())
 
 
 def test_another_package_is_told_and_is_no_mistake(call: Call, results: Path) -> None:

@@ -94,37 +94,46 @@ def test_a_key_depends_on_the_parameters_of_its_own_method(planned: Planned) -> 
 
 
 @pytest.mark.parametrize(
-    ("module", "changed"),
+    ("edited", "changed"),
     [
-        ("fsvm_cli.ranking.random_order", {1}),
-        ("fsvm_cli.svm.solvers.solve", {0, 1}),
-        ("fsvm_cli.evaluation.splits", {0, 1}),
-        ("fsvm_cli.experiment.trial", {0, 1}),
-        ("fsvm_cli.experiment.competitors", {0, 1}),
-        ("fsvm_cli.experiment.outcome", {0, 1}),
-        ("fsvm_cli.spec.rankings", {0, 1}),
-        ("fsvm_cli.spec.schema", set()),
-        ("fsvm_cli.spec.claims.rules", set()),
-        ("fsvm_cli.store.store", set()),
-        ("fsvm_cli.data.synthetic.hermes", {0, 1}),
-        ("fsvm_cli.data.synthetic.weston", set()),
-        ("fsvm_cli.ranking.fisher", set()),
-        ("fsvm_cli.report.curves", set()),
+        ("ranking.random_order.RandomOrder", {1}),
+        ("svm.solvers.solve.solve", {0, 1}),
+        ("evaluation.splits.random_split", {0, 1}),
+        ("experiment.trial.draw_parts", {0, 1}),
+        ("experiment.competitors.Ranked", {0, 1}),
+        ("experiment.outcome.Outcome", {0, 1}),
+        ("spec.rankings.Ranking", {0, 1}),
+        ("data.synthetic.hermes.draw_noise20", {0, 1}),
+        ("experiment.competitors.AllFeatures", set()),
+        ("spec.schema.Config", set()),
+        ("spec.claims.rules", set()),
+        ("store.store.Store", set()),
+        ("data.synthetic.hermes.draw_plane", set()),
+        ("ranking.fisher.Fisher", set()),
+        ("terminal.LONGEST_NAME", set()),
+        ("validation.validated", set()),
     ],
 )
 def test_a_key_depends_on_the_code_that_leads_to_the_outcome(
-    planned: Planned, edit_code: Callable[[str], None], module: str, changed: set[int]
+    planned: Planned, edit_code: Callable[[str], None], edited: str, changed: set[int]
 ) -> None:
     before, after = planned(), planned()
     old = [keys_of(before, place) for place in before.numbers()]
-    edit_code(module)
+    edit_code(f"fsvm_cli.{edited}")
     assert {place for place in after.numbers() if keys_of(after, place) != old[place]} == changed
     assert all(not keys_of(after, place) & old[place] for place in changed)
 
 
 def test_the_code_of_extractors_counts_and_that_of_a_generator_only_where_it_draws(planned: Planned) -> None:
-    assert "fsvm_cli.extraction.pca" in planned(extractors=[{"method": "pca"}]).sources(2)
-    assert not any("synthetic" in module for module in planned(dataset="wine").sources(0))
+    assert any("extraction.pca" in name for name in planned(extractors=[{"method": "pca"}]).code(2).parts)
+    assert not any("synthetic" in name for name in planned(dataset="wine").code(0).parts)
+
+
+def test_a_version_that_a_method_declares_counts(planned: Planned, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = planned().key(0, FIRST), planned().key(1, FIRST)
+    monkeypatch.setattr(ranking_methods()["random"], "version", 2, raising=False)
+    assert planned().key(0, FIRST) == before[0]
+    assert planned().key(1, FIRST) != before[1]
 
 
 LINEAR = {"kernel": "linear", "C": 1}
@@ -160,22 +169,22 @@ def test_code_of_a_classifier_counts_only_where_an_outcome_comes_from_it(
     planned: Planned, changes: dict[str, Any], expected: list[set[str]]
 ) -> None:
     experiment = planned(**changes)
-    sources = [experiment.sources(number) for number in experiment.numbers()]
-    assert [{part for part in OF_FEW if any(name.startswith(part) for name in each)} for each in sources] == expected
+    codes = [experiment.code(number).parts for number in experiment.numbers()]
+    assert [{part for part in OF_FEW if any(name.startswith(part) for name in each)} for each in codes] == expected
 
 
 @pytest.mark.parametrize("classifier", [LINEAR, COMBINED, BAYESIAN, TREE])
 def test_the_code_of_what_a_classifier_trains_counts(planned: Planned, classifier: dict[str, Any]) -> None:
     experiment = planned(classifier=classifier, rankings=None)
     learner = experiment.config.classifier.learner(("a", "b"), 0)
-    homes = {type(each).__module__ for each in (learner, learner.handed()["estimator"], experiment.config.classifier)}
-    assert {home for home in homes if home.startswith("fsvm_cli.")} <= set(experiment.sources(0))
+    trained = {f"{type(each).__module__}.{type(each).__name__}" for each in (learner, learner.handed()["estimator"])}
+    assert {name for name in trained if name.startswith("fsvm_cli.")} <= set(experiment.code(0).parts)
 
 
-def test_a_record_belongs_to_the_code_that_makes_it(planned: Planned, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_record_belongs_to_the_code_that_makes_it(planned: Planned, edit_code: Callable[[str], None]) -> None:
     experiment = planned(dataset={"name": "plane", "samples": 24}, rankings=[ANGLE], subsets="all")
     before = recording.record_key(experiment, "decision-field")
-    monkeypatch.setattr(recording, "source_digests", lambda name: {name: "edited"})
+    edit_code("fsvm_cli.experiment.records.decision_field.DecisionField")
     assert recording.record_key(experiment, "decision-field") != before
 
 

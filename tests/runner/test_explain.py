@@ -70,34 +70,34 @@ def test_what_is_missing_is_explained(
 
 def test_the_code_that_was_edited_is_named(planned: Planned, tmp_path: Path, edit_code: Callable[[str], None]) -> None:
     run_job(planned(), tmp_path)
-    edit_code("fsvm_cli.ranking.random_order")
+    edit_code("fsvm_cli.ranking.random_order.RandomOrder")
     assert explained(planned(), tmp_path) == [
-        Explanation(1, 3, ("changed since it was run: the code of fsvm_cli.ranking.random_order",))
+        Explanation(1, 3, ("changed since it was run: the code of fsvm_cli.ranking.random_order.RandomOrder",))
     ]
     run_job(planned(), tmp_path)
     assert explained(planned(), tmp_path) == []
-    edit_code("fsvm_cli.svm.solvers.dual")
-    edit_code("fsvm_cli.svm.paths.folds")
+    edit_code("fsvm_cli.svm.solvers.solve.solve")
+    edit_code("fsvm_cli.svm.paths.nested.nested_curves")
     assert explained(planned(classifier=CLASSIFIER), tmp_path)[1] == Explanation(
         1,
         3,
         (
             "changed since it was run: classifier.C 1.0 -> 2.0, "
-            "the code of fsvm_cli.svm.paths.folds, fsvm_cli.svm.solvers.dual",
+            "the code of fsvm_cli.svm.paths.nested.nested_curves, fsvm_cli.svm.solvers.solve.solve",
         ),
     )
 
 
-def test_a_store_that_knows_no_code_is_told(planned: Planned, tmp_path: Path) -> None:
-    """As versions of fsvm wrote them in which every method had a number that a person raised."""
+def test_a_store_that_knows_no_functions_is_told(planned: Planned, tmp_path: Path) -> None:
+    """As versions of fsvm wrote them that noted the code by its modules."""
     experiment = planned()
     with Store(tmp_path, writable=True) as store:
         for place in experiment.numbers():
-            ingredients = {name: value for name, value in experiment.ingredients(place).items() if name != "sources"}
-            ingredients["ranking"]["version"] = 1
-            store.add_group(json.dumps(ingredients | {"outcome_version": 1}, sort_keys=True))
+            ingredients = {name: value for name, value in experiment.ingredients(place).items() if name != "code"}
+            store.add_group(json.dumps(ingredients | {"sources": {"fsvm_cli.svm": "0"}}, sort_keys=True))
     assert explained(experiment, tmp_path) == [
-        Explanation(place, 3, ("run by an older fsvm, which did not note the code that it ran",)) for place in (0, 1)
+        Explanation(place, 3, ("changed since it was run: the code, of which an older fsvm noted no functions",))
+        for place in (0, 1)
     ]
 
 
