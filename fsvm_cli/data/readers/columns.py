@@ -11,7 +11,7 @@ import pyarrow.csv
 
 from fsvm_cli.data.readers.blocks import read_in_blocks
 from fsvm_cli.data.readers.csv_form import CsvForm, find_form, options_of
-from fsvm_cli.data.room import check_room_for_table, too_large
+from fsvm_cli.data.room import check_room_for_table, check_room_for_text, text_bytes, too_large
 from fsvm_cli.errors import DataError, UsageError
 from fsvm_cli.terminal import brief
 
@@ -52,10 +52,11 @@ def read_csv(path: Path, form: CsvForm | None = None, exact: Collection[str] = (
     try:
         table = read_in_blocks(path, form, exact)
         if table is None:
+            check_room_for_text(path)
             table = _with_checked_names(_parsed(path, form))
     except MemoryError as error:
         raise UsageError(too_large(path)) from error
-    except (pa.ArrowException, OverflowError, UnicodeError) as error:
+    except (pa.ArrowException, OSError, OverflowError, UnicodeError) as error:
         where, reason = _what_is_wrong(path, form) or (str(path), _first_line(error))
         encoding = "UTF-8" if form.encoding == "utf8" else form.encoding
         raise DataError(f"{where}: not a CSV table with a header, in {encoding} ({reason})") from error
@@ -69,7 +70,7 @@ def read_csv(path: Path, form: CsvForm | None = None, exact: Collection[str] = (
 
 
 def _parsed(path: Path, form: CsvForm, refuse: RowHandler | None = None) -> pa.Table:
-    size = path.stat().st_size * (1 if form.encoding == "utf8" else MOST_BYTES_OF_A_CHARACTER)
+    size = text_bytes(path) * (1 if form.encoding == "utf8" else MOST_BYTES_OF_A_CHARACTER)
     # One block, so that a word far down makes a column of words and no error that depends on the block. Where rows are
     # to be counted, pyarrow needs one thread.
     options = options_of(form, max(size, 1 << 16), refuse)
@@ -132,7 +133,10 @@ def read_parquet(path: Path) -> tuple[pa.Table, tuple[str, ...]]:
 
     try:
         with parquet.ParquetFile(path) as file:
-            check_room_for_table(str(path), file.metadata.num_rows, file.metadata.num_columns)
+            metadata = file.metadata
+            # What the file says of all its rows may be less than what it says of their groups.
+            n_rows = max(metadata.num_rows, sum(metadata.row_group(k).num_rows for k in range(metadata.num_row_groups)))
+            check_room_for_table(str(path), n_rows, metadata.num_columns)
             table = _by_columns(file)
         return _with_checked_names(table), _index_columns(table)
     except MemoryError as error:
@@ -157,7 +161,7 @@ def _by_columns(file: ParquetFile) -> pa.Table:
 def _index_columns(table: pa.Table) -> tuple[str, ...]:
     try:
         index = table.schema.pandas_metadata["index_columns"]
-    except (KeyError, TypeError, ValueError):  # there is none, or it is another program's
+    except (KeyError, TypeError, ValueError, RecursionError):  # there is none, or it is another program's
         return ()
     return tuple(name for name in index if isinstance(name, str) and table.column_names.count(name) == 1)
 
