@@ -32,7 +32,12 @@ def special_kind(path: Path) -> str:
 
     To open a pipe waits for a writer, and a device such as /dev/zero never ends: this is asked before either is opened.
     """
-    kinds = ((stat.S_ISFIFO, "a pipe"), (stat.S_ISSOCK, "a socket"), (stat.S_ISCHR, "a device"), (stat.S_ISBLK, "a device"))
+    kinds = (
+        (stat.S_ISFIFO, "a pipe"),
+        (stat.S_ISSOCK, "a socket"),
+        (stat.S_ISCHR, "a device"),
+        (stat.S_ISBLK, "a device"),
+    )
     with contextlib.suppress(OSError, ValueError):
         mode = path.stat().st_mode
         return next((kind for is_kind, kind in kinds if is_kind(mode)), "")

@@ -78,6 +78,21 @@ def check_room_for_text(path: Path) -> None:
         )
 
 
+def check_room_for_words(name: str, size: int) -> None:
+    """Refuse columns of words for which there is no room.
+
+    Raises
+    ------
+    UsageError
+        With their bytes, and what else can be done.
+    """
+    if (needed := COPIES_OF_TEXT * size) > (free := memory.free_memory()):
+        raise UsageError(
+            f"{name}: columns of words that are {size / memory.GIGABYTE:,.1f} GB, row by row, need "
+            f"{needed / memory.GIGABYTE:,.1f} GB, and {free / memory.GIGABYTE:,.1f} GB are free; {WAYS_OUT}"
+        )
+
+
 def too_large(path: Path) -> str:
     """Say that the memory did not suffice, where nothing foretold it."""
     return f"{path}: needs more memory than there is; {WAYS_OUT}"

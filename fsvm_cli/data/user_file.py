@@ -13,9 +13,9 @@ from fsvm_cli.data.readers.libsvm import read_libsvm
 from fsvm_cli.data.readers.numbers import Reading
 from fsvm_cli.data.readers.user_tables import no_features, numbers_of, read_user_table
 from fsvm_cli.data.readers.words import without_marks
+from fsvm_cli.data.room import too_large
 from fsvm_cli.data.spec import ColumnSplit, IndicesSplit, TestFileSplit
 from fsvm_cli.data.table import dataset_from_table
-from fsvm_cli.data.room import too_large
 from fsvm_cli.errors import DataError, UsageError
 from fsvm_cli.files import special_kind
 from fsvm_cli.terminal import brief, visible

@@ -11,7 +11,7 @@ import pyarrow.csv
 
 from fsvm_cli.data.readers.blocks import read_in_blocks
 from fsvm_cli.data.readers.csv_form import CsvForm, find_form, options_of
-from fsvm_cli.data.room import check_room_for_table, check_room_for_text, text_bytes, too_large
+from fsvm_cli.data.room import check_room_for_table, check_room_for_text, check_room_for_words, text_bytes, too_large
 from fsvm_cli.errors import DataError, UsageError
 from fsvm_cli.terminal import brief
 
@@ -137,12 +137,30 @@ def read_parquet(path: Path) -> tuple[pa.Table, tuple[str, ...]]:
             # What the file says of all its rows may be less than what it says of their groups.
             n_rows = max(metadata.num_rows, sum(metadata.row_group(k).num_rows for k in range(metadata.num_row_groups)))
             check_room_for_table(str(path), n_rows, metadata.num_columns)
+            _check_room_for_words(path, file.schema_arrow)
             table = _by_columns(file)
         return _with_checked_names(table), _index_columns(table)
     except MemoryError as error:
         raise UsageError(too_large(path)) from error
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise DataError(f"{path}: not a Parquet file, or damaged ({_first_line(error)})") from error
+
+
+def _check_room_for_words(path: Path, schema: pa.Schema) -> None:
+    """Refuse columns of words for which there is no room: one that stands once in the file may be in every row."""
+    from pyarrow import compute, parquet  # noqa: PLC0415 - as in `read_parquet`
+
+    names = [each.name for each in schema if pa.types.is_string(each.type) or pa.types.is_large_string(each.type)]
+    if not names or len(set(schema.names)) < len(schema.names):
+        return
+    size = 0
+    with parquet.ParquetFile(path, read_dictionary=names) as file:
+        for name in names:
+            for chunk in file.read([name], use_threads=False).column(0).chunks:
+                if pa.types.is_dictionary(chunk.type):
+                    lengths = compute.binary_length(chunk.dictionary).cast(pa.int64())
+                    size += compute.sum(lengths.take(chunk.indices)).as_py() or 0
+    check_room_for_words(str(path), size)
 
 
 def _by_columns(file: ParquetFile) -> pa.Table:

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from fsvm_cli import memory
 from fsvm_cli.data.room import WAYS_OUT
-from fsvm_cli.errors import DataError, UsageError
+from fsvm_cli.errors import DataError, FsvmError, UsageError
 from fsvm_cli.terminal import brief
 
 if TYPE_CHECKING:
@@ -64,8 +64,10 @@ def read_excel(path: Path, marks: Sequence[str]) -> tuple[pa.Table, tuple[str, .
             f"{path}: Excel's files are read with openpyxl, which is not installed; "
             "pip install 'fsvm[excel]', or save the sheet as CSV (UTF-8)"
         ) from error
-    except (OSError, ValueError, KeyError, expat.ExpatError, zipfile.BadZipFile) as error:
-        reason = (str(error) or type(error).__name__).splitlines()[0][:200]
+    except (FsvmError, MemoryError):
+        raise
+    except Exception as error:  # openpyxl answers damage with whatever its parsing runs into
+        reason = next(iter(str(error).splitlines()), type(error).__name__)[:200]
         raise DataError(f"{path}: not a workbook of Excel (.xlsx), or damaged ({reason})") from error
     frame = frame.dropna(how="all").rename(columns=_own_name)
     table = pa.table([_column(values) for _, values in frame.items()], names=[*map(str, frame.columns)])
@@ -123,15 +125,15 @@ def _check_room_for_cells(path: Path, sheet: Any) -> None:
     """Refuse a sheet with a cell so far from the others that all between them have no room in memory."""
     extent, parser = _Extent(), expat.ParserCreate()
     parser.StartElementHandler = extent.begin
-    with zipfile.ZipFile(path) as archive, archive.open(sheet._worksheet_path) as stream:  # noqa: SLF001 - its only name
+    with zipfile.ZipFile(path) as archive, archive.open(sheet._worksheet_path) as stream:
         parser.ParseFile(stream)
     needed = extent.last_row * (BYTES_OF_A_ROW + BYTES_OF_A_CELL * extent.last_column)
     if needed > (free := memory.free_memory()):
         raise UsageError(
-            f"{path}: the first sheet reaches over {extent.last_row:,} rows of {extent.last_column:,} columns, of whose "
-            f"cells {extent.n_cells:,} hold something; they need {needed / memory.GIGABYTE:,.1f} GB, and "
-            f"{free / memory.GIGABYTE:,.1f} GB are free; delete the cells far from the table (Ctrl+End finds the last), "
-            "or save the table as CSV"
+            f"{path}: the first sheet reaches over {extent.last_row:,} rows of {extent.last_column:,} columns, of "
+            f"whose cells {extent.n_cells:,} hold something; they need {needed / memory.GIGABYTE:,.1f} GB, and "
+            f"{free / memory.GIGABYTE:,.1f} GB are free; delete the cells far from the table (Ctrl+End finds the "
+            "last), or save the table as CSV"
         )
 
 

@@ -60,8 +60,8 @@ def read_libsvm(path: Path, *, n_features: int | None = None, dense: bool = Fals
     needed, free = X.shape[1] * BYTES_OF_A_FEATURE, memory.free_memory()
     if needed > free:
         raise UsageError(
-            f"{path}: its largest index is {X.shape[1]:,}, and so many features need {needed / memory.GIGABYTE:,.1f} GB, "
-            f"where {free / memory.GIGABYTE:,.1f} GB are free; number the features without gaps, from 1"
+            f"{path}: its largest index is {X.shape[1]:,}, and so many features need {needed / memory.GIGABYTE:,.1f} "
+            f"GB, where {free / memory.GIGABYTE:,.1f} GB are free; number the features without gaps, from 1"
         )
     if dense and X.shape[0] * X.shape[1] > MAX_DENSE_CELLS:
         raise DataError(f"{path}: {X.shape[0]:,} x {X.shape[1]:,} is too large for a full matrix; leave 'dense' out")
