@@ -7,6 +7,7 @@ import difflib
 import errno
 import gc
 import importlib
+import math
 import signal
 import sys
 from typing import TYPE_CHECKING
@@ -14,8 +15,9 @@ from typing import TYPE_CHECKING
 import click
 
 from fsvm_cli import __version__
-from fsvm_cli.errors import DataError, FsvmError
+from fsvm_cli.errors import DataError, FsvmError, UsageError
 from fsvm_cli.instructions import use_common_instructions
+from fsvm_cli.memory import GIGABYTE, LEAST_ADDRESS_SPACE, address_space
 from fsvm_cli.postponed import SELDOM_USED, postpone
 from fsvm_cli.terminal import brief, gated
 
@@ -62,6 +64,8 @@ class LazyGroup(click.Group):
             near = difflib.get_close_matches(cmd_name, COMMANDS, n=1)
             suggestion = f" Did you mean '{near[0]}'?" if near else ""
             raise click.UsageError(f"No such command '{cmd_name}'.{suggestion}", ctx)
+        if address_space() < LEAST_ADDRESS_SPACE:
+            raise UsageError(_too_little_address_space())
         postpone(*SELDOM_USED)
         command: click.Command = importlib.import_module(f"fsvm_cli.commands.{cmd_name}").command
         return command
@@ -106,7 +110,20 @@ def _run() -> int:
     except FsvmError as error:
         click.echo(f"fsvm: {error}", err=True)
         code = error.exit_code
+    except MemoryError:
+        click.echo(f"fsvm: {_out_of_memory()}", err=True)
+        code = UsageError.exit_code
+    except (ImportError, SystemError) as error:
+        # A library that finds no room for itself.
+        if address_space() == math.inf:
+            raise
+        click.echo(f"fsvm: {brief(str(error))}; {_too_little_address_space()}", err=True)
+        code = UsageError.exit_code
     except OSError as error:
+        # llvmlite's error about its library has no number.
+        if address_space() != math.inf and error.errno in {None, errno.ENOMEM}:
+            click.echo(f"fsvm: {_too_little_address_space()}", err=True)
+            return UsageError.exit_code
         # Numba writes compiled code in the middle of anything.
         click.echo(f"fsvm: {_describe(error)}", err=True)
         code = DataError.exit_code
@@ -117,6 +134,19 @@ def _run() -> int:
         click.echo("fsvm: terminated; what was finished is kept, and running again does the rest", err=True)
         code = TERMINATED
     return code
+
+
+def _out_of_memory() -> str:
+    if address_space() != math.inf:
+        return _too_little_address_space()
+    return "needs more memory than there is; use fewer rows or columns, or a computer with more memory"
+
+
+def _too_little_address_space() -> str:
+    return (
+        f"the address space of a process is limited to {address_space() / GIGABYTE:,.1f} GB here, and the libraries "
+        "alone may take 2 GB; raise the limit (ulimit -v unlimited, or what the batch system calls it)"
+    )
 
 
 def _describe(error: OSError) -> str:

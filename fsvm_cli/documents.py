@@ -130,6 +130,13 @@ def parse_document(text: str, name: str) -> Document:
         place, message = syntax_in_words(error, text)
         where = f"{name}:{place[0]}:{place[1]}" if place else name
         raise UsageError(f"{where}: not YAML: {message}") from error
+    except (AssertionError, ValueError, OverflowError) as error:  # of %YAML 1.3, or \UFFFFFFFF
+        what = (
+            "a line %YAML that names no version 1.1 or 1.2; leave it out"
+            if "%YAML" in text
+            else "a character with a number (\\U...) that none has; write the character itself"
+        )
+        raise UsageError(f"{name}: not YAML: {what}") from error
     except RecursionError as error:
         raise UsageError(f"{name}: nested too deeply; write it flatter") from error
     if not isinstance(root, yaml.nodes.MappingNode):

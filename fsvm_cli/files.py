@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import stat
 import tempfile
 from pathlib import Path
 
@@ -24,6 +25,23 @@ def is_file(path: Path) -> bool:
     with contextlib.suppress(OSError, ValueError):
         return path.is_file()
     return False
+
+
+def special_kind(path: Path) -> str:
+    """Say what is called so and is neither a file nor a folder, '' otherwise.
+
+    To open a pipe waits for a writer, and a device such as /dev/zero never ends: this is asked before either is opened.
+    """
+    kinds = (
+        (stat.S_ISFIFO, "a pipe"),
+        (stat.S_ISSOCK, "a socket"),
+        (stat.S_ISCHR, "a device"),
+        (stat.S_ISBLK, "a device"),
+    )
+    with contextlib.suppress(OSError, ValueError):
+        mode = path.stat().st_mode
+        return next((kind for is_kind, kind in kinds if is_kind(mode)), "")
+    return ""
 
 
 def is_folder(path: Path) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
 from pathlib import Path
@@ -11,15 +12,31 @@ UNKNOWN = 4_000_000_000
 GIGABYTE = 1e9
 _MEMORY_TABLE = Path("/proc/meminfo")
 _GROUP = Path("/sys/fs/cgroup")
+_OWN_SIZE = Path("/proc/self/statm")
+
+
+LEAST_ADDRESS_SPACE = 1_000_000_000
+"""Bytes that the libraries need of it with one thread; with less some of them end the process without a word."""
+
+
+def address_space() -> float:
+    """Return the bytes of address space that a limit of the process (``ulimit -v``) allows; infinity without one."""
+    with contextlib.suppress(ImportError):  # Windows has no such limit
+        import resource  # noqa: PLC0415 - see above
+
+        if (limit := resource.getrlimit(resource.RLIMIT_AS)[0]) != resource.RLIM_INFINITY:
+            return limit
+    return math.inf
 
 
 def free_memory() -> int:
     """Return how many bytes this process can still be given without another having to give way.
 
-    The least of what the system has available and what the control group of the process leaves; half of the physical
+    The least of what the system has available, what the control group of the process leaves and what a limit of its
+    address space leaves; half of the physical
     memory where the system only tells that.
     """
-    return int(min(_available_in_system(), _left_in_group()))
+    return int(min(_available_in_system(), _left_in_group(), _left_in_address_space()))
 
 
 def check_room_for_pairs(who: str, n_rows: int, n_matrices: int, instead: str) -> None:
@@ -83,6 +100,16 @@ def _available_in_system() -> int:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
     except (AttributeError, OSError, ValueError):
         return UNKNOWN
+
+
+def _left_in_address_space() -> float:
+    if (limit := address_space()) == math.inf:
+        return limit
+    try:
+        used = int(_OWN_SIZE.read_text(encoding="ascii").split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError, IndexError):
+        return limit
+    return max(limit - used, 0)
 
 
 def _left_in_group() -> float:

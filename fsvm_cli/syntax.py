@@ -16,6 +16,10 @@ QUOTE = "put a text with signs into quotes"
 
 IN_WORDS: tuple[tuple[str, str], ...] = (
     (r"mapping values are not allowed", f"a ':' where none can stand; {QUOTE}, or indent the line as its neighbours"),
+    (
+        r"incompatible YAML document|duplicate YAML directive|expected a digit",
+        "a line %YAML that names no version 1.1 or 1.2, or a second one; leave it out",
+    ),
     (r"expected ':'", "a key without ':'; write 'key: value'"),
     (r"expected <block end>", "the line is indented unlike its neighbours; indent the lines of one part alike"),
     (

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import codecs
 import contextlib
+import csv
 import io
 import json
 import sys
@@ -23,6 +24,9 @@ WITHOUT_SHAPE = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
 
 PLAINER = {"±": "+-", "−": "-", "–": "-", "—": "-", "…": "...", "×": "x", "≤": "<=", "≥": ">=", "’": "'", "²": "^2"}
 """What a console shows whose encoding lacks a sign."""
+
+BEGINS_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""What a spreadsheet takes for the beginning of a formula."""
 
 LONGEST_NAME = 200
 """Characters of a name that a message repeats whole."""
@@ -154,6 +158,28 @@ def json_text(content: Any) -> str:
     # Outside of strings JSON has nothing but ASCII, and inside every character may be written by its code.
     escaped = [json.dumps(each)[1:-1] if each != "\n" and _has_no_shape(each) else each for each in text]
     return "".join(escaped) + "\n"
+
+
+def without_formulas(text: str) -> str:
+    """Put a quote before what a spreadsheet would take for a formula, in the fields of CSV that are no numbers."""
+    stream = io.StringIO()
+    usual = csv.field_size_limit(max(len(text), 1))
+    try:
+        rows = csv.reader(io.StringIO(text, newline=""))
+        csv.writer(stream, lineterminator="\n").writerows(map(_without_formula, row) for row in rows)
+    finally:
+        csv.field_size_limit(usual)
+    return stream.getvalue()
+
+
+def _without_formula(field: str) -> str:
+    if not field.startswith(BEGINS_FORMULA):
+        return field
+    try:
+        float(field)
+    except ValueError:
+        return f"'{field}"
+    return field
 
 
 def write_for_machines(text: str) -> None:

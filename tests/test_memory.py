@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import resource
+import subprocess
+import sys
+
 import pytest
 
 from fsvm_cli import memory
@@ -42,3 +46,27 @@ def test_too_many_rows_are_refused_with_what_fits(system):
         r"1.0 GB are free, enough for 8,000 rows; draw fewer rows, or leave it",
     ):
         check_room_for_pairs("a method", 10_000, 2, "or leave it")
+
+
+def test_a_limit_of_the_address_space_counts(system, monkeypatch):
+    (system / "meminfo").write_text("MemAvailable: 3000000 kB\n")
+    (system / "statm").write_text("1000 1 1 1 0 1 0\n")
+    monkeypatch.setattr(memory, "_OWN_SIZE", system / "statm")
+    monkeypatch.setattr(memory, "address_space", lambda: 1_000_000_000.0)
+    assert free_memory() == 1_000_000_000 - 1000 * memory.os.sysconf("SC_PAGE_SIZE")
+
+
+@pytest.mark.parametrize("command", [["rank", "wine"], ["check", "wine"], ["run", "wine"]])
+def test_too_small_an_address_space_is_told_in_a_line(command, tmp_path):
+    answer = subprocess.run(
+        [sys.executable, "-m", "fsvm_cli", *command],
+        cwd=tmp_path,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (900_000 * 1024, 900_000 * 1024)),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (answer.returncode, answer.stdout) == (2, "")
+    (line,) = answer.stderr.splitlines()
+    assert line.startswith("fsvm: the address space of a process is limited to 0.9 GB here")
+    assert "ulimit -v unlimited" in line

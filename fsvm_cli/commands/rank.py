@@ -45,6 +45,11 @@ if TYPE_CHECKING:
     help="How to print the ranking.",
 )
 @click.option("--out", type=click.Path(dir_okay=False), help="Write the best columns and the class to a CSV file.")
+@click.option(
+    "--for-spreadsheet",
+    is_flag=True,
+    help="In CSV, put ' before names that begin with =, +, - or @, which a spreadsheet would take for formulas.",
+)
 @click.option("--keep", type=click.IntRange(min=1), metavar="N", help="How many columns --out writes.")
 @with_verbosity
 def command(  # noqa: PLR0917 - click passes every option
@@ -55,28 +60,36 @@ def command(  # noqa: PLR0917 - click passes every option
     style: str,
     out: str | None,
     keep: int | None,
+    for_spreadsheet: bool,
     **of_file: Any,
 ) -> None:
     """Rank the features of your own data.
 
     FILE is a CSV, Excel, Parquet, ARFF or LIBSVM file, or the name of a data set that fsvm knows.
     """
+    from fsvm_cli.errors import UsageError
     from fsvm_cli.experiment.source_to_rank import source_of
 
     _check_usage(file, method, assignments, out, keep)
+    if for_spreadsheet and style != "csv" and out is None:
+        raise UsageError("--for-spreadsheet: is about CSV; add --format csv, or --out FILE --keep N")
     with step("reading"):
         source = source_of(file, of_file, _announce)
     for caveat in source.caveats:
         _announce(caveat)
     with step("ranking"):
         if method is None:
-            order = _side_by_side(source, scaling, style)
+            order = _side_by_side(source, scaling, style, for_spreadsheet=for_spreadsheet)
         else:
-            order = _by_one_method(source, method, scaling, assignments, style, is_last=out is None)
+            order = _by_one_method(
+                source, method, scaling, assignments, style, is_last=out is None, for_spreadsheet=for_spreadsheet
+            )
     if out is not None and keep is not None:
         from fsvm_cli.experiment.chosen_columns import write_chosen
 
-        n_features = write_chosen(Path(out), source, order, keep, of_file["target"] or "class")
+        n_features = write_chosen(
+            Path(out), source, order, keep, of_file["target"] or "class", for_spreadsheet=for_spreadsheet
+        )
         _announce(f"{n_features} features and the class of {source.n_samples} rows: {out}")
 
 
@@ -94,7 +107,14 @@ def _check_usage(
 
 
 def _by_one_method(
-    source: DataSource, method: str, scaling: str, assignments: tuple[str, ...], style: str, *, is_last: bool
+    source: DataSource,
+    method: str,
+    scaling: str,
+    assignments: tuple[str, ...],
+    style: str,
+    *,
+    is_last: bool,
+    for_spreadsheet: bool,
 ) -> NDArray[np.intp]:
     from fsvm_cli.experiment.rank import rank_features
     from fsvm_cli.experiment.ranking_request import ranking_request
@@ -104,18 +124,18 @@ def _by_one_method(
     for caveat in ranking.caveats:
         if caveat not in source.caveats:
             _announce(caveat)
-    print_ranking(ranking, style)
+    print_ranking(ranking, style, for_spreadsheet=for_spreadsheet)
     return ranking.order
 
 
-def _side_by_side(source: DataSource, scaling: str, style: str) -> NDArray[np.intp]:
+def _side_by_side(source: DataSource, scaling: str, style: str, *, for_spreadsheet: bool) -> NDArray[np.intp]:
     from fsvm_cli.experiment.side_by_side import rank_side_by_side
     from fsvm_cli.report.side_by_side_table import print_side_by_side
 
     found = rank_side_by_side(source, scaling)
     for caveat in found.caveats:
         _announce(caveat)
-    print_side_by_side(found, style)
+    print_side_by_side(found, style, for_spreadsheet=for_spreadsheet)
     return found.order
 
 

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fsvm_cli.data.groups import check_apart
+from fsvm_cli.data.room import check_room_for_text
 from fsvm_cli.errors import DataError
+from fsvm_cli.files import special_kind
 from fsvm_cli.terminal import brief
 
 if TYPE_CHECKING:
@@ -44,12 +46,17 @@ def read_splits(path: Path, dataset: Dataset, first_row: int) -> tuple[GivenSpli
 
     Raises
     ------
+    UsageError
+        If there is no memory for the file.
     DataError
         If the file cannot be read, or a line is no split of these rows; with the line.
     """
+    if kind := special_kind(path):
+        raise DataError(f"{brief(str(path))}: is {kind}, not a file; save the splits in a file, and name that")
     try:
+        check_room_for_text(path)
         lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError, ValueError) as error:
+    except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "it is no text"
         raise DataError(
             f"{brief(str(path))}: cannot be read ({reason}); give the path of a file that can be"

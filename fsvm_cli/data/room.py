@@ -12,6 +12,11 @@ if TYPE_CHECKING:
 
 COPIES = 2
 """Of the numbers that are in memory at a time: as columns while the matrix is filled, later the rows of each part."""
+COPIES_OF_TEXT = 3
+"""Of a text that is read as a whole: its bytes, its lines, and what they hold."""
+PACKED = frozenset({".gz", ".bz2", ".zst", ".lz4", ".br"})
+BLOCK = 1 << 22
+"""Bytes that are unpacked at a time."""
 WAYS_OUT = "draw fewer rows, take columns out of the file, or use a computer with more memory"
 
 
@@ -36,6 +41,55 @@ def check_room_for_table(name: str, n_rows: float, n_columns: int) -> None:
         raise UsageError(
             f"{name}: about {n_rows:,.0f} rows of {n_columns:,} columns need {needed / memory.GIGABYTE:,.1f} GB, and "
             f"{free / memory.GIGABYTE:,.1f} GB are free; {WAYS_OUT}"
+        )
+
+
+def text_bytes(path: Path) -> int:
+    """Count the bytes of a text; of a packed one, which its readers unpack by its ending, those that it unfolds to.
+
+    Counting stops beyond what there is memory for.
+    """
+    if path.suffix not in PACKED:
+        return path.stat().st_size
+    import pyarrow as pa  # noqa: PLC0415 - slow to import, and few files are packed
+
+    size, free = 0, memory.free_memory()
+    with pa.input_stream(str(path)) as stream:
+        while size <= free and (block := stream.read(BLOCK)):
+            size += len(block)
+    return size
+
+
+def check_room_for_text(path: Path) -> None:
+    """Refuse a text for which there is no room, where it is read as a whole.
+
+    Raises
+    ------
+    UsageError
+        With the bytes, and what else can be done.
+    OSError
+        If it cannot be read.
+    """
+    size, free = text_bytes(path), memory.free_memory()
+    if (needed := COPIES_OF_TEXT * size) > free:
+        raise UsageError(
+            f"{path}: a text of {size / memory.GIGABYTE:,.1f} GB or more needs {needed / memory.GIGABYTE:,.1f} GB, and "
+            f"{free / memory.GIGABYTE:,.1f} GB are free; {WAYS_OUT}"
+        )
+
+
+def check_room_for_words(name: str, size: int) -> None:
+    """Refuse columns of words for which there is no room.
+
+    Raises
+    ------
+    UsageError
+        With their bytes, and what else can be done.
+    """
+    if (needed := COPIES_OF_TEXT * size) > (free := memory.free_memory()):
+        raise UsageError(
+            f"{name}: columns of words that are {size / memory.GIGABYTE:,.1f} GB, row by row, need "
+            f"{needed / memory.GIGABYTE:,.1f} GB, and {free / memory.GIGABYTE:,.1f} GB are free; {WAYS_OUT}"
         )
 
 

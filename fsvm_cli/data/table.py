@@ -13,6 +13,7 @@ from fsvm_cli.data.given_splits import check_parts, split_by_words
 from fsvm_cli.data.groups import check_group_column, group_codes
 from fsvm_cli.data.phrases import nearest, shown
 from fsvm_cli.data.readers.user_tables import dropped_columns
+from fsvm_cli.data.room import check_room_for_table
 from fsvm_cli.data.suspects import suspects
 from fsvm_cli.data.table_columns import columns_of, encode_target, infinite_values, is_missing
 from fsvm_cli.data.table_mistakes import Mistake, of_column, told
@@ -83,6 +84,7 @@ def dataset_from_table(
     mistakes += infinite_values(prepared)
     if mistakes:
         raise DataError(told(name, mistakes))
+    check_room_for_table(name, len(y), len(prepared.layout))
     X = prepared.features(np.arange(len(y)))
     feature_names = tuple(feature.name for feature in prepared.layout)
     sources = tuple(prepared.names[feature.column] for feature in prepared.layout)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 MAX_CLASSES = 100
 CLASSES_BEYOND_DOUBT = 20
+LONG_WORD = 1000
 MAX_WORDS = 100
 LARGEST_OF_ALL_INTEGERS = 2.0**53
 """Up to it, floating-point numbers tell all integers apart."""
@@ -67,7 +68,10 @@ def _words(column: pa.ChunkedArray) -> NDArray[np.str_] | None:
     if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
         return None
     words = column if pa.types.is_string(column.type) else column.cast(pa.string())
-    return np.asarray(words.to_pylist(), dtype=np.str_)
+    values = words.to_pylist()
+    # NumPy's texts are all as long as the longest: where that is long, Python's take less.
+    is_long = max(map(len, values), default=0) > LONG_WORD
+    return np.array(values, dtype=object if is_long else np.str_)
 
 
 def encode_target(

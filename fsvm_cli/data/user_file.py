@@ -13,9 +13,11 @@ from fsvm_cli.data.readers.libsvm import read_libsvm
 from fsvm_cli.data.readers.numbers import Reading
 from fsvm_cli.data.readers.user_tables import no_features, numbers_of, read_user_table
 from fsvm_cli.data.readers.words import without_marks
+from fsvm_cli.data.room import too_large
 from fsvm_cli.data.spec import ColumnSplit, IndicesSplit, TestFileSplit
 from fsvm_cli.data.table import dataset_from_table
 from fsvm_cli.errors import DataError, UsageError
+from fsvm_cli.files import special_kind
 from fsvm_cli.terminal import brief, visible
 
 if TYPE_CHECKING:
@@ -53,7 +55,7 @@ def find_file(spec: FileSpec, base_folder: Path) -> tuple[Path, FileFormat]:
     UsageError
         If the format cannot be told.
     DataError
-        If the file is missing or empty.
+        If the file is missing or empty, or is a pipe or a device.
     """
     path = _expanded(base_folder, spec.file)
     file_format = spec.format or FORMATS.get(path.suffix.lower())
@@ -62,6 +64,8 @@ def find_file(spec: FileSpec, base_folder: Path) -> tuple[Path, FileFormat]:
             f"{brief(str(path))}: the ending does not tell what the file is; give it one of "
             f"{', '.join(FORMATS)}, or say so in a config (format: csv, excel, parquet, arff or libsvm)"
         )
+    if kind := special_kind(path):
+        raise DataError(f"{brief(str(path))}: is {kind}, not a file; save the data in a file, and name that")
     try:
         with path.open("rb") as stream:
             is_empty = not stream.read(1)
@@ -89,11 +93,18 @@ def load_file(spec: FileSpec, base_folder: Path) -> Dataset:
     Raises
     ------
     UsageError
-        If the format cannot be told, or an option does not fit the file.
+        If the format cannot be told, an option does not fit the file, or there is no memory for it.
     DataError
         If the file is missing or is not what its format asks for.
     """
     path, file_format = find_file(spec, base_folder)
+    try:
+        return _load(path, file_format, spec, base_folder)
+    except MemoryError as error:
+        raise UsageError(too_large(path)) from error
+
+
+def _load(path: Path, file_format: FileFormat, spec: FileSpec, base_folder: Path) -> Dataset:
     _check_options(path, file_format, spec)
     part = spec.split.column if isinstance(spec.split, ColumnSplit) else None
     paths = [path]

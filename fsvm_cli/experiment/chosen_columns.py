@@ -12,6 +12,7 @@ from fsvm_cli.errors import UsageError
 from fsvm_cli.evaluation.seeds import random_stream
 from fsvm_cli.experiment.ranking_request import SEED
 from fsvm_cli.files import write_atomically
+from fsvm_cli.terminal import without_formulas
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
     from fsvm_cli.data.source import DataSource
 
 
-def write_chosen(path: Path, source: DataSource, order: NDArray[np.intp], keep: int, target: str) -> int:
+def write_chosen(
+    path: Path, source: DataSource, order: NDArray[np.intp], keep: int, target: str, *, for_spreadsheet: bool = False
+) -> int:
     """Write the best columns of a data set and its classes as CSV, in the order that they have in the data set.
 
     Parameters
@@ -35,6 +38,8 @@ def write_chosen(path: Path, source: DataSource, order: NDArray[np.intp], keep: 
         Number of columns.
     target : str
         What the column of the classes is called.
+    for_spreadsheet : bool
+        Whether nothing in it may be taken for a formula.
 
     Returns
     -------
@@ -63,5 +68,6 @@ def write_chosen(path: Path, source: DataSource, order: NDArray[np.intp], keep: 
     writer.writerow([*names, target])
     for row, code in zip(values.tolist(), dataset.y.tolist(), strict=True):
         writer.writerow([*(int(value) if value.is_integer() else value for value in row), dataset.class_names[code]])
-    write_atomically(path, stream.getvalue().encode())
+    text = stream.getvalue()
+    write_atomically(path, (without_formulas(text) if for_spreadsheet else text).encode())
     return len(names)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 
 from fsvm_cli.console import open_console
-from fsvm_cli.terminal import json_text, write_for_machines
+from fsvm_cli.terminal import json_text, without_formulas, write_for_machines
 
 if TYPE_CHECKING:
     from fsvm_cli.experiment.rank import FeatureRanking
@@ -18,7 +18,7 @@ MOST_ROWS = 1000
 """Of the table for people, which takes half a millisecond a row; CSV and JSON hold every feature."""
 
 
-def print_ranking(ranking: FeatureRanking, style: str) -> None:
+def print_ranking(ranking: FeatureRanking, style: str, *, for_spreadsheet: bool = False) -> None:
     """Print a ranking, best feature first; a column of words is one row, and JSON and the table show its words below.
 
     The table ends after `MOST_ROWS` features, and says so.
@@ -27,6 +27,8 @@ def print_ranking(ranking: FeatureRanking, style: str) -> None:
     ----------
     ranking : FeatureRanking
     style : {"table", "csv", "json"}
+    for_spreadsheet : bool
+        Whether CSV is written by `without_formulas`.
     """
     rows = ranking.rows()
     if style == "json":
@@ -44,7 +46,8 @@ def print_ranking(ranking: FeatureRanking, style: str) -> None:
         writer = csv.DictWriter(stream, ["rank", "feature", "index", "score"], lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
-        write_for_machines(stream.getvalue())
+        text = stream.getvalue()
+        write_for_machines(without_formulas(text) if for_spreadsheet else text)
     else:
         _print_table(ranking, rows)
 

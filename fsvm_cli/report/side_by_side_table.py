@@ -10,19 +10,21 @@ from rich.table import Table
 
 from fsvm_cli.console import open_console
 from fsvm_cli.report.ranking_table import MOST_ROWS
-from fsvm_cli.terminal import json_text, write_for_machines
+from fsvm_cli.terminal import json_text, without_formulas, write_for_machines
 
 if TYPE_CHECKING:
     from fsvm_cli.experiment.side_by_side import SideBySide
 
 
-def print_side_by_side(found: SideBySide, style: str) -> None:
+def print_side_by_side(found: SideBySide, style: str, *, for_spreadsheet: bool = False) -> None:
     """Print the ranks of each feature by each method, by mean rank, and how far the methods agree.
 
     Parameters
     ----------
     found : SideBySide
     style : {"table", "csv", "json"}
+    for_spreadsheet : bool
+        Whether CSV is written by `without_formulas`.
     """
     rows, methods = _rows(found), [each.method for each in found.rankings]
     if style == "json":
@@ -44,7 +46,8 @@ def print_side_by_side(found: SideBySide, style: str) -> None:
         for row in rows:
             ranks = [row["ranks"][method] for method in methods]
             writer.writerow([row["rank"], row["feature"], row["index"], row["mean_rank"], *ranks])
-        write_for_machines(stream.getvalue())
+        text = stream.getvalue()
+        write_for_machines(without_formulas(text) if for_spreadsheet else text)
     else:
         _print_table(found, rows, methods)
 

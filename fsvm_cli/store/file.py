@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import sqlite3
 from typing import TYPE_CHECKING
 
@@ -61,6 +62,43 @@ CREATE TABLE notes {NOTES};
 """
 
 
+DAMAGED = frozenset({sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_SCHEMA})
+"""What SQLite says of a file that is no sound store; all else it says of the computer that the file lies on."""
+
+
+def is_damaged(error: Exception) -> bool:
+    """Whether an error tells of the content of a store, not of a full disk, missing rights or another program."""
+    code = getattr(error, "sqlite_errorcode", None)
+    # The low byte is the kind, which the others only specify. Without a code: bytes that are no text.
+    return code is None or (code & 0xFF) in DAMAGED
+
+
+def trouble_with(path: Path, what: str, error: Exception) -> DataError:
+    """Say that a store cannot be used, and what mends this: only a damaged one is to be given up.
+
+    Parameters
+    ----------
+    path : Path
+        Of the store.
+    what : str
+        What failed, as in "read".
+    error : Exception
+        One of `DATABASE_ERRORS`.
+    """
+    if is_damaged(error):
+        return DataError(f"{path}: cannot be {what} ({error}); it is damaged: move it away, or use --fresh")
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    if code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
+        remedy = "close the program that has it open"
+    elif code in {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH}:
+        remedy = "make the file and its folder writable, or copy the folder to where they are"
+    elif code == sqlite3.SQLITE_NOMEM:
+        remedy = "free some memory"
+    else:
+        remedy = "free some space"
+    return DataError(f"{path}: cannot be {what} ({error}); what it holds is kept; {remedy}, and run again")
+
+
 def claim_folder(folder: Path) -> filelock.BaseFileLock:
     """Make the folder of an experiment where it is missing, and keep other runs out of it.
 
@@ -78,7 +116,8 @@ def claim_folder(folder: Path) -> filelock.BaseFileLock:
     except filelock.Timeout:
         raise DataError(f"{folder}: another fsvm run is writing here; wait for it, or use another --out") from None
     except OSError as error:
-        raise DataError(f"{folder}: cannot be written ({error.strerror}); use another --out") from error
+        remedy = "free some space" if error.errno in {errno.ENOSPC, errno.EDQUOT} else "use another --out"
+        raise DataError(f"{folder}: cannot be written ({error.strerror}); {remedy}") from error
     return lock
 
 
@@ -111,7 +150,7 @@ def open_database(path: Path, *, create: bool) -> sqlite3.Connection:
             _check(identity, path)
             _add_notes(connection, writable=create)
     except DATABASE_ERRORS as error:
-        raise DataError(f"{path}: cannot be read as a store ({error}); move it away, or use --fresh") from error
+        raise trouble_with(path, "used as a store", error) from error
     return connection
 
 
@@ -158,7 +197,9 @@ def prepare_replacement(path: Path) -> None:
             # Windows neither replaces nor removes a file that is open.
             with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as connection:
                 application, _, n_tables = _identity(connection)
-        except DATABASE_ERRORS:
+        except DATABASE_ERRORS as error:
+            if not is_damaged(error):
+                raise trouble_with(path, "replaced", error) from error
             application, n_tables = APPLICATION_ID, 0
         if n_tables and application != APPLICATION_ID:
             raise DataError(f"{path}: not a store of fsvm; move it away, or use another --out")

@@ -15,6 +15,7 @@ from fsvm_cli.store.file import (
     open_database,
     prepare_replacement,
     remove_database,
+    trouble_with,
 )
 
 if TYPE_CHECKING:
@@ -184,7 +185,7 @@ class Store:
         try:
             yield from self._connection.execute(query, values)
         except DATABASE_ERRORS as error:
-            raise DataError(f"{self.path}: cannot be read ({error}); move it away, or use --fresh") from error
+            raise trouble_with(self.path, "read", error) from error
 
     def damaged(self, key: object) -> DataError:
         """Say that what lies under a key is not what was put there."""
@@ -196,13 +197,7 @@ class Store:
                 self._connection.execute("BEGIN")
             self._connection.execute(statement, values)
         except DATABASE_ERRORS as error:
-            raise self._unwritable(error) from error
-
-    def _unwritable(self, error: Exception) -> DataError:
-        return DataError(
-            f"{self.path}: cannot be written ({error}); what was finished before is kept; free some space, and run "
-            "again"
-        )
+            raise trouble_with(self.path, "written", error) from error
 
     def commit_if_due(self) -> bool:
         """Commit where that costs little of the time since the last commit; say whether it did.
@@ -223,7 +218,7 @@ class Store:
             except DATABASE_ERRORS as error:
                 with contextlib.suppress(*DATABASE_ERRORS):
                     self._connection.execute("ROLLBACK")
-                raise self._unwritable(error) from error
+                raise trouble_with(self.path, "written", error) from error
             self._seconds_per_commit = time.monotonic() - begin
         self._last_commit = time.monotonic()
         if self._old_path is not None and self._rows("SELECT 1 FROM outcomes LIMIT 1"):

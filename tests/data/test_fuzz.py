@@ -13,9 +13,11 @@ import tarfile
 import warnings
 import zipfile
 from dataclasses import dataclass
+from string import ascii_uppercase
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import openpyxl
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
@@ -59,6 +61,30 @@ def zipped(name: str, content: bytes) -> bytes:
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(name, content)
     return stream.getvalue()
+
+
+def sheet(*cells: str, around: str = "") -> bytes:
+    """Make the XML of a sheet that has a small table, and cells besides."""
+    rows = ["<row><c t='str'><v>a</v></c><c t='str'><v>y</v></c></row>"]
+    rows += [f"<row><c><v>{number}</v></c><c><v>{number % 2}</v></c></row>" for number in range(6)]
+    rows += [f"<row r='{cell.lstrip(ascii_uppercase)}'><c r='{cell}'><v>1</v></c></row>" for cell in cells]
+    space = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+    return f"<worksheet xmlns='{space}'>{around}<sheetData>{''.join(rows)}</sheetData></worksheet>".encode()
+
+
+def workbook(content: bytes) -> bytes:
+    """Pack the XML of a sheet into a workbook."""
+    empty, packed = io.BytesIO(), io.BytesIO()
+    openpyxl.Workbook().save(empty)
+    with zipfile.ZipFile(empty) as old, zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as new:
+        for name in old.namelist():
+            new.writestr(name, content if name == "xl/worksheets/sheet1.xml" else old.read(name))
+    return packed.getvalue()
+
+
+def own_sheet(path: Path) -> None:
+    path.write_bytes(workbook(path.read_bytes()))
+    own("excel")(path)
 
 
 def tarred(mode: str) -> bytes:
@@ -148,6 +174,8 @@ READERS = {
     "libsvm": Reader(lambda path: assemble("t", [read_libsvm(path)]), b"+1 1:0.5 3:2 # c\n-1 2:1\n1 1:1e3\n"),
     **own_tables(),
     "own LIBSVM": Reader(own("libsvm"), b"+1 1:0.5 3:2 # c\n-1 2:1\n1 1:1e3\n"),
+    "own Excel": Reader(own("excel"), workbook(sheet())),
+    "own Excel, its sheet": Reader(own_sheet, sheet()),
     "zip": Reader(packed("a.zip", "member"), zipped("member", CSV * 3)),
     "tar in a zip": Reader(packed("a.zip", "m.tar#member"), zipped("m.tar", tarred("w"))),
     "tar": Reader(packed("a.tar", "member"), tarred("w")),

@@ -17,7 +17,7 @@ import pytest
 
 from fsvm_cli.errors import DataError
 from fsvm_cli.store.entry import Entry
-from fsvm_cli.store.file import TABLES, open_database
+from fsvm_cli.store.file import TABLES, open_database, trouble_with
 from fsvm_cli.store.store import FILE_NAME, FRESH_NAME, Store
 
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ def test_a_database_of_another_program_is_refused_and_left_alone(tmp_path: Path,
 
 def test_a_file_that_is_no_database_is_refused_and_may_be_replaced(tmp_path: Path) -> None:
     (tmp_path / FILE_NAME).write_text("dear diary " * 1000)
-    with pytest.raises(DataError, match=r"cannot be read as a store.*--fresh"):
+    with pytest.raises(DataError, match=r"cannot be used as a store.*--fresh"):
         Store(tmp_path, writable=True)
     with Store(tmp_path, writable=True, fresh=True) as store:
         store.put("a", entry(1))
@@ -319,3 +319,51 @@ def test_a_reader_that_holds_on_delays_a_commit_and_does_not_break_it(tmp_path: 
     reader.close()
     late.join()
     assert read(tmp_path, "b") == entry(2)
+
+
+def with_code(code: int, message: str) -> sqlite3.OperationalError:
+    error = sqlite3.OperationalError(message)
+    error.sqlite_errorcode = code
+    return error
+
+
+@pytest.mark.parametrize(
+    ("code", "remedy"),
+    [
+        (sqlite3.SQLITE_FULL, "free some space"),
+        (sqlite3.SQLITE_IOERR_WRITE, "free some space"),
+        (sqlite3.SQLITE_READONLY, "make the file and its folder writable"),
+        (sqlite3.SQLITE_CANTOPEN, "make the file and its folder writable"),
+        (sqlite3.SQLITE_BUSY, "close the program that has it open"),
+        (sqlite3.SQLITE_NOMEM, "free some memory"),
+    ],
+)
+def test_only_a_damaged_store_is_to_be_given_up(code: int, remedy: str, tmp_path: Path) -> None:
+    for what in ("used as a store", "read", "written"):
+        told = str(trouble_with(tmp_path / FILE_NAME, what, with_code(code, "no")))
+        assert remedy in told
+        assert "what it holds is kept" in told
+        assert "--fresh" not in told
+        assert "move it away" not in told
+    for damage in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+        assert "--fresh" in str(trouble_with(tmp_path / FILE_NAME, "read", with_code(damage, "no")))
+
+
+@pytest.mark.parametrize("fresh", [False, True])
+def test_a_store_that_cannot_grow_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fresh: bool) -> None:
+    """SQLite's own limit of pages stands for a full disk."""
+
+    class Limited(sqlite3.Connection):
+        def execute(self, statement: str, *parameters: object) -> sqlite3.Cursor:
+            super().execute("PRAGMA max_page_count = 1")  # as many as there are, where there are more
+            return super().execute(statement, *parameters)
+
+    fill(tmp_path, a=entry(1))
+    monkeypatch.setattr(sqlite3, "connect", functools.partial(sqlite3.connect, factory=Limited))
+    with pytest.raises(DataError, match="what it holds is kept; free some space, and run again") as caught:  # noqa: PT012, SIM117
+        with Store(tmp_path, writable=True, fresh=fresh) as store:
+            for number in range(100):
+                store.put(str(number), entry(*range(100)))
+    assert "--fresh" not in str(caught.value)
+    monkeypatch.undo()
+    assert read(tmp_path, "a") == entry(1)

@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 from scipy.io import arff
 
+from fsvm_cli.data.room import check_room_for_table, check_room_for_text
 from fsvm_cli.errors import DataError
 from fsvm_cli.terminal import brief
 
@@ -42,7 +43,10 @@ def read_arff(path: Path) -> pa.Table:
     DataError
         If it is none, or has attributes of text, dates or relations, or weights of rows; with the line where a row is
         wrong.
+    UsageError
+        If there is no memory for it.
     """
+    check_room_for_text(path)
     try:
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
@@ -65,6 +69,7 @@ def read_arff(path: Path) -> pa.Table:
         raise DataError(
             f"{path}: {len(rows)} rows of {len(words)} attributes would fill the memory; use LIBSVM's sparse format"
         )
+    check_room_for_table(str(path), len(rows), len(words))
     return _fill(path, words, rows)
 
 

@@ -10,7 +10,7 @@ import pyarrow.csv
 
 from fsvm_cli.byte_bar import byte_bar
 from fsvm_cli.data.readers.csv_form import options_of
-from fsvm_cli.data.room import check_room_for_table
+from fsvm_cli.data.room import check_room_for_table, text_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -47,7 +47,7 @@ def read_in_blocks(path: Path, form: CsvForm, exact: Collection[str]) -> pa.Tabl
     UsageError
         If there is no memory for so many rows.
     """
-    size = path.stat().st_size
+    size = text_bytes(path)
     if size <= LARGE:
         return None
     options = options_of(form, BLOCK)

@@ -11,7 +11,7 @@ import pyarrow.csv
 
 from fsvm_cli.data.readers.blocks import read_in_blocks
 from fsvm_cli.data.readers.csv_form import CsvForm, find_form, options_of
-from fsvm_cli.data.room import check_room_for_table, too_large
+from fsvm_cli.data.room import check_room_for_table, check_room_for_text, check_room_for_words, text_bytes, too_large
 from fsvm_cli.errors import DataError, UsageError
 from fsvm_cli.terminal import brief
 
@@ -52,10 +52,11 @@ def read_csv(path: Path, form: CsvForm | None = None, exact: Collection[str] = (
     try:
         table = read_in_blocks(path, form, exact)
         if table is None:
+            check_room_for_text(path)
             table = _with_checked_names(_parsed(path, form))
     except MemoryError as error:
         raise UsageError(too_large(path)) from error
-    except (pa.ArrowException, OverflowError, UnicodeError) as error:
+    except (pa.ArrowException, OSError, OverflowError, UnicodeError) as error:
         where, reason = _what_is_wrong(path, form) or (str(path), _first_line(error))
         encoding = "UTF-8" if form.encoding == "utf8" else form.encoding
         raise DataError(f"{where}: not a CSV table with a header, in {encoding} ({reason})") from error
@@ -69,7 +70,7 @@ def read_csv(path: Path, form: CsvForm | None = None, exact: Collection[str] = (
 
 
 def _parsed(path: Path, form: CsvForm, refuse: RowHandler | None = None) -> pa.Table:
-    size = path.stat().st_size * (1 if form.encoding == "utf8" else MOST_BYTES_OF_A_CHARACTER)
+    size = text_bytes(path) * (1 if form.encoding == "utf8" else MOST_BYTES_OF_A_CHARACTER)
     # One block, so that a word far down makes a column of words and no error that depends on the block. Where rows are
     # to be counted, pyarrow needs one thread.
     options = options_of(form, max(size, 1 << 16), refuse)
@@ -132,13 +133,34 @@ def read_parquet(path: Path) -> tuple[pa.Table, tuple[str, ...]]:
 
     try:
         with parquet.ParquetFile(path) as file:
-            check_room_for_table(str(path), file.metadata.num_rows, file.metadata.num_columns)
+            metadata = file.metadata
+            # What the file says of all its rows may be less than what it says of their groups.
+            n_rows = max(metadata.num_rows, sum(metadata.row_group(k).num_rows for k in range(metadata.num_row_groups)))
+            check_room_for_table(str(path), n_rows, metadata.num_columns)
+            _check_room_for_words(path, file.schema_arrow)
             table = _by_columns(file)
         return _with_checked_names(table), _index_columns(table)
     except MemoryError as error:
         raise UsageError(too_large(path)) from error
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise DataError(f"{path}: not a Parquet file, or damaged ({_first_line(error)})") from error
+
+
+def _check_room_for_words(path: Path, schema: pa.Schema) -> None:
+    """Refuse columns of words for which there is no room: one that stands once in the file may be in every row."""
+    from pyarrow import compute, parquet  # noqa: PLC0415 - as in `read_parquet`
+
+    names = [each.name for each in schema if pa.types.is_string(each.type) or pa.types.is_large_string(each.type)]
+    if not names or len(set(schema.names)) < len(schema.names):
+        return
+    size = 0
+    with parquet.ParquetFile(path, read_dictionary=names) as file:
+        for name in names:
+            for chunk in file.read([name], use_threads=False).column(0).chunks:
+                if pa.types.is_dictionary(chunk.type):
+                    lengths = compute.binary_length(chunk.dictionary).cast(pa.int64())
+                    size += compute.sum(lengths.take(chunk.indices)).as_py() or 0
+    check_room_for_words(str(path), size)
 
 
 def _by_columns(file: ParquetFile) -> pa.Table:
@@ -157,7 +179,7 @@ def _by_columns(file: ParquetFile) -> pa.Table:
 def _index_columns(table: pa.Table) -> tuple[str, ...]:
     try:
         index = table.schema.pandas_metadata["index_columns"]
-    except (KeyError, TypeError, ValueError):  # there is none, or it is another program's
+    except (KeyError, TypeError, ValueError, RecursionError):  # there is none, or it is another program's
         return ()
     return tuple(name for name in index if isinstance(name, str) and table.column_names.count(name) == 1)
 

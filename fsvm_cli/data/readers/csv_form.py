@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 MISSING_MARKS = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "?")
 SEPARATORS = ",;\t"
+LONGEST_HEADER = 1 << 26
+"""Characters that are looked at: a file without line ends is a header as long as it is."""
 FIRST_LINE_OF_EXCEL = re.compile(r"sep=(.)\s*")
 """What Excel's exports may begin with: the separator of what follows."""
 
@@ -58,7 +60,7 @@ def find_form(path: Path, separator: str | None = None, encoding: str | None = N
     encoding = encoding or ("utf-16" if mark in {codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE} else "utf8")
     try:
         with path.open(encoding=encoding, errors="replace", newline="\n") as stream:
-            header = stream.readline().removeprefix("\ufeff")
+            header = stream.readline(LONGEST_HEADER).removeprefix("\ufeff")
     except LookupError as error:
         raise UsageError(
             f"there is no encoding {encoding!r}; common ones are utf-8, utf-16, cp1252, latin-1"

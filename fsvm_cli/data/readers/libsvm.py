@@ -8,13 +8,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy.sparse as sp
 
+from fsvm_cli import memory
 from fsvm_cli.data.readers.rows import Rows
-from fsvm_cli.errors import DataError
+from fsvm_cli.data.room import check_room_for_table, check_room_for_text
+from fsvm_cli.errors import DataError, UsageError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 MAX_DENSE_CELLS = 500_000_000
+BYTES_OF_A_FEATURE = 300
+"""However few rows have it: its name, and its numbers in scaling, scores and ranks."""
 
 
 def read_libsvm(path: Path, *, n_features: int | None = None, dense: bool = False) -> Rows:
@@ -38,20 +42,31 @@ def read_libsvm(path: Path, *, n_features: int | None = None, dense: bool = Fals
     ------
     DataError
         If it is no such file, with the line; or is too large to be dense.
+    UsageError
+        If there is no memory for so many features.
     """
     from sklearn.datasets import load_svmlight_file  # noqa: PLC0415 - slow to import, and seldom needed
 
     try:
+        check_room_for_text(path)
         X, y = load_svmlight_file(str(path), n_features=n_features, zero_based=False)
-    except (ValueError, OverflowError) as error:
+    except (ValueError, OverflowError, EOFError) as error:
         raise DataError(
             f"{path}:{_first_bad_line(path)}: not in LIBSVM's format, label index:value ... with indices that rise "
             f"from 1 ({error})"
         ) from error
     if X.nnz == 0:
         raise DataError(f"{path}: holds no {'rows' if y.size == 0 else 'features'}")
+    needed, free = X.shape[1] * BYTES_OF_A_FEATURE, memory.free_memory()
+    if needed > free:
+        raise UsageError(
+            f"{path}: its largest index is {X.shape[1]:,}, and so many features need {needed / memory.GIGABYTE:,.1f} "
+            f"GB, where {free / memory.GIGABYTE:,.1f} GB are free; number the features without gaps, from 1"
+        )
     if dense and X.shape[0] * X.shape[1] > MAX_DENSE_CELLS:
         raise DataError(f"{path}: {X.shape[0]:,} x {X.shape[1]:,} is too large for a full matrix; leave 'dense' out")
+    if dense:
+        check_room_for_table(str(path), *X.shape)
     return Rows(X.toarray() if dense else sp.csr_array(X), [np.format_float_positional(label, trim="-") for label in y])
 
 
