@@ -81,8 +81,8 @@ def test_with_averages_by_quadrature_they_are_differences_of_the_evidence(loss: 
         assert np.isnan(found.error).all()
 
 
-def test_a_component_is_resolved_where_it_is_larger_than_its_error_and_than_rounding() -> None:
-    found = EvidenceGradient(np.array([0.2, -0.1, 0.1, 3e-17]), np.array([0.1, 0.05, 0.2, 1e-18]))
+def test_a_component_is_resolved_where_its_sign_is_known_and_it_is_larger_than_rounding() -> None:
+    found = EvidenceGradient(np.array([0.2, -0.1, 0.1, 3e-17]), np.array([0.05, 0.025, 0.2, 1e-18]))
     np.testing.assert_array_equal(found.resolved, [True, True, False, False])
 
 
