@@ -34,7 +34,7 @@ more and shorter ones R-hat would be above 1.05 however well they agree, for wan
 LONG_CHAINS = SamplerSettings(n_chains=16, n_warm_up=40, n_draws=360)
 """Where those are not enough."""
 OF_THE_BOUND = (ImportanceSettings(),)
-"""The same number at every point: another one would be another function, between whose values a search finds no step."""
+"""As many at every point: more would be another function, between whose values a search finds no step."""
 NOT_ALIKE = 1e-12
 """Below this value of the kernel's exponential a pair of samples has no part in a gradient, but for rounding."""
 SAMPLERS: dict[str, tuple[SamplerSettings | ImportanceSettings, ...]] = {
