@@ -96,7 +96,8 @@ def energy_fraction(energies: Array) -> Array:
     """
     spread = energies.var(axis=0, ddof=1)
     changes = (np.diff(energies, axis=0) ** 2).mean(axis=0)
-    return np.divide(changes, spread, out=np.full_like(spread, np.nan), where=spread > 0.0)
+    fraction: Array = np.divide(changes, spread, out=np.full_like(spread, np.nan), where=spread > 0.0)
+    return fraction
 
 
 def pareto_k(log_weights: Array) -> float:

@@ -24,6 +24,7 @@ from fsvm_cli.evidence.parameters import Approximation
 from fsvm_cli.evidence.posterior import Posterior
 from fsvm_cli.evidence.squared_hinge import SquaredHinge
 from tests.evidence.quadrature import evidence_nodes, log_evidence
+from tests.evidence.signs import wrong_signs
 from tests.evidence.test_losses import every_loss
 
 if TYPE_CHECKING:
@@ -211,3 +212,9 @@ def test_both_gradients_agree_draw_by_draw_where_the_kernel_is_full() -> None:
     mixed, exact, _ = (evidence_gradient(factor, posterior, averages, each) for each in APPROXIMATIONS)
     np.testing.assert_allclose(mixed.value, exact.value, rtol=1e-7, atol=1e-10)
     np.testing.assert_allclose(mixed.error, exact.error, rtol=1e-6)
+
+
+def test_of_signs_that_are_called_resolved_one_in_forty_is_wrong_at_most() -> None:
+    resolved, wrong, _ = np.sum([wrong_signs(problem) for problem in range(2)], axis=0)
+    assert resolved > 50
+    assert wrong <= 0.025 * resolved
