@@ -31,15 +31,13 @@ LOSSES: dict[str, Loss] = {"hinge": Hinge(), "squared-hinge": SquaredHinge(), "t
 CHAINS = SamplerSettings(n_chains=16, n_warm_up=15, n_draws=120)
 """Chains begin near the posterior, and the errors of one step's gradient are made up for by the next: few will do. Of
 more and shorter ones R-hat would be above 1.05 however well they agree, for want of draws in each."""
-LONG_CHAINS = SamplerSettings(n_chains=16, n_warm_up=40, n_draws=360)
-"""Where those are not enough."""
 OF_THE_BOUND = (ImportanceSettings(),)
 """As many at every point: more would be another function, between whose values a search finds no step."""
 NOT_ALIKE = 1e-12
 """Below this value of the kernel's exponential a pair of samples has no part in a gradient, but for rounding."""
 SAMPLERS: dict[str, tuple[SamplerSettings | ImportanceSettings, ...]] = {
-    "weighted": (ImportanceSettings(), CHAINS, LONG_CHAINS),
-    "chains": (CHAINS, LONG_CHAINS),
+    "weighted": (ImportanceSettings(), CHAINS),
+    "chains": (CHAINS,),
     "paper": (PAPER_SETTINGS,),
 }
 
