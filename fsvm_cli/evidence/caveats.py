@@ -5,6 +5,8 @@ from __future__ import annotations
 AT_BOUNDS, WITHIN_ERROR = "hyperparameters at bounds", "steps within their error"
 """What tables call the number of hyperparameters that ascents kept from running away, and that of steps whose gradient
 is smaller than its Monte Carlo error."""
+ROUGH = "steps by rough draws"
+"""What they call the number of steps whose draws are rough; see `SamplerReport`."""
 UNMOVED = "ascents without a length scale moved"
 """What they call the number of ascents that left all length scales where they began."""
 BLIND, NOT_APART = "ascents that ended blind", "ascents no higher than with permuted labels"
@@ -17,6 +19,7 @@ NOTHING_FOUND = frozenset({BLIND, NOT_APART})
 CAVEATS = {
     AT_BOUNDS: "hyperparameters ran a factor of e^10 from where the ascent began, and were kept there",
     WITHIN_ERROR: "steps of the ascent had a gradient smaller than its Monte Carlo error",
+    ROUGH: "steps of the ascent had a gradient whose error is not known: R-hat above 1.05, or Pareto k-hat above 0.7",
     UNMOVED: "ascents ended with all length scales where they began, as where features are not scaled: "
     "they tell none apart",
     BLIND: "ascents ended where the evidence is no better than that of a machine that looks at no feature, at equal "

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.linalg
+from scipy.special import stdtrit
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 
 BATCHES = 4
 """From whose spread the errors follow: each takes another pass over the kernel's derivatives."""
+WRONG_SIGNS = 0.025
+"""How often a sign that is called resolved may be wrong, at the most: by Student's distribution of a mean over its
+error, where the derivative is all but 0."""
 ROUNDING = 1e-9
 """Of the largest component. What is smaller may be nothing but rounding, and so may its error: as by the length scale
 of a feature with two values, once they are so far from each other that nothing changes any more."""
@@ -40,10 +44,19 @@ class EvidenceGradient:
 
     @property
     def resolved(self) -> npt.NDArray[np.bool_]:
-        """Whether each component is larger than its error, and than rounding, so that its sign may be trusted."""
+        """Whether each component is so far from 0 that its sign is wrong in `WRONG_SIGNS` of all cases at the most.
+
+        It also has to be larger than rounding.
+        """
         sizes = np.abs(self.value)
-        larger: npt.NDArray[np.bool_] = sizes > np.maximum(self.error, ROUNDING * sizes.max())
+        far = stdtrit(BATCHES - 1, 1.0 - WRONG_SIGNS) * self.error
+        larger: npt.NDArray[np.bool_] = sizes > np.maximum(far, ROUNDING * sizes.max())
         return larger
+
+    @property
+    def relative_error(self) -> float:
+        """The length of the vector of the errors over that of the gradient, >= 0; NaN where there was one batch."""
+        return float(np.linalg.norm(self.error) / (np.linalg.norm(self.value) or 1.0))
 
 
 def evidence_gradient(

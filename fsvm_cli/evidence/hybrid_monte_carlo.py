@@ -106,12 +106,15 @@ class Draws:
         The b.
     acceptance : (n_chains,) array
         The part of the kept trajectories that was accepted.
+    energies : (n_draws, n_chains) array
+        Potential and kinetic energy at each draw.
     step : float
         Δτ after adaptation.
     """
 
     points: Array
     acceptance: Array
+    energies: Array
     step: float
 
 
@@ -155,13 +158,15 @@ def sample(posterior: Posterior, settings: SamplerSettings, rng: np.random.Gener
 
 def _draw(state: _State, step: float, settings: SamplerSettings, rng: np.random.Generator) -> Draws:
     points = np.empty((settings.n_draws, *state.b.T.shape))
+    energies = np.empty((settings.n_draws, settings.n_chains))
     moves = np.zeros(settings.n_chains)
     for t in range(settings.n_draws):
         before = state.b
         state.advance(step, settings.n_steps(step), settings, rng)
         points[t] = state.b.T
+        energies[t] = state.potential + 0.5 * (state.momenta**2).sum(axis=0)
         moves += (state.b != before).any(axis=0)
-    return Draws(points, moves / settings.n_draws, step)
+    return Draws(points, moves / settings.n_draws, energies, step)
 
 
 def _warm_up(state: _State, settings: SamplerSettings, rng: np.random.Generator) -> float:

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from fsvm_cli.evidence.averages import PosteriorAverages
+from fsvm_cli.evidence.convergence import pareto_k
 from fsvm_cli.evidence.gaussian import gaussian_approximation
 from fsvm_cli.evidence.hybrid_monte_carlo import SamplingError
 
@@ -44,6 +45,8 @@ class WeightedAverages:
     averages : PosteriorAverages
     effective_size : float
         One over the sum of the squared weights: how many draws of equal weight would be as good.
+    pareto_k : float
+        The shape of the tail of the weights: above 0.7 averages, and their errors, are not to be trusted.
     log_evidence : float
         1/n ln Q(Y | X), Gold et al. (2005), equation (7), of the kernel V V'.
     log_evidence_error : float
@@ -52,6 +55,7 @@ class WeightedAverages:
 
     averages: PosteriorAverages
     effective_size: float
+    pareto_k: float
     log_evidence: float
     log_evidence_error: float
 
@@ -65,8 +69,7 @@ def importance_averages(
 
     With b = m + R ξ the weights are exp(-U(b) + 1/2 ξ'ξ), where U is the potential; their mean, times det R, is the
     evidence but for κ(C)^n. The posterior is log-concave, so that in the few dimensions of a thin V the weights are
-    alike; in many they are not. Chains take several times as long to be as precise, and multiply rounding, since
-    the force of the hinge jumps: here the averages depend on the posterior smoothly, to the last digits.
+    alike; in many, and where C k0 is large, they are not. They tell the evidence, which chains do not.
 
     Parameters
     ----------
@@ -118,4 +121,5 @@ def importance_averages(
     # The evidences of the batches are as their parts, and that of all draws is their mean.
     error = float(np.std(parts * len(parts), ddof=1) / np.sqrt(len(parts)) / n)
     averages = PosteriorAverages(parts, loss, moments, curvature)
-    return WeightedAverages(averages, effective_size, float(log_evidence), error)
+    shape = pareto_k(log_weights.ravel())
+    return WeightedAverages(averages, effective_size, shape, float(log_evidence), error)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Self
 
@@ -11,7 +10,7 @@ import numpy as np
 from fsvm_cli.evidence.ard_kernel import ArdKernel
 from fsvm_cli.evidence.averages import posterior_averages
 from fsvm_cli.evidence.blurred import BlurredLoss
-from fsvm_cli.evidence.convergence import effective_sample_size, split_r_hat
+from fsvm_cli.evidence.convergence import bulk_size, energy_fraction, split_r_hat, tail_size
 from fsvm_cli.evidence.gradient import EvidenceGradient, evidence_gradient
 from fsvm_cli.evidence.hybrid_monte_carlo import SamplerSettings, SamplingError, sample
 from fsvm_cli.evidence.importance import FEWEST_EFFECTIVE, ImportanceSettings, importance_averages
@@ -26,10 +25,15 @@ if TYPE_CHECKING:
     from fsvm_cli.evidence.parameters import Approximation
     from fsvm_cli.svm.vectors import Array
 
-LARGEST_R_HAT = 5.0
-"""Beyond which chains are each where they began, however many draws they are worth together. Those whose step is
-adapted are mostly below 1.2, and have been at 2 where the posterior is steep: that is for the gradient's error to tell.
-"""
+LARGEST_R_HAT, LARGEST_K = 1.05, 0.7
+"""Beyond which draws are not trusted: the first as A. Vehtari et al. say that it is used, and the second as they
+recommend; see `convergence`. (For summaries of a posterior they ask for an R-hat of 1.01.)"""
+LARGEST_ERROR = 0.1
+"""Of a gradient, relative: its direction is then known to some 6 degrees. More draws are taken where it is larger. A
+step needs no more, since the next one makes up for what it was off."""
+HOPELESS_R_HAT = 2.0
+"""Beyond which chains are each where they began, however many draws they are worth together. Between `LARGEST_R_HAT`
+and this the last of the samplers is used, for want of a better one, and told as rough."""
 
 
 @dataclass(frozen=True)
@@ -70,9 +74,15 @@ class SamplerReport(NamedTuple):
     r_hat : float
         The largest over the coordinates; see `split_r_hat`.
     effective_size : float
-        Of weighted draws; of chains the smallest over the coordinates, see `effective_sample_size`.
+        Of weighted draws; of chains the smallest over the coordinates, see `bulk_size`.
     log_evidence, log_evidence_error : float
         1/n ln Q(Y | X) and its standard deviation, which only weighted draws tell.
+    tail_size : float
+        Of chains, the smallest over the coordinates; see `convergence.tail_size`.
+    energy_fraction : float
+        The smallest over the chains; see `convergence.energy_fraction`.
+    pareto_k : float
+        Of weighted draws; see `convergence.pareto_k`.
     """
 
     acceptance: float
@@ -81,6 +91,14 @@ class SamplerReport(NamedTuple):
     effective_size: float
     log_evidence: float
     log_evidence_error: float
+    tail_size: float = np.nan
+    energy_fraction: float = np.nan
+    pareto_k: float = np.nan
+
+    @property
+    def is_rough(self) -> bool:
+        """Whether R-hat or k-hat says that the draws do not tell averages as well as their errors state."""
+        return self.r_hat > LARGEST_R_HAT or self.pareto_k > LARGEST_K
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +119,7 @@ class SampledEvidence:
     rank : int
         Eigenvectors to keep, at most.
     samplers : tuple of SamplerSettings or ImportanceSettings
-        Chains or weighted draws, at least one: the first that does not fail is used, at each point anew.
+        Chains or weighted draws, at least one, in the order in which they are tried, at each point anew.
     approximation : {"mixed", "exact", "bound"}
         See `evidence_gradient`. With the first two the evidence is that of V V', with the last it is the lower bound
         on that of the whole kernel, see `BlurredLoss`.
@@ -127,19 +145,32 @@ class SampledEvidence:
     ) -> tuple[EvidenceGradient, SamplerReport]:
         """Estimate the gradient by draws from the posterior.
 
+        By the first of the samplers whose draws are not rough and whose relative error is at most `LARGEST_ERROR`; if
+        there is none, by the last one that does not fail.
+
         Raises
         ------
         SamplingError
-            If with the last of the samplers a chain never moved, or hardly, or a few draws have all the weight.
+            If with each of the samplers a chain never moved, or hardly, or a few draws have all the weight.
         """
         factor, posterior = self.posterior_at(hyperparameters)
-        *others, last = self.samplers
-        for settings in others:
-            with contextlib.suppress(SamplingError):
+        found, failure = None, None
+        for settings in self.samplers:
+            try:
                 averages, report = _averages(posterior, settings, rng)
-                break
-        else:
-            averages, report = _averages(posterior, last, rng)
+            except SamplingError as error:
+                failure = error
+                continue
+            # A pass over the kernel's derivatives takes as long as draws: what is not used is not made.
+            found = averages, report
+            if report.is_rough and settings is not self.samplers[-1]:
+                continue
+            gradient = evidence_gradient(factor, posterior, averages, self.approximation)
+            if settings is self.samplers[-1] or gradient.relative_error <= LARGEST_ERROR:
+                return gradient, report
+        if found is None:
+            raise failure or SamplingError("there is no sampler")
+        averages, report = found
         return evidence_gradient(factor, posterior, averages, self.approximation), report
 
 
@@ -150,15 +181,26 @@ def _averages(
         weighted = importance_averages(posterior, settings, rng)
         of_chains = (np.nan, np.nan, np.nan)
         evidence = (weighted.log_evidence, weighted.log_evidence_error)
-        return weighted.averages, SamplerReport(*of_chains, weighted.effective_size, *evidence)
+        return weighted.averages, SamplerReport(
+            *of_chains, weighted.effective_size, *evidence, pareto_k=weighted.pareto_k
+        )
     draws = sample(posterior, settings, rng)
-    r_hat, effective_size = float(split_r_hat(draws.points).max()), float(effective_sample_size(draws.points).min())
+    r_hat, effective_size = float(split_r_hat(draws.points).max()), float(bulk_size(draws.points).min())
     acceptance = float(draws.acceptance.mean())
-    if effective_size < FEWEST_EFFECTIVE or r_hat > LARGEST_R_HAT:
+    if effective_size < FEWEST_EFFECTIVE or r_hat > HOPELESS_R_HAT:
         raise SamplingError(
             f"chains hardly move: they accepted {acceptance:.2g} of their trajectories, in steps of {draws.step:.2g}, "
             f"and their draws are worth {effective_size:.0f} independent ones (R-hat {r_hat:.3g}); choose weighted "
             "draws, or chains whose step is adapted"
         )
-    report = SamplerReport(acceptance, draws.step, r_hat, effective_size, np.nan, np.nan)
+    report = SamplerReport(
+        acceptance,
+        draws.step,
+        r_hat,
+        effective_size,
+        np.nan,
+        np.nan,
+        tail_size=float(tail_size(draws.points).min()),
+        energy_fraction=float(np.min(energy_fraction(draws.energies))),
+    )
     return posterior_averages(posterior, draws.points), report

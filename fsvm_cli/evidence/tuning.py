@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 
 from fsvm_cli.evidence.ard_kernel import ArdKernel
 from fsvm_cli.evidence.ascent import FIRST_LENGTH_SCALE, WORTH_A_MENTION, AscentPath, AscentSettings, ascend
-from fsvm_cli.evidence.caveats import AT_BOUNDS, BLIND, NOT_APART, SATURATED, UNMOVED, WITHIN_ERROR
+from fsvm_cli.evidence.caveats import AT_BOUNDS, BLIND, NOT_APART, ROUGH, SATURATED, UNMOVED, WITHIN_ERROR
 from fsvm_cli.evidence.hinge import Hinge
 from fsvm_cli.evidence.hybrid_monte_carlo import PAPER_SETTINGS, SamplerSettings
 from fsvm_cli.evidence.importance import ImportanceSettings
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from fsvm_cli.evidence.posterior import Posterior
 
 LOSSES: dict[str, Loss] = {"hinge": Hinge(), "squared-hinge": SquaredHinge(), "trigonometric": Trigonometric()}
-CHAINS = SamplerSettings(n_warm_up=15, n_draws=30)
-"""Chains begin near the posterior, and the errors of one step's gradient are made up for by the next: few will do."""
-OF_THE_BOUND = (ImportanceSettings(n_pairs=16), ImportanceSettings(n_pairs=256))
-"""The blurred loss is smooth, so that most draws count, and few tell the log evidence to some hundredths; many are
-taken where they do not."""
+CHAINS = SamplerSettings(n_chains=16, n_warm_up=15, n_draws=120)
+"""Chains begin near the posterior, and the errors of one step's gradient are made up for by the next: few will do. Of
+more and shorter ones R-hat would be above 1.05 however well they agree, for want of draws in each."""
+OF_THE_BOUND = (ImportanceSettings(),)
+"""As many at every point: more would be another function, between whose values a search finds no step."""
 NOT_ALIKE = 1e-12
 """Below this value of the kernel's exponential a pair of samples has no part in a gradient, but for rounding."""
 FEWEST_PERMUTATIONS, BEYOND_DOUBT = 3, 20.0
@@ -204,6 +204,7 @@ def what_was_chosen(paths: Sequence[AscentPath], X: NDArray[np.float64]) -> dict
     told = {
         AT_BOUNDS: sum(int(np.count_nonzero(path.at_bound)) for path in paths),
         WITHIN_ERROR: sum(int(np.count_nonzero(path.within_error)) for path in paths),
+        ROUGH: sum(report.is_rough for path in paths for report in path.reports),
         UNMOVED: sum(path.is_unmoved for path in paths),
         BLIND: sum(path.is_blind for path in paths),
         NOT_APART: sum(not path.stands_out for path in paths),
@@ -225,7 +226,7 @@ def ascent_table(paths: Sequence[AscentPath], feature_names: Sequence[str]) -> d
     -------
     dict of str to ndarray
         Columns `machine` and `step` (from 0), `C`, `k0`, `k_off`, `magnitude` (what the rule of that name looks at),
-        `resolved` (the part of the derivatives that are larger than their Monte Carlo errors); those of
+        `resolved` (the part of the derivatives whose sign is known, see `EvidenceGradient`); those of
         `SamplerReport`, NaN where the sampler has none; and for each feature "length scale of NAME", "gradient of NAME"
         (of the log evidence per sample, by the logarithm of the length scale) and "error of NAME".
         Rows of all machines are below each other.

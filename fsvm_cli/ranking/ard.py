@@ -111,7 +111,7 @@ class AutomaticRelevance(TunedByEvidence, Ranker):
     Ours: the paper states neither start nor step of its ascent; here all logarithms change in proportion to their
     derivatives. No hyperparameter leaves its start by more than a factor of e¹⁰; how many would, `chosen_` says. As k₀
     grows the step of the paper's chain soon accepts nothing; a chain that never moved is an error. Weighted draws take
-    a fraction of the time, and unlike chains do not multiply rounding: a chain's draws are others on another processor.
+    a fraction of the time, and tell the evidence, which chains do not.
     The evidence of the approximate matrix goes on rising with k₀, since it knows nothing of the variance that its
     eigenvectors lose; the bound has a maximum.
 

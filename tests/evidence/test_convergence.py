@@ -4,9 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from arviz_stats.base import array_stats
 from scipy.signal import lfilter
 
-from fsvm_cli.evidence.convergence import effective_sample_size, split_r_hat
+from fsvm_cli.evidence.convergence import (
+    bulk_size,
+    effective_sample_size,
+    energy_fraction,
+    pareto_k,
+    split_r_hat,
+    tail_size,
+)
 
 
 def autoregression(correlation: float, shape: tuple[int, int, int]) -> np.ndarray:
@@ -49,3 +57,36 @@ def test_what_never_moves_is_told_from_what_is_stuck_in_several_places() -> None
 def test_three_draws_are_too_few() -> None:
     with pytest.raises(ValueError, match="at least 4 draws are needed, not 3"):
         split_r_hat(np.zeros((3, 1, 1)))
+
+
+def several_series(seed: int) -> np.ndarray:
+    """Three series of some length and number of chains, of which one chain may be elsewhere, and values may be tied."""
+    rng = np.random.default_rng(seed)
+    correlation, shape = rng.uniform(-0.9, 0.97), (int(rng.integers(4, 200)), int(rng.integers(2, 17)), 3)
+    draws = lfilter([1.0], [1.0, -correlation], rng.standard_normal(shape), axis=0)
+    draws[:, 0] += 2.0 * (seed % 3 == 0)
+    return np.round(draws, 1) if seed % 4 == 0 else draws
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_diagnostics_are_those_of_arviz(seed: int) -> None:
+    draws = several_series(seed)
+    axes = {"chain_axis": 1, "draw_axis": 0}
+    for j, series in enumerate(draws.transpose(2, 0, 1)):
+        assert split_r_hat(draws)[j] == pytest.approx(float(array_stats.rhat(series, **axes)), rel=1e-9)
+        sizes = {"mean": effective_sample_size, "bulk": bulk_size, "tail": tail_size}
+        for method, ours in sizes.items():
+            prob = {"prob": (0.05, 0.95)} if method == "tail" else {}
+            theirs = float(array_stats.ess(series, **axes, method=method, **prob))
+            assert ours(draws)[j] == pytest.approx(theirs, rel=1e-9)
+    np.testing.assert_allclose(energy_fraction(draws[:, :, 0]), array_stats.bfmi(draws[:, :, 0].T), rtol=1e-9)
+    rng = np.random.default_rng(seed)
+    log_weights = rng.uniform(0.1, 3.0) * rng.standard_t(3, size=int(rng.integers(30, 3000)))
+    assert pareto_k(log_weights) == pytest.approx(float(array_stats.psislw(-log_weights)[1]), rel=1e-9)
+
+
+def test_shapes_of_weights_that_are_equal_and_of_one_that_is_alone() -> None:
+    assert pareto_k(np.zeros(100)) == -np.inf
+    alone = np.full(100, -np.inf)
+    alone[3] = 0.0
+    assert pareto_k(alone) == np.inf

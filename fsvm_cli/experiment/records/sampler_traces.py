@@ -18,11 +18,12 @@ if TYPE_CHECKING:
 
 COLUMNS = [
     *("ranking", "machine", "chain", "draw"),
-    *("potential", "coordinate", "acceptance", "r_hat", "effective_size"),
+    *("potential", "coordinate", "rank", "acceptance", "r_hat", "effective_size"),
 ]
 UNKNOWN = float("nan")
-STUCK = pd.DataFrame([(0, 0, UNKNOWN, UNKNOWN, 0.0, UNKNOWN, UNKNOWN)], columns=COLUMNS[2:])
+STUCK = pd.DataFrame([(0, 0, UNKNOWN, UNKNOWN, UNKNOWN, 0.0, UNKNOWN, UNKNOWN)], columns=COLUMNS[2:])
 """Of chains of which one never moved."""
+RANK_BINS = 10
 SHOWN = {"potential": "-ln Q / n", "coordinate": "Slowest coordinate"}
 
 
@@ -57,21 +58,25 @@ class SamplerTraces(AscentRecord):
         return {"sampler-traces": pd.concat(parts, ignore_index=True)}
 
     def draw(self, given: ToDraw) -> list[Path]:
-        """Draw the potential and the slowest coordinate of each chain, draw by draw."""
+        """Draw the potential and the slowest coordinate of each chain, and how often it has which rank."""
         traces = given.tables["sampler-traces"]
         machines = list(traces.groupby(["ranking", "machine"], sort=False))
         several = traces["machine"].max() > 0
-        with figure(2 * COLUMN_WIDTH, 1.9 * len(machines) + 0.4) as drawing:
-            all_axes = drawing.subplots(len(machines), 2, squeeze=False, sharex=True)
+        with figure(2.6 * COLUMN_WIDTH, 1.9 * len(machines) + 0.4) as drawing:
+            all_axes = drawing.subplots(len(machines), 3, squeeze=False, sharex="col")
             for row, ((label, machine), chains) in zip(all_axes, machines, strict=True):
                 row[0].set_title(f"{legible(label)}, machine {machine}" if several else legible(label), loc="left")
                 first = chains.iloc[0]
                 agreement = f"R-hat {first['r_hat']:.3f}, {first['effective_size']:.0f} effective draws"
                 row[1].set_title(f"acceptance {chains['acceptance'].mean():.2f}, {agreement}", loc="right")
-                for axes, (column, heading) in zip(row, SHOWN.items(), strict=True):
+                for axes, (column, heading) in zip(row[:2], SHOWN.items(), strict=True):
                     for colour, (_, chain) in zip(COLOURS, chains.groupby("chain"), strict=False):
                         axes.plot(chain["draw"], chain[column], color=colour, linewidth=0.8)
                     axes.set_ylabel(heading)
-            for axes in all_axes[-1]:
+                for colour, (_, chain) in zip(COLOURS, chains.groupby("chain"), strict=False):
+                    row[2].hist(chain["rank"].dropna(), bins=RANK_BINS, range=(0, 1), histtype="step", color=colour)
+                row[2].set_ylabel("Draws")
+            all_axes[-1, 2].set_xlabel("Rank among all chains")
+            for axes in all_axes[-1, :2]:
                 axes.set_xlabel("Draw")
             return given.save(drawing, self.name, "first split")
