@@ -95,12 +95,15 @@ reproduce-all: setup  ## every experiment in full, into results; what is there a
 	@$(BIN)/fsvm report results
 	@if [ -e .venv/complete-dev ]; then $(BIN)/python docs/generate.py; fi
 
-COMPILE := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --group build --upgrade \
-  --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock"
+RESOLVE := uv pip compile --quiet --generate-hashes --upgrade --no-emit-index-url --no-emit-find-links \
+  --custom-compile-command "make lock"
+COMPILE := $(RESOLVE) --universal --python-version 3.11 --group build
+EXTRAS := --extra dask --extra excel --extra skops
 
-lock:  ## resolve the dependencies anew (needs uv), first all, then those for running among them
+lock:  ## resolve the dependencies anew (needs uv): all, those for running among them, and the oldest that are allowed
 	@$(COMPILE) --all-extras pyproject.toml --output-file requirements-dev.lock
 	@$(COMPILE) --constraint requirements-dev.lock pyproject.toml --output-file requirements.lock
+	@$(RESOLVE) --python-version 3.11 --resolution lowest-direct $(EXTRAS) pyproject.toml --output-file requirements-lowest.lock
 
 clean:  ## remove the environment and all that can be made again
 	rm -rf .venv build dist .mypy_cache .ruff_cache .hypothesis

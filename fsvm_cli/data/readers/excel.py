@@ -52,7 +52,7 @@ def read_excel(path: Path, marks: Sequence[str]) -> tuple[pa.Table, tuple[str, .
     except ImportError as error:
         raise UsageError(
             f"{path}: Excel's files are read with openpyxl, which is not installed; "
-            "pip install 'fsvm[excel]', or save the sheet as CSV (UTF-8)"
+            "pip install openpyxl, or save the sheet as CSV (UTF-8)"
         ) from error
     except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
         reason = (str(error) or type(error).__name__).splitlines()[0][:200]
