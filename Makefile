@@ -74,7 +74,7 @@ docs: setup-dev  ## the documentation as a site that opens offline, build/docs/i
 	@echo build/docs/index.html
 
 audit: setup-dev  ## known vulnerabilities of the locked dependencies, where the advisories can be reached
-	@$(BIN)/python .ci/audit.py
+	@$(BIN)/python .ci/audit.py $(AUDIT)
 
 bench: setup-dev  ## speed against named peers, as ratios; steps and gaps; then what the runner itself costs
 	@$(BIN)/python -m benchmarks
