@@ -22,7 +22,7 @@ QUICK_TESTS := tests/evaluation tests/extraction tests/report/test_verdicts.py t
   tests/data/test_fetch.py tests/data/test_synthetic.py tests/spec/test_extends.py tests/test_documents.py tests/test_house.py
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-dev run test pytest compiled test-quick test-faults test-processors fuzz lint docs audit bench reproduce-quick reproduce-all lock clean
+.PHONY: help setup setup-dev run test pytest compiled dist smoke smoke-lowest test-quick test-faults test-processors fuzz lint docs audit bench reproduce-quick reproduce-all lock clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -75,6 +75,17 @@ docs: setup-dev  ## the documentation as a site that opens offline, build/docs/i
 
 audit: setup-dev  ## known vulnerabilities of the locked dependencies, where the advisories can be reached
 	@$(BIN)/python .ci/audit.py $(AUDIT)
+
+dist: setup-dev  ## the wheel, the source distribution, and the wheel's bill of materials, in dist
+	@rm -rf dist
+	@$(BIN)/python -m hatchling build --directory dist
+	@$(BIN)/python .ci/sbom.py dist/*.whl
+
+smoke: dist  ## install the wheel into an empty environment outside the checkout, and use it
+	@$(BIN)/python .ci/smoke.py
+
+smoke-lowest: dist  ## the same with the oldest versions that are allowed (Python 3.11)
+	@$(BIN)/python .ci/smoke.py --lowest
 
 bench: setup-dev  ## speed against named peers, as ratios; steps and gaps; then what the runner itself costs
 	@$(BIN)/python -m benchmarks

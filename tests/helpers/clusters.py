@@ -53,9 +53,9 @@ class Cluster:
         self.workers.append(self._start("worker", *options))
 
     def _start(self, kind: str, *options: str) -> subprocess.Popen[bytes]:
+        command = (sys.executable, "-m", f"distributed.cli.dask_{kind}")
         return subprocess.Popen(
-            [sys.executable, "-m", f"distributed.cli.dask_{kind}", "--scheduler-file", str(self._file)]
-            + [*self._security, *options],
+            [*command, "--scheduler-file", str(self._file), *self._security, *options],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             cwd=self._folder,
