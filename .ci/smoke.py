@@ -47,7 +47,7 @@ def main() -> None:
         else:
             # Without hashes, which would have to be those of all that is installed, the wheel included.
             lock = (ROOT / "requirements.lock").read_text(encoding="utf-8")
-            pins = re.findall(r"^([^\s#].*?==.*?) \\\\$", lock, re.MULTILINE)
+            pins = re.findall(r"^([^\s#].*?==.*?) \\$", lock, re.MULTILINE)
             (folder / "constraints.txt").write_text("\n".join(pins) + "\n", encoding="utf-8")
             _call(folder, python, *PIP, "--constraint", "constraints.txt", str(wheel))
         _call(folder, python, "-m", "pip", "check")

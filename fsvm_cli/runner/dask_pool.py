@@ -108,7 +108,7 @@ class DaskPool(Pool):
                 self._client.register_plugin(self._plugin)
             except (RuntimeError, ImportError) as error:
                 if not self._plugin.is_ours:
-                    raise UsageError(f"{self._address}: {error}; install the same fsvm on every worker") from error
+                    raise UsageError(f"{self._address}: {error}; every worker needs the same version of it") from error
                 cause: Exception = error
             except OSError as error:  # a worker died while it was told
                 cause = error
