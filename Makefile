@@ -22,7 +22,7 @@ QUICK_TESTS := tests/evaluation tests/extraction tests/report/test_verdicts.py t
   tests/data/test_fetch.py tests/data/test_synthetic.py tests/spec/test_extends.py tests/test_documents.py tests/test_house.py
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-dev run test pytest compiled test-quick test-faults test-processors fuzz lint docs audit bench reproduce-quick reproduce-all lock clean
+.PHONY: help setup setup-dev run test pytest compiled dist smoke smoke-lowest test-quick test-faults test-processors fuzz lint docs audit bench reproduce-quick reproduce-all lock clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -74,7 +74,18 @@ docs: setup-dev  ## the documentation as a site that opens offline, build/docs/i
 	@echo build/docs/index.html
 
 audit: setup-dev  ## known vulnerabilities of the locked dependencies, where the advisories can be reached
-	@$(BIN)/python .ci/audit.py
+	@$(BIN)/python .ci/audit.py $(AUDIT)
+
+dist: setup-dev  ## the wheel, the source distribution, and the wheel's bill of materials, in dist
+	@rm -rf dist
+	@$(BIN)/python -m hatchling build --directory dist
+	@$(BIN)/python .ci/sbom.py dist/*.whl
+
+smoke: dist  ## install the wheel into an empty environment outside the checkout, and use it
+	@$(BIN)/python .ci/smoke.py
+
+smoke-lowest: dist  ## the same with the oldest versions that are allowed (Python 3.11)
+	@$(BIN)/python .ci/smoke.py --lowest
 
 bench: setup-dev  ## speed against named peers, as ratios; steps and gaps; then what the runner itself costs
 	@$(BIN)/python -m benchmarks
@@ -95,12 +106,15 @@ reproduce-all: setup  ## every experiment in full, into results; what is there a
 	@$(BIN)/fsvm report results
 	@if [ -e .venv/complete-dev ]; then $(BIN)/python docs/generate.py; fi
 
-COMPILE := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --group build --upgrade \
-  --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock"
+RESOLVE := uv pip compile --quiet --generate-hashes --upgrade --no-emit-index-url --no-emit-find-links \
+  --custom-compile-command "make lock"
+COMPILE := $(RESOLVE) --universal --python-version 3.11 --group build
+EXTRAS := --extra dask --extra excel --extra skops
 
-lock:  ## resolve the dependencies anew (needs uv), first all, then those for running among them
+lock:  ## resolve the dependencies anew (needs uv): all, those for running among them, and the oldest that are allowed
 	@$(COMPILE) --all-extras pyproject.toml --output-file requirements-dev.lock
 	@$(COMPILE) --constraint requirements-dev.lock pyproject.toml --output-file requirements.lock
+	@$(RESOLVE) --python-version 3.11 --resolution lowest-direct $(EXTRAS) pyproject.toml --output-file requirements-lowest.lock
 
 clean:  ## remove the environment and all that can be made again
 	rm -rf .venv build dist .mypy_cache .ruff_cache .hypothesis

@@ -27,11 +27,14 @@ class Verdict:
     lines : list of str
         For people.
     is_clean : bool
-        Whether no vulnerability is known, be it that none could be looked up.
+        Whether every package could be looked up, and no vulnerability is known.
+    is_vulnerable : bool
+        Whether a vulnerability is known.
     """
 
     lines: list[str]
     is_clean: bool
+    is_vulnerable: bool
 
 
 def judge(report: str, complaint: str) -> Verdict:
@@ -40,12 +43,13 @@ def judge(report: str, complaint: str) -> Verdict:
         packages = json.loads(report)["dependencies"]
     except (ValueError, KeyError, TypeError):
         reason = complaint.strip().splitlines()[-1:] or ["no answer"]
-        return Verdict([f"audit: the advisories cannot be reached, and nothing was audited ({reason[0][:200]})"], True)
+        return Verdict(
+            [f"audit: the advisories cannot be reached, and nothing was audited ({reason[0][:200]})"], False, False
+        )
     audited = [package for package in packages if "skip_reason" not in package]
     if not audited:
-        return Verdict(
-            [f"audit: no advisories on any of {len(packages)} packages can be had; nothing was audited"], True
-        )
+        said = f"audit: no advisories on any of {len(packages)} packages can be had; nothing was audited"
+        return Verdict([said], False, False)
     found = [
         f"audit: {package['name']} {package['version']}: {each['id']}; mended in: {', '.join(each['fix_versions'])}"
         for package in audited
@@ -54,15 +58,23 @@ def judge(report: str, complaint: str) -> Verdict:
     summary = (
         f"audit: {len(audited)} of {len(packages)} packages of {LOCK} looked up, {len(found)} known vulnerabilities"
     )
-    return Verdict([*found, summary], not found)
+    is_whole = len(audited) == len(packages)
+    missing = [] if is_whole else ["audit: not clean: the other packages could not be looked up"]
+    return Verdict([*found, summary, *missing], is_whole and not found, bool(found))
 
 
 def main() -> None:
-    """Audit; exit code 1 where a vulnerability is known."""
+    """Audit; exit code 1 where a vulnerability is known, 2 where not all could be looked up.
+
+    With ``--allow-incomplete``, for machines that do not reach the advisories, the latter is told and exit code 0.
+    """
     answer = subprocess.run(COMMAND, capture_output=True, text=True, check=False)
     verdict = judge(answer.stdout, answer.stderr)
     print("\n".join(verdict.lines))
-    sys.exit(not verdict.is_clean)
+    if verdict.is_vulnerable:
+        sys.exit(1)
+    if not verdict.is_clean and "--allow-incomplete" not in sys.argv[1:]:
+        sys.exit(2)
 
 
 if __name__ == "__main__":

@@ -64,7 +64,7 @@ if TYPE_CHECKING:
     )
     from fsvm_cli.svm.nystroem import NystroemSVM
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _HOMES = {
     "data.dataset": ("Dataset",),

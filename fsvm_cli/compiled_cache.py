@@ -10,6 +10,7 @@ import atexit
 import hashlib
 import os
 import shutil
+import stat
 import sys
 import tempfile
 from pathlib import Path
@@ -25,8 +26,9 @@ def use_cache_of_these_sources() -> None:
     """Point numba, in this process and those that it starts, to the cache of the sources as they are.
 
     The cache lies in the folder that the environment variable ``NUMBA_CACHE_DIR`` names, or else in the user's cache
-    folder. Where that cannot be written, numba would refuse to decorate: a temporary folder then holds the code as long
-    as the process lives. It has to be called before the first function is decorated.
+    folder. Where that cannot be written, numba would refuse to decorate, and where other users can write, they could
+    have their code run: a temporary folder then holds the code as long as the process lives. It has to be called before
+    the first function is decorated.
     """
     base = Path(os.environ.get(VARIABLE) or platformdirs.user_cache_path("fsvm") / "compiled")
     if base.name.startswith(PREFIX):
@@ -37,10 +39,14 @@ def use_cache_of_these_sources() -> None:
     name = f"{PREFIX}{digest}-{os.environ.get('NUMBA_CPU_NAME', 'host')}"
     folder = base / name
     if not _can_be_written(folder):
+        obstacle = f"cannot be kept in {base}"
+    elif (exposed := _open_to_others(folder)) is not None:
+        obstacle = f"is not kept in {base}, because other users can write in {exposed},"
+    else:
+        obstacle = ""
+    if obstacle:
         folder = _temporary_folder() / name
-        sys.stderr.write(
-            f"compiled code cannot be kept in {base} and is compiled each time; {VARIABLE}=FOLDER names another\n"
-        )
+        sys.stderr.write(f"compiled code {obstacle} and is compiled each time; {VARIABLE}=FOLDER names another\n")
     os.environ[VARIABLE] = str(folder)
     if "numba" in sys.modules:
         sys.modules["numba"].config.CACHE_DIR = str(folder)
@@ -48,12 +54,33 @@ def use_cache_of_these_sources() -> None:
 
 def _can_be_written(folder: Path) -> bool:
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, exist_ok=True)
         # Only the attempt tells: Windows says of every folder that it can be written.
         with tempfile.TemporaryFile(dir=folder):
             return True
     except OSError:
         return False
+
+
+def _open_to_others(folder: Path) -> Path | None:
+    """Find the first folder, from `folder` upwards, whose entries users other than this one and root can replace."""
+    if sys.platform == "win32":  # the user's own folders are protected by access lists, which modes do not show
+        return None
+    trusted = {0, os.geteuid()}
+    below_is_trusted = False
+    folder = folder.resolve()
+    for each in (folder, *folder.parents):
+        status = each.stat()
+        # Many systems give each user a group of the user's own number, in which nobody else is.
+        writers = stat.S_IWOTH if status.st_gid == os.geteuid() else stat.S_IWGRP | stat.S_IWOTH
+        others_write = bool(status.st_mode & writers)
+        # In a folder with the sticky bit only the owner of an entry can replace it.
+        is_sticky = below_is_trusted and bool(status.st_mode & stat.S_ISVTX)
+        if status.st_uid not in trusted or (others_write and not is_sticky):
+            return each
+        below_is_trusted = True
+    return None
 
 
 def _temporary_folder() -> Path:

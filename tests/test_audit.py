@@ -23,8 +23,8 @@ VULNERABLE = {
     ("packages", "is_clean", "parts"),
     [
         ([CLEAN, CLEAN], True, ["2 of 2 packages", " 0 known"]),
-        ([CLEAN, SKIPPED], True, ["1 of 2 packages", " 0 known"]),
-        ([SKIPPED, SKIPPED], True, ["any of 2 packages", "nothing was audited"]),
+        ([CLEAN, SKIPPED], False, ["1 of 2 packages", " 0 known", "not clean"]),
+        ([SKIPPED, SKIPPED], False, ["any of 2 packages", "nothing was audited"]),
         ([CLEAN, VULNERABLE], False, ["certifi 2023.5.7: PYSEC-2023-135; mended in: 2023.7.22", " 1 known"]),
     ],
 )
@@ -38,7 +38,8 @@ def test_what_was_looked_up_is_told(packages: list[dict[str, Any]], is_clean: bo
 @pytest.mark.parametrize("report", ["", "{}", "[]", "null"])
 def test_no_report_is_no_clean_bill(report: str) -> None:
     verdict = runpy.run_path(str(AUDIT))["judge"](report, "Traceback\nrequests.exceptions.ConnectionError: no route\n")
-    assert verdict.is_clean
+    assert not verdict.is_clean
+    assert not verdict.is_vulnerable
     assert verdict.lines == [
         "audit: the advisories cannot be reached, and nothing was audited "
         "(requests.exceptions.ConnectionError: no route)"

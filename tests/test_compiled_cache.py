@@ -6,15 +6,12 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numba
+import pytest
 
 import fsvm_cli.svm  # noqa: F401 - sets the folder
 from fsvm_cli.compiled_cache import PREFIX, VARIABLE, digest_of_sources, is_cold, use_cache_of_these_sources
-
-if TYPE_CHECKING:
-    import pytest
 
 
 def test_the_folder_changes_with_any_source(tmp_path: Path) -> None:
@@ -60,3 +57,41 @@ def test_a_folder_that_cannot_be_written_is_no_obstacle(tmp_path: Path) -> None:
     assert f"{VARIABLE}=FOLDER names another" in answer.stderr
     # What was put up for one process is gone with it.
     assert not Path(answer.stdout.strip()).parent.exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="modes of folders are those of POSIX")
+@pytest.mark.parametrize("mode", [0o777, 0o1777])
+@pytest.mark.parametrize("own", [True, False])
+def test_a_folder_in_which_others_can_write_is_not_used(
+    mode: int, own: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(numba.config, "CACHE_DIR", numba.config.CACHE_DIR)
+    base = tmp_path / "cache"
+    base.mkdir()
+    monkeypatch.setenv(VARIABLE, str(base))
+    use_cache_of_these_sources()
+    kept = Path(os.environ[VARIABLE])
+    assert kept.parent == base
+    assert kept.stat().st_mode & 0o077 == 0
+    assert not capsys.readouterr().err
+    # Of the folder above, the sticky bit keeps the entries.
+    (kept if own else base).chmod(mode)
+    use_cache_of_these_sources()
+    refused = own or mode != 0o1777
+    assert (Path(os.environ[VARIABLE]) != kept) is refused
+    assert ("other users can write in" in capsys.readouterr().err) is refused
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="owners of folders are those of POSIX")
+def test_a_folder_of_another_user_is_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(numba.config, "CACHE_DIR", numba.config.CACHE_DIR)
+    monkeypatch.setenv(VARIABLE, str(tmp_path))
+    if os.geteuid() == 0:
+        os.chown(tmp_path, 12345, 12345)
+    else:
+        monkeypatch.setattr(os, "geteuid", lambda: tmp_path.stat().st_uid + 1)
+    use_cache_of_these_sources()
+    assert not Path(os.environ[VARIABLE]).is_relative_to(tmp_path)
+    assert "other users can write in" in capsys.readouterr().err

@@ -52,7 +52,9 @@ def choose_workers(jobs: int | None, dask: str | None) -> Workers:
     try:
         from fsvm_cli.runner.dask_pool import DaskPool
     except ImportError as error:
-        raise UsageError("--dask needs the extra packages of 'fsvm[dask]': pip install 'fsvm[dask]'") from error
+        raise UsageError(
+            "--dask needs the package distributed, which is not installed; pip install distributed"
+        ) from error
     return Workers(f"Dask at {dask}", 1, lambda experiments, _: DaskPool(experiments, dask))
 
 

@@ -144,9 +144,7 @@ def as_skops(pipeline: Pipeline) -> bytes:
     try:
         from skops.io import dumps  # noqa: PLC0415 - an extra
     except ImportError as error:
-        raise UsageError(
-            "a .skops file needs the package skops (pip install 'fsvm[skops]'); or write .joblib"
-        ) from error
+        raise UsageError("a .skops file needs the package skops (pip install skops); or write .joblib") from error
     written: bytes = dumps(pipeline)
     return written
 

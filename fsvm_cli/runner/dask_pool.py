@@ -32,6 +32,11 @@ if TYPE_CHECKING:
 Closable = TypeVar("Closable", distributed.Client, distributed.LocalCluster)
 
 LOCAL = "local:"
+TLS = "tls://"
+WHERE_CERTIFICATES_ARE = (
+    "Dask's configuration names them: distributed.comm.tls.ca-file, distributed.comm.tls.client.cert and .key"
+)
+CERTIFICATES_DIFFER = "the certificates of the scheduler and of this machine are not of one authority"
 TALKATIVE = ("asyncio", "distributed", "tornado")
 """Loggers of Dask and of what it is built on; nothing else here uses them."""
 
@@ -49,12 +54,13 @@ class DaskPool(Pool):
     experiments : sequence of Experiment
         Sent to each worker once, when the run begins or the worker joins. Workers on this computer share large arrays.
     address : str
-        Of a scheduler, as in ``tcp://host:8786``; or ``local:N`` for N worker processes on this computer.
+        Of a scheduler, as in ``tcp://host:8786``, or ``tls://host:8786`` with the certificates that Dask's
+        configuration names (``distributed.comm.tls``); or ``local:N`` for N worker processes on this computer.
 
     Raises
     ------
     UsageError
-        If `address` is none, or the workers run another version of fsvm.
+        If `address` is none, certificates for it are missing or unreadable, or the workers run another version of fsvm.
     DataError
         If no scheduler answers, or it has no workers.
     """
@@ -101,7 +107,7 @@ class DaskPool(Pool):
                 self._client.register_plugin(self._plugin)
             except (RuntimeError, ImportError) as error:
                 if not self._plugin.is_ours:
-                    raise UsageError(f"{self._address}: {error}; install the same fsvm on every worker") from error
+                    raise UsageError(f"{self._address}: {error}; every worker needs the same version of it") from error
                 cause: Exception = error
             except OSError as error:  # a worker died while it was told
                 cause = error
@@ -210,12 +216,31 @@ def _first_cause(error: BaseException) -> BaseException:
 
 
 def _connect(address: str, cluster: distributed.LocalCluster | None) -> distributed.Client:
+    security = _certificates(address) if address.startswith(TLS) else None
     try:
-        return distributed.Client(cluster or address, timeout=SECONDS_TO_CONNECT, set_as_default=False)
+        return distributed.Client(
+            cluster or address, timeout=SECONDS_TO_CONNECT, set_as_default=False, security=security
+        )
     except ValueError as error:
         raise UsageError(f"--dask {address}: {error}; write an address such as tcp://host:8786, or local:4") from error
+    except distributed.comm.core.FatalCommClosedError as error:
+        raise DataError(f"{address}: {CERTIFICATES_DIFFER}") from error
     except OSError as error:
         raise DataError(f"{address}: no Dask scheduler answers; start one with 'dask scheduler'") from error
+
+
+def _certificates(address: str) -> distributed.Security:
+    """Read the certificates that Dask's configuration names for clients."""
+    security = distributed.Security(require_encryption=True)
+    try:
+        context = security.get_connection_args("client").get("ssl_context")
+    except OSError as error:  # what ssl raises is one
+        raise UsageError(
+            f"--dask {address}: the certificates cannot be read ({error}); {WHERE_CERTIFICATES_ARE}"
+        ) from error
+    if context is None:
+        raise UsageError(f"--dask {address}: no certificates are named; {WHERE_CERTIFICATES_ARE}")
+    return security
 
 
 class _Experiments(distributed.WorkerPlugin):

@@ -346,7 +346,7 @@ class TestExcel:
 
         monkeypatch.setattr(pd, "ExcelFile", missing)
         Path("mine.xlsx").write_bytes(b"PK")
-        with pytest.raises(UsageError, match=r"pip install 'fsvm\[excel\]', or save the sheet as CSV"):
+        with pytest.raises(UsageError, match="pip install openpyxl, or save the sheet as CSV"):
             opened_as(file="mine.xlsx", target="y")
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 from typing import TYPE_CHECKING
 
+import dask
 import pytest
 
 from fsvm_cli.runner import dask_pool
@@ -83,6 +85,58 @@ def test_ctrl_c_reaches_the_run_and_not_its_workers(tmp_path: Path) -> None:
         answer.err.splitlines()[-1] == "fsvm: interrupted; what was finished is kept, and running again does the rest"
     )
     assert "Traceback" not in answer.err
+
+
+def certificate(folder: Path, name: str) -> dict[str, str]:
+    """Make a certificate that vouches for itself; its files, by the names of Dask's options."""
+    key, cert = str(folder / f"{name}.key"), str(folder / f"{name}.pem")
+    kind = (
+        "-newkey",
+        "ec",
+        "-pkeyopt",
+        "ec_paramgen_curve:prime256v1",
+        "-nodes",
+        "-days",
+        "2",
+        "-subj",
+        "/CN=localhost",
+    )
+    command = ["openssl", "req", "-x509", *kind, "-keyout", key, "-out", cert]
+    subprocess.run(command, check=True, capture_output=True)
+    return {"tls-ca-file": cert, "tls-cert": cert, "tls-key": key}
+
+
+def configured(files: dict[str, str]) -> dict[str, object]:
+    """Dask's configuration of a client with these files."""
+    tls = "distributed.comm.tls"
+    return {
+        f"{tls}.ca-file": files["tls-ca-file"],
+        f"{tls}.client.cert": files["tls-cert"],
+        f"{tls}.client.key": files["tls-key"],
+    }
+
+
+def test_a_cluster_behind_certificates(undisturbed: Undisturbed, tmp_path: Path) -> None:
+    config, expected = undisturbed
+    right, wrong = certificate(tmp_path, "right"), certificate(tmp_path, "wrong")
+    options = tuple(word for key, value in right.items() for word in (f"--{key}", value))
+    with Cluster(tmp_path, 1, ("--protocol", "tls", *options)) as cluster:
+        assert cluster.address.startswith("tls://127.0.0.1:")
+        command = ("run", config, "--dask", cluster.address, *AS_SVG, "--out", tmp_path)
+
+        answer = fsvm_here(*command)
+        assert (answer.code, "no certificates are named; Dask's configuration names them" in answer.err) == (2, True)
+        with dask.config.set(configured(right | {"tls-ca-file": str(tmp_path / "nowhere.pem")})):
+            answer = fsvm_here(*command)
+        assert (answer.code, "the certificates cannot be read" in answer.err) == (2, True)
+        with dask.config.set(configured(wrong)):
+            answer = fsvm_here(*command)
+        assert (answer.code, "are not of one authority" in answer.err) == (3, True), answer.err
+        assert "Traceback" not in answer.err
+
+        with dask.config.set(configured(right)):
+            answer = fsvm_here(*command)
+    assert_is_as_undisturbed(answer, tmp_path / "small", expected)
 
 
 def test_an_address_where_nobody_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

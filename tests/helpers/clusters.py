@@ -22,9 +22,13 @@ class Cluster:
     ----------
     folder : Path
         An empty folder, for the scheduler's file.
+    n_workers : int
+    security : tuple of str
+        Options of scheduler and workers that say how they are to be reached.
     """
 
-    def __init__(self, folder: Path, n_workers: int = 2) -> None:
+    def __init__(self, folder: Path, n_workers: int = 2, security: tuple[str, ...] = ()) -> None:
+        self._security = security
         self._file = folder / "scheduler.json"
         self._file.unlink(missing_ok=True)
         self._folder = folder
@@ -49,8 +53,9 @@ class Cluster:
         self.workers.append(self._start("worker", *options))
 
     def _start(self, kind: str, *options: str) -> subprocess.Popen[bytes]:
+        command = (sys.executable, "-m", f"distributed.cli.dask_{kind}")
         return subprocess.Popen(
-            [sys.executable, "-m", f"distributed.cli.dask_{kind}", "--scheduler-file", str(self._file), *options],
+            [*command, "--scheduler-file", str(self._file), *self._security, *options],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             cwd=self._folder,

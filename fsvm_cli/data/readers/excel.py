@@ -62,7 +62,7 @@ def read_excel(path: Path, marks: Sequence[str]) -> tuple[pa.Table, tuple[str, .
     except ImportError as error:
         raise UsageError(
             f"{path}: Excel's files are read with openpyxl, which is not installed; "
-            "pip install 'fsvm[excel]', or save the sheet as CSV (UTF-8)"
+            "pip install openpyxl, or save the sheet as CSV (UTF-8)"
         ) from error
     except (FsvmError, MemoryError):
         raise

@@ -1,0 +1,143 @@
+"""What leaves the checkout: the name by which it is installed, and what wheel and source archive hold."""
+
+from __future__ import annotations
+
+import json
+import re
+import runpy
+import tarfile
+import tomllib
+import zipfile
+from email.parser import Parser
+from typing import TYPE_CHECKING
+
+import hatchling.build
+import pytest
+import yaml
+from cyclonedx.schema import SchemaVersion
+from cyclonedx.validation.json import JsonStrictValidator
+
+import fsvm_cli
+from tests.helpers.calling import CHECKOUT
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+OTHER = re.compile(
+    r"""\b(?:install|add)\b[^\n`]*?(?<![\w./-])fsvm(?![\w./-])   # pip install, pipx install, uv add
+    |\bfsvm\[[\w,]+\]                                            # with extras
+    |dependencies\ =\ \[[^\]]*["']fsvm(?![\w-])""",
+    re.VERBOSE,
+)
+"""Advice to install the distribution ``fsvm``, which is another project's."""
+TEXTS = ("*.md", "*.cff", "*.lock", "*.toml", "Makefile", ".ci/*", ".github/**/*.yml", "configs/*", "datasets/*")
+FOLDERS = ("benchmarks", "docs", "examples", "fsvm_cli")
+
+
+def texts() -> list[Path]:
+    own = [path for pattern in TEXTS for path in CHECKOUT.glob(pattern)]
+    below = [path for folder in FOLDERS for path in (CHECKOUT / folder).rglob("*")]
+    return [path for path in (*own, *below) if path.is_file() and path.suffix not in {".png", ".pyc", ".svg"}]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "pip install fsvm",
+        "pip install 'fsvm[excel]'",
+        "uv add fsvm",
+        "the extra packages of 'fsvm[dask]'",
+        'dependencies = ["fsvm"]',
+        'dependencies = ["numpy", "fsvm>=0.2"]',
+    ],
+)
+def test_such_advice_is_recognised(text: str) -> None:
+    assert OTHER.search(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["pip install fsvm-cli", "pip install ./examples/fsvm-example-method", "pip install '.[excel]'", "fsvm run wine"],
+)
+def test_other_words_are_none(text: str) -> None:
+    assert not OTHER.search(text)
+
+
+def test_nothing_of_ours_tells_people_to_install_the_other_fsvm() -> None:
+    found = {path: OTHER.findall(path.read_text(encoding="utf-8")) for path in texts()}
+    assert len(found) > 500
+    assert not {path: advice for path, advice in found.items() if advice}
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """Wheel and source archive."""
+    folder = tmp_path_factory.mktemp("built")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(CHECKOUT)
+        return folder / hatchling.build.build_wheel(str(folder)), folder / hatchling.build.build_sdist(str(folder))
+
+
+def test_a_wheel_installs_the_package_and_nothing_beside_it(built: tuple[Path, Path]) -> None:
+    with zipfile.ZipFile(built[0]) as archive:
+        names = archive.namelist()
+    info = f"fsvm_cli-{fsvm_cli.__version__}.dist-info"
+    assert {name.partition("/")[0] for name in names} == {"fsvm_cli", info}
+    assert {"fsvm_cli/shipped/configs/wine.yaml", "fsvm_cli/shipped/datasets/wine.yaml"} < set(names)
+
+
+def test_what_an_index_shows_has_no_links_into_the_checkout(built: tuple[Path, Path]) -> None:
+    with zipfile.ZipFile(built[0]) as archive:
+        text = archive.read(f"fsvm_cli-{fsvm_cli.__version__}.dist-info/METADATA").decode()
+    metadata = Parser().parsestr(text)
+    assert metadata["Name"] == "fsvm-cli"
+    description = metadata.get_payload()
+    assert isinstance(description, str)
+    assert "fsvm rank mine.csv" in description
+    assert not [link for link in re.findall(r"\]\((.*?)\)", description) if "://" not in link]
+
+
+def test_a_source_archive_has_no_results_and_all_that_a_wheel_is_made_of(built: tuple[Path, Path]) -> None:
+    with tarfile.open(built[1]) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    assert not [name for name in names if name.startswith("results/")]
+    assert {"configs/wine.yaml", "datasets/wine.yaml", "docs/papers.bib", "fsvm_cli/cli.py", "LICENSE"} < names
+    assert built[1].stat().st_size < 4e6
+
+
+def test_all_places_name_one_version() -> None:
+    release = re.search(r"^## (\S+) - (\d{4}-\d\d-\d\d)$", (CHECKOUT / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert release
+    citation = yaml.safe_load((CHECKOUT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert citation["version"] == release[1] == fsvm_cli.__version__
+    assert str(citation["date-released"]) == release[2]
+
+
+def test_the_bill_of_materials_names_what_the_lock_pins(built: tuple[Path, Path]) -> None:
+    lock = (CHECKOUT / "requirements.lock").read_text(encoding="utf-8")
+    text = runpy.run_path(str(CHECKOUT / ".ci" / "sbom.py"))["bill"](lock, built[0])
+    assert JsonStrictValidator(SchemaVersion.V1_6).validate_str(text) is None
+    bill = json.loads(text)
+    assert bill["metadata"]["component"]["name"] == "fsvm-cli"
+    named = {f"{each['name']}=={each['version']}" for each in bill["components"]}
+    assert named == set(re.findall(r"^([^\s#]+==[^\s]+)", lock, re.MULTILINE))
+    hashes = re.findall(r'"content": "([0-9a-f]{64})"', json.dumps(bill["components"]))
+    assert sorted(hashes) == sorted(re.findall(r"sha256:([0-9a-f]{64})", lock))
+
+
+def test_the_oldest_versions_are_those_that_the_package_allows() -> None:
+    """A floor that is raised or lowered without `make lock` would leave CI with another one."""
+    project = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    floors = [*project["dependencies"], *extras["dask"], *extras["excel"], *extras["skops"]]
+    lock = (CHECKOUT / "requirements-lowest.lock").read_text(encoding="utf-8")
+    pinned = dict(re.findall(r"^([^\s#]+)==([^\s]+)", lock, re.MULTILINE))
+    for floor in floors:
+        name, oldest = floor.split(">=")
+        assert pinned[name.replace(".", "-")].startswith(oldest), floor
+
+
+def test_actions_are_pinned_by_their_commits() -> None:
+    used = re.findall(r"uses: (.*)", (CHECKOUT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8"))
+    assert used
+    assert all(re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40}  # v[\d.]+", each) for each in used)
