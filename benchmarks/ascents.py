@@ -13,13 +13,13 @@ from benchmarks.evidence import LANDMARKS, PAPERS_CHAIN, RANK, ROWS, first_poste
 from benchmarks.harness import Comparison, median_seconds, timed
 from benchmarks.real_data import standardised
 from benchmarks.tuning import sonar_like, splice_like
-from fsvm_cli.evidence.convergence import effective_sample_size
-from fsvm_cli.evidence.hinge import Hinge
+from fsvm_cli.evidence.diagnostics import effective_sample_size
 from fsvm_cli.evidence.hybrid_monte_carlo import PAPER_SETTINGS, sample
 from fsvm_cli.evidence.importance import ImportanceSettings, importance_averages
+from fsvm_cli.evidence.losses import Hinge
 from fsvm_cli.evidence.sampled_evidence import SampledEvidence
 from fsvm_cli.ranking.ard import AutomaticRelevance
-from fsvm_cli.svm.low_rank import choose_landmarks
+from fsvm_cli.svm.nystroem import choose_landmarks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

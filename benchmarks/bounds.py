@@ -13,8 +13,7 @@ from sklearn.svm import SVC
 
 from benchmarks.harness import Comparison, compare
 from fsvm_cli.bounds.bound import hard_margin_machine
-from fsvm_cli.bounds.radius import Ball
-from fsvm_cli.bounds.radius_margin import radius_margin_bound
+from fsvm_cli.bounds.radius_margin import Ball, radius_margin_bound
 from fsvm_cli.bounds.span import predicted_slacks
 from fsvm_cli.data.opening import load_dataset
 from fsvm_cli.ranking.radius_margin import RadiusMargin

@@ -12,15 +12,14 @@ import numpy as np
 from benchmarks.harness import Comparison, timed
 from benchmarks.real_data import standardised
 from benchmarks.tuning import splice_like
-from fsvm_cli.evidence.ard_kernel import ArdKernel
-from fsvm_cli.evidence.convergence import effective_sample_size
-from fsvm_cli.evidence.hinge import Hinge
+from fsvm_cli.evidence.diagnostics import effective_sample_size
 from fsvm_cli.evidence.hybrid_monte_carlo import PAPER_SETTINGS, SamplerSettings, sample
 from fsvm_cli.evidence.importance import ImportanceSettings, importance_averages
-from fsvm_cli.evidence.nystroem import nystroem_factor
+from fsvm_cli.evidence.kernels import ArdKernel, nystroem_factor
+from fsvm_cli.evidence.losses import Hinge
 from fsvm_cli.evidence.posterior import Posterior
 from fsvm_cli.evidence.sampled_evidence import Hyperparameters
-from fsvm_cli.svm.low_rank import choose_landmarks
+from fsvm_cli.svm.nystroem import choose_landmarks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

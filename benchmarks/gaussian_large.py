@@ -12,8 +12,8 @@ from sklearn.svm import SVC
 
 from benchmarks.harness import Comparison, timed
 from fsvm_cli.svm import Gaussian, duality_gap
-from fsvm_cli.svm.decomposition.problem import KernelProblem
-from fsvm_cli.svm.decomposition.solve import solve_by_decomposition
+from fsvm_cli.svm.large.decomposition import solve_by_decomposition
+from fsvm_cli.svm.large.decomposition_problem import KernelProblem
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

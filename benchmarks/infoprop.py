@@ -16,9 +16,9 @@ from sklearn.svm import SVC
 from benchmarks.harness import Comparison, compare, svc_gap
 from fsvm_cli.data.inventory import summarize
 from fsvm_cli.data.opening import open_source
-from fsvm_cli.data.spec import NamedSpec
+from fsvm_cli.data.source_spec import NamedSpec
 from fsvm_cli.evaluation.splits import random_split
-from fsvm_cli.information import indicator_credits
+from fsvm_cli.numerics import indicator_credits
 from fsvm_cli.ranking.base import order_of
 from fsvm_cli.ranking.infoprop import Infoprop
 from fsvm_cli.svm import SVM, Linear, nested_curves

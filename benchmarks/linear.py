@@ -18,13 +18,13 @@ from sklearn.svm import LinearSVC
 from benchmarks.harness import Comparison, median_seconds, timed
 from fsvm_cli.figures import COLUMN_WIDTH, figure, save, series_style, use_logarithms
 from fsvm_cli.ranking.rfe import RecursiveFeatureElimination
-from fsvm_cli.svm.linear.problem import LinearProblem
-from fsvm_cli.svm.linear.solve import solve_linear
+from fsvm_cli.svm.large.linear import solve_linear
+from fsvm_cli.svm.large.linear_problem import LinearProblem
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from fsvm_cli.svm.linear.solve import LinearSolution
+    from fsvm_cli.svm.large.linear import LinearSolution
 
 N_SAMPLES, N_FEATURES = 100_000, 100
 FEW = 10_000

@@ -13,10 +13,9 @@ import pandas as pd
 from benchmarks.harness import RESULTS, timed
 from fsvm_cli.experiment.plan import Trial, plan
 from fsvm_cli.experiment.trial import DrawnTrial, Parts, draw_parts
-from fsvm_cli.report.folder import METHOD_TIMES_NAME
-from fsvm_cli.report.table_files import write_table
+from fsvm_cli.numerics import one_blas_thread
+from fsvm_cli.report.folder import METHOD_TIMES_NAME, write_table
 from fsvm_cli.spec.load import load_all
-from fsvm_cli.svm.threads import one_blas_thread
 
 if TYPE_CHECKING:
     from fsvm_cli.experiment.plan import Experiment

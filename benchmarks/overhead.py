@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from fsvm_cli.documents import parse_document, validate
+from fsvm_cli.config_io import parse_document, validate
 from fsvm_cli.experiment.outcome import Outcome
 from fsvm_cli.experiment.plan import plan
 from fsvm_cli.experiment.running import TrialResult
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from fsvm_cli.experiment.plan import Experiment
     from fsvm_cli.runner.pools import Pool
-    from fsvm_cli.store.entry import Entry
+    from fsvm_cli.store.store import Entry
 
     Work = Callable[[Sequence[Task]], list[TrialResult]]
 

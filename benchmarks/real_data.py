@@ -10,7 +10,7 @@ from sklearn.preprocessing import scale
 
 from fsvm_cli.data.inventory import summarize
 from fsvm_cli.data.opening import open_source
-from fsvm_cli.data.spec import NamedSpec
+from fsvm_cli.data.source_spec import NamedSpec
 
 
 def standardised(name: str, version: str) -> tuple[np.ndarray, np.ndarray] | None:

@@ -21,12 +21,12 @@ import pandas as pd
 from scipy.stats import binomtest
 
 from fsvm_cli.data.opening import open_source
-from fsvm_cli.data.spec import FileSpec
+from fsvm_cli.data.source_spec import FileSpec
 from fsvm_cli.evaluation.seeds import random_stream
 from fsvm_cli.evaluation.statistics import difference_interval, standard_error
-from fsvm_cli.experiment.export import export
-from fsvm_cli.experiment.first_config import first_config
 from fsvm_cli.experiment.plan import plan
+from fsvm_cli.own_data.export import export
+from fsvm_cli.own_data.init import first_config
 from fsvm_cli.ranking.random_order import RandomOrder
 from fsvm_cli.report.complete_trials import collect
 from fsvm_cli.report.ranking_statistics import is_near

@@ -17,14 +17,13 @@ from ruamel.yaml import YAML
 
 import fsvm_cli
 from fsvm_cli.cli import COMMANDS, cli
+from fsvm_cli.commands.methods import methods
 from fsvm_cli.extraction.registry import extraction_methods
 from fsvm_cli.ranking.registry import ranking_methods
 from fsvm_cli.references import references
 from fsvm_cli.report.comparison import read_comparison, with_provenance
 from fsvm_cli.report.folder import results_folders
-from fsvm_cli.report.methods import methods
-from fsvm_cli.report.power import power_cells, power_of
-from fsvm_cli.report.scorecard import counts_of, scorecard_of, with_decisions
+from fsvm_cli.report.scorecard import counts_of, power_cells, power_of, scorecard_of, with_decisions
 from fsvm_cli.spec.load import json_schema
 from fsvm_cli.svm import KERNELS
 

@@ -11,17 +11,18 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from fsvm_cli.commands.methods import methods
     from fsvm_cli.data.dataset import Dataset
     from fsvm_cli.data.opening import load_dataset
     from fsvm_cli.errors import DataError, FsvmError, UsageError
     from fsvm_cli.evidence.estimator import BayesianSVM
-    from fsvm_cli.experiment.rank import rank
     from fsvm_cli.extraction.base import Extractor
     from fsvm_cli.extraction.lda import LinearDiscriminants
     from fsvm_cli.extraction.mmip import InformativeProjections
     from fsvm_cli.extraction.pca import PrincipalComponents
     from fsvm_cli.extraction.smife import SeparatedInformation
     from fsvm_cli.kernel_learning.estimator import LearnedKernelSVM
+    from fsvm_cli.own_data.rank import rank
     from fsvm_cli.ranking.ard import AutomaticRelevance
     from fsvm_cli.ranking.average_separation import AverageSeparation
     from fsvm_cli.ranking.base import Ranker
@@ -48,7 +49,6 @@ if TYPE_CHECKING:
     from fsvm_cli.ranking.span import Span
     from fsvm_cli.ranking.wrapper import Wrapper
     from fsvm_cli.report.load import Results, load_results
-    from fsvm_cli.report.methods import methods
     from fsvm_cli.svm import (
         SVM,
         Anova,
@@ -67,17 +67,22 @@ if TYPE_CHECKING:
 __version__ = "0.2.0"
 
 _HOMES = {
+    "commands.methods": ("methods",),
     "data.dataset": ("Dataset",),
     "data.opening": ("load_dataset",),
-    "errors": ("DataError", "FsvmError", "UsageError"),
+    "errors": (
+        "DataError",
+        "FsvmError",
+        "UsageError",
+    ),
     "evidence.estimator": ("BayesianSVM",),
-    "experiment.rank": ("rank",),
     "extraction.base": ("Extractor",),
     "extraction.lda": ("LinearDiscriminants",),
     "extraction.mmip": ("InformativeProjections",),
     "extraction.pca": ("PrincipalComponents",),
     "extraction.smife": ("SeparatedInformation",),
     "kernel_learning.estimator": ("LearnedKernelSVM",),
+    "own_data.rank": ("rank",),
     "ranking.ard": ("AutomaticRelevance",),
     "ranking.average_separation": ("AverageSeparation",),
     "ranking.base": ("Ranker",),
@@ -103,8 +108,10 @@ _HOMES = {
     "ranking.rfe": ("RecursiveFeatureElimination",),
     "ranking.span": ("Span",),
     "ranking.wrapper": ("Wrapper",),
-    "report.load": ("Results", "load_results"),
-    "report.methods": ("methods",),
+    "report.load": (
+        "Results",
+        "load_results",
+    ),
     "svm": (
         "SVM",
         "Anova",

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING
 import click
 
 from fsvm_cli import __version__
+from fsvm_cli.console import brief, sanitised
 from fsvm_cli.errors import DataError, FsvmError, UsageError
-from fsvm_cli.instructions import use_common_instructions
-from fsvm_cli.memory import GIGABYTE, LEAST_ADDRESS_SPACE, address_space
-from fsvm_cli.postponed import SELDOM_USED, postpone
-from fsvm_cli.terminal import brief, gated
+from fsvm_cli.jit_cache import use_common_cpu_features
+from fsvm_cli.lazy_imports import SELDOM_USED, import_lazily
+from fsvm_cli.memory_check import GIGABYTE, LEAST_ADDRESS_SPACE, address_space
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -66,7 +66,7 @@ class LazyGroup(click.Group):
             raise click.UsageError(f"No such command '{cmd_name}'.{suggestion}", ctx)
         if address_space() < LEAST_ADDRESS_SPACE:
             raise UsageError(_too_little_address_space())
-        postpone(*SELDOM_USED)
+        import_lazily(*SELDOM_USED)
         command: click.Command = importlib.import_module(f"fsvm_cli.commands.{cmd_name}").command
         return command
 
@@ -91,12 +91,12 @@ def main() -> None:
     Exit codes: 0 done; 2 bad usage or config; 3 data missing or corrupt; 4 some trials failed; 130 interrupted by
     Ctrl-C, 143 by SIGTERM.
     """
-    use_common_instructions()
+    use_common_cpu_features()
     signal.signal(signal.SIGTERM, _terminate)
     gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
     # At its end, Python would look through them twice more, for a sixth of the time that ranking a small table takes.
     atexit.register(gc.freeze)
-    with gated():
+    with sanitised():
         sys.exit(_run())
 
 

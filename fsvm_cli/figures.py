@@ -11,8 +11,8 @@ import re
 import warnings
 from typing import TYPE_CHECKING, Any
 
+from fsvm_cli.console import visible
 from fsvm_cli.files import write_atomically
-from fsvm_cli.terminal import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from fsvm_cli.grid import on_grid
+from fsvm_cli.numerics import quantised
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,7 +46,7 @@ class Minimum(NamedTuple):
     ended: bool = True
 
 
-def minimise_on_grid(
+def minimise_quantised(
     function: Function,
     x: Array,
     *,
@@ -104,7 +104,7 @@ def minimise_on_grid(
     """
 
     def place(x: Array) -> Array:
-        return np.clip(on_grid(x, spacing), lower, upper)
+        return np.clip(quantised(x, spacing), lower, upper)
 
     here = Minimum(place(x), *function(place(x)), 1)
     pairs: list[tuple[Array, Array]] = []

@@ -8,7 +8,7 @@ import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from fsvm_cli.shipped import shipped_folder
+from fsvm_cli.resources import resource_folder
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -69,7 +69,7 @@ class Reference:
 @functools.cache
 def references() -> Mapping[str, Reference]:
     """Read the bibliography: its documents by their keys, in the order of the file."""
-    text = (shipped_folder("docs") / FILE_NAME).read_text(encoding="utf-8")
+    text = (resource_folder("docs") / FILE_NAME).read_text(encoding="utf-8")
     return {entry["key"]: _reference(entry["key"], entry["fields"]) for entry in ENTRY.finditer(text)}
 
 

@@ -1,6 +1,6 @@
 """Which code a result came from: a hash of what the functions compute that lead to it, not of where and how they stand.
 
-Of this package the functions, classes and constants of the numerical rooms count that an outcome's code refers to,
+Of this package the functions, classes and constants of the numerical packages count that an outcome's code refers to,
 directly or through others. A reference stands in a hash as the hash of what it refers to, so that neither moving nor
 renaming a function changes anything; nor do comments, layout, docstrings, types, names of local variables and the texts
 of errors. Of another package, and of code that draws, whole modules count, by `source_digests`.
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 THIS_PACKAGE = __name__.partition(".")[0]
 
-NUMERICAL_ROOMS = frozenset(
+NUMERICAL_PACKAGES = frozenset(
     {
         "bounds",
         "data",
@@ -42,52 +42,40 @@ NUMERICAL_ROOMS = frozenset(
         "evidence",
         "experiment",
         "extraction",
-        "grid",
-        "information",
         "kernel_learning",
         "learners",
-        "magnitudes",
         "numerics",
         "quasi_newton",
         "ranking",
-        "records",
-        "row_blocks",
         "spec",
         "svm",
     }
 )
 """Packages and modules directly below this package whose code decides about numbers, where a trial refers to it."""
 
-OTHER_ROOMS = frozenset(
+OTHER_PACKAGES = frozenset(
     {
-        "byte_bar",
         "cli",
         "commands",
-        "compiled_cache",
         "config_io",
         "console",
-        "documents",
         "errors",
         "figures",
         "files",
-        "instructions",
-        "memory",
-        "mistakes",
-        "overrides",
+        "jit_cache",
+        "lazy_imports",
+        "memory_check",
         "own_data",
         "page",
         "plugins",
-        "postponed",
         "references",
         "report",
         "resources",
         "runner",
-        "shipped",
         "sources",
         "store",
-        "syntax",
-        "terminal",
         "validation",
+        "validation_errors",
     }
 )
 """The rest: console, messages, validation, plug-ins, reading of documents. A change there makes no trial stale."""
@@ -236,7 +224,7 @@ class Code:
 
 
 def code_of(*roots: object) -> Code:
-    """Hash what functions and classes compute, with all that they refer to in the numerical rooms.
+    """Hash what functions and classes compute, with all that they refer to in the numerical packages.
 
     Parameters
     ----------
@@ -295,7 +283,7 @@ def _package(module: str) -> str:
 
 
 def _is_numerical(module: str) -> bool:
-    return module.split(".")[1:2] != [] and module.split(".")[1] in NUMERICAL_ROOMS
+    return module.split(".")[1:2] != [] and module.split(".")[1] in NUMERICAL_PACKAGES
 
 
 def _own_digest(node: _Node) -> str:

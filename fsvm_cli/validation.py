@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from fsvm_cli.row_blocks import all_finite
+from fsvm_cli.numerics import all_finite
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

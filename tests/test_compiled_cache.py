@@ -11,7 +11,7 @@ import numba
 import pytest
 
 import fsvm_cli.svm  # noqa: F401 - sets the folder
-from fsvm_cli.compiled_cache import PREFIX, VARIABLE, digest_of_sources, is_cold, use_cache_of_these_sources
+from fsvm_cli.jit_cache import PREFIX, VARIABLE, digest_of_sources, is_cold, use_cache_of_these_sources
 
 
 def test_the_folder_changes_with_any_source(tmp_path: Path) -> None:
@@ -25,7 +25,7 @@ def test_the_folder_changes_with_any_source(tmp_path: Path) -> None:
 
 def test_numba_and_the_processes_that_are_started_use_the_same_folder() -> None:
     assert os.environ[VARIABLE] == numba.config.CACHE_DIR
-    command = [sys.executable, "-c", "import fsvm_cli.svm.solvers.engine, numba; print(numba.config.CACHE_DIR)"]
+    command = [sys.executable, "-c", "import fsvm_cli.svm.solvers.active_set, numba; print(numba.config.CACHE_DIR)"]
     answer = subprocess.run(command, capture_output=True, text=True, check=True)
     assert answer.stdout.strip() == numba.config.CACHE_DIR
 
@@ -49,7 +49,7 @@ def test_a_folder_that_cannot_be_written_is_no_obstacle(tmp_path: Path) -> None:
     command = [
         sys.executable,
         "-c",
-        "import fsvm_cli.ranking, fsvm_cli.svm.solvers.pair_steps, numba; print(numba.config.CACHE_DIR)",
+        "import fsvm_cli.ranking, fsvm_cli.svm.solvers.smo, numba; print(numba.config.CACHE_DIR)",
     ]
     environment = os.environ | {VARIABLE: str(tmp_path / "file" / "folder")}
     answer = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)

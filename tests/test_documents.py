@@ -10,9 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BeforeValidator, Field
 
-from fsvm_cli.documents import MAX_BYTES, StrictModel, model_from_json, parse_document, read_document, validate
+from fsvm_cli.config_io import (
+    MAX_BYTES,
+    StrictModel,
+    model_from_json,
+    parse_document,
+    read_document,
+    validate,
+    with_override,
+)
 from fsvm_cli.errors import UsageError
-from fsvm_cli.overrides import with_override
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,7 +50,7 @@ class Drawing(StrictModel):
 GOOD = "title: a\ninner: {count: 2}\nshapes:\n  - {shape: square, side: 1e-3}\n"
 
 
-def mistakes(text: str) -> list[str]:
+def issues(text: str) -> list[str]:
     with pytest.raises(UsageError) as caught:
         validate(parse_document(text, "d.yaml"), Drawing)
     return str(caught.value).splitlines()
@@ -55,7 +62,7 @@ def test_a_correct_document_becomes_the_model() -> None:
 
 
 def test_all_mistakes_are_told_at_once_in_the_order_of_the_text() -> None:
-    lines = mistakes(
+    lines = issues(
         "titel: a\n"
         "inner: {count: 0, nmae: b}\n"
         "shapes:\n"

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from fsvm_cli.information import (
+from fsvm_cli.numerics import (
     class_uncertainty,
     classifier_information,
     entropy,

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from fsvm_cli import instructions
-from fsvm_cli.instructions import (
+from fsvm_cli import jit_cache as instructions
+from fsvm_cli.jit_cache import (
     AS_ON_HASWELL,
     HASWELL,
     WITHOUT_AVX512,
-    common_instructions,
+    common_cpu_features,
     flags_of_processor,
-    use_common_instructions,
+    use_common_cpu_features,
 )
 from tests.helpers.calling import AS_SVG, fsvm, write_config
 
@@ -26,18 +26,18 @@ if TYPE_CHECKING:
 
 
 def test_processors_since_haswell_compute_as_it_does() -> None:
-    assert common_instructions(HASWELL, {}) == AS_ON_HASWELL
-    assert common_instructions(HASWELL | {"avx512f"}, {"HOME": "/"}) == AS_ON_HASWELL | WITHOUT_AVX512
+    assert common_cpu_features(HASWELL, {}) == AS_ON_HASWELL
+    assert common_cpu_features(HASWELL | {"avx512f"}, {"HOME": "/"}) == AS_ON_HASWELL | WITHOUT_AVX512
 
 
 @pytest.mark.parametrize("lacking", sorted(HASWELL))
 def test_a_processor_that_lacks_any_chooses_for_itself(lacking: str) -> None:
-    assert common_instructions(HASWELL - {lacking}, {}) == {}
+    assert common_cpu_features(HASWELL - {lacking}, {}) == {}
 
 
 @pytest.mark.parametrize("variable", sorted(AS_ON_HASWELL | WITHOUT_AVX512))
 def test_who_says_anything_says_all(variable: str) -> None:
-    assert common_instructions(HASWELL, {variable: ""}) == {}
+    assert common_cpu_features(HASWELL, {variable: ""}) == {}
 
 
 def test_flags_are_read_as_the_system_tells_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -53,7 +53,7 @@ def test_flags_are_read_as_the_system_tells_them(tmp_path: Path, monkeypatch: py
 def test_nothing_changes_once_numpy_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
     environment = dict(os.environ)
     monkeypatch.setattr(instructions, "flags_of_processor", lambda: HASWELL)
-    use_common_instructions()
+    use_common_cpu_features()
     assert dict(os.environ) == environment
 
 
@@ -61,7 +61,7 @@ def test_a_run_computes_by_what_was_chosen(tmp_path: Path) -> None:
     answer = fsvm("run", write_config(tmp_path), *AS_SVG, "--out", tmp_path)
     assert answer.code == 0, answer.err
     environment = json.loads((tmp_path / "small" / "environment.json").read_text())
-    chosen = common_instructions(flags_of_processor(), os.environ)
+    chosen = common_cpu_features(flags_of_processor(), os.environ)
     program = "import numpy, threadpoolctl; print(threadpoolctl.threadpool_info()[0]['architecture'])"
     numpy_alone = subprocess.run(
         [sys.executable, "-c", program], env=os.environ | chosen, capture_output=True, text=True, check=True

@@ -8,8 +8,8 @@ import sys
 
 import pytest
 
-from fsvm_cli import memory
-from fsvm_cli.memory import UNKNOWN, check_room_for_pairs, free_memory
+from fsvm_cli import memory_check as memory
+from fsvm_cli.memory_check import UNKNOWN, check_memory_for_pairs, free_memory
 
 
 @pytest.fixture
@@ -39,13 +39,13 @@ def test_a_system_that_does_not_tell_is_taken_to_have_some(system, monkeypatch):
 
 def test_too_many_rows_are_refused_with_what_fits(system):
     (system / "meminfo").write_text("MemAvailable: 1000000 kB\n")
-    check_room_for_pairs("a method", 10_000, 1, "or leave it")
+    check_memory_for_pairs("a method", 10_000, 1, "or leave it")
     with pytest.raises(
         ValueError,
         match=r"a method holds 2 matrices of all pairs of rows: 10,000 rows take 1.6 GB, and "
         r"1.0 GB are free, enough for 8,000 rows; draw fewer rows, or leave it",
     ):
-        check_room_for_pairs("a method", 10_000, 2, "or leave it")
+        check_memory_for_pairs("a method", 10_000, 2, "or leave it")
 
 
 def test_a_limit_of_the_address_space_counts(system, monkeypatch):

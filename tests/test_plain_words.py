@@ -10,15 +10,15 @@ import pytest
 from pydantic import ValidationError
 from pydantic_core.core_schema import ErrorType
 
-from fsvm_cli.data.card import Card
-from fsvm_cli.documents import Document, validate
+from fsvm_cli.config_io import Document, validate
+from fsvm_cli.data.cards import Card
 from fsvm_cli.errors import UsageError
-from fsvm_cli.experiment.rank import ranking_request
 from fsvm_cli.extraction.registry import extraction_methods
-from fsvm_cli.mistakes import in_words
+from fsvm_cli.own_data.rank import ranking_request
 from fsvm_cli.ranking.registry import ranking_methods
 from fsvm_cli.spec.collection import Collection
 from fsvm_cli.spec.schema import Config
+from fsvm_cli.validation_errors import in_words
 from tests.helpers.plain_words import REMEDY, unplain
 from tests.helpers.schema_walk import Place, errors_at, places
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from fsvm_cli.postponed import SELDOM_USED, postpone
+from fsvm_cli.lazy_imports import SELDOM_USED, import_lazily
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,7 +46,7 @@ def loaded() -> list[str]:
 def test_importing_it_again_and_again_loads_nothing(write: Write) -> None:
     write("late.py", "value = 3")
     write("user.py", "import late\ndef use(): return late.value")
-    postpone("late")
+    import_lazily("late")
     user = importlib.import_module("user")
     assert loaded() == ["user"]
     assert not hasattr(sys.modules["late"], "__wrapped__")
@@ -61,7 +61,7 @@ def test_asking_for_a_part_loads_the_whole_first(write: Write, text: str) -> Non
     write("late/__init__.py", "from late import part\nvalue = part.value")
     write("late/part.py", "value = 3")
     write("user.py", text)
-    postpone("late")
+    import_lazily("late")
     importlib.import_module("user")
     assert loaded() == ["user", "late", "late.part"]
     assert sys.modules["late.part"].__spec__ is not None
@@ -72,7 +72,7 @@ def test_a_part_that_is_postponed_itself_does_not_load_the_whole(write: Write) -
     write("late/__init__.py", "from late.part import value")
     write("late/part.py", "value = 3")
     write("user.py", "import late.part as part\ndef use(): return part.value")
-    postpone("late", "late.part")
+    import_lazily("late", "late.part")
     user = importlib.import_module("user")
     assert loaded() == ["user"]
     assert user.use() == 3
@@ -84,16 +84,16 @@ def test_a_part_that_is_postponed_itself_does_not_load_the_whole(write: Write) -
 def test_all_of_its_names_can_be_asked_for(write: Write, text: str) -> None:
     write("late.py", "value = 3; _other = 4; __all__ = ['value', '_other']")
     write("user.py", text)
-    postpone("late")
+    import_lazily("late")
     assert importlib.import_module("user").value == 3
 
 
 def test_what_is_loaded_or_does_not_exist_is_left_alone(write: Write) -> None:
     write("early.py", "")
     module = importlib.import_module("early")
-    postpone("early")
+    import_lazily("early")
     assert sys.modules["early"] is module
-    postpone("nowhere_to_be_found")
+    import_lazily("nowhere_to_be_found")
     with pytest.raises(ModuleNotFoundError):
         importlib.import_module("nowhere_to_be_found")
 
@@ -101,8 +101,8 @@ def test_what_is_loaded_or_does_not_exist_is_left_alone(write: Write) -> None:
 def test_postponing_loads_not_even_the_package(write: Write) -> None:
     write("house/__init__.py", "")
     write("house/late.py", "value = 3")
-    postpone("house.late")
-    postpone("house.late")
+    import_lazily("house.late")
+    import_lazily("house.late")
     assert loaded() == []
     late = importlib.import_module("house.late")
     assert loaded() == ["house"]
@@ -112,7 +112,7 @@ def test_postponing_loads_not_even_the_package(write: Write) -> None:
 
 def test_a_name_that_it_lacks_is_an_attribute_error(write: Write) -> None:
     write("late.py", "")
-    postpone("late")
+    import_lazily("late")
     late = importlib.import_module("late")
     for _ in range(2):
         with pytest.raises(AttributeError, match="no attribute 'value'"):
@@ -122,7 +122,7 @@ def test_a_name_that_it_lacks_is_an_attribute_error(write: Write) -> None:
 
 def test_what_it_raises_is_raised_wherever_it_is_asked_again(write: Write) -> None:
     write("late.py", "raise OSError('no such disk')")
-    postpone("late")
+    import_lazily("late")
     late = importlib.import_module("late")
     for _ in range(2):
         with pytest.raises(OSError, match="no such disk"):
@@ -133,7 +133,7 @@ def test_another_thread_waits_until_it_is_whole(write: Write) -> None:
     write("late.py", "sys.begun.set(); sys.go_on.wait(10); value = 3")
     begun, go_on = threading.Event(), threading.Event()
     sys.begun, sys.go_on = begun, go_on  # type: ignore[attr-defined]
-    postpone("late")
+    import_lazily("late")
     late = importlib.import_module("late")
     found: list[int] = []
     threads = [threading.Thread(target=lambda: found.append(late.value)) for _ in range(2)]
@@ -154,7 +154,7 @@ def test_one_thread_may_load_it_while_another_imports_a_part_of_it(write: Write)
     write("late/part.py", "value = 3")
     begun, go_on = threading.Event(), threading.Event()
     sys.begun, sys.go_on = begun, go_on  # type: ignore[attr-defined]
-    postpone("late")
+    import_lazily("late")
     late = importlib.import_module("late")
     found: list[int] = []
     threads = [
@@ -172,7 +172,7 @@ def test_one_thread_may_load_it_while_another_imports_a_part_of_it(write: Write)
     assert loaded() == ["late", "late.part"]
 
 
-NOT_FOR_A_TABLE = {*SELDOM_USED, "fsvm_cli.data.card", "fsvm_cli.spec", "pyarrow.compute", "scipy.optimize"}
+NOT_FOR_A_TABLE = {*SELDOM_USED, "fsvm_cli.data.cards", "fsvm_cli.spec", "pyarrow.compute", "scipy.optimize"}
 NOT_FOR_A_FILTER = {"numba", "scipy.interpolate", "scipy.spatial", "sklearn.preprocessing"}
 
 

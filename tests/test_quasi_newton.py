@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import scipy.optimize
 
-from fsvm_cli.grid import on_grid
-from fsvm_cli.quasi_newton import minimise_on_grid
+from fsvm_cli.numerics import quantised
+from fsvm_cli.quasi_newton import minimise_quantised
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,7 +45,7 @@ def minimum(
     first_step: float = 1.0,
     is_enough: Callable[[Minimum], bool] | None = None,
 ) -> Minimum:
-    return minimise_on_grid(
+    return minimise_quantised(
         function,
         x,
         lower=lower,
@@ -74,7 +74,7 @@ def test_it_comes_as_low_as_scipy(drawn: type, seed: int) -> None:
     assert found.value <= least_of_scipy(function, x, [(LOWER, UPPER)] * N) + 1e-9
     assert found.x.min() >= LOWER
     assert found.x.max() <= UPPER
-    np.testing.assert_array_equal(found.x, np.clip(on_grid(found.x, SPACING), LOWER, UPPER))
+    np.testing.assert_array_equal(found.x, np.clip(quantised(found.x, SPACING), LOWER, UPPER))
     value, slope = function(found.x)
     assert (found.value, found.slope.tolist()) == (value, slope.tolist())
 
@@ -84,7 +84,7 @@ def test_it_comes_as_low_as_scipy(drawn: type, seed: int) -> None:
 def test_it_comes_as_low_as_scipy_where_each_variable_has_limits_of_its_own(drawn: type, seed: int) -> None:
     rng = np.random.default_rng(seed)
     function = drawn(rng)
-    lower, upper = (on_grid(rng.uniform(*between, N), SPACING) for between in ((-1.0, 0.4), (0.6, 1.5)))
+    lower, upper = (quantised(rng.uniform(*between, N), SPACING) for between in ((-1.0, 0.4), (0.6, 1.5)))
     x = rng.uniform(lower, upper)
     found = minimum(function, x, lower=lower, upper=upper)
     assert found.value <= least_of_scipy(function, x, list(zip(lower, upper, strict=True))) + 1e-9
@@ -123,8 +123,8 @@ def test_it_ends_where_it_is_told_that_this_is_enough(rng: np.random.Generator) 
 
 
 def test_the_first_step_is_the_slope_but_no_longer_than_asked(rng: np.random.Generator) -> None:
-    slope = on_grid(rng.uniform(-1.0, 1.0, N), SPACING)
-    half = on_grid(np.full(N, 0.5), SPACING)
+    slope = quantised(rng.uniform(-1.0, 1.0, N), SPACING)
+    half = quantised(np.full(N, 0.5), SPACING)
 
     def first(first_step: float) -> NDArray[np.float64]:
         # The function is a plane, so that the whole step is taken.
@@ -148,7 +148,7 @@ def test_where_the_function_has_no_value_steps_are_shorter(rng: np.random.Genera
 
 
 def test_where_the_slope_points_the_wrong_way_it_stays(rng: np.random.Generator) -> None:
-    x = on_grid(rng.uniform(0.2, 0.8, N), SPACING)
+    x = quantised(rng.uniform(0.2, 0.8, N), SPACING)
     found = minimum(lambda x: (float(x.sum()), -np.ones(N)), x)
     np.testing.assert_array_equal(found.x, x)
 
@@ -161,7 +161,7 @@ def test_last_digits_do_not_grow(drawn: type) -> None:
     def with_other_digits(x: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         value, slope = function(x)
         value, slope = value * (1.0 + 4e-16 * rng.standard_normal()), slope * (1.0 + 4e-16 * rng.standard_normal(N))
-        return float(on_grid(value, 2.0**-32)), on_grid(slope, SPACING)
+        return float(quantised(value, 2.0**-32)), quantised(slope, SPACING)
 
     one, other = (minimum(with_other_digits, x) for _ in range(2))
     assert one.n_evaluations > 20

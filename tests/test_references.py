@@ -10,15 +10,15 @@ import bibtexparser
 import fsvm_cli
 from fsvm_cli.ranking.registry import ranking_methods
 from fsvm_cli.references import CITED, FILE_NAME, cited_in, in_words, references, without_accents
-from fsvm_cli.shipped import shipped_folder, shipped_names
+from fsvm_cli.resources import resource_folder, resource_names
 
 PACKAGE = Path(fsvm_cli.__file__).parent
-TEXTS = [*sorted(PACKAGE.rglob("*.py")), *sorted(shipped_folder("docs").rglob("*.md")), PACKAGE.parent / "README.md"]
+TEXTS = [*sorted(PACKAGE.rglob("*.py")), *sorted(resource_folder("docs").rglob("*.md")), PACKAGE.parent / "README.md"]
 
 
 def test_another_reader_of_bibtex_finds_the_same() -> None:
     parser = bibtexparser.bparser.BibTexParser(common_strings=False)
-    entries = bibtexparser.loads((shipped_folder("docs") / FILE_NAME).read_text(encoding="utf-8"), parser).entries
+    entries = bibtexparser.loads((resource_folder("docs") / FILE_NAME).read_text(encoding="utf-8"), parser).entries
     assert [entry["ID"] for entry in entries] == list(references())
     for entry, reference in zip(entries, references().values(), strict=True):
         assert reference.title == entry["title"].replace("\\&", "&")
@@ -40,7 +40,7 @@ def test_every_author_and_year_that_is_cited_stands_in_the_bibliography() -> Non
 
 
 def test_every_document_of_configs_stands_in_the_bibliography() -> None:
-    configs = [(shipped_folder("configs") / f"{name}.yaml").read_text("utf-8") for name in shipped_names("configs")]
+    configs = [(resource_folder("configs") / f"{name}.yaml").read_text("utf-8") for name in resource_names("configs")]
     keys = {key for text in configs for key in re.findall(r"^paper: \{key: ([\w-]+)", text, re.MULTILINE)}
     assert keys == {"hermes2000", "infoprop2001", "gold2005", "kpd2018", "jebara-slides"}
     assert keys <= set(references())

@@ -20,11 +20,11 @@ import pytest
 import fsvm_cli
 from fsvm_cli import sources
 from fsvm_cli.experiment import plan as planning
-from fsvm_cli.experiment.competitors import Ranked
+from fsvm_cli.experiment.compared_methods import Ranked
 from fsvm_cli.experiment.running import run_trial
 from fsvm_cli.extraction.registry import extraction_methods
 from fsvm_cli.ranking.registry import ranking_methods
-from fsvm_cli.sources import NOT_COUNTED, NUMERICAL_ROOMS, OTHER_ROOMS, code_of, source_digests
+from fsvm_cli.sources import NOT_COUNTED, NUMERICAL_PACKAGES, OTHER_PACKAGES, code_of, source_digests
 from tests.helpers.calling import CHECKOUT
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fsvm_cli.svm.threads import one_blas_thread
+from fsvm_cli.numerics import one_blas_thread
 
 if TYPE_CHECKING:
     from own.unused import Unused
@@ -92,7 +92,7 @@ def digests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., di
 def test_what_is_imported_counts_in_this_package_and_the_modules_own(digests: Callable[..., dict[str, str]]) -> None:
     found = digests()
     assert {name for name in found if name.startswith("own")} == {"own", "own.method", "own.helper", "own.constants"}
-    assert "fsvm_cli.svm.threads" in found
+    assert "fsvm_cli.numerics" in found
     assert not NOT_COUNTED & set(found)
 
 
@@ -321,11 +321,12 @@ def as_argument(module: str) -> str:
 
 def test_a_message_and_a_constant_of_the_terminal_make_nothing_stale(edited: Callable[..., Any]) -> None:
     changed = {
-        module: text_of(f"fsvm_cli.{module}") for module in ("terminal", "mistakes", "memory", "plugins", "validation")
+        module: text_of(f"fsvm_cli.{module}")
+        for module in ("console", "validation_errors", "memory_check", "plugins", "validation")
     }
-    assert changed["terminal"].count("LONGEST_NAME = ") == 1
+    assert changed["console"].count("LONGEST_NAME = ") == 1
     texts = {as_argument(f"fsvm_cli.{module}"): f"{text}\nEDITED = 1\n" for module, text in changed.items()}
-    name = as_argument("fsvm_cli.terminal")
+    name = as_argument("fsvm_cli.console")
     texts[name] = re.sub(r"LONGEST_NAME = \d+", "LONGEST_NAME = 201", texts[name])
     before = {method: code_of(*FUNCTIONS, method) for method in ALL_METHODS}
     after = edited(**texts)
@@ -340,22 +341,24 @@ def test_a_function_that_is_moved_and_renamed_makes_nothing_stale(edited: Callab
         text, next(node for node in ast.parse(text).body if getattr(node, "name", "") == "order_of")
     )
     assert body is not None
-    competitors = text_of("fsvm_cli.experiment.competitors")
-    assert "from fsvm_cli.ranking.base import order_of" in competitors
+    compared_methods = text_of("fsvm_cli.experiment.compared_methods")
+    assert "from fsvm_cli.ranking.base import order_of" in compared_methods
     before = code_of(*FUNCTIONS, Ranked, *ALL_METHODS)
     needed = "from fsvm_cli.ranking.base import RELATIVE_ROUNDING, _rounding_of_zero\n"
     moved = f"import numpy as np\n{needed}{body.replace('order_of', 'sorted_by_score')}\n"
     after = edited(
-        fsvm_cli__ranking__base=text.replace(body, "from fsvm_cli.numerics.orders import sorted_by_score as order_of"),
-        fsvm_cli__numerics__orders=moved,
-        fsvm_cli__experiment__competitors=competitors.replace(
-            "from fsvm_cli.ranking.base import order_of", "from fsvm_cli.numerics.orders import sorted_by_score"
+        fsvm_cli__ranking__base=text.replace(
+            body, "from fsvm_cli.evaluation.orders import sorted_by_score as order_of"
+        ),
+        fsvm_cli__evaluation__orders=moved,
+        fsvm_cli__experiment__compared_methods=compared_methods.replace(
+            "from fsvm_cli.ranking.base import order_of", "from fsvm_cli.evaluation.orders import sorted_by_score"
         ).replace("order_of(", "sorted_by_score("),
     )
     now = after(*FUNCTIONS, Ranked, *ALL_METHODS)
     assert now.digest == before.digest
     assert {"fsvm_cli.ranking.base.order_of"} == set(before.parts) - set(now.parts)
-    assert {"fsvm_cli.numerics.orders.sorted_by_score"} == set(now.parts) - set(before.parts)
+    assert {"fsvm_cli.evaluation.orders.sorted_by_score"} == set(now.parts) - set(before.parts)
     assert sorted(before.parts.values()) == sorted(now.parts.values())
 
 
@@ -414,14 +417,14 @@ def test_a_changed_number_or_operator_of_a_method_makes_stale_what_uses_it(
     assert after(*FUNCTIONS).digest == of_all.digest
 
 
-def test_every_room_is_said_to_decide_about_numbers_or_not() -> None:
+def test_every_package_is_said_to_decide_about_numbers_or_not() -> None:
     there_are = {module.name for module in pkgutil.iter_modules(fsvm_cli.__path__)} - {"__main__"}
-    assert there_are <= NUMERICAL_ROOMS | OTHER_ROOMS
-    assert not NUMERICAL_ROOMS & OTHER_ROOMS
+    assert there_are == NUMERICAL_PACKAGES | OTHER_PACKAGES
+    assert not NUMERICAL_PACKAGES & OTHER_PACKAGES
 
 
 LOADING = re.compile(
-    r"fsvm_cli\.(experiment\.(plan|running)|data\.(source|dataset)|row_blocks\.all_finite|spec\.protocol|\w+\.registry)\b"
+    r"fsvm_cli\.(experiment\.(plan|running)|data\.(source|dataset)|numerics\.all_finite|spec\.protocol|\w+\.registry)\b"
 )
 """What a trial runs through that decides about no number: the plan, data with their hash, methods by their names."""
 
@@ -451,7 +454,7 @@ def test_all_that_a_trial_runs_through_in_the_numerical_rooms_is_hashed(planned:
     finally:
         sys.setprofile(None)
     assert not result.errors
-    of_rooms = {name for name in called if name.split(".")[1] in NUMERICAL_ROOMS and not LOADING.match(name)}
+    of_rooms = {name for name in called if name.split(".")[1] in NUMERICAL_PACKAGES and not LOADING.match(name)}
     assert len(of_rooms) > 20
     assert of_rooms - set(experiment.code(0).parts) == set()
 

@@ -1,1 +1,1 @@
-"""Floor 3: bounds on the leave-one-out error of a machine, and their derivatives by its Gram matrix."""
+"""Bounds on the leave-one-out error of a machine, and their derivatives by its Gram matrix."""

@@ -1,24 +1,28 @@
-"""A Gaussian kernel with a length scale for each feature, tuned by a bound on the leave-one-out error."""
+"""A Gaussian kernel with a length scale for each feature, tuned by a bound on the leave-one-out error.
+
+The machine whose length scales a bound has tuned, in scikit-learn's manner.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 import numpy as np
+from annotated_types import Ge
 
 from fsvm_cli.bounds.bound import hard_margin_machine
-from fsvm_cli.bounds.radius import enclosing_ball
-from fsvm_cli.bounds.radius_margin import radius_margin_bound
+from fsvm_cli.bounds.radius_margin import enclosing_ball, radius_margin_bound
 from fsvm_cli.bounds.span import span_bound
-from fsvm_cli.grid import on_grid
-from fsvm_cli.quasi_newton import minimise_on_grid
+from fsvm_cli.numerics import one_blas_thread, quantised, refusing_overflow
+from fsvm_cli.quasi_newton import minimise_quantised
+from fsvm_cli.svm.base import TOLERANCE, TunedMachines
 from fsvm_cli.svm.kernels.gaussian import Gaussian
 
 if TYPE_CHECKING:
     from fsvm_cli.bounds.bound import Bound
+    from fsvm_cli.svm.compiled import Array
     from fsvm_cli.svm.solvers.dual import DualSolution
-    from fsvm_cli.svm.vectors import Array
 
 FIRST_RIDGE = 0.1
 RIDGES = (1e-6, 1.0)
@@ -127,18 +131,18 @@ def tune_ard(
     if not np.ptp(X, axis=0).any():
         raise ValueError("all samples are in one place: there is no length scale to tune")
     n_features = X.shape[1]
-    start = on_grid(np.append(np.log(FIRST_RIDGE), np.full(n_features, 0.5 * np.log(n_features))), SPACING)
-    (least, most), change = on_grid(np.log(RIDGES), SPACING), on_grid(LARGEST_CHANGE, SPACING)
+    start = quantised(np.append(np.log(FIRST_RIDGE), np.full(n_features, 0.5 * np.log(n_features))), SPACING)
+    (least, most), change = quantised(np.log(RIDGES), SPACING), quantised(LARGEST_CHANGE, SPACING)
     converged = True
 
     def value_and_slope(logarithms: Array) -> tuple[float, Array]:
         nonlocal converged
         here = _place(X, y, bound, logarithms, tolerance)
         converged &= here.converged
-        return float(on_grid(here.value / first, SPACING_OF_VALUES)), on_grid(here.slope / first, SPACING_OF_SLOPES)
+        return float(quantised(here.value / first, SPACING_OF_VALUES)), quantised(here.slope / first, SPACING_OF_SLOPES)
 
     first = _place(X, y, bound, start, tolerance).value
-    found = minimise_on_grid(
+    found = minimise_quantised(
         value_and_slope,
         start,
         lower=np.append(least, start[1:] - change),
@@ -184,3 +188,77 @@ def _bound(name: str, gram: Array, y: Array, machine: DualSolution, tolerance: f
     if name == "span":
         return span_bound(gram, y, machine)
     return radius_margin_bound(y, enclosing_ball(gram, tolerance=tolerance), machine)
+
+
+@dataclass(eq=False, repr=False)
+class BoundTunedSVM(TunedMachines):
+    """Support vector machine of the squared loss whose C and length scales, one for each feature, a bound has chosen.
+
+    The kernel is exp(-½ Σ_a (x_a - x'_a)² / l_a²). A quasi-Newton method goes down a bound on the leave-one-out error,
+    along the logarithms of the length scales and of the ridge 1/C. Several classes are separated one against the rest,
+    each machine with length scales of its own. Scale the features first.
+
+    Parameters
+    ----------
+    bound : {"radius-margin", "span"}, default="radius-margin"
+        Radius over margin, or the smoothed span of the support vectors; see `tune_ard`.
+    max_iterations : int, default=100
+        Of the descent, at least 1.
+
+    Attributes
+    ----------
+    classes_ : (n_classes,) array
+    machines_ : tuple of TunedArd
+        With the kernel, C and bound of each machine.
+    converged_ : (n_machines,) array of bool
+        Whether all machines and balls on the way reached their tolerance.
+    n_features_in_ : int
+    feature_names_in_ : (n_features,) array of str
+        Where `X` had string column names.
+
+    See Also
+    --------
+    BayesianSVM : Tunes such length scales by the evidence.
+    RadiusMargin, Span : Rank features by such bounds.
+
+    References
+    ----------
+    - O. Chapelle, V. Vapnik, O. Bousquet and S. Mukherjee, "Choosing Multiple Parameters for Support Vector Machines",
+      Machine Learning 46, 2002, pages 131-159; the comparison is that of gold2005.
+
+    Examples
+    --------
+    >>> from fsvm_cli.bounds.ard import BoundTunedSVM
+    >>> X, y = [[0, 3], [1, 1], [0, 2], [5, 3], [6, 1], [5, 2]], list("aaabbb")
+    >>> BoundTunedSVM().fit(X, y).predict([[0, 0], [6, 6]]).tolist()
+    ['a', 'b']
+    """
+
+    bound: Literal["radius-margin", "span"] = "radius-margin"
+    max_iterations: Annotated[int, Ge(1)] = 100
+
+    @one_blas_thread()
+    def fit(self, X: Any, y: Any) -> Self:
+        """Tune and train the machines.
+
+        Parameters
+        ----------
+        X : (n, n_features) array or data frame
+        y : (n,) array
+            Class labels.
+
+        Raises
+        ------
+        ValueError
+            If the input is not fit for classification, holds one class only, has all samples in one place, or a
+            parameter is out of range.
+        """
+        X, labels = self._training_set(X, y)
+        with refusing_overflow("the machine tuned by a bound"):
+            # The balls have the tolerance of the machines.
+            self.machines_: tuple[TunedArd, ...] = tuple(
+                tune_ard(X, each, self.bound, max_iterations=self.max_iterations, tolerance=TOLERANCE)
+                for each in labels
+            )
+        self.converged_ = np.array([machine.converged for machine in self.machines_])
+        return self

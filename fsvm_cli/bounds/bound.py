@@ -11,8 +11,8 @@ from fsvm_cli.svm.solvers.dual import DualProblem, DualSolution
 from fsvm_cli.svm.solvers.solve import solve
 
 if TYPE_CHECKING:
+    from fsvm_cli.svm.compiled import Array
     from fsvm_cli.svm.solvers.dual import Solver
-    from fsvm_cli.svm.vectors import Array
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,13 +9,13 @@ from scipy.linalg import cho_factor, cho_solve, pinvh
 from scipy.special import expit
 
 from fsvm_cli.bounds.bound import Bound
-from fsvm_cli.svm.kernels.centred_gram import centred
+from fsvm_cli.svm.kernels.gram import centred
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from fsvm_cli.svm.compiled import Array
     from fsvm_cli.svm.solvers.dual import DualSolution
-    from fsvm_cli.svm.vectors import Array
 
 SHIFT = 1e-12
 """On the diagonal, as a part of its largest entry: it gives samples that depend on each other a span of almost 0."""

@@ -1,1 +1,1 @@
-"""Floor 8: the click commands; each parses, calls one function and prints."""
+"""The click commands; each parses, calls one function and prints."""

@@ -18,20 +18,20 @@ def command(configs: tuple[str, ...], assignments: tuple[str, ...]) -> None:
     fetched, and nothing run: what a method refuses only when it sees the rows is known to a run alone.
     """
     from fsvm_cli.errors import DataError, FsvmError, UsageError
-    from fsvm_cli.experiment.fit import check_before_run
+    from fsvm_cli.experiment.checks import check_before_run
     from fsvm_cli.spec.collection import LoadedCollection
     from fsvm_cli.spec.load import load_any
 
-    mistakes: list[FsvmError] = []
+    issues: list[FsvmError] = []
     for config in configs:
         try:
             loaded = load_any(config, assignments)
             for experiment in loaded.members if isinstance(loaded, LoadedCollection) else (loaded,):
                 check_before_run(experiment)
         except FsvmError as error:
-            mistakes.append(error)
+            issues.append(error)
         else:
             click.echo(f"{config}: correct")
-    if mistakes:
-        kind = UsageError if any(isinstance(mistake, UsageError) for mistake in mistakes) else DataError
-        raise kind("\n".join(map(str, mistakes)))
+    if issues:
+        kind = UsageError if any(isinstance(issue, UsageError) for issue in issues) else DataError
+        raise kind("\n".join(map(str, issues)))

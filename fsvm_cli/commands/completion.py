@@ -36,16 +36,16 @@ def command(ctx: click.Context, shell: str) -> None:
 
 def configs(_: click.Context, __: click.Parameter, incomplete: str) -> Proposals:
     """Propose the configs of this folder and those that come with fsvm, else files."""
-    from fsvm_cli.shipped import shipped_names
+    from fsvm_cli.resources import resource_names
 
-    names = [*sorted(path.name for path in Path().glob("*.y*ml")), *shipped_names("configs")]
+    names = [*sorted(path.name for path in Path().glob("*.y*ml")), *resource_names("configs")]
     # The script for bash forgets what stood before a word about files.
     return [CompletionItem(incomplete, type="file"), *_beginning_with(incomplete, names)]
 
 
 def data_sets(_: click.Context, __: click.Parameter, incomplete: str) -> Proposals:
     """Propose the data sets that fsvm knows, those of other packages among them."""
-    from fsvm_cli.data.catalogue import data_cards
+    from fsvm_cli.data.cards import data_cards
 
     return _beginning_with(incomplete, data_cards())
 

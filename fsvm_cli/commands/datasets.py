@@ -22,10 +22,9 @@ def list_all(style: str) -> None:
 
     from rich.table import Table
 
-    from fsvm_cli.console import open_console
-    from fsvm_cli.data.catalogue import data_cards
+    from fsvm_cli.console import json_text, open_console, write_for_machines
+    from fsvm_cli.data.cards import data_cards
     from fsvm_cli.data.inventory import summarize
-    from fsvm_cli.terminal import json_text, write_for_machines
 
     if style == "json":
         versions = [version for name in data_cards() for version in summarize(name)]
@@ -46,9 +45,9 @@ def list_all(style: str) -> None:
 @click.argument("name", shell_complete=completion.data_sets)
 def show(name: str) -> None:
     """Show what to know of a data set before using it."""
-    from fsvm_cli.data.card import read_card
+    from fsvm_cli.data.cards import read_card
     from fsvm_cli.data.inventory import stored_files, summarize
-    from fsvm_cli.data.phrases import shown
+    from fsvm_cli.data.messages import shown
 
     card = read_card(name)
     click.echo(f"{name}: {card.title}\n{card.about}\n")
@@ -76,7 +75,7 @@ def fetch(names: tuple[str, ...]) -> None:
     """Fetch data sets into the cache and verify them."""
     from fsvm_cli.data.inventory import summarize
     from fsvm_cli.data.opening import open_source
-    from fsvm_cli.data.spec import NamedSpec
+    from fsvm_cli.data.source_spec import NamedSpec
     from fsvm_cli.errors import DataError
 
     failures: list[str] = []

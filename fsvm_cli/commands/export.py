@@ -24,9 +24,9 @@ def command(results: Path, model: Path | None, as_code: bool, ranking: str | Non
     takes a data frame with the columns of the file.
     """
     from fsvm_cli.errors import UsageError
-    from fsvm_cli.experiment.export import as_joblib, as_python, as_skops, export
     from fsvm_cli.experiment.plan import plan
     from fsvm_cli.files import write_atomically
+    from fsvm_cli.own_data.export import as_joblib, as_python, as_skops, export
     from fsvm_cli.runner.verify import stored_config
 
     writers = {".joblib": as_joblib, ".skops": as_skops}
@@ -53,8 +53,7 @@ def command(results: Path, model: Path | None, as_code: bool, ranking: str | Non
 def _choice(results: Path, experiment: Experiment, ranking: str | None, keep: int | None) -> tuple[str, int]:
     """Tell the ranking and the number of features: as said, or as recommended."""
     from fsvm_cli.errors import UsageError
-    from fsvm_cli.report.folder import RECOMMENDATION_NAME
-    from fsvm_cli.report.table_files import read_table
+    from fsvm_cli.report.folder import RECOMMENDATION_NAME, read_table
 
     if (ranking is None) != (keep is None):
         raise UsageError("--ranking LABEL and --keep N go together: they take the place of what is recommended")

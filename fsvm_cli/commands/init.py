@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from fsvm_cli.commands.own_file import options_of_table, options_of_text
+from fsvm_cli.commands.options import options_of_table, options_of_text
 
 
 @click.command("init")
@@ -23,9 +23,9 @@ def command(file: str, out: str | None, **of_file: Any) -> None:
     defaults; 'fsvm run' compares them, and ends in a recommendation of features to keep.
     """
     from fsvm_cli.errors import UsageError
-    from fsvm_cli.experiment.first_config import first_config
-    from fsvm_cli.experiment.source_to_rank import source_of
     from fsvm_cli.files import is_file, write_atomically
+    from fsvm_cli.own_data.init import first_config
+    from fsvm_cli.own_data.rank import source_of
 
     if not is_file(Path(file)) and not Path(file).suffix:
         raise UsageError(f"{file}: there is no such file; data sets that fsvm knows have configs ('fsvm run wine')")

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fsvm_cli.commands.figure_formats import with_formats
-from fsvm_cli.commands.verbosity import with_verbosity
+from fsvm_cli.commands.options import with_formats, with_verbosity
 
 if TYPE_CHECKING:
     from fsvm_cli.errors import FsvmError
@@ -37,11 +36,11 @@ def command(results: Path, formats: tuple[str, ...], jobs: int | None, score_ord
     """
     import os
 
+    from fsvm_cli.commands.options import raise_as_one, step, tell
     from fsvm_cli.commands.progress import step_progress
-    from fsvm_cli.commands.verbosity import raise_as_one, step, tell
     from fsvm_cli.errors import DataError
+    from fsvm_cli.report.drawing import drawing_code, redraw
     from fsvm_cli.report.folder import FIGURES_NAME, results_folders
-    from fsvm_cli.report.redrawing import drawing_code, redraw
     from fsvm_cli.runner.each import call_for_each
 
     folders = results_folders(results)

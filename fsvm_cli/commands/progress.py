@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
-from fsvm_cli.byte_bar import is_quiet
-from fsvm_cli.console import open_console
-from fsvm_cli.terminal import gated, visible
+from fsvm_cli.console import is_quiet, open_console, sanitised, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -125,7 +123,7 @@ def progress_display(parts: str = "trials") -> Iterator[_Bars | _Lines | Silent]
         return
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TextColumn(parts))
     # Rich puts streams of its own before the standard ones, which must be gated too.
-    with Progress(*columns, TimeRemainingColumn(), TextColumn("left"), console=console) as bars, gated():
+    with Progress(*columns, TimeRemainingColumn(), TextColumn("left"), console=console) as bars, sanitised():
         yield _Bars(bars)
 
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fsvm_cli.commands import completion
-from fsvm_cli.commands.own_file import options_of_table, options_of_text
-from fsvm_cli.commands.verbosity import step, tell, with_verbosity
+from fsvm_cli.commands.options import options_of_table, options_of_text, step, tell, with_verbosity
 
 if TYPE_CHECKING:
     import numpy as np
@@ -68,7 +67,7 @@ def command(  # noqa: PLR0917 - click passes every option
     FILE is a CSV, Excel, Parquet, ARFF or LIBSVM file, or the name of a data set that fsvm knows.
     """
     from fsvm_cli.errors import UsageError
-    from fsvm_cli.experiment.source_to_rank import source_of
+    from fsvm_cli.own_data.rank import source_of
 
     _check_usage(file, method, assignments, out, keep)
     if for_spreadsheet and style != "csv" and out is None:
@@ -85,7 +84,7 @@ def command(  # noqa: PLR0917 - click passes every option
                 source, method, scaling, assignments, style, is_last=out is None, for_spreadsheet=for_spreadsheet
             )
     if out is not None and keep is not None:
-        from fsvm_cli.experiment.chosen_columns import write_chosen
+        from fsvm_cli.own_data.side_by_side import write_chosen
 
         n_features = write_chosen(
             Path(out), source, order, keep, of_file["target"] or "class", for_spreadsheet=for_spreadsheet
@@ -116,9 +115,9 @@ def _by_one_method(
     is_last: bool,
     for_spreadsheet: bool,
 ) -> NDArray[np.intp]:
-    from fsvm_cli.experiment.rank import rank_features
-    from fsvm_cli.experiment.ranking_request import ranking_request
-    from fsvm_cli.report.ranking_table import print_ranking
+    from fsvm_cli.own_data.rank import rank_features
+    from fsvm_cli.own_data.request import ranking_request
+    from fsvm_cli.own_data.tables import print_ranking
 
     ranking = rank_features(source, ranking_request(method, scaling, assignments), overwrite=is_last)
     for caveat in ranking.caveats:
@@ -129,8 +128,8 @@ def _by_one_method(
 
 
 def _side_by_side(source: DataSource, scaling: str, style: str, *, for_spreadsheet: bool) -> NDArray[np.intp]:
-    from fsvm_cli.experiment.side_by_side import rank_side_by_side
-    from fsvm_cli.report.side_by_side_table import print_side_by_side
+    from fsvm_cli.own_data.side_by_side import rank_side_by_side
+    from fsvm_cli.own_data.tables import print_side_by_side
 
     found = rank_side_by_side(source, scaling)
     for caveat in found.caveats:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from fsvm_cli.commands.verbosity import with_verbosity
+from fsvm_cli.commands.options import with_verbosity
 
 
 @click.command("report")
@@ -20,7 +20,7 @@ def command(results: Path, out: Path | None) -> None:
 
     RESULTS is the folder of one experiment, or one that holds several.
     """
-    from fsvm_cli.commands.verbosity import raise_as_one, step, tell
+    from fsvm_cli.commands.options import raise_as_one, step, tell
     from fsvm_cli.errors import DataError, FsvmError
     from fsvm_cli.page.write import PAGE_NAME, write_page
     from fsvm_cli.report.folder import results_folders

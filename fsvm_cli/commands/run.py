@@ -1,31 +1,144 @@
-"""`fsvm run`."""
+"""What `fsvm run` writes and says of each experiment that has ended.
+
+What `fsvm run --dry-run` prints.
+
+`fsvm run`.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib
 import threading
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from fsvm_cli.byte_bar import is_quiet
 from fsvm_cli.commands import completion
-from fsvm_cli.commands.figure_formats import with_formats
-from fsvm_cli.commands.verbosity import raise_as_one, step, tell, with_verbosity
+from fsvm_cli.commands.options import raise_as_one, step, tell, tell_time, tell_traceback, with_formats, with_verbosity
+from fsvm_cli.commands.progress import duration
+from fsvm_cli.console import is_quiet
+from fsvm_cli.errors import noting_failure
+from fsvm_cli.runner.missing import explain, missing_records, missing_tasks
+from fsvm_cli.runner.session import estimate_seconds
+from fsvm_cli.store.store import FILE_NAME, Store
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-    from fsvm_cli.commands.workers import Workers
+    import pandas as pd
+
+    from fsvm_cli.commands.options import Workers
     from fsvm_cli.errors import FsvmError
     from fsvm_cli.experiment.plan import Experiment
+    from fsvm_cli.page.write import Shown
     from fsvm_cli.runner.session import Job
     from fsvm_cli.spec.collection import LoadedCollection
     from fsvm_cli.spec.config import LoadedConfig
 
+
+@dataclass
+class Tables:
+    """The tables of an experiment, which the process writes that has its store."""
+
+    loaded: LoadedConfig
+    folder: Path
+    workers: Workers
+    begin: datetime
+    formats: Sequence[str]
+    curves: pd.DataFrame | None = None
+
+    def write(self, job: Job) -> Callable[[], Shown]:
+        """Write the tables of a job that has ended; what is left is to show them."""
+        from fsvm_cli.experiment.provenance import write_environment
+        from fsvm_cli.page.write import show
+        from fsvm_cli.report.tables import write_tables
+
+        if job.error is not None:
+            raise job.error
+        with step(f"tables of {self.loaded.name}"):
+            self.curves = write_tables(self.loaded, job.experiment, job.store, self.folder)
+        write_environment(self.folder, self.loaded, self.workers.words, job.n_to_run, self.begin)
+        return functools.partial(show, self.folder, self.formats, has_figures=not self.curves.empty)
+
+    def tell(self, job: Job, errors: list[FsvmError]) -> None:
+        """Say what came of a job that is finished: which trials failed, and its summary.
+
+        What its tables, figures, page or summary failed with is added to `errors`.
+        """
+        name = self.loaded.name
+        for reason, n_failed in job.failures.items():
+            click.echo(f"{name}: {n_failed} of {job.experiment.n_trials()} trials failed: {reason}", err=True)
+            tell_traceback(job.tracebacks[reason])
+        with noting_failure(errors, name, "a table"):
+            shown: Shown = job.finished.result()
+            errors += shown.failures
+            for part, seconds in zip(("figures", "page"), shown.seconds, strict=True):
+                tell_time(f"{part} of {name}", seconds)
+            if not is_quiet():
+                with noting_failure(errors, name, "the summary"):
+                    self._print_summary(shown, job.experiment.source.caveats)
+
+    def _print_summary(self, shown: Shown, caveats: Sequence[str]) -> None:
+        from fsvm_cli.report.summary import print_summary
+
+        if self.curves is not None and not self.curves.empty:
+            print_summary(self.loaded, self.curves, self.folder, shown.figures, caveats)
+            tell_page(shown.page)
+
+
+def tell_page(page: Path | None) -> None:
+    """Name what shows it all in a browser, where there is such a page."""
+    if page is not None:
+        click.echo(f"As a page, with all that is known of it: {page}")
+
+
+def explain_run(
+    planned: Sequence[tuple[LoadedConfig, Experiment, Path]],
+    workers: Workers,
+    neighbour: Path | None,
+    *,
+    fresh: bool,
+) -> None:
+    """Say what a run would do, and why.
+
+    Parameters
+    ----------
+    planned : sequence of (LoadedConfig, Experiment, Path)
+        With the folder of the results.
+    workers : Workers
+    neighbour : Path or None
+        A folder of results from which a run would take over what it can.
+    fresh : bool
+        Whether a run would begin anew.
+    """
+    for loaded, experiment, folder in planned:
+        with contextlib.ExitStack() as stack:
+            folders = () if fresh else (folder, *(() if neighbour is None else (neighbour / loaded.name,)))
+            stored = next((each for each in folders if (each / FILE_NAME).exists()), None)
+            store = None if stored is None else stack.enter_context(Store(stored, writable=False))
+            tasks = missing_tasks(experiment, store)
+            seconds = estimate_seconds(experiment, store, tasks, workers.number) if tasks else 0
+            explanations = explain(experiment, store, tasks)
+            records = missing_records(experiment, store)
+        n_trials = experiment.n_trials()
+        estimate = f", about {duration(seconds)}" if tasks else ""
+        click.echo(
+            f"{loaded.name}: {n_trials} trials planned, {n_trials - len(tasks)} already done, {len(tasks)} to "
+            f"do{estimate} with {workers.words}; results in {folder}"
+        )
+        for explanation in explanations:
+            label = experiment.compared_methods[explanation.compared_method].label
+            click.echo(f"  {label}: {explanation.n_missing} to do: {'; '.join(explanation.reasons)}")
+        if records:
+            click.echo(f"  recorded of the first split: {', '.join(records)}: new, or not finished before")
+
+
+if TYPE_CHECKING:
     Planned = list[tuple[LoadedConfig, Experiment, Path]]
 
 
@@ -77,10 +190,9 @@ def command(  # noqa: PLR0917 - click passes every option
     fails does not keep the others from being finished. A config that lists experiments runs them, and collects their
     claims in a table.
     """
-    from fsvm_cli.commands.workers import choose_workers
+    from fsvm_cli.commands.options import choose_workers
     from fsvm_cli.errors import FsvmError
-    from fsvm_cli.runner.quiet_children import quiet_children
-    from fsvm_cli.runner.worker_template import start_loading
+    from fsvm_cli.runner.worker_processes import quiet_children, start_loading
 
     workers = choose_workers(jobs, dask)
     if not dry_run:
@@ -116,8 +228,6 @@ def command(  # noqa: PLR0917 - click passes every option
             collections.remove(collection)
     neighbour = None if fresh else neighbour
     if dry_run:
-        from fsvm_cli.commands.dry_run import explain_run
-
         explain_run(planned, workers, neighbour, fresh=fresh)
         for collection in collections:
             n_members = len(collection.members)
@@ -140,7 +250,7 @@ def _announce(message: str) -> None:
 
 def _announce_compilation() -> None:
     import fsvm_cli.svm  # noqa: F401 - says where compiled code is kept
-    from fsvm_cli.compiled_cache import is_cold
+    from fsvm_cli.jit_cache import is_cold
 
     if is_cold():
         _announce("compiling the numerical code, once on this machine for this version: some 20 s")
@@ -158,7 +268,6 @@ def _run(
 ) -> list[FsvmError]:
     """Run the experiments and collect what collections ask for; the errors of those that did not succeed."""
     from fsvm_cli.commands.progress import progress_display
-    from fsvm_cli.commands.run_tables import Tables
     from fsvm_cli.errors import FsvmError, TrialsFailedError, noting_failure
     from fsvm_cli.runner.folders import borrow
     from fsvm_cli.runner.session import Job, run
@@ -166,7 +275,7 @@ def _run(
 
     _announce_compilation()
     # Its libraries take a second to load, in which the first trials run.
-    threading.Thread(target=importlib.import_module, args=("fsvm_cli.report.results",), daemon=True).start()
+    threading.Thread(target=importlib.import_module, args=("fsvm_cli.report.tables",), daemon=True).start()
     begin = datetime.now(UTC)
     errors: list[FsvmError] = []
     begun: list[tuple[Tables, Job]] = []
@@ -208,7 +317,6 @@ def _collect(  # noqa: PLR0917 - as above
     loaded: LoadedCollection, written: set[str], out: Path, workers: Workers, begin: datetime, formats: Sequence[str]
 ) -> list[FsvmError]:
     """Write and print a collection whose experiments have been written; what its figures and page failed with."""
-    from fsvm_cli.commands.run_tables import tell_page
     from fsvm_cli.errors import DataError
     from fsvm_cli.experiment.provenance import write_environment
     from fsvm_cli.page.write import show

@@ -11,7 +11,7 @@ def command() -> None:
 
     The configs that come with fsvm name it in their first line, which editors with a YAML language server read.
     """
+    from fsvm_cli.console import json_text, write_for_machines
     from fsvm_cli.spec.load import json_schema
-    from fsvm_cli.terminal import json_text, write_for_machines
 
     write_for_machines(json_text(json_schema()))

@@ -76,8 +76,7 @@ def command(results: tuple[Path, ...], size: int | None, style: str, figure: Pat
 
 def _read(folder: Path, *, only_areas: bool) -> tuple[pd.DataFrame, pd.DataFrame] | None:
     """Read summary and pairs of one experiment from its tables, or where these lack them from its trials."""
-    from fsvm_cli.report.folder import AREAS_NAME, PAIRS_NAME
-    from fsvm_cli.report.table_files import read_table
+    from fsvm_cli.report.folder import AREAS_NAME, PAIRS_NAME, read_table
     from fsvm_cli.store.store import FILE_NAME
 
     if only_areas and (folder / AREAS_NAME).exists() and (folder / PAIRS_NAME).exists():
@@ -108,8 +107,8 @@ def _print_all(
 ) -> None:
     from fsvm_cli.console import open_console
     from fsvm_cli.errors import UsageError
+    from fsvm_cli.report.guidance import areas_cells, pairs_cells, ranks_table, wilcoxon_table
     from fsvm_cli.report.ranking_statistics import WHOLE_CURVE
-    from fsvm_cli.report.statistics_tables import areas_cells, pairs_cells, ranks_table, wilcoxon_table
 
     console = open_console()
     for name, (summary, pairs) in compared.items():
@@ -139,8 +138,8 @@ def _print_for_machines(
 ) -> None:
     import pandas as pd
 
+    from fsvm_cli.console import json_text, write_for_machines
     from fsvm_cli.report.numbers import as_csv
-    from fsvm_cli.terminal import json_text, write_for_machines
 
     if style == "csv":
         tables = [pairs.assign(experiment=name) for name, (_, pairs) in compared.items()]

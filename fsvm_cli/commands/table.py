@@ -23,14 +23,12 @@ def command(results: Path, style: Literal["markdown", "latex"]) -> None:
 
     RESULTS is the folder of one experiment, or one that holds several.
     """
+    from fsvm_cli.console import write_for_machines
     from fsvm_cli.errors import DataError
     from fsvm_cli.experiment.provenance import is_collection, read_run
-    from fsvm_cli.report.curve_table import curve_tables
-    from fsvm_cli.report.folder import CURVES_NAME, results_folders
-    from fsvm_cli.report.measures import read_measures
+    from fsvm_cli.report.curve_table import curve_tables, read_measures
+    from fsvm_cli.report.folder import CURVES_NAME, read_table, results_folders
     from fsvm_cli.report.printing import printed_table
-    from fsvm_cli.report.table_files import read_table
-    from fsvm_cli.terminal import write_for_machines
 
     folders = [folder for folder in results_folders(results) if not is_collection(folder)]
     if not folders:

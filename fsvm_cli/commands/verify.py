@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fsvm_cli.commands.verbosity import tell, with_verbosity
+from fsvm_cli.commands.options import tell, with_verbosity
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,9 +43,9 @@ def command(results: Path, n_rerun: int, n_adopt: int, seed: int | None) -> None
     """
     import secrets
 
+    from fsvm_cli.commands.options import raise_as_one, step
     from fsvm_cli.commands.progress import step_progress
-    from fsvm_cli.commands.verbosity import raise_as_one, step
-    from fsvm_cli.data.phrases import shown
+    from fsvm_cli.data.messages import shown
     from fsvm_cli.errors import DataError, noting_failure
     from fsvm_cli.report.folder import results_folders
     from fsvm_cli.store.store import FILE_NAME
@@ -56,7 +56,7 @@ def command(results: Path, n_rerun: int, n_adopt: int, seed: int | None) -> None
     if n_adopt:
         seed = secrets.randbits(32) if seed is None else seed
         tell(f"--adopt draws its trials by --seed {seed}")
-    mistakes: list[str] = []
+    issues: list[str] = []
     errors: list[FsvmError] = []
     # Looked for before anything else: to plan an experiment may fetch its data.
     experiments = [folder for folder in folders if not _collects(folder)]
@@ -65,16 +65,16 @@ def command(results: Path, n_rerun: int, n_adopt: int, seed: int | None) -> None
         names = shown([folder.name for folder in without_store])
         of_many = f" for {len(without_store)} of {len(experiments)} experiments ({names})"
         where = "" if folders == [results] else of_many
-        mistakes.append(f"{results}: no stored trials here{where}; 'fsvm run' makes them")
+        issues.append(f"{results}: no stored trials here{where}; 'fsvm run' makes them")
         if without_store == experiments:
-            raise DataError(mistakes[0])
+            raise DataError(issues[0])
     verified = [folder for folder in folders if folder not in without_store]
     with step_progress("verified", len(verified), "folders") as progress:
         for number, folder in enumerate(verified, 1):
             with noting_failure(errors, str(folder), "to verify it"), step(str(folder)):
-                mistakes += [f"{folder}: {mistake}" for mistake in _verify(folder, n_rerun, n_adopt, seed or 0)]
+                issues += [f"{folder}: {issue}" for issue in _verify(folder, n_rerun, n_adopt, seed or 0)]
             progress.advance(number)
-    raise_as_one([*([DataError("\n".join(mistakes))] if mistakes else []), *errors])
+    raise_as_one([*([DataError("\n".join(issues))] if issues else []), *errors])
 
 
 def _collects(folder: Path) -> bool:
@@ -98,7 +98,7 @@ def _verify(folder: Path, n_rerun: int, n_adopt: int, seed: int) -> list[str]:
 
     from fsvm_cli.experiment.plan import plan
     from fsvm_cli.experiment.provenance import is_collection
-    from fsvm_cli.report.results import write_tables
+    from fsvm_cli.report.tables import write_tables
     from fsvm_cli.runner.verify import changes_since_run, repeat, stored_config, stored_trials
     from fsvm_cli.store.store import Store
 
@@ -106,38 +106,38 @@ def _verify(folder: Path, n_rerun: int, n_adopt: int, seed: int) -> list[str]:
         return _verify_collection(folder)
     loaded = stored_config(folder)
     experiment = plan(loaded, _announce)
-    mistakes = _adopt(experiment, folder, n_adopt, seed) if n_adopt else []
+    issues = _adopt(experiment, folder, n_adopt, seed) if n_adopt else []
     with Store(folder, writable=False) as store:
         for name, (then, now) in changes_since_run(loaded, experiment, store, folder).items():
             change = f"{name} was {then} and is {now} now"
             if name.startswith("packages."):
                 tell(f"{folder}: {change}")
             else:
-                mistakes.append(change)
+                issues.append(change)
         n_stored = len(stored_trials(experiment, store))
         if n_stored == 0:
-            mistakes.append("the store holds no trial of this config, data and code")
-            mistakes += _what_is_missing(experiment, store)
-            return mistakes
+            issues.append("the store holds no trial of this config, data and code")
+            issues += _what_is_missing(experiment, store)
+            return issues
         tell(f"{folder}: {n_stored} of {experiment.n_trials()} planned trials are stored")
         differing = _made_again(folder, lambda made: write_tables(loaded, experiment, store, made))
-        mistakes += differing
+        issues += differing
         if not differing:
             tell(f"{folder}: every table and figure is what the stored trials lead to")
         if n_rerun:
             found = repeat(experiment, store, n_rerun, np.random.default_rng())
             tell(f"{folder}: repeated trials: {found.n_identical} identical, {found.n_close} within rounding")
-            mistakes += [
+            issues += [
                 f"split {trial.split} with {trial.n_train} training rows leads to other numbers when it is repeated"
                 for trial in found.differing
             ]
-    return mistakes
+    return issues
 
 
 def _adopt(experiment: Experiment, folder: Path, n_repeated: int, seed: int) -> list[str]:
     """Adopt what an earlier code computed, and note it in `run.json`; what was not adopted, in words."""
-    from fsvm_cli.experiment.run_file import note_in_run
-    from fsvm_cli.experiment.stored import adoptions
+    from fsvm_cli.experiment.outcome import adoptions
+    from fsvm_cli.experiment.provenance import note_in_run
     from fsvm_cli.runner.adopt import adopt
     from fsvm_cli.store.store import Store
 
@@ -145,11 +145,11 @@ def _adopt(experiment: Experiment, folder: Path, n_repeated: int, seed: int) -> 
         found = adopt(experiment, store, n_repeated, seed)
         noted = adoptions(experiment, store)
     note_in_run(folder, "adopted", noted)
-    mistakes = []
+    issues = []
     for each in found:
         if each.differing:
             first = each.differing[0]
-            mistakes.append(
+            issues.append(
                 f"{each.label}: {len(each.differing)} of {each.n_repeated} repeated trials lead to other numbers, the "
                 f"first of them split {first.split} with {first.n_train} training rows; nothing of it was adopted, and "
                 "'fsvm run' computes it anew"
@@ -158,15 +158,16 @@ def _adopt(experiment: Experiment, folder: Path, n_repeated: int, seed: int) -> 
             tell(f"{folder}: {each.label}: adopted after {each.n_repeated} of {each.n_trials} trials were repeated")
     if not found:
         tell(f"{folder}: nothing to adopt")
-    return mistakes
+    return issues
 
 
 def _what_is_missing(experiment: Experiment, store: Store) -> list[str]:
-    from fsvm_cli.runner.explain import explain
-    from fsvm_cli.runner.missing import missing_tasks
+    from fsvm_cli.runner.missing import explain, missing_tasks
 
     explanations = explain(experiment, store, missing_tasks(experiment, store))
-    return [f"{experiment.competitors[each.competitor].label}: {'; '.join(each.reasons)}" for each in explanations]
+    return [
+        f"{experiment.compared_methods[each.compared_method].label}: {'; '.join(each.reasons)}" for each in explanations
+    ]
 
 
 def _verify_collection(folder: Path) -> list[str]:

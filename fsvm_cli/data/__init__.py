@@ -1,1 +1,1 @@
-"""Floor 3: data sets, from their source to arrays."""
+"""Data sets, from their source to arrays."""

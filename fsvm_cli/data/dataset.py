@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
-from fsvm_cli.data.phrases import shown
+from fsvm_cli.console import brief
+from fsvm_cli.data.messages import shown
 from fsvm_cli.errors import DataError
-from fsvm_cli.row_blocks import all_finite, row_blocks
-from fsvm_cli.terminal import brief
+from fsvm_cli.numerics import all_finite, row_blocks
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,7 +50,7 @@ class Dataset:
         Columns that carry signal, where this is known.
     least_occurrences : int or None
         Where X, a csr_array, counts occurrences of words: how often a word must occur in the training part of a split
-        to be a feature there (`fsvm_cli.data.vocabulary`).
+        to be a feature there (`fsvm_cli.data.preparation`).
     source_columns : tuple of str or None
         Where columns of words became several features each: for each feature, the column that it comes from.
     preparation : Preparation or None

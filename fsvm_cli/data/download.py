@@ -1,20 +1,118 @@
-"""One address to one file: bounded in size and time, resumed where it broke off."""
+"""HTTP responses that end in time, however slowly a server sends them.
+
+One address to one file: bounded in size and time, resumed where it broke off.
+"""
 
 from __future__ import annotations
 
+import http.client
+import io
 import time
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
 import requests
 import urllib3
+from requests.adapters import HTTPAdapter
 
-from fsvm_cli.byte_bar import byte_bar
-from fsvm_cli.data import deadline as bounds
+from fsvm_cli.console import byte_progress
 from fsvm_cli.errors import DataError
 
 if TYPE_CHECKING:
+    import socket
+    from collections.abc import Callable
     from pathlib import Path
+
+    from requests import PreparedRequest
+    from urllib3 import HTTPConnectionPool
+
+SILENCE_S = 20.0
+PATIENCE_S = 60.0
+LEAST_BYTES_PER_S = 2000.0
+
+
+class Deadline:
+    """The end of the time for one download, all attempts and pauses included: the more has come, the later.
+
+    Attributes
+    ----------
+    n_received : int
+        Bytes of content that have come so far. Headers, redirects, the frames of chunks and whatever else comes
+        beside the content buy no time.
+    """
+
+    def __init__(self) -> None:
+        self._begin = time.monotonic()
+        self.n_received = 0
+
+    def seconds_passed(self) -> float:
+        """Tell how long the download has taken so far."""
+        return time.monotonic() - self._begin
+
+    def seconds_left(self) -> float:
+        """Tell how long it may still take; negative where it is over."""
+        return PATIENCE_S + self.n_received / LEAST_BYTES_PER_S - self.seconds_passed()
+
+
+class DeadlineAdapter(HTTPAdapter):
+    """Connections on which every read ends at a deadline, or earlier where the server sends nothing for a while.
+
+    A library's timeout is for each reading alone, and one byte ends it: a header, or the line that says how long a
+    chunk is, may come for hours. To look up a name takes as long as the system lets it, and each of its addresses may
+    be tried for as long as a server may send nothing.
+
+    Parameters
+    ----------
+    deadline : Deadline
+    """
+
+    def __init__(self, deadline: Deadline) -> None:
+        super().__init__()
+        self._deadline = deadline
+
+    def get_connection_with_tls_context(
+        self, request: PreparedRequest, verify: Any, proxies: Any = None, cert: Any = None
+    ) -> HTTPConnectionPool:
+        """Choose the pool of connections for a request."""
+        pool: Any = super().get_connection_with_tls_context(request, verify, proxies, cert)
+        # What is a class here is called, and nothing else.
+        pool.ConnectionCls = partial(_connection, type(pool).ConnectionCls, self._deadline)
+        return cast("HTTPConnectionPool", pool)
+
+
+def _connection(kind: Callable[..., Any], deadline: Deadline, **options: Any) -> Any:
+    connection = kind(**options)
+    connection.response_class = partial(_Answer, deadline)
+    return connection
+
+
+class _Answer(http.client.HTTPResponse):
+    def __init__(self, deadline: Deadline, sock: socket.socket, *args: Any, **options: Any) -> None:
+        super().__init__(sock, *args, **options)
+        self.fp = io.BufferedReader(_ReadingInTime(self.fp.detach(), sock, deadline))
+
+
+class _ReadingInTime(io.RawIOBase):
+    """All bytes of an answer come through here: its status, headers, content, trailers."""
+
+    def __init__(self, raw: io.RawIOBase, sock: socket.socket, deadline: Deadline) -> None:
+        self._raw, self._socket, self._deadline = raw, sock, deadline
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int | None:
+        left = self._deadline.seconds_left()
+        if left <= 0:
+            raise TimeoutError
+        self._socket.settimeout(min(SILENCE_S, left))
+        return self._raw.readinto(buffer)
+
+    def close(self) -> None:
+        self._raw.close()
+        super().close()
+
 
 ATTEMPTS = 4
 FIRST_PAUSE_S = 0.5
@@ -51,12 +149,12 @@ def download(address: str, path: Path, limit: int) -> None:
         If `path` cannot be written.
     """
     problem = ""
-    deadline = bounds.Deadline()
+    deadline = Deadline()
     with requests.Session() as session:
         session.max_redirects = MAX_REDIRECTS
         session.hooks["response"] = [_without_content_of_redirect]
         for scheme in ("http://", "https://"):
-            session.mount(scheme, bounds.DeadlineAdapter(deadline))
+            session.mount(scheme, DeadlineAdapter(deadline))
         for attempt in range(ATTEMPTS):
             if attempt:
                 time.sleep(FIRST_PAUSE_S * 2 ** (attempt - 1))
@@ -79,12 +177,12 @@ def _without_content_of_redirect(response: requests.Response, **_: object) -> No
         response.raw.close()
 
 
-def _attempt(session: requests.Session, address: str, path: Path, limit: int, deadline: bounds.Deadline) -> None:
+def _attempt(session: requests.Session, address: str, path: Path, limit: int, deadline: Deadline) -> None:
     have = path.stat().st_size if path.exists() else 0
     # Compressed transfer would make the range count other bytes than those that are stored.
     headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={have}-"} if have else {})
     try:
-        with session.get(address, headers=headers, stream=True, timeout=bounds.SILENCE_S) as response:
+        with session.get(address, headers=headers, stream=True, timeout=SILENCE_S) as response:
             if response.status_code == requests.codes.requested_range_not_satisfiable:
                 path.unlink()
                 raise _BrokenOffError("the server cannot go on where the transfer broke off")
@@ -97,7 +195,7 @@ def _attempt(session: requests.Session, address: str, path: Path, limit: int, de
     except requests.TooManyRedirects as error:
         raise DataError("the address leads in circles") from error
     except (requests.Timeout, urllib3.exceptions.TimeoutError) as error:
-        raise _BrokenOffError(f"the server is silent for {bounds.SILENCE_S:g} s") from error
+        raise _BrokenOffError(f"the server is silent for {SILENCE_S:g} s") from error
     except requests.ConnectionError as error:
         raise _BrokenOffError("the server cannot be reached") from error
     except urllib3.exceptions.HTTPError as error:
@@ -106,7 +204,7 @@ def _attempt(session: requests.Session, address: str, path: Path, limit: int, de
         raise DataError(f"cannot be fetched ({error})") from error
 
 
-def _store(response: requests.Response, path: Path, have: int, limit: int, deadline: bounds.Deadline) -> None:
+def _store(response: requests.Response, path: Path, have: int, limit: int, deadline: Deadline) -> None:
     size = have
     name = urlsplit(response.url).path.rpartition("/")[2]
     announced = response.raw.length_remaining
@@ -115,7 +213,7 @@ def _store(response: requests.Response, path: Path, have: int, limit: int, deadl
         raise DataError(f"sends more than {limit:,} bytes")
     with (
         path.open("ab" if have else "wb") as stream,
-        byte_bar(name, total, have) as progress,
+        byte_progress(name, total, have) as progress,
     ):
         # What has arrived at each step, however little: waiting for a full chunk would hide a trickle.
         while chunk := response.raw.read1(CHUNK_BYTES):

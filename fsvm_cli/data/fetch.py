@@ -21,7 +21,7 @@ from fsvm_cli.errors import DataError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from fsvm_cli.data.copies import CardFile
+    from fsvm_cli.data.cards import CardFile
 
 MAX_ARCHIVE_BYTES = 200_000_000
 WEB_PAGE = (b"<!doctype html", b"<html")

@@ -5,17 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from fsvm_cli.data.card import FixedVersion, read_card
-from fsvm_cli.data.catalogue import data_cards
-from fsvm_cli.data.copies import BundledCopy, Files
+from fsvm_cli.data.cards import BundledCopy, Files, FixedVersion, data_cards, read_card
 from fsvm_cli.data.fetch import addresses_of, is_intact, local_paths
 from fsvm_cli.data.synthetic import GENERATORS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
-from fsvm_cli.data.card import Card, GeneratedVersion
-from fsvm_cli.data.copies import CardFile
+from fsvm_cli.data.cards import Card, CardFile, GeneratedVersion
 
 FileState = Literal["intact", "absent", "altered"]
 Availability = Literal["drawn", "bundled", "cached", "mirror", "to fetch", "by hand"]

@@ -1,34 +1,149 @@
-"""From a card's version to a verified data set."""
+"""A cache of rows that were slow to parse, beside the files that they came from.
+
+From rows that were read to a data set.
+
+The copies of data sets that scikit-learn carries.
+
+From a card's version to a verified data set.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import io
+import zipfile
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from fsvm_cli.data import parsed
-from fsvm_cli.data.assemble import assemble, stacked
-from fsvm_cli.data.copies import BundledCopy, ExpressionCopy, ReutersCopy, SequencesCopy, TextCopy
+import numpy as np
+import scipy.sparse as sp
+
+from fsvm_cli.data.cards import BundledCopy, ExpressionCopy, ReutersCopy, SequencesCopy, TextCopy
+from fsvm_cli.data.dataset import Dataset, hash_values
 from fsvm_cli.data.fetch import cache_folder, fetch_files, is_intact
 from fsvm_cli.data.given_splits import read_splits
-from fsvm_cli.data.phrases import shown
-from fsvm_cli.data.readers.bundled import read_bundled
+from fsvm_cli.data.messages import numbered, shown
 from fsvm_cli.data.readers.expression import read_expression
 from fsvm_cli.data.readers.libsvm import read_libsvm
 from fsvm_cli.data.readers.reuters import read_reuters
+from fsvm_cli.data.readers.rows import Rows
 from fsvm_cli.data.readers.sequences import read_sequences
 from fsvm_cli.data.readers.text import read_text
 from fsvm_cli.errors import DataError
+from fsvm_cli.files import write_atomically
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from fsvm_cli.data.card import Card, Expected, FixedVersion
-    from fsvm_cli.data.copies import Copy, LibsvmCopy
-    from fsvm_cli.data.dataset import Dataset
+    from fsvm_cli.data.cards import Card, Copy, Expected, FixedVersion, LibsvmCopy
     from fsvm_cli.data.given_splits import GivenSplit
-    from fsvm_cli.data.readers.rows import Rows
+
+
+def keep(sha256: str, parts: list[Rows]) -> None:
+    """Keep sparse rows under the hash of their values; where the cache cannot be written, nothing is kept."""
+    stored: dict[str, Any] = {
+        "feature_names": np.array(parts[0].feature_names),
+        "least_occurrences": np.array([] if parts[0].least_occurrences is None else [parts[0].least_occurrences]),
+    }
+    for number, part in enumerate(parts):
+        X = sp.csr_array(part.X)
+        stored |= {
+            f"data{number}": X.data,
+            f"indices{number}": X.indices,
+            f"indptr{number}": X.indptr,
+            f"labels{number}": np.array(part.labels),
+        }
+    stream = io.BytesIO()
+    np.savez(stream, **stored)
+    with contextlib.suppress(DataError):
+        write_atomically(_path(sha256), stream.getvalue())
+
+
+def recall(sha256: str) -> list[Rows] | None:
+    """Find rows that were kept, or None; the caller verifies their hash."""
+    try:
+        with _path(sha256).open("rb") as stream, np.load(stream, allow_pickle=False) as stored:
+            feature_names = tuple(stored["feature_names"].tolist())
+            least_occurrences = next(iter(stored["least_occurrences"].tolist()), None)
+            n_parts = sum(name.startswith("data") for name in stored)
+            return [
+                Rows(
+                    sp.csr_array(
+                        tuple(stored[f"{name}{number}"] for name in ("data", "indices", "indptr")),
+                        shape=(len(stored[f"labels{number}"]), len(feature_names)),
+                    ),
+                    stored[f"labels{number}"].tolist(),
+                    feature_names,
+                    least_occurrences,
+                )
+                for number in range(n_parts)
+            ]
+    except (OSError, ValueError, KeyError, zipfile.BadZipFile, EOFError):
+        return None
+
+
+def _path(sha256: str) -> Path:
+    return cache_folder() / "parsed" / f"{sha256}.npz"
+
+
+def assemble(
+    name: str, parts: list[Rows], class_names: tuple[str, ...] = (), feature_names: tuple[str, ...] = ()
+) -> Dataset:
+    """Build a data set from its rows.
+
+    Parameters
+    ----------
+    name : str
+        For the data set.
+    parts : list of Rows
+        All rows, or the training and the test part of a fixed split.
+    class_names : tuple of str
+        The labels in the order of the codes; by default in the order of their numbers, or else of the alphabet.
+    feature_names : tuple of str
+        By default those that the rows bring, or x1, x2, ...
+    """
+    rows = stacked(parts)
+    class_names = class_names or _in_order(set(rows.labels))
+    code = {label: code for code, label in enumerate(class_names)}
+    y = np.array([code[label] for label in rows.labels], dtype=np.int64)
+    train, test = np.split(np.arange(len(y)), [len(parts[0].labels)])
+    split = (train, test) if len(parts) == 2 else None
+    return Dataset(
+        name=name,
+        X=rows.X,
+        y=y,
+        feature_names=feature_names or rows.feature_names or numbered(rows.X.shape[1]),
+        class_names=class_names,
+        sha256=hash_values(rows.X, y, split, rows.least_occurrences),
+        train_indices=split[0] if split else None,
+        test_indices=split[1] if split else None,
+        least_occurrences=rows.least_occurrences,
+    )
+
+
+def stacked(parts: list[Rows]) -> Rows:
+    """Put parts below each other."""
+    if len(parts) == 1:
+        return parts[0]
+    X = (sp.vstack if sp.issparse(parts[0].X) else np.vstack)([part.X for part in parts])
+    return replace(parts[0], X=X, labels=[label for part in parts for label in part.labels])
+
+
+def _in_order(labels: set[str]) -> tuple[str, ...]:
+    try:
+        return tuple(sorted(labels, key=float))
+    except ValueError:
+        return tuple(sorted(labels))
+
+
+def read_bundled(loader: str) -> Rows:
+    """Read what ``sklearn.datasets.<loader>()`` returns; labels are scikit-learn's class names."""
+    import sklearn.datasets  # noqa: PLC0415 - slow to import, and seldom needed
+
+    bunch = getattr(sklearn.datasets, loader)()
+    labels = np.asarray(bunch.target_names)[bunch.target].tolist()
+    return Rows(np.asarray(bunch.data, dtype=np.float64), labels, tuple(map(str, bunch.feature_names)))
 
 
 def load_version(name: str, card: Card, version: FixedVersion, announce: Callable[[str], None]) -> Dataset:
@@ -43,7 +158,7 @@ def load_version(name: str, card: Card, version: FixedVersion, announce: Callabl
         If no copy can be had; with what was wrong with each.
     """
     failures = []
-    kept = parsed.recall(version.expected.sha256)
+    kept = recall(version.expected.sha256)
     if kept is not None:
         with contextlib.suppress(DataError):
             return _from_version(name, version, kept)
@@ -55,7 +170,7 @@ def load_version(name: str, card: Card, version: FixedVersion, announce: Callabl
             failures.append(str(error))
             continue
         if isinstance(copy, ReutersCopy):
-            parsed.keep(dataset.sha256, parts)
+            keep(dataset.sha256, parts)
         return dataset
     raise DataError("\n".join([f"data set '{name}' cannot be had:", *failures]))
 

@@ -1,4 +1,6 @@
-"""Missing values and words of a table: filled and coded by what the training rows show, as scaling is.
+"""Words that a trial may know: those of its training part.
+
+Missing values and words of a table: filled and coded by what the training rows show, as scaling is.
 
 Which features there are must not depend on the split. So each word of the file has its feature, by its name alone; on a
 split whose training rows lack the word the feature is 0 everywhere, as scikit-learn's encoder codes an unknown word.
@@ -13,17 +15,46 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
-from fsvm_cli.data.vocabulary import with_training_vocabulary
-from fsvm_cli.magnitudes import binary_exponents
-from fsvm_cli.row_blocks import row_blocks
+from fsvm_cli.numerics import binary_exponents, row_blocks
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fsvm_cli.data.dataset import Dataset, Matrix
-    from fsvm_cli.data.spec import CategoricalRule, MissingRule
+    from fsvm_cli.data.source_spec import CategoricalRule, MissingRule
 
+
+def with_training_vocabulary(dataset: Dataset, training: NDArray[np.integer]) -> Matrix:
+    """Give the features of all rows, with the words that the training rows alone would suggest.
+
+    Where the columns count occurrences of words (`Dataset.least_occurrences`), a word that occurs often enough in the
+    training rows becomes 1 where it occurs and 0 where it does not, and every other word is 0 everywhere: the
+    vocabulary does not depend on the test part. Other data are returned as they are.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    training : ndarray of int
+        Training rows.
+
+    Returns
+    -------
+    ndarray or csr_array, shape (n_samples, n_features)
+        The data set's own matrix where it holds no counts.
+    """
+    if dataset.least_occurrences is None:
+        return dataset.X
+    counts = sp.csr_array(dataset.X)
+    is_known = counts[training].sum(axis=0) >= dataset.least_occurrences
+    occurs = counts.copy()
+    occurs.data = is_known[counts.indices].astype(np.float64)
+    occurs.eliminate_zeros()
+    return occurs
+
+
+if TYPE_CHECKING:
     Strategy = Literal["mean", "median", "most_frequent"]
 
 STRATEGIES: dict[MissingRule, Strategy] = {

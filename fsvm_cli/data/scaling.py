@@ -14,8 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from fsvm_cli.errors import UsageError
-from fsvm_cli.magnitudes import binary_exponents, check_magnitudes, column_sizes, value_ranges
-from fsvm_cli.row_blocks import VALUES, row_blocks
+from fsvm_cli.numerics import VALUES, binary_exponents, check_input_range, column_sizes, row_blocks, value_ranges
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -188,7 +187,7 @@ def _columns_in_units(
     with np.errstate(over="ignore"):
         in_units: NDArray[np.float64] = np.ldexp(X, exponents, out=out)
     in_units[:, constant] = 0.0
-    check_magnitudes(in_units, unseen=True)
+    check_input_range(in_units, unseen=True)
     return in_units
 
 

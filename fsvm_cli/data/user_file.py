@@ -7,18 +7,17 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from fsvm_cli.data.assemble import assemble
+from fsvm_cli.console import brief, visible
 from fsvm_cli.data.given_splits import read_splits
+from fsvm_cli.data.load import assemble
+from fsvm_cli.data.readers.csv import too_large
 from fsvm_cli.data.readers.libsvm import read_libsvm
-from fsvm_cli.data.readers.numbers import Reading
+from fsvm_cli.data.readers.numbers import Reading, without_marks
 from fsvm_cli.data.readers.user_tables import no_features, numbers_of, read_user_table
-from fsvm_cli.data.readers.words import without_marks
-from fsvm_cli.data.room import too_large
-from fsvm_cli.data.spec import ColumnSplit, IndicesSplit, TestFileSplit
-from fsvm_cli.data.table import dataset_from_table
+from fsvm_cli.data.source_spec import ColumnSplit, IndicesSplit, TestFileSplit
+from fsvm_cli.data.tables import dataset_from_table
 from fsvm_cli.errors import DataError, UsageError
 from fsvm_cli.files import special_kind
-from fsvm_cli.terminal import brief, visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 
     from fsvm_cli.data.dataset import Dataset
     from fsvm_cli.data.given_splits import GivenSplit
-    from fsvm_cli.data.spec import FileFormat, FileSpec, TableSpec
+    from fsvm_cli.data.source_spec import FileFormat, FileSpec, TableSpec
 
 FORMATS: dict[str, FileFormat] = {
     ".csv": "csv",
@@ -185,9 +184,9 @@ def _both(paths: Sequence[Path], readings: Sequence[Reading]) -> tuple[Reading, 
         raise DataError(f"{paths[1]}: a column holds another kind of values than in {paths[0]} ({reason})") from error
     table = table.append_column(part, pa.array(["train"] * train.num_rows + ["test"] * test.num_rows))
     remarks = dict.fromkeys(remark for reading in readings for remark in reading.remarks)
-    mistakes = {column: mistake for reading in readings for column, mistake in reading.mistakes.items()}
+    issues = {column: issue for reading in readings for column, issue in reading.issues.items()}
     taken = dict.fromkeys(remark for reading in readings for remark in reading.taken_as_missing)
-    return Reading(table, tuple(remarks), mistakes, tuple(taken)), part
+    return Reading(table, tuple(remarks), issues, tuple(taken)), part
 
 
 def _from_libsvm(paths: Sequence[Path], *, dense: bool) -> Dataset:

@@ -1,1 +1,1 @@
-"""Floor 2: splits, metrics, retained-feature curves and the statistics of both."""
+"""Splits, metrics, retained-feature curves and the statistics of both."""

@@ -1,4 +1,9 @@
-"""Methods compared over several data sets, by their ranks on each."""
+"""Two methods compared over several data sets.
+
+Methods compared over several data sets, by their ranks on each.
+
+Which method to take on data that no method has been tried on, and what each way to choose one costs there.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +16,30 @@ from scipy.special import chdtrc
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+
+def signed_rank_p_value(differences: NDArray[np.float64]) -> float:
+    """Wilcoxon's signed-rank test that differences lie about 0 evenly, two-sided.
+
+    Parameters
+    ----------
+    differences : ndarray, shape (n_data_sets,)
+
+    Returns
+    -------
+    float
+        Exact for few data sets without ties; NaN where all differences are 0.
+
+    Notes
+    -----
+    Source: Demsar (2006), section 3.1.3; the test is scipy's.
+    """
+    from scipy.stats import wilcoxon  # noqa: PLC0415 - slow to import
+
+    if not np.any(differences):
+        return float("nan")
+    return float(wilcoxon(differences).pvalue)
+
 
 LEVEL = 0.05
 
@@ -73,3 +102,78 @@ def mean_ranks(values: NDArray[np.float64]) -> MeanRanks:
     quantile = float(scipy.stats.studentized_range.ppf(1 - LEVEL, k, np.inf)) / np.sqrt(2)
     difference = quantile * float(np.sqrt(k * (k + 1) / (6 * n)))
     return MeanRanks(ranks, chi_square, float(chdtrc(k - 1, chi_square)), difference, n)
+
+
+N_NEIGHBOURS = 3
+"""Fixed before the first comparison, as small as lets one odd data set be outvoted."""
+
+
+@dataclass(frozen=True)
+class Guidance:
+    """Ways to choose a method, tried on data sets that were left out one at a time.
+
+    A loss is the figure of merit of the best method on a data set less that of the method that was chosen for it; of
+    several methods that are chosen alike, the mean.
+
+    Attributes
+    ----------
+    overall_losses : ndarray, shape (n_data_sets,)
+        Where each data set's method is that of best mean rank over the others.
+    alike_losses : ndarray, shape (n_data_sets,)
+        Where it is that of best mean rank over the `N_NEIGHBOURS` others that are most alike.
+    random_losses : ndarray, shape (n_data_sets,)
+        The mean over all methods.
+    p : float
+        Of Wilcoxon's signed-rank test between the first two.
+    """
+
+    overall_losses: NDArray[np.float64]
+    alike_losses: NDArray[np.float64]
+    random_losses: NDArray[np.float64]
+    p: float
+
+
+def guidance(values: NDArray[np.float64], descriptions: NDArray[np.float64]) -> Guidance:
+    """Try ways to choose a method on each data set, without having seen it.
+
+    Parameters
+    ----------
+    values : ndarray, shape (n_data_sets, n_methods)
+        Figure of merit, larger is better.
+    descriptions : ndarray, shape (n_data_sets, n_properties)
+        What is known of data before any method is tried; data sets are alike where these are near each other, in units
+        of their standard deviations.
+
+    Raises
+    ------
+    ValueError
+        If the data sets are no more than the neighbours that each is to have.
+    """
+    n_data_sets = len(values)
+    if n_data_sets <= N_NEIGHBOURS:
+        raise ValueError(f"{n_data_sets} data sets: each is to have {N_NEIGHBOURS} others")
+    ranks = ranks_on_each(values)
+    apart = _distances(descriptions)
+    others = [np.flatnonzero(np.arange(n_data_sets) != left_out) for left_out in range(n_data_sets)]
+    nearest = [
+        rest[np.argsort(apart[left_out, rest], kind="stable")[:N_NEIGHBOURS]] for left_out, rest in enumerate(others)
+    ]
+    losses = values.max(axis=1, keepdims=True) - values
+    overall, alike = (
+        np.array([losses[left_out, _best(ranks[seen])].mean() for left_out, seen in enumerate(of_each)])
+        for of_each in (others, nearest)
+    )
+    return Guidance(overall, alike, losses.mean(axis=1), signed_rank_p_value(overall - alike))
+
+
+def _best(ranks: NDArray[np.float64]) -> NDArray[np.intp]:
+    # Ranks are halves: their sums are exact, and so are ties.
+    sums = ranks.sum(axis=0)
+    return np.flatnonzero(sums == sums.min())
+
+
+def _distances(descriptions: NDArray[np.float64]) -> NDArray[np.float64]:
+    spreads = descriptions.std(axis=0)
+    units = (descriptions - descriptions.mean(axis=0)) / np.where(spreads > 0, spreads, 1.0)
+    distances: NDArray[np.float64] = np.linalg.norm(units[:, None] - units, axis=2)
+    return distances

@@ -1,4 +1,7 @@
-"""Figures of merit of a classifier, computed from its confusion matrix."""
+"""Errors: what documents print of some figures of merit, the rest to 100 %.
+
+Figures of merit of a classifier, computed from its confusion matrix.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +10,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fsvm_cli.information import relative_classifier_information
+from fsvm_cli.numerics import relative_classifier_information
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
+
+COMPLEMENTS: Mapping[str, str] = {"error": "accuracy", "balanced-error": "balanced-accuracy"}
+"""The figure of merit that each is computed from."""
+
+COMPLEMENT_OF: Mapping[str, str] = {metric: error for error, metric in COMPLEMENTS.items()}
 
 
 def confusion_matrix(y: NDArray[np.intp], predicted: NDArray[np.intp], n_classes: int) -> NDArray[np.intp]:

@@ -1,4 +1,4 @@
-"""Floor 3: the Bayesian support vector machine of gold2005: its likelihood, posterior, sampler and evidence gradients.
+"""The Bayesian support vector machine of gold2005: its likelihood, posterior, sampler and evidence gradients.
 
 In the order of the paper: `ard_kernel` is its kernel (3); `loss` with `hinge`, `squared_hinge` and `trigonometric` the
 likelihood (4) with its normaliser; `gradient` the derivatives (8) and (9) of the evidence, made of `averages` over the

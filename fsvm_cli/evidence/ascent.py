@@ -10,17 +10,17 @@ from scipy.special import logsumexp
 
 from fsvm_cli.evidence.hybrid_monte_carlo import SamplingError
 from fsvm_cli.evidence.sampled_evidence import Hyperparameters, SampledEvidence, SamplerReport
-from fsvm_cli.grid import on_grid
-from fsvm_cli.quasi_newton import minimise_on_grid
+from fsvm_cli.numerics import quantised
+from fsvm_cli.quasi_newton import minimise_quantised
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from fsvm_cli.evidence.gradient import EvidenceGradient
-    from fsvm_cli.evidence.loss import Loss
+    from fsvm_cli.evidence.losses import Loss
     from fsvm_cli.evidence.parameters import Rule
     from fsvm_cli.quasi_newton import Minimum
-    from fsvm_cli.svm.vectors import Array
+    from fsvm_cli.svm.compiled import Array
 
 LARGEST_CHANGE = 10.0
 """No logarithm leaves its start by more: the hyperparameter stays within factors of some twenty thousand."""
@@ -237,7 +237,7 @@ class _Track:
 
     def spaced(self, logarithms: Array) -> Array:
         """Return the nearest logarithms to which an ascent may come, the same on every processor."""
-        return self.first + on_grid(logarithms - self.first, SPACING)
+        return self.first + quantised(logarithms - self.first, SPACING)
 
     def at(self, logarithms: Array, rng: np.random.Generator) -> tuple[EvidenceGradient, SamplerReport]:
         """Look at the evidence and its gradient."""
@@ -326,7 +326,7 @@ def _by_evidence(track: _Track, rng: np.random.Generator) -> AscentPath:
             # Too far: the search for a step goes back to where draws tell the evidence.
             return np.inf, np.zeros_like(change)
         value, slope = -report.log_evidence / unit, -track.free(gradient.value) / unit
-        return float(on_grid(value, SPACING_OF_VALUES)), on_grid(slope, SPACING_OF_SLOPES)
+        return float(quantised(value, SPACING_OF_VALUES)), quantised(slope, SPACING_OF_SLOPES)
 
     def rises_no_more(here: Minimum) -> bool:
         track.append(first + here.x, *look(here.x))
@@ -337,7 +337,7 @@ def _by_evidence(track: _Track, rng: np.random.Generator) -> AscentPath:
     track.append(first, gradient, report)
     # The first step is the slope: in this unit of the evidence its largest component is `step`.
     unit = (np.abs(track.free(gradient.value)).max() or 1.0) / settings.step
-    found = minimise_on_grid(
+    found = minimise_quantised(
         descended,
         start,
         lower=-LARGEST_CHANGE,

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from fsvm_cli.errors import FsvmError
-from fsvm_cli.evidence.gaussian import gaussian_approximation
-from fsvm_cli.evidence.mode import posterior_mode
-from fsvm_cli.grid import on_grid
+from fsvm_cli.evidence.posterior import gaussian_approximation, posterior_mode
+from fsvm_cli.numerics import quantised
 
 if TYPE_CHECKING:
     from fsvm_cli.evidence.posterior import Posterior
-    from fsvm_cli.svm.vectors import Array
+    from fsvm_cli.svm.compiled import Array
 
 MOST_STEPS = 32
 """Where steps must be so short that it takes more, the posterior is not what the metric was made for."""
@@ -186,7 +185,7 @@ def _warm_up(state: _State, settings: SamplerSettings, rng: np.random.Generator)
 
 
 def _adapted(log_step: float) -> float:
-    return float(2.0 ** on_grid(log_step / math.log(2.0), SPACING))
+    return float(2.0 ** quantised(log_step / math.log(2.0), SPACING))
 
 
 @dataclass(eq=False)

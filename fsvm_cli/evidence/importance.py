@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import logsumexp
 
-from fsvm_cli.evidence.averages import PosteriorAverages
-from fsvm_cli.evidence.convergence import pareto_k
-from fsvm_cli.evidence.gaussian import gaussian_approximation
+from fsvm_cli.evidence.diagnostics import pareto_k
+from fsvm_cli.evidence.gradient import PosteriorAverages
 from fsvm_cli.evidence.hybrid_monte_carlo import SamplingError
+from fsvm_cli.evidence.posterior import gaussian_approximation
 
 if TYPE_CHECKING:
     from fsvm_cli.evidence.posterior import Posterior

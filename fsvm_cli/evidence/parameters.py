@@ -1,4 +1,7 @@
-"""The parameters of a Bayesian machine, which configs share; nothing heavy is imported for them."""
+"""The parameters of a Bayesian machine, which configs share; nothing heavy is imported for them.
+
+What is said of an ascent on the evidence, whoever ran it.
+"""
 
 from __future__ import annotations
 
@@ -27,3 +30,33 @@ class TuningParameters:
     decay: Annotated[float, Gt(0)] = 40.0
     sampler: Literal["weighted", "chains", "paper"] = "weighted"
     n_permutations: Annotated[int, Ge(0)] = 19
+
+
+AT_BOUNDS, WITHIN_ERROR = "hyperparameters at bounds", "steps within their error"
+"""What tables call the number of hyperparameters that ascents kept from running away, and that of steps whose gradient
+is smaller than its Monte Carlo error."""
+ROUGH = "steps by rough draws"
+"""What they call the number of steps whose draws are rough; see `SamplerReport`."""
+UNMOVED = "ascents without a length scale moved"
+"""What they call the number of ascents that left all length scales where they began."""
+BLIND, NOT_APART = "ascents that ended blind", "ascents no higher than with permuted labels"
+"""What they call the number of ascents whose evidence is no better than that of a machine that looks at no feature, and
+that of others which end no higher than some on permuted labels."""
+SATURATED = "length scales below their feature's steps"
+"""What they call the number of features with few values, whose length scale does not matter any more."""
+NOTHING_FOUND = frozenset({BLIND, NOT_APART})
+"""Those that say that the length scales are no finding."""
+CAVEATS = {
+    AT_BOUNDS: "hyperparameters ran a factor of e^10 from where the ascent began, and were kept there",
+    WITHIN_ERROR: "steps of the ascent had a gradient smaller than its Monte Carlo error",
+    ROUGH: "steps of the ascent had a gradient whose error is not known: R-hat above 1.05, or Pareto k-hat above 0.7",
+    UNMOVED: "ascents ended with all length scales where they began, as where features are not scaled: "
+    "they tell none apart",
+    BLIND: "ascents ended where the evidence is no better than that of a machine that looks at no feature, at equal "
+    "classes a coin's: their length scales and relevances say nothing",
+    NOT_APART: "ascents ended no higher than ascents on permuted labels: no feature stands out, and the relevances are "
+    "those of noise",
+    SATURATED: "features have so few values, and so short a length scale, that the kernel does not depend on it any "
+    "more: how large their relevance is says nothing, as of a column of zeros and ones",
+}
+"""The same in words, where there are any."""

@@ -1,29 +1,86 @@
-"""The evidence as a function of its hyperparameters, of which a sampler tells the gradient."""
+"""The loss of a θ that is known up to a normal distribution: a lower bound on the evidence of the whole kernel.
+
+The evidence as a function of its hyperparameters, of which a sampler tells the gradient.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from fsvm_cli.evidence.ard_kernel import ArdKernel
-from fsvm_cli.evidence.averages import posterior_averages
-from fsvm_cli.evidence.blurred import BlurredLoss
-from fsvm_cli.evidence.convergence import bulk_size, energy_fraction, split_r_hat, tail_size
-from fsvm_cli.evidence.gradient import EvidenceGradient, evidence_gradient
+from fsvm_cli.evidence.diagnostics import bulk_size, energy_fraction, split_r_hat, tail_size
+from fsvm_cli.evidence.gradient import EvidenceGradient, evidence_gradient, posterior_averages
 from fsvm_cli.evidence.hybrid_monte_carlo import SamplerSettings, SamplingError, sample
 from fsvm_cli.evidence.importance import FEWEST_EFFECTIVE, ImportanceSettings, importance_averages
-from fsvm_cli.evidence.nystroem import NystroemFactor, nystroem_factor
+from fsvm_cli.evidence.kernels import ArdKernel, NystroemFactor, nystroem_factor
+from fsvm_cli.evidence.losses import Loss, Smoothed
 from fsvm_cli.evidence.posterior import Posterior
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from fsvm_cli.evidence.averages import PosteriorAverages
-    from fsvm_cli.evidence.loss import Loss
+    from fsvm_cli.evidence.gradient import PosteriorAverages
     from fsvm_cli.evidence.parameters import Approximation
-    from fsvm_cli.svm.vectors import Array
+    from fsvm_cli.svm.compiled import Array
+
+
+@dataclass(frozen=True, eq=False)
+class BlurredLoss(Loss):
+    """The average of another loss over θ_i ~ N((V b)_i, spread_i^2), one spread for each sample.
+
+    Not in gold2005, whose θ = V b, equation (18), leaves out what V loses.
+
+    Where b is known, θ of the whole kernel is that, with spread_i^2 = K_ii - (V V')_ii. By Jensen's inequality the
+    average of exp(-C Σ l(y_i θ_i)) is at least exp of the average, so that the evidence with this loss and the kernel
+    V V' is a lower bound on that with the whole kernel. The evidence of V V' alone is no bound: it disregards the
+    variance that V V' has lost, and rises with k0.
+
+    Attributes
+    ----------
+    loss : Loss
+        One that normal distributions have an average of.
+    spreads : (n,) array
+        > 0.
+
+    References
+    ----------
+    - J. Hensman, A. Matthews and Z. Ghahramani, "Scalable Variational Gaussian Process Classification", AISTATS 2015:
+      the bound, there with a normal distribution for b.
+    """
+
+    name: ClassVar[str] = "blurred"
+    has_curvature: ClassVar[bool] = True
+
+    loss: Loss
+    spreads: Array
+
+    def value(self, margins: Array) -> Array:  # noqa: D102 - as in Loss
+        return self.expanded(margins).value
+
+    def slope(self, margins: Array) -> Array:  # noqa: D102 - as in Loss
+        return self.expanded(margins).slope
+
+    def expanded(self, margins: Array) -> Smoothed:  # noqa: D102 - as in Loss
+        return self.loss.smoothed(margins, self._beside(margins))
+
+    def of_rows(self, rows: slice) -> BlurredLoss:  # noqa: D102 - as in Loss
+        return BlurredLoss(self.loss.of_rows(rows), self.spreads[rows])
+
+    def smoothed(self, margins: Array, spreads: Array) -> Smoothed:  # noqa: D102 - as in Loss
+        return self.loss.smoothed(margins, np.hypot(spreads, self._beside(margins)))
+
+    def log_normaliser(self, C: float) -> float:  # noqa: D102 - as in Loss
+        return self.loss.log_normaliser(C)
+
+    def log_normaliser_slope(self, C: float) -> float:  # noqa: D102 - as in Loss
+        return self.loss.log_normaliser_slope(C)
+
+    def _beside(self, margins: Array) -> Array:
+        """Return the spreads in the shape in which they go with margins (n,) or (n, k)."""
+        return self.spreads.reshape(-1, *[1] * (margins.ndim - 1))
+
 
 LARGEST_R_HAT, LARGEST_K = 1.05, 0.7
 """Beyond which draws are not trusted: the first as A. Vehtari et al. say that it is used, and the second as they

@@ -8,24 +8,30 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from sklearn.utils import check_random_state
 
-from fsvm_cli.evidence.ard_kernel import ArdKernel
 from fsvm_cli.evidence.ascent import FIRST_LENGTH_SCALE, WORTH_A_MENTION, AscentPath, AscentSettings, ascend
-from fsvm_cli.evidence.caveats import AT_BOUNDS, BLIND, NOT_APART, ROUGH, SATURATED, UNMOVED, WITHIN_ERROR
-from fsvm_cli.evidence.hinge import Hinge
 from fsvm_cli.evidence.hybrid_monte_carlo import PAPER_SETTINGS, SamplerSettings
 from fsvm_cli.evidence.importance import ImportanceSettings
-from fsvm_cli.evidence.parameters import TuningParameters
+from fsvm_cli.evidence.kernels import ArdKernel
+from fsvm_cli.evidence.losses import Hinge, SquaredHinge, Trigonometric
+from fsvm_cli.evidence.parameters import (
+    AT_BOUNDS,
+    BLIND,
+    NOT_APART,
+    ROUGH,
+    SATURATED,
+    UNMOVED,
+    WITHIN_ERROR,
+    TuningParameters,
+)
 from fsvm_cli.evidence.sampled_evidence import Hyperparameters, SampledEvidence, SamplerReport
-from fsvm_cli.evidence.squared_hinge import SquaredHinge
-from fsvm_cli.evidence.trigonometric import Trigonometric
-from fsvm_cli.svm.low_rank import choose_landmarks
+from fsvm_cli.svm.nystroem import choose_landmarks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from fsvm_cli.evidence.loss import Loss
+    from fsvm_cli.evidence.losses import Loss
     from fsvm_cli.evidence.posterior import Posterior
 
 LOSSES: dict[str, Loss] = {"hinge": Hinge(), "squared-hinge": SquaredHinge(), "trigonometric": Trigonometric()}

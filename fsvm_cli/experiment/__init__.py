@@ -1,1 +1,1 @@
-"""Floor 6: the plan of an experiment, one trial, and what a run records."""
+"""The plan of an experiment, one trial, and what a run records."""

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, ClassVar, cast
 import pandas as pd
 
 from fsvm_cli.experiment.records.base import Record
-from fsvm_cli.mistakes import Mistake
-from fsvm_cli.spec.bayesian import BayesianBase
+from fsvm_cli.spec.classifiers import BayesianBase
+from fsvm_cli.validation_errors import Issue
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from matplotlib.axis import Axis
     from numpy.typing import NDArray
 
-    from fsvm_cli.data.outline import Outline
+    from fsvm_cli.data.source import DatasetMetadata
     from fsvm_cli.evidence.estimator import BayesianSVM
     from fsvm_cli.experiment.plan import Experiment
     from fsvm_cli.experiment.trial import DrawnTrial
+    from fsvm_cli.learners.bayesian import BayesianLearner
     from fsvm_cli.ranking.ard import AutomaticRelevance
-    from fsvm_cli.spec.bayesian_learner import BayesianLearner
     from fsvm_cli.spec.schema import Config
 
 LENGTH_SCALE_OF = "length scale of "
@@ -55,10 +55,10 @@ class AscentRecord(Record):
         """List the numbers of the competitors that are shown."""
         return super().numbers(experiment) if experiment.config.rankings else _bayesian(experiment.config)
 
-    def mistakes(self, config: Config, data: Outline) -> Iterator[Mistake]:  # noqa: ARG002 - as in Record
+    def issues(self, config: Config, data: DatasetMetadata) -> Iterator[Issue]:  # noqa: ARG002 - as in Record
         """Find whether nothing is tuned by the evidence."""
         if not (self.rankings(config) if config.rankings else _bayesian(config)):
-            yield Mistake(
+            yield Issue(
                 ("record", config.record.index(self.name)),
                 f"the {self.name} is that of an ard ranking or a bayesian classifier; list one",
             )
@@ -72,12 +72,12 @@ class AscentRecord(Record):
         """Yield the label of each competitor that is shown with what its hyperparameters were tuned by."""
         config = trial.experiment.config
         for number in self.numbers(trial.experiment):
-            competitor = trial.experiment.competitors[number]
+            compared_method = trial.experiment.compared_methods[number]
             if config.rankings:
-                ranker = trial.ranker(config.rankings[number], competitor.classifier)
-                yield competitor.label, cast("AutomaticRelevance", ranker)
+                ranker = trial.ranker(config.rankings[number], compared_method.classifier)
+                yield compared_method.label, cast("AutomaticRelevance", ranker)
             else:
-                yield competitor.label, cast("BayesianLearner", trial.learner(competitor.classifier)).machine
+                yield compared_method.label, cast("BayesianLearner", trial.learner(compared_method.classifier)).machine
 
     def ascents(self, trial: DrawnTrial) -> Iterator[tuple[str, pd.DataFrame]]:
         """Yield the label of each competitor that is shown with the table of its ascents, features by their names."""

@@ -1,20 +1,28 @@
-"""What one competitor led to on one split, and its form in the store."""
+"""What one competitor led to on one split, and its form in the store.
+
+Outcomes in a store, which knows of texts only.
+"""
 
 from __future__ import annotations
 
 import json
 import math
+import zlib
+from base64 import b85decode, b85encode
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from fsvm_cli.store.entry import Entry
+from fsvm_cli.store.store import Entry
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
+
+    from fsvm_cli.experiment.plan import Experiment
+    from fsvm_cli.store.store import Store
 
 Chosen = dict[str, float | int | str]
 """What was chosen on a training part, by the name that configs give it."""
@@ -63,7 +71,7 @@ class Outcome:
     n_unconverged: NDArray[np.intp]
     duality_gap: NDArray[np.float64]
     chosen: Chosen = field(default_factory=dict)
-    answers: NDArray[np.intp] = field(default_factory=lambda: np.zeros((0, 0), dtype=np.intp))
+    predictions: NDArray[np.intp] = field(default_factory=lambda: np.zeros((0, 0), dtype=np.intp))
     measures: tuple[dict[str, float], ...] = ()
 
     def __post_init__(self) -> None:
@@ -80,8 +88,8 @@ class Outcome:
             raise ValueError("a classifier measured what is not finite")
         if self.n_unconverged.shape != (n_sizes,) or self.duality_gap.shape != (n_sizes,):
             raise ValueError(f"there are {n_sizes} sizes, and another number of certificates")
-        if self.answers.size and len(self.answers) != 1 + n_sizes:
-            raise ValueError(f"there are {n_sizes} sizes, and answers of {len(self.answers) - 1}")
+        if self.predictions.size and len(self.predictions) != 1 + n_sizes:
+            raise ValueError(f"there are {n_sizes} sizes, and answers of {len(self.predictions) - 1}")
 
     def __eq__(self, other: object) -> bool:
         """Compare what would be stored."""
@@ -106,16 +114,18 @@ class Outcome:
         """Add subsets that were computed later, for the same split and competitor."""
         converged = self.ranking_converged and later.ranking_converged
         subsets = self._subsets() | later._subsets()
-        answers = self._answers() | later._answers() if self.answers.size and later.answers.size else {}
-        return _outcome(self.scores, converged=converged, subsets=subsets, chosen=self.chosen, answers=answers)
+        predictions = (
+            self._predictions() | later._predictions() if self.predictions.size and later.predictions.size else {}
+        )
+        return _outcome(self.scores, converged=converged, subsets=subsets, chosen=self.chosen, predictions=predictions)
 
-    def answers_at(self, sizes: Sequence[int]) -> NDArray[np.intp]:
+    def predictions_at(self, sizes: Sequence[int]) -> NDArray[np.intp]:
         """Classes of the test rows, and those assigned on some of the subsets, shape (1 + n_sizes, n_test)."""
-        return self.answers[[0, *(1 + self.rows(sizes))]] if self.answers.size else self.answers
+        return self.predictions[[0, *(1 + self.rows(sizes))]] if self.predictions.size else self.predictions
 
-    def _answers(self) -> dict[int, list[int]]:
+    def _predictions(self) -> dict[int, list[int]]:
         """Rows of the answers by size, in the form in which they are stored; the true ones at 0."""
-        return dict(zip((0, *self.sizes), self.answers.tolist(), strict=True)) if self.answers.size else {}
+        return dict(zip((0, *self.sizes), self.predictions.tolist(), strict=True)) if self.predictions.size else {}
 
     def _subsets(self) -> dict[int, list[Any]]:
         """Rows of the arrays by size, in the form in which they are stored."""
@@ -128,8 +138,8 @@ class Outcome:
         content = {"scores": self.scores, "ranking_converged": self.ranking_converged, "subsets": self._subsets()}
         if self.chosen:
             content["chosen"] = self.chosen
-        if self.answers.size:
-            content["answers"] = self._answers()
+        if self.predictions.size:
+            content["answers"] = self._predictions()
         return json.dumps(content, separators=(",", ":"), allow_nan=False)
 
     @classmethod
@@ -150,7 +160,7 @@ class Outcome:
                 converged=bool(content["ranking_converged"]),
                 subsets=subsets,
                 chosen=dict(content.get("chosen", {})),
-                answers={int(size): row for size, row in content.get("answers", {}).items()},
+                predictions={int(size): row for size, row in content.get("answers", {}).items()},
             )
         except (KeyError, TypeError, AttributeError, OverflowError) as error:
             raise ValueError(f"not an outcome: {error!r}") from error
@@ -171,7 +181,7 @@ def _outcome(
     converged: bool,
     subsets: dict[int, list[Any]],
     chosen: Chosen,
-    answers: dict[int, list[int]],
+    predictions: dict[int, list[int]],
 ) -> Outcome:
     """Make an outcome from rows by size: confusion matrices of both parts, missed gaps, largest gap, any measures."""
     sizes = tuple(sorted(subsets))
@@ -187,8 +197,8 @@ def _outcome(
         np.array(n_unconverged, dtype=np.intp),
         np.array(gaps, dtype=np.float64),
         chosen,
-        np.array([answers[size] for size in sorted(answers)], dtype=np.intp).reshape(len(answers), -1)
-        if answers
+        np.array([predictions[size] for size in sorted(predictions)], dtype=np.intp).reshape(len(predictions), -1)
+        if predictions
         else np.zeros((0, 0), dtype=np.intp),
         measures if any(len(row) > 4 for row in subsets.values()) else (),
     )
@@ -197,3 +207,66 @@ def _outcome(
 def _square_matrices(matrices: Sequence[list[list[int]]]) -> NDArray[np.intp]:
     n_classes = len(matrices[0]) if matrices else 0
     return np.array(matrices, dtype=np.intp).reshape(len(matrices), n_classes, n_classes)
+
+
+PARTS = "parts of the code"
+"""Subject of notes in the store, by the hash of the code."""
+
+ADOPTED = "adopted"
+"""Subject of notes in the store on outcomes of another code, by what their keys are made of."""
+
+
+def stored_outcome(store: Store, key: str) -> Outcome | None:
+    """Read one outcome, None where there is none.
+
+    Raises
+    ------
+    DataError
+        If it is damaged.
+    """
+    entry = store.entry(key)
+    if entry is None:
+        return None
+    try:
+        return Outcome.unpacked(entry)
+    except ValueError as error:
+        raise store.damaged(key) from error
+
+
+def keep_outcome(store: Store, key: str, entry: Entry) -> None:
+    """Store an outcome that a worker has packed, together with the subsets that the key already has.
+
+    Raises
+    ------
+    DataError
+        If what the key has is damaged, or the store cannot be written.
+    """
+    known = stored_outcome(store, key)
+    store.put(key, entry if known is None else known.merged_with(Outcome.unpacked(entry)).packed())
+
+
+def keep_group(store: Store, experiment: Experiment, compared_method: int) -> None:
+    """Remember what the keys of a competitor are made of, and the parts of its code."""
+    code = experiment.code(compared_method)
+    store.add_group(experiment.groups[compared_method])
+    store.add_note(PARTS, code.digest, b85encode(zlib.compress(json.dumps(code.parts).encode())).decode())
+
+
+def stored_parts(store: Store) -> dict[str, dict[str, str]]:
+    """Read the parts of codes that outcomes came from, by the hash of the code."""
+    return {digest: json.loads(zlib.decompress(b85decode(note))) for digest, note in store.notes(PARTS).items()}
+
+
+def adoptions(experiment: Experiment, store: Store) -> dict[str, dict[str, int]]:
+    """Say of which competitors outcomes were computed by an earlier code, by label: `repeated` trials `of` all of them.
+
+    See Also
+    --------
+    fsvm_cli.runner.adopt.adopt : Where they were adopted, by trials that `seed` drew.
+    """
+    notes = store.notes(ADOPTED)
+    return {
+        experiment.compared_methods[number].label: json.loads(notes[group])
+        for number, group in enumerate(experiment.groups)
+        if group in notes
+    }

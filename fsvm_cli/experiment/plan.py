@@ -10,30 +10,28 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fsvm_cli.data.messages import shown
 from fsvm_cli.data.opening import open_source
-from fsvm_cli.data.outline import outline_of
-from fsvm_cli.data.phrases import shown
 from fsvm_cli.data.scaling import fit_scaling
-from fsvm_cli.data.source import DataSource, FixedSource, GeneratedSource
-from fsvm_cli.data.spec import FileSpec
+from fsvm_cli.data.source import DataSource, FixedSource, GeneratedSource, metadata_of
+from fsvm_cli.data.source_spec import FileSpec
 from fsvm_cli.data.synthetic import GENERATORS
 from fsvm_cli.errors import UsageError
-from fsvm_cli.experiment.competitors import competitors_of
-from fsvm_cli.experiment.fit import check_fit, drawn_rows
-from fsvm_cli.experiment.oracle import oracle_of
-from fsvm_cli.magnitudes import check_magnitudes
+from fsvm_cli.experiment.checks import check_fit, drawn_rows
+from fsvm_cli.experiment.compared_methods import compared_methods_of, oracle_of
+from fsvm_cli.numerics import check_input_range
 from fsvm_cli.sources import code_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from fsvm_cli.experiment.competitors import Competitor
+    from fsvm_cli.experiment.compared_methods import ComparedMethod
     from fsvm_cli.sources import Code
     from fsvm_cli.spec.config import LoadedConfig
     from fsvm_cli.spec.protocol import Protocol
     from fsvm_cli.spec.schema import Config
 
-TRIAL = tuple(f"{__package__}.trial.{name}" for name in ("DrawnTrial", "draw_parts", "run_competitors"))
+TRIAL = tuple(f"{__package__}.trial.{name}" for name in ("DrawnTrial", "draw_parts", "run_compared_methods"))
 """What leads from the data to an outcome; by name, because their libraries take a second to load."""
 
 CODE = "code"
@@ -82,26 +80,26 @@ class Experiment:
                 yield Trial(n_train, split)
 
     @functools.cached_property
-    def competitors(self) -> tuple[Competitor, ...]:
+    def compared_methods(self) -> tuple[ComparedMethod, ...]:
         """What has a curve; outcomes are told apart by their numbers here."""
-        return (*competitors_of(self.config), *oracle_of(self.config, self.source))
+        return (*compared_methods_of(self.config), *oracle_of(self.config, self.source))
 
     def numbers(self) -> range:
         """Numbers of the competitors."""
-        return range(len(self.competitors))
+        return range(len(self.compared_methods))
 
     def n_trials(self) -> int:
         """Count the planned trials."""
         return self.config.protocol.splits * len(self.n_test)
 
-    def key(self, competitor: int, trial: Trial) -> str:
+    def key(self, compared_method: int, trial: Trial) -> str:
         """Give the key of a trial's outcome with the competitor of a number.
 
         A key is the hash of what the outcome depends on: data, scaling, classifier, seed and number of the split, rows
         of its parts, method with parameters and order, and the code that computes it. Names, numbers of splits and the
         other competitors are not part of it.
         """
-        return self.key_of(self.groups[competitor], trial)
+        return self.key_of(self.groups[compared_method], trial)
 
     def key_of(self, group: str, trial: Trial) -> str:
         """Give the key of a trial's outcome by what `groups` says of its competitor."""
@@ -111,11 +109,11 @@ class Experiment:
     @functools.cached_property
     def groups(self) -> list[str]:
         """The ingredients of each competitor, as JSON."""
-        return [json.dumps(self.ingredients(number), sort_keys=True) for number in self.numbers()]
+        return [json.dumps(self.key_parts(number), sort_keys=True) for number in self.numbers()]
 
-    def ingredients(self, competitor: int) -> dict[str, Any]:
+    def key_parts(self, compared_method: int) -> dict[str, Any]:
         """List what the outcomes of a competitor depend on, beside the split."""
-        compared = self.competitors[competitor]
+        compared = self.compared_methods[compared_method]
         # A random split says so by saying nothing: stored outcomes are older than given splits.
         given = {"split": "given"} if self.config.protocol.is_given else {}
         return given | {
@@ -125,12 +123,12 @@ class Experiment:
             "control": self.config.control,
             "seed": self.config.protocol.seed,
             "ranking": compared.identity(),
-            CODE: self.code(competitor).digest,
+            CODE: self.code(compared_method).digest,
         }
 
-    def code(self, competitor: int) -> Code:
+    def code(self, compared_method: int) -> Code:
         """Hash the code that the outcomes of a competitor come from."""
-        compared = self.competitors[competitor]
+        compared = self.compared_methods[compared_method]
         return code_of(*TRIAL, *self._data_code(), *compared.code(), type(compared.classifier))
 
     def _data_code(self) -> Iterator[object]:
@@ -168,14 +166,14 @@ def plan(loaded: LoadedConfig, announce: Callable[[str], None]) -> Experiment:
     except UsageError as error:
         raise document.error(("dataset",), str(error)) from error
     _announce_constant_features(source, announce)
-    data = replace(outline_of(source), is_own=isinstance(config.dataset, FileSpec))
+    data = replace(metadata_of(source), is_own=isinstance(config.dataset, FileSpec))
     check_fit(loaded, data)
     n_test = given_rows(source, config.protocol) if config.protocol.is_given else drawn_rows(config.protocol, data)
     listed = config.subsets if isinstance(config.subsets, tuple) else ()
     sizes = tuple(range(1, source.n_features + 1)) if config.subsets == "all" else listed
     if not config.rankings:
         sizes = ()
-    _check_magnitudes(loaded, source)
+    _check_input_range(loaded, source)
     # The machine on all features is the reference of every curve.
     return Experiment(config, source, tuple(sorted({*sizes, source.n_features})), n_test)
 
@@ -194,9 +192,9 @@ def _announce_constant_features(source: DataSource, announce: Callable[[str], No
             announce(f"{source.name}: a single value in all rows, and so no information: {shown(names)}")
 
 
-def _check_magnitudes(loaded: LoadedConfig, source: DataSource) -> None:
+def _check_input_range(loaded: LoadedConfig, source: DataSource) -> None:
     if isinstance(source, FixedSource) and loaded.config.scaling == "none":
         try:
-            check_magnitudes(source.dataset.X, source.feature_names)
+            check_input_range(source.dataset.X, source.feature_names)
         except ValueError as error:
             raise loaded.document.error(("scaling",), f"{source.name}: {error}") from error

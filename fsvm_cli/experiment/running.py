@@ -1,21 +1,63 @@
-"""A trial as a whole: the outcomes of its competitors, and its records where there are any."""
+"""What an experiment keeps of its first split, the `record` of a config: its key, its way into the store and out.
+
+A trial as a whole: the outcomes of its competitors, and its records where there are any.
+"""
 
 from __future__ import annotations
 
 import functools
+import json
 import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from fsvm_cli.experiment.outcome import Outcome
-from fsvm_cli.experiment.recording import compute_record
-from fsvm_cli.experiment.trial import DrawnTrial, draw_parts, failing, run_competitors
+from fsvm_cli.experiment.plan import Trial
+from fsvm_cli.experiment.records.registry import record_kinds
+from fsvm_cli.experiment.trial import DrawnTrial, draw_parts, failing, run_compared_methods
+from fsvm_cli.sources import code_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from fsvm_cli.experiment.plan import Experiment, Trial
-    from fsvm_cli.store.entry import Entry
+    import pandas as pd
+
+    from fsvm_cli.experiment.plan import Experiment
+    from fsvm_cli.store.store import Entry
+
+
+def recorded_trial(experiment: Experiment) -> Trial:
+    """Give the trial whose records are kept: the first split, with the most training rows."""
+    return Trial(n_train=max(experiment.n_test), split=0)
+
+
+def record_key(experiment: Experiment, name: str) -> str:
+    """Key of a record in the store: its name, the code that makes it, the outcomes on its split, its sizes."""
+    kind = record_kinds()[name]
+    return "/".join(
+        [
+            name,
+            code_of(type(kind)).digest,
+            *(experiment.key(number, recorded_trial(experiment)) for number in kind.numbers(experiment)),
+            *map(str, kind.sizes(experiment)),
+        ]
+    )
+
+
+def compute_record(trial: DrawnTrial, name: str) -> str:
+    """Compute a record of the recorded trial, as JSON of tables by name, each a list of columns.
+
+    What the trial has fitted already serves the record, too.
+    """
+    tables = record_kinds()[name].compute(trial)
+    return json.dumps({table: frame.to_dict(orient="list") for table, frame in tables.items()})
+
+
+def tables_of(record: str) -> dict[str, pd.DataFrame]:
+    """Read what `compute_record` wrote."""
+    import pandas as pd  # noqa: PLC0415 - a run computes records, and reads none
+
+    return {table: pd.DataFrame(columns) for table, columns in json.loads(record).items()}
 
 
 @dataclass(frozen=True)
@@ -72,7 +114,7 @@ def run_trial(
     entries: dict[int, Entry] = {}
     errors: dict[int, str] = {}
     with failing(errors, wanted):
-        entries = run_competitors(drawn(), wanted, errors)
+        entries = run_compared_methods(drawn(), wanted, errors)
     seconds = time.thread_time() - begin
     recorded: dict[str, str] = {}
     failed: dict[str, str] = {}

@@ -1,8 +1,12 @@
-"""One trial: draw, split, scale on the training part, rank, evaluate nested subsets."""
+"""The choice of a machine inside the training part, as the `tune` of a classifier asks for it.
+
+One trial: draw, split, scale on the training part, rank, evaluate nested subsets.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import functools
 import traceback
 from dataclasses import dataclass, field, replace
@@ -14,15 +18,17 @@ from scipy import sparse
 from fsvm_cli.data.preparation import known_features
 from fsvm_cli.data.scaling import fit_scaling
 from fsvm_cli.errors import named
+from fsvm_cli.evaluation.folds import LEAVE_ONE_OUT, leave_one_out, stratified_folds
 from fsvm_cli.evaluation.metrics import confusion_matrix
 from fsvm_cli.evaluation.seeds import random_stream
 from fsvm_cli.evaluation.splits import Split, random_group_split, random_split
 from fsvm_cli.experiment.outcome import Outcome
-from fsvm_cli.experiment.tuning import tuned
-from fsvm_cli.magnitudes import check_magnitudes
-from fsvm_cli.ranking.leaking_ranker import LeakingRanker
+from fsvm_cli.learners.base import MeasuredCurves, NestedSubsets
+from fsvm_cli.numerics import check_input_range
+from fsvm_cli.ranking.base import LeakingRanker
 from fsvm_cli.spec.classifiers import Classifier
-from fsvm_cli.spec.learner import MeasuredCurves, NestedSubsets
+from fsvm_cli.spec.kernels import fields_in_configs
+from fsvm_cli.svm import grid_search
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -30,13 +36,97 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fsvm_cli.data.scaling import ScalingName
-    from fsvm_cli.experiment.competitors import Ordering
+    from fsvm_cli.evaluation.folds import Fold
+    from fsvm_cli.experiment.compared_methods import Ordering
     from fsvm_cli.experiment.plan import Experiment, Trial
+    from fsvm_cli.learners.base import Learner
+    from fsvm_cli.learners.machine import Machine
     from fsvm_cli.ranking.base import Ranker
     from fsvm_cli.spec.classifiers import ExperimentClassifier
-    from fsvm_cli.spec.learner import Learner
     from fsvm_cli.spec.rankings import Ranking
-    from fsvm_cli.store.entry import Entry
+    from fsvm_cli.spec.tuning import TuneStep
+    from fsvm_cli.store.store import Entry
+    from fsvm_cli.svm.kernels.base import Kernel
+
+
+def tuned(
+    machine: Machine,
+    steps: Sequence[TuneStep],
+    X: NDArray[np.float64],
+    y: NDArray[np.intp],
+    *,
+    n_classes: int,
+    rng: np.random.Generator,
+    groups: NDArray[np.intp] | None = None,
+) -> Machine:
+    """Choose a machine by accuracy in cross-validation, step by step.
+
+    Of equally accurate candidates the step's rule takes one; see `fsvm_cli.svm.tuning`.
+
+    Parameters
+    ----------
+    machine : Machine
+        Where the first step begins.
+    steps : sequence of TuneStep
+        Each begins with what the one before it chose.
+    X : ndarray, shape (n_samples, n_features)
+        The training part.
+    y : ndarray of int, shape (n_samples,)
+        Class codes.
+    n_classes : int
+    rng : numpy.random.Generator
+        Draws the folds.
+    groups : ndarray of int, shape (n_samples,), optional
+        Samples of one group stay in one fold.
+
+    Raises
+    ------
+    ValueError
+        If a class has too few samples for the folds, or there are too few groups.
+    """
+    for step in steps:
+        kernels = [kernel for candidates in step.kernels for kernel in candidates.objects()]
+        found = grid_search(
+            kernels or [machine.kernel],
+            step.C or [machine.C],
+            X,
+            y,
+            _folds(step, y, rng, groups),
+            n_classes=n_classes,
+            tolerance=machine.tolerance,
+            ties=step.ties,
+            class_weight=machine.class_weight,
+            C_unit=machine.C_unit,
+        )
+        machine = dataclasses.replace(
+            machine,
+            kernel=found.kernel,
+            C=found.C,
+            chosen={**machine.chosen, **_chosen(step, found.kernel, found.C)},
+            converged=machine.converged and bool(found.converged.all()),
+        )
+    return machine
+
+
+def _folds(
+    step: TuneStep, y: NDArray[np.intp], rng: np.random.Generator, groups: NDArray[np.intp] | None
+) -> list[Fold]:
+    if step.folds == LEAVE_ONE_OUT:
+        return leave_one_out(y, groups=groups, caller="tune")
+    return stratified_folds(y, step.folds, int(rng.integers(2**31)), groups=groups, caller="tune")
+
+
+def _chosen(step: TuneStep, kernel: Kernel, C: float) -> dict[str, float | int | str]:
+    """Name what the step chose among several values."""
+    chosen: dict[str, float | int | str] = {}
+    if len({candidates.kernel for candidates in step.kernels}) > 1:
+        chosen["kernel"] = kernel.name
+    of_kind = [candidates.values() for candidates in step.kernels if candidates.kernel == kernel.name]
+    for name in fields_in_configs(type(kernel)):
+        if len({value for values in of_kind for value in values[name]}) > 1:
+            chosen[name] = getattr(kernel, name)
+    return chosen | ({"C": C} if len(step.C) > 1 else {})
+
 
 Name = TypeVar("Name", int, str)
 
@@ -105,8 +195,8 @@ def draw_parts(experiment: Experiment, trial: Trial) -> Parts:
     scaling = fit_scaling(experiment.config.scaling, X_train)
     X_train = scaling.transform(X_train, overwrite=True)
     X_test = scaling.transform(X[split.test], overwrite=True)
-    check_magnitudes(X_train, dataset.feature_names)
-    check_magnitudes(X_test, dataset.feature_names, unseen=True)
+    check_input_range(X_train, dataset.feature_names)
+    check_input_range(X_test, dataset.feature_names, unseen=True)
     of_parts = (None, None) if groups is None else (groups[split.train], groups[split.test])
     return Parts(X_train, y[split.train], X_test, y[split.test], *of_parts)
 
@@ -168,7 +258,7 @@ class DrawnTrial:
             if ranking.scores_as(known):
                 return ranker
         random_state = int(self.stream("ranking", ranking.method).integers(2**31))
-        ranker = ranking.estimator(**self.learner(classifier).handed(), random_state=random_state)
+        ranker = ranking.estimator(**self.learner(classifier).ranking_arguments(), random_state=random_state)
         parts = self.parts
         X, y, groups = parts.all_rows() if ranking.sees_all_rows() else parts.training_rows()
         if isinstance(ranker, LeakingRanker) and ranker.sees_test_part(ranking.parameters()):
@@ -179,17 +269,17 @@ class DrawnTrial:
         return ranker
 
 
-def run_competitors(
+def run_compared_methods(
     trial: DrawnTrial, wanted: Mapping[int, tuple[int, ...]], errors: dict[int, str]
 ) -> dict[int, Entry]:
     """Rank and evaluate once the data are drawn; errors are added to `errors`."""
-    competitors = trial.experiment.competitors
+    compared_methods = trial.experiment.compared_methods
     orderings: dict[int, Ordering] = {}
     learners: dict[int, Learner] = {}
     for number in wanted:
         with failing(errors, [number]):
-            ordering = competitors[number].order(trial)
-            learners[number] = competitors[number].learner(trial, ordering)
+            ordering = compared_methods[number].order(trial)
+            learners[number] = compared_methods[number].learner(trial, ordering)
             orderings[number] = ordering
     entries: dict[int, Entry] = {}
     for together in _evaluated_together(orderings, learners, wanted):
@@ -199,7 +289,7 @@ def run_competitors(
                 learners[together[0]],
                 wanted[together[0]],
                 trial.experiment.source.n_classes,
-                keeps_answers=trial.experiment.config.protocol.is_single_given,
+                keeps_predictions=trial.experiment.config.protocol.is_single_given,
             )
             entries |= {number: outcome.packed() for number, outcome in zip(together, outcomes, strict=True)}
     return entries
@@ -229,7 +319,7 @@ def failing(errors: dict[Name, str], names: Iterable[Name]) -> Iterator[None]:
 
 
 def _evaluate(
-    orderings: Sequence[Ordering], learner: Learner, sizes: tuple[int, ...], n_classes: int, *, keeps_answers: bool
+    orderings: Sequence[Ordering], learner: Learner, sizes: tuple[int, ...], n_classes: int, *, keeps_predictions: bool
 ) -> Iterator[Outcome]:
     """Train a fresh classifier on the first columns of each ordering, for each size; where there are fewer, on all."""
     parts, n_columns = orderings[0].parts, len(orderings[0].columns)
@@ -247,7 +337,7 @@ def _evaluate(
     n_unconverged = np.count_nonzero(~curves.converged, axis=2)[:, rows]
     duality_gap = curves.duality_gap.max(axis=2)[:, rows]
     for number, ordering in enumerate(orderings):
-        answers = [parts.y_test, *curves.test_predicted[number][rows]] if keeps_answers else []
+        predictions = [parts.y_test, *curves.test_predicted[number][rows]] if keeps_predictions else []
         yield Outcome(
             ordering.scores,
             ordering.converged and learner.converged,
@@ -257,6 +347,6 @@ def _evaluate(
             n_unconverged[number],
             duality_gap[number],
             {**learner.chosen, **ordering.chosen},
-            np.array(answers, dtype=np.intp, ndmin=2),
+            np.array(predictions, dtype=np.intp, ndmin=2),
             tuple(measures[number]),
         )

@@ -1,1 +1,1 @@
-"""Floor 4: feature extractors, which make few new features of all, one per file; baselines of infoprop2001."""
+"""Feature extractors, which make few new features of all, one per file; baselines of infoprop2001."""

@@ -10,9 +10,8 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from fsvm_cli.magnitudes import check_magnitudes, refusing_overflow, value_ranges
+from fsvm_cli.numerics import check_input_range, one_blas_thread, refusing_overflow, value_ranges
 from fsvm_cli.ranking.parameters import NamedMethod
-from fsvm_cli.svm.threads import one_blas_thread
 from fsvm_cli.validation import validated
 
 if TYPE_CHECKING:
@@ -92,7 +91,7 @@ class Extractor(NamedMethod, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         n_components = n_features if self.n_components is None else self.n_components
         if not 1 <= n_components <= n_features:
             raise ValueError(f"n_components is {n_components}; X has {n_features} features")
-        check_magnitudes(X, getattr(self, "feature_names_in_", None))
+        check_input_range(X, getattr(self, "feature_names_in_", None))
         # The mean of a constant column may differ from its value by rounding.
         self.mean_ = np.where(value_ranges(X) > 0, X.mean(axis=0), X[0])
         with refusing_overflow(self.method):

@@ -1,1 +1,1 @@
-"""Floor 3: weights of base kernels, learned with a machine on their sum, each with its certificate."""
+"""Weights of base kernels, learned with a machine on their sum, each with its certificate."""

@@ -9,11 +9,11 @@ import numpy as np
 import scipy.optimize
 from scipy.linalg import eigh
 
-from fsvm_cli.svm.kernels.centred_gram import centred
+from fsvm_cli.svm.kernels.gram import centred
 
 if TYPE_CHECKING:
     from fsvm_cli.kernel_learning.base_kernels import GramMatrices
-    from fsvm_cli.svm.vectors import Array
+    from fsvm_cli.svm.compiled import Array
 
 DEPENDENT = 1e-12
 """Eigenvalues of the kernels' own Gram matrix below this part of the largest are rounding."""

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from fsvm_cli.svm.vectors import Array
+    from fsvm_cli.svm.compiled import Array
 
 ROUNDING = 1e-10
 """What rounding may take from an eigenvalue, as a part of the largest diagonal entry times the number of rows."""

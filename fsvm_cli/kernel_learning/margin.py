@@ -10,8 +10,8 @@ from fsvm_cli.kernel_learning.kinds import MarginKind
 from fsvm_cli.svm.solvers.dual import DualProblem
 
 if TYPE_CHECKING:
+    from fsvm_cli.svm.compiled import Array
     from fsvm_cli.svm.solvers.dual import DualSolution
-    from fsvm_cli.svm.vectors import Array
 
 
 @dataclass(frozen=True)

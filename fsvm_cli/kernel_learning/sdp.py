@@ -25,7 +25,7 @@ from scipy.linalg import eigh, lapack, qr
 from fsvm_cli.kernel_learning.margin import relative_gap
 from fsvm_cli.kernel_learning.qcqp import MACHINE_TOLERANCE, descend
 from fsvm_cli.kernel_learning.trained import Trainer
-from fsvm_cli.svm.vectors import EPSILON
+from fsvm_cli.svm.compiled import EPSILON
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from fsvm_cli.kernel_learning.base_kernels import GramMatrices
     from fsvm_cli.kernel_learning.margin import LearnedKernel, Margin
     from fsvm_cli.kernel_learning.trained import Trained
-    from fsvm_cli.svm.vectors import Array
+    from fsvm_cli.svm.compiled import Array
 
 ROUGH = 1e-2
 """The gap of weights that are not negative, from which the search begins: their machines are the first cuts."""

@@ -9,17 +9,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fsvm_cli.kernel_learning.margin import LearnedKernel, longest_scaling, relative_gap, scaled_bound
-from fsvm_cli.svm.solvers.engine import VIOLATION
-from fsvm_cli.svm.solvers.solve import solve
-from fsvm_cli.svm.solvers.workspace import Workspace
+from fsvm_cli.svm.solvers.active_set import VIOLATION
+from fsvm_cli.svm.solvers.solve import Workspace, solve
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from fsvm_cli.kernel_learning.base_kernels import BaseKernels
     from fsvm_cli.kernel_learning.margin import Margin
+    from fsvm_cli.svm.compiled import Array
     from fsvm_cli.svm.solvers.dual import DualProblem, DualSolution
-    from fsvm_cli.svm.vectors import Array
 
 FIRST_TOLERANCE = 1e-3 / VIOLATION
 """No relative gap is larger: the first machine ends where no sample violates its condition by more than .001. A rougher

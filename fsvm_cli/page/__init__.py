@@ -1,1 +1,1 @@
-"""Floor 7: one page in HTML that holds all results of a folder, and needs nothing beside itself."""
+"""One page in HTML that holds all results of a folder, and needs nothing beside itself."""

@@ -13,7 +13,6 @@ from fsvm_cli.errors import ExperimentFailedError, FsvmError
 from fsvm_cli.experiment.provenance import config_folder, is_collection, read_collection, read_run
 from fsvm_cli.page.content import OWN_DATA, Claim, Content, Experiment, Ranks, ScorecardRow, Table
 from fsvm_cli.page.pictures import read_pictures
-from fsvm_cli.report.choices import describe_choices
 from fsvm_cli.report.comparison import (
     found_in_words,
     is_about_data,
@@ -22,7 +21,7 @@ from fsvm_cli.report.comparison import (
     read_verdicts,
     with_provenance,
 )
-from fsvm_cli.report.curve_table import curve_tables
+from fsvm_cli.report.curve_table import curve_tables, describe_measures, read_measures
 from fsvm_cli.report.folder import (
     AREAS_NAME,
     CHOSEN_NAME,
@@ -31,14 +30,13 @@ from fsvm_cli.report.folder import (
     PAIRS_NAME,
     RECOMMENDATION_NAME,
     VERDICTS_NAME,
+    read_table,
 )
-from fsvm_cli.report.guidance import guide
-from fsvm_cli.report.measures import describe_measures, read_measures
+from fsvm_cli.report.guidance import areas_cells, guide, in_words_of_p, pairs_cells
 from fsvm_cli.report.ranks import LEAST_DATA_SETS, areas_of, compare_over_experiments
-from fsvm_cli.report.recommended import describe_recommendation
+from fsvm_cli.report.recommendation import describe_recommendation
 from fsvm_cli.report.scorecard import scorecard_of
-from fsvm_cli.report.statistics_tables import areas_cells, in_words_of_p, pairs_cells
-from fsvm_cli.report.table_files import read_table
+from fsvm_cli.report.tables import describe_choices
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -1,5 +1,5 @@
-"""Floor 4: one ranking method of the papers per file, each a scikit-learn estimator."""
+"""One ranking method of the papers per file, each a scikit-learn estimator."""
 
-from fsvm_cli.compiled_cache import use_cache_of_these_sources
+from fsvm_cli.jit_cache import use_cache_of_these_sources
 
 use_cache_of_these_sources()

@@ -4,13 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fsvm_cli.evidence.tuning import (
-    TunedByEvidence,
-    ascent_table,
-    control_table,
-    mean_relevance,
-    what_was_chosen,
-)
+from fsvm_cli.evidence.tuning import TunedByEvidence, ascent_table, control_table, mean_relevance, what_was_chosen
 from fsvm_cli.ranking.base import Ranker
 from fsvm_cli.svm.labels import machine_labels
 
@@ -136,7 +130,7 @@ class AutomaticRelevance(TunedByEvidence, Ranker):
     method = "ard"
     pair_matrices = 8
     scores_are_shares = True
-    handed_down = frozenset({"random_state"})
+    passed_down = frozenset({"random_state"})
 
     random_state: int | np.random.RandomState | None = None
 

@@ -1,28 +1,110 @@
-"""The contract of every ranking method."""
+"""A scikit-learn transformer that keeps some of the features.
+
+The contract of every ranking method.
+
+An order of the features that does not hang on the order in which a table has them.
+
+What the ranking methods that may be shown the test part have in common: how it reaches them.
+"""
 
 from __future__ import annotations
 
 import functools
 import math
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_consistent_length, check_is_fitted
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, validate_data
 
-from fsvm_cli.magnitudes import check_magnitudes, feature_called, refusing_overflow
-from fsvm_cli.memory import check_room_for_pairs
+from fsvm_cli.memory_check import check_memory_for_pairs
+from fsvm_cli.numerics import check_input_range, feature_called, one_blas_thread, refusing_overflow
 from fsvm_cli.ranking.parameters import NamedMethod
-from fsvm_cli.ranking.selector import Selector
-from fsvm_cli.svm.threads import one_blas_thread
 from fsvm_cli.validation import validated
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
+
+
+class Selector(TransformerMixin, ABC):
+    """What scikit-learn's ``SelectorMixin`` does, which cannot be imported without a second of other modules."""
+
+    @abstractmethod
+    def _get_support_mask(self) -> NDArray[np.bool_]:
+        """Tell which features are kept."""
+
+    def get_support(self, indices: bool = False) -> NDArray[Any]:
+        """Tell which features are kept.
+
+        Parameters
+        ----------
+        indices : bool, default=False
+            Whether to list their indices, in place of a mask.
+
+        Returns
+        -------
+        ndarray, shape (n_features_in_,) of bool or (n_features_to_select,) of int
+        """
+        mask = self._get_support_mask()
+        return np.flatnonzero(mask) if indices else mask
+
+    def transform(self, X: Any) -> Any:
+        """Keep the selected features.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix, shape (n_samples, n_features_in_)
+
+        Returns
+        -------
+        ndarray or CSR matrix, shape (n_samples, n_features_to_select)
+        """
+        check_is_fitted(self)
+        return validate_data(self, X, dtype=None, accept_sparse="csr", reset=False)[:, self.get_support()]
+
+    def inverse_transform(self, X: Any) -> Any:
+        """Put zeros where features have been left out.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix, shape (n_samples, n_features_to_select)
+
+        Returns
+        -------
+        ndarray or CSC matrix, shape (n_samples, n_features_in_)
+
+        Raises
+        ------
+        ValueError
+            If the number of columns is not that of the selected features.
+        """
+        support = self.get_support()
+        X = check_array(X, dtype=None, accept_sparse="csc")
+        if X.shape[1] != support.sum():
+            raise ValueError(f"X has {X.shape[1]} features; {support.sum()} were selected")
+        if sp.issparse(X):
+            starts = np.concatenate([[0], np.cumsum(np.where(support, 1, 0))])
+            return type(X)((X.data, X.indices, X.indptr[starts]), shape=(X.shape[0], len(support)))
+        whole = np.zeros((len(X), len(support)), dtype=X.dtype)
+        whole[:, support] = X
+        return whole
+
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[np.object_]:
+        """Name the selected features.
+
+        Parameters
+        ----------
+        input_features : array-like of str, optional
+            Names of all features; those that `fit` saw where None.
+        """
+        names = np.asarray(OneToOneFeatureMixin.get_feature_names_out(self, input_features), dtype=object)
+        selected: NDArray[np.object_] = names[self.get_support()]
+        return selected
 
 
 INSTEAD = "take gradient-angle, which holds none, or a filter such as fisher"
@@ -172,9 +254,9 @@ class Ranker(NamedMethod, Selector, BaseEstimator):
         n_selected = max(n_features // 2, 1) if self.n_features_to_select is None else self.n_features_to_select
         if not 1 <= n_selected <= n_features:
             raise ValueError(f"n_features_to_select is {n_selected}; X has {n_features} features")
-        check_magnitudes(X, self._given_names())
+        check_input_range(X, self._given_names())
         if self.pair_matrices:
-            check_room_for_pairs(self.method, X.shape[0], self.pair_matrices, INSTEAD)
+            check_memory_for_pairs(self.method, X.shape[0], self.pair_matrices, INSTEAD)
         self.converged_ = True
         self.chosen_: dict[str, float | int | str] = {}
         self.diagnostics_: dict[str, dict[str, NDArray[Any]]] = {}
@@ -244,3 +326,71 @@ def _rounding_of_zero(values: NDArray[np.float64]) -> float:
     if not math.isfinite(largest):
         largest = float(np.abs(values).max(initial=0.0, where=np.isfinite(values)))
     return ROUNDING_OF_ZERO * min(largest, 1.0)
+
+
+def order_by_content(X: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Return the columns of `X` ordered by their values.
+
+    Methods that draw features at random go through them in this order, so that the scores move with the features.
+
+    Parameters
+    ----------
+    X : ndarray, shape (n_samples, n_features)
+
+    Returns
+    -------
+    ndarray of int, shape (n_features,)
+        Equal columns keep the order in which they stand.
+    """
+    contents = [np.ascontiguousarray(column).tobytes() for column in X.T]
+    return np.array(sorted(range(X.shape[1]), key=contents.__getitem__), dtype=np.intp)
+
+
+class LeakingRanker(Ranker):
+    """A ranking method that with some of its parameters needs the test part.
+
+    That is a leak: test labels decide about the ranking, and its test accuracy is optimistic. An experiment hands over
+    the test part where `sees_test_part` says so, and nowhere else; the ranking's label then tells of it.
+    """
+
+    leaks_where: ClassVar[Mapping[str, Any]]
+    """Values of parameters, none of them a default, with which the method needs the test part."""
+
+    @classmethod
+    def sees_test_part(cls, parameters: Mapping[str, Any]) -> bool:
+        """Whether the method, with these parameters, needs the test part."""
+        return all(parameters.get(name) == value for name, value in cls.leaks_where.items())
+
+    @abstractmethod
+    def _scores_with_test_part(
+        self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int, *, X_test: Any, y_test: Any
+    ) -> NDArray[np.float64]:
+        """Score the features as `_scores` does; the test part is as it was given, with labels in place of codes."""
+
+    def fit(self, X: Any, y: Any, groups: Any = None, *, X_test: Any = None, y_test: Any = None) -> Self:
+        """Score and rank the features.
+
+        Parameters
+        ----------
+        X : array-like, shape (n_samples, n_features)
+        y : array-like, shape (n_samples,)
+            Class labels, at least two classes.
+        groups : array-like, shape (n_samples,), optional
+            As in ``Ranker.fit``.
+        X_test, y_test : array-like, shapes (n_test, n_features) and (n_test,)
+            Where the parameters ask for the test part, and only there.
+
+        Raises
+        ------
+        ValueError
+            If there is a test part where none is needed, or none where one is; and as in ``Ranker.fit``.
+        """
+        parameters = self.get_params(deep=False)
+        needed = self.sees_test_part(parameters)
+        if needed != (X_test is not None) or needed != (y_test is not None):
+            what = "needs X_test and y_test" if needed else "must not see a test part"
+            settings = ", ".join(f"{name}={parameters[name]!r}" for name in self.leaks_where)
+            raise ValueError(f"{self.method} with {settings} {what}")
+        if not needed:
+            return super().fit(X, y, groups)
+        return self._fit(X, y, functools.partial(self._scores_with_test_part, X_test=X_test, y_test=y_test))

@@ -8,8 +8,7 @@ import numpy as np
 from annotated_types import Ge
 from sklearn.utils import check_random_state
 
-from fsvm_cli.ranking.base import Ranker
-from fsvm_cli.ranking.column_order import order_by_content
+from fsvm_cli.ranking.base import Ranker, order_by_content
 from fsvm_cli.ranking.forest import importances
 
 if TYPE_CHECKING:
@@ -62,7 +61,7 @@ class Boruta(Ranker):
     """
 
     method = "boruta"
-    handed_down = frozenset({"random_state"})
+    passed_down = frozenset({"random_state"})
 
     rounds: Annotated[int, Ge(1)] = 10
     n_trees: Annotated[int, Ge(1)] = 50

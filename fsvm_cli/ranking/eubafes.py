@@ -98,7 +98,7 @@ class Eubafes(Ranker):
 
     method = "eubafes"
     pair_matrices = 3
-    handed_down = frozenset({"random_state"})
+    passed_down = frozenset({"random_state"})
 
     max_pairs: Annotated[int, Ge(2)] = 1_000_000
     random_state: int | np.random.RandomState | None = None

@@ -8,8 +8,7 @@ import numpy as np
 from annotated_types import Ge
 from sklearn.utils import check_random_state
 
-from fsvm_cli.ranking.base import Ranker
-from fsvm_cli.ranking.column_order import order_by_content
+from fsvm_cli.ranking.base import Ranker, order_by_content
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -56,7 +55,7 @@ class Forest(Ranker):
     """
 
     method = "forest"
-    handed_down = frozenset({"random_state"})
+    passed_down = frozenset({"random_state"})
     scores_are_shares = True
 
     n_trees: Annotated[int, Ge(1)] = 200

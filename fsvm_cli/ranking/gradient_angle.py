@@ -9,9 +9,9 @@ from annotated_types import Ge
 
 from fsvm_cli.ranking.machine_ranker import SVMRanker
 from fsvm_cli.svm import fit_one_vs_rest
-from fsvm_cli.svm.c_unit import unit_of_c
-from fsvm_cli.svm.linear.centring import centre_of, centred
-from fsvm_cli.svm.one_vs_rest import TIE_TOLERANCES
+from fsvm_cli.svm.costs import unit_of_c
+from fsvm_cli.svm.large.linear_machine import centre_of, centred
+from fsvm_cli.svm.multiclass import TIE_TOLERANCES
 from fsvm_cli.svm.training_set import training_set
 
 if TYPE_CHECKING:

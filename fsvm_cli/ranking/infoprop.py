@@ -1,4 +1,7 @@
-"""Information of a classifier, credited to the features that its machines depend on: SVM-Infoprop, infoprop2001."""
+"""How many support vectors machines have, where copies of a sample share a coefficient.
+
+Information of a classifier, credited to the features that its machines depend on: SVM-Infoprop, infoprop2001.
+"""
 
 from __future__ import annotations
 
@@ -6,20 +9,19 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from annotated_types import Ge, Gt, Lt
+from scipy import sparse
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_consistent_length, validate_data
 
 from fsvm_cli.evaluation.folds import stratified_folds
 from fsvm_cli.evaluation.metrics import confusion_matrix
 from fsvm_cli.evaluation.splits import random_group_split
-from fsvm_cli.information import indicator_credits
-from fsvm_cli.magnitudes import value_ranges
-from fsvm_cli.ranking.leaking_ranker import LeakingRanker
+from fsvm_cli.numerics import indicator_credits, value_ranges
+from fsvm_cli.ranking.base import LeakingRanker
 from fsvm_cli.ranking.machine_ranker import SVMRanker
 from fsvm_cli.svm import SVM, Kernel
-from fsvm_cli.svm.linear.centring import centre_of, centred
-from fsvm_cli.svm.one_vs_rest import TIE_TOLERANCES, OutputScaling
-from fsvm_cli.svm.support import count_support_vectors
+from fsvm_cli.svm.large.linear_machine import centre_of, centred
+from fsvm_cli.svm.multiclass import TIE_TOLERANCES, OutputScaling
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,6 +29,49 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fsvm_cli.evaluation.folds import Fold
+    from fsvm_cli.svm.compiled import Array
+
+
+def count_support_vectors(points: Any, coefficients: Array, bounds: Array, noise: float) -> NDArray[np.intp]:
+    """Count the support vectors of each machine, whatever copies of a sample have of the coefficient that they share.
+
+    Copies may share it in any way, and solvers, and processors, share it in different ways: as few are counted as can
+    carry it.
+
+    Parameters
+    ----------
+    points : (n, d) array or CSR matrix
+        Samples; all that have a coefficient other than 0 are among them.
+    coefficients : (n_machines, n) array
+        alpha_i y_i.
+    bounds : (n_machines, n) array
+        C of each sample, > 0; may be infinite.
+    noise : float
+        What counts as 0, as a part of C and of the largest joint coefficient.
+
+    Returns
+    -------
+    (n_machines,) array of int
+    """
+    place = _numbers_of_rows(points)
+    numbers = np.zeros(len(coefficients), dtype=np.intp)
+    for machine, (own, C) in enumerate(zip(coefficients, bounds, strict=True)):
+        largest = np.zeros(place.max(initial=-1) + 1)
+        np.maximum.at(largest, place, C)
+        joint = np.array([np.bincount(place, np.maximum(sign * own, 0.0)) for sign in (1, -1)])
+        carriers = np.maximum(np.ceil(joint / largest - noise), 1.0)
+        numbers[machine] = carriers[joint > noise * joint.max(initial=0.0)].sum()
+    return numbers
+
+
+def _numbers_of_rows(points: Any) -> NDArray[np.intp]:
+    """Give each row a number, equal ones the same."""
+    if not sparse.issparse(points):
+        return np.unique(points, axis=0, return_inverse=True)[1].ravel()
+    columns, values = (np.split(of_all, points.indptr[1:-1]) for of_all in (points.indices, points.data))
+    numbers: dict[tuple[bytes, bytes], int] = {}
+    keys = [(row.tobytes(), of_row.tobytes()) for row, of_row in zip(columns, values, strict=True)]
+    return np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.intp)
 
 
 class Infoprop(SVMRanker, LeakingRanker):
@@ -119,7 +164,7 @@ class Infoprop(SVMRanker, LeakingRanker):
     cross_validates = True
     accepts_sparse = True
     leaks_where: ClassVar[Mapping[str, Any]] = {"credit_on": "test"}
-    handed_down = SVMRanker.handed_down | {"class_kernels", "output_scaling", "random_state"}
+    passed_down = SVMRanker.passed_down | {"class_kernels", "output_scaling", "random_state"}
 
     credit_on: Literal["validation", "cross-validation", "test"] = "validation"
     validation_fraction: Annotated[float, Gt(0), Lt(1)] = 0.3

@@ -9,20 +9,24 @@ import numpy as np
 from annotated_types import Ge, Gt, Lt, MinLen
 
 from fsvm_cli.evaluation.folds import stratified_folds
-from fsvm_cli.ranking.descent_objective import (
+from fsvm_cli.ranking.kernel_descent import (
+    DescentPath,
+    DescentSettings,
     Objective,
     Penalty,
     PenaltyName,
     Variant,
+    descend,
     descent_kernel,
     kernel_at,
+    path_table,
     starting_weights,
+    survival,
 )
-from fsvm_cli.ranking.kernel_descent import DescentPath, DescentSettings, descend, path_table, survival
 from fsvm_cli.ranking.machine_ranker import MachineRanker
 from fsvm_cli.svm import SVM, Kernel
 from fsvm_cli.svm.labels import machine_labels
-from fsvm_cli.svm.one_vs_rest import TIE_TOLERANCES, predict_codes
+from fsvm_cli.svm.multiclass import TIE_TOLERANCES, predict_codes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -143,7 +147,7 @@ class KernelParameterDescent(MachineRanker):
 
     method = "kpd"
     pair_matrices = 6
-    handed_down = MachineRanker.handed_down | {"random_state"}
+    passed_down = MachineRanker.passed_down | {"random_state"}
     cross_validates = True
 
     kernel: str | Kernel = "gaussian"

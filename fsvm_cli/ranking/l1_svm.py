@@ -9,8 +9,7 @@ import numpy as np
 from annotated_types import Ge, Gt
 from sklearn.exceptions import ConvergenceWarning
 
-from fsvm_cli.ranking.base import Ranker
-from fsvm_cli.ranking.column_order import order_by_content
+from fsvm_cli.ranking.base import Ranker, order_by_content
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

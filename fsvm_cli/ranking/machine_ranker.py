@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from fsvm_cli.ranking.base import Ranker
 from fsvm_cli.svm import Kernel, kernel_for
-from fsvm_cli.svm.weights import ClassWeight, weighted_bounds
+from fsvm_cli.svm.costs import ClassWeight, weighted_bounds
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from fsvm_cli.svm.c_unit import CUnit
+    from fsvm_cli.svm.costs import CUnit
     from fsvm_cli.svm.solvers.dual import Solver
 
 
@@ -32,7 +32,7 @@ class MachineRanker(Ranker):
     """
 
     trains_machines = True
-    handed_down = frozenset({"kernel", "C", "tolerance", "solver"})
+    passed_down = frozenset({"kernel", "C", "tolerance", "solver"})
 
     kernel: str | Kernel = "linear"
     C: float = 1.0
@@ -63,7 +63,7 @@ class WeightedMachineRanker(MachineRanker):
         What C is multiplied by for the samples of a class; "balanced" is n / (n_classes * samples of the class).
     """
 
-    handed_down = MachineRanker.handed_down | {"class_weight"}
+    passed_down = MachineRanker.passed_down | {"class_weight"}
 
     class_weight: ClassWeight | None = field(default=None, kw_only=True)
 
@@ -88,7 +88,7 @@ class SVMRanker(WeightedMachineRanker):
         "mean-diagonal": C is given in units of 1 / mean of K(x, x) over the samples that a machine is trained on.
     """
 
-    handed_down = WeightedMachineRanker.handed_down | {"cache_mb", "C_unit"}
+    passed_down = WeightedMachineRanker.passed_down | {"cache_mb", "C_unit"}
 
     cache_mb: float | None = field(default=None, kw_only=True)
     C_unit: CUnit = field(default="none", kw_only=True)

@@ -8,7 +8,7 @@ import numpy as np
 from annotated_types import Ge
 
 from fsvm_cli.ranking.base import Ranker
-from fsvm_cli.ranking.chosen_in_turn import chosen_in_turn
+from fsvm_cli.ranking.greedy_information import chosen_in_turn
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

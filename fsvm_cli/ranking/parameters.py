@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 
 from pydantic import ValidationError, create_model
 
-from fsvm_cli.documents import StrictModel, as_in_documents
-from fsvm_cli.mistakes import mistakes_of
+from fsvm_cli.config_io import StrictModel, as_in_documents
+from fsvm_cli.validation_errors import issues_of
 
 KEYS_OF_CONFIGS = frozenset({"method", "order", "label", "classifier", "score_threshold", "ranked_on", "scaling"})
 """What the entry of a method in a config says beside its parameters: no parameter may have such a name."""
@@ -30,7 +30,7 @@ class NamedMethod:
     method: ClassVar[str]
     """Name in configs and on the command line."""
 
-    handed_down: ClassVar[frozenset[str]] = frozenset()
+    passed_down: ClassVar[frozenset[str]] = frozenset()
     """Parameters that the experiment sets, not the method's entry in a config: its machine (`kernel`, `C`, `tolerance`,
     `solver`, `class_kernels`, `output_scaling`), its classifier (`estimator`), and the seed (`random_state`)."""
 
@@ -53,7 +53,7 @@ class NamedMethod:
             If a parameter has no default, no annotation that can be read, or the name of another key of a config.
         """
         names = [*inspect.signature(cls.__init__).parameters.values()][1:]
-        own = [each for each in names if each.name not in cls.handed_down | cls.outside_configs]
+        own = [each for each in names if each.name not in cls.passed_down | cls.outside_configs]
         fields: dict[str, Any] = {}
         for parameter in own:
             if parameter.name in KEYS_OF_CONFIGS:
@@ -70,7 +70,7 @@ class NamedMethod:
         try:
             model.model_validate(values)
         except ValidationError as failure:
-            first = mistakes_of(failure, values, model)[0]
+            first = issues_of(failure, values, model)[0]
             raise ValueError(f"{self.method}: {first.message}") from None
 
 

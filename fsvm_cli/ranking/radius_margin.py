@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fsvm_cli.bounds.radius import enclosing_ball
-from fsvm_cli.bounds.radius_margin import radius_margin_bound
+from fsvm_cli.bounds.radius_margin import enclosing_ball, radius_margin_bound
 from fsvm_cli.ranking.bound_ranker import BoundRanker
 
 if TYPE_CHECKING:

@@ -44,7 +44,7 @@ class RandomOrder(Ranker):
     method = "random"
     is_supervised = False
     is_control = True
-    handed_down = frozenset({"random_state"})
+    passed_down = frozenset({"random_state"})
 
     random_state: int | np.random.RandomState | None = None
 

@@ -1,4 +1,7 @@
-"""Ranks of features, trial by trial."""
+"""Ranks of features, trial by trial.
+
+How many features make up a share of the relevance, gold2005, section 5.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fsvm_cli.ranking.base import order_of
+from fsvm_cli.ranking.base import RELATIVE_ROUNDING, order_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,3 +26,51 @@ def ranks_of(scores: NDArray[np.float64]) -> NDArray[np.intp]:
     for row, of_one_trial in zip(ranks, scores, strict=True):
         row[order_of(of_one_trial)] = np.arange(1, len(of_one_trial) + 1)
     return ranks
+
+
+def most_relevant(shares: NDArray[np.float64], relevance: float) -> NDArray[np.intp]:
+    """Return the fewest features, the best first, whose shares reach or exceed a relevance.
+
+    Parameters
+    ----------
+    shares : ndarray, shape (n_features,)
+        Not negative, with the sum 1; see `scores_are_shares`.
+    relevance : float
+        ω, between 0 and 1.
+
+    Returns
+    -------
+    ndarray of int
+        Feature indices, the best first; at least one.
+    """
+    order = order_of(shares)
+    reached = np.cumsum(shares[order])
+    # A sum that is the relevance but for rounding has reached it.
+    n_kept = int(np.count_nonzero(reached < relevance - RELATIVE_ROUNDING)) + 1
+    return order[:n_kept]
+
+
+def least_relevant(shares: NDArray[np.float64], relevance: float) -> NDArray[np.intp]:
+    """Return the features, the best first, that are left when the others have reached the rest of the relevance.
+
+    Parameters
+    ----------
+    shares : ndarray, shape (n_features,)
+        As for `most_relevant`.
+    relevance : float
+        ω, between 0 and 1: those that are left have no more.
+
+    Returns
+    -------
+    ndarray of int
+        Feature indices, the best first.
+
+    Raises
+    ------
+    ValueError
+        If none is left.
+    """
+    left = order_of(shares)[len(most_relevant(shares, 1.0 - relevance)) :]
+    if not len(left):
+        raise ValueError(f"no feature is left where the others have a relevance of {1.0 - relevance:g}")
+    return left

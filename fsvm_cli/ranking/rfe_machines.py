@@ -1,37 +1,191 @@
-"""Machines on ever fewer features, for recursive feature elimination."""
+"""Many samples whose features leave one after the other, in the memory of the first copy.
+
+Compiled steps of recursive feature elimination: a feature leaves a linear machine, which is then optimised again.
+
+Machines on ever fewer features, for recursive feature elimination.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numba import njit
 
-from fsvm_cli.memory import check_room_for_pairs
-from fsvm_cli.ranking.rfe_samples import RECOMPUTE_BELOW, LeavingFeatures
-from fsvm_cli.ranking.rfe_steps import (
-    decision_values,
-    drop_feature,
-    has_margin_violators,
-    make_chunk,
-    normal_vector,
-    restart_at,
-    train,
-)
+from fsvm_cli.memory_check import check_memory_for_pairs
 from fsvm_cli.svm import DualProblem, solve
-from fsvm_cli.svm.linear.centring import centre_of, centred
-from fsvm_cli.svm.linear.problem import LinearProblem
-from fsvm_cli.svm.linear.solve import solve_linear
-from fsvm_cli.svm.solvers.conclusion import compiled_bias
+from fsvm_cli.svm.compiled import ALLOCATING, COMPILED, Array, add_scaled, inner_product
+from fsvm_cli.svm.large.linear import solve_linear
+from fsvm_cli.svm.large.linear_machine import centre_of, centred
+from fsvm_cli.svm.large.linear_problem import LinearProblem, blocks_of, squared_norms
+from fsvm_cli.svm.paths.gram_downdate import downdate_gram, reoptimise
+from fsvm_cli.svm.solvers.active_set import make_scratch
+from fsvm_cli.svm.solvers.optimality import compiled_bias, refresh
 from fsvm_cli.svm.training_set import works_in_feature_space
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
     from numpy.typing import NDArray
 
     from fsvm_cli.svm.kernels.additive import AdditiveKernel
-    from fsvm_cli.svm.linear.solve import LinearSolution
+    from fsvm_cli.svm.large.linear import LinearSolution
+    from fsvm_cli.svm.solvers.cholesky import Factor
     from fsvm_cli.svm.solvers.dual import Solver
+    from fsvm_cli.svm.solvers.smo import Box
+
+FULL = 0.8
+"""Part of the columns that are left in a matrix when these move together: those between are read for nothing."""
+RECOMPUTE_BELOW = 0.25
+"""A sum over features that has fallen to this part of itself is computed afresh: subtractions leave their rounding."""
+
+
+class LeavingFeatures:
+    """Samples on the features that are left.
+
+    Attributes
+    ----------
+    X : ndarray, shape (n_samples, n_left)
+        Row by row in memory, with columns between the rows that nobody needs any more.
+    features : ndarray of int, shape (n_left,)
+        Of the columns. The last column takes the place of one that is dropped, and no other moves.
+    squared_lengths : ndarray, shape (n_samples,)
+        Of the samples.
+    """
+
+    def __init__(self, X: NDArray[np.float64], weights: NDArray[np.float64] | None) -> None:
+        self.X = np.multiply(X, 1.0 if weights is None else np.sqrt(weights), order="C")
+        self._memory = self.X.reshape(-1)
+        self.features = np.arange(X.shape[1])
+        self.squared_lengths = squared_norms(self.X)
+        self._computed = self.squared_lengths.copy()
+
+    def drop(self, feature: int) -> NDArray[np.float64]:
+        """Let a feature go; return its column, shape (n_samples,)."""
+        (column,) = np.flatnonzero(self.features == feature)
+        last = len(self.features) - 1
+        dropped = self.X[:, column].copy()
+        if column != last:
+            self.X[:, column], self.features[column] = self.X[:, last], self.features[last]
+        self.X, self.features = self.X[:, :last], self.features[:last]
+        if last * self.X.itemsize <= FULL * self.X.strides[0]:
+            self._move_together()
+        self._shorten(dropped)
+        return dropped
+
+    def _move_together(self) -> None:
+        """Move the rows to the front of the memory, from the first one on, so that none is overwritten before."""
+        n, d = self.X.shape
+        together = self._memory[: n * d].reshape(n, d)
+        for rows in blocks_of(n):
+            together[rows] = self.X[rows]
+        self.X = together
+
+    def _shorten(self, dropped: NDArray[np.float64]) -> None:
+        self.squared_lengths = self.squared_lengths - dropped * dropped
+        few = np.flatnonzero(self.squared_lengths < RECOMPUTE_BELOW * self._computed)
+        self.squared_lengths[few] = self._computed[few] = np.einsum("ij,ij->i", self.X[few], self.X[few])
+
+
+class Chunk(NamedTuple):
+    """A machine on some of the samples, its working set (Vapnik's chunking).
+
+    Attributes
+    ----------
+    rows : (n_chunk,) array of int
+        Which of all samples, in ascending order.
+    columns : (n_features, n_chunk) array
+        Their values of all features.
+    K : (n_chunk, n_chunk) array
+        Their Gram matrix on the features that are left.
+    y : (n_chunk,) array
+        Labels, -1 or +1.
+    box : Box
+    factor : Factor
+        Of the free block of `K`; empty before the first training.
+    """
+
+    rows: npt.NDArray[np.intp]
+    columns: Array
+    K: Array
+    y: Array
+    box: Box
+    factor: Factor
+
+
+def make_chunk(  # noqa: PLR0917
+    rows: npt.NDArray[np.intp], columns: Array, features: npt.NDArray[np.intp], y: Array, coefficients: Array, C: Array
+) -> Chunk:
+    """Build the machine on some samples.
+
+    Parameters
+    ----------
+    rows : (n_chunk,) array of int
+    columns : (n_features, n_samples) array
+    features : (n_left,) array of int
+    y, coefficients : (n_samples,) arrays
+        Labels, and alpha_i y_i, where the training begins; 0 outside `rows`.
+    C : (n_samples,) array
+        Upper bounds of alpha.
+    """
+    own = columns if len(rows) == columns.shape[1] else np.ascontiguousarray(columns[:, rows])
+    left = own[features]
+    box, factor = make_scratch(len(rows))
+    labels, bounds = y[rows], C[rows]
+    box.lower[:], box.upper[:] = np.where(labels > 0, 0.0, -bounds), np.where(labels > 0, bounds, 0.0)
+    box.c[:] = coefficients[rows]
+    return Chunk(rows, own, left.T @ left, labels, box, factor)
+
+
+def drop_feature(chunk: Chunk, feature: int) -> None:
+    """Take one feature out of the Gram matrix; the coefficients stay."""
+    downdate_gram(chunk.K, chunk.box, chunk.factor, chunk.columns[feature])
+
+
+def train(chunk: Chunk, tolerance: float) -> bool:
+    """Train from the chunk's coefficients; return whether the relative duality gap is within the tolerance."""
+    return bool(reoptimise(chunk.K, chunk.y, chunk.box, chunk.factor, tolerance))
+
+
+def restart_at(chunk: Chunk, coefficients: Array) -> None:
+    """Put the chunk at a solution that was found without its factor, from where the next training starts afresh."""
+    chunk.box.c[:] = coefficients
+    refresh(chunk.K, chunk.y, chunk.box)
+    chunk.factor.size[0] = 0
+
+
+@njit(**COMPILED)
+def normal_vector(chunk: Chunk, features: npt.NDArray[np.intp], w: Array) -> None:
+    """Fill in the weight of each feature that is left, shape (n_left,)."""
+    for j in range(features.size):
+        w[j] = inner_product(chunk.columns[features[j]], chunk.box.c)
+
+
+@njit(**COMPILED)
+def decision_values(columns: Array, features: npt.NDArray[np.intp], w: Array, bias: float, values: Array) -> None:
+    """Fill in the machine's scores of all samples, shape (n_samples,)."""
+    for i in range(values.size):
+        values[i] = bias
+    for j in range(features.size):
+        add_scaled(values, columns[features[j]], w[j])
+
+
+@njit(**ALLOCATING)
+def has_margin_violators(  # noqa: PLR0917
+    rows: npt.NDArray[np.intp], columns: Array, features: npt.NDArray[np.intp], w: Array, bias: float, y: Array
+) -> bool:
+    """Return whether a sample that is not among the rows, in ascending order, lies within the margin."""
+    values = np.empty(y.size)
+    decision_values(columns, features, w, bias, values)
+    following = 0
+    for i in range(y.size):
+        if following < rows.size and rows[following] == i:
+            following += 1
+        elif y[i] * values[i] < 1.0:
+            return True
+    return False
+
 
 NEAR = 1.0
 """Samples up to this far outside the margin, in units of the decision value, are in the working set."""
@@ -100,7 +254,7 @@ class KernelMachines(Machines):
 
     def __init__(self, problem: EliminationProblem) -> None:
         super().__init__(problem)
-        check_room_for_pairs(
+        check_memory_for_pairs(
             f"rfe with the {problem.kernel.name} kernel",
             len(problem.X),
             PAIR_MATRICES,

@@ -10,7 +10,7 @@ from annotated_types import Ge
 from sklearn.base import clone
 
 from fsvm_cli.evaluation.folds import stratified_folds
-from fsvm_cli.magnitudes import value_ranges
+from fsvm_cli.numerics import value_ranges
 from fsvm_cli.ranking.base import Ranker
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class Wrapper(Ranker):
     """
 
     method = "wrapper"
-    handed_down = frozenset({"estimator", "random_state"})
+    passed_down = frozenset({"estimator", "random_state"})
     cross_validates = True
 
     folds: Annotated[int, Ge(2)] = 5

@@ -1,1 +1,1 @@
-"""Floor 7: from stored outcomes to tables and figures."""
+"""From stored outcomes to tables and figures."""

@@ -1,4 +1,7 @@
-"""The tables of verdicts of several experiments in one."""
+"""What people read for the words of configs and tables; it loads nothing.
+
+The tables of verdicts of several experiments in one.
+"""
 
 from __future__ import annotations
 
@@ -12,16 +15,33 @@ import pandas as pd
 from rich.table import Table
 from rich.text import Text
 
+from fsvm_cli.console import json_text
 from fsvm_cli.evaluation.metrics import METRIC_TITLES
-from fsvm_cli.report.folder import VERDICTS_NAME
+from fsvm_cli.report.folder import VERDICTS_NAME, read_table
 from fsvm_cli.report.numbers import as_csv
-from fsvm_cli.report.table_files import read_table
-from fsvm_cli.report.words import CHOSEN_TITLES, FACT_TITLES, OF_MACHINES
-from fsvm_cli.terminal import json_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
+
+FACT_TITLES: dict[str, str] = {
+    "n_features": "number of features",
+    "n_classes": "number of classes",
+    "n_train": "number of training rows",
+    "n_test": "number of test rows",
+    "major-class": "share of the largest class",
+    "class-uncertainty": "uncertainty of the class",
+    "classifier-information": "information of the classifier",
+}
+"""Of facts of the problem, by their names in claims."""
+CHOSEN_TITLES: dict[str, str] = {
+    "n_active": "number of active features",
+    "support_vectors": "number of support vectors",
+}
+"""Of what methods leave beside scores, by their names in claims."""
+OF_MACHINES: frozenset[str] = frozenset({"classifier-information"})
+"""Facts that are no facts about the data alone."""
+
 
 COLOURS = {"reproduced": "green", "differs": "red", "inconclusive": "yellow", "not comparable": "dim", "fact": "dim"}
 TITLES = ("claim", "published", "reproduced", "verdict", "rule")
@@ -73,7 +93,7 @@ def format_comparison(comparison: pd.DataFrame, style: str) -> str:
         From `read_comparison`.
     style : {"csv", "markdown", "json"}
     """
-    return as_text(comparison, style, TITLES, _cells(comparison))
+    return as_text(comparison, style, TITLES, _cells_of_comparison(comparison))
 
 
 def as_text(frame: pd.DataFrame, style: str, titles: Sequence[str], cells: Sequence[Sequence[str]]) -> str:
@@ -88,7 +108,7 @@ def as_text(frame: pd.DataFrame, style: str, titles: Sequence[str], cells: Seque
 
 def comparison_table(comparison: pd.DataFrame) -> Table:
     """Arrange a comparison as a table for people."""
-    return table_of_claims(_cells(comparison))
+    return table_of_claims(_cells_of_comparison(comparison))
 
 
 def table_of_claims(rows: Iterable[Sequence[str]], title: str | None = None) -> Table:
@@ -101,7 +121,7 @@ def table_of_claims(rows: Iterable[Sequence[str]], title: str | None = None) -> 
     return table
 
 
-def _cells(comparison: pd.DataFrame) -> list[list[str]]:
+def _cells_of_comparison(comparison: pd.DataFrame) -> list[list[str]]:
     return [
         [_name(row, comparison), printed_in_words(row), found_in_words(row), str(row.verdict), rule_beside(row)]
         for row in comparison.itertuples(index=False)

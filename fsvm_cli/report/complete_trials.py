@@ -1,4 +1,7 @@
-"""What the trials of an experiment found, as arrays."""
+"""What results lack, in words: machines that missed their gap or were stopped, ascents, competitors without trials.
+
+What the trials of an experiment found, as arrays.
+"""
 
 from __future__ import annotations
 
@@ -8,20 +11,79 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from fsvm_cli.data.messages import shown
 from fsvm_cli.evaluation.bootstrap import bootstrap_interval
 from fsvm_cli.evaluation.metrics import METRICS
 from fsvm_cli.evaluation.seeds import random_stream
-from fsvm_cli.experiment.stored import stored_outcome
-from fsvm_cli.information import classifier_information, entropy
+from fsvm_cli.experiment.compared_methods import Ranked, Selected, compared_methods_of
+from fsvm_cli.experiment.outcome import stored_outcome
+from fsvm_cli.figures import legible
+from fsvm_cli.learners.base import GAP
+from fsvm_cli.numerics import classifier_information, entropy
+from fsvm_cli.ranking.ard import AutomaticRelevance
+from fsvm_cli.spec.classifiers import BayesianBase, Classifier
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    import pandas as pd
     from numpy.typing import NDArray
 
+    from fsvm_cli.experiment.compared_methods import ComparedMethod
     from fsvm_cli.experiment.outcome import Outcome
     from fsvm_cli.experiment.plan import Experiment
+    from fsvm_cli.spec.schema import Config
     from fsvm_cli.store.store import Store
+
+MACHINE = "a machine missed its duality gap"
+ASCENT = "an ascent on the evidence did not end by its rule, or a machine after it missed its duality gap"
+
+
+def convergence_warnings(config: Config) -> dict[str, str]:
+    """Say of each competitor, by its label, what has happened where a trial of it did not converge."""
+    return {each.label: ASCENT if _ascends(each) else MACHINE for each in compared_methods_of(config)}
+
+
+def without_trials(config: Config, labels: Iterable[str]) -> str:
+    """Say which competitors have no complete trial; nothing where each has one.
+
+    Parameters
+    ----------
+    config : Config
+    labels : iterable of str
+        Of the competitors that have one.
+    """
+    there = set(labels)
+    missing = [legible(each.label) for each in compared_methods_of(config) if each.label not in there]
+    return f"; INCOMPLETE: no trial of {shown(missing)}" if missing else ""
+
+
+def stopped_short(config: Config, measures: pd.DataFrame) -> pd.DataFrame:
+    """Find the rows of `measures.csv` whose machines a config stops before they reach their duality gap.
+
+    Returns
+    -------
+    DataFrame
+        Columns as in `measures.csv`: `mean` is the mean over trials of the largest gap of each.
+    """
+    tolerances = {
+        each.label: each.classifier.tolerance
+        for each in compared_methods_of(config)
+        if isinstance(each.classifier, Classifier) and each.classifier.stop_after is not None
+    }
+    gaps = measures[measures["measure"] == GAP]
+    found: pd.DataFrame = gaps[gaps["mean"] > gaps["ranking"].map(tolerances).astype(float)]
+    return found
+
+
+def _ascends(compared_method: ComparedMethod) -> bool:
+    if isinstance(compared_method.classifier, BayesianBase):
+        return True
+    ranking = compared_method.ranking if isinstance(compared_method, Ranked) else None
+    if isinstance(compared_method, Selected):
+        ranking = compared_method.selection.ranking
+    return ranking is not None and ranking.method == AutomaticRelevance.method
+
 
 PARTS: tuple[Literal["train", "test"], ...] = ("train", "test")
 
@@ -74,7 +136,7 @@ class CompleteTrials:
     facts: dict[str, NDArray[np.float64]] = field(default_factory=dict)
     intervals: dict[tuple[str, str], list[tuple[float, float]]] = field(default_factory=dict)
     chosen: tuple[dict[str, float | int | str], ...] = ()
-    answers: NDArray[np.intp] = field(default_factory=lambda: np.zeros((0, 0), dtype=np.intp))
+    predictions: NDArray[np.intp] = field(default_factory=lambda: np.zeros((0, 0), dtype=np.intp))
     measures: dict[str, NDArray[np.float64]] = field(default_factory=dict)
 
 
@@ -87,21 +149,23 @@ def collect(experiment: Experiment, store: Store) -> dict[tuple[str, int], Compl
         In the order of the config; a competitor of which no trial is complete is left out.
     """
     collected = {}
-    for number, competitor in enumerate(experiment.competitors):
+    for number, compared_method in enumerate(experiment.compared_methods):
         for n_train in experiment.n_test:
             complete = _complete(experiment, store, number, n_train)
             blocks = []
             while block := dict(itertools.islice(complete, OUTCOMES_AT_ONCE)):
                 blocks.append(_summarised(experiment, block))
             if blocks:
-                collected[competitor.label, n_train] = _joined(blocks)
+                collected[compared_method.label, n_train] = _joined(blocks)
     return collected
 
 
-def _complete(experiment: Experiment, store: Store, competitor: int, n_train: int) -> Iterator[tuple[int, Outcome]]:
+def _complete(
+    experiment: Experiment, store: Store, compared_method: int, n_train: int
+) -> Iterator[tuple[int, Outcome]]:
     """Yield the complete outcomes of a competitor at a training size, with the numbers of their splits."""
     for trial in experiment.trials():
-        outcome = stored_outcome(store, experiment.key(competitor, trial)) if trial.n_train == n_train else None
+        outcome = stored_outcome(store, experiment.key(compared_method, trial)) if trial.n_train == n_train else None
         if outcome is not None and outcome.covers(experiment.sizes):
             yield trial.split, outcome
 
@@ -117,7 +181,7 @@ def _joined(blocks: Sequence[CompleteTrials]) -> CompleteTrials:
         facts={name: np.concatenate([block.facts[name] for block in blocks]) for name in first.facts},
         intervals=first.intervals,
         chosen=tuple(itertools.chain.from_iterable(block.chosen for block in blocks)),
-        answers=first.answers,
+        predictions=first.predictions,
         measures={
             name: np.concatenate([_measure(block, name) for block in blocks])
             for name in dict.fromkeys(name for block in blocks for name in block.measures)
@@ -147,7 +211,7 @@ def _summarised(experiment: Experiment, complete: dict[int, Outcome]) -> Complet
         facts=_facts(confusions["test"][:, -1]),
         intervals=_intervals(experiment, confusions["test"][0]) if experiment.config.protocol.is_single_given else {},
         chosen=tuple(outcome.chosen for outcome in outcomes),
-        answers=outcomes[0].answers_at(experiment.sizes),
+        predictions=outcomes[0].predictions_at(experiment.sizes),
         measures=_measures(outcomes, experiment.sizes),
     )
 

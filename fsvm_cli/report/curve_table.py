@@ -1,4 +1,11 @@
-"""Figures of merit as tables for people: numbers of features, or training rows, down; methods across."""
+"""What classifiers measured on the training parts: margins, weights of kernels, whether there is a machine at all.
+
+The rows of `curves.csv` that make learning curves, as figures and the terminal show them.
+
+Results that rest on approximate machines: every table of them says so.
+
+Figures of merit as tables for people: numbers of features, or training rows, down; methods across.
+"""
 
 from __future__ import annotations
 
@@ -6,23 +13,182 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+import pandas as pd
+
 from fsvm_cli.evaluation.metrics import METRIC_TITLES
-from fsvm_cli.report.approximations import in_words
-from fsvm_cli.report.learning_rows import learning_rows
-from fsvm_cli.report.measures import complete_trials_of
-from fsvm_cli.report.numbers import briefly
-from fsvm_cli.report.shortfalls import MACHINE, shortfalls, stopped_short, without_trials
-from fsvm_cli.spec.classifiers import Classifier
-from fsvm_cli.spec.nystroem_machine import LANDMARKS
-from fsvm_cli.spec.sklearn_classifiers import LearnedKernel
+from fsvm_cli.evaluation.statistics import mean_interval
+from fsvm_cli.learners.base import FOUND
+from fsvm_cli.learners.machine import LANDMARKS
+from fsvm_cli.report.complete_trials import MACHINE, convergence_warnings, stopped_short, without_trials
+from fsvm_cli.report.folder import (
+    AREAS_NAME,
+    CHANGES_NAME,
+    CURVES_NAME,
+    MEASURES_NAME,
+    PAIRS_NAME,
+    RECOMMENDATION_NAME,
+    VERDICTS_NAME,
+    read_table,
+)
+from fsvm_cli.report.numbers import DIGITS_OF_MACHINES, briefly, rounded_alike
+from fsvm_cli.spec.classifiers import Classifier, LearnedKernel
+from fsvm_cli.spec.rankings import ALL_FEATURES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Hashable, Iterator, Mapping, Sequence
+    from pathlib import Path
 
-    import pandas as pd
-
+    from fsvm_cli.report.complete_trials import CompleteTrials
     from fsvm_cli.spec.protocol import Protocol
     from fsvm_cli.spec.schema import Config
+
+MEASURE_COLUMNS = ["ranking", "train_size", "n_features", "measure", "mean", "std", "ci_low", "ci_high", "n_trials"]
+
+
+def summarise_measures(collected: Mapping[tuple[str, int], CompleteTrials]) -> pd.DataFrame:
+    """Summarise what was measured over the trials in which there is a classifier.
+
+    Returns
+    -------
+    DataFrame
+        One row per ranking, training size, number of features and measure; without rows where nothing is measured.
+        `n_trials` counts the trials that have the measure.
+    """
+    rows = []
+    for (label, n_train), trials in collected.items():
+        for name, values in trials.measures.items():
+            for column, size in enumerate(trials.sizes):
+                found = mean_interval(values[:, column])
+                numbers = np.array([found.mean, found.std, found.low, found.high])
+                rows.append((label, n_train, size, name, *rounded_alike(numbers, DIGITS_OF_MACHINES), found.n))
+    return pd.DataFrame(rows, columns=MEASURE_COLUMNS)
+
+
+def read_measures(folder: Path) -> pd.DataFrame:
+    """Read the measures of a results folder; without rows where nothing is measured."""
+    path = folder / MEASURES_NAME
+    return read_table(path) if path.exists() else pd.DataFrame(columns=MEASURE_COLUMNS)
+
+
+def complete_trials_of(measures: pd.DataFrame) -> dict[str, int]:
+    """Count by ranking the trials that are complete, with a machine or without one, where there may be none."""
+    counted = measures[measures["measure"] == FOUND]
+    return {str(label): int(rows["n_trials"].max()) for label, rows in counted.groupby("ranking")}
+
+
+def describe_measures(measures: pd.DataFrame) -> list[str]:
+    """Say of each ranking what was measured on average, with all features, and how often there was no machine."""
+    sentences = []
+    for (label, n_train), rows in measures.groupby(["ranking", "train_size"], sort=False):
+        with_all = rows[rows["n_features"] == rows["n_features"].max()]
+        values = [f"{row.measure} {row.mean:.3g}" for row in with_all.itertuples() if row.measure != FOUND]
+        for row in with_all[(with_all["measure"] == FOUND) & (with_all["mean"] < 1.0)].itertuples():
+            n_without = round((1.0 - row.mean) * row.n_trials)
+            values.append(f"no machine in {n_without} of {row.n_trials} trials, which do not count")
+        sentences.append(f"{label}, {n_train} rows: {', '.join(values)}.")
+    return sentences
+
+
+MAX_SIZES = 4
+"""Of more numbers of retained features, so many are shown."""
+
+
+def sizes_shown(n_features: Sequence[int]) -> list[int]:
+    """Choose the numbers of retained features that have learning curves of their own.
+
+    Parameters
+    ----------
+    n_features : sequence of int
+        Those that were evaluated, ascending; the last is that of all features.
+
+    Returns
+    -------
+    list of int
+        All but the last, or of many a few that lie evenly among them; the last where there is no other.
+    """
+    *subsets, all_features = n_features
+    if not subsets:
+        return [all_features]
+    indices = np.linspace(0, len(subsets) - 1, min(len(subsets), MAX_SIZES)).round().astype(int)
+    return [subsets[index] for index in np.unique(indices)]
+
+
+def learning_rows(curves: pd.DataFrame, config: Config) -> Iterator[tuple[int, pd.DataFrame]]:
+    """Yield the numbers of retained features that have learning curves, each with its rows, by training size.
+
+    Where the rankings share a machine, that on all features is among the rows, under its own label.
+
+    Parameters
+    ----------
+    curves : DataFrame
+        Rows of the table `curves.csv` of one metric and part.
+    config : Config
+    """
+    if curves.empty:
+        return
+    sizes = sorted(curves["n_features"].unique())
+    ranked = curves["ranking"].isin([ranking.label for ranking in config.rankings])
+    # A method may have failed at some training sizes, and another not.
+    on_all = curves[(curves["n_features"] == sizes[-1]) & ranked].drop_duplicates("train_size")
+    for size in sizes_shown(sizes):
+        rows = [curves[curves["n_features"] == size]]
+        if config.shares_classifier and size < sizes[-1]:
+            rows.append(on_all.assign(ranking=ALL_FEATURES))
+        yield int(size), pd.concat(rows).sort_values("train_size", kind="stable")
+
+
+if TYPE_CHECKING:
+    ByCurve = Mapping[tuple[str, int], str]
+
+EXACT = "exact"
+OF_MACHINES = (CURVES_NAME, CHANGES_NAME, AREAS_NAME, PAIRS_NAME, RECOMMENDATION_NAME, VERDICTS_NAME)
+"""What is measured with a classifier; rankings train exact machines."""
+
+
+def in_words(n_landmarks: float) -> str:
+    """Name an approximate machine."""
+    return f"Nyström, {n_landmarks:.0f} landmarks"
+
+
+def with_machines(
+    tables: Mapping[str, pd.DataFrame], collected: Mapping[tuple[str, int], CompleteTrials]
+) -> dict[str, pd.DataFrame]:
+    """Add the column `machines` to tables of an experiment that has approximate ones; else leave the tables.
+
+    Parameters
+    ----------
+    tables : mapping of str to DataFrame
+        By the names of their files.
+    collected : mapping of (str, int) to CompleteTrials
+        By label and number of training rows.
+    """
+    approximate = {
+        where: in_words(float(np.nanmax(trials.measures[LANDMARKS])))
+        for where, trials in collected.items()
+        if LANDMARKS in trials.measures
+    }
+    if not approximate:
+        return dict(tables)
+    return {
+        name: table.assign(machines=[_of_row(row, approximate) for row in table.to_dict("records")])
+        if name in OF_MACHINES
+        else table
+        for name, table in tables.items()
+    }
+
+
+def _of_row(row: Mapping[Hashable, object], approximate: ByCurve) -> str:
+    """Say with which machines a row was measured; where it does not name its curves, with which any was."""
+    labels = {row[column] for column in ("ranking", "first", "second") if column in row}
+    n_train = row.get("train_size")
+    found = {
+        words
+        for (label, size), words in approximate.items()
+        if (not labels or label in labels) and n_train in {None, size}
+    }
+    return " / ".join(sorted(found)) or EXACT
+
 
 KEY = ["ranking", "train_size", "n_features"]
 """What a mean and a measure are of."""
@@ -137,7 +303,7 @@ def _certificate(rows: pd.DataFrame, stopped: pd.DataFrame, config: Config) -> s
     certificate = ""
     missed = rows[rows["n_unconverged"] > 0]
     if not missed.empty:
-        by_words = missed.groupby(missed["ranking"].map(shortfalls(config)).fillna(MACHINE), sort=False)
+        by_words = missed.groupby(missed["ranking"].map(convergence_warnings(config)).fillna(MACHINE), sort=False)
         told = [f"in {n_unconverged} {words}" for words, n_unconverged in by_words["n_unconverged"].sum().items()]
         certificate = f"; of {int(rows['n_trials'].sum())} points, {', '.join(told)}"
     gaps = rows.merge(stopped[[*KEY, "mean"]], on=KEY, suffixes=("", "_gap"))["mean_gap"]

@@ -1,9 +1,14 @@
-"""Figure of merit against the number of retained features."""
+"""What a document prints, as figures show it beside the curves.
+
+The axis of a figure on which numbers of features lie.
+
+Figure of merit against the number of retained features.
+"""
 
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 import numpy as np
 from matplotlib.lines import Line2D
@@ -11,22 +16,129 @@ from matplotlib.ticker import FixedLocator, FuncFormatter
 
 from fsvm_cli.evaluation.metrics import METRIC_TITLES
 from fsvm_cli.figures import COLUMN_WIDTH, LONGEST_TITLE, explain, figure, legible, save
-from fsvm_cli.report.printed import printed_points, printed_sizes
-from fsvm_cli.report.shortfalls import without_trials
-from fsvm_cli.report.size_axis import SizeAxis, ticks_among
-from fsvm_cli.report.styles import PLAIN, Style, styles_of
+from fsvm_cli.report.complete_trials import without_trials
+from fsvm_cli.report.style import PLAIN, Style, styles_of
+from fsvm_cli.spec.claims.kinds.counts import CountClaim
+from fsvm_cli.spec.claims.kinds.numbers import BestOfClaim, SingleRunClaim, ValueClaim
+from fsvm_cli.spec.rankings import ALL_FEATURES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from fsvm_cli.report.printed import PrintedPoint
-    from fsvm_cli.report.styles import Line
+    from fsvm_cli.report.style import Line
     from fsvm_cli.spec.schema import Config
+
+
+class PrintedPoint(NamedTuple):
+    """A printed figure of merit at a number of features, in per cent, with its printed standard deviation, if any."""
+
+    label: str
+    n_features: int
+    percent: float
+    sd: float | None
+
+
+class PrintedSizes(NamedTuple):
+    """A printed size of the best subset of a ranking, or a range of sizes."""
+
+    label: str
+    low: int
+    high: int
+
+
+def printed_points(
+    config: Config, metric: str, train_size: int, *, largest: int, n_features: int
+) -> list[PrintedPoint]:
+    """List what the claims of a config print of a figure of merit, each once.
+
+    Parameters
+    ----------
+    config : Config
+    metric : str
+    train_size : int
+        Of the figure; a claim that names none speaks of the largest.
+    largest : int
+        The largest training size.
+    n_features : int
+        All of them.
+    """
+    points = []
+    for claim in config.expected:
+        if isinstance(claim, ValueClaim | SingleRunClaim):
+            at, sd = claim.at, getattr(claim, "published_sd", None)
+            if (at.metric, at.part) != (metric, config.parts[0]) or (at.train_size or largest) != train_size:
+                continue
+            features, label = at.features, at.ranking
+        elif isinstance(claim, BestOfClaim) and (claim.metric, train_size) == (metric, largest):
+            # Whichever of the named methods was best.
+            features, label, sd = claim.features, ALL_FEATURES, None
+        else:
+            continue
+        if not isinstance(features, tuple):
+            points.append(PrintedPoint(label, n_features if features == "all" else features, claim.published, sd))
+    return list(dict.fromkeys(points))
+
+
+def printed_sizes(config: Config, metric: str) -> list[PrintedSizes]:
+    """List the sizes of best subsets that the claims of a config print."""
+    counts = (claim for claim in config.expected if isinstance(claim, CountClaim) and claim.metric == metric)
+    return [PrintedSizes(claim.ranking, min(claim.published), max(claim.published)) for claim in counts]
+
+
+MAX_ROWS_OF_A_TABLE = 6
+"""So few numbers of features, chosen one by one, are the rows of a table, and no line leads from one to the next."""
+WIDTH_OF_A_ROW = 0.64
+"""Of the space between two rows of a table, what the points side by side take."""
+MOST_TICKS = 9
+NARROWEST_GAP = 0.09
+"""Of the axis, between two ticks that are named."""
+
+
+class SizeAxis(NamedTuple):
+    """Where numbers of features lie on the horizontal axis."""
+
+    is_table: bool
+    sizes: tuple[int, ...]
+
+    def positions(self, n_features: Iterable[int]) -> list[float]:
+        """Give the positions of numbers of features: themselves on a scale, their rows in a table."""
+        return [float(self.sizes.index(size)) if self.is_table else float(size) for size in n_features]
+
+    @classmethod
+    def of(cls, config: Config, rows: pd.DataFrame) -> Self:
+        """Give the axis of the rows of a table: a scale, or a few rows where sizes were chosen one by one."""
+        sizes = tuple(sorted(rows["n_features"].unique()))
+        return cls(config.subsets != "all" and len(sizes) <= MAX_ROWS_OF_A_TABLE, sizes)
+
+    def beside(self, label: str, labels: Sequence[str]) -> float:
+        """Say how far a point stands beside the middle of its row, where those of several labels stand side by side."""
+        if not self.is_table or label not in labels:
+            return 0.0
+        return WIDTH_OF_A_ROW * ((labels.index(label) + 0.5) / len(labels) - 0.5)
+
+
+def ticks_among(sizes: Sequence[int]) -> list[float]:
+    """Choose some of the measured sizes as ticks: the last, and others as evenly as they come.
+
+    Parameters
+    ----------
+    sizes : sequence of int
+        Ascending.
+    """
+    span = max(sizes[-1] - sizes[0], 1)
+    wanted = np.linspace(sizes[0], sizes[-1], min(MOST_TICKS, len(sizes)))
+    nearest = sorted({min(sizes, key=lambda size, at=at: abs(size - at)) for at in wanted}, reverse=True)  # type: ignore[misc]
+    chosen: list[float] = []
+    for size in nearest:
+        if not chosen or chosen[-1] - size >= NARROWEST_GAP * span:
+            chosen.append(float(size))
+    return chosen[::-1]
+
 
 LINE_STYLES: dict[str, Literal["-", "--"]] = {"test": "-", "train": "--"}
 PART_NAMES = {"test": "test", "train": "training"}

@@ -1,36 +1,45 @@
-"""Every figure of a folder of results, from its tables."""
+"""Every figure of a folder of results, from its tables.
+
+Drawing only what has changed: a results folder notes what its figures were drawn from.
+"""
 
 from __future__ import annotations
 
 import functools
+import hashlib
+import importlib.metadata
+import json
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fsvm_cli.errors import FsvmError, noting_failure
+from fsvm_cli.experiment.provenance import FILE_NAME as RUN_NAME
 from fsvm_cli.experiment.provenance import is_collection, read_run
 from fsvm_cli.experiment.records.base import ToDraw
 from fsvm_cli.experiment.records.registry import record_kinds
-from fsvm_cli.report.compared import draw_compared
-from fsvm_cli.report.convergence import draw_convergence
+from fsvm_cli.files import write_atomically
+from fsvm_cli.report.curve_table import complete_trials_of, read_measures
 from fsvm_cli.report.curves import draw_changes, draw_curves, existing_components
 from fsvm_cli.report.folder import (
     CHANGES_NAME,
     CURVES_NAME,
+    FIGURES_NAME,
     FORMATS,
     SCORES_NAME,
     SELECTION_NAME,
     VERDICTS_NAME,
+    read_table,
     remove_figures,
 )
 from fsvm_cli.report.forest import draw_forest
 from fsvm_cli.report.learning_curves import draw_learning_curves
-from fsvm_cli.report.measures import complete_trials_of, read_measures
 from fsvm_cli.report.overview import draw_overview
+from fsvm_cli.report.points import draw_compared, draw_convergence
 from fsvm_cli.report.scores import draw_scores
 from fsvm_cli.report.stability import draw_stability
-from fsvm_cli.report.styles import styles_of
-from fsvm_cli.report.table_files import read_table
-from fsvm_cli.spec.selections import RelevanceSubsets
+from fsvm_cli.report.style import styles_of
+from fsvm_cli.sources import source_digests
+from fsvm_cli.spec.schema import RECORD_NAMES, RelevanceSubsets
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -39,6 +48,7 @@ if TYPE_CHECKING:
     from fsvm_cli.experiment.records.base import Record
     from fsvm_cli.report.scores import ScoreOrder
 
+if TYPE_CHECKING:
     Draw = Callable[[], list[Path]]
 
 
@@ -130,3 +140,85 @@ def _figures_of_records(given: ToDraw) -> Iterator[tuple[str, Draw]]:
 def _draw_record(record: Record, given: ToDraw) -> list[Path]:
     tables = {table: read_table(given.folder / f"{table}.csv") for table in record.tables}
     return record.draw(replace(given, tables=tables))
+
+
+RECORDS = "fsvm_cli.experiment.records"
+
+
+class Redrawn(NamedTuple):
+    """The figures of a folder, whether they were drawn now, and what of them failed."""
+
+    paths: list[Path]
+    is_new: bool
+    failures: list[FsvmError]
+
+
+@functools.cache
+def drawing_code() -> str:
+    """Hash the code that draws, and the version of the library that it draws with."""
+    records = (f"{RECORDS}.{name.replace('-', '_')}" for name in RECORD_NAMES)
+    digests = source_digests("fsvm_cli.report.drawing", *records)
+    version = importlib.metadata.version("matplotlib")
+    return hashlib.sha256(json.dumps([digests, version]).encode()).hexdigest()
+
+
+def redraw(folder: Path, formats: Sequence[str], score_order: ScoreOrder, code: str) -> Redrawn:
+    """Draw the figures of a folder, if they are not those that its tables, `run.json` and the code would give.
+
+    What fails leaves the other figures, and other folders, as they are.
+
+    Parameters
+    ----------
+    folder, formats, score_order
+        As in `fsvm_cli.report.drawing.draw_figures`.
+    code : str
+        From `drawing_code`.
+    """
+    failures: list[FsvmError] = []
+    with noting_failure(failures, folder.resolve().name, "drawing"):
+        return _redrawn(folder, formats, score_order, code, failures)
+    return Redrawn([], is_new=True, failures=failures)
+
+
+def _redrawn(
+    folder: Path, formats: Sequence[str], score_order: ScoreOrder, code: str, failures: list[FsvmError]
+) -> Redrawn:
+    drawn_from = {"code": code, "order": score_order, "tables": _tables(folder)}
+    noted = _noted(folder)
+    if noted.get("drawn_from") == drawn_from and set(formats) <= set(noted.get("formats", ())):
+        paths = [folder / name for name in noted["figures"] if name.rpartition(".")[2] in formats]
+        if all(noted["figures"][path.name] == _digest(path) for path in paths):
+            return Redrawn(paths, is_new=False, failures=failures)
+    paths = draw_figures(folder, formats, score_order, failures)
+    if failures:  # nothing is noted, so that they are drawn again
+        return Redrawn(paths, is_new=True, failures=failures)
+    note = {
+        "drawn_from": drawn_from,
+        "formats": list(formats),
+        "figures": {path.name: _digest(path) for path in paths},
+    }
+    write_atomically(folder / FIGURES_NAME, (json.dumps(note, indent=1) + "\n").encode())
+    return Redrawn(paths, is_new=True, failures=failures)
+
+
+def _tables(folder: Path) -> dict[str, str]:
+    from_timings = {"timings.csv"}
+    paths = [folder / RUN_NAME, *(path for path in sorted(folder.glob("*.csv")) if path.name not in from_timings)]
+    return {path.name: _digest(path) for path in paths}
+
+
+def _noted(folder: Path) -> dict[str, Any]:
+    """Read what was noted; nothing where that is missing or damaged, and so everything is drawn."""
+    try:
+        noted = json.loads((folder / FIGURES_NAME).read_text(encoding="utf-8"))
+        return noted if isinstance(noted.get("figures"), dict) else {}
+    except (OSError, ValueError, AttributeError):
+        return {}
+
+
+def _digest(path: Path) -> str:
+    """Hash a file; an empty text where there is none."""
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError:
+        return ""

@@ -1,16 +1,45 @@
-"""What a folder of results holds, by the names of its files."""
+"""Tables as CSV files.
+
+What a folder of results holds, by the names of its files.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fsvm_cli.experiment.run_file import FILE_NAME as RUN_NAME
-from fsvm_cli.files import is_file, is_folder
-from fsvm_cli.spec.records import RECORD_NAMES
+import pandas as pd
+
+from fsvm_cli.errors import DataError
+from fsvm_cli.experiment.provenance import FILE_NAME as RUN_NAME
+from fsvm_cli.files import is_file, is_folder, write_atomically
+from fsvm_cli.report.numbers import as_csv
+from fsvm_cli.spec.schema import RECORD_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
+
+
+def write_table(frame: pd.DataFrame, path: Path) -> None:
+    """Write a table as CSV, the same bytes on every platform; digits as in `fsvm_cli.report.numbers.as_csv`."""
+    write_atomically(path, as_csv(frame).encode())
+
+
+def read_table(path: Path) -> pd.DataFrame:
+    """Read what `write_table` wrote.
+
+    Raises
+    ------
+    DataError
+        If the file is missing or is no such table.
+    """
+    try:
+        return pd.read_csv(path, keep_default_na=False, na_values=[""])
+    except FileNotFoundError:
+        raise DataError(f"{path}: no such table; 'fsvm run' makes it") from None
+    except (OSError, ValueError) as error:
+        raise DataError(f"{path}: cannot be read as a table ({error}); run the experiment again") from error
+
 
 FORMATS = ("svg", "png")
 CURVES_NAME = "curves.csv"

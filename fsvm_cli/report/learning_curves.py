@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 
-from fsvm_cli.evaluation.complements import COMPLEMENT_OF
-from fsvm_cli.evaluation.metrics import METRIC_TITLES
+from fsvm_cli.evaluation.metrics import COMPLEMENT_OF, METRIC_TITLES
 from fsvm_cli.figures import COLOURS, COLUMN_WIDTH, LONGEST_TITLE, explain, figure, legible, save, series_style
+from fsvm_cli.report.complete_trials import without_trials
+from fsvm_cli.report.curve_table import learning_rows
 from fsvm_cli.report.curves import PART_NAMES
-from fsvm_cli.report.learning_rows import learning_rows
-from fsvm_cli.report.shortfalls import without_trials
-from fsvm_cli.report.styles import styles_of
-from fsvm_cli.spec.oracle import ORACLE
+from fsvm_cli.report.style import styles_of
 from fsvm_cli.spec.rankings import ALL_FEATURES
+from fsvm_cli.spec.schema import ORACLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -7,7 +7,7 @@ import re
 import textwrap
 from typing import TYPE_CHECKING, Literal
 
-from fsvm_cli.terminal import visible
+from fsvm_cli.console import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

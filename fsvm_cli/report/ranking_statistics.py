@@ -13,9 +13,8 @@ import numpy as np
 import pandas as pd
 
 from fsvm_cli.data.source import FixedSource
-from fsvm_cli.evaluation.equivalence import practical_equivalence
-from fsvm_cli.evaluation.statistics import difference_interval, holm, p_value, standard_error
-from fsvm_cli.spec.oracle import ORACLE
+from fsvm_cli.evaluation.statistics import difference_interval, holm, p_value, practical_equivalence, standard_error
+from fsvm_cli.spec.schema import ORACLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -219,7 +218,7 @@ def _curves(
     experiment: Experiment, collected: Mapping[tuple[str, int], CompleteTrials], metric: str
 ) -> Iterator[_Curves]:
     # What is known to matter is no method.
-    labels = [each.label for each in experiment.competitors if each.label != ORACLE]
+    labels = [each.label for each in experiment.compared_methods if each.label != ORACLE]
     for n_train, n_test in experiment.n_test.items():
         found = {label: collected[label, n_train] for label in labels if (label, n_train) in collected}
         splits = common_splits(list(found.values()))

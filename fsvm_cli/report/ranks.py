@@ -10,13 +10,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from fsvm_cli.evaluation.many_data_sets import mean_ranks
-from fsvm_cli.evaluation.signed_ranks import signed_rank_p_value
+from fsvm_cli.evaluation.many_data_sets import mean_ranks, signed_rank_p_value
 from fsvm_cli.evaluation.statistics import holm
 from fsvm_cli.experiment.provenance import is_collection, read_run
-from fsvm_cli.report.folder import CURVES_NAME
+from fsvm_cli.report.folder import CURVES_NAME, read_table
 from fsvm_cli.report.ranking_statistics import area_under_curve
-from fsvm_cli.report.table_files import read_table
 from fsvm_cli.spec.rankings import LEAK
 
 if TYPE_CHECKING:
@@ -26,8 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fsvm_cli.evaluation.many_data_sets import MeanRanks
-    from fsvm_cli.spec.extractors import Extraction
-    from fsvm_cli.spec.rankings import Ranking
+    from fsvm_cli.spec.rankings import Extraction, Ranking
     from fsvm_cli.spec.schema import Config
 
 LEAST_DATA_SETS = 4

@@ -11,7 +11,7 @@ import numpy as np
 
 from fsvm_cli.figures import COLUMN_WIDTH, figure, legible, save
 from fsvm_cli.ranking.registry import ranking_methods
-from fsvm_cli.report.styles import style_of_method
+from fsvm_cli.report.style import style_of_method
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

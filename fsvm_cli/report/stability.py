@@ -9,8 +9,8 @@ from matplotlib.ticker import FixedLocator, FuncFormatter
 
 from fsvm_cli.evaluation.metrics import METRIC_TITLES
 from fsvm_cli.figures import COLUMN_WIDTH, LONGEST_TITLE, explain, figure, legible, save
-from fsvm_cli.report.size_axis import ticks_among
-from fsvm_cli.report.styles import styles_of
+from fsvm_cli.report.curves import ticks_among
+from fsvm_cli.report.style import styles_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from fsvm_cli.report.styles import Style
+    from fsvm_cli.report.style import Style
     from fsvm_cli.spec.schema import Config
 
 LEAST_SIZES = 3

@@ -9,9 +9,8 @@ from rich.table import Table
 
 from fsvm_cli.console import open_console
 from fsvm_cli.references import in_words
-from fsvm_cli.report.choices import describe_choices
 from fsvm_cli.report.comparison import comparison_table, read_comparison
-from fsvm_cli.report.curve_table import curve_tables
+from fsvm_cli.report.curve_table import curve_tables, describe_measures, read_measures
 from fsvm_cli.report.folder import (
     CHOSEN_NAME,
     CURVES_NAME,
@@ -21,10 +20,10 @@ from fsvm_cli.report.folder import (
     SCORES_NAME,
     SELECTION_NAME,
     VERDICTS_NAME,
+    read_table,
 )
-from fsvm_cli.report.measures import describe_measures, read_measures
-from fsvm_cli.report.recommended import describe_recommendation
-from fsvm_cli.report.table_files import read_table
+from fsvm_cli.report.recommendation import describe_recommendation
+from fsvm_cli.report.tables import describe_choices
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,23 +1,166 @@
-"""The tables of an experiment, summarised from its stored outcomes."""
+"""What was chosen inside the training parts, and how often.
+
+Which features each ranking keeps: how stable the choice is, and how much of the truth it finds.
+
+The tables of an experiment, summarised from its stored outcomes.
+
+One experiment's folder of results: its tables, from the store.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
+from fsvm_cli.evaluation.stability import selection_stability
 from fsvm_cli.evaluation.statistics import mean_interval
+from fsvm_cli.evidence.parameters import CAVEATS
+from fsvm_cli.experiment.provenance import FILE_NAME as RUN_NAME
+from fsvm_cli.experiment.provenance import describe_run, written
+from fsvm_cli.experiment.records.registry import record_kinds
+from fsvm_cli.experiment.running import record_key, tables_of
+from fsvm_cli.files import write_atomically
 from fsvm_cli.ranking.ranks import ranks_of
-from fsvm_cli.report.numbers import DIGITS_OF_MACHINES, rounded_alike
+from fsvm_cli.report.complete_trials import collect
+from fsvm_cli.report.curve_table import summarise_measures, with_machines
+from fsvm_cli.report.folder import (
+    AREAS_NAME,
+    CHANGES_NAME,
+    CHOSEN_NAME,
+    CURVES_NAME,
+    MEASURES_NAME,
+    PAIRS_NAME,
+    RECOMMENDATION_NAME,
+    SCORES_NAME,
+    SELECTION_NAME,
+    TABLE_NAMES,
+    VERDICTS_NAME,
+    remove_figures,
+)
+from fsvm_cli.report.numbers import DIGITS_OF_MACHINES, FLOAT_FORMAT, as_csv, rounded_alike
+from fsvm_cli.report.ranking_statistics import compare_rankings, summarise_rankings
+from fsvm_cli.report.recommendation import recommendation
+from fsvm_cli.report.verdicts import Trials, table_of_verdicts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from numpy.typing import NDArray
 
     from fsvm_cli.experiment.plan import Experiment
     from fsvm_cli.report.complete_trials import CompleteTrials
+    from fsvm_cli.spec.config import LoadedConfig
+    from fsvm_cli.store.store import Store
+
+CHOICE_COLUMNS = ["ranking", "train_size", "parameter", "value", "n_chosen", "n_trials"]
+
+
+def summarise_chosen(collected: Mapping[tuple[str, int], CompleteTrials]) -> pd.DataFrame:
+    """Count how often each value was chosen on the training part.
+
+    Returns
+    -------
+    DataFrame
+        One row per ranking, training size, parameter and value that was chosen at least once, ascending by value;
+        without rows where nothing is chosen.
+    """
+    rows = []
+    for (label, n_train), trials in collected.items():
+        parameters = dict.fromkeys(name for chosen in trials.chosen for name in chosen)
+        for parameter in parameters:
+            counts = Counter(chosen[parameter] for chosen in trials.chosen if parameter in chosen)
+            n_trials = len(trials.chosen)
+            # A parameter may be a number or a word, as the step of a descent is.
+            ascending = sorted(counts, key=lambda value: (isinstance(value, str), value))
+            rows += [(label, n_train, parameter, _written(value), counts[value], n_trials) for value in ascending]
+    return pd.DataFrame(rows, columns=CHOICE_COLUMNS)
+
+
+def _written(value: float | int | str) -> str:
+    """Write a value as in any other table; beside a word, pandas would write it by rules of its own."""
+    return FLOAT_FORMAT % value if isinstance(value, float) else str(value)
+
+
+def describe_choices(chosen: pd.DataFrame) -> list[str]:
+    """Say of each ranking which value of each parameter was chosen most often; of equals the one that comes first.
+
+    What is no choice but a warning has a sentence of its own.
+    """
+    sentences = []
+    for (label, n_train), rows in chosen.groupby(["ranking", "train_size"], sort=False):
+        n_trials, warns = rows["n_trials"].iloc[0], rows["parameter"].isin(CAVEATS)
+        often = rows.loc[rows[~warns].groupby("parameter", sort=False)["n_chosen"].idxmax()]
+        values = (f"{row.parameter} {_shown(row.value)} ({row.n_chosen})" for row in often.itertuples())
+        sentences.append(f"{label}, {n_train} rows, chosen most often in {n_trials} trials: {', '.join(values)}.")
+        for name, n_warned in rows[warns].groupby("parameter", sort=False)["n_chosen"].sum().items():
+            sentences.append(f"{label}, {n_train} rows: in {n_warned} of {n_trials} trials {CAVEATS[str(name)]}.")
+    return sentences
+
+
+def _shown(value: object) -> str:
+    """Write a value; where no parameter is a word, all values of the table have been read as fractions."""
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+SELECTION_COLUMNS = [
+    "ranking",
+    "train_size",
+    "n_features",
+    "stability",
+    "stability_ci_low",
+    "stability_ci_high",
+    "recovered",
+    "recovered_ci_low",
+    "recovered_ci_high",
+    "n_trials",
+]
+
+
+def summarise_selection(experiment: Experiment, collected: Mapping[tuple[str, int], CompleteTrials]) -> pd.DataFrame:
+    """Summarise what the rankings keep, for each number of features but all.
+
+    Returns
+    -------
+    DataFrame
+        One row per ranking, training size and number of features. `stability` is Nogueira's index. `recovered` is the
+        share of the truly relevant features that are kept, of as many as could be; empty where the truth is unknown.
+    """
+    worst_first = {ranking.label for ranking in experiment.config.rankings if ranking.order == "worst-first"}
+    rows = [
+        (label, n_train, *row)
+        for (label, n_train), trials in collected.items()
+        if trials.scores.shape[1]
+        for row in _rows(experiment, trials, reverse=label in worst_first)
+    ]
+    return pd.DataFrame(rows, columns=SELECTION_COLUMNS)
+
+
+def _rows(experiment: Experiment, trials: CompleteTrials, *, reverse: bool) -> Iterator[tuple[object, ...]]:
+    n_features = trials.scores.shape[1]
+    ranks = ranks_of(trials.scores)
+    if reverse:
+        ranks = n_features + 1 - ranks
+    relevant = experiment.source.relevant_features
+    for size in trials.sizes[:-1]:
+        kept = ranks <= size
+        stability = selection_stability(kept) if len(kept) > 1 else None
+        yield (
+            size,
+            *((stability.index, stability.low, stability.high) if stability else (None, None, None)),
+            *(_recovered(kept, relevant, size) if relevant else (None, None, None)),
+            len(kept),
+        )
+
+
+def _recovered(kept: NDArray[np.bool_], relevant: tuple[int, ...], size: int) -> tuple[float, float, float]:
+    share = kept[:, list(relevant)].sum(axis=1) / min(size, len(relevant))
+    found = mean_interval(share)
+    return found.mean, found.low, found.high
+
 
 CURVES = [
     "ranking",
@@ -97,3 +240,60 @@ def _score_rows(label: str, names: Sequence[str], scores: NDArray[np.float64]) -
     mean_ranks = ranks_of(scores).mean(axis=0)
     for name, (mean, std), mean_rank in zip(names, spreads, mean_ranks, strict=True):
         yield label, name, mean, std, mean_rank, len(scores)
+
+
+def write_tables(loaded: LoadedConfig, experiment: Experiment, store: Store, folder: Path) -> pd.DataFrame:
+    """Write `run.json` and every table of an experiment; tables that are there and that it does not have go.
+
+    Returns
+    -------
+    DataFrame
+        The table `curves.csv`.
+    """
+    description = written(describe_run(loaded, experiment, store))
+    collected = collect(experiment, store)
+    tables = _tables(experiment, collected, overridden=bool(loaded.document.overrides))
+    texts = {file_name: as_csv(table) for file_name, table in tables.items()}
+    kinds = record_kinds()
+    for name in experiment.config.record:
+        record = store.record(record_key(experiment, name))
+        for part, table in ({} if record is None else tables_of(record)).items():
+            texts[f"{part}.csv"] = as_csv(table, DIGITS_OF_MACHINES, kinds[name].ratios(table), kinds[name].scales)
+    # Not before all are made: where one fails, the folder keeps what it had, whose parts belong together.
+    write_atomically(folder / RUN_NAME, description)
+    for file_name, text in texts.items():
+        write_atomically(folder / file_name, text.encode())
+    of_records = {f"{table}.csv" for kind in kinds.values() for table in kind.tables}
+    for file_name in {*TABLE_NAMES, *of_records} - {*texts}:
+        (folder / file_name).unlink(missing_ok=True)
+    curves = tables[CURVES_NAME]
+    if curves.empty:
+        remove_figures(folder, drawn=())
+    lines = [f"{n_train},{split},{seconds:.6f}\n" for n_train, split, seconds in store.timings()]
+    write_atomically(folder / "timings.csv", ("train_size,split,seconds\n" + "".join(lines)).encode())
+    return curves
+
+
+def _tables(
+    experiment: Experiment, collected: Mapping[tuple[str, int], CompleteTrials], *, overridden: bool
+) -> dict[str, pd.DataFrame]:
+    """Make the tables that an experiment has, but for those of its records."""
+    curves, scores = summarise(experiment, collected)
+    tables = {CURVES_NAME: curves, SCORES_NAME: scores}
+    if experiment.config.rankings:
+        tables[SELECTION_NAME] = summarise_selection(experiment, collected)
+    if experiment.config.reference is not None:
+        tables[CHANGES_NAME] = summarise_changes(collected)
+    of_some = {
+        CHOSEN_NAME: summarise_chosen(collected),
+        MEASURES_NAME: summarise_measures(collected),
+        RECOMMENDATION_NAME: recommendation(experiment, collected),
+    }
+    pairs = compare_rankings(experiment, collected, experiment.config.metrics[0], at_each_size=False)
+    if not pairs.empty:
+        tables[AREAS_NAME] = summarise_rankings(experiment, collected, experiment.config.metrics[0])
+        tables[PAIRS_NAME] = pairs
+    tables |= {file_name: table for file_name, table in of_some.items() if not table.empty}
+    if experiment.config.expected:
+        tables[VERDICTS_NAME] = table_of_verdicts(Trials(experiment, collected), overridden=overridden)
+    return with_machines(tables, collected)

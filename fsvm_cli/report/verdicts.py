@@ -1,4 +1,6 @@
-"""What a document claims beside what the trials found, with a verdict by the rule that the config fixed before the run.
+"""The trials of an experiment, as claims ask for them.
+
+What a document claims beside what the trials found, with a verdict by the rule that the config fixed before the run.
 
 Three questions are kept apart. Whether our mean agrees with a printed one is a question about two Monte Carlo means:
 both spreads, both numbers of runs and the rounding of the print count. Whether one curve lies above another in the mean
@@ -16,16 +18,203 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from fsvm_cli.evaluation.statistics import CONFIDENCE, holm
-from fsvm_cli.spec.claims.verdict import Judgement
+from fsvm_cli.data.source import FixedSource, GeneratedSource
+from fsvm_cli.evaluation.bootstrap import paired_bootstrap_interval
+from fsvm_cli.evaluation.metrics import METRICS
+from fsvm_cli.evaluation.seeds import random_stream
+from fsvm_cli.evaluation.statistics import CONFIDENCE, MeanInterval, difference_interval, holm, mean_interval, p_value
+from fsvm_cli.report.complete_trials import FACTS_OF_CLASSES, MACHINE, convergence_warnings
+from fsvm_cli.spec.claims.base import Comparison, Curve, Judgement
+from fsvm_cli.spec.rankings import ALL_FEATURES
+from fsvm_cli.spec.schema import ORACLE, selections
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    from fsvm_cli.report.trials import Trials
-    from fsvm_cli.spec.claims.base import Claim, Fixed
+    from numpy.typing import NDArray
 
-COLUMNS = [
+    from fsvm_cli.experiment.plan import Experiment
+    from fsvm_cli.report.complete_trials import CompleteTrials
+    from fsvm_cli.spec.claims.base import Claim, Fact, Fixed, Place, Portion
+
+_NONE = np.zeros(0, dtype=np.intp)
+
+
+class Trials:
+    """The trials that claims are judged by: the `Findings` of an experiment that was run.
+
+    Parameters
+    ----------
+    experiment : Experiment
+    collected : mapping of (label, n_train) to CompleteTrials
+    """
+
+    def __init__(self, experiment: Experiment, collected: Mapping[tuple[str, int], CompleteTrials]) -> None:
+        self.experiment = experiment
+        self._collected = collected
+
+    def _of(self, ranking: str, train_size: int | None = None) -> CompleteTrials:
+        """Find the trials of a ranking; of the largest training part where no size is named."""
+        return self._collected[self._key(ranking, train_size)]
+
+    def _key(self, ranking: str, train_size: int | None) -> tuple[str, int]:
+        n_train = max(self.experiment.n_test) if train_size is None else train_size
+        if ranking == ALL_FEATURES:
+            # With all features every ranking has the same machine; an extractor's sees components, the oracle's and a
+            # selection's few.
+            config = self.experiment.config
+            others = {ORACLE, *(extraction.label for extraction in config.extractors)}
+            others |= {alternative.label for alternative in config.alternatives}
+            others |= {selection.label for selection in selections(config.subsets, config.rankings)}
+            found = (label for label, size in self._collected if size == n_train and label not in others)
+            ranking = next(found, ALL_FEATURES)
+        return ranking, n_train
+
+    @property
+    def feature_names(self) -> Sequence[str]:
+        """Names of the features."""
+        return self.experiment.source.feature_names
+
+    def at(self, place: Place) -> NDArray[np.float64]:
+        """Value at a place in each trial, in per cent; the mean over a stretch."""
+        found = self._of(place.ranking, place.train_size)
+        chosen = found.values[place.computed, place.part][:, self._columns(place)]
+        values: NDArray[np.float64] = 100 * chosen.mean(axis=1)
+        return 100 - values if place.is_error else values
+
+    def _columns(self, place: Place) -> NDArray[np.bool_]:
+        """Find which of the sizes a place means."""
+        sizes = self._of(place.ranking, place.train_size).sizes
+        features = sizes[-1] if place.features == "all" else place.features
+        low, high = features if isinstance(features, tuple) else (features, features)
+        return np.array([low <= size <= high for size in sizes])
+
+    def estimate(self, place: Place) -> MeanInterval:
+        """Mean at a place; of a single given split, with the bootstrap interval over its test rows."""
+        found = mean_interval(self.at(place))
+        trials = self._of(place.ranking, place.train_size)
+        of_rows = trials.intervals.get((place.computed, place.part))
+        if found.n > 1 or not of_rows or isinstance(place.features, tuple):
+            return found
+        size = trials.sizes[-1] if place.features == "all" else place.features
+        low, high = (100 * end for end in of_rows[trials.sizes.index(size)])
+        return replace(found, low=100 - high, high=100 - low) if place.is_error else replace(found, low=low, high=high)
+
+    def compared(self, higher: Place, lower: Place) -> Comparison:
+        """Difference between two places on the same trials."""
+        differences = self.at(higher) - self.at(lower)
+        if len(differences) == 1:
+            return self._compared_on_rows(higher, lower, float(differences[0]))
+        found = mean_interval(differences)
+        on_new_data = difference_interval(differences, self._test_to_train(higher))
+        return Comparison(found, p_value(found), on_new_data, "95 % interval of the mean difference over the splits")
+
+    def _compared_on_rows(self, higher: Place, lower: Place, difference: float) -> Comparison:
+        """Compare two machines on the rows of the only test part, where the trial has kept what they said of them."""
+        unknown = MeanInterval(difference, np.nan, np.nan, np.nan, 1)
+        test = "95 % interval of the paired bootstrap over the test rows"
+        y, first = self._predictions(higher)
+        _, second = self._predictions(lower)
+        if not len(y) or {higher.part, lower.part} != {"test"}:
+            return Comparison(unknown, np.nan, unknown, test)
+        if higher.is_error:  # less of what the error is computed from
+            first, second = second, first
+        metric, n_classes = METRICS[higher.computed], self.experiment.source.n_classes
+        found = paired_bootstrap_interval(metric, y, first, second, n_classes, self.stream("bootstrap", "paired"))
+        interval = replace(unknown, low=100 * found.low, high=100 * found.high)
+        return Comparison(interval, found.p, unknown, test)
+
+    def _predictions(self, place: Place) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Classes of the test rows, and those assigned by the machines of a place, one or those of a stretch."""
+        trials = self._of(place.ranking, place.train_size)
+        return (
+            (trials.predictions[0], trials.predictions[1:][self._columns(place)])
+            if trials.predictions.size
+            else (_NONE, _NONE)
+        )
+
+    def measure(self, place: Place, measure: str) -> NDArray[np.float64]:
+        """Measure of the classifiers at a place in each trial; NaN where there is none, or none has it."""
+        found = self._of(place.ranking, place.train_size)
+        if measure not in found.measures:
+            return np.full(len(found.splits), np.nan)
+        values: NDArray[np.float64] = found.measures[measure][:, self._columns(place)].mean(axis=1)
+        return values
+
+    def curve(self, ranking: str, metric: str, part: str) -> Curve:
+        """Curve of a ranking in each trial, as fractions."""
+        found = self._of(ranking)
+        return Curve(found.sizes, found.values[metric, part])
+
+    def scores(self, ranking: str) -> NDArray[np.float64]:
+        """Scores of the features in each trial."""
+        return self._of(ranking).scores
+
+    def chosen(self, ranking: str, name: str) -> NDArray[np.float64]:
+        """Return a number that was chosen on the training part of each trial where one was."""
+        chosen = [of_trial[name] for of_trial in self._of(ranking).chosen if name in of_trial]
+        return np.array([number for number in chosen if not isinstance(number, str)], dtype=np.float64)
+
+    def stream(self, *purpose: str) -> np.random.Generator:
+        """Random stream of the experiment for a purpose."""
+        return random_stream(self.experiment.config.protocol.seed, *purpose)
+
+    def fact(self, fact: Fact, of: Portion = "test part") -> NDArray[np.float64]:
+        """Value of a fact of the problem: one, or one of each trial; NaN of a whole set that each trial draws."""
+        if of == "whole set":
+            return np.array([self._of_whole_set(fact)])
+        n_train = max(self.experiment.n_test)
+        known = {
+            "n_features": self.experiment.source.n_features,
+            "n_classes": self.experiment.source.n_classes,
+            "n_train": n_train,
+            "n_test": self.experiment.n_test[n_train],
+        }
+        return np.array([float(known[fact])]) if fact in known else self._of(ALL_FEATURES).facts[fact]
+
+    def _of_whole_set(self, fact: Fact) -> float:
+        source = self.experiment.source
+        if not isinstance(source, FixedSource) or fact not in FACTS_OF_CLASSES:
+            return np.nan
+        return float(FACTS_OF_CLASSES[fact](np.bincount(source.dataset.y, minlength=source.n_classes)))
+
+    def is_set(self, fact: Fact) -> bool:
+        """Whether the config or the generator of the data decides a fact."""
+        protocol = self.experiment.config.protocol
+        parts = {"n_train": protocol.train[0], "n_test": protocol.test}
+        is_drawn = isinstance(self.experiment.source, GeneratedSource)
+        return isinstance(parts.get(fact), int) or (is_drawn and fact in {"n_features", "n_classes"})
+
+    def _test_to_train(self, place: Place) -> float:
+        """Rows of the test part over rows of the training part; 0 where every trial draws new data."""
+        if isinstance(self.experiment.source, GeneratedSource):
+            return 0.0
+        n_train = max(self.experiment.n_test) if place.train_size is None else place.train_size
+        return self.experiment.n_test[n_train] / n_train
+
+    def cover(self, claim: Claim) -> bool:
+        """Say whether there is a complete trial of everything that the claim speaks of."""
+        return self._keys_of(claim) <= self._collected.keys()
+
+    def _keys_of(self, claim: Claim) -> set[tuple[str, int]]:
+        of_places = {self._key(place.ranking, place.train_size) for place in claim.places()}
+        return of_places or {self._key(label, None) for label in claim.rankings()}
+
+    def why_not_comparable(self, claim: Claim) -> str | None:
+        """Say why no statement about the document can be made, None where one can."""
+        for key in sorted(self._keys_of(claim)):
+            found = self._collected[key]
+            n_trials, planned = len(found.splits), self.experiment.config.protocol.splits
+            if n_trials < planned:
+                return f"only {n_trials} of {planned} trials are complete"
+            n_missed = int(np.count_nonzero(~found.converged.all(axis=1)))
+            if n_missed:
+                words = convergence_warnings(self.experiment.config).get(key[0], MACHINE)
+                return f"in {n_missed} of {n_trials} trials {words}"
+        return None
+
+
+VERDICT_COLUMNS = [
     "id",
     "where",
     "what",
@@ -75,7 +264,7 @@ def table_of(claims: Sequence[Claim], judgements: Sequence[Judgement], fixed: Fi
         When the rules of claims that do not say so themselves were fixed.
     """
     rows = [_row_of(*judged, fixed) for judged in zip(claims, judged_together(judgements), strict=True)]
-    return pd.DataFrame(rows, columns=COLUMNS)
+    return pd.DataFrame(rows, columns=VERDICT_COLUMNS)
 
 
 def judged_together(judgements: Sequence[Judgement]) -> list[Judgement]:

@@ -1,1 +1,1 @@
-"""Floor 7: runs experiments; what is missing is scheduled on workers and stored."""
+"""Runs experiments; what is missing is scheduled on workers and stored."""

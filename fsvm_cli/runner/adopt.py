@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fsvm_cli.experiment.outcome import ADOPTED, keep_group, stored_outcome
 from fsvm_cli.experiment.plan import CODE
-from fsvm_cli.experiment.stored import ADOPTED, keep_group, stored_outcome
 from fsvm_cli.runner.missing import Coverage
 from fsvm_cli.runner.pools import SerialPool
 from fsvm_cli.runner.tasks import Task
@@ -85,7 +85,7 @@ def adopt(experiment: Experiment, store: Store, n_repeated: int, seed: int) -> l
     differing = _differing(experiment, store, earlier, drawn)
     adopted = []
     for number, each in earlier.items():
-        label = experiment.competitors[number].label
+        label = experiment.compared_methods[number].label
         adopted.append(Adoption(label, len(drawn[number]), len(each.trials), tuple(differing[number])))
         if not differing[number]:
             for trial in each.trials:
@@ -160,5 +160,5 @@ def _is_equal(stored: Outcome | None, found: Outcome | None) -> bool:
     if stored is None or found is None:
         return False
     same = stored.chosen == found.chosen and stored.ranking_converged == found.ranking_converged
-    answers = np.array_equal(stored.answers, found.answers)
-    return same and answers and is_repeated(stored, found, stored.sizes, tolerance=0.0)
+    predictions = np.array_equal(stored.predictions, found.predictions)
+    return same and predictions and is_repeated(stored, found, stored.sizes, tolerance=0.0)

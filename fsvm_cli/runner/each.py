@@ -28,7 +28,7 @@ def call_for_each(function: Callable[[Item], Result], items: Sequence[Item], n_j
         return
     import loky  # noqa: PLC0415 - slow to import
 
-    from fsvm_cli.runner.quiet_children import quiet_children  # noqa: PLC0415
+    from fsvm_cli.runner.worker_processes import quiet_children  # noqa: PLC0415
 
     quiet_children()
     executor = loky.ProcessPoolExecutor(max_workers=min(n_jobs, len(items)))

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fsvm_cli.errors import DataError, UsageError
+from fsvm_cli.experiment.outcome import keep_outcome
+from fsvm_cli.experiment.provenance import FILE_NAME as RUN_NAME
 from fsvm_cli.experiment.provenance import recorded_config_folder
-from fsvm_cli.experiment.recording import record_key
-from fsvm_cli.experiment.run_file import FILE_NAME as RUN_NAME
-from fsvm_cli.experiment.stored import keep_outcome
+from fsvm_cli.experiment.running import record_key
+from fsvm_cli.resources import resource_folder
 from fsvm_cli.runner.missing import Coverage, missing_tasks
-from fsvm_cli.shipped import shipped_folder
 from fsvm_cli.spec.collection import LoadedCollection
 from fsvm_cli.store.store import FILE_NAME as STORE_NAME
 from fsvm_cli.store.store import Store
@@ -82,7 +82,7 @@ def _is_same_config(loaded: Loaded, folder: Path, run: dict[str, Any]) -> bool:
     before, now = recorded_config_folder(folder), loaded.folder.resolve()
     if before == now or run["config"] == _content(loaded):
         return True
-    return (before is None or not before.exists()) and now == shipped_folder("configs").resolve()
+    return (before is None or not before.exists()) and now == resource_folder("configs").resolve()
 
 
 def _content(loaded: Loaded) -> Any:
@@ -112,8 +112,8 @@ def borrow(experiment: Experiment, store: Store, folder: Path | None) -> None:
 def _copy_missing(experiment: Experiment, store: Store, other: Store) -> None:
     coverage = Coverage(other.covered_sizes())
     for task in missing_tasks(experiment, store):
-        for competitor in task.wanted:
-            key = experiment.key(competitor, task.trial)
+        for compared_method in task.wanted:
+            key = experiment.key(compared_method, task.trial)
             entry = other.entry(key) if any(coverage.of([key])) else None
             if entry is not None:
                 keep_outcome(store, key, entry)

@@ -1,23 +1,33 @@
-"""What the store lacks of an experiment, in a few bytes a trial: there may be millions of trials."""
+"""What the store lacks of an experiment, in a few bytes a trial: there may be millions of trials.
+
+Why trials must run: what the store lacks of each competitor, and since when.
+"""
 
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING
+import json
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from fsvm_cli.experiment.recording import record_key, recorded_trial
+from fsvm_cli.data.messages import shown
+from fsvm_cli.experiment.outcome import stored_parts
+from fsvm_cli.experiment.plan import CODE
+from fsvm_cli.experiment.running import record_key, recorded_trial
 from fsvm_cli.runner.tasks import Task
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from fsvm_cli.experiment.plan import Experiment
     from fsvm_cli.store.store import Store
 
+if TYPE_CHECKING:
     Sizes = frozenset[int]
     Wanted = dict[int, tuple[int, ...]]
     Records = tuple[str, ...]
@@ -132,7 +142,134 @@ def _known_sizes(experiment: Experiment, coverage: Coverage) -> Iterator[tuple[i
 
 def _wanted(experiment: Experiment, known: tuple[Sizes, ...]) -> Wanted:
     wanted = {
-        competitor: tuple(size for size in experiment.sizes if size not in sizes)
-        for competitor, sizes in enumerate(known)
+        compared_method: tuple(size for size in experiment.sizes if size not in sizes)
+        for compared_method, sizes in enumerate(known)
     }
-    return {competitor: sizes for competitor, sizes in wanted.items() if sizes}
+    return {compared_method: sizes for compared_method, sizes in wanted.items() if sizes}
+
+
+CODE_BEFORE = "sources."
+"""Begins what groups of earlier versions say of the code, module by module."""
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why trials of one competitor must run.
+
+    Attributes
+    ----------
+    competitor : int
+        Its number.
+    n_missing : int
+        Trials that must run.
+    reasons : tuple of str
+        In words.
+    """
+
+    compared_method: int
+    n_missing: int
+    reasons: tuple[str, ...]
+
+
+def explain(experiment: Experiment, store: Store | None, tasks: Iterable[Task]) -> list[Explanation]:
+    """Explain, for each competitor of which something is missing, why its trials must run.
+
+    Parameters
+    ----------
+    experiment : Experiment
+    store : Store or None
+    tasks : iterable of Task
+        What is missing; gone through more than once.
+    """
+    known = [] if store is None else [json.loads(group) for group in store.groups()]
+    failures = {} if store is None else store.failures()
+    explanations = []
+    for number in experiment.numbers():
+        counts = _what_is_new(experiment, number, tasks, failures)
+        if not counts:
+            continue
+        key_parts = experiment.key_parts(number)
+        if key_parts in known:
+            reasons = tuple(f"{count} {reason}" for reason, count in counts.items())
+        else:
+            parts = {} if store is None else stored_parts(store)
+            reasons = (_what_changed(key_parts, known, experiment.code(number).parts, parts),)
+        explanations.append(Explanation(number, counts.total(), reasons))
+    return explanations
+
+
+def _what_is_new(
+    experiment: Experiment, compared_method: int, tasks: Iterable[Task], failures: dict[str, str]
+) -> Counter[str]:
+    """Count failed trials, trials without some sizes, and trials that never ran."""
+    counts: Counter[str] = Counter()
+    for task in tasks:
+        if compared_method not in task.wanted:
+            continue
+        error = failures.get(experiment.key(compared_method, task.trial))
+        if error is not None:
+            reason, *_ = error.splitlines()
+            counts[f"failed before ({reason})"] += 1
+        elif task.wanted[compared_method] != experiment.sizes:
+            counts["new subset sizes"] += 1
+        else:
+            counts["new, or not finished before"] += 1
+    return counts
+
+
+def _what_changed(
+    key_parts: dict[str, Any],
+    known: Sequence[dict[str, Any]],
+    parts: Mapping[str, str],
+    known_parts: Mapping[str, Mapping[str, str]],
+) -> str:
+    """Compare with the most similar group that was run before."""
+    mine = flattened(key_parts)
+    others = [flattened(group) for group in known]
+    alike = [other for other in others if other.get("ranking.method") == mine.get("ranking.method")]
+    if not alike:
+        return "never run here"
+    differences = [_differences(mine, other, parts, known_parts.get(str(other.get(CODE)))) for other in alike]
+    return f"changed since it was run: {', '.join(min(differences, key=lambda each: each.size).words)}"
+
+
+class _Differences(NamedTuple):
+    """What two groups differ in, in words, and in how many things."""
+
+    words: list[str]
+    size: tuple[int, int]
+
+
+def _differences(
+    mine: dict[str, Any], other: dict[str, Any], parts: Mapping[str, str], known_parts: Mapping[str, str] | None
+) -> _Differences:
+    names = [name for name in {**mine, **other} if mine.get(name) != other.get(name)]
+    words = [
+        name if name == "data" else f"{name} {other.get(name)} -> {mine.get(name)}"
+        for name in names
+        if name != CODE and not name.startswith(CODE_BEFORE)
+    ]
+    if CODE not in names:
+        return _Differences(words, (len(words), 0))
+    if known_parts is None:
+        return _Differences(
+            [*words, "the code, of which an older fsvm noted no functions"], (len(words) + 1, len(parts))
+        )
+    changed = changed_parts(parts, known_parts)
+    return _Differences([*words, f"the code of {shown(changed)}"], (len(words) + 1, len(changed)))
+
+
+def changed_parts(parts: Mapping[str, str], before: Mapping[str, str]) -> list[str]:
+    """Name the functions whose code is new, or else those that are gone; what was only moved or renamed is neither."""
+    digests, digests_before = frozenset(parts.values()), frozenset(before.values())
+    new = [name for name, digest in parts.items() if digest not in digests_before]
+    gone = [name for name, digest in before.items() if digest not in digests]
+    return new or gone or sorted(parts.keys() ^ before.keys()) or ["what refers to what"]
+
+
+def flattened(content: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Name every value by its dotted path."""
+    flat: dict[str, Any] = {}
+    for key, value in content.items():
+        flat |= flattened(value, f"{prefix}{key}.") if isinstance(value, dict) else {f"{prefix}{key}": value}
+    return flat

@@ -19,11 +19,9 @@ import loky.process_executor
 import threadpoolctl
 
 from fsvm_cli.errors import DataError, named
-from fsvm_cli.runner.finishing import call_here
 from fsvm_cli.runner.shared_arrays import SharedArrays, remove
-from fsvm_cli.runner.tasks import PackedExperiment, run_tasks
-from fsvm_cli.runner.warm_up import warm_up
-from fsvm_cli.runner.worker_template import ONE_THREAD, start_loading
+from fsvm_cli.runner.tasks import PackedExperiment, call_here, run_tasks
+from fsvm_cli.runner.worker_processes import ONE_THREAD, start_loading, warm_up
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -35,7 +33,7 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 
-SECONDS_BETWEEN_LOOKS_AT_PARENT = 1.0
+SECONDS_BETWEEN_CHECKS_OF_PARENT = 1.0
 ATTEMPTS_TO_START = 3
 """Workers that are killed while they start may bring down the start of the others."""
 
@@ -229,7 +227,7 @@ def _die_with(parent: int, shared: tuple[str, ...], is_forked: bool) -> None:
         process.join()
     else:  # loky's processes hold nothing of their parent's there
         while os.getppid() == parent:
-            time.sleep(SECONDS_BETWEEN_LOOKS_AT_PARENT)
+            time.sleep(SECONDS_BETWEEN_CHECKS_OF_PARENT)
     remove(shared)
     os._exit(1)
 

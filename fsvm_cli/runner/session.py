@@ -9,23 +9,22 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from fsvm_cli.errors import FsvmError
-from fsvm_cli.experiment.recording import record_key
-from fsvm_cli.experiment.stored import keep_group, keep_outcome
-from fsvm_cli.runner.finishing import Finishing
+from fsvm_cli.experiment.outcome import keep_group, keep_outcome
+from fsvm_cli.experiment.running import record_key
 from fsvm_cli.runner.missing import missing_tasks
 from fsvm_cli.runner.pools import ProcessPool, SerialPool
 from fsvm_cli.runner.schedule import Schedule
+from fsvm_cli.runner.tasks import Finishing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 
     from fsvm_cli.experiment.plan import Experiment
     from fsvm_cli.experiment.running import TrialResult
-    from fsvm_cli.runner.finishing import Call
     from fsvm_cli.runner.missing import MissingTasks
     from fsvm_cli.runner.pools import Pool
     from fsvm_cli.runner.schedule import Done
-    from fsvm_cli.runner.tasks import Task
+    from fsvm_cli.runner.tasks import Call, Task
     from fsvm_cli.store.store import Store
 
 
@@ -81,8 +80,8 @@ class Job:
         """Find what is missing, as the experiment of that number in a run; None where the store cannot tell."""
         try:
             tasks = missing_tasks(self.experiment, self.store, number)
-            for competitor in self.experiment.numbers() if tasks else ():
-                keep_group(self.store, self.experiment, competitor)
+            for compared_method in self.experiment.numbers() if tasks else ():
+                keep_group(self.store, self.experiment, compared_method)
         except FsvmError as error:
             self.error = error
             return None
@@ -112,10 +111,10 @@ class Job:
 
     def _take(self, task: Task, result: TrialResult) -> None:
         trial = task.trial
-        for competitor, entry in result.entries.items():
-            keep_outcome(self.store, self.experiment.key(competitor, trial), entry)
-        for competitor, error in result.errors.items():
-            self.store.add_failure(self.experiment.key(competitor, trial), error)
+        for compared_method, entry in result.entries.items():
+            keep_outcome(self.store, self.experiment.key(compared_method, trial), entry)
+        for compared_method, error in result.errors.items():
+            self.store.add_failure(self.experiment.key(compared_method, trial), error)
         self._count_failures(result.errors.values())
         if task.wanted:
             self.store.add_timing(trial.n_train, trial.split, result.seconds)

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from fsvm_cli.documents import Document
+from fsvm_cli.config_io import Document
+from fsvm_cli.experiment.outcome import stored_outcome
 from fsvm_cli.experiment.provenance import config_folder, describe_run, read_run
-from fsvm_cli.experiment.stored import stored_outcome
-from fsvm_cli.runner.explain import flattened
-from fsvm_cli.runner.missing import missing_tasks
+from fsvm_cli.runner.missing import flattened, missing_tasks
 from fsvm_cli.runner.pools import SerialPool
 from fsvm_cli.runner.tasks import Task
 from fsvm_cli.spec.config import LoadedConfig

@@ -1,1 +1,1 @@
-"""Floor 5: the language of configs; what an experiment may say, and how it is read."""
+"""The language of configs; what an experiment may say, and how it is read."""

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field, field_validator
 
-from fsvm_cli.documents import StrictModel
-from fsvm_cli.mistakes import Mistake, MistakesError
+from fsvm_cli.config_io import StrictModel
+from fsvm_cli.console import brief
 from fsvm_cli.spec.claims.base import Fixed
 from fsvm_cli.spec.claims.between import SmallerDifferenceClaim
 from fsvm_cli.spec.schema import Paper, Text
-from fsvm_cli.terminal import brief
+from fsvm_cli.validation_errors import Issue, IssuesError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -58,10 +58,10 @@ class Collection(StrictModel):
             raise ValueError("there is none; list at least one experiment")
         twice = [index for index, name in enumerate(names) if name in names[:index]]
         if twice:
-            mistakes = (
+            issues = (
                 ((index,), f"the experiment '{brief(names[index])}' is listed twice; list it once") for index in twice
             )
-            raise MistakesError(Mistake(*mistake) for mistake in mistakes)
+            raise IssuesError(Issue(*issue) for issue in issues)
         return names
 
 

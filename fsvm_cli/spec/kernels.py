@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar
 
 from pydantic import Field, create_model
 
-from fsvm_cli.documents import StrictModel
+from fsvm_cli.config_io import StrictModel
 from fsvm_cli.svm.kernels.registry import KERNELS
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, PlainSerializer, PlainValidator, WithJsonSchema, model_validator
 
-from fsvm_cli.documents import StrictModel
-from fsvm_cli.mistakes import in_words
+from fsvm_cli.config_io import StrictModel
 from fsvm_cli.spec.tuning import one_or_more
+from fsvm_cli.validation_errors import in_words
 
 GIVEN: Literal["given"] = "given"
 """The training part that the source of the data fixes, and with it the test part."""

@@ -1,4 +1,7 @@
-"""What a config says of a ranking method; its model is made from the method's class."""
+"""What a config says of a ranking method; its model is made from the method's class.
+
+What a config says of a feature extractor; its model is made from the extractor's class.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +12,16 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import Field, create_model, model_validator
 
+from fsvm_cli.config_io import StrictModel
 from fsvm_cli.data.scaling import ScalingName
-from fsvm_cli.documents import StrictModel
+from fsvm_cli.extraction.registry import extraction_methods
 from fsvm_cli.ranking.base import Ranker  # noqa: TC001 - pydantic's fields are made from what stands here
 from fsvm_cli.ranking.parameters import KEYS_OF_CONFIGS
 from fsvm_cli.ranking.registry import SYNONYMS, ranking_methods
 from fsvm_cli.spec.classifiers import ExperimentClassifier, is_absent
+
+if TYPE_CHECKING:
+    from fsvm_cli.extraction.base import Extractor
 
 Text = Annotated[str, Field(min_length=1)]
 
@@ -93,10 +100,10 @@ class Ranking(StrictModel):
         seen_alike = self.ranked_on == other.ranked_on and self.scaling == other.scaling
         return alike and self.classifier == other.classifier and seen_alike
 
-    def estimator(self, **handed: Any) -> Ranker:
+    def estimator(self, **ranking_arguments: Any) -> Ranker:
         """Build the method's estimator with its parameters and those of `handed` that it takes."""
         method = ranking_methods()[self.method]
-        taken = {name: handed[name] for name in handed.keys() & method.handed_down}
+        taken = {name: ranking_arguments[name] for name in ranking_arguments.keys() & method.passed_down}
         return method(**self.parameters(), **taken)
 
 
@@ -118,5 +125,41 @@ if TYPE_CHECKING:
 else:
     AnyRanking = Annotated[
         functools.reduce(operator.or_, [_ranking_model(name, method) for name, method in ranking_methods().items()]),
+        Field(discriminator="method"),
+    ]
+
+
+class Extraction(StrictModel):
+    """A method that makes components of all features; the curve keeps the first of them."""
+
+    method: str
+    label: str = Field(default="", description="Name in tables and figures; that of the method if left out.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _fill_in_label(cls, value: Any) -> Any:
+        return {"label": value["method"]} | value if isinstance(value, dict) and "method" in value else value
+
+    def parameters(self) -> dict[str, Any]:
+        """Parameters of the method, by the name that its estimator gives them."""
+        return self.model_dump(exclude=set(Extraction.model_fields))
+
+    def estimator(self) -> Extractor:
+        """Build the method's estimator."""
+        return extraction_methods()[self.method](**self.parameters())
+
+
+def _extraction_model(name: str, method: type[Extractor]) -> type[Extraction]:
+    parameters = method.parameters_model().model_fields
+    fields: dict[str, Any] = {key: (info.rebuild_annotation(), info.default) for key, info in parameters.items()}
+    fields["method"] = (Literal[name], ...)
+    return create_model(f"{method.__name__}Extraction", __base__=Extraction, **fields)
+
+
+if TYPE_CHECKING:
+    AnyExtraction = Extraction
+else:
+    AnyExtraction = Annotated[
+        functools.reduce(operator.or_, [_extraction_model(*entry) for entry in extraction_methods().items()]),
         Field(discriminator="method"),
     ]

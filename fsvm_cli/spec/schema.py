@@ -1,4 +1,10 @@
-"""What a config may say: an experiment of a paper as data.
+"""The names of the records that a config may ask for; each is a file of `fsvm_cli/experiment/records/`.
+
+What a config says of the features that are known to matter.
+
+Subsets that are chosen by their share of the relevance, whatever number of features that takes on a split.
+
+What a config may say: an experiment of a paper as data.
 
 The kernels, methods, metrics and scalings that a config can name are those that exist: their models are made from the
 classes themselves, so that a new one needs no line here.
@@ -8,32 +14,106 @@ from __future__ import annotations
 
 import itertools
 import operator
+import pkgutil
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from fsvm_cli.data.phrases import nearest
+import fsvm_cli
+from fsvm_cli.config_io import StrictModel
+from fsvm_cli.console import brief
+from fsvm_cli.data.messages import nearest
 from fsvm_cli.data.scaling import ScalingName
-from fsvm_cli.data.spec import DatasetSpec
-from fsvm_cli.documents import StrictModel
+from fsvm_cli.data.source_spec import DatasetSpec
 from fsvm_cli.evaluation.metrics import METRICS
-from fsvm_cli.mistakes import Mistake, MistakesError
+from fsvm_cli.ranking.ranks import least_relevant, most_relevant
 from fsvm_cli.ranking.registry import ranking_methods
 from fsvm_cli.spec.claims.base import Fixed
 from fsvm_cli.spec.claims.registry import AnyClaim
 from fsvm_cli.spec.classifiers import Classifier, ExperimentClassifier, LabelledClassifier, is_absent
-from fsvm_cli.spec.extractors import AnyExtraction
-from fsvm_cli.spec.oracle import ORACLE, OracleFeatures
 from fsvm_cli.spec.protocol import Protocol
-from fsvm_cli.spec.rankings import ALL_FEATURES, AnyRanking, Ranking
-from fsvm_cli.spec.records import RECORD_NAMES
-from fsvm_cli.spec.selections import RelevanceSubsets, selections
-from fsvm_cli.terminal import brief
+from fsvm_cli.spec.rankings import ALL_FEATURES, AnyExtraction, AnyRanking, Ranking
+from fsvm_cli.validation_errors import Issue, IssuesError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
-    from fsvm_cli.mistakes import Location
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from fsvm_cli.validation_errors import Location
+
+_FOLDER = Path(fsvm_cli.__file__).parent / "experiment" / "records"
+_NO_KINDS = {"base", "registry"}
+
+# The files are listed, not imported: what they hold lies on a floor above.
+RECORD_NAMES = tuple(
+    sorted(
+        module.name.replace("_", "-") for module in pkgutil.iter_modules([str(_FOLDER)]) if module.name not in _NO_KINDS
+    )
+)
+
+
+ORACLE = "oracle"
+"""Label of the machine on these features alone."""
+
+RELEVANT: Literal["relevant"] = "relevant"
+"""The features that the generator of the data knows to matter."""
+
+OracleFeatures = Literal["relevant"] | Annotated[tuple[Annotated[str, Field(min_length=1)], ...], Field(min_length=1)]
+
+
+Share = Annotated[float, Field(gt=0, lt=1)]
+
+
+class RelevanceSubsets(StrictModel):
+    """The features that make up some shares of the relevance; a tuned classifier is tuned again on each subset."""
+
+    relevance: Annotated[tuple[Share, ...], Field(min_length=1)] = Field(
+        description="The fewest, most relevant features whose scores together reach each of these shares of all."
+    )
+    complements: tuple[Share, ...] = Field(
+        default=(),
+        description="As a control, the least relevant features: those left where the others reach the rest, so that "
+        "they have no more than each of these shares.",
+    )
+
+
+@dataclass(frozen=True)
+class Selection:
+    """One subset of one ranking.
+
+    Attributes
+    ----------
+    ranking : Ranking
+    relevance : float
+    least : bool
+        Whether it is of the least relevant features.
+    """
+
+    ranking: Ranking
+    relevance: float
+    least: bool
+
+    @property
+    def label(self) -> str:
+        """Its name in tables and figures."""
+        return f"{self.ranking.label}, {'least' if self.least else 'most'} relevant {self.relevance:g}"
+
+    def features(self, scores: NDArray[np.float64]) -> NDArray[np.intp]:
+        """Return the features of the subset, the best first."""
+        return (least_relevant if self.least else most_relevant)(scores, self.relevance)
+
+
+def selections(subsets: object, rankings: Iterable[Ranking]) -> list[Selection]:
+    """List the subsets of all rankings; none where `subsets` are chosen by their numbers of features."""
+    if not isinstance(subsets, RelevanceSubsets):
+        return []
+    ends = [(share, False) for share in subsets.relevance] + [(share, True) for share in subsets.complements]
+    return [Selection(ranking, share, least) for ranking in rankings for share, least in ends]
+
 
 PositiveInt = Annotated[int, Field(ge=1)]
 Text = Annotated[str, Field(min_length=1)]
@@ -181,11 +261,11 @@ class Config(StrictModel):
             self._settings_of_machines(),
             self._claims(),
         )
-        if mistakes := [*itertools.chain.from_iterable(parts)]:
-            raise MistakesError(mistakes)
+        if issues := [*itertools.chain.from_iterable(parts)]:
+            raise IssuesError(issues)
         return self
 
-    def _labels(self) -> Iterator[Mistake]:
+    def _labels(self) -> Iterator[Issue]:
         """Find rankings and extractors that share a label."""
         labels = [("rankings", index, each.label) for index, each in enumerate(self.rankings)]
         labels += [("extractors", index, each.label) for index, each in enumerate(self.extractors)]
@@ -196,49 +276,49 @@ class Config(StrictModel):
             if label in seen:
                 kind = "classifiers" if key == "alternatives" else "rankings"
                 message = f"two {kind} are called '{brief(label)}'; give each a label of its own"
-                yield Mistake((key, index, "label"), message)
+                yield Issue((key, index, "label"), message)
             seen.add(label)
 
-    def _company(self) -> Iterator[Mistake]:
+    def _company(self) -> Iterator[Issue]:
         """Find what stands alone and should not: extractors, and misses without a question; or the other way round."""
         if self.explains and self.why is None:
-            yield Mistake(("explains",), "the key 'why' is missing; write what the experiment asks about these claims")
+            yield Issue(("explains",), "the key 'why' is missing; write what the experiment asks about these claims")
         if self.extractors and not self.rankings:
-            yield Mistake(("extractors",), "extractors are compared with rankings; list at least one under 'rankings'")
+            yield Issue(("extractors",), "extractors are compared with rankings; list at least one under 'rankings'")
         if self.alternatives and self.rankings:
-            yield Mistake(
+            yield Issue(
                 ("alternatives",),
                 "alternatives are compared on all features; leave out 'rankings', or give them their own 'classifier'",
             )
 
-    def _shares(self) -> Iterator[Mistake]:
+    def _shares(self) -> Iterator[Issue]:
         """Find rankings whose scores do not divide the relevance that subsets are chosen by."""
         if not isinstance(self.subsets, RelevanceSubsets):
             return
         for index, ranking in enumerate(self.rankings):
             if not ranking_methods()[ranking.method].scores_are_shares:
                 able = ", ".join(name for name, method in ranking_methods().items() if method.scores_are_shares)
-                yield Mistake(
+                yield Issue(
                     ("rankings", index, "method"),
                     f"the scores of {ranking.method} are no shares of the relevance, by which 'subsets' chooses; "
                     f"rank by a method whose scores are: {able}",
                 )
         if not self.rankings or self.extractors:
             key = "extractors" if self.rankings else "subsets"
-            yield Mistake((key,), "a relevance is that of features that are ranked; list rankings, and no extractors")
+            yield Issue((key,), "a relevance is that of features that are ranked; list rankings, and no extractors")
 
-    def _machines(self) -> Iterator[Mistake]:
+    def _machines(self) -> Iterator[Issue]:
         """Find methods that train machines and have none."""
         for index, ranking in enumerate(self.rankings):
             classifier = self.classifier_of(ranking)
             if not isinstance(classifier, Classifier) and ranking_methods()[ranking.method].trains_machines:
-                yield Mistake(
+                yield Issue(
                     ("rankings", index, "method"),
                     f"{ranking.method} ranks with the experiment's support vector machine, and the classifier is a "
                     f"{classifier.type}; rank by another method, or give the classifier a kernel",
                 )
 
-    def _scalings(self) -> Iterator[Mistake]:
+    def _scalings(self) -> Iterator[Issue]:
         """Find rankings that would scale what is scaled, or selections that would not know of it."""
         for index, ranking in enumerate(self.rankings):
             if ranking.scaling is not None and (
@@ -248,22 +328,22 @@ class Config(StrictModel):
                     "a ranking with a scaling of its own is for experiments with 'scaling: none', numbers of features "
                     "under 'subsets', and no 'record'; leave it out"
                 )
-                yield Mistake(("rankings", index, "scaling"), message)
+                yield Issue(("rankings", index, "scaling"), message)
 
-    def _settings_of_machines(self) -> Iterator[Mistake]:
+    def _settings_of_machines(self) -> Iterator[Issue]:
         """Find methods whose machines cannot be told what those that classify are."""
         for (index, ranking), key in itertools.product(enumerate(self.rankings), ONLY_OF_SOME):
             classifier, method = self.classifier_of(ranking), ranking_methods()[ranking.method]
             said = isinstance(classifier, Classifier) and not is_absent(getattr(classifier, key))
-            if said and method.trains_machines and key not in method.handed_down:
-                able = ", ".join(name for name, each in ranking_methods().items() if key in each.handed_down)
-                yield Mistake(
+            if said and method.trains_machines and key not in method.passed_down:
+                able = ", ".join(name for name, each in ranking_methods().items() if key in each.passed_down)
+                yield Issue(
                     ("rankings", index, "method"),
                     f"{ranking.method} trains machines {ONLY_OF_SOME[key]}, and the classifier has '{key}'; leave it "
                     f"out, or rank by another method: of those that train machines these take it: {able}",
                 )
 
-    def _claims(self) -> Iterator[Mistake]:
+    def _claims(self) -> Iterator[Issue]:
         """Find claims that speak of what is not computed."""
         scored = {ALL_FEATURES, *(ranking.label for ranking in self.rankings)}
         unscored = {extraction.label for extraction in self.extractors} | ({ORACLE} if self.oracle else set())
@@ -276,15 +356,13 @@ class Config(StrictModel):
             for label in dict.fromkeys(claim.rankings()):
                 if label not in labels:
                     called = f"; {nearest(label, sorted(labels))}"
-                    yield Mistake(here, f"{who} speaks of '{brief(label)}', which no ranking is called{called}")
+                    yield Issue(here, f"{who} speaks of '{brief(label)}', which no ranking is called{called}")
             for place in claim.places():
                 if place.ranking == ALL_FEATURES and not self.shares_classifier:
-                    yield Mistake(
+                    yield Issue(
                         here,
                         f"{who} speaks of all features, where rankings with classifiers of their own differ; name a "
                         "ranking in it",
                     )
                 if place.computed not in self.metrics:
-                    yield Mistake(
-                        here, f"{who} speaks of {place.computed}, which 'metrics' does not list; list it there"
-                    )
+                    yield Issue(here, f"{who} speaks of {place.computed}, which 'metrics' does not list; list it there")

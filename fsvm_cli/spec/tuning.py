@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, PlainValidator, WithJsonSchema, create_model, model_validator
 
-from fsvm_cli.documents import StrictModel
+from fsvm_cli.config_io import StrictModel
 from fsvm_cli.evaluation.folds import LEAVE_ONE_OUT
-from fsvm_cli.mistakes import in_words
 from fsvm_cli.spec.kernels import SYNONYMS, fields_in_configs
 from fsvm_cli.svm.kernels.registry import KERNELS
-from fsvm_cli.svm.ties import TieRule
+from fsvm_cli.svm.tuning import TieRule
+from fsvm_cli.validation_errors import in_words
 
 if TYPE_CHECKING:
     from fsvm_cli.svm.kernels.base import Kernel

@@ -1,1 +1,1 @@
-"""Floor 5: texts by key, on disk."""
+"""Texts by key, on disk."""

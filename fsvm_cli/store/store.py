@@ -1,14 +1,17 @@
-"""The store: texts by key, durable before they count as done, in one SQLite file with one writer."""
+"""What the store keeps under a key.
+
+The store: texts by key, durable before they count as done, in one SQLite file with one writer.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
 import time
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 from fsvm_cli.errors import DataError
-from fsvm_cli.store.entry import Entry
 from fsvm_cli.store.file import (
     DATABASE_ERRORS,
     claim_folder,
@@ -22,6 +25,22 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
     from types import TracebackType
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A text, whose form the store does not know, with the sizes that it covers.
+
+    Attributes
+    ----------
+    sizes : str
+        Whole numbers, ascending, with blanks between them: by these a run sees what is missing without reading texts.
+    text : str
+    """
+
+    sizes: str
+    text: str
+
 
 FILE_NAME = "trials.sqlite"
 FRESH_NAME = "trials.fresh.sqlite"
@@ -120,13 +139,13 @@ class Store:
         self._write("INSERT OR REPLACE INTO outcomes VALUES (?, ?, ?, ?)", *row, _seal(*row))
         self._write("DELETE FROM failures WHERE key = ?", key)
 
-    def add_group(self, ingredients: str) -> None:
+    def add_group(self, key_parts: str) -> None:
         """Remember, as JSON, what keys are made of."""
-        self._write("INSERT OR IGNORE INTO groups VALUES (?)", ingredients)
+        self._write("INSERT OR IGNORE INTO groups VALUES (?)", key_parts)
 
     def groups(self) -> list[str]:
         """Read what `add_group` was given."""
-        return [ingredients for (ingredients,) in self._rows("SELECT ingredients FROM groups")]
+        return [key_parts for (key_parts,) in self._rows("SELECT ingredients FROM groups")]
 
     def rename(self, key: str, new_key: str) -> None:
         """Store the entry of a key under another key instead; both are seen at once, after the next `commit`."""

@@ -1,4 +1,4 @@
-"""Floor 1: the mathematics of one support vector machine.
+"""The mathematics of one support vector machine.
 
 The names below are imported on first use, so that a command that fits nothing does not wait for numba or scikit-learn.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from fsvm_cli.compiled_cache import use_cache_of_these_sources
+from fsvm_cli.jit_cache import use_cache_of_these_sources
 
 if TYPE_CHECKING:
     from fsvm_cli.svm.estimator import SVM
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from fsvm_cli.svm.kernels.tanh import Tanh
     from fsvm_cli.svm.kernels.unit_diagonal import UnitDiagonal
     from fsvm_cli.svm.kernels.weighted_sum import WeightedSum
-    from fsvm_cli.svm.one_vs_rest import OneVsRest, decision_values, fit_one_vs_rest, predict_codes
+    from fsvm_cli.svm.multiclass import OneVsRest, decision_values, fit_one_vs_rest, predict_codes
     from fsvm_cli.svm.paths.nested import NestedCurves, nested_curves
     from fsvm_cli.svm.solvers.certificate import bias_of, duality_gap
     from fsvm_cli.svm.solvers.dual import ConvergenceError, DualProblem, DualSolution, InfeasibleError, Solver
@@ -32,23 +32,47 @@ if TYPE_CHECKING:
 use_cache_of_these_sources()
 
 _HOMES = {
+    "estimator": ("SVM",),
     "kernels.anova": ("Anova",),
     "kernels.base": ("Kernel",),
     "kernels.gaussian": ("Gaussian",),
     "kernels.laplace": ("Laplace",),
     "kernels.linear": ("Linear",),
     "kernels.polynomial": ("Polynomial",),
-    "kernels.registry": ("KERNELS", "kernel_for", "kernel_from_name"),
+    "kernels.registry": (
+        "KERNELS",
+        "kernel_for",
+        "kernel_from_name",
+    ),
     "kernels.tanh": ("Tanh",),
     "kernels.unit_diagonal": ("UnitDiagonal",),
     "kernels.weighted_sum": ("WeightedSum",),
-    "solvers.certificate": ("bias_of", "duality_gap"),
-    "solvers.dual": ("ConvergenceError", "DualProblem", "DualSolution", "InfeasibleError", "Solver"),
-    "estimator": ("SVM",),
-    "paths.nested": ("NestedCurves", "nested_curves"),
-    "one_vs_rest": ("OneVsRest", "decision_values", "fit_one_vs_rest", "predict_codes"),
+    "multiclass": (
+        "OneVsRest",
+        "decision_values",
+        "fit_one_vs_rest",
+        "predict_codes",
+    ),
+    "paths.nested": (
+        "NestedCurves",
+        "nested_curves",
+    ),
+    "solvers.certificate": (
+        "bias_of",
+        "duality_gap",
+    ),
+    "solvers.dual": (
+        "ConvergenceError",
+        "DualProblem",
+        "DualSolution",
+        "InfeasibleError",
+        "Solver",
+    ),
     "solvers.solve": ("solve",),
-    "tuning": ("GridSearch", "grid_search"),
+    "tuning": (
+        "GridSearch",
+        "grid_search",
+    ),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 

@@ -1,4 +1,7 @@
-"""The certified machine in scikit-learn's manner."""
+"""Probabilities of classes, calibrated on samples that the machine has not seen.
+
+The certified machine in scikit-learn's manner.
+"""
 
 from __future__ import annotations
 
@@ -6,35 +9,77 @@ from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.base import clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from fsvm_cli.svm.c_unit import unit_of_c
-from fsvm_cli.svm.calibration import asked_for_probability, calibrated
-from fsvm_cli.svm.kernel_machine import KernelMachine
+from fsvm_cli.numerics import one_blas_thread
+from fsvm_cli.svm.base import KernelMachine
+from fsvm_cli.svm.costs import unit_of_c, weights_of
 from fsvm_cli.svm.kernels.base import Kernel
 from fsvm_cli.svm.kernels.registry import kernel_for, kernel_from_name
-from fsvm_cli.svm.linear.machine import joint_outputs
-from fsvm_cli.svm.one_vs_one import fit_one_vs_one, pairs_of, votes
-from fsvm_cli.svm.one_vs_rest import (
+from fsvm_cli.svm.large.linear_machine import joint_outputs
+from fsvm_cli.svm.multiclass import (
     TIE_TOLERANCES,
     OneVsRest,
     OutputScaling,
+    fit_one_vs_one,
     fit_one_vs_rest,
     output_factors,
+    pairs_of,
+    votes,
 )
-from fsvm_cli.svm.threads import one_blas_thread
 from fsvm_cli.svm.training_set import training_set
-from fsvm_cli.svm.weights import weights_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from fsvm_cli.svm.c_unit import CUnit
+    from fsvm_cli.svm.compiled import Array
+    from fsvm_cli.svm.costs import ClassWeight, CUnit
     from fsvm_cli.svm.labels import Codes
-    from fsvm_cli.svm.solvers.dual import Array, Solver
+    from fsvm_cli.svm.solvers.dual import Solver
     from fsvm_cli.svm.training_set import TrainingSet
-    from fsvm_cli.svm.weights import ClassWeight
+
+FOLDS = 5
+
+
+def asked_for_probability(machine: Any) -> Literal[True]:
+    """Say whether a machine has `predict_proba`.
+
+    Raises
+    ------
+    AttributeError
+        If it has not.
+    """
+    if not machine.probability:
+        raise AttributeError("predict_proba is there with probability=True only, which calibrates it in fit")
+    return True
+
+
+def calibrated(machine: Any, X: Any, y: npt.ArrayLike, sample_weight: Array | None) -> Any:
+    """Fit scikit-learn's calibration of a machine: one sigmoid per class, on the scores of left-out samples.
+
+    Parameters
+    ----------
+    machine : SVM
+    X : (n, n_features) array or CSR matrix
+    y : (n,) array
+        Class labels.
+    sample_weight : (n,) array, optional
+
+    Raises
+    ------
+    ValueError
+        If a class has a single sample.
+    """
+    from sklearn.calibration import CalibratedClassifierCV  # noqa: PLC0415 - slow to import, and seldom needed
+
+    folds = min(FOLDS, int(np.unique(np.asarray(y), return_counts=True)[1].min()))
+    if folds < 2:
+        raise ValueError("probability needs two samples of each class or more, to leave some out")
+    plain = clone(machine).set_params(probability=False)
+    return CalibratedClassifierCV(plain, cv=folds, ensemble=False).fit(X, y, sample_weight=sample_weight)
+
 
 SHAPES = ("ovr", "ovo")
 

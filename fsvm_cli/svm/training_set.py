@@ -9,23 +9,22 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from fsvm_cli.memory import check_room_for_pairs, free_memory
-from fsvm_cli.svm.decomposition.problem import KernelProblem
-from fsvm_cli.svm.decomposition.solve import MEGABYTE, solve_by_decomposition
-from fsvm_cli.svm.linear.centring import centre_of, centred
-from fsvm_cli.svm.linear.looks import blocks_of
-from fsvm_cli.svm.linear.machine import MachineProblem, handed_out
-from fsvm_cli.svm.linear.problem import LinearProblem
-from fsvm_cli.svm.linear.solve import LinearSolution, solve_linear
+from fsvm_cli.memory_check import check_memory_for_pairs, free_memory
+from fsvm_cli.svm.large.decomposition import MEGABYTE, solve_by_decomposition
+from fsvm_cli.svm.large.decomposition_problem import KernelProblem
+from fsvm_cli.svm.large.linear import LinearSolution, solve_linear
+from fsvm_cli.svm.large.linear_machine import MachineProblem, centre_of, centred, handed_out
+from fsvm_cli.svm.large.linear_problem import LinearProblem, blocks_of
 from fsvm_cli.svm.solvers.dual import ConvergenceError, DualProblem, InfeasibleError, StoppedLibsvm
 from fsvm_cli.svm.solvers.solve import failed, solve
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from fsvm_cli.svm.compiled import Array
     from fsvm_cli.svm.kernels.base import Kernel, Rounding
-    from fsvm_cli.svm.linear.machine import LinearMachineSolution
-    from fsvm_cli.svm.solvers.dual import Array, DualSolution, Solver
+    from fsvm_cli.svm.large.linear_machine import LinearMachineSolution
+    from fsvm_cli.svm.solvers.dual import DualSolution, Solver
 
 MANY = 5000
 """More samples than these, and than `PER_FEATURE` for each feature, and a linear machine needs no Gram matrix: the one
@@ -267,7 +266,7 @@ def _of_any_kernel(kernel: Kernel, X: Any, solver: Solver, cache_mb: float | Non
         megabytes = PART_OF_FREE_MEMORY * free_memory() / MEGABYTE if cache_mb is None else cache_mb
         return CachedTrainingSet(kernel, X, megabytes)
     instead = "leave the solver to 'auto', which then holds none, or take the linear kernel"
-    check_room_for_pairs(f"solver '{solver}'", X.shape[0], MATRICES, instead)
+    check_memory_for_pairs(f"solver '{solver}'", X.shape[0], MATRICES, instead)
     return GramTrainingSet(kernel.gram(X, X), kernel.rounding(X))
 
 

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from fsvm_cli.bounds.ard import tune_ard
-from fsvm_cli.bounds.estimator import BoundTunedSVM
+from fsvm_cli.bounds.ard import BoundTunedSVM, tune_ard
 from fsvm_cli.experiment.plan import Trial
 from fsvm_cli.experiment.running import run_trial
 from fsvm_cli.experiment.trial import draw_parts

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from fsvm_cli.bounds.bound import Bound, hard_margin_machine
-from fsvm_cli.bounds.radius import enclosing_ball
-from fsvm_cli.bounds.radius_margin import radius_margin_bound
+from fsvm_cli.bounds.radius_margin import enclosing_ball, radius_margin_bound
 from fsvm_cli.bounds.span import predicted_slacks, span_bound
 from fsvm_cli.svm import Gaussian, InfeasibleError, Kernel, Laplace, Linear, Polynomial, WeightedSum
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from fsvm_cli.bounds.radius import enclosing_ball
+from fsvm_cli.bounds.radius_margin import enclosing_ball
 from fsvm_cli.svm import Gaussian, Polynomial
 
 

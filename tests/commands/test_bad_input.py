@@ -270,5 +270,5 @@ def test_a_disk_that_is_full_for_compiled_code(call: Call, monkeypatch: pytest.M
     def compile_in_vain(*_: object, **__: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device", "index.nbi")
 
-    monkeypatch.setattr("fsvm_cli.experiment.rank.rank_features", compile_in_vain)
+    monkeypatch.setattr("fsvm_cli.own_data.rank.rank_features", compile_in_vain)
     refused(call("rank", "wine", "--method", "fisher"), 3, "index.nbi: the disk is full", "NUMBA_CACHE_DIR")

@@ -12,7 +12,7 @@ import pytest
 
 from fsvm_cli.evidence import tuning
 from fsvm_cli.evidence.hybrid_monte_carlo import PAPER_SETTINGS
-from fsvm_cli.experiment.rank import rank
+from fsvm_cli.own_data.rank import rank
 from tests.helpers.calling import AS_SVG, Answer, fsvm_here
 
 if TYPE_CHECKING:

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import pytest
 
-from fsvm_cli.experiment.run_file import FILE_NAME
-from fsvm_cli.report.folder import VERDICTS_NAME
-from fsvm_cli.report.table_files import write_table
-from fsvm_cli.report.verdicts import COLUMNS
+from fsvm_cli.experiment.provenance import FILE_NAME
+from fsvm_cli.report.folder import VERDICTS_NAME, write_table
+from fsvm_cli.report.verdicts import VERDICT_COLUMNS
 from tests.helpers.calling import fsvm_here
 
 if TYPE_CHECKING:
@@ -29,7 +28,7 @@ def results(tmp_path: Path) -> Path:
             {"id": claim, "what": what, "published": 1, "reproduced": 2.0, "n": 5, "rule": "by r", "verdict": verdict}
             for claim, what, verdict in zip(claims, whats, ("differs", "reproduced"), strict=False)
         ]
-        write_table(pd.DataFrame(rows, columns=COLUMNS), tmp_path / name / VERDICTS_NAME)
+        write_table(pd.DataFrame(rows, columns=VERDICT_COLUMNS), tmp_path / name / VERDICTS_NAME)
     return tmp_path
 
 
@@ -98,7 +97,7 @@ def test_a_number_and_its_interval_have_the_same_decimals_and_names_of_the_field
         {"id": "p.s", "what": "share of runs", "published": "all", "reproduced": 0.01, "n": 2}
         | {"ci_low": -0.00391, "ci_high": 0.0239},
     ]
-    table = pd.DataFrame([each | {"rule": "by r", "verdict": "differs"} for each in rows], columns=COLUMNS)
+    table = pd.DataFrame([each | {"rule": "by r", "verdict": "differs"} for each in rows], columns=VERDICT_COLUMNS)
     write_table(table, results / "a" / VERDICTS_NAME)
     answer = fsvm_here("compare", results / "a", "--format", "markdown")
     assert "| p.n | 475 | 457.23 [454.60, 459.80] over 40 trials: number of support vectors, 'a' |" in answer.out

@@ -19,7 +19,7 @@ import fsvm_cli
 from fsvm_cli.cli import COMMANDS
 from fsvm_cli.data.dataset import Dataset
 from fsvm_cli.report.ranking_statistics import PAIR_COLUMNS, SUMMARY_COLUMNS
-from fsvm_cli.report.recommendation import COLUMNS as RECOMMENDATION_COLUMNS
+from fsvm_cli.report.recommendation import RECOMMENDATION_COLUMNS
 from tests.helpers.calling import CHECKOUT, fsvm_here
 
 DOCS = CHECKOUT / "docs"

@@ -19,7 +19,7 @@ from sklearn.pipeline import Pipeline
 
 from fsvm_cli.cli import cli
 from fsvm_cli.data.opening import load_dataset
-from fsvm_cli.data.transformer import table_transformer
+from fsvm_cli.own_data.export import table_transformer
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,7 +9,7 @@ import pytest
 
 from fsvm_cli.page.content import Experiment as Shown
 from fsvm_cli.ranking.fisher import Fisher
-from fsvm_cli.report.table_files import read_table
+from fsvm_cli.report.folder import read_table
 from fsvm_cli.store.store import Store
 from tests.helpers.calling import AS_SVG, write_config
 
@@ -123,7 +123,7 @@ def test_a_page_that_fails_leaves_tables_and_figures(
 @pytest.mark.parametrize(
     ("fails", "told"),
     [
-        ("fsvm_cli.report.results.describe_run", "a table"),
+        ("fsvm_cli.report.tables.describe_run", "a table"),
         ("fsvm_cli.report.drawing.draw_scores", "the figure of scores"),
         ("fsvm_cli.page.reading.curve_tables", "the page"),
         ("fsvm_cli.report.summary.curve_tables", "the summary"),

@@ -17,9 +17,9 @@ from fsvm_cli.cli import cli
 from fsvm_cli.errors import DataError, FsvmError, UsageError
 from fsvm_cli.evidence import tuning
 from fsvm_cli.evidence.hybrid_monte_carlo import SamplerSettings
+from fsvm_cli.own_data.tables import MOST_ROWS
 from fsvm_cli.ranking.gradient_angle import GradientAngle
 from fsvm_cli.ranking.registry import ranking_methods
-from fsvm_cli.report.ranking_table import MOST_ROWS
 from fsvm_cli.svm import Gaussian
 from tests.helpers.hostile import BRIEF
 

@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 
 from fsvm_cli.cli import cli
 from fsvm_cli.errors import UsageError
-from fsvm_cli.experiment import side_by_side
+from fsvm_cli.own_data import side_by_side
 from fsvm_cli.ranking.gradient_angle import GradientAngle
 from fsvm_cli.svm import Gaussian
 

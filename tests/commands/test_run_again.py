@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from fsvm_cli.ranking.registry import ranking_methods
-from fsvm_cli.report.table_files import read_table
+from fsvm_cli.report.folder import read_table
 from tests.helpers.calling import Answer, hashes, write_config
 
 if TYPE_CHECKING:

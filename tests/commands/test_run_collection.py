@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import pytest
 
-from fsvm_cli.report.table_files import read_table
+from fsvm_cli.report.folder import read_table
 from tests.helpers.calling import fsvm_here, hashes, write_config
 
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from fsvm_cli.report.folder import CURVES_NAME, VERDICTS_NAME
-from fsvm_cli.report.table_files import read_table
+from fsvm_cli.report.folder import CURVES_NAME, VERDICTS_NAME, read_table
 from tests.helpers.calling import fsvm_here, hashes, write_config
 
 if TYPE_CHECKING:

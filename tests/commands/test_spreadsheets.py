@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from fsvm_cli.terminal import without_formulas
+from fsvm_cli.console import without_formulas
 from tests.helpers.calling import fsvm_here
 
 if TYPE_CHECKING:

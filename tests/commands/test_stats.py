@@ -11,12 +11,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fsvm_cli.evaluation.equivalence import practical_equivalence
-from fsvm_cli.evaluation.statistics import difference_interval, holm, p_value, standard_error
+from fsvm_cli.evaluation.statistics import difference_interval, holm, p_value, practical_equivalence, standard_error
 from fsvm_cli.experiment.plan import plan
 from fsvm_cli.report.complete_trials import collect
+from fsvm_cli.report.guidance import areas_cells
 from fsvm_cli.report.ranking_statistics import MARGIN, WHOLE_CURVE, area_under_curve, smallest_near_best
-from fsvm_cli.report.statistics_tables import areas_cells
 from fsvm_cli.runner.verify import stored_config
 from fsvm_cli.store.store import Store
 from tests.helpers.calling import fsvm_here, write_config

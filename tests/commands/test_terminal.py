@@ -14,8 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fsvm_cli.commands.progress import progress_display
-from fsvm_cli.console import open_console
-from fsvm_cli.terminal import gated, json_text, visible
+from fsvm_cli.console import json_text, open_console, sanitised, visible
 from tests.helpers.calling import write_config
 from tests.helpers.mutations import HOSTILE, mutated_table
 from tests.helpers.plain_words import controls
@@ -56,7 +55,7 @@ def test_whoever_writes_goes_through_the_gate(monkeypatch: pytest.MonkeyPatch) -
     out, err = Terminal(), Terminal()
     monkeypatch.setattr(sys, "stdout", out)
     monkeypatch.setattr(sys, "stderr", err)
-    with gated():
+    with sanitised():
         sys.stdout.write(f"{RED}\n")
         click.echo(f"{RED}\u202e")
         click.UsageError(RED).show()
@@ -75,7 +74,7 @@ def test_whoever_writes_goes_through_the_gate(monkeypatch: pytest.MonkeyPatch) -
 def test_a_console_that_lacks_signs_gets_plainer_ones(encoding: str, monkeypatch: pytest.MonkeyPatch) -> None:
     raw = io.BytesIO()
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(raw, encoding=encoding))
-    with gated():
+    with sanitised():
         click.echo("1 − 2 π")
         open_console().print("3 … 4")
     assert raw.getvalue().decode(encoding).splitlines()[0] == "1 - 2 \\u03c0"

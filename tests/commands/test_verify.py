@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from fsvm_cli.experiment.stored import keep_outcome, stored_outcome
+from fsvm_cli.experiment.outcome import keep_outcome, stored_outcome
 from fsvm_cli.ranking.registry import ranking_methods
 from fsvm_cli.store.store import Store
 from tests.helpers.calling import fsvm_here, write_config

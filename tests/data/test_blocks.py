@@ -11,13 +11,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from fsvm_cli import byte_bar, row_blocks
-from fsvm_cli.data import suspects as of_suspects
+from fsvm_cli import console as byte_progress
+from fsvm_cli import numerics as row_blocks
+from fsvm_cli.data import data_quality as of_suspects
+from fsvm_cli.data.data_quality import data_quality_warnings
 from fsvm_cli.data.dataset import hash_values
-from fsvm_cli.data.readers import blocks, columns
+from fsvm_cli.data.readers import csv as blocks
+from fsvm_cli.data.readers import csv as columns
 from fsvm_cli.data.scaling import fit_scaling
-from fsvm_cli.data.spec import FileSpec
-from fsvm_cli.data.suspects import suspects
+from fsvm_cli.data.source_spec import FileSpec
 from fsvm_cli.data.user_file import load_file
 from fsvm_cli.errors import DataError, UsageError
 from tests.data.test_messy_files import READ, REFUSED
@@ -136,7 +138,7 @@ def test_a_bar_is_shown_on_a_terminal_alone(
     stream: io.StringIO, is_quiet: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sys.stderr", stream)
-    monkeypatch.setattr(byte_bar, "is_quiet", lambda: is_quiet)
+    monkeypatch.setattr(byte_progress, "is_quiet", lambda: is_quiet)
     in_blocks((FIRST + "3,4,v\n" * 20).encode(), {})
     shows = stream.isatty() and not is_quiet
     assert ("mine.csv" in stream.getvalue()) == shows
@@ -155,7 +157,7 @@ def table(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
 def test_blocks_of_rows_are_scaled_as_the_whole(scaling: Any, table: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     X = table[0]
     expected = fit_scaling(scaling, X).transform(X)
-    for patched in ("fsvm_cli.data.scaling.VALUES", "fsvm_cli.row_blocks.VALUES"):
+    for patched in ("fsvm_cli.data.scaling.VALUES", "fsvm_cli.numerics.VALUES"):
         monkeypatch.setattr(patched, 40)
     found = fit_scaling(scaling, X)
     np.testing.assert_allclose(found.transform(X), expected, rtol=1e-13, atol=1e-13)
@@ -172,7 +174,7 @@ def test_blocks_of_rows_have_the_hash_and_the_suspects_of_the_whole(
     names = ("a", "b", "c", "d")
 
     def said() -> tuple[str, tuple[str, ...]]:
-        return hash_values(X, y), suspects(X, y, names, names, ("u", "v", "w"))
+        return hash_values(X, y), data_quality_warnings(X, y, names, names, ("u", "v", "w"))
 
     whole = said()
     monkeypatch.setattr(row_blocks, "VALUES", 20)

@@ -15,16 +15,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from fsvm_cli.data.card import Card, FixedVersion
-from fsvm_cli.data.copies import CardFile, Files, LibsvmCopy, TextCopy
+from fsvm_cli.data.cards import Card, CardFile, Files, FixedVersion, LibsvmCopy, TextCopy
 from fsvm_cli.data.fetch import fetch_files, is_intact
 from fsvm_cli.data.load import load_version
 from fsvm_cli.data.opening import open_source
+from fsvm_cli.data.preparation import with_training_vocabulary
 from fsvm_cli.data.readers import reuters
 from fsvm_cli.data.source import fixed_source
-from fsvm_cli.data.spec import NamedSpec
-from fsvm_cli.data.vocabulary import with_training_vocabulary
-from fsvm_cli.shipped import shipped_folder, shipped_names
+from fsvm_cli.data.source_spec import NamedSpec
+from fsvm_cli.resources import resource_folder, resource_names
 from tests.data.test_unix_compress import compress
 from tests.helpers.server import Server, files_below, serving
 from tests.helpers.shipped import shipped_card
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
     from fsvm_cli.data.dataset import Dataset
     from fsvm_cli.data.source import DataSource
 
-CARDS = {name: shipped_card(name) for name in shipped_names("datasets")}
+CARDS = {name: shipped_card(name) for name in resource_names("datasets")}
 FIXED = [
     (name, version_name)
     for name, card in CARDS.items()
@@ -51,7 +50,7 @@ def silent(line: str) -> None:
 @pytest.fixture(scope="module")
 def mirror_server(mirror_folder: Path) -> Iterator[Server]:
     with serving() as server:
-        server.answers.update(files_below(mirror_folder))
+        server.predictions.update(files_below(mirror_folder))
         yield server
 
 
@@ -157,7 +156,7 @@ def test_every_address_of_a_card_leads_to_its_files(
             return [file.addresses[place].replace("https://", f"{server.address}/")]
 
         for path, contents in members.items():
-            server.answers[path] = packed(path, contents[""]) if "" in contents else archive(path, contents)
+            server.predictions[path] = packed(path, contents[""]) if "" in contents else archive(path, contents)
         monkeypatch.setenv("FSVM_CACHE", str(tmp_path / "cache"))
         monkeypatch.delenv("FSVM_MIRROR", raising=False)
         monkeypatch.setattr("fsvm_cli.data.fetch.addresses_of", on_loopback)
@@ -209,7 +208,7 @@ def test_no_file_is_listed_in_vain(name: str) -> None:
 
 
 def test_every_yaml_file_beside_the_cards_is_one() -> None:
-    assert {path.suffix for path in shipped_folder("datasets").iterdir()} == {".yaml"}
+    assert {path.suffix for path in resource_folder("datasets").iterdir()} == {".yaml"}
 
 
 @pytest.mark.parametrize(("name", "version_name"), FIXED)

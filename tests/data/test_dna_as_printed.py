@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from fsvm_cli.data.opening import open_source
-from fsvm_cli.data.spec import NamedSpec
+from fsvm_cli.data.source_spec import NamedSpec
 from fsvm_cli.evaluation.metrics import accuracy, confusion_matrix
-from fsvm_cli.information import relative_classifier_information
+from fsvm_cli.numerics import relative_classifier_information
 from fsvm_cli.ranking.base import order_of
 from fsvm_cli.ranking.infoprop import Infoprop
 from fsvm_cli.svm import Linear, nested_curves

@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from fsvm_cli.data import deadline, download, fetch
-from fsvm_cli.data.copies import CardFile
+from fsvm_cli.data import download, fetch
+from fsvm_cli.data import download as deadline
+from fsvm_cli.data.cards import CardFile
 from fsvm_cli.data.fetch import fetch_files
 from fsvm_cli.errors import DataError
 from tests.helpers.server import Handler, Server, serving
@@ -62,7 +63,7 @@ def left_in(cache: Path) -> list[str]:
 
 
 def test_a_fetched_file_lies_in_the_cache_and_is_not_asked_for_again(server: Server, cache: Path) -> None:
-    server.answers["/a"] = CONTENT
+    server.predictions["/a"] = CONTENT
     assert fetched(f"{server.address}/a") == CONTENT
     assert left_in(cache) == ["folder/file.data"]
     assert fetched() == CONTENT
@@ -70,7 +71,7 @@ def test_a_fetched_file_lies_in_the_cache_and_is_not_asked_for_again(server: Ser
 
 
 def test_an_altered_file_in_the_cache_is_fetched_again(server: Server, cache: Path) -> None:
-    server.answers["/a"] = CONTENT
+    server.predictions["/a"] = CONTENT
     fetched(f"{server.address}/a")
     (cache / "folder/file.data").write_bytes(CONTENT[:-1] + b"x")
     assert fetched(f"{server.address}/a") == CONTENT
@@ -88,7 +89,7 @@ def test_a_wrong_file_in_the_cache_is_named_where_no_other_can_be_had(cache: Pat
 
 
 def test_a_mirror_comes_before_the_addresses(server: Server, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    server.answers["/mirror/folder/file.data"] = CONTENT
+    server.predictions["/mirror/folder/file.data"] = CONTENT
     monkeypatch.setenv("FSVM_MIRROR", f"{server.address}/mirror/")
     assert fetched(f"{server.address}/a") == CONTENT
     assert [path for path, _ in server.asked] == ["/mirror/folder/file.data"]
@@ -137,14 +138,14 @@ def tarred(content: bytes, name: str = "inner/file.data", kind: bytes = tarfile.
 def test_archives_and_compressed_originals_stand_for_the_file(
     server: Server, cache: Path, name: str, packed: bytes
 ) -> None:
-    server.answers[f"/{name.partition('#')[0]}"] = packed
+    server.predictions[f"/{name.partition('#')[0]}"] = packed
     assert fetched(f"{server.address}/{name}") == CONTENT
     assert left_in(cache) == ["folder/file.data"]
     assert not (cache.parent / "escape").exists()
 
 
 def test_an_archive_serves_several_files_at_one_fetch(server: Server, cache: Path) -> None:
-    server.answers["/all.zip"] = zipped(CONTENT)
+    server.predictions["/all.zip"] = zipped(CONTENT)
     address = f"{server.address}/all.zip#inner/file.data"
     files = [card_file(address).model_copy(update={"path": f"{place}.data"}) for place in range(3)]
     assert [path.read_bytes() for path in fetch_files(files, lambda line: None)] == [CONTENT] * 3
@@ -152,7 +153,7 @@ def test_an_archive_serves_several_files_at_one_fetch(server: Server, cache: Pat
 
 
 def test_an_archive_that_cannot_be_had_is_asked_for_once(server: Server, cache: Path) -> None:
-    server.answers["/second.zip"] = zipped(CONTENT)
+    server.predictions["/second.zip"] = zipped(CONTENT)
     addresses = [f"{server.address}/{name}#inner/file.data" for name in ("first.zip", "second.zip")]
     files = [card_file(*addresses).model_copy(update={"path": f"{place}.data"}) for place in range(3)]
     announced: list[str] = []
@@ -164,8 +165,8 @@ def test_an_archive_that_cannot_be_had_is_asked_for_once(server: Server, cache: 
 
 
 def test_an_archive_that_breaks_off_is_not_continued_with_another(server: Server, cache: Path) -> None:
-    server.answers["/first.tar.gz"] = break_off
-    server.answers["/second.zip"] = zipped(CONTENT)
+    server.predictions["/first.tar.gz"] = break_off
+    server.predictions["/second.zip"] = zipped(CONTENT)
     addresses = [f"{server.address}/{name}#inner/file.data" for name in ("first.tar.gz", "second.zip")]
     assert fetched(*addresses) == CONTENT
     assert [asked for asked in server.asked if asked[0] == "/second.zip"] == [("/second.zip", None)]
@@ -283,13 +284,13 @@ def test_a_bad_answer_is_named_and_the_next_address_tried(
 ) -> None:
     path, bad, message = BAD_ANSWERS[answer]
     monkeypatch.setattr(deadline, "SILENCE_S", 0.2)
-    server.answers[path.partition("#")[0]] = bad
+    server.predictions[path.partition("#")[0]] = bad
     with pytest.raises(DataError, match=message) as caught:
         fetched(server.address + path)
     assert f"{server.address}{path}: " in str(caught.value)
     assert str(cache / "folder/file.data") in str(caught.value)
     assert left_in(cache) == []
-    server.answers["/good"] = CONTENT
+    server.predictions["/good"] = CONTENT
     assert fetched(server.address + path, f"{server.address}/good") == CONTENT
     assert left_in(cache) == ["folder/file.data"]
 
@@ -314,8 +315,8 @@ def test_an_answer_that_is_drawn_out_ends_in_time(
 ) -> None:
     monkeypatch.setattr(deadline, "PATIENCE_S", 0.2)
     monkeypatch.setattr(deadline, "LEAST_BYTES_PER_S", 1e9)
-    server.answers["/a"] = DRAWN_OUT[answer]
-    server.answers["/good"] = CONTENT
+    server.predictions["/a"] = DRAWN_OUT[answer]
+    server.predictions["/good"] = CONTENT
     with pytest.raises(DataError, match=r"/a: the server is too slow: [\d,]+ bytes in \d\.?\d* s"):
         fetched(f"{server.address}/a")
     monkeypatch.setattr(deadline, "PATIENCE_S", 60.0)
@@ -346,7 +347,7 @@ def test_what_comes_with_a_redirect_is_not_read(
     server: Server, cache: Path, redirect: Callable[[Handler], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(deadline, "PATIENCE_S", 5.0)
-    server.answers |= {"/a": redirect, "/good": CONTENT}
+    server.predictions |= {"/a": redirect, "/good": CONTENT}
     tracemalloc.start()
     try:
         assert fetched(f"{server.address}/a") == CONTENT
@@ -367,13 +368,13 @@ def test_a_transfer_goes_on_where_it_broke_off(server: Server, cache: Path) -> N
         else:
             break_off(handler)
 
-    server.answers["/a"] = first_half_then_the_rest
+    server.predictions["/a"] = first_half_then_the_rest
     assert fetched(f"{server.address}/a") == CONTENT
     assert server.asked == [("/a", None), ("/a", f"bytes={len(CONTENT) // 2}-")]
 
 
 def test_a_passing_failure_is_tried_again(server: Server, cache: Path) -> None:
-    server.answers["/a"] = lambda handler: (
+    server.predictions["/a"] = lambda handler: (
         handler.send_error(503) if len(server.asked) < 3 else handler.send_bytes(CONTENT)
     )
     assert fetched(f"{server.address}/a") == CONTENT
@@ -382,7 +383,7 @@ def test_a_passing_failure_is_tried_again(server: Server, cache: Path) -> None:
 
 @pytest.mark.parametrize("left", [CONTENT[:500], WEB_PAGE, CONTENT * 2])
 def test_what_a_killed_process_left_is_used_or_replaced(server: Server, cache: Path, left: bytes) -> None:
-    server.answers["/a"] = CONTENT
+    server.predictions["/a"] = CONTENT
     (cache / "folder").mkdir(parents=True)
     (cache / "folder/file.data.part").write_bytes(left)
     (cache / ".archives").mkdir()
@@ -397,7 +398,7 @@ def test_an_archive_that_a_killed_process_began_is_gone_on_with_or_replaced(
 ) -> None:
     packed = zipped(CONTENT)
     address = f"{server.address}/all.zip"
-    server.answers["/all.zip"] = packed
+    server.predictions["/all.zip"] = packed
     beginnings = {"half": packed[: len(packed) // 2], "all": packed, "another": WEB_PAGE}
     beginning = cache / ".archives" / hashlib.sha256(address.encode()).hexdigest()
     beginning.parent.mkdir(parents=True)
@@ -423,7 +424,7 @@ def test_ctrl_c_leaves_the_archive_to_be_gone_on_with(
         patched.setattr(download, "download", interrupted)
         with pytest.raises(KeyboardInterrupt):
             fetched(f"{address}#inner/file.data")
-    server.answers["/all.zip"] = packed
+    server.predictions["/all.zip"] = packed
     assert fetched(f"{address}#inner/file.data") == CONTENT
     assert [asked for _, asked in server.asked] == ["bytes=1000-"]
     assert left_in(cache) == ["folder/file.data"]
@@ -432,7 +433,7 @@ def test_ctrl_c_leaves_the_archive_to_be_gone_on_with(
 def another_process(server: Server, cache: Path) -> tuple[list[str], dict[str, str]]:
     """Command and environment of a process that fetches the file from `server` as its mirror."""
     program = textwrap.dedent(f"""
-        from fsvm_cli.data.copies import CardFile
+        from fsvm_cli.data.cards import CardFile
         from fsvm_cli.data.fetch import fetch_files
         file = CardFile(path="folder/file.data", sha256="{hashlib.sha256(CONTENT).hexdigest()}", bytes={len(CONTENT)})
         print(len(fetch_files([file], print)[0].read_bytes()))
@@ -456,7 +457,7 @@ def test_a_killed_process_leaves_what_the_next_one_goes_on_from(
         handler.wfile.flush()
         handler.server.chosen.released.wait()
 
-    server.answers["/folder/file.data"] = half_then_silence
+    server.predictions["/folder/file.data"] = half_then_silence
     command, environment = another_process(server, cache)
     partial = cache / "folder/file.data.part"
     with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL) as process:
@@ -473,7 +474,7 @@ def test_a_killed_process_leaves_what_the_next_one_goes_on_from(
 
 
 def test_processes_that_need_a_file_at_once_fetch_it_once(server: Server, cache: Path) -> None:
-    server.answers["/folder/file.data"] = lambda handler: (
+    server.predictions["/folder/file.data"] = lambda handler: (
         handler.server.chosen.released.wait(0.5),
         handler.send_bytes(CONTENT),
     )[-1]
@@ -498,7 +499,7 @@ def test_a_cache_that_cannot_be_written_is_named(
         path.write_bytes(CONTENT[:10])
         raise error
 
-    server.answers["/a"] = CONTENT
+    server.predictions["/a"] = CONTENT
     with monkeypatch.context() as patched:
         patched.setattr(download, "_store", refuse)
         with pytest.raises(DataError, match=f"{cache} {message}.*FSVM_CACHE"):

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from fsvm_cli.commands.datasets import command
 from fsvm_cli.data.inventory import stored_files, summarize
 from fsvm_cli.errors import DataError, UsageError
-from fsvm_cli.shipped import shipped_names
+from fsvm_cli.resources import resource_names
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,12 +30,12 @@ def called(*arguments: str) -> str:
 def test_every_card_is_listed_with_its_size() -> None:
     lines = called("list").splitlines()
     named = [line.split()[0] for line in lines[1:] if not line.startswith(" ")]
-    assert named == shipped_names("datasets")
+    assert named == resource_names("datasets")
     wine = next(line for line in lines if line.startswith("wine"))
     assert wine.split() == ["wine", "uci", "178", "13", "3", "bundled"]
 
 
-@pytest.mark.parametrize("name", shipped_names("datasets"))
+@pytest.mark.parametrize("name", resource_names("datasets"))
 def test_every_card_is_shown_with_what_to_know(name: str) -> None:
     shown = called("show", name)
     for version in summarize(name):

@@ -16,7 +16,7 @@ from pydantic import TypeAdapter
 
 from fsvm_cli.data.opening import open_source
 from fsvm_cli.data.readers.numbers import reads_as_number
-from fsvm_cli.data.spec import DatasetSpec
+from fsvm_cli.data.source_spec import DatasetSpec
 from fsvm_cli.errors import DataError, UsageError
 from tests.helpers.plain_words import unplain
 

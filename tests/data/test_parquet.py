@@ -11,8 +11,8 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from fsvm_cli.data.readers import columns
-from fsvm_cli.data.readers.columns import read_parquet
+from fsvm_cli.data.readers import csv as columns
+from fsvm_cli.data.readers.csv import read_parquet
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import OneHotEncoder
 
+from fsvm_cli.config_io import Document, validate
 from fsvm_cli.data.preparation import Preparation, known_features
-from fsvm_cli.data.spec import TableSpec
+from fsvm_cli.data.source_spec import TableSpec
 from fsvm_cli.data.user_file import from_frame
-from fsvm_cli.documents import Document, validate
 from fsvm_cli.errors import DataError
 
 if TYPE_CHECKING:

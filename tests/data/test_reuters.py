@@ -11,7 +11,7 @@ import pytest
 from fsvm_cli.data import load
 from fsvm_cli.data.opening import open_source
 from fsvm_cli.data.readers.reuters import read_reuters
-from fsvm_cli.data.spec import NamedSpec
+from fsvm_cli.data.source_spec import NamedSpec
 from fsvm_cli.errors import DataError
 
 if TYPE_CHECKING:

@@ -13,11 +13,12 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from fsvm_cli import memory
+from fsvm_cli import memory_check as memory
 from fsvm_cli.data.opening import open_source
-from fsvm_cli.data.readers import blocks, columns
-from fsvm_cli.data.readers.excel import read_excel
-from fsvm_cli.data.spec import FileSpec
+from fsvm_cli.data.readers import csv as blocks
+from fsvm_cli.data.readers import csv as columns
+from fsvm_cli.data.readers.user_tables import read_excel
+from fsvm_cli.data.source_spec import FileSpec
 from fsvm_cli.data.user_file import FORMATS, load_file
 from fsvm_cli.errors import DataError, UsageError
 from tests.data.test_fuzz import sheet, workbook

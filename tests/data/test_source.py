@@ -9,7 +9,7 @@ import pytest
 from pydantic import TypeAdapter
 
 from fsvm_cli.data.opening import open_source
-from fsvm_cli.data.spec import DatasetSpec
+from fsvm_cli.data.source_spec import DatasetSpec
 from fsvm_cli.errors import UsageError
 
 if TYPE_CHECKING:

@@ -11,13 +11,13 @@ import pytest
 from pydantic import ValidationError
 from scipy import integrate, stats
 
-from fsvm_cli.data.card import GeneratedVersion
+from fsvm_cli.data.cards import GeneratedVersion
 from fsvm_cli.data.opening import open_source
 from fsvm_cli.data.source import GeneratedSource
-from fsvm_cli.data.spec import NamedSpec
+from fsvm_cli.data.source_spec import NamedSpec
 from fsvm_cli.data.synthetic import GENERATORS
 from fsvm_cli.data.synthetic.infoprop import MIXED, SEGMENTS, TRIANGLES
-from fsvm_cli.shipped import shipped_names
+from fsvm_cli.resources import resource_names
 from tests.helpers.plain_words import REMEDY, unplain
 from tests.helpers.shipped import shipped_card
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 VERSIONS = [
     (name, version_name)
-    for name in shipped_names("datasets")
+    for name in resource_names("datasets")
     for version_name, version in shipped_card(name).versions.items()
     if isinstance(version, GeneratedVersion)
 ]

@@ -21,8 +21,8 @@ from sklearn.utils import Bunch
 from fsvm_cli.data.opening import open_source
 from fsvm_cli.data.readers import arff, libsvm
 from fsvm_cli.data.readers.numbers import Reading
-from fsvm_cli.data.spec import DatasetSpec, TableSpec
-from fsvm_cli.data.table import dataset_from_table
+from fsvm_cli.data.source_spec import DatasetSpec, TableSpec
+from fsvm_cli.data.tables import dataset_from_table
 from fsvm_cli.errors import DataError, UsageError
 from tests.helpers.plain_words import REMEDY
 

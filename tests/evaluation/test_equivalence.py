@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import integrate, stats
 
-from fsvm_cli.evaluation.equivalence import practical_equivalence
-from fsvm_cli.evaluation.statistics import difference_interval, p_value
+from fsvm_cli.evaluation.statistics import difference_interval, p_value, practical_equivalence
 
 
 @pytest.mark.parametrize("ratio", [0.0, 0.5])

@@ -11,8 +11,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from fsvm_cli.evaluation.folds import LEAVE_ONE_OUT, leave_one_out, stratified_folds
-from fsvm_cli.evaluation.pruned_tree import PrunedTree
 from fsvm_cli.evaluation.splits import random_group_split, random_split
+from fsvm_cli.learners.pruned_tree import PrunedTree
 from fsvm_cli.ranking.infoprop import Infoprop
 from fsvm_cli.ranking.kpd import KernelParameterDescent
 from fsvm_cli.ranking.registry import ranking_methods

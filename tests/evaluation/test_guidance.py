@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose
 
-from fsvm_cli.evaluation.guidance import N_NEIGHBOURS, guidance
+from fsvm_cli.evaluation.many_data_sets import N_NEIGHBOURS, guidance
 
 SHAPES = st.tuples(st.integers(N_NEIGHBOURS + 1, 8), st.integers(2, 5))
 VALUES = SHAPES.flatmap(lambda shape: arrays(float, shape, elements=st.integers(0, 9).map(float)))

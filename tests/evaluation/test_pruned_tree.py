@@ -10,7 +10,7 @@ from sklearn.datasets import load_wine, make_classification
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.tree import DecisionTreeClassifier
 
-from fsvm_cli.evaluation.pruned_tree import PrunedTree, collapse_prices, predictions_by_price
+from fsvm_cli.learners.pruned_tree import PrunedTree, collapse_prices, predictions_by_price
 
 
 @pytest.fixture(scope="module")

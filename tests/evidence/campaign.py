@@ -14,7 +14,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.svm import SVC
 
 from fsvm_cli import BayesianSVM
-from fsvm_cli.evidence.caveats import CAVEATS
+from fsvm_cli.evidence.parameters import CAVEATS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from fsvm_cli.evidence.ard_kernel import ArdKernel
-from fsvm_cli.evidence.nystroem import NystroemFactor, nystroem_factor
-from fsvm_cli.svm.low_rank import choose_landmarks
+from fsvm_cli.evidence.kernels import ArdKernel, NystroemFactor, nystroem_factor
+from fsvm_cli.svm.nystroem import choose_landmarks
 
 
 def two_classes(n: int, d: int = 3) -> tuple[np.ndarray, np.ndarray]:

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 if TYPE_CHECKING:
-    from fsvm_cli.evidence.loss import Loss
+    from fsvm_cli.evidence.losses import Loss
 
 NODES_PER_PANEL = {2: 30, 3: 18}
 

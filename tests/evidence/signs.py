@@ -6,11 +6,10 @@ import sys
 
 import numpy as np
 
-from fsvm_cli.evidence.ard_kernel import ArdKernel
-from fsvm_cli.evidence.averages import posterior_averages
-from fsvm_cli.evidence.gradient import EvidenceGradient, evidence_gradient
-from fsvm_cli.evidence.hinge import Hinge
+from fsvm_cli.evidence.gradient import EvidenceGradient, evidence_gradient, posterior_averages
 from fsvm_cli.evidence.hybrid_monte_carlo import SamplerSettings, sample
+from fsvm_cli.evidence.kernels import ArdKernel
+from fsvm_cli.evidence.losses import Hinge
 from fsvm_cli.evidence.sampled_evidence import Hyperparameters, SampledEvidence
 from fsvm_cli.evidence.tuning import SAMPLERS
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fsvm_cli.evidence.ard_kernel import ROWS_IN_BLOCK, ArdKernel
+from fsvm_cli.evidence.kernels import ROWS_IN_BLOCK, ArdKernel
 
 KERNEL = ArdKernel(1.4, 0.6, (0.8, 1.7, 40.0))
 

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 import scipy.optimize
 
-from fsvm_cli.evidence.ard_kernel import ArdKernel
 from fsvm_cli.evidence.ascent import (
     FIRST_LENGTH_SCALE,
     LARGEST_CHANGE,
@@ -21,13 +20,13 @@ from fsvm_cli.evidence.ascent import (
     ascend,
     blind_log_evidence,
 )
-from fsvm_cli.evidence.caveats import BLIND, SATURATED
 from fsvm_cli.evidence.gradient import EvidenceGradient
-from fsvm_cli.evidence.hinge import Hinge
 from fsvm_cli.evidence.hybrid_monte_carlo import PAPER_SETTINGS, SamplerSettings, SamplingError
 from fsvm_cli.evidence.importance import ImportanceSettings
+from fsvm_cli.evidence.kernels import ArdKernel
+from fsvm_cli.evidence.losses import Hinge, Trigonometric
+from fsvm_cli.evidence.parameters import BLIND, SATURATED
 from fsvm_cli.evidence.sampled_evidence import Hyperparameters, SampledEvidence, SamplerReport
-from fsvm_cli.evidence.trigonometric import Trigonometric
 from fsvm_cli.evidence.tuning import OF_THE_BOUND, what_was_chosen
 from fsvm_cli.ranking.ard import AutomaticRelevance
 

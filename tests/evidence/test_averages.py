@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fsvm_cli.evidence.averages import posterior_averages
+from fsvm_cli.evidence.gradient import posterior_averages
+from fsvm_cli.evidence.losses import SquaredHinge
 from fsvm_cli.evidence.posterior import Posterior
-from fsvm_cli.evidence.squared_hinge import SquaredHinge
 from tests.evidence.problems import thin_factor, two_classes
 
 X, Y = two_classes(12)

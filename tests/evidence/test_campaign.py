@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from fsvm_cli import BayesianSVM
-from fsvm_cli.evidence.caveats import CAVEATS, NOTHING_FOUND
-from fsvm_cli.experiment.rank import rank
+from fsvm_cli.evidence.parameters import CAVEATS, NOTHING_FOUND
+from fsvm_cli.own_data.rank import rank
 from tests.evidence.campaign import PAPER, Problem, drawn, error_and_caveats, error_by_folds, stands_out, table
 from tests.evidence.campaign import PROBLEMS as ALL
 

@@ -7,7 +7,7 @@ import pytest
 from arviz_stats.base import array_stats
 from scipy.signal import lfilter
 
-from fsvm_cli.evidence.convergence import (
+from fsvm_cli.evidence.diagnostics import (
     bulk_size,
     effective_sample_size,
     energy_fraction,

@@ -9,13 +9,10 @@ import pandas as pd
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from fsvm_cli.evidence.ard_kernel import ArdKernel
-from fsvm_cli.evidence.estimator import BayesianSVM
-from fsvm_cli.evidence.hinge import Hinge
-from fsvm_cli.evidence.map_machine import train_map_machine
+from fsvm_cli.evidence.estimator import BayesianSVM, train_map_machine
+from fsvm_cli.evidence.kernels import ArdKernel
+from fsvm_cli.evidence.losses import Hinge, SquaredHinge, Trigonometric
 from fsvm_cli.evidence.sampled_evidence import Hyperparameters
-from fsvm_cli.evidence.squared_hinge import SquaredHinge
-from fsvm_cli.evidence.trigonometric import Trigonometric
 from tests.evidence.test_losses import every_loss
 
 X = np.random.default_rng(8).standard_normal((80, 3))

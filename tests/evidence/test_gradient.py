@@ -12,17 +12,14 @@ import pytest
 from scipy.integrate import quad
 from scipy.special import logsumexp, softmax
 
-from fsvm_cli.evidence.ard_kernel import ArdKernel
-from fsvm_cli.evidence.averages import PosteriorAverages, posterior_averages
-from fsvm_cli.evidence.blurred import BlurredLoss
-from fsvm_cli.evidence.gradient import EvidenceGradient, evidence_gradient
-from fsvm_cli.evidence.hinge import Hinge
+from fsvm_cli.evidence.gradient import EvidenceGradient, PosteriorAverages, evidence_gradient, posterior_averages
 from fsvm_cli.evidence.hybrid_monte_carlo import SamplerSettings, sample
 from fsvm_cli.evidence.importance import ImportanceSettings, importance_averages
-from fsvm_cli.evidence.nystroem import NystroemFactor, nystroem_factor
+from fsvm_cli.evidence.kernels import ArdKernel, NystroemFactor, nystroem_factor
+from fsvm_cli.evidence.losses import Hinge, SquaredHinge
 from fsvm_cli.evidence.parameters import Approximation
 from fsvm_cli.evidence.posterior import Posterior
-from fsvm_cli.evidence.squared_hinge import SquaredHinge
+from fsvm_cli.evidence.sampled_evidence import BlurredLoss
 from tests.evidence.quadrature import evidence_nodes, log_evidence
 from tests.evidence.signs import wrong_signs
 from tests.evidence.test_losses import every_loss
@@ -30,7 +27,7 @@ from tests.evidence.test_losses import every_loss
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from fsvm_cli.evidence.loss import Loss
+    from fsvm_cli.evidence.losses import Loss
 
 X, NOISE = np.split(np.random.default_rng(2005).standard_normal(120), [80])
 X = X.reshape(40, 2)

@@ -10,12 +10,10 @@ import numpy as np
 import pytest
 
 from fsvm_cli.evidence import hybrid_monte_carlo
-from fsvm_cli.evidence.convergence import effective_sample_size, split_r_hat
-from fsvm_cli.evidence.hinge import Hinge
+from fsvm_cli.evidence.diagnostics import effective_sample_size, split_r_hat
 from fsvm_cli.evidence.hybrid_monte_carlo import MOST_STEPS, PAPER_SETTINGS, SamplerSettings, SamplingError, sample
-from fsvm_cli.evidence.mode import posterior_mode
-from fsvm_cli.evidence.posterior import Posterior
-from fsvm_cli.evidence.squared_hinge import SquaredHinge
+from fsvm_cli.evidence.losses import Hinge, SquaredHinge
+from fsvm_cli.evidence.posterior import Posterior, posterior_mode
 from tests.evidence.blackjax_draws import blackjax_draws
 from tests.evidence.gibbs import gibbs_draws
 from tests.evidence.problems import thin_factor, two_classes
@@ -23,7 +21,7 @@ from tests.evidence.problems import thin_factor, two_classes
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from fsvm_cli.svm.vectors import Array
+    from fsvm_cli.svm.compiled import Array
 
 X, Y = two_classes(300)
 SPLICE_LIKE = Posterior(thin_factor(X, 100, 20).V, Y, 2.0, Hinge())

@@ -5,13 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fsvm_cli.evidence.averages import posterior_averages
-from fsvm_cli.evidence.gradient import evidence_gradient
-from fsvm_cli.evidence.hinge import Hinge
+from fsvm_cli.evidence.gradient import evidence_gradient, posterior_averages
 from fsvm_cli.evidence.hybrid_monte_carlo import SamplerSettings, SamplingError, sample
 from fsvm_cli.evidence.importance import ImportanceSettings, importance_averages
+from fsvm_cli.evidence.losses import Hinge, Trigonometric
 from fsvm_cli.evidence.posterior import Posterior
-from fsvm_cli.evidence.trigonometric import Trigonometric
 from tests.evidence.gibbs import gibbs_draws
 from tests.evidence.problems import thin_factor, two_classes
 

@@ -9,12 +9,10 @@ import pytest
 from scipy.integrate import quad
 from scipy.optimize import minimize_scalar
 
-from fsvm_cli.evidence.hinge import Hinge
-from fsvm_cli.evidence.squared_hinge import SquaredHinge
-from fsvm_cli.evidence.trigonometric import Trigonometric
+from fsvm_cli.evidence.losses import Hinge, SquaredHinge, Trigonometric
 
 if TYPE_CHECKING:
-    from fsvm_cli.evidence.loss import Loss
+    from fsvm_cli.evidence.losses import Loss
 
 LOSSES = (Hinge(), SquaredHinge(), Trigonometric())
 every_loss = pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fsvm_cli.evidence.ard_kernel import ArdKernel
-from fsvm_cli.evidence.nystroem import nystroem_factor
-from fsvm_cli.svm.low_rank import choose_landmarks
+from fsvm_cli.evidence.kernels import ArdKernel, nystroem_factor
+from fsvm_cli.svm.nystroem import choose_landmarks
 from tests.evidence.problems import thin_factor, two_classes
 
 

@@ -8,19 +8,15 @@ import numpy as np
 import pytest
 from sklearn.svm import LinearSVC
 
-from fsvm_cli.evidence.blurred import BlurredLoss
-from fsvm_cli.evidence.gaussian import gaussian_approximation
-from fsvm_cli.evidence.hinge import Hinge
-from fsvm_cli.evidence.mode import posterior_mode
-from fsvm_cli.evidence.posterior import Posterior
-from fsvm_cli.evidence.squared_hinge import SquaredHinge
-from fsvm_cli.evidence.trigonometric import Trigonometric
+from fsvm_cli.evidence.losses import Hinge, SquaredHinge, Trigonometric
+from fsvm_cli.evidence.posterior import Posterior, gaussian_approximation, posterior_mode
+from fsvm_cli.evidence.sampled_evidence import BlurredLoss
 from fsvm_cli.svm import ConvergenceError
 from tests.evidence.problems import thin_factor, two_classes
 from tests.evidence.test_losses import every_loss
 
 if TYPE_CHECKING:
-    from fsvm_cli.evidence.loss import Loss
+    from fsvm_cli.evidence.losses import Loss
 
 X, Y = two_classes(80)
 C = 2.0

@@ -7,19 +7,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from fsvm_cli.evidence.ard_kernel import ArdKernel
 from fsvm_cli.evidence.gradient import evidence_gradient
-from fsvm_cli.evidence.hinge import Hinge
 from fsvm_cli.evidence.importance import ImportanceSettings, importance_averages
-from fsvm_cli.evidence.nystroem import nystroem_factor
+from fsvm_cli.evidence.kernels import ArdKernel, nystroem_factor
+from fsvm_cli.evidence.losses import Hinge, SquaredHinge
 from fsvm_cli.evidence.posterior import Posterior
 from fsvm_cli.evidence.sampled_evidence import Hyperparameters
-from fsvm_cli.evidence.squared_hinge import SquaredHinge
 from tests.evidence.problems import two_classes
 from tests.evidence.thermodynamic import integrated_log_evidence
 
 if TYPE_CHECKING:
-    from fsvm_cli.evidence.loss import Loss
+    from fsvm_cli.evidence.losses import Loss
 
 X, Y = two_classes(30)
 HERE = Hyperparameters(1.3, ArdKernel(1.4, 0.6, (1.2, 1.5, 2.0)))

@@ -10,7 +10,7 @@ from fsvm_cli.evidence.hybrid_monte_carlo import SamplerSettings, sample
 from fsvm_cli.evidence.posterior import Posterior
 
 if TYPE_CHECKING:
-    from fsvm_cli.evidence.loss import Loss
+    from fsvm_cli.evidence.losses import Loss
 
 RUNGS = 8
 SETTINGS = SamplerSettings(n_draws=60)

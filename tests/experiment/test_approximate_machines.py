@@ -13,10 +13,9 @@ from fsvm_cli.evaluation.seeds import random_stream
 from fsvm_cli.experiment.plan import Experiment, Trial
 from fsvm_cli.experiment.running import run_trial
 from fsvm_cli.experiment.trial import draw_parts
-from fsvm_cli.report.measures import read_measures
-from fsvm_cli.report.table_files import read_table
-from fsvm_cli.spec.machine import Approximation, Machine
-from fsvm_cli.spec.nystroem_machine import DISTANCE, ERROR, LANDMARKS, NystroemMachine
+from fsvm_cli.learners.machine import DISTANCE, ERROR, LANDMARKS, Approximation, Machine, NystroemMachine
+from fsvm_cli.report.curve_table import read_measures
+from fsvm_cli.report.folder import read_table
 from fsvm_cli.svm import Gaussian
 from fsvm_cli.svm.nystroem import NystroemSVM
 from tests.helpers.calling import AS_SVG, fsvm_here, write_config

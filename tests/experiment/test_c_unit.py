@@ -10,10 +10,10 @@ import pytest
 from fsvm_cli.errors import UsageError
 from fsvm_cli.evaluation.metrics import confusion_matrix
 from fsvm_cli.experiment.plan import Experiment, Trial
-from fsvm_cli.experiment.ranking_request import ranking_request
 from fsvm_cli.experiment.records.decision_field import DecisionField
 from fsvm_cli.experiment.running import run_trial
 from fsvm_cli.experiment.trial import DrawnTrial, draw_parts
+from fsvm_cli.own_data.request import ranking_request
 from fsvm_cli.ranking.base import order_of
 from fsvm_cli.ranking.infoprop import Infoprop
 from fsvm_cli.svm import SVM, Anova, Polynomial
@@ -80,7 +80,7 @@ def test_a_search_chooses_among_values_in_the_same_unit(planned: Planned) -> Non
 
 
 def test_a_unit_that_is_not_said_leaves_the_key_as_it_was(planned: Planned) -> None:
-    assert "C_unit" not in three_classes(planned, classifier=MIXED | {"C_unit": "none"}).ingredients(0)["classifier"]
+    assert "C_unit" not in three_classes(planned, classifier=MIXED | {"C_unit": "none"}).key_parts(0)["classifier"]
     keys = [three_classes(planned, classifier=each).key(0, FIRST) for each in (MIXED, MIXED | UNIT)]
     assert keys[0] != keys[1]
 

@@ -8,22 +8,20 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 import pytest
 
-from fsvm_cli.documents import model_from_json
+from fsvm_cli.config_io import model_from_json
 from fsvm_cli.errors import UsageError
-from fsvm_cli.evidence.ard_kernel import ArdKernel
 from fsvm_cli.evidence.estimator import BayesianSVM
-from fsvm_cli.evidence.hinge import Hinge
 from fsvm_cli.evidence.hybrid_monte_carlo import SamplerSettings, SamplingError, sample
-from fsvm_cli.evidence.nystroem import nystroem_factor
+from fsvm_cli.evidence.kernels import ArdKernel, nystroem_factor
+from fsvm_cli.evidence.losses import Hinge
 from fsvm_cli.evidence.posterior import Posterior
 from fsvm_cli.experiment.plan import Experiment, Trial
-from fsvm_cli.experiment.recording import record_key
 from fsvm_cli.experiment.records.base import ToDraw
 from fsvm_cli.experiment.records.registry import record_kinds
-from fsvm_cli.experiment.running import run_trial
+from fsvm_cli.experiment.running import record_key, run_trial
 from fsvm_cli.experiment.trial import DrawnTrial, draw_parts
 from fsvm_cli.ranking.ard import AutomaticRelevance
-from fsvm_cli.ranking.relevance import least_relevant, most_relevant
+from fsvm_cli.ranking.ranks import least_relevant, most_relevant
 from fsvm_cli.spec.schema import Config
 from fsvm_cli.svm import SVM, Gaussian
 from tests.helpers.plain_words import REMEDY
@@ -62,7 +60,7 @@ def selected(planned: Planned, **changes: Any) -> Experiment:
 
 def test_classifiers_are_compared_on_all_features(planned: Planned) -> None:
     experiment = compared(planned, classifier=TUNED)
-    assert [each.label for each in experiment.competitors] == ["all features", "Bayesian", "stumps"]
+    assert [each.label for each in experiment.compared_methods] == ["all features", "Bayesian", "stumps"]
     outcomes = run_trial(experiment, FIRST, dict.fromkeys(experiment.numbers(), experiment.sizes)).outcomes
     parts = draw_parts(experiment, FIRST)
     seed = int(DrawnTrial(experiment, FIRST, parts).stream("classifier").integers(2**31))
@@ -84,7 +82,7 @@ def test_the_classifier_of_an_experiment_may_be_bayesian(planned: Planned) -> No
 def test_what_is_selected_makes_up_the_relevance_and_is_tuned_on_alone(planned: Planned) -> None:
     experiment = selected(planned)
     labels = ["ard", "ard, most relevant 0.9", "ard, most relevant 0.3", "ard, least relevant 0.5"]
-    assert [each.label for each in experiment.competitors] == labels
+    assert [each.label for each in experiment.compared_methods] == labels
     outcomes = run_trial(experiment, FIRST, dict.fromkeys(experiment.numbers(), experiment.sizes)).outcomes
     parts = draw_parts(experiment, FIRST)
     scores = np.array(outcomes[0].scores)
@@ -157,7 +155,7 @@ def test_chains_that_never_move_are_told_and_drawn(
     def stuck(*_: object) -> NoReturn:
         raise SamplingError("stuck")
 
-    monkeypatch.setattr("fsvm_cli.evidence.traces.sample", stuck)
+    monkeypatch.setattr("fsvm_cli.evidence.diagnostics.sample", stuck)
     experiment = compared(planned, record=["sampler-traces"])
     tables = recorded(experiment, "sampler-traces")
     assert tables["sampler-traces"]["acceptance"].tolist() == [0.0]

@@ -17,7 +17,7 @@ from fsvm_cli.experiment.trial import draw_parts
 from fsvm_cli.extraction.registry import extraction_methods
 from fsvm_cli.report.complete_trials import collect
 from fsvm_cli.report.tables import summarise
-from fsvm_cli.report.trials import Trials
+from fsvm_cli.report.verdicts import Trials
 from fsvm_cli.spec.schema import Config
 from fsvm_cli.store.store import Store
 from tests.helpers.small import run_job

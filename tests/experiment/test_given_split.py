@@ -16,7 +16,7 @@ from fsvm_cli.experiment.plan import Experiment, Trial
 from fsvm_cli.experiment.trial import draw_parts
 from fsvm_cli.report.complete_trials import collect
 from fsvm_cli.report.tables import summarise
-from fsvm_cli.report.trials import Trials
+from fsvm_cli.report.verdicts import Trials
 from fsvm_cli.runner.tasks import PackedExperiment
 from fsvm_cli.spec.claims.base import Place
 from fsvm_cli.store.store import Store
@@ -105,7 +105,7 @@ def test_what_the_machines_said_of_the_test_rows_is_kept_for_pairs(
     with Store(tmp_path, writable=False) as store:
         collected = collect(experiment, store)
     for trials in collected.values():
-        y, *said = trials.answers
+        y, *said = trials.predictions
         np.testing.assert_array_equal(y, divided.y[TEST_ROWS])
         for predicted, accuracy in zip(said, trials.values["accuracy", "test"][0], strict=True):
             assert np.mean(predicted == y) == accuracy
@@ -122,4 +122,4 @@ def test_of_many_splits_nothing_is_kept_row_by_row(planned: Planned, tmp_path: P
     experiment = planned()
     run_job(experiment, tmp_path)
     with Store(tmp_path, writable=False) as store:
-        assert all(not trials.answers.size for trials in collect(experiment, store).values())
+        assert all(not trials.predictions.size for trials in collect(experiment, store).values())

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array, issparse
 
-from fsvm_cli.documents import model_from_json
+from fsvm_cli.config_io import model_from_json
 from fsvm_cli.experiment.plan import Experiment, Trial
 from fsvm_cli.experiment.running import run_trial
 from fsvm_cli.experiment.trial import Parts, draw_parts
@@ -89,8 +89,8 @@ def test_groups_of_all_rows_are_those_of_both_parts() -> None:
 
 
 def test_the_other_keys_do_not_know_of_the_word(planned: Planned) -> None:
-    said = planned(rankings=[{"method": "fisher", "ranked_on": "training rows"}]).ingredients(0)["ranking"]
-    assert said == planned(rankings=[{"method": "fisher"}]).ingredients(0)["ranking"]
+    said = planned(rankings=[{"method": "fisher", "ranked_on": "training rows"}]).key_parts(0)["ranking"]
+    assert said == planned(rankings=[{"method": "fisher"}]).key_parts(0)["ranking"]
     assert "ranked_on" not in said
 
 

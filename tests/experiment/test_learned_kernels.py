@@ -11,17 +11,16 @@ import pytest
 
 from fsvm_cli import LearnedKernelSVM, Linear, Polynomial
 from fsvm_cli.errors import UsageError
+from fsvm_cli.experiment.outcome import stored_outcome
 from fsvm_cli.experiment.plan import Experiment, Trial
 from fsvm_cli.experiment.running import run_trial
-from fsvm_cli.experiment.stored import stored_outcome
 from fsvm_cli.experiment.trial import draw_parts
 from fsvm_cli.report.complete_trials import collect
-from fsvm_cli.report.measures import complete_trials_of, describe_measures, summarise_measures
+from fsvm_cli.report.curve_table import complete_trials_of, describe_measures, summarise_measures
 from fsvm_cli.report.tables import summarise
-from fsvm_cli.report.trials import Trials
+from fsvm_cli.report.verdicts import Trials
 from fsvm_cli.runner.verify import repeat
-from fsvm_cli.spec.claims.kinds.error_count import ErrorCountClaim
-from fsvm_cli.spec.claims.kinds.measure import MeasureClaim
+from fsvm_cli.spec.claims.kinds.numbers import ErrorCountClaim, MeasureClaim
 from fsvm_cli.store.store import Store
 from tests.helpers.calling import AS_SVG, fsvm_here, write_config
 from tests.helpers.small import run_job

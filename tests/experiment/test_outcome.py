@@ -12,10 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fsvm_cli.errors import DataError
-from fsvm_cli.experiment.outcome import Outcome
-from fsvm_cli.experiment.stored import keep_outcome, stored_outcome
-from fsvm_cli.store.entry import Entry
-from fsvm_cli.store.store import FILE_NAME, Store
+from fsvm_cli.experiment.outcome import Outcome, keep_outcome, stored_outcome
+from fsvm_cli.store.store import FILE_NAME, Entry, Store
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,10 +41,10 @@ def outcomes(draw: st.DrawFn) -> Outcome:
     rng = np.random.default_rng(draw(st.integers(0, 99)))
     train, test = rng.integers(0, 10**6, size=(2, len(sizes), N_CLASSES, N_CLASSES))
     n_missed = rng.integers(0, 9, len(sizes))
-    answers = rng.integers(0, N_CLASSES, size=(1 + len(sizes), 4) if draw(st.booleans()) else (0, 0))
+    predictions = rng.integers(0, N_CLASSES, size=(1 + len(sizes), 4) if draw(st.booleans()) else (0, 0))
     measured = st.dictionaries(st.text(), finite, max_size=2)
     measures = draw(st.just(()) | st.lists(measured, min_size=len(sizes), max_size=len(sizes)).map(tuple))
-    return Outcome(scores, draw(st.booleans()), sizes, train, test, n_missed, gaps, chosen, answers, measures)
+    return Outcome(scores, draw(st.booleans()), sizes, train, test, n_missed, gaps, chosen, predictions, measures)
 
 
 @given(outcomes())
@@ -68,11 +66,11 @@ def test_merging_keeps_every_subset_in_the_order_of_the_sizes(first: Outcome, la
         np.testing.assert_array_equal(merged.confusions(part, later.sizes), later.confusions(part, later.sizes))
         np.testing.assert_array_equal(merged.confusions(part, kept), first.confusions(part, kept))
     np.testing.assert_array_equal(merged.duality_gap[merged.rows(kept)], first.duality_gap[first.rows(kept)])
-    if first.answers.size and later.answers.size:
-        np.testing.assert_array_equal(merged.answers_at(later.sizes)[1:], later.answers[1:])
-        np.testing.assert_array_equal(merged.answers_at(kept)[1:], first.answers_at(kept)[1:])
+    if first.predictions.size and later.predictions.size:
+        np.testing.assert_array_equal(merged.predictions_at(later.sizes)[1:], later.predictions[1:])
+        np.testing.assert_array_equal(merged.predictions_at(kept)[1:], first.predictions_at(kept)[1:])
     else:
-        assert not merged.answers.size, "of some subsets alone there is no paired comparison"
+        assert not merged.predictions.size, "of some subsets alone there is no paired comparison"
     assert merged.ranking_converged == (first.ranking_converged and later.ranking_converged)
 
 

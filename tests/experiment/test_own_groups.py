@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from fsvm_cli.cli import cli
 from fsvm_cli.errors import FsvmError
 from fsvm_cli.evaluation.folds import stratified_folds
-from fsvm_cli.experiment.fit import check_before_run
+from fsvm_cli.experiment.checks import check_before_run
 from fsvm_cli.experiment.running import run_trial
 from fsvm_cli.experiment.trial import draw_parts
 

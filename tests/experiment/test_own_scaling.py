@@ -23,7 +23,7 @@ TUNED = {"kernel": "linear", "C": 1, "tune": [{"C": [0.01, 1], "folds": 3}]}
 
 
 def outcomes(experiment: Experiment) -> list[Outcome]:
-    wanted = dict.fromkeys(range(len(experiment.competitors)), experiment.sizes)
+    wanted = dict.fromkeys(range(len(experiment.compared_methods)), experiment.sizes)
     found = run_trial(experiment, Trial(n_train=max(experiment.n_test), split=0), wanted)
     assert not found.errors
     return [found.outcomes[number] for number in wanted]

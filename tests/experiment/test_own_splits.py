@@ -12,12 +12,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from fsvm_cli.data.card import CardSplits
+from fsvm_cli.data.cards import CardSplits
 from fsvm_cli.data.dataset import Dataset
 from fsvm_cli.data.given_splits import read_splits
 from fsvm_cli.data.load import load_splits
 from fsvm_cli.errors import DataError, FsvmError, UsageError
-from fsvm_cli.experiment.fit import check_before_run
+from fsvm_cli.experiment.checks import check_before_run
 from fsvm_cli.experiment.trial import draw_parts
 from fsvm_cli.report.complete_trials import collect
 from fsvm_cli.report.tables import summarise

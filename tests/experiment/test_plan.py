@@ -11,12 +11,12 @@ import pytest
 import scipy.sparse as sp
 
 from fsvm_cli.data.dataset import Dataset
-from fsvm_cli.data.phrases import numbered
+from fsvm_cli.data.messages import numbered
 from fsvm_cli.data.source import fixed_source
 from fsvm_cli.evaluation.seeds import random_stream
 from fsvm_cli.evaluation.splits import random_split
 from fsvm_cli.experiment import plan as planning
-from fsvm_cli.experiment import recording
+from fsvm_cli.experiment import running as recording
 from fsvm_cli.experiment.plan import Experiment, Trial
 from fsvm_cli.experiment.running import run_trial
 from fsvm_cli.experiment.trial import draw_parts
@@ -140,7 +140,7 @@ LINEAR = {"kernel": "linear", "C": 1}
 COMBINED = {"kernels": [{"kernel": "linear"}], "C": 1}
 BAYESIAN = {"type": "bayesian"}
 TREE = {"type": "decision-tree"}
-OF_FEW = {"fsvm_cli.evidence", "fsvm_cli.kernel_learning", "fsvm_cli.evaluation.pruned_tree"}
+OF_FEW = {"fsvm_cli.evidence", "fsvm_cli.kernel_learning", "fsvm_cli.learners.pruned_tree"}
 
 
 @pytest.mark.parametrize(
@@ -152,7 +152,7 @@ OF_FEW = {"fsvm_cli.evidence", "fsvm_cli.kernel_learning", "fsvm_cli.evaluation.
         ({"classifier": LINEAR | {"tune": [{"C": [1, 2], "folds": 3}]}, "rankings": None}, [set()]),
         ({"classifier": {"type": "naive-bayes", "likelihood": "gaussian"}, "rankings": None}, [set()]),
         ({"classifier": {"type": "adaboost"}, "rankings": None}, [set()]),
-        ({"classifier": TREE, "rankings": None}, [{"fsvm_cli.evaluation.pruned_tree"}]),
+        ({"classifier": TREE, "rankings": None}, [{"fsvm_cli.learners.pruned_tree"}]),
         ({"classifier": BAYESIAN, "rankings": None}, [{"fsvm_cli.evidence"}]),
         ({"classifier": COMBINED, "rankings": None}, [{"fsvm_cli.kernel_learning"}]),
         (
@@ -177,7 +177,9 @@ def test_code_of_a_classifier_counts_only_where_an_outcome_comes_from_it(
 def test_the_code_of_what_a_classifier_trains_counts(planned: Planned, classifier: dict[str, Any]) -> None:
     experiment = planned(classifier=classifier, rankings=None)
     learner = experiment.config.classifier.learner(("a", "b"), 0)
-    trained = {f"{type(each).__module__}.{type(each).__name__}" for each in (learner, learner.handed()["estimator"])}
+    trained = {
+        f"{type(each).__module__}.{type(each).__name__}" for each in (learner, learner.ranking_arguments()["estimator"])
+    }
     assert {name for name in trained if name.startswith("fsvm_cli.")} <= set(experiment.code(0).parts)
 
 

@@ -11,9 +11,9 @@ from sklearn.metrics import roc_auc_score
 from fsvm_cli.errors import UsageError
 from fsvm_cli.evaluation.roc import area_under_roc, with_ties
 from fsvm_cli.experiment.plan import Trial, plan
-from fsvm_cli.experiment.recording import record_key
 from fsvm_cli.experiment.records.base import ToDraw
 from fsvm_cli.experiment.records.registry import record_kinds
+from fsvm_cli.experiment.running import record_key
 from fsvm_cli.experiment.trial import DrawnTrial, draw_parts
 from fsvm_cli.ranking.fisher import Fisher
 from fsvm_cli.svm import SVM

@@ -12,10 +12,10 @@ from fsvm_cli.data.dataset import Dataset, hash_values
 from fsvm_cli.data.source import FixedSource, fixed_source
 from fsvm_cli.errors import UsageError
 from fsvm_cli.experiment.plan import Experiment, Trial, plan
-from fsvm_cli.experiment.rank import rank_features
-from fsvm_cli.experiment.ranking_request import ranking_request
 from fsvm_cli.experiment.running import run_trial
 from fsvm_cli.extraction.registry import extraction_methods
+from fsvm_cli.own_data.rank import rank_features
+from fsvm_cli.own_data.request import ranking_request
 from fsvm_cli.ranking.registry import ranking_methods
 
 if TYPE_CHECKING:

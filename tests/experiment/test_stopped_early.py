@@ -12,13 +12,13 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
 from fsvm_cli import SVM, load_dataset
-from fsvm_cli.documents import parse_document, validate
+from fsvm_cli.config_io import parse_document, validate
 from fsvm_cli.errors import UsageError
+from fsvm_cli.learners.base import GAP
 from fsvm_cli.report.comparison import read_comparison
+from fsvm_cli.report.curve_table import read_measures
 from fsvm_cli.report.folder import results_folders
-from fsvm_cli.report.measures import read_measures
 from fsvm_cli.report.scorecard import scorecard_of, with_decisions
-from fsvm_cli.spec.learner import GAP
 from fsvm_cli.spec.schema import Config
 from fsvm_cli.svm.solvers.dual import DualProblem, StoppedLibsvm
 from fsvm_cli.svm.solvers.solve import solve

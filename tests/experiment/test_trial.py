@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from fsvm_cli.spec.machine import Machine
+    from fsvm_cli.learners.machine import Machine
 
     Planned = Callable[..., Experiment]
 

@@ -12,17 +12,15 @@ import pytest
 from sklearn.model_selection import LeaveOneOut, StratifiedKFold, cross_val_score
 from sklearn.svm import SVC
 
-from fsvm_cli.documents import model_from_json, parse_document, validate
+from fsvm_cli.config_io import model_from_json, parse_document, validate
 from fsvm_cli.errors import UsageError
+from fsvm_cli.experiment.outcome import stored_outcome
 from fsvm_cli.experiment.plan import Experiment, Trial
 from fsvm_cli.experiment.running import run_trial
-from fsvm_cli.experiment.stored import stored_outcome
-from fsvm_cli.experiment.trial import DrawnTrial, draw_parts
-from fsvm_cli.experiment.tuning import tuned
-from fsvm_cli.report.choices import describe_choices
-from fsvm_cli.report.results import write_tables
-from fsvm_cli.report.table_files import read_table
-from fsvm_cli.spec.machine import Machine
+from fsvm_cli.experiment.trial import DrawnTrial, draw_parts, tuned
+from fsvm_cli.learners.machine import Machine
+from fsvm_cli.report.folder import read_table
+from fsvm_cli.report.tables import describe_choices, write_tables
 from fsvm_cli.spec.schema import Config
 from fsvm_cli.spec.tuning import TuneStep
 from fsvm_cli.store.store import Store

@@ -95,7 +95,7 @@ def test_parameters_are_checked_and_documented(method: type[Extractor]) -> None:
     for name in method._get_param_names():
         assert f"{name} : " in (method.__doc__ or "")
     for name in method.parameters_model().model_fields:
-        assert name not in method.handed_down | method.outside_configs
+        assert name not in method.passed_down | method.outside_configs
         with pytest.raises(ValueError, match=f"{method.method}: ({name} is 'nonsense'|'nonsense' is no {name})"):
             method(**{name: "nonsense"}).fit(X, Y)
 

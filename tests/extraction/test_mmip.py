@@ -17,8 +17,14 @@ from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.preprocessing import StandardScaler
 
-from fsvm_cli.extraction.mmip import InformativeProjections, complement
-from fsvm_cli.extraction.spline_information import REACH, SplineInformation, cubic_parts, cubic_slopes
+from fsvm_cli.extraction.mmip import (
+    REACH,
+    InformativeProjections,
+    SplineInformation,
+    complement,
+    cubic_parts,
+    cubic_slopes,
+)
 from fsvm_cli.ranking.quantise import Indicators, quantise
 
 X, Y = load_wine(return_X_y=True)

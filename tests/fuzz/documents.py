@@ -13,13 +13,12 @@ import numpy as np
 import pytest
 from ruamel.yaml import YAML
 
-from fsvm_cli.data.card import GeneratedVersion, read_card
-from fsvm_cli.data.named_source import find_version
-from fsvm_cli.data.opening import open_source
-from fsvm_cli.data.spec import NamedSpec
+from fsvm_cli.data.cards import GeneratedVersion, read_card
+from fsvm_cli.data.opening import find_version, open_source
+from fsvm_cli.data.source_spec import NamedSpec
 from fsvm_cli.errors import UsageError
 from fsvm_cli.experiment.plan import plan
-from fsvm_cli.shipped import shipped_folder, shipped_names
+from fsvm_cli.resources import resource_folder, resource_names
 from fsvm_cli.spec.config import LoadedConfig
 from fsvm_cli.spec.load import load_any
 from tests.fuzz.campaign import Subject
@@ -82,7 +81,7 @@ def refuse_none_that_is_correct(path: Path, assignments: tuple[str, ...] = ()) -
 @functools.cache
 def shipped_texts(kind: str) -> list[str]:
     """Read what is mutated."""
-    paths = [shipped_folder(kind) / f"{name}.yaml" for name in shipped_names(kind)]
+    paths = [resource_folder(kind) / f"{name}.yaml" for name in resource_names(kind)]
     texts = [path.read_text(encoding="utf-8") for path in paths]
     if kind == "configs":
         # The quickest to read as often as all others.
@@ -153,10 +152,10 @@ def card_subject() -> Subject:
         shutil.copyfile(path, card)
         config = write_config(path.parent, dataset="{name: mutated}", subsets="all")
         with only_card(card):
-            answers = [fsvm_here("check", config), fsvm_here("datasets", "show", "mutated")]
-            for answer in answers:
+            predictions = [fsvm_here("check", config), fsvm_here("datasets", "show", "mutated")]
+            for answer in predictions:
                 assert not fault_in(answer), fault_in(answer)
-            judge(answers[0], "")
+            judge(predictions[0], "")
             version = next(iter(read_card("mutated").versions.values()))
             if isinstance(version, GeneratedVersion) and version.samples <= LITTLE:
                 source = open_source(NamedSpec(name="mutated"), base_folder=path.parent, announce=lambda _: None)

@@ -13,11 +13,11 @@ import numpy as np
 from fsvm_cli.data.dataset import Dataset
 from fsvm_cli.data.scaling import SCALINGS, fit_scaling
 from fsvm_cli.data.source import fixed_source
-from fsvm_cli.experiment.rank import rank_features
-from fsvm_cli.experiment.ranking_request import ranking_request
 from fsvm_cli.extraction.registry import extraction_methods
 from fsvm_cli.figures import COLUMN_WIDTH, drawn, figure, legible, series_style
-from fsvm_cli.magnitudes import check_magnitudes
+from fsvm_cli.numerics import check_input_range
+from fsvm_cli.own_data.rank import rank_features
+from fsvm_cli.own_data.request import ranking_request
 from fsvm_cli.ranking.registry import ranking_methods
 from tests.data.test_fuzz import READERS, Reader, damaged
 from tests.fuzz.campaign import Subject
@@ -136,7 +136,7 @@ def method_subject(method: str) -> Subject:
             ).scores
         else:
             scaled = fit_scaling(drawn["scaling"], X).transform(X)
-            check_magnitudes(scaled, names)
+            check_input_range(scaled, names)
             scores = extraction_methods()[method]().fit(scaled, y).transform(scaled)
         assert np.isfinite(scores).all(), f"scores that are not finite: {scores}"
 

@@ -105,7 +105,7 @@ def attempt(method: str, table: str) -> str | list[float]:
     """
     chosen = (TABLES | POOR_TABLES)[table]
     kinds: dict[str, type[Any]] = {**ranking_methods(), **extraction_methods()}
-    fixed = {"random_state": 0} if "random_state" in kinds[method].handed_down else {}
+    fixed = {"random_state": 0} if "random_state" in kinds[method].passed_down else {}
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         try:

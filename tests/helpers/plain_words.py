@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from fsvm_cli.terminal import WITHOUT_SHAPE
+from fsvm_cli.console import WITHOUT_SHAPE
 
 RAW = re.compile(
     r"Input should|should have|should be a valid|[Tt]uple|\btype=|is no \d|is no <|pydantic|after validation|"

@@ -23,7 +23,7 @@ class Server:
     """
 
     address: str
-    answers: dict[str, bytes | Callable[[Handler], None]] = field(default_factory=dict)
+    predictions: dict[str, bytes | Callable[[Handler], None]] = field(default_factory=dict)
     asked: list[tuple[str, str | None]] = field(default_factory=list)
     released: threading.Event = field(default_factory=threading.Event)
 
@@ -35,7 +35,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         chosen = self.server.chosen
         path = unquote(self.path)
         chosen.asked.append((path, self.headers.get("Range")))
-        answer = chosen.answers.get(path)
+        answer = chosen.predictions.get(path)
         if answer is None:
             self.send_error(404)
         elif isinstance(answer, bytes):

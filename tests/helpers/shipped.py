@@ -5,8 +5,8 @@ from __future__ import annotations
 import functools
 import re
 
-from fsvm_cli.data.card import Card, read_card
-from fsvm_cli.shipped import shipped_folder, shipped_names
+from fsvm_cli.data.cards import Card, read_card
+from fsvm_cli.resources import resource_folder, resource_names
 from fsvm_cli.spec.collection import MEMBERS, LoadedCollection
 from fsvm_cli.spec.config import LoadedConfig
 from fsvm_cli.spec.load import load_any
@@ -27,7 +27,9 @@ def shipped_card(name: str) -> Card:
 @functools.cache
 def shipped_experiments() -> tuple[str, ...]:
     """Name the shipped configs that are no collections, as a glance at their texts tells."""
-    texts = {name: (shipped_folder("configs") / f"{name}.yaml").read_text("utf-8") for name in shipped_names("configs")}
+    texts = {
+        name: (resource_folder("configs") / f"{name}.yaml").read_text("utf-8") for name in resource_names("configs")
+    }
     return tuple(name for name, text in texts.items() if not re.search(rf"^{MEMBERS}:", text, re.MULTILINE))
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from fsvm_cli.experiment.recording import compute_record, recorded_trial, tables_of
-from fsvm_cli.experiment.stored import stored_outcome
+from fsvm_cli.experiment.outcome import stored_outcome
+from fsvm_cli.experiment.running import compute_record, recorded_trial, tables_of
 from fsvm_cli.experiment.trial import DrawnTrial, draw_parts
 from fsvm_cli.runner.session import Job, open_local_pool, run
 from fsvm_cli.store.store import Store

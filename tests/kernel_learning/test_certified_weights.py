@@ -10,7 +10,7 @@ import pytest
 
 from fsvm_cli import Gaussian, LearnedKernelSVM
 from fsvm_cli.svm import Linear
-from fsvm_cli.svm.vectors import EPSILON
+from fsvm_cli.svm.compiled import EPSILON
 from tests.kernel_learning.certified_weights import complaint, hostile_task
 
 

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from fsvm_cli.kernel_learning.base_kernels import GramMatrices
-from fsvm_cli.kernel_learning.expansion import Expansion
 from fsvm_cli.kernel_learning.margin import Margin
-from fsvm_cli.kernel_learning.qcqp import learn_weights
+from fsvm_cli.kernel_learning.qcqp import Expansion, learn_weights
 from fsvm_cli.kernel_learning.trained import Trainer
 from fsvm_cli.svm import Gaussian, Linear, Polynomial
 from tests.kernel_learning.conic_oracle import unit_diagonal

@@ -10,7 +10,7 @@ from playwright.sync_api import sync_playwright
 
 from fsvm_cli.page.content import VERDICTS, Claim, Content, Experiment, ScorecardRow, Table
 from fsvm_cli.page.pictures import Picture
-from fsvm_cli.page.render import render
+from fsvm_cli.page.write import render
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -12,14 +12,13 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from fsvm_cli.experiment.run_file import FILE_NAME
+from fsvm_cli.experiment.provenance import FILE_NAME
 from fsvm_cli.page.content import VERDICTS
 from fsvm_cli.page.reading import read_content
-from fsvm_cli.page.render import render
+from fsvm_cli.page.write import render
 from fsvm_cli.report.comparison import read_comparison
-from fsvm_cli.report.folder import AREAS_NAME, PAIRS_NAME, results_folders
+from fsvm_cli.report.folder import AREAS_NAME, PAIRS_NAME, results_folders, write_table
 from fsvm_cli.report.ranks import LEAST_DATA_SETS
-from fsvm_cli.report.table_files import write_table
 from tests.helpers.calling import fsvm_here
 from tests.page.conftest import content_of, experiment
 

@@ -16,8 +16,7 @@ from fsvm_cli.errors import DataError, UsageError
 from fsvm_cli.files import names_a_folder_everywhere, write_atomically
 from fsvm_cli.spec.config import load_config
 from fsvm_cli.spec.load import load_all
-from fsvm_cli.store.entry import Entry
-from fsvm_cli.store.store import FILE_NAME, Store
+from fsvm_cli.store.store import FILE_NAME, Entry, Store
 from tests.helpers.calling import AS_SVG, CHECKOUT, hashes, write_config
 
 pytestmark = pytest.mark.slow

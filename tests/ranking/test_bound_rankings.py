@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from fsvm_cli.bounds.bound import hard_margin_machine
-from fsvm_cli.ranking.bound_descent import LARGEST, SMALLEST, Objective, Penalty, descend
+from fsvm_cli.ranking.bound_ranker import LARGEST, SMALLEST, Objective, Penalty, descend
 from fsvm_cli.ranking.radius_margin import RadiusMargin
 from fsvm_cli.ranking.span import Span
 from fsvm_cli.svm import Gaussian, Kernel, Laplace, Linear, Polynomial

@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from fsvm_cli.learners.machine import Machine
 from fsvm_cli.ranking.base import Ranker, first_largest, order_of
 from fsvm_cli.ranking.machine_ranker import MachineRanker
 from fsvm_cli.ranking.registry import ranking_methods
-from fsvm_cli.spec.machine import Machine
 from fsvm_cli.svm import Linear
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ FEWER_TREES: dict[str, dict[str, Any]] = {"boruta": {"rounds": 10, "n_trees": 20
 
 def build(method: type[Ranker], **parameters: Any) -> Ranker:
     """Build an estimator whose random numbers, if it draws any, are fixed."""
-    fixed = {"random_state": 0} if "random_state" in method.handed_down else {}
+    fixed = {"random_state": 0} if "random_state" in method.passed_down else {}
     return method(**fixed, **(FEWER_TREES.get(method.method, {}) | parameters))
 
 
@@ -201,21 +201,21 @@ def test_documentation_names_every_parameter(method: type[Ranker]) -> None:
     for name in method._get_param_names():
         assert f"{name} : " in (method.__doc__ or ""), f"{method.method}: {name} is not documented"
     for name in method.parameters_model().model_fields:
-        assert name not in method.handed_down | method.outside_configs
+        assert name not in method.passed_down | method.outside_configs
 
 
 @every_method
 def test_what_the_experiment_hands_down_is_declared(method: type[Ranker]) -> None:
     machine = Machine(Linear(), 2.0, 1e-3, "auto", None, "none")
-    handed = machine.handed() | {"random_state": 5}
-    assert method.handed_down <= set(handed)
-    assert method.handed_down | method.outside_configs <= set(method._get_param_names())
-    built = ranking_methods()[method.method](**{name: handed[name] for name in method.handed_down})
-    assert {name: getattr(built, name) for name in method.handed_down} == {
-        name: handed[name] for name in method.handed_down
+    ranking_arguments = machine.ranking_arguments() | {"random_state": 5}
+    assert method.passed_down <= set(ranking_arguments)
+    assert method.passed_down | method.outside_configs <= set(method._get_param_names())
+    built = ranking_methods()[method.method](**{name: ranking_arguments[name] for name in method.passed_down})
+    assert {name: getattr(built, name) for name in method.passed_down} == {
+        name: ranking_arguments[name] for name in method.passed_down
     }
     assert method.trains_machines == issubclass(method, MachineRanker)
-    assert not (set(handed) - method.handed_down) & set(method._get_param_names()), "taken, but not declared"
+    assert not (set(ranking_arguments) - method.passed_down) & set(method._get_param_names()), "taken, but not declared"
 
 
 @every_method
@@ -249,7 +249,7 @@ def test_some_methods_hold_matrices_of_all_pairs():
 
 @pytest.mark.parametrize("name", HOLDING_PAIRS)
 def test_a_method_says_for_how_many_rows_there_is_memory(name, monkeypatch):
-    monkeypatch.setattr("fsvm_cli.memory.free_memory", lambda: 20_000)
+    monkeypatch.setattr("fsvm_cli.memory_check.free_memory", lambda: 20_000)
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((60, 3)), np.arange(60) % 2
     with pytest.raises(

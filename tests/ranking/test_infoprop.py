@@ -11,7 +11,7 @@ from sklearn.metrics import mutual_info_score
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.svm import SVC
 
-from fsvm_cli.information import indicator_credits
+from fsvm_cli.numerics import indicator_credits
 from fsvm_cli.ranking.infoprop import Infoprop, feature_influence
 from fsvm_cli.svm import SVM, Anova, Gaussian, Kernel, Linear, Polynomial
 

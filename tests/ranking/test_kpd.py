@@ -11,8 +11,17 @@ import pandas as pd
 import pytest
 from sklearn.model_selection import StratifiedKFold
 
-from fsvm_cli.ranking.descent_objective import Objective, Penalty, Point, kernel_at, starting_weights
-from fsvm_cli.ranking.kernel_descent import DescentPath, DescentSettings, descend, survival
+from fsvm_cli.ranking.kernel_descent import (
+    DescentPath,
+    DescentSettings,
+    Objective,
+    Penalty,
+    Point,
+    descend,
+    kernel_at,
+    starting_weights,
+    survival,
+)
 from fsvm_cli.ranking.kpd import KernelParameterDescent
 from fsvm_cli.svm import SVM, Gaussian, Kernel, Laplace, Linear, Polynomial, predict_codes
 

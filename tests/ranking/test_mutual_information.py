@@ -13,8 +13,7 @@ from scipy.special import digamma
 from scipy.stats import entropy
 from sklearn.feature_selection import mutual_info_classif
 
-from fsvm_cli.ranking.mutual_information import MutualInformation
-from fsvm_cli.ranking.neighbour_information import neighbour_information
+from fsvm_cli.ranking.mutual_information import MutualInformation, neighbour_information
 
 Y = np.array([0, 1, 1, 0, 1, 1, 2, 0, 2, 2])
 

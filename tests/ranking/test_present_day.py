@@ -11,8 +11,8 @@ from scipy.optimize import minimize
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics import mutual_info_score
 
+from fsvm_cli.ranking.base import order_by_content
 from fsvm_cli.ranking.boruta import Boruta
-from fsvm_cli.ranking.column_order import order_by_content
 from fsvm_cli.ranking.forest import Forest
 from fsvm_cli.ranking.l1_svm import L1Svm, _weights
 from fsvm_cli.ranking.mrmr import Mrmr

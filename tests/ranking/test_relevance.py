@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from fsvm_cli.ranking.relevance import least_relevant, most_relevant
+from fsvm_cli.ranking.ranks import least_relevant, most_relevant
 
 SHARES = np.array([0.1, 0.4, 0.05, 0.3, 0.15])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fsvm_cli.ranking.rfe_samples import LeavingFeatures
+from fsvm_cli.ranking.rfe_machines import LeavingFeatures
 
 
 @pytest.mark.parametrize("order", ["C", "F"])

@@ -6,10 +6,18 @@ import numpy as np
 import pytest
 
 from fsvm_cli.ranking import rfe_machines
-from fsvm_cli.ranking.rfe_machines import EliminationProblem, KernelMachines, LinearMachines
-from fsvm_cli.ranking.rfe_steps import drop_feature, has_margin_violators, make_chunk, normal_vector, train
+from fsvm_cli.ranking.rfe_machines import (
+    EliminationProblem,
+    KernelMachines,
+    LinearMachines,
+    drop_feature,
+    has_margin_violators,
+    make_chunk,
+    normal_vector,
+    train,
+)
 from fsvm_cli.svm import SVM, Gaussian, Kernel, Laplace, Linear, Polynomial
-from fsvm_cli.svm.solvers.conclusion import compiled_bias, compiled_gaps
+from fsvm_cli.svm.solvers.optimality import compiled_bias, compiled_gaps
 
 
 def wide_samples() -> tuple[np.ndarray, np.ndarray]:

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 
-from fsvm_cli.ranking.selector import Selector
+from fsvm_cli.ranking.base import Selector
 
 MASK = np.array([False, True, True, False, True])
 X = np.random.default_rng(3).integers(0, 3, (7, 5)).astype(float)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from fsvm_cli.magnitudes import value_ranges
+from fsvm_cli.numerics import value_ranges
 from fsvm_cli.ranking.infoprop import Infoprop
 from fsvm_cli.ranking.mutual_information import MutualInformation, occurrence_information
 from fsvm_cli.ranking.registry import ranking_methods

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from fsvm_cli.ranking.weighted_kernel import WeightedKernel
+from fsvm_cli.ranking.kernel_descent import WeightedKernel
 from fsvm_cli.svm import Gaussian, Kernel, Laplace, Polynomial
 
 X = np.random.default_rng(5).normal(size=(70, 6)) + 3.0

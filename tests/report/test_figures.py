@@ -26,18 +26,15 @@ from fsvm_cli.extraction.registry import extraction_methods
 from fsvm_cli.figures import drawn, figure
 from fsvm_cli.ranking.kpd import KernelParameterDescent
 from fsvm_cli.ranking.registry import ranking_methods
-from fsvm_cli.report.compared import draw_compared
 from fsvm_cli.report.complete_trials import collect
-from fsvm_cli.report.curves import draw_changes, draw_curves
+from fsvm_cli.report.curves import draw_changes, draw_curves, printed_points, printed_sizes
 from fsvm_cli.report.drawing import draw_figures
-from fsvm_cli.report.folder import results_folders
+from fsvm_cli.report.folder import read_table, results_folders, write_table
 from fsvm_cli.report.overview import draw_overview
-from fsvm_cli.report.printed import printed_points, printed_sizes
-from fsvm_cli.report.results import write_tables
+from fsvm_cli.report.points import draw_compared
 from fsvm_cli.report.scores import draw_scores
-from fsvm_cli.report.styles import OF_METHODS, styles_of
-from fsvm_cli.report.table_files import read_table, write_table
-from fsvm_cli.report.tables import summarise_changes
+from fsvm_cli.report.style import OF_METHODS, styles_of
+from fsvm_cli.report.tables import summarise_changes, write_tables
 from fsvm_cli.runner.missing import missing_tasks
 from fsvm_cli.runner.session import Job, open_local_pool, run
 from fsvm_cli.runner.tasks import run_tasks

@@ -12,12 +12,12 @@ from fsvm_cli.experiment.plan import Trial, plan
 from fsvm_cli.experiment.trial import draw_parts
 from fsvm_cli.figures import series_style
 from fsvm_cli.report.complete_trials import collect
+from fsvm_cli.report.curve_table import MAX_SIZES, learning_rows, sizes_shown
 from fsvm_cli.report.drawing import draw_figures
-from fsvm_cli.report.learning_rows import MAX_SIZES, learning_rows, sizes_shown
-from fsvm_cli.report.results import write_tables
+from fsvm_cli.report.folder import read_table
 from fsvm_cli.report.summary import print_summary
-from fsvm_cli.report.table_files import read_table
-from fsvm_cli.report.trials import Trials
+from fsvm_cli.report.tables import write_tables
+from fsvm_cli.report.verdicts import Trials
 from fsvm_cli.spec.claims.base import Place
 from fsvm_cli.store.store import Store
 from fsvm_cli.svm import SVM
@@ -124,9 +124,9 @@ def test_the_oracle_is_the_machine_on_the_features_that_it_names(ran: tuple[Load
 
 def test_what_the_generator_knows_is_the_oracle(planned: Callable[..., Experiment]) -> None:
     assert (
-        planned(oracle="relevant").competitors[-1].identity()
+        planned(oracle="relevant").compared_methods[-1].identity()
         == planned(oracle=[f"x{feature + 1}" for feature in planned().source.relevant_features or ()])
-        .competitors[-1]
+        .compared_methods[-1]
         .identity()
     )
 

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fsvm_cli.evaluation.statistics import mean_interval
-from fsvm_cli.report.power import power_of, quantity_of
+from fsvm_cli.report.scorecard import power_of, quantity_of
 from fsvm_cli.spec.claims.base import Place
-from fsvm_cli.spec.claims.kinds.value import ValueClaim
+from fsvm_cli.spec.claims.kinds.numbers import ValueClaim
 from fsvm_cli.spec.claims.rules import agreement, ordinariness
 
 NEAR = 1e-9

@@ -11,13 +11,12 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from fsvm_cli.experiment.run_file import FILE_NAME
-from fsvm_cli.report.folder import SCORECARD_NAME, VERDICTS_NAME, results_folders
+from fsvm_cli.experiment.provenance import FILE_NAME
+from fsvm_cli.report.folder import SCORECARD_NAME, VERDICTS_NAME, results_folders, write_table
 from fsvm_cli.report.numbers import as_csv
 from fsvm_cli.report.scorecard import GRAVEST_FIRST, count_table, counts_of, scorecard_of
-from fsvm_cli.report.table_files import write_table
-from fsvm_cli.report.verdicts import COLUMNS
-from fsvm_cli.shipped import shipped_names
+from fsvm_cli.report.verdicts import VERDICT_COLUMNS
+from fsvm_cli.resources import resource_names
 from fsvm_cli.spec.config import LoadedConfig
 from tests.helpers.calling import fsvm_here
 from tests.helpers.shipped import shipped
@@ -38,7 +37,7 @@ def write_results(root: Path, name: str, claims: dict[str, str], **config: Any) 
         | {"what": "test accuracy (%)", "n": 9, "fixed": config.get("fixed")}
         for claim, verdict in claims.items()
     ]
-    write_table(pd.DataFrame(rows, columns=COLUMNS), folder / VERDICTS_NAME)
+    write_table(pd.DataFrame(rows, columns=VERDICT_COLUMNS), folder / VERDICTS_NAME)
 
 
 @pytest.fixture
@@ -111,7 +110,7 @@ def test_verdicts_by_rules_that_were_fixed_after_the_figure_are_counted_apart(tm
 
 
 def test_every_claim_of_the_shipped_configs_says_when_its_rule_was_fixed() -> None:
-    for name in shipped_names("configs"):
+    for name in resource_names("configs"):
         loaded = shipped(name)
         config = loaded.config if isinstance(loaded, LoadedConfig) else loaded.collection
         silent = [claim.id for claim in config.expected if (claim.fixed or config.fixed) is None]
@@ -119,7 +118,7 @@ def test_every_claim_of_the_shipped_configs_says_when_its_rule_was_fixed() -> No
 
 
 def test_what_was_first_judged_when_the_figure_was_known_is_not_said_to_be_fixed_before() -> None:
-    for name in shipped_names("configs"):
+    for name in resource_names("configs"):
         loaded = shipped(name)
         config = loaded.config if isinstance(loaded, LoadedConfig) else loaded.collection
         known = [claim for claim in config.expected if re.search("when .* (was|were) known", claim.note or "")]
@@ -137,7 +136,7 @@ def test_a_scorecard_of_a_part_is_refused(results: Path, options: tuple[str, ...
 
 def test_every_claim_of_the_shipped_configs_is_decided_by_one_of_them() -> None:
     deciding: dict[str, list[str]] = defaultdict(list)
-    known = set(shipped_names("configs"))
+    known = set(resource_names("configs"))
     for name in sorted(known):
         loaded = shipped(name)
         config = loaded.config if isinstance(loaded, LoadedConfig) else loaded.collection

@@ -9,14 +9,14 @@ import pandas as pd
 import pytest
 
 from fsvm_cli.experiment.plan import plan
-from fsvm_cli.experiment.rank import rank
 from fsvm_cli.experiment.records.length_scales import LengthScales
-from fsvm_cli.report.measures import read_measures
+from fsvm_cli.own_data.rank import rank
+from fsvm_cli.report.complete_trials import ASCENT, MACHINE, convergence_warnings
+from fsvm_cli.report.curve_table import read_measures
+from fsvm_cli.report.folder import read_table
 from fsvm_cli.report.numbers import as_csv, briefly
-from fsvm_cli.report.results import write_tables
-from fsvm_cli.report.shortfalls import ASCENT, MACHINE, shortfalls
 from fsvm_cli.report.summary import print_summary
-from fsvm_cli.report.table_files import read_table
+from fsvm_cli.report.tables import write_tables
 from fsvm_cli.store.store import Store
 from tests.helpers.small import run_job
 
@@ -46,7 +46,7 @@ WITHOUT_RANKINGS: dict[str, Any] = {"rankings": None, "subsets": None, "record":
 def test_competitors_that_ascend_are_told_apart(
     load: Callable[..., LoadedConfig], changes: dict[str, Any], ascending: set[str]
 ) -> None:
-    words = shortfalls(load(**SMALL | changes).config)
+    words = convergence_warnings(load(**SMALL | changes).config)
     assert {label for label, told in words.items() if told == ASCENT} == ascending
     assert {words[label] for label in words.keys() - ascending} <= {MACHINE}
 

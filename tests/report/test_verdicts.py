@@ -9,33 +9,27 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from fsvm_cli.evaluation.statistics import (
-    difference_interval,
-    holm,
-    independent_difference,
-    mean_interval,
-    p_value,
-)
+from fsvm_cli.evaluation.statistics import difference_interval, holm, independent_difference, mean_interval, p_value
 from fsvm_cli.experiment.plan import Experiment, plan
 from fsvm_cli.report.complete_trials import CompleteTrials
-from fsvm_cli.report.trials import Trials
-from fsvm_cli.report.verdicts import judge, judged_together, table_of_verdicts
+from fsvm_cli.report.verdicts import Trials, judge, judged_together, table_of_verdicts
 from fsvm_cli.spec.claims.base import Claim, Place
-from fsvm_cli.spec.claims.best_subset import resampled_sizes, size_of_best_subset
-from fsvm_cli.spec.claims.kinds.best_of import BestOfClaim
-from fsvm_cli.spec.claims.kinds.count import CountClaim
-from fsvm_cli.spec.claims.kinds.difference import DifferenceClaim
-from fsvm_cli.spec.claims.kinds.monotone import MonotoneClaim
-from fsvm_cli.spec.claims.kinds.problem import ProblemClaim
-from fsvm_cli.spec.claims.kinds.relevance_count import RelevanceCountClaim
-from fsvm_cli.spec.claims.kinds.score_order import ScoreOrderClaim
-from fsvm_cli.spec.claims.kinds.selected_count import SelectedCountClaim
-from fsvm_cli.spec.claims.kinds.selected_features import SelectedFeaturesClaim
-from fsvm_cli.spec.claims.kinds.single_run import SingleRunClaim
-from fsvm_cli.spec.claims.kinds.smallest_subset import SmallestSubsetClaim
-from fsvm_cli.spec.claims.kinds.statement import StatementClaim
-from fsvm_cli.spec.claims.kinds.top_features import TopFeaturesClaim
-from fsvm_cli.spec.claims.kinds.value import ValueClaim
+from fsvm_cli.spec.claims.kinds.counts import (
+    CountClaim,
+    RelevanceCountClaim,
+    SelectedCountClaim,
+    SelectedFeaturesClaim,
+    SmallestSubsetClaim,
+)
+from fsvm_cli.spec.claims.kinds.numbers import BestOfClaim, ProblemClaim, SingleRunClaim, ValueClaim
+from fsvm_cli.spec.claims.kinds.orders import (
+    DifferenceClaim,
+    MonotoneClaim,
+    ScoreOrderClaim,
+    StatementClaim,
+    TopFeaturesClaim,
+)
+from fsvm_cli.spec.claims.rules import resampled_sizes, size_of_best_subset
 from fsvm_cli.spec.config import load_config
 
 if TYPE_CHECKING:
@@ -214,7 +208,7 @@ def test_on_a_single_split_the_test_rows_are_drawn_again(given: Experiment) -> N
     y = rng.integers(3, size=60)
     better, worse = np.where(rng.random(60) < 0.05, 0, y), np.where(rng.random(60) < 0.5, 0, y)
     samples = {
-        label: samples_of(np.array([[(said == y).mean()]]), answers=np.vstack([y, said]))
+        label: samples_of(np.array([[(said == y).mean()]]), predictions=np.vstack([y, said]))
         for label, said in {"a": better, "b": worse, "c": better}.items()
     }
     trials = trials_of(given, **samples)

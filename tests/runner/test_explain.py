@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from fsvm_cli.ranking.registry import ranking_methods
-from fsvm_cli.runner.explain import Explanation, explain
-from fsvm_cli.runner.missing import missing_tasks
+from fsvm_cli.runner.missing import Explanation, explain, missing_tasks
 from fsvm_cli.store.store import Store
 from tests.helpers.small import run_job
 
@@ -93,8 +92,8 @@ def test_a_store_that_knows_no_functions_is_told(planned: Planned, tmp_path: Pat
     experiment = planned()
     with Store(tmp_path, writable=True) as store:
         for place in experiment.numbers():
-            ingredients = {name: value for name, value in experiment.ingredients(place).items() if name != "code"}
-            store.add_group(json.dumps(ingredients | {"sources": {"fsvm_cli.svm": "0"}}, sort_keys=True))
+            key_parts = {name: value for name, value in experiment.key_parts(place).items() if name != "code"}
+            store.add_group(json.dumps(key_parts | {"sources": {"fsvm_cli.svm": "0"}}, sort_keys=True))
     assert explained(experiment, tmp_path) == [
         Explanation(place, 3, ("changed since it was run: the code, of which an older fsvm noted no functions",))
         for place in (0, 1)

@@ -16,7 +16,7 @@ import pytest
 from distributed.comm import CommClosedError
 from loky.process_executor import BrokenProcessPool, ShutdownExecutorError, TerminatedWorkerError
 
-from fsvm_cli.commands.workers import choose_workers
+from fsvm_cli.commands.options import choose_workers
 from fsvm_cli.errors import DataError, UsageError
 from fsvm_cli.runner import pools
 from fsvm_cli.runner.dask_pool import DaskPool, _let_go
@@ -180,8 +180,8 @@ def test_children_that_are_killed_leave_no_word_on_standard_error(gate: str) -> 
         import contextlib
         import multiprocessing, os, signal, subprocess, sys
         from multiprocessing import resource_tracker
-        from fsvm_cli.runner.quiet_children import quiet_children
-        from fsvm_cli.terminal import gated
+        from fsvm_cli.runner.worker_processes import quiet_children
+        from fsvm_cli.console import gated
         stack = contextlib.ExitStack()
         stack.enter_context(GATE)
         quiet_children()

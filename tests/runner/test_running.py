@@ -12,8 +12,8 @@ import pytest
 import threadpoolctl
 
 from fsvm_cli.errors import DataError
-from fsvm_cli.experiment.recording import record_key, tables_of
 from fsvm_cli.experiment.records.decision_field import DecisionField
+from fsvm_cli.experiment.running import record_key, tables_of
 from fsvm_cli.ranking.gradient_angle import GradientAngle
 from fsvm_cli.ranking.registry import ranking_methods
 from fsvm_cli.runner.folders import borrow

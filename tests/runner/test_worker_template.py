@@ -7,7 +7,7 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
-from fsvm_cli.runner.worker_template import ONE_THREAD, start_loading
+from fsvm_cli.runner.worker_processes import ONE_THREAD, start_loading
 from tests.helpers.calling import CHECKOUT
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 # A process of its own: this one's may have been started by another test, with other modules.
 IN_A_WORKER = """
 import os, sys
-from fsvm_cli.runner.worker_template import start_loading
+from fsvm_cli.runner.worker_processes import start_loading
 
 def look(_):
     heavy = {"sklearn", "numba", "scipy.stats.distributions", "matplotlib"}
@@ -40,7 +40,7 @@ def test_it_leaves_the_environment_as_it_is_and_forks_on_linux_alone() -> None:
 def test_where_it_cannot_be_reached_workers_are_started_without_it(tmp_path: Path) -> None:
     deep = tmp_path / ("deep" * 40)
     deep.mkdir()
-    code = "from fsvm_cli.runner.worker_template import start_loading; print(start_loading())"
+    code = "from fsvm_cli.runner.worker_processes import start_loading; print(start_loading())"
     environment = os.environ | {"TMPDIR": str(deep), "PYTHONPATH": str(CHECKOUT)}
     answer = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
     assert answer.stdout.strip() == "None"

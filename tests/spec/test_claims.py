@@ -10,10 +10,8 @@ import pytest
 import scipy.stats
 
 from fsvm_cli.evaluation.statistics import MeanInterval
-from fsvm_cli.spec.claims.base import Claim, Place
-from fsvm_cli.spec.claims.findings import Comparison
+from fsvm_cli.spec.claims.base import Claim, Comparison, Judgement, Place, verdict_of, verdict_on_bounds
 from fsvm_cli.spec.claims.registry import claim_kinds
-from fsvm_cli.spec.claims.verdict import Judgement, verdict_of, verdict_on_bounds
 
 
 @pytest.mark.parametrize(("name", "kind"), claim_kinds().items())

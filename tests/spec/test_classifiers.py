@@ -11,12 +11,12 @@ from sklearn.naive_bayes import BernoulliNB, GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from fsvm_cli.errors import UsageError
-from fsvm_cli.evaluation.nested_predictions import nested_predictions
-from fsvm_cli.evaluation.pruned_tree import PrunedTree
 from fsvm_cli.evaluation.seeds import random_stream
 from fsvm_cli.experiment.plan import Experiment, Trial
 from fsvm_cli.experiment.running import run_trial
 from fsvm_cli.experiment.trial import draw_parts
+from fsvm_cli.learners.base import nested_predictions
+from fsvm_cli.learners.pruned_tree import PrunedTree
 from fsvm_cli.ranking.average_separation import AverageSeparation
 from fsvm_cli.ranking.base import order_of
 from fsvm_cli.spec.schema import Config
@@ -67,7 +67,7 @@ def test_a_tree_is_pruned_unless_the_config_says_no(planned: Planned, classifier
     expected = sklearn.metrics.confusion_matrix(parts.y_test, fitted.predict(parts.X_test), labels=[0, 1])
     np.testing.assert_array_equal(outcome.test[0], expected)
     # A wrapper grows thousands of them.
-    assert type(learner.handed()["estimator"]) is DecisionTreeClassifier
+    assert type(learner.ranking_arguments()["estimator"]) is DecisionTreeClassifier
 
 
 def test_a_trial_grows_the_same_tree_each_time(planned: Planned) -> None:
@@ -128,7 +128,7 @@ def test_machines_of_several_kernels_are_those_of_the_estimator(planned: Planned
 
 
 def test_machines_that_are_alike_keep_the_key_that_they_had(planned: Planned) -> None:
-    assert set(planned().ingredients(0)["classifier"]) == {"kernel", "C", "tolerance", "solver"}
+    assert set(planned().key_parts(0)["classifier"]) == {"kernel", "C", "tolerance", "solver"}
     plain, scaled = (
         three_classes(planned, classifier=MIXED | {"output_scaling": scaling}).key(0, FIRST_OF_30)
         for scaling in ("none", "times-margin")

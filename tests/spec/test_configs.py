@@ -10,10 +10,10 @@ import jsonschema
 import pytest
 from ruamel.yaml import YAML
 
-from fsvm_cli.documents import model_from_json, parse_document, validate
+from fsvm_cli.config_io import model_from_json, parse_document, validate
 from fsvm_cli.errors import UsageError
 from fsvm_cli.experiment.plan import plan
-from fsvm_cli.shipped import shipped_folder, shipped_names
+from fsvm_cli.resources import resource_folder, resource_names
 from fsvm_cli.spec.config import load_config
 from fsvm_cli.spec.load import json_schema, load_all
 from fsvm_cli.spec.schema import Config
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from fsvm_cli.spec.config import LoadedConfig
 
-SHIPPED = shipped_names("configs")
+SHIPPED = resource_names("configs")
 GOOD = """\
 title: t
 dataset: plane
@@ -37,7 +37,7 @@ rankings:
 """
 
 
-def mistakes(text: str) -> list[str]:
+def issues(text: str) -> list[str]:
     with pytest.raises(UsageError) as caught:
         validate(parse_document(text, "c.yaml"), Config)
     return str(caught.value).splitlines()
@@ -45,7 +45,7 @@ def mistakes(text: str) -> list[str]:
 
 @pytest.mark.parametrize("name", shipped_experiments())
 def test_a_shipped_config_loads_and_names_a_data_set_that_exists(name: str) -> None:
-    assert shipped_experiment(name).config.dataset.name in shipped_names("datasets")
+    assert shipped_experiment(name).config.dataset.name in resource_names("datasets")
 
 
 @pytest.mark.parametrize("name", shipped_experiments())
@@ -104,7 +104,7 @@ def test_the_json_schema_and_the_loader_refuse_the_same(
 
 
 def _plain(name: str) -> dict[str, Any]:
-    content: dict[str, Any] = YAML(typ="safe").load(shipped_folder("configs") / f"{name}.yaml")
+    content: dict[str, Any] = YAML(typ="safe").load(resource_folder("configs") / f"{name}.yaml")
     return content
 
 
@@ -138,16 +138,16 @@ def _plain(name: str) -> dict[str, Any]:
 )
 def test_a_mistake_is_told_with_its_place(old: str, new: str, message: str) -> None:
     assert GOOD.count(old) == 1
-    assert any(line.startswith(message) for line in mistakes(GOOD.replace(old, new))), mistakes(GOOD.replace(old, new))
+    assert any(line.startswith(message) for line in issues(GOOD.replace(old, new))), issues(GOOD.replace(old, new))
 
 
 def test_all_mistakes_are_told_in_the_order_of_the_text() -> None:
-    lines = mistakes(GOOD.replace("none", "standart").replace("C: 1", "C: -1").replace("random", "radom"))
+    lines = issues(GOOD.replace("none", "standart").replace("C: 1", "C: -1").replace("random", "radom"))
     assert [line.split(":")[1] for line in lines] == ["3", "4", "7"]
 
 
 def test_two_rankings_of_one_name_are_refused() -> None:
-    (line,) = mistakes(GOOD + "  - {method: random}\n")
+    (line,) = issues(GOOD + "  - {method: random}\n")
     assert "two rankings are called 'random'" in line
 
 

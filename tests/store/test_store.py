@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from fsvm_cli.errors import DataError
-from fsvm_cli.store.entry import Entry
 from fsvm_cli.store.file import TABLES, open_database, trouble_with
-from fsvm_cli.store.store import FILE_NAME, FRESH_NAME, Store
+from fsvm_cli.store.store import FILE_NAME, FRESH_NAME, Entry, Store
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -216,7 +215,7 @@ def test_a_second_writer_is_refused_while_the_first_lives(tmp_path: Path) -> Non
 
 WRITER = """
 import json, sys, pathlib
-from fsvm_cli.store.entry import Entry
+from fsvm_cli.store.store import Entry
 from fsvm_cli.store.store import Store
 store = Store(pathlib.Path(sys.argv[1]), writable=True, fresh=sys.argv[2] == "fresh")
 for number in range(10**9):

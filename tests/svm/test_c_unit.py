@@ -12,7 +12,7 @@ from sklearn.svm import SVC
 from fsvm_cli.ranking.gradient_angle import GradientAngle
 from fsvm_cli.ranking.infoprop import Infoprop
 from fsvm_cli.svm import SVM, Anova, Gaussian, Linear, Polynomial, Tanh, WeightedSum
-from fsvm_cli.svm.c_unit import unit_of_c
+from fsvm_cli.svm.costs import unit_of_c
 from fsvm_cli.svm.tuning import grid_search
 
 CODES = np.arange(60) % 3

@@ -14,8 +14,8 @@ from fsvm_cli.ranking.gradient_angle import GradientAngle
 from fsvm_cli.ranking.infoprop import Infoprop
 from fsvm_cli.ranking.rfe import RecursiveFeatureElimination
 from fsvm_cli.svm import SVM, Gaussian, Linear, WeightedSum, nested_curves
+from fsvm_cli.svm.costs import weighted_bounds
 from fsvm_cli.svm.tuning import grid_search
-from fsvm_cli.svm.weights import weighted_bounds
 
 if TYPE_CHECKING:
     from fsvm_cli.ranking.machine_ranker import WeightedMachineRanker

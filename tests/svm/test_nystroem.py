@@ -8,9 +8,8 @@ from sklearn.datasets import make_classification
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from fsvm_cli.svm import SVM, Anova, Gaussian, Kernel, Laplace, Linear, Polynomial, Tanh, UnitDiagonal
-from fsvm_cli.svm import nystroem as nystroem_module
-from fsvm_cli.svm.low_rank import low_rank_gram
-from fsvm_cli.svm.nystroem import Distance, NystroemSVM, distance_from_exact
+from fsvm_cli.svm.large import nystroem as nystroem_module
+from fsvm_cli.svm.nystroem import Distance, NystroemSVM, distance_from_exact, low_rank_gram
 from fsvm_cli.svm.solvers.dual import DualProblem
 from fsvm_cli.svm.solvers.solve import solve
 
@@ -106,6 +105,6 @@ def test_what_cannot_be_is_refused(options: dict, message: str) -> None:
 
 
 def test_memory_that_is_not_there_is_told_before_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fsvm_cli.memory.free_memory", lambda: 1000)
+    monkeypatch.setattr("fsvm_cli.memory_check.free_memory", lambda: 1000)
     with pytest.raises(ValueError, match=r"90 rows with 50 landmarks take .* are free; take fewer landmarks"):
         NystroemSVM(n_landmarks=50).fit(*problem())

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from fsvm_cli.svm.support import count_support_vectors
+from fsvm_cli.ranking.infoprop import count_support_vectors
 
 NOISE = 1e-5
 

@@ -11,8 +11,7 @@ from sklearn.svm import SVC
 
 from fsvm_cli.svm import Anova, Gaussian, Laplace, Linear, Polynomial, Tanh, fit_one_vs_rest, predict_codes
 from fsvm_cli.svm.paths.folds import restore_balance
-from fsvm_cli.svm.ties import _accuracy_beside, best_candidate
-from fsvm_cli.svm.tuning import grid_search
+from fsvm_cli.svm.tuning import _accuracy_beside, best_candidate, grid_search
 
 X, Y = load_breast_cancer(return_X_y=True)
 ROWS = np.random.default_rng(0).permutation(len(Y))[:150]

@@ -13,9 +13,9 @@ import numpy as np
 import pyarrow as pa
 from scipy.io import arff
 
-from fsvm_cli.data.room import check_room_for_table, check_room_for_text
+from fsvm_cli.console import brief
+from fsvm_cli.data.readers.csv import check_memory_for_table, check_room_for_text
 from fsvm_cli.errors import DataError
-from fsvm_cli.terminal import brief
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -69,7 +69,7 @@ def read_arff(path: Path) -> pa.Table:
         raise DataError(
             f"{path}: {len(rows)} rows of {len(words)} attributes would fill the memory; use LIBSVM's sparse format"
         )
-    check_room_for_table(str(path), len(rows), len(words))
+    check_memory_for_table(str(path), len(rows), len(words))
     return _fill(path, words, rows)
 
 

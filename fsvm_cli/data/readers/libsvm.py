@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy.sparse as sp
 
-from fsvm_cli import memory
+from fsvm_cli import memory_check as memory
+from fsvm_cli.data.readers.csv import check_memory_for_table, check_room_for_text
 from fsvm_cli.data.readers.rows import Rows
-from fsvm_cli.data.room import check_room_for_table, check_room_for_text
 from fsvm_cli.errors import DataError, UsageError
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def read_libsvm(path: Path, *, n_features: int | None = None, dense: bool = Fals
     if dense and X.shape[0] * X.shape[1] > MAX_DENSE_CELLS:
         raise DataError(f"{path}: {X.shape[0]:,} x {X.shape[1]:,} is too large for a full matrix; leave 'dense' out")
     if dense:
-        check_room_for_table(str(path), *X.shape)
+        check_memory_for_table(str(path), *X.shape)
     return Rows(X.toarray() if dense else sp.csr_array(X), [np.format_float_positional(label, trim="-") for label in y])
 
 

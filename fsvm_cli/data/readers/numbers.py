@@ -1,19 +1,53 @@
-"""Columns of text that are columns of numbers: decimal commas, grouped digits, and marks of missing values."""
+"""What people write where a value is missing.
+
+Columns of text that are columns of numbers: decimal commas, grouped digits, and marks of missing values.
+
+Columns of words in which marks such as a dash stand for a missing value.
+"""
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import pyarrow as pa
 
-from fsvm_cli.data.phrases import shown
-from fsvm_cli.data.readers.marks import MARKS_AMONG_NUMBERS, found_in, is_mark
-from fsvm_cli.terminal import brief
+from fsvm_cli.console import brief
+from fsvm_cli.data.messages import shown
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Container, Iterable, Mapping, Sequence
+
+MARKS_AMONG_WORDS = frozenset({"", "-", "--", "–", "—", "n/a", "#n/a", "#nv", "#value!", "#div/0!"})
+"""What stands for a missing value in a column of words; in small letters, without blanks."""
+MARKS_AMONG_NUMBERS = MARKS_AMONG_WORDS | {".", "?", "na", "nan", "null", "none"}
+"""The same where the other values of a column are numbers, so that words cannot be meant."""
+_SIGNS = re.compile(r"[-+±/–—−]+")
+
+
+def is_mark(value: str, marks: Collection[str]) -> bool:
+    """Tell whether a value is one of the marks, in capitals or not and with blanks around it or not."""
+    return value.strip().lower() in marks
+
+
+def marks_among_words(values: Sequence[str]) -> list[str]:
+    """List which of the different values of a column of words stand for a missing one.
+
+    A dash is a word where others are signs too, such as ``+``, and where a single word stands beside the marks: a
+    column of ``x`` and ``-`` tells by the dash that there is no x.
+    """
+    marks = [value for value in values if is_mark(value, MARKS_AMONG_WORDS)]
+    words = {value.strip() for value in values} - {mark.strip() for mark in marks}
+    is_told_by_signs = any(_SIGNS.fullmatch(word) for word in words)
+    return [] if len(words) < 2 or is_told_by_signs else marks
+
+
+def found_in(name: str, marks: Sequence[str], n_rows: int) -> str:
+    """Say which marks a column has, and in how many rows."""
+    return f"'{brief(name)}' ({shown([brief(repr(mark)) for mark in marks])} in {n_rows} rows)"
+
 
 DecimalMark: TypeAlias = Literal[".", ","]
 
@@ -43,7 +77,7 @@ class Reading:
 
     table: pa.Table
     remarks: tuple[str, ...] = ()
-    mistakes: Mapping[str, str] = field(default_factory=dict)
+    issues: Mapping[str, str] = field(default_factory=dict)
     taken_as_missing: tuple[str, ...] = ()
 
     def without_columns(self, names: Collection[str]) -> Reading:
@@ -51,8 +85,8 @@ class Reading:
         if not names:
             return self
         indices = [index for index, name in enumerate(self.table.column_names) if name not in names]
-        mistakes = {name: mistake for name, mistake in self.mistakes.items() if name not in names}
-        return replace(self, table=self.table.select(indices), mistakes=mistakes)
+        issues = {name: issue for name, issue in self.issues.items() if name not in names}
+        return replace(self, table=self.table.select(indices), issues=issues)
 
 
 def reads_as_number(value: str) -> bool:
@@ -84,7 +118,7 @@ def with_numbers(table: pa.Table, decimal: DecimalMark | None, left_out: Contain
     left_out : container of str
         Columns that stay as they are.
     """
-    mistakes: dict[str, str] = {}
+    issues: dict[str, str] = {}
     groups: list[str] = []
     marks: list[str] = []
     for index, name, values in _columns_of_words(table, left_out):
@@ -94,7 +128,7 @@ def with_numbers(table: pa.Table, decimal: DecimalMark | None, left_out: Contain
             continue
         found = _as_numbers(numbers, decimal)
         if found is None:
-            mistakes[name] = _unclear(numbers, decimal)
+            issues[name] = _unclear(numbers, decimal)
             continue
         as_words = table.column(index).cast(pa.string()).to_pylist()
         column = pa.array([found.get(word) for word in as_words], pa.float64())
@@ -105,7 +139,7 @@ def with_numbers(table: pa.Table, decimal: DecimalMark | None, left_out: Contain
             marks.append(found_in(name, own_marks, n_rows))
     about_groups = (f"digits are taken as grouped by thousands in: {quoted(groups)}",) if groups else ()
     about_marks = (f"among numbers, these are taken as missing values: {shown(marks)}",) if marks else ()
-    return Reading(table, about_groups, mistakes, about_marks)
+    return Reading(table, about_groups, issues, about_marks)
 
 
 def quoted(names: Sequence[str]) -> str:
@@ -184,3 +218,36 @@ def _bare(value: str) -> str:
 
 def _all_read_with(values: Sequence[str], patterns: Sequence[re.Pattern[str]]) -> bool:
     return all(any(pattern.fullmatch(bare) for pattern in patterns) for bare in map(_bare, values))
+
+
+def without_marks(reading: Reading, left_out: Container[str]) -> Reading:
+    """Take marks of missing values out of the columns of words, and say so.
+
+    Parameters
+    ----------
+    reading : Reading
+        Columns of numbers are numbers already.
+    left_out : container of str
+        Columns that stay as they are.
+    """
+    table = reading.table
+    found: list[str] = []
+    for index, (name, column) in enumerate(zip(table.column_names, table.columns, strict=True)):
+        is_text = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
+        if not is_text or name in left_out or name in reading.issues:
+            continue
+        values = [value for value in column.unique().to_pylist() if value is not None]
+        marks = marks_among_words(values)
+        if not marks or all(reads_as_number(value) or is_mark(value, MARKS_AMONG_NUMBERS) for value in values):
+            continue
+        as_words = column.to_pylist()
+        known = pa.array([None if word in marks else word for word in as_words], column.type)
+        table = table.set_column(index, name, pa.chunked_array([known]))
+        found.append(found_in(name, marks, sum(word in marks for word in as_words)))
+    if not found:
+        return reading
+    said = (
+        f"among words, these are taken as missing values: {shown(found)}; where they are words, name instead what is "
+        "missing (na: NA, or --na NA)"
+    )
+    return dataclasses.replace(reading, table=table, taken_as_missing=(*reading.taken_as_missing, said))

@@ -1,23 +1,166 @@
-"""Tables of the user's own with named columns, from their files: text, Excel's workbooks, Parquet."""
+"""Excel's workbooks: the first sheet, through pandas.
+
+Tables of the user's own with named columns, from their files: text, Excel's workbooks, Parquet.
+"""
 
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
+import zipfile
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from xml.parsers import expat
 
-from fsvm_cli.data.readers.columns import read_csv, read_parquet
-from fsvm_cli.data.readers.csv_form import MISSING_MARKS, find_form
-from fsvm_cli.data.readers.excel import read_excel
+import pyarrow as pa
+
+from fsvm_cli import memory_check as memory
+from fsvm_cli.console import brief
+from fsvm_cli.data.readers.csv import MISSING_MARKS, WAYS_OUT, find_form, read_csv, read_parquet
 from fsvm_cli.data.readers.numbers import Reading, quoted, with_decimal_commas, with_numbers
+from fsvm_cli.errors import DataError, FsvmError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
     from pathlib import Path
 
-    import pyarrow as pa
+    import pandas as pd
 
     from fsvm_cli.data.readers.numbers import DecimalMark
-    from fsvm_cli.data.spec import FileFormat, FileSpec, TableSpec
+    from fsvm_cli.data.source_spec import FileFormat, FileSpec, TableSpec
+
+BYTES_OF_A_CELL = 24
+"""Of a cell between others that hold something: in pandas' lists, in its table, and in a column."""
+BYTES_OF_A_ROW = 72
+"""Of a row without cells, above another that has some."""
+UNNAMED = "Unnamed: "
+"""What pandas puts before the number of a column that has no name."""
+
+
+def read_excel(path: Path, marks: Sequence[str]) -> tuple[pa.Table, tuple[str, ...]]:
+    """Read the first sheet of a workbook, whose first row holds the names.
+
+    Parameters
+    ----------
+    path : Path
+    marks : sequence of str
+        What stands for a missing value.
+
+    Returns
+    -------
+    table : pyarrow.Table
+        Numbers, truth values and dates as such, all else as words.
+    remarks : tuple of str
+        That there are other sheets.
+
+    Raises
+    ------
+    UsageError
+        If the package that pandas reads workbooks with is not installed, or there is no memory for the sheet.
+    DataError
+        If the file is no workbook, or its first sheet is no table.
+    """
+    import pandas as pd  # noqa: PLC0415 - a CSV file does without it
+
+    try:
+        _check_room_unpacked(path)
+        with pd.ExcelFile(path, engine="openpyxl") as workbook:
+            first, *others = workbook.sheet_names
+            _check_room_for_cells(path, workbook.book[first])
+            frame = pd.read_excel(workbook, sheet_name=first, dtype=object, keep_default_na=False, na_values=[*marks])
+    except ImportError as error:
+        raise UsageError(
+            f"{path}: Excel's files are read with openpyxl, which is not installed; "
+            "pip install openpyxl, or save the sheet as CSV (UTF-8)"
+        ) from error
+    except (FsvmError, MemoryError):
+        raise
+    except Exception as error:  # openpyxl answers damage with whatever its parsing runs into
+        reason = next(iter(str(error).splitlines()), type(error).__name__)[:200]
+        raise DataError(f"{path}: not a workbook of Excel (.xlsx), or damaged ({reason})") from error
+    frame = frame.dropna(how="all").rename(columns=_own_name)
+    table = pa.table([_column(values) for _, values in frame.items()], names=[*map(str, frame.columns)])
+    if not others:
+        return table, ()
+    return table, (f"of the workbook's {1 + len(others)} sheets the first is read, '{brief(str(first))}'",)
+
+
+def _check_room_unpacked(path: Path) -> None:
+    """Refuse a workbook that unfolds to more than there is memory for; zipfile reads no more than what is said here."""
+    with zipfile.ZipFile(path) as archive:
+        size, free = sum(each.file_size for each in archive.infolist()), memory.free_memory()
+    if size > free:
+        raise UsageError(
+            f"{path}: unfolds to {size / memory.GIGABYTE:,.1f} GB, and {free / memory.GIGABYTE:,.1f} GB are free; "
+            f"{WAYS_OUT}"
+        )
+
+
+@dataclass
+class _Extent:
+    """How far the cells of a sheet reach that hold something.
+
+    Positions are counted as openpyxl does: a row or cell without a reference follows the one before it.
+    """
+
+    row: int = 0
+    column: int = 0
+    last_row: int = 0
+    last_column: int = 0
+    n_cells: int = 0
+
+    def begin(self, element: str, attributes: dict[str, str]) -> None:
+        name = element.rpartition(":")[2]
+        if name == "row":
+            self.row = int(float(attributes["r"])) if "r" in attributes else self.row + 1
+            self.last_row, self.column = max(self.last_row, self.row), 0
+        elif name == "c":
+            letters = attributes.get("r", "").rstrip("0123456789")
+            self.column = _number_of(letters) if letters else self.column + 1
+        elif name in {"v", "is"}:
+            self.n_cells += 1
+            self.last_column = max(self.last_column, self.column)
+
+
+def _number_of(letters: str) -> int:
+    """Tell which column is called so: A is 1, XFD is 16,384."""
+    number = 0
+    for letter in letters.upper():
+        number = 26 * number + ord(letter) - ord("A") + 1
+    return number
+
+
+def _check_room_for_cells(path: Path, sheet: Any) -> None:
+    """Refuse a sheet with a cell so far from the others that all between them have no room in memory."""
+    extent, parser = _Extent(), expat.ParserCreate()
+    parser.StartElementHandler = extent.begin
+    with zipfile.ZipFile(path) as archive, archive.open(sheet._worksheet_path) as stream:
+        parser.ParseFile(stream)
+    needed = extent.last_row * (BYTES_OF_A_ROW + BYTES_OF_A_CELL * extent.last_column)
+    if needed > (free := memory.free_memory()):
+        raise UsageError(
+            f"{path}: the first sheet reaches over {extent.last_row:,} rows of {extent.last_column:,} columns, of "
+            f"whose cells {extent.n_cells:,} hold something; they need {needed / memory.GIGABYTE:,.1f} GB, and "
+            f"{free / memory.GIGABYTE:,.1f} GB are free; delete the cells far from the table (Ctrl+End finds the "
+            "last), or save the table as CSV"
+        )
+
+
+def _own_name(name: object) -> str:
+    return "" if str(name).startswith(UNNAMED) else str(name)
+
+
+def _column(values: pd.Series[Any]) -> pa.Array:
+    """Give one kind of value, or words."""
+    plain = values.infer_objects()
+    if plain.dtype != object:
+        return pa.array(plain, from_pandas=True)
+    there = plain.notna()
+    if plain[there].map(lambda value: isinstance(value, bool)).all():
+        return pa.array([bool(value) if is_there else None for value, is_there in zip(plain, there, strict=True)])
+    return pa.array(
+        [str(value) if is_there else None for value, is_there in zip(plain, there, strict=True)], pa.string()
+    )
+
 
 SEPARATORS = {"tab": "\t", "space": " "}
 """Separators that have a name."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from fsvm_cli.figures import LONGEST_TITLE, legible, save
-from fsvm_cli.mistakes import Mistake
+from fsvm_cli.validation_errors import Issue
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-    from fsvm_cli.data.outline import Outline
+    from fsvm_cli.data.source import DatasetMetadata
     from fsvm_cli.experiment.plan import Experiment
     from fsvm_cli.experiment.trial import DrawnTrial
     from fsvm_cli.spec.rankings import Ranking
@@ -89,10 +89,10 @@ class Record(ABC):
         """List the numbers of retained features that the tables depend on; none where these keep no features."""
         return ()
 
-    def mistakes(self, config: Config, data: Outline) -> Iterator[Mistake]:  # noqa: ARG002 - what a record asks of data
+    def issues(self, config: Config, data: DatasetMetadata) -> Iterator[Issue]:  # noqa: ARG002 - what a record asks of data
         """Find what the record shows and an experiment does not have."""
         if not self.rankings(config):
-            yield Mistake(
+            yield Issue(
                 ("record", config.record.index(self.name)),
                 f"a {self.name.replace('-', ' ')} shows a {self.method} ranking; list one in 'rankings'",
             )

@@ -9,9 +9,9 @@ import pandas as pd
 
 from fsvm_cli.experiment.records.base import Record, ToDraw
 from fsvm_cli.figures import COLOURS, COLUMN_WIDTH, figure, legible
-from fsvm_cli.mistakes import Mistake
+from fsvm_cli.learners.machine import Machine
 from fsvm_cli.ranking.gradient_angle import margin_region
-from fsvm_cli.spec.machine import Machine
+from fsvm_cli.validation_errors import Issue
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
-    from fsvm_cli.data.outline import Outline
+    from fsvm_cli.data.source import DatasetMetadata
     from fsvm_cli.experiment.trial import DrawnTrial
     from fsvm_cli.spec.rankings import Ranking
     from fsvm_cli.spec.schema import Config
@@ -47,15 +47,15 @@ class DecisionField(Record):
         """List the one ranking whose machine is shown."""
         return super().rankings(config)[:1]
 
-    def mistakes(self, config: Config, data: Outline) -> Iterator[Mistake]:
+    def issues(self, config: Config, data: DatasetMetadata) -> Iterator[Issue]:
         """Find whether there is no ranking, or the data do not lie in the plane."""
         if (data.n_features, len(data.class_names)) != (2, 2):
-            yield Mistake(
+            yield Issue(
                 ("record", config.record.index(self.name)),
                 f"a decision field needs 2 features and 2 classes; {data.name} has {data.n_features} and "
                 f"{len(data.class_names)}; leave it out",
             )
-        yield from super().mistakes(config, data)
+        yield from super().issues(config, data)
 
     def compute(self, trial: DrawnTrial) -> dict[str, pd.DataFrame]:
         """Evaluate the decision function and its gradient on a grid and at the training points."""

@@ -9,8 +9,8 @@ import pandas as pd
 
 from fsvm_cli.experiment.records.base import Record, ToDraw
 from fsvm_cli.figures import COLOURS, COLUMN_WIDTH, figure, legible
-from fsvm_cli.mistakes import Mistake
 from fsvm_cli.ranking.base import order_of
+from fsvm_cli.validation_errors import Issue
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from fsvm_cli.data.outline import Outline
+    from fsvm_cli.data.source import DatasetMetadata
     from fsvm_cli.experiment.trial import DrawnTrial
     from fsvm_cli.spec.rankings import Ranking
     from fsvm_cli.spec.schema import Config
@@ -44,13 +44,13 @@ class DistributionDistance(Record):
         """List the one ranking whose best features are shown."""
         return super().rankings(config)[:1]
 
-    def mistakes(self, config: Config, data: Outline) -> Iterator[Mistake]:
+    def issues(self, config: Config, data: DatasetMetadata) -> Iterator[Issue]:
         """Find whether there is no ranking, or there are more classes than two."""
         if len(data.class_names) != 2:
             here = ("record", config.record.index(self.name))
             message = f"a distribution distance needs 2 classes; {data.name} has {len(data.class_names)}; leave it out"
-            yield Mistake(here, message)
-        yield from super().mistakes(config, data)
+            yield Issue(here, message)
+        yield from super().issues(config, data)
 
     def compute(self, trial: DrawnTrial) -> dict[str, pd.DataFrame]:
         """Count samples up to each value of each of the best features."""

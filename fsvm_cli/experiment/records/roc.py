@@ -11,9 +11,9 @@ from sklearn.base import clone
 from fsvm_cli.evaluation.roc import area_under_roc, with_ties
 from fsvm_cli.experiment.records.base import Record, ToDraw
 from fsvm_cli.figures import COLUMN_WIDTH, figure, legible, series_style
-from fsvm_cli.mistakes import Mistake
 from fsvm_cli.spec.rankings import ALL_FEATURES
-from fsvm_cli.svm.one_vs_rest import TIE_TOLERANCES
+from fsvm_cli.svm.multiclass import TIE_TOLERANCES
+from fsvm_cli.validation_errors import Issue
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
-    from fsvm_cli.data.outline import Outline
+    from fsvm_cli.data.source import DatasetMetadata
     from fsvm_cli.experiment.plan import Experiment
     from fsvm_cli.experiment.trial import DrawnTrial
     from fsvm_cli.spec.schema import Config
@@ -55,16 +55,16 @@ class Roc(Record):
         """List all numbers of retained features."""
         return experiment.sizes
 
-    def mistakes(self, config: Config, data: Outline) -> Iterator[Mistake]:
+    def issues(self, config: Config, data: DatasetMetadata) -> Iterator[Issue]:
         """Find more classes than two, or more curves than a figure can show."""
         here = ("record", config.record.index(self.name))
         if len(data.class_names) != 2:
             message = f"a roc needs 2 classes; {data.name} has {len(data.class_names)}; leave it out"
-            yield Mistake(here, message)
+            yield Issue(here, message)
         sizes = config.subsets if isinstance(config.subsets, tuple) else range(1, data.n_features)
         if config.rankings and len(sizes) > MAX_SIZES:
             message = f"a roc has a panel for each number of features; list at most {MAX_SIZES} of them in 'subsets'"
-            yield Mistake(here, message)
+            yield Issue(here, message)
 
     def compute(self, trial: DrawnTrial) -> dict[str, pd.DataFrame]:
         """Train each machine once more, for the values of its decision function on the test part."""
@@ -87,14 +87,14 @@ class Roc(Record):
         """Yield for each curve its label, number of features, and the decision values of the test part."""
         experiment = trial.experiment
         shares_classifier = experiment.config.shares_classifier
-        for number, competitor in enumerate(experiment.competitors):
-            ordering = competitor.order(trial)
-            estimator = trial.learner(competitor.classifier).handed()["estimator"]
+        for number, compared_method in enumerate(experiment.compared_methods):
+            ordering = compared_method.order(trial)
+            estimator = trial.learner(compared_method.classifier).ranking_arguments()["estimator"]
             for size in experiment.sizes:
                 is_shared = shares_classifier and size == experiment.sizes[-1]
                 if is_shared and number:
                     continue
-                label = ALL_FEATURES if is_shared else competitor.label
+                label = ALL_FEATURES if is_shared else compared_method.label
                 columns = sorted(ordering.columns[:size])
                 parts = ordering.parts
                 machine = clone(estimator).fit(parts.X_train[:, columns], parts.y_train)

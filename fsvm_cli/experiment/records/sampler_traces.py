@@ -41,8 +41,8 @@ class SamplerTraces(AscentRecord):
     def compute(self, trial: DrawnTrial) -> dict[str, pd.DataFrame]:
         """Follow chains on each posterior."""
         # Only where it is asked for.
+        from fsvm_cli.evidence.diagnostics import chain_traces  # noqa: PLC0415
         from fsvm_cli.evidence.hybrid_monte_carlo import SamplingError  # noqa: PLC0415
-        from fsvm_cli.evidence.traces import chain_traces  # noqa: PLC0415
 
         X, y, _ = trial.parts.training_rows()
         labels, _ = machine_labels(y, len(trial.experiment.source.class_names))

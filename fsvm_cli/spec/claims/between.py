@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING, Literal, Protocol
 import numpy as np
 from scipy.special import stdtrit
 
-from fsvm_cli.documents import StrictModel
+from fsvm_cli.config_io import StrictModel
 from fsvm_cli.evaluation.statistics import CONFIDENCE, independent_difference, p_value
-from fsvm_cli.spec.claims.base import Claim, Text
-from fsvm_cli.spec.claims.findings import Comparison
+from fsvm_cli.spec.claims.base import Claim, Comparison, Judgement, Text
 from fsvm_cli.spec.claims.rules import verdict_on_sign
-from fsvm_cli.spec.claims.verdict import Judgement
 
 if TYPE_CHECKING:
-    from fsvm_cli.spec.claims.findings import Findings
+    from fsvm_cli.spec.claims.base import Findings
 
 UNDECIDED = "not comparable"
 

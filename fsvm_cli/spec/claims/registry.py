@@ -6,6 +6,7 @@ import functools
 import importlib
 import operator
 import pkgutil
+import typing
 from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
@@ -15,24 +16,28 @@ from fsvm_cli.spec.claims.base import Claim
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from types import ModuleType
 
 
 @functools.cache
 def claim_kinds() -> Mapping[str, type[Claim]]:
     """Find every kind of claim, by the word for it in configs, in the order of these words."""
     folder = fsvm_cli.spec.claims.kinds
-    names = [module.name for module in pkgutil.iter_modules(folder.__path__)]
-    return {name.replace("_", "-"): _kind_in_file_of(f"{folder.__name__}.{name}") for name in sorted(names)}
+    modules = [
+        importlib.import_module(f"{folder.__name__}.{each.name}") for each in pkgutil.iter_modules(folder.__path__)
+    ]
+    found = {_word_of(value): value for module in modules for value in vars(module).values() if _is_kind(value, module)}
+    return dict(sorted(found.items()))
 
 
-def _kind_in_file_of(name: str) -> type[Claim]:
-    module = importlib.import_module(name)
-    (kind,) = (
-        value
-        for value in vars(module).values()
-        if isinstance(value, type) and issubclass(value, Claim) and value.__module__ == name
-    )
-    return kind
+def _is_kind(value: object, module: ModuleType) -> bool:
+    is_own = isinstance(value, type) and issubclass(value, Claim) and value.__module__ == module.__name__
+    return is_own and "kind" in vars(value)["__annotations__"]
+
+
+def _word_of(kind: type[Claim]) -> str:
+    (word,) = typing.get_args(kind.model_fields["kind"].annotation)
+    return str(word)
 
 
 if TYPE_CHECKING:

@@ -1,4 +1,7 @@
-"""Rules that several kinds of claims share: when a printed number and what was found agree, and signs of means."""
+"""Rules that several kinds of claims share: when a printed number and what was found agree, and signs of means.
+
+How many features are enough: the size of the best subset, and how sure it is.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +11,15 @@ import numpy as np
 from scipy.special import ndtri
 
 from fsvm_cli.evaluation.statistics import CONFIDENCE
-from fsvm_cli.spec.claims.verdict import Ruling, verdict_of
+from fsvm_cli.spec.claims.base import Ruling, verdict_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from fsvm_cli.evaluation.statistics import MeanInterval
-    from fsvm_cli.spec.claims.base import NumberClaim, TolerantClaim
-    from fsvm_cli.spec.claims.verdict import Verdict
+    from fsvm_cli.spec.claims.base import NumberClaim, TolerantClaim, Verdict
 
 
 def agreement(
@@ -120,3 +124,53 @@ def is_nothing(found: MeanInterval) -> bool:
 def verdict_on_sign(found: MeanInterval) -> Verdict:
     """Find the verdict on a claim that a difference is positive; one that is 0 throughout is not."""
     return verdict_of(holds=is_positive(found), fails=is_negative(found) or is_nothing(found))
+
+
+BOOTSTRAP_SAMPLES = 1000
+SIZE_RULE = "smallest size within one standard error of the best (bootstrap)"
+
+
+def size_of_best_subset(values: NDArray[np.float64], sizes: tuple[int, ...]) -> int:
+    """Smallest size whose mean lies within one standard error of the best mean.
+
+    Parameters
+    ----------
+    values : ndarray, shape (n_trials, n_sizes)
+        Figure of merit, larger is better.
+    sizes : tuple of int
+        Ascending.
+    """
+    means = values.mean(axis=0)
+    best = int(np.argmax(means))
+    standard_error = values[:, best].std(ddof=1) / np.sqrt(len(values)) if len(values) > 1 else 0.0
+    return sizes[int(np.argmax(means >= means[best] - standard_error))]
+
+
+def resampled_sizes(
+    curves: Sequence[NDArray[np.float64]], sizes: tuple[int, ...], rng: np.random.Generator
+) -> NDArray[np.intp]:
+    """Sizes of the best subsets of several rankings, each time on the same trials, drawn with replacement.
+
+    Random splits of one data set share rows, which the draw does not see: the spread is that of repeating the splits,
+    not that of another sample of the population.
+
+    Parameters
+    ----------
+    curves : sequence of ndarray, shape (n_trials, n_sizes)
+        Of each ranking on the same trials.
+    sizes : tuple of int
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    ndarray of int, shape (n_samples, n_rankings)
+    """
+    n_trials = len(curves[0])
+    rows = rng.integers(n_trials, size=(BOOTSTRAP_SAMPLES, n_trials))
+    return np.array([[size_of_best_subset(values[row], sizes) for values in curves] for row in rows])
+
+
+def interval_of_counts(counts: NDArray[np.intp]) -> tuple[float, float]:
+    """95 % interval of whole numbers, by the quantiles of resampled ones, which are whole numbers too."""
+    low, high = np.quantile(counts, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2], method="inverted_cdf")
+    return float(low), float(high)

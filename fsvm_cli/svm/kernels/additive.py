@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from fsvm_cli.svm.kernels.base import MANY_PAIRS, Kernel, Rounding, blocks_of_pairs, summed_in_blocks
+from fsvm_cli.svm.compiled import EPSILON
+from fsvm_cli.svm.kernels.base import MANY_PAIRS, Kernel, Rounding, blocks_of_pairs, check_parameters, summed_in_blocks
 from fsvm_cli.svm.kernels.compiled import (
     EXPONENTIAL,
     FAR,
@@ -23,17 +24,14 @@ from fsvm_cli.svm.kernels.compiled import (
     TANH,
     apply_in_place,
 )
-from fsvm_cli.svm.kernels.cross_gram import Factored, add_expansion, write_cross_gram
+from fsvm_cli.svm.kernels.gram import Factored, add_expansion, symmetric_gram, write_cross_gram
 from fsvm_cli.svm.kernels.pairwise import statistic_of
-from fsvm_cli.svm.kernels.parameters import check_parameters
-from fsvm_cli.svm.kernels.symmetric_gram import symmetric_gram
-from fsvm_cli.svm.vectors import EPSILON
 
 if TYPE_CHECKING:
+    from fsvm_cli.svm.compiled import Array
     from fsvm_cli.svm.kernels.base import Features
     from fsvm_cli.svm.kernels.compiled import Form
     from fsvm_cli.svm.kernels.pairwise import Matrix, PairwiseStatistic
-    from fsvm_cli.svm.vectors import Array
 
 Weights = Annotated[tuple[Annotated[float, annotated_types.Ge(0.0)], ...] | None, "one per feature"]
 

@@ -7,8 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from fsvm_cli.svm.intrinsics import double_of
-from fsvm_cli.svm.vectors import COMPILED, EPSILON, Array
+from fsvm_cli.svm.compiled import COMPILED, EPSILON, Array, double_of
 
 INNER_PRODUCT, SQUARED_DISTANCE, L1_DISTANCE, ANOVA_SUM = 0, 1, 2, 3
 IDENTITY, POWER, EXPONENTIAL, TANH = 0, 1, 2, 3

@@ -11,7 +11,7 @@ import numpy as np
 from fsvm_cli.svm.kernels.additive import ScaledKernel, Weights
 
 if TYPE_CHECKING:
-    from fsvm_cli.svm.vectors import Array
+    from fsvm_cli.svm.compiled import Array
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import numpy as np
 
 from fsvm_cli.svm.kernels.compiled import EXPONENTIAL, SQUARED_DISTANCE, Form
 from fsvm_cli.svm.kernels.exponential import ExponentialKernel
-from fsvm_cli.svm.kernels.single_rows import SingleRows
+from fsvm_cli.svm.kernels.single_precision import SingleRows
 
 if TYPE_CHECKING:
     from fsvm_cli.svm.kernels.pairwise import Matrix

@@ -1,4 +1,12 @@
-"""Pairwise statistics that are sums over features, and their contracted derivatives.
+"""Inner products between the rows of sparse matrices, as a dense matrix.
+
+scipy's product of two sparse matrices counts the entries of the result, writes them as a sparse matrix and lets it be
+filled; where nearly all of them are there, as between texts, two of the three passes and half of the third are not
+needed.
+
+Statistics summed by compiled loops: at weights that change again and again, or of terms that do not factorise.
+
+Pairwise statistics that are sums over features, and their contracted derivatives.
 
 Every kernel of the papers is a function of one such sum, so a feature enters or leaves a Gram matrix by adding or
 subtracting its term, and all derivatives follow from the few contractions below.
@@ -8,26 +16,192 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
+from numba import njit
 from scipy import sparse
 
+from fsvm_cli.svm.compiled import ALLOCATING, COMPILED, REASSOCIATE, Array
 from fsvm_cli.svm.kernels.compiled import (
     ANOVA_SUM,
     IDENTITY,
     INNER_PRODUCT,
     L1_DISTANCE,
+    ROWS_MIRRORED,
     SQUARED_DISTANCE,
     Form,
+    add_terms,
     differences_of,
     distances_in_place,
+    mirror_rows,
 )
-from fsvm_cli.svm.kernels.sparse_products import sparse_inner_products
-from fsvm_cli.svm.kernels.weighted_statistic import contract_differences, cross_statistic, weighted_statistic
 
-if TYPE_CHECKING:
-    from fsvm_cli.svm.vectors import Array
+Sparse = Any  # scipy ships no types
+Indices = npt.NDArray[np.integer]
+
+
+def sparse_inner_products(A: Sparse, B: Sparse) -> Array:
+    """Return the inner products of all rows of two CSR matrices.
+
+    Parameters
+    ----------
+    A, B : (n_a, d) and (n_b, d) CSR matrices
+        Where they are one object, half of the products are computed.
+
+    Returns
+    -------
+    (n_a, n_b) array
+    """
+    products = np.zeros((A.shape[0], B.shape[0]))
+    if A is not B:
+        columns = B.tocsc()
+        add_products(*_parts(A), *_parts(columns), products)
+        return products
+    if not A.has_canonical_format:
+        A = A.copy()
+        A.sum_duplicates()
+    fill_own_products(*_parts(A), *_parts(A.tocsc()), products)
+    return products
+
+
+def _parts(A: Sparse) -> tuple[Indices, Indices, Array]:
+    return A.indptr, A.indices, np.asarray(A.data, dtype=np.float64)
+
+
+@njit(**COMPILED)
+def add_products(  # noqa: PLR0917
+    row_begins: Indices,
+    columns: Indices,
+    row_values: Array,
+    column_begins: Indices,
+    others: Indices,
+    column_values: Array,
+    products: Array,
+) -> None:
+    """Add the inner products of the rows of a CSR matrix with those of another, which is given as CSC."""
+    for i in range(products.shape[0]):
+        row = products[i]
+        for entry in range(row_begins[i], row_begins[i + 1]):
+            j, value = columns[entry], row_values[entry]
+            for other in range(column_begins[j], column_begins[j + 1]):
+                row[others[other]] += value * column_values[other]
+
+
+@njit(**ALLOCATING)
+def fill_own_products(  # noqa: PLR0917
+    row_begins: Indices,
+    columns: Indices,
+    row_values: Array,
+    column_begins: Indices,
+    others: Indices,
+    column_values: Array,
+    products: Array,
+) -> None:
+    """Add to zeros the inner products of a matrix's rows, given as CSR and CSC without duplicates."""
+    # Rows before the present one stand first in each column; they have had their products.
+    begins = column_begins[:-1].copy()
+    n = products.shape[0]
+    for start in range(0, n, ROWS_MIRRORED):
+        stop = min(start + ROWS_MIRRORED, n)
+        for i in range(start, stop):
+            row = products[i]
+            for entry in range(row_begins[i], row_begins[i + 1]):
+                j, value = columns[entry], row_values[entry]
+                for other in range(begins[j], column_begins[j + 1]):
+                    row[others[other]] += value * column_values[other]
+                begins[j] += 1
+        mirror_rows(products, start, stop)
+
+
+def weighted_statistic(form: Form, X: Array, weights: Array) -> Array:
+    """Return s(x_i, x_k) for all pairs of samples; features of weight 0 cost nothing.
+
+    Parameters
+    ----------
+    form : Form
+        Of which the statistic is used.
+    X : (n, d) array
+    weights : (d,) array
+
+    Returns
+    -------
+    (n, n) array
+    """
+    active = np.flatnonzero(weights)
+    statistic: Array = _sum_terms(form, np.ascontiguousarray(X.T[active]), weights[active])
+    return statistic
+
+
+def cross_statistic(form: Form, A: Array, B: Array, weights: Array) -> Array:
+    """Return s(a_i, b_k) for all pairs.
+
+    Parameters
+    ----------
+    form : Form
+        Of which the statistic is used.
+    A, B : (n_a, d) and (n_b, d) array
+    weights : (d,) array
+
+    Returns
+    -------
+    (n_a, n_b) array
+    """
+    statistic: Array = _sum_cross_terms(form, np.ascontiguousarray(A), np.ascontiguousarray(B.T), weights)
+    return statistic
+
+
+def contract_differences(X: Array, coefficients: Array) -> Array:
+    """Return sum_ik coefficients_ik |x_ij - x_kj| for each feature j.
+
+    Parameters
+    ----------
+    X : (n, d) array
+    coefficients : (n, n) array
+        Symmetric.
+
+    Returns
+    -------
+    (d,) array
+    """
+    contracted: Array = _contract_differences(np.ascontiguousarray(X.T), coefficients)
+    return contracted
+
+
+@njit(**ALLOCATING)
+def _sum_terms(form: Form, columns: Array, weights: Array) -> Array:
+    n = columns.shape[1]
+    statistic, scratch = np.zeros((n, n)), np.empty(n)
+    for i in range(n):
+        for j in range(weights.size):
+            add_terms(form, statistic[i, i:], columns[j, i], columns[j, i:], weights[j], scratch)
+        for k in range(i):
+            statistic[i, k] = statistic[k, i]
+    return statistic
+
+
+@njit(**ALLOCATING)
+def _sum_cross_terms(form: Form, A: Array, columns: Array, weights: Array) -> Array:
+    statistic, scratch = np.zeros((A.shape[0], columns.shape[1])), np.empty(columns.shape[1])
+    for i in range(A.shape[0]):
+        for j in range(weights.size):
+            add_terms(form, statistic[i], A[i, j], columns[j], weights[j], scratch)
+    return statistic
+
+
+@njit(**ALLOCATING, fastmath=REASSOCIATE)
+def _contract_differences(columns: Array, coefficients: Array) -> Array:
+    contracted = np.zeros(len(columns))
+    for i in range(columns.shape[1]):
+        # The samples outside, so that one row of coefficients serves all features while it is near.
+        for j in range(len(columns)):
+            total = 0.0
+            for k in range(i):
+                total += coefficients[i, k] * abs(columns[j, i] - columns[j, k])
+            contracted[j] += 2.0 * total
+    return contracted
+
 
 Matrix = Any  # a dense array or a CSR matrix (n, d); scipy ships no types
 

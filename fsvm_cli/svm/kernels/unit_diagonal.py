@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
+from fsvm_cli.svm.compiled import EPSILON
 from fsvm_cli.svm.kernels.base import Kernel, Rounding
-from fsvm_cli.svm.vectors import EPSILON
 
 if TYPE_CHECKING:
+    from fsvm_cli.svm.compiled import Array
     from fsvm_cli.svm.kernels.base import Features
     from fsvm_cli.svm.kernels.pairwise import Matrix
-    from fsvm_cli.svm.vectors import Array
 
 
 @dataclass(frozen=True)

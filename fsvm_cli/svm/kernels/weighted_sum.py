@@ -11,16 +11,15 @@ import annotated_types
 import numpy as np
 import numpy.typing as npt
 
-from fsvm_cli.svm.kernels.base import SUMMED_TOGETHER, Kernel, Rounding
-from fsvm_cli.svm.kernels.parameters import check_number
-from fsvm_cli.svm.vectors import EPSILON
+from fsvm_cli.svm.compiled import EPSILON
+from fsvm_cli.svm.kernels.base import SUMMED_TOGETHER, Kernel, Rounding, check_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from fsvm_cli.svm.compiled import Array
     from fsvm_cli.svm.kernels.base import Features
     from fsvm_cli.svm.kernels.pairwise import Matrix
-    from fsvm_cli.svm.vectors import Array
 
 
 @dataclass(frozen=True)

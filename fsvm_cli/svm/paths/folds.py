@@ -8,16 +8,14 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from fsvm_cli.svm.solvers.active_set import CONVERGED
+from fsvm_cli.svm.compiled import COMPILED, Array, add_scaled
+from fsvm_cli.svm.solvers.active_set import CONVERGED, STEPS_PER_SAMPLE, VIOLATION, make_scratch, maximise_certified
 from fsvm_cli.svm.solvers.block_pivoting import pivot, pivot_certified
-from fsvm_cli.svm.solvers.conclusion import compiled_bias, conclude
-from fsvm_cli.svm.solvers.engine import STEPS_PER_SAMPLE, VIOLATION, make_scratch, maximise_certified
-from fsvm_cli.svm.solvers.pair_steps import Box, count_inside, set_bounds, set_coefficient
-from fsvm_cli.svm.solvers.residuals import refresh, refresh_bounded
-from fsvm_cli.svm.vectors import COMPILED, Array, add_scaled
+from fsvm_cli.svm.solvers.optimality import compiled_bias, conclude, refresh, refresh_bounded
+from fsvm_cli.svm.solvers.smo import Box, count_inside, set_bounds, set_coefficient
 
 if TYPE_CHECKING:
-    from fsvm_cli.svm.solvers.factor import Factor
+    from fsvm_cli.svm.solvers.cholesky import Factor
 
 Booleans = npt.NDArray[np.bool_]
 Fold = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]

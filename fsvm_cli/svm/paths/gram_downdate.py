@@ -5,14 +5,19 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from fsvm_cli.svm.solvers.active_set import CONVERGED, CURVATURE_FLOOR, newton_steps
+from fsvm_cli.svm.compiled import ALLOCATING, COMPILED, Array, add_scaled, inner_product, overwrite
+from fsvm_cli.svm.solvers.active_set import (
+    CONVERGED,
+    CURVATURE_FLOOR,
+    STEPS_PER_SAMPLE,
+    VIOLATION,
+    maximise_certified,
+    newton_steps,
+)
 from fsvm_cli.svm.solvers.block_pivoting import pivot
-from fsvm_cli.svm.solvers.conclusion import conclude
-from fsvm_cli.svm.solvers.engine import STEPS_PER_SAMPLE, VIOLATION, maximise_certified
-from fsvm_cli.svm.solvers.factor import Factor, rebuild
-from fsvm_cli.svm.solvers.pair_steps import Box, pair_step, set_coefficient, violating_extremes
-from fsvm_cli.svm.solvers.residuals import refresh, refresh_bounded
-from fsvm_cli.svm.vectors import ALLOCATING, COMPILED, Array, add_scaled, inner_product, overwrite
+from fsvm_cli.svm.solvers.cholesky import Factor, rebuild
+from fsvm_cli.svm.solvers.optimality import conclude, refresh, refresh_bounded
+from fsvm_cli.svm.solvers.smo import Box, pair_step, set_coefficient, violating_extremes
 
 MANY = 64
 """With so many free samples or more, block pivoting is faster than steps that stay in the box."""

@@ -12,18 +12,18 @@ from scipy import sparse
 
 from fsvm_cli.svm.kernels.additive import AdditiveKernel
 from fsvm_cli.svm.labels import Codes, machine_labels
-from fsvm_cli.svm.linear.centring import centre_of, centred
-from fsvm_cli.svm.one_vs_rest import TIE_TOLERANCES, predict_codes
-from fsvm_cli.svm.paths.follow import fit_subset, follow_order
-from fsvm_cli.svm.paths.state import Entering, Problems, Records, make_path, restart
+from fsvm_cli.svm.large.linear_machine import centre_of, centred
+from fsvm_cli.svm.multiclass import TIE_TOLERANCES, predict_codes
+from fsvm_cli.svm.paths.nested_compiled import Entering, Problems, Records, fit_subset, follow_order, make_path, restart
 from fsvm_cli.svm.solvers.dual import DualProblem
 from fsvm_cli.svm.solvers.solve import check_options, solve
 
 if TYPE_CHECKING:
+    from fsvm_cli.svm.compiled import Array
     from fsvm_cli.svm.kernels.base import Kernel
     from fsvm_cli.svm.kernels.pairwise import Matrix
-    from fsvm_cli.svm.paths.state import Path, Scratch
-    from fsvm_cli.svm.solvers.dual import Array, Solver
+    from fsvm_cli.svm.paths.nested_compiled import Path, Scratch
+    from fsvm_cli.svm.solvers.dual import Solver
 
 Features = npt.NDArray[np.intp]
 

@@ -10,13 +10,11 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from fsvm_cli.svm.solvers.active_set import begin, newton_direction, synchronise
-from fsvm_cli.svm.solvers.conclusion import conclude
-from fsvm_cli.svm.solvers.engine import VIOLATION
-from fsvm_cli.svm.solvers.factor import SHIFT, Factor
-from fsvm_cli.svm.solvers.pair_steps import Box, set_coefficient, violating_extremes
-from fsvm_cli.svm.solvers.residuals import refresh_bounded
-from fsvm_cli.svm.vectors import COMPILED, EPSILON, INLINED, Array, add_scaled, total
+from fsvm_cli.svm.compiled import COMPILED, EPSILON, INLINED, Array, add_scaled, total
+from fsvm_cli.svm.solvers.active_set import VIOLATION, begin, newton_direction, synchronise
+from fsvm_cli.svm.solvers.cholesky import SHIFT, Factor
+from fsvm_cli.svm.solvers.optimality import conclude, refresh_bounded
+from fsvm_cli.svm.solvers.smo import Box, set_coefficient, violating_extremes
 
 ROUNDS = 30
 PATIENCE = 3

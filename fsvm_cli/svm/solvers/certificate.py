@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fsvm_cli.svm.solvers.conclusion import SLACK, accurate_sum
-from fsvm_cli.svm.vectors import EPSILON
+from fsvm_cli.svm.compiled import EPSILON
+from fsvm_cli.svm.solvers.optimality import SLACK, accurate_sum
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from fsvm_cli.svm.solvers.problem import BinaryProblem, Residuals
-    from fsvm_cli.svm.vectors import Array
+    from fsvm_cli.svm.compiled import Array
+    from fsvm_cli.svm.solvers.dual import BinaryProblem, Residuals
 
 IN_DOUBT = 1e-9
 """Where rounding may change a gap by more, it is computed in twice the precision."""

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from fsvm_cli.svm.solvers.dual import Array, DualProblem
+    from fsvm_cli.svm.compiled import Array
+    from fsvm_cli.svm.solvers.dual import DualProblem
 
 MAX_ITERATIONS = 10_000_000
 

@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fsvm_cli.svm.solvers.active_set import maximise
-from fsvm_cli.svm.solvers.engine import STEPS_PER_SAMPLE, make_scratch
-from fsvm_cli.svm.solvers.residuals import refresh
+from fsvm_cli.svm.solvers.active_set import STEPS_PER_SAMPLE, make_scratch, maximise
+from fsvm_cli.svm.solvers.optimality import refresh
 
 if TYPE_CHECKING:
-    from fsvm_cli.svm.vectors import Array
+    from fsvm_cli.svm.compiled import Array
 
 
 class Simplex:

@@ -6,15 +6,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from fsvm_cli.svm.solvers.active_set import CONVERGED, STALLED, maximise
-from fsvm_cli.svm.solvers.engine import STEPS_PER_SAMPLE, VIOLATION, make_scratch
-from fsvm_cli.svm.solvers.residuals import refresh
+from fsvm_cli.svm.solvers.active_set import CONVERGED, STALLED, STEPS_PER_SAMPLE, VIOLATION, make_scratch, maximise
+from fsvm_cli.svm.solvers.optimality import refresh
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from fsvm_cli.svm.solvers.problem import ImplicitProblem
-    from fsvm_cli.svm.vectors import Array
+    from fsvm_cli.svm.compiled import Array
+    from fsvm_cli.svm.solvers.dual import ImplicitProblem
 
 LARGEST_SET = 2000
 """Samples whose Gram matrix is made, at most, where nothing else is said: 32 megabytes."""

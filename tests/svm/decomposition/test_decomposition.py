@@ -32,11 +32,9 @@ from fsvm_cli.svm import (
     grid_search,
     solve,
 )
-from fsvm_cli.svm.decomposition.ascent import Ascent
-from fsvm_cli.svm.decomposition.growth import begin, grown
-from fsvm_cli.svm.decomposition.problem import KernelProblem
-from fsvm_cli.svm.decomposition.row_cache import RowCache, memory_for_rows
-from fsvm_cli.svm.decomposition.solve import solve_by_decomposition
+from fsvm_cli.svm.large.decomposition import begin, grown, solve_by_decomposition
+from fsvm_cli.svm.large.decomposition_problem import KernelProblem, RowCache, memory_for_rows
+from fsvm_cli.svm.large.decomposition_steps import Ascent
 from fsvm_cli.svm.training_set import CachedTrainingSet, GramTrainingSet, training_set
 
 EXAMPLES = int(os.environ.get("FSVM_AGREEMENT_EXAMPLES", "100"))
@@ -172,7 +170,7 @@ def test_a_gap_is_never_above_what_is_stated(seed):
 @pytest.mark.parametrize("equality", [True, False])
 @pytest.mark.parametrize("ridge", [0.0, 0.5])
 def test_many_blocks_give_the_residuals_of_the_gram_matrix(monkeypatch, equality, ridge):
-    monkeypatch.setattr("fsvm_cli.svm.decomposition.problem.ROWS", 7)
+    monkeypatch.setattr("fsvm_cli.svm.large.decomposition_problem.ROWS", 7)
     X, y = two_classes(50, 3)
     kernel, alpha = Gaussian(2.0), np.random.default_rng(0).random(50)
     alpha[::3] = 0.0
@@ -192,7 +190,7 @@ def test_many_blocks_give_the_residuals_of_the_gram_matrix(monkeypatch, equality
 
 @pytest.mark.parametrize("sharp", [False, True])
 def test_residuals_lie_within_their_bounds(monkeypatch, sharp):
-    monkeypatch.setattr("fsvm_cli.svm.decomposition.problem.ROWS", 7)
+    monkeypatch.setattr("fsvm_cli.svm.large.decomposition_problem.ROWS", 7)
     rng = np.random.default_rng(0)
     X, y = (
         rng.integers(-3000, 3000, (40, 3)) * np.array([2.0**-9, 1.0, 2.0**9]),
@@ -212,7 +210,7 @@ def test_residuals_lie_within_their_bounds(monkeypatch, sharp):
 
 
 def test_samples_rest_and_come_back(monkeypatch):
-    monkeypatch.setattr("fsvm_cli.svm.decomposition.ascent.LARGEST_SET", 16)
+    monkeypatch.setattr("fsvm_cli.svm.large.decomposition_steps.LARGEST_SET", 16)
     X, y = two_classes(400, 3)
     problem = KernelProblem(Gaussian(3.0), X, y, 1.0)
     ascent, seen = Ascent(problem, np.zeros(400), np.empty(400 * 20)), []
@@ -230,7 +228,7 @@ def test_samples_rest_and_come_back(monkeypatch):
 @pytest.mark.parametrize("of_all", [True, False])
 @pytest.mark.parametrize(("goal", "precision"), [(1e-3, np.float32), (1e-7, np.float64)])
 def test_a_rough_way_ends_in_residuals_of_doubles(monkeypatch, goal, precision, of_all):
-    monkeypatch.setattr("fsvm_cli.svm.decomposition.ascent.LARGEST_SET", 16)
+    monkeypatch.setattr("fsvm_cli.svm.large.decomposition_steps.LARGEST_SET", 16)
     X, y = two_classes(300, 3)
     problem = KernelProblem(Gaussian(3.0), X, y, 1.0)
     rough, exact = (Ascent(problem, np.zeros(300), np.empty(300 * 20), rough=each) for each in (True, False))
@@ -310,7 +308,7 @@ def test_a_machine_grows_from_a_part_of_the_samples(monkeypatch):
     y[5:395] = -1.0  # the rare class is in every part
     kernel, sizes = Gaussian(3.0), []
     expected = solve(DualProblem(kernel.gram(X, X), y, 1.0))
-    monkeypatch.setattr("fsvm_cli.svm.decomposition.growth.LEAST_PART", 50)
+    monkeypatch.setattr("fsvm_cli.svm.large.decomposition.LEAST_PART", 50)
     begin = Ascent.__init__
     monkeypatch.setattr(
         Ascent,
@@ -326,7 +324,7 @@ def test_a_machine_grows_from_a_part_of_the_samples(monkeypatch):
 @pytest.mark.parametrize("kernel", [Gaussian(3.0), Laplace(3.0)])
 @pytest.mark.parametrize(("C", "guesses"), [(0.3, 2), (1e4, 1), (np.inf, 1)])
 def test_what_grows_is_feasible_and_no_overshoot(monkeypatch, kernel, C, guesses, equality):
-    monkeypatch.setattr("fsvm_cli.svm.decomposition.growth.LEAST_PART", 50)
+    monkeypatch.setattr("fsvm_cli.svm.large.decomposition.LEAST_PART", 50)
     X, y = two_classes(600, 3)
     if np.isinf(C):
         y = np.where(X[:, 0] > 0.2, 1.0, -1.0)
@@ -396,9 +394,9 @@ def test_degenerate_points_are_certified_or_flagged(X, y, cache_mb, C):
 
 @pytest.mark.parametrize(("cache_mb", "solver"), [(TIGHT, "decomposition"), (ROOMY, "smo")])
 def test_where_all_samples_find_room_the_dense_solvers_take_over_from_steps_that_fail(monkeypatch, cache_mb, solver):
-    monkeypatch.setattr("fsvm_cli.svm.decomposition.solve._Search._newton_steps", lambda *_: None)
+    monkeypatch.setattr("fsvm_cli.svm.large.decomposition._Search._newton_steps", lambda *_: None)
     for limit in ("ROUNDS", "STEPS_PER_SAMPLE"):
-        monkeypatch.setattr(f"fsvm_cli.svm.decomposition.solve.{limit}", 0)
+        monkeypatch.setattr(f"fsvm_cli.svm.large.decomposition.{limit}", 0)
     X, y = two_classes(60, 3)
     found = solve_by_decomposition(KernelProblem(Gaussian(3.0), X, y, 1.0), cache_mb=cache_mb, on_failure="flag")
     assert (found.solver, found.converged) == (solver, cache_mb == ROOMY)
@@ -506,7 +504,7 @@ def test_residuals_that_were_summed_on_the_way_lie_within_their_bound():
     ],
 )
 def test_work_that_holds_matrices_says_for_how_many_rows_there_is_memory(monkeypatch, who, work):
-    monkeypatch.setattr("fsvm_cli.memory.free_memory", lambda: 20_000)
+    monkeypatch.setattr("fsvm_cli.memory_check.free_memory", lambda: 20_000)
     X, y = two_classes(60, 3)
     with pytest.raises(ValueError, match=rf"{who} holds \d matrices .* enough for \d+ rows; draw fewer rows, "):
         work(X, (y > 0).astype(int))

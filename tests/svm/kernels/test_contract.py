@@ -12,7 +12,7 @@ from scipy import sparse
 
 from fsvm_cli.svm import Gaussian, Kernel, UnitDiagonal, WeightedSum
 from fsvm_cli.svm.kernels.additive import AdditiveKernel, ScaledKernel
-from fsvm_cli.svm.kernels.symmetric_gram import gram_of_statistic
+from fsvm_cli.svm.kernels.gram import gram_of_statistic
 from tests.svm.kernels.found_kernels import ADDITIVE, EVERY, PHI, D, kernel_classes, name_of, samples
 
 every_kernel = pytest.mark.parametrize("kernel", EVERY, ids=name_of)
@@ -62,7 +62,7 @@ def test_gram_matrices_are_symmetric_and_those_of_two_sets_of_samples(kernel: Ke
 @every_kernel
 def test_outputs_are_added_without_the_matrix(kernel: Kernel, monkeypatch: pytest.MonkeyPatch):
     for name, size in (("ROWS", 5), ("FEWER_COLUMNS", 7)):
-        monkeypatch.setattr(f"fsvm_cli.svm.kernels.cross_gram.{name}", size)
+        monkeypatch.setattr(f"fsvm_cli.svm.kernels.gram.{name}", size)
     A, B, rng = samples(13, 0), samples(24, 1), np.random.default_rng(2)
     coefficients, total = rng.standard_normal(13), rng.standard_normal(24)
     expected = total + coefficients @ kernel.gram(A, B)
@@ -75,7 +75,7 @@ def test_outputs_are_added_without_the_matrix(kernel: Kernel, monkeypatch: pytes
 @every_kernel
 def test_rows_are_written_where_they_belong(kernel: Kernel, precision: type, monkeypatch: pytest.MonkeyPatch):
     for name, size in (("ROWS", 5), ("COLUMNS", 7)):
-        monkeypatch.setattr(f"fsvm_cli.svm.kernels.cross_gram.{name}", size)
+        monkeypatch.setattr(f"fsvm_cli.svm.kernels.gram.{name}", size)
     A, B = samples(13, 0), samples(24, 1)
     out, places = np.full((20, 30), np.nan, dtype=precision), np.random.default_rng(2).permutation(20)[:13]
     kernel.write_rows(A, B, out, places, 4)

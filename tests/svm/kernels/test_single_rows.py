@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from fsvm_cli.svm import Gaussian, Linear
-from fsvm_cli.svm.kernels import single_rows
-from fsvm_cli.svm.kernels.single_rows import WIDEST
+from fsvm_cli.svm.kernels import single_precision as single_rows
+from fsvm_cli.svm.kernels.single_precision import WIDEST
 
 SINGLE = 2.0**-24
 

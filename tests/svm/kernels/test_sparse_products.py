@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from fsvm_cli.svm import Gaussian, Linear, Polynomial
-from fsvm_cli.svm.kernels.sparse_products import add_products, fill_own_products, sparse_inner_products
+from fsvm_cli.svm.kernels.pairwise import add_products, fill_own_products, sparse_inner_products
 
 WEIGHTS = tuple(np.random.default_rng(5).uniform(0.0, 2.0, 40))
 

@@ -11,12 +11,11 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from fsvm_cli.svm import DualProblem, solve
-from fsvm_cli.svm.linear.approach import approach
-from fsvm_cli.svm.linear.band import Start, band_around, optimise_near
-from fsvm_cli.svm.linear.interior_point import Near, solve_interior_point
-from fsvm_cli.svm.linear.problem import LinearProblem
-from fsvm_cli.svm.linear.smooth import Guess, Loss, Machine, newton_step, seen, sharpened
-from fsvm_cli.svm.linear.solve import solve_linear
+from fsvm_cli.svm.large.linear import approach, solve_linear
+from fsvm_cli.svm.large.linear_interior_point import Near, solve_interior_point
+from fsvm_cli.svm.large.linear_newton import Guess, Loss, Machine, newton_step, seen, sharpened
+from fsvm_cli.svm.large.linear_problem import LinearProblem
+from fsvm_cli.svm.large.linear_working_set import Start, optimise_near, working_set_around
 
 EXAMPLES = int(os.environ.get("FSVM_AGREEMENT_EXAMPLES", "100"))
 
@@ -38,7 +37,7 @@ def allow_few(patch: pytest.MonkeyPatch) -> None:
     """Let problems of few samples go the way of many."""
     for name in ("approach.LEAST", "approach.PER_FEATURE", "smooth.FEW_PER_FEATURE"):
         patch.setattr(f"fsvm_cli.svm.linear.{name}", 5)
-    patch.setattr("fsvm_cli.svm.linear.band.LARGEST_PART", 0.95)
+    patch.setattr("fsvm_cli.svm.large.linear_working_set.LARGEST_PART", 0.95)
 
 
 @pytest.mark.parametrize("C", [1e-4, 1e-2, 1.0, 1e4])
@@ -138,7 +137,7 @@ def test_a_step_by_the_samples_near_the_corner_is_that_by_all(start: float, whol
     np.testing.assert_allclose(known.outputs + known.b, expected.outputs + expected.b, atol=1e-9)
     assert by_losers == pytest.approx(by_all)
     loses = y * (known.outputs + known.b) < 1.0
-    np.testing.assert_allclose(known.losers, X.T @ (C * y * loses), atol=1e-9)
+    np.testing.assert_allclose(known.violators, X.T @ (C * y * loses), atol=1e-9)
     assert whole_step == np.array_equal(known.outputs, seen(problem, known.w, known.b).outputs)
 
 
@@ -177,7 +176,7 @@ def test_a_band_makes_up_for_what_is_held_and_holds_nobody_without_a_bound() -> 
     C = np.where(np.arange(6000) % 100 == 0, np.inf, 1.0)
     w = solve_linear(LinearProblem(X, y, 1.0)).w
     start = Start(Near(w, 0.3, 1.0), X @ w, 0.01)
-    band = band_around(LinearProblem(X, y, C), start)
+    band = working_set_around(LinearProblem(X, y, C), start)
     losing = np.flatnonzero(np.isinf(C) & (y * (X @ w + 0.3) < 1.0))
     assert len(losing) > 0
     assert np.isin(losing, band.rows).all()

@@ -11,12 +11,10 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from fsvm_cli.svm import SVM, ConvergenceError, DualProblem, Gaussian, InfeasibleError, Linear, duality_gap, solve
-from fsvm_cli.svm.linear.approach import machine_of_part
-from fsvm_cli.svm.linear.band import band_around, start_at
-from fsvm_cli.svm.linear.interior_point import _Barrier, solve_interior_point
-from fsvm_cli.svm.linear.normal_matrix import NormalMatrix
-from fsvm_cli.svm.linear.problem import LinearProblem
-from fsvm_cli.svm.linear.solve import solve_linear
+from fsvm_cli.svm.large.linear import machine_of_part, solve_linear
+from fsvm_cli.svm.large.linear_interior_point import NormalMatrix, _Barrier, solve_interior_point
+from fsvm_cli.svm.large.linear_problem import LinearProblem
+from fsvm_cli.svm.large.linear_working_set import start_at, working_set_around
 from fsvm_cli.svm.solvers.working_set import optimise_by_working_sets
 from fsvm_cli.svm.training_set import FeatureSpaceTrainingSet, GramTrainingSet, training_set
 from tests.helpers.qp_oracle import solve_with_piqp
@@ -191,7 +189,7 @@ def test_the_interior_point_alone_comes_near_the_optimum():
 def test_a_start_near_the_optimum_needs_no_interior_point(monkeypatch):
     X, y = two_classes(400, 6)
     before = solve_linear(LinearProblem(X, y, 1.0)).alpha
-    monkeypatch.setattr("fsvm_cli.svm.linear.solve.solve_interior_point", None)
+    monkeypatch.setattr("fsvm_cli.svm.large.linear.solve_interior_point", None)
     found = solve_linear(LinearProblem(X[:, 1:], y, 1.0), alpha0=before)
     assert found.objective == pytest.approx(solve(DualProblem(X[:, 1:] @ X[:, 1:].T, y, 1.0)).objective, rel=1e-9)
 
@@ -206,11 +204,11 @@ def test_a_start_near_the_optimum_moves_the_samples_near_the_margin_alone(C, equ
     before = solve_linear(LinearProblem(X, y, C, equality)).alpha
     problem = LinearProblem(X[:, 1:], y, C, equality)
     expected = solve_linear(problem)
-    band = band_around(problem, start_at(problem, before))
+    band = working_set_around(problem, start_at(problem, before))
     assert 0 < len(band.rows) < 3000
     held = np.setdiff1d(np.arange(6000), band.rows)
     assert np.array_equal(band.alpha[held], before[held])
-    monkeypatch.setattr("fsvm_cli.svm.linear.solve.solve_interior_point", None)
+    monkeypatch.setattr("fsvm_cli.svm.large.linear.solve_interior_point", None)
     found = solve_linear(problem, alpha0=before)
     assert found.converged
     np.testing.assert_allclose(found.alpha, expected.alpha, atol=1e-6)
@@ -225,7 +223,7 @@ def test_a_start_far_from_the_optimum_is_left_to_others():
         (LinearProblem(X, y, np.inf, ridge=1.0), np.full(6000, 0.5)),
     ):
         begin = start_at(problem, start)
-        assert begin is None or band_around(problem, begin) is None
+        assert begin is None or working_set_around(problem, begin) is None
 
 
 def test_bounds_of_each_sample_are_kept():

@@ -7,12 +7,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from fsvm_cli.svm.linear.looks import (
+from fsvm_cli.svm.large.linear_problem import (
     ROWS,
-    outputs_and_losers,
     outputs_and_sum,
+    outputs_and_violators,
     outputs_of,
-    squared_lengths,
+    squared_norms,
     weighted_sum,
 )
 
@@ -33,14 +33,14 @@ def test_outputs_and_sums_are_those_of_plain_numpy(layout: str, n: int, d: int, 
     X = LAYOUTS[layout](rng.standard_normal((n, d)))
     w, coefficients = rng.standard_normal(d), np.where(rng.random(n) < 0.5, rng.standard_normal(n), 0.0)
     outputs, total = outputs_and_sum(X, w, coefficients)
-    with_losers, of_losers = outputs_and_losers(X, w, 0.25, coefficients)
+    with_losers, of_losers = outputs_and_violators(X, w, 0.25, coefficients)
     loses = np.sign(coefficients) * ((X * w).sum(axis=1) + 0.25) < 1.0
     np.testing.assert_allclose(of_losers, (X.T * (coefficients * loses)).sum(axis=1), rtol=1e-11, atol=1e-11)
     for found in (outputs, outputs_of(X, w), with_losers):
         np.testing.assert_allclose(found, (X * w).sum(axis=1), rtol=1e-12, atol=1e-12)
     for found in (total, weighted_sum(coefficients, X)):
         np.testing.assert_allclose(found, (X.T * coefficients).sum(axis=1), rtol=1e-11, atol=1e-11)
-    np.testing.assert_allclose(squared_lengths(X), (X**2).sum(axis=1), rtol=1e-12)
+    np.testing.assert_allclose(squared_norms(X), (X**2).sum(axis=1), rtol=1e-12)
 
 
 def test_rounding_of_a_sum_is_that_of_its_two_stages(rng: np.random.Generator) -> None:

@@ -8,8 +8,7 @@ from scipy import sparse
 
 from fsvm_cli import GradientAngle, Infoprop, RecursiveFeatureElimination
 from fsvm_cli.svm import SVM, DualProblem, Linear, nested_curves, solve
-from fsvm_cli.svm.linear.centring import centre_of, centred
-from fsvm_cli.svm.linear.machine import LinearMachine, outputs_with_errors
+from fsvm_cli.svm.large.linear_machine import LinearMachine, centre_of, centred, outputs_with_errors
 from fsvm_cli.svm.tuning import grid_search
 from tests.helpers.linear_campaign import attempt, hostile_problem, true_gap
 

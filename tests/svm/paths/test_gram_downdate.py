@@ -7,8 +7,8 @@ import pytest
 
 from fsvm_cli.svm import DualProblem, duality_gap
 from fsvm_cli.svm.paths.gram_downdate import MANY, downdate_gram, reoptimise
-from fsvm_cli.svm.solvers.conclusion import compiled_bias
-from fsvm_cli.svm.solvers.engine import make_scratch
+from fsvm_cli.svm.solvers.active_set import make_scratch
+from fsvm_cli.svm.solvers.optimality import compiled_bias
 from tests.helpers.qp_oracle import solve_with_piqp
 
 

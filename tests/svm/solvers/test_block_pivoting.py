@@ -7,8 +7,8 @@ import pytest
 from sklearn.datasets import make_classification
 
 from fsvm_cli.svm import Anova, DualProblem, Gaussian, Laplace, Tanh, bias_of, duality_gap, solve
+from fsvm_cli.svm.solvers.active_set import make_scratch
 from fsvm_cli.svm.solvers.block_pivoting import pivot_certified
-from fsvm_cli.svm.solvers.engine import make_scratch
 from tests.helpers.qp_oracle import solve_with_piqp
 
 X, CODES = make_classification(120, 8, n_informative=5, flip_y=0.1, random_state=3)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fsvm_cli.svm import DualProblem, bias_of, duality_gap
-from fsvm_cli.svm.solvers import factor as f
+from fsvm_cli.svm.solvers import cholesky as f
 from fsvm_cli.svm.solvers.active_set import (
     CONVERGED,
     FIRST_PATIENCE,
@@ -14,14 +14,14 @@ from fsvm_cli.svm.solvers.active_set import (
     OUT_OF_BUDGET,
     begin,
     count_changes,
+    make_scratch,
     maximise,
     newton_steps,
     pair_steps_before_newton,
     synchronise,
 )
-from fsvm_cli.svm.solvers.conclusion import compiled_bias, compiled_gaps
-from fsvm_cli.svm.solvers.engine import make_scratch
-from fsvm_cli.svm.solvers.pair_steps import (
+from fsvm_cli.svm.solvers.optimality import compiled_bias, compiled_gaps, refresh, refresh_bounded, subtract_members
+from fsvm_cli.svm.solvers.smo import (
     BLOCK,
     first_equal,
     first_in_up,
@@ -31,7 +31,6 @@ from fsvm_cli.svm.solvers.pair_steps import (
     set_coefficient,
     violating_extremes,
 )
-from fsvm_cli.svm.solvers.residuals import refresh, refresh_bounded, subtract_members
 
 
 def task(n: int, seed: int, C: float = 2.0):

@@ -11,17 +11,24 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fsvm_cli.svm import DualProblem, Gaussian, Linear, bias_of, duality_gap, nested_curves, solve
+from fsvm_cli.svm.compiled import EPSILON
 from fsvm_cli.svm.paths.folds import FoldMachines
 from fsvm_cli.svm.paths.gram_downdate import reoptimise
-from fsvm_cli.svm.solvers.active_set import begin
+from fsvm_cli.svm.solvers.active_set import begin, make_scratch, maximise_certified
 from fsvm_cli.svm.solvers.block_pivoting import pivot_certified
-from fsvm_cli.svm.solvers.conclusion import SLACK, accurate_sum, compiled_bias, compiled_gaps, conclude
-from fsvm_cli.svm.solvers.engine import make_scratch, maximise_certified
-from fsvm_cli.svm.solvers.residuals import refresh_bounded, residuals_of, sharpen
-from fsvm_cli.svm.vectors import EPSILON
+from fsvm_cli.svm.solvers.optimality import (
+    SLACK,
+    accurate_sum,
+    compiled_bias,
+    compiled_gaps,
+    conclude,
+    refresh_bounded,
+    residuals_of,
+    sharpen,
+)
 
 if TYPE_CHECKING:
-    from fsvm_cli.svm.solvers.pair_steps import Box
+    from fsvm_cli.svm.solvers.smo import Box
 
 QUICK = settings(max_examples=60, deadline=None, derandomize=True)
 CS = st.sampled_from([0.01, 0.3, 1.0, 30.0])

@@ -24,9 +24,9 @@ from fsvm_cli.svm import (
     duality_gap,
     solve,
 )
+from fsvm_cli.svm.solvers.active_set import make_scratch
 from fsvm_cli.svm.solvers.block_pivoting import pivot_certified
-from fsvm_cli.svm.solvers.engine import make_scratch
-from fsvm_cli.svm.solvers.residuals import refresh
+from fsvm_cli.svm.solvers.optimality import refresh
 from tests.helpers.exact_gap import exact_gap
 
 EXAMPLES = int(os.environ.get("FSVM_HOSTILE_EXAMPLES", "100"))
@@ -138,7 +138,7 @@ def test_a_fit_that_doubles_do_not_allow_names_the_number_that_is_too_large(size
 
 
 def test_a_fit_that_lacks_steps_only_blames_no_number(monkeypatch):
-    monkeypatch.setattr("fsvm_cli.svm.solvers.workspace.STEPS_PER_SAMPLE", 0)
+    monkeypatch.setattr("fsvm_cli.svm.solvers.solve.STEPS_PER_SAMPLE", 0)
     problem = DualProblem(np.eye(4), [1.0, -1.0, 1.0, -1.0], 1.0)
     with pytest.raises(ConvergenceError, match=r"above the tolerance of 1\.0e-06$"):
         solve(problem, solver="smo")

@@ -195,7 +195,7 @@ def test_a_warm_start_at_the_optimum_takes_no_pair_steps():
 
 
 def test_the_interior_point_takes_over_where_the_budget_ends(monkeypatch):
-    monkeypatch.setattr("fsvm_cli.svm.solvers.workspace.STEPS_PER_SAMPLE", 0)
+    monkeypatch.setattr("fsvm_cli.svm.solvers.solve.STEPS_PER_SAMPLE", 0)
     X, y = two_groups(0.4)
     problem = DualProblem(X @ X.T, y, 1.0)
     with pytest.raises(ConvergenceError, match="smo stopped after 0 iterations"):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fsvm_cli.svm import DualProblem, solve
-from fsvm_cli.svm.solvers.workspace import Workspace
+from fsvm_cli.svm.solvers.solve import Workspace
 
 N = 60
 

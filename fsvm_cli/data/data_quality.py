@@ -1,0 +1,246 @@
+"""Columns and rows that a table should perhaps not hold, named before anything is ranked."""
+
+from __future__ import annotations
+
+import math
+import shlex
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fsvm_cli.console import brief
+from fsvm_cli.data.messages import shown
+from fsvm_cli.numerics import row_blocks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+FEWEST_ROWS = 10
+"""Of a table of which anything is said: what stands out in a smaller one does so by chance."""
+USUAL_FOLDS = 5
+LARGEST_GAPS = 1.1
+"""Range of a running number for each row: some rows have been taken out."""
+FEWEST_GROUPS = 10
+"""Distinct values of a column that may name what rows belong to."""
+LARGEST_CHANCE = 0.05
+"""Of a column that has nothing to do with the classes to separate them, all columns together."""
+
+
+def data_quality_warnings(  # noqa: PLR0917 - the parts of a data set
+    X: NDArray[np.float64],
+    y: NDArray[np.int64],
+    feature_names: Sequence[str],
+    source_columns: Sequence[str],
+    class_names: Sequence[str],
+    groups: NDArray[np.int64] | None = None,
+) -> tuple[str, ...]:
+    """Say what a person should look at before the features are ranked, and what to do.
+
+    Parameters
+    ----------
+    X : ndarray, shape (n_samples, n_features)
+    y : ndarray of int, shape (n_samples,)
+        Class codes.
+    feature_names : sequence of str
+    source_columns : sequence of str
+        For each feature, the column that it comes from; a column of words is several features.
+    class_names : sequence of str
+    groups : ndarray of int, shape (n_samples,), optional
+        Rows that belong together may repeat: they stay together.
+
+    Returns
+    -------
+    tuple of str
+        A line for each kind of suspect.
+    """
+    if len(y) < FEWEST_ROWS:
+        return ()
+    names, columns = _with_words_as_codes(X, feature_names, source_columns)
+    least, most = columns.min(axis=0), columns.max(axis=0)
+    constant = least == most
+    numbering, identifying = _identifiers(columns, least, most, constant)
+    renaming, separating = _tellers(columns, y, len(class_names))
+    separating &= ~numbering
+    identifying &= ~(renaming | separating)
+    grouping = _group_numbers(columns, y, ~(constant | numbering | identifying | renaming | separating))
+    found = (
+        ("numbers the rows", numbering, "if the rows are sorted by class, it tells the class; drop it"),
+        ("the class under another name", renaming, "drop it"),
+        ("alone separates the classes perfectly", separating, "drop it if it is known only when the class is"),
+        ("another whole number in every row", identifying, "drop it if it names the rows"),
+    )
+    lines = [_about(what, [names[j] for j in np.flatnonzero(which).tolist()], remedy) for what, which, remedy in found]
+    lines.append(_about_groups([names[j] for j in np.flatnonzero(grouping).tolist()]))
+    lines.append(_about_repeated_columns(names, columns, ~constant & ~renaming))
+    if constant.any():
+        lines.append(constant_features([names[j] for j in np.flatnonzero(constant).tolist()]))
+    lines += [_about_classes(y, class_names), _about_repeated_rows(X, y, groups)]
+    return tuple(line for line in lines if line)
+
+
+def constant_features(names: Sequence[str]) -> str:
+    """Say that features are constant."""
+    return f"constant, and so without information: {shown(names)}"
+
+
+def _with_words_as_codes(
+    X: NDArray[np.float64], feature_names: Sequence[str], source_columns: Sequence[str]
+) -> tuple[list[str], NDArray[np.float64]]:
+    """Give each column of words one column of codes in place of its features of 0 and 1."""
+    if tuple(feature_names) == tuple(source_columns):
+        return list(feature_names), X
+    features: dict[str, list[int]] = defaultdict(list)
+    for feature, column in enumerate(source_columns):
+        features[column].append(feature)
+    is_number = [source_columns[own[0]] == feature_names[own[0]] for own in features.values()]
+    columns = [
+        X[:, own[0]] if number else X[:, own].argmax(axis=1).astype(np.float64)
+        for own, number in zip(features.values(), is_number, strict=True)
+    ]
+    return list(features), np.column_stack(columns)
+
+
+def _identifiers(
+    columns: NDArray[np.float64], least: NDArray[np.float64], most: NDArray[np.float64], constant: NDArray[np.bool_]
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Find the columns that number the rows, in any order, and others of different whole numbers.
+
+    Where most columns hold different whole numbers, they are measurements.
+    """
+    n_rows, n_columns = columns.shape
+    numbering, identifying = np.zeros(n_columns, dtype=np.bool_), np.zeros(n_columns, dtype=np.bool_)
+    for j in np.flatnonzero(~constant & (most - least >= n_rows - 1)):
+        values = columns[:, j]
+        if (values[:100] == np.rint(values[:100])).all() and (values == np.rint(values)).all():
+            identifying[j] = np.unique(values).size == n_rows
+            numbering[j] = identifying[j] and most[j] - least[j] <= LARGEST_GAPS * n_rows
+    is_one = identifying & ~numbering
+    return numbering, np.zeros_like(is_one) if 2 * is_one.sum() > n_columns > 2 else is_one
+
+
+def _tellers(
+    columns: NDArray[np.float64], y: NDArray[np.int64], n_classes: int
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Find the columns that are the class under another name, and those whose thresholds separate all classes."""
+    least, most = (np.full((n_classes, columns.shape[1]), limit) for limit in (np.inf, -np.inf))
+    for rows in row_blocks(*columns.shape):
+        for code in np.unique(y[rows]):
+            own = columns[rows][y[rows] == code]
+            least[code], most[code] = np.minimum(least[code], own.min(axis=0)), np.maximum(most[code], own.max(axis=0))
+    order = np.argsort(least, axis=0, kind="stable")
+    ends, begins = np.take_along_axis(most, order, axis=0)[:-1], np.take_along_axis(least, order, axis=0)[1:]
+    separating = (ends < begins).all(axis=0)
+    renaming = separating & (least == most).all(axis=0)
+    # Of all ways to share the rows out to the classes, n_classes! have each class in one block.
+    log_ways = math.lgamma(len(y) + 1) - sum(math.lgamma(count + 1) for count in np.bincount(y))
+    log_chance = math.log(columns.shape[1]) + math.lgamma(n_classes + 1) - log_ways
+    beyond_chance = log_chance <= math.log(LARGEST_CHANCE)
+    return renaming, separating & ~renaming & beyond_chance
+
+
+def _group_numbers(
+    columns: NDArray[np.float64], y: NDArray[np.int64], considered: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
+    """Find the columns of whole numbers that repeat, each in rows of one class, as those of patients do."""
+    n_rows, n_columns = columns.shape
+    found = np.zeros(n_columns, dtype=np.bool_)
+    log_shares = np.log(np.bincount(y) / n_rows)
+    for j in np.flatnonzero(considered):
+        values = columns[:, j]
+        if (values[:100] != np.rint(values[:100])).any() or (values != np.rint(values)).any():
+            continue
+        distinct, group = np.unique(values, return_inverse=True)
+        if not FEWEST_GROUPS <= len(distinct) <= n_rows / 2:
+            continue
+        class_of_group = np.zeros(len(distinct), dtype=np.int64)
+        class_of_group[group] = y
+        if (class_of_group[group] == y).all():
+            # The chance that the rows of each value are of one class, whichever, where classes are drawn.
+            log_chances = np.logaddexp.reduce(np.bincount(group)[:, None] * log_shares, axis=1)
+            found[j] = math.log(n_columns) + log_chances.sum() <= math.log(LARGEST_CHANCE)
+    return found
+
+
+def _about_groups(names: Sequence[str]) -> str:
+    if not names:
+        return ""
+    option = f" (groups: {brief(names[0])}, or --groups {shlex.quote(brief(names[0]))})"
+    return (
+        f"suspect, each value is in rows of one class alone: {shown([_quoted(name) for name in names])}; where it "
+        "tells which rows belong together, such as those of a patient, name it"
+        f"{option}: random splits have them on both sides"
+    )
+
+
+def _about(what: str, names: Sequence[str], remedy: str) -> str:
+    if not names:
+        return ""
+    is_short = len(names) <= 3 and not any("," in name for name in names)
+    option = f" (--drop {shlex.quote(brief(','.join(names)))})" if is_short else ""
+    return f"suspect, {what}: {shown([_quoted(name) for name in names])}; {remedy}{option}"
+
+
+def _quoted(name: str) -> str:
+    return f"'{brief(name)}'"
+
+
+def _about_repeated_columns(names: Sequence[str], columns: NDArray[np.float64], considered: NDArray[np.bool_]) -> str:
+    first: dict[int, list[int]] = defaultdict(list)
+    pairs = []
+    for j in np.flatnonzero(considered).tolist():
+        alike = first[hash((columns[:, j] + 0.0).tobytes())]
+        same = next((i for i in alike if np.array_equal(columns[:, i], columns[:, j])), None)
+        if same is None:
+            alike.append(j)
+        else:
+            pairs.append(f"{_quoted(names[j])} is {_quoted(names[same])}")
+    return f"suspect, columns that repeat another: {shown(pairs)}; keep one of each" if pairs else ""
+
+
+def _about_classes(y: NDArray[np.int64], class_names: Sequence[str]) -> str:
+    counts = np.bincount(y, minlength=len(class_names)).tolist()
+    small = [
+        f"{_quoted(name)} ({count})" for name, count in zip(class_names, counts, strict=True) if count < USUAL_FOLDS
+    ]
+    if not small:
+        return ""
+    return (
+        f"classes of fewer than {USUAL_FOLDS} rows: {shown(small)}; {USUAL_FOLDS} folds are more, and a split can "
+        "leave a part without them: put them together with others, or leave them out"
+    )
+
+
+def _about_repeated_rows(X: NDArray[np.float64], y: NDArray[np.int64], groups: NDArray[np.int64] | None) -> str:
+    """Say how many rows repeat an earlier one, of another group, and how many of these do so with another class."""
+    hashes = np.fromiter(_hashes(X), dtype=np.int64, count=len(y))
+    _, alike, n_alike = np.unique(hashes, return_inverse=True, return_counts=True)
+    repeated = np.flatnonzero(n_alike[alike] > 1)
+    classes: dict[int, Counter[int]] = defaultdict(Counter)
+    seen = set()
+    of_group = repeated if groups is None else groups[repeated]
+    for row, group, code in zip(alike[repeated].tolist(), of_group.tolist(), y[repeated].tolist(), strict=True):
+        if (row, group) not in seen:
+            seen.add((row, group))
+            classes[row][code] += 1
+    n_repeated = len(seen) - len(classes)
+    if not n_repeated:
+        return ""
+    n_contrary = sum(counts.total() - max(counts.values()) for counts in classes.values())
+    contrary = f", {n_contrary} of them with another class" if n_contrary else ""
+    remedy = (
+        "keep one, or name the column that tells the cases apart (groups: COLUMN, or --groups COLUMN)"
+        if groups is None
+        else "keep one, or give them one group"
+    )
+    return (
+        f"{n_repeated} rows repeat an earlier row{contrary}; where they are the same case, {remedy}: random splits "
+        "have the case on both sides, and accuracy is too high"
+    )
+
+
+def _hashes(X: NDArray[np.float64]) -> Iterator[int]:
+    for rows in row_blocks(*X.shape):
+        yield from (hash(row.tobytes()) for row in X[rows] + 0.0)

@@ -1,0 +1,90 @@
+"""Names in messages.
+
+What keeps a table from being used: all of it in one message, which has two lines whatever there is to say.
+"""
+
+from __future__ import annotations
+
+import difflib
+import itertools
+from typing import TYPE_CHECKING, NamedTuple
+
+from fsvm_cli.console import brief, visible
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+NAMES_SHOWN = 5
+NAMES_COMPARED = 5000
+
+
+def shown(names: Sequence[str], at_most: int = NAMES_SHOWN) -> str:
+    """Join names for a message, the first few of many."""
+    more = len(names) - at_most
+    return ", ".join(visible(name) for name in names[:at_most]) + (f" and {more} more" if more > 0 else "")
+
+
+def nearest(word: str, names: Sequence[str]) -> str:
+    """Say which of `names` the reader may have meant by `word`, or else which there are."""
+    by_lower_case = {name.lower(): name for name in names[:NAMES_COMPARED]}
+    near = difflib.get_close_matches(word.lower(), by_lower_case, n=3, cutoff=0.6)
+    if near:
+        return "did you mean " + " or ".join(f"'{brief(by_lower_case[name])}'" for name in near) + "?"
+    return f"there are: {shown(names, 40)}"
+
+
+def numbered(n_features: int) -> tuple[str, ...]:
+    """Names for features that have none: x1, x2, ..."""
+    return tuple(f"x{number}" for number in range(1, n_features + 1))
+
+
+LONGEST_LINE = 800
+"""Characters that the second line has for mistakes; what finds no room is named, and told when those are mended."""
+
+
+class Issue(NamedTuple):
+    """Something to be mended.
+
+    Attributes
+    ----------
+    about : str
+        What is wrong, in a few words: ``column 'age'``.
+    text : str
+        What is wrong with it, and what can be done; a second line may say the latter.
+    """
+
+    about: str
+    text: str
+
+
+def of_column(name: str, what: str) -> Issue:
+    """Say what is wrong with a column, and what can be done."""
+    about = f"column '{brief(name)}'"
+    return Issue(about, f"{about} {what}")
+
+
+def told(name: str, issues: Sequence[Issue]) -> str:
+    """Tell everything that is wrong with a table in at most two lines.
+
+    The first line tells the first mistake, the second one the others, as many as have room; those beyond are named.
+
+    Parameters
+    ----------
+    name : str
+        Of the table.
+    mistakes : sequence of Mistake
+        One or more.
+    """
+    if len(issues) == 1:
+        return f"{name}: {issues[0].text}"
+    first, *others = [f"({number}) {_in_one_line(issue)}" for number, issue in enumerate(issues, start=1)]
+    lengths = itertools.accumulate(len(other) + 1 for other in others)
+    n_told = max(1, sum(length <= LONGEST_LINE for length in lengths))
+    unnamed = shown([issue.about for issue in issues[1 + n_told :]])
+    rest = [f"And more, told when these are mended: {unnamed}."] if unnamed else []
+    return f"{name}: {len(issues)} things are to be mended. {first}\n{' '.join([*others[:n_told], *rest])}"
+
+
+def _in_one_line(issue: Issue) -> str:
+    text = issue.text.replace("\n", ". ")
+    return text if text.endswith((".", "?")) else f"{text}."

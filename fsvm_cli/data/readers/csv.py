@@ -1,0 +1,457 @@
+"""How a text holds a table: encoding, separator, decimal mark, marks of missing values.
+
+Whether there is memory for a table, asked before it is read.
+
+Large texts, read block by block: neither the text nor a second copy of its numbers is ever in memory as a whole.
+
+Tables with named columns: text (CSV and the like) and Parquet.
+"""
+
+from __future__ import annotations
+
+import codecs
+import contextlib
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+
+from fsvm_cli import memory_check as memory
+from fsvm_cli.console import brief, byte_progress
+from fsvm_cli.errors import DataError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+    from pathlib import Path
+
+    from pyarrow.parquet import ParquetFile
+
+MISSING_MARKS = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "?")
+SEPARATORS = ",;\t"
+LONGEST_HEADER = 1 << 26
+"""Characters that are looked at: a file without line ends is a header as long as it is."""
+FIRST_LINE_OF_EXCEL = re.compile(r"sep=(.)\s*")
+"""What Excel's exports may begin with: the separator of what follows."""
+
+
+@dataclass(frozen=True)
+class CsvForm:
+    """How a text holds a table.
+
+    Attributes
+    ----------
+    separator : str
+        One character.
+    encoding : str
+        As Python's codecs call it.
+    lines_before : int
+        Lines before the header.
+    decimal : {".", ","}
+    marks : tuple of str
+        What stands for a missing value.
+    """
+
+    separator: str
+    encoding: str = "utf8"
+    lines_before: int = 0
+    decimal: str = "."
+    marks: tuple[str, ...] = MISSING_MARKS
+
+
+def find_form(path: Path, separator: str | None = None, encoding: str | None = None) -> CsvForm:
+    """Find out how a file is written: UTF-16 by its mark, the separator by the header.
+
+    Raises
+    ------
+    UsageError
+        If no encoding is called so.
+    """
+    with path.open("rb") as stream:
+        mark = stream.read(2)
+    encoding = encoding or ("utf-16" if mark in {codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE} else "utf8")
+    try:
+        with path.open(encoding=encoding, errors="replace", newline="\n") as stream:
+            header = stream.readline(LONGEST_HEADER).removeprefix("\ufeff")
+    except LookupError as error:
+        raise UsageError(
+            f"there is no encoding {encoding!r}; common ones are utf-8, utf-16, cp1252, latin-1"
+        ) from error
+    except UnicodeError:  # a byte order mark is missing
+        header = ""
+    if said := FIRST_LINE_OF_EXCEL.fullmatch(header):
+        return CsvForm(separator or said[1], encoding, lines_before=1)
+    found = max(SEPARATORS, key=header.count)
+    if not header.count(found) and "|" in header:
+        found = "|"
+    return CsvForm(separator or found, encoding)
+
+
+def options_of(
+    form: CsvForm, block: int, refuse: Callable[[pyarrow.csv.InvalidRow], str] | None = None
+) -> dict[str, Any]:
+    """Say the same in pyarrow's words, for blocks of so many bytes; `refuse` is asked about rows of another length."""
+    return {
+        "read_options": pyarrow.csv.ReadOptions(block_size=block, skip_rows=form.lines_before, encoding=form.encoding),
+        "parse_options": pyarrow.csv.ParseOptions(
+            delimiter=form.separator, newlines_in_values=True, invalid_row_handler=refuse
+        ),
+        "convert_options": pyarrow.csv.ConvertOptions(
+            null_values=list(form.marks), strings_can_be_null=True, decimal_point=form.decimal
+        ),
+    }
+
+
+COPIES = 2
+"""Of the numbers that are in memory at a time: as columns while the matrix is filled, later the rows of each part."""
+COPIES_OF_TEXT = 3
+"""Of a text that is read as a whole: its bytes, its lines, and what they hold."""
+PACKED = frozenset({".gz", ".bz2", ".zst", ".lz4", ".br"})
+UNPACKED_BLOCK = 1 << 22
+"""Bytes that are unpacked at a time."""
+WAYS_OUT = "draw fewer rows, take columns out of the file, or use a computer with more memory"
+
+
+def check_memory_for_table(name: str, n_rows: float, n_columns: int) -> None:
+    """Refuse a table for which there is no room.
+
+    Parameters
+    ----------
+    name : str
+        For the message.
+    n_rows : float
+        May be an estimate.
+    n_columns : int
+
+    Raises
+    ------
+    UsageError
+        With the rows, the bytes, and what else can be done.
+    """
+    needed, free = 8.0 * COPIES * n_rows * n_columns, memory.free_memory()
+    if needed > free:
+        raise UsageError(
+            f"{name}: about {n_rows:,.0f} rows of {n_columns:,} columns need {needed / memory.GIGABYTE:,.1f} GB, and "
+            f"{free / memory.GIGABYTE:,.1f} GB are free; {WAYS_OUT}"
+        )
+
+
+def text_bytes(path: Path) -> int:
+    """Count the bytes of a text; of a packed one, which its readers unpack by its ending, those that it unfolds to.
+
+    Counting stops beyond what there is memory for.
+    """
+    if path.suffix not in PACKED:
+        return path.stat().st_size
+    import pyarrow as pa  # noqa: PLC0415 - slow to import, and few files are packed
+
+    size, free = 0, memory.free_memory()
+    with pa.input_stream(str(path)) as stream:
+        while size <= free and (block := stream.read(UNPACKED_BLOCK)):
+            size += len(block)
+    return size
+
+
+def check_room_for_text(path: Path) -> None:
+    """Refuse a text for which there is no room, where it is read as a whole.
+
+    Raises
+    ------
+    UsageError
+        With the bytes, and what else can be done.
+    OSError
+        If it cannot be read.
+    """
+    size, free = text_bytes(path), memory.free_memory()
+    if (needed := COPIES_OF_TEXT * size) > free:
+        raise UsageError(
+            f"{path}: a text of {size / memory.GIGABYTE:,.1f} GB or more needs {needed / memory.GIGABYTE:,.1f} GB, and "
+            f"{free / memory.GIGABYTE:,.1f} GB are free; {WAYS_OUT}"
+        )
+
+
+def check_room_for_words(name: str, size: int) -> None:
+    """Refuse columns of words for which there is no room.
+
+    Raises
+    ------
+    UsageError
+        With their bytes, and what else can be done.
+    """
+    if (needed := COPIES_OF_TEXT * size) > (free := memory.free_memory()):
+        raise UsageError(
+            f"{name}: columns of words that are {size / memory.GIGABYTE:,.1f} GB, row by row, need "
+            f"{needed / memory.GIGABYTE:,.1f} GB, and {free / memory.GIGABYTE:,.1f} GB are free; {WAYS_OUT}"
+        )
+
+
+def too_large(path: Path) -> str:
+    """Say that the memory did not suffice, where nothing foretold it."""
+    return f"{path}: needs more memory than there is; {WAYS_OUT}"
+
+
+LARGE = 1 << 25
+"""Bytes of a file that is read block by block: one that is smaller takes little memory however it is read."""
+BLOCK = 1 << 20
+"""Bytes of a block, a few of which are in memory at a time; a file with a longer row is read as a whole."""
+LARGEST_OF_ALL_INTEGERS = 2.0**53
+"""From it on, floating-point numbers do not tell all integers apart."""
+
+
+def read_in_blocks(path: Path, form: CsvForm, exact: Collection[str]) -> pa.Table | None:
+    """Read a large file block by block.
+
+    Parameters
+    ----------
+    path : Path
+    form : CsvForm
+    exact : collection of str
+        Columns whose integers stay integers; those of others become floating-point numbers, and what they lack NaN.
+
+    Returns
+    -------
+    pyarrow.Table or None
+        None of a small file, and where the first block does not tell what all columns hold, or something is wrong: then
+        the file has to be read as a whole, which tells.
+
+    Raises
+    ------
+    UsageError
+        If there is no memory for so many rows.
+    """
+    size = text_bytes(path)
+    if size <= LARGE:
+        return None
+    options = options_of(form, BLOCK)
+    try:
+        with pyarrow.csv.open_csv(path, **options) as first:
+            kinds = dict(zip(first.schema.names, first.schema.types, strict=True))
+            if len(kinds) < len(first.schema):
+                return None
+            n_rows = first.read_next_batch().num_rows * size / BLOCK
+        check_memory_for_table(str(path), n_rows, len(kinds))
+        # After integers, or nothing at all, other numbers may follow.
+        unsure = [name for name, kind in kinds.items() if name not in exact and kind in {pa.int64(), pa.null()}]
+        options["convert_options"].column_types = dict.fromkeys(unsure, pa.float64())
+        with pyarrow.csv.open_csv(path, **options) as blocks, byte_progress(path.name, size) as bar:
+            numbers = _Numbers(blocks.schema, exact)
+            batches = []
+            for batch in blocks:
+                batches.append(numbers.compact(batch))
+                bar.update(min(BLOCK, size - bar.n))
+    except (pa.ArrowException, OverflowError, UnicodeError, StopIteration):
+        return None
+    pa.default_memory_pool().release_unused()  # of the text, which is no more
+    if any(kinds[name] == pa.int64() and numbers.largest[name] >= LARGEST_OF_ALL_INTEGERS for name in unsure):
+        return None
+    table = pa.Table.from_batches(batches)
+    for name in unsure:
+        if not numbers.n_known[name]:
+            table = table.set_column(table.column_names.index(name), name, pa.nulls(len(table)))
+    return table
+
+
+class _Numbers:
+    """The columns of floating-point numbers, moved from pyarrow's many small pieces to one piece for each block.
+
+    Attributes
+    ----------
+    largest : dict of str to float
+        The largest magnitude so far in each column; NaN where there is none.
+    n_known : dict of str to int
+        How many values are there.
+    """
+
+    def __init__(self, schema: pa.Schema, exact: Collection[str]) -> None:
+        self.indices = [
+            index for index, each in enumerate(schema) if each.type == pa.float64() and each.name not in exact
+        ]
+        self.names = [schema.names[index] for index in self.indices]
+        self.largest = dict.fromkeys(self.names, np.nan)
+        self.n_known = dict.fromkeys(self.names, 0)
+
+    def compact(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        columns = batch.columns
+        block = np.empty((len(self.indices), batch.num_rows))
+        for index, name, values in zip(self.indices, self.names, block, strict=True):
+            column = columns[index]
+            values[:] = np.from_dlpack(column.fill_null(np.nan) if column.null_count else column)
+            self.n_known[name] += len(values) - column.null_count
+            self.largest[name] = np.fmax(self.largest[name], np.fmax.reduce(np.abs(values), initial=np.nan))
+            columns[index] = pa.Array.from_buffers(pa.float64(), len(values), [None, pa.py_buffer(values)])
+        return pa.RecordBatch.from_arrays(columns, schema=batch.schema)
+
+
+if TYPE_CHECKING:
+    RowHandler: TypeAlias = Callable[[pyarrow.csv.InvalidRow], str]
+
+BYTES_AT_A_TIME = 1 << 25
+"""Of the numbers of a Parquet file that are read at once."""
+MOST_BYTES_OF_A_CHARACTER = 3
+"""In UTF-8, of one that is a byte elsewhere."""
+
+
+def read_csv(path: Path, form: CsvForm | None = None, exact: Collection[str] = ()) -> pa.Table:
+    """Read text with a header; without a form UTF-8 with fields set off by commas, semicolons, tabs or bars.
+
+    Columns of numbers are read as numbers, all others as words.
+
+    Parameters
+    ----------
+    path : Path
+    form : CsvForm, optional
+    exact : collection of str
+        Columns whose integers stay integers; those of others may be read as floating-point numbers in a large file.
+
+    Raises
+    ------
+    DataError
+        If the file is empty, not in its encoding, or rows differ in length; with the lines.
+    UsageError
+        If there is no memory for it.
+    """
+    form = form or find_form(path)
+    try:
+        table = read_in_blocks(path, form, exact)
+        if table is None:
+            check_room_for_text(path)
+            table = _with_checked_names(_parsed(path, form))
+    except MemoryError as error:
+        raise UsageError(too_large(path)) from error
+    except (pa.ArrowException, OSError, OverflowError, UnicodeError) as error:
+        where, reason = _what_is_wrong(path, form) or (str(path), _first_line(error))
+        encoding = "UTF-8" if form.encoding == "utf8" else form.encoding
+        raise DataError(f"{where}: not a CSV table with a header, in {encoding} ({reason})") from error
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        if pa.types.is_binary(column.type):  # what pyarrow makes of words that are not UTF-8
+            raise DataError(
+                f"{path}: the column '{brief(name)}' is not in UTF-8; save the table in this encoding, or say which "
+                f"it has{_in_cp1252(path)}"
+            )
+    return table
+
+
+def _parsed(path: Path, form: CsvForm, refuse: RowHandler | None = None) -> pa.Table:
+    size = text_bytes(path) * (1 if form.encoding == "utf8" else MOST_BYTES_OF_A_CHARACTER)
+    # One block, so that a word far down makes a column of words and no error that depends on the block. Where rows are
+    # to be counted, pyarrow needs one thread.
+    options = options_of(form, max(size, 1 << 16), refuse)
+    options["read_options"].use_threads = refuse is None
+    return pyarrow.csv.read_csv(path, **options)
+
+
+def _what_is_wrong(path: Path, form: CsvForm) -> tuple[str, str] | None:
+    """Find the place of a byte that is not UTF-8, or of rows that are longer or shorter than the header, and say so."""
+    try:
+        lines = path.read_text(encoding=form.encoding).split("\n")
+    except UnicodeDecodeError as error:
+        # pyarrow could not hand such a row over either.
+        hint = _in_cp1252(path) if form.encoding == "utf8" else ""
+        return str(path), f"byte {error.start} is not {'UTF-8' if form.encoding == 'utf8' else form.encoding}{hint}"
+    except UnicodeError as error:
+        return str(path), _first_line(error)
+    ragged: list[pyarrow.csv.InvalidRow] = []
+
+    def note(row: pyarrow.csv.InvalidRow) -> str:
+        ragged.append(row)
+        return "skip"
+
+    with contextlib.suppress(pa.ArrowException, OverflowError):
+        _parsed(path, form, note)
+    if not ragged:
+        return None
+    row, *others = ragged
+    # pyarrow counts rows: empty lines and line ends within quotes are not among them.
+    line = next((n for n, text in enumerate(lines, start=1) if n >= row.number and text == row.text), row.number)
+    more = f"; {len(others)} rows more have another number of fields" if others else ""
+    return f"{path}:{line}", f"{row.actual_columns} fields, where the header has {row.expected_columns}{more}"
+
+
+def _in_cp1252(path: Path) -> str:
+    """Say what the first word that is not UTF-8 is in the encoding of Windows."""
+    content = path.read_bytes()
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        around = content[max(0, error.start - 12) : error.start + 12].decode("cp1252", errors="replace")
+        offset = min(12, error.start)
+        word = next((word for word in re.finditer(r"\w+", around) if word.start() <= offset < word.end()), None)
+        shown = f" ('{brief(word[0])}')" if word else ""
+        return f": in Windows' cp1252 it would read{shown or ' well'}; encoding: cp1252, or --encoding cp1252"
+    return ""
+
+
+def read_parquet(path: Path) -> tuple[pa.Table, tuple[str, ...]]:
+    """Read a Parquet file, and tell which of its columns pandas wrote as the index of the rows.
+
+    Raises
+    ------
+    DataError
+        If it is none, or is damaged.
+    UsageError
+        If there is no memory for it.
+    """
+    from pyarrow import parquet  # noqa: PLC0415 - slow to import, and seldom needed
+
+    try:
+        with parquet.ParquetFile(path) as file:
+            metadata = file.metadata
+            # What the file says of all its rows may be less than what it says of their groups.
+            n_rows = max(metadata.num_rows, sum(metadata.row_group(k).num_rows for k in range(metadata.num_row_groups)))
+            check_memory_for_table(str(path), n_rows, metadata.num_columns)
+            _check_room_for_words(path, file.schema_arrow)
+            table = _by_columns(file)
+        return _with_checked_names(table), _index_columns(table)
+    except MemoryError as error:
+        raise UsageError(too_large(path)) from error
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        raise DataError(f"{path}: not a Parquet file, or damaged ({_first_line(error)})") from error
+
+
+def _check_room_for_words(path: Path, schema: pa.Schema) -> None:
+    """Refuse columns of words for which there is no room: one that stands once in the file may be in every row."""
+    from pyarrow import compute, parquet  # noqa: PLC0415 - as in `read_parquet`
+
+    names = [each.name for each in schema if pa.types.is_string(each.type) or pa.types.is_large_string(each.type)]
+    if not names or len(set(schema.names)) < len(schema.names):
+        return
+    size = 0
+    with parquet.ParquetFile(path, read_dictionary=names) as file:
+        for name in names:
+            for chunk in file.read([name], use_threads=False).column(0).chunks:
+                if pa.types.is_dictionary(chunk.type):
+                    lengths = compute.binary_length(chunk.dictionary).cast(pa.int64())
+                    size += compute.sum(lengths.take(chunk.indices)).as_py() or 0
+    check_room_for_words(str(path), size)
+
+
+def _by_columns(file: ParquetFile) -> pa.Table:
+    """Read a few columns at a time: the pages of all of them would take as much memory again."""
+    names, n_rows = file.schema_arrow.names, file.metadata.num_rows
+    if len(set(names)) < len(names):
+        return file.read()
+    at_a_time = max(1, BYTES_AT_A_TIME // (8 * max(1, n_rows)))
+    columns: list[pa.ChunkedArray] = []
+    for start in range(0, len(names), at_a_time):
+        own = names[start : start + at_a_time]
+        columns += file.read(own, use_threads=False).select(own).columns
+    return pa.table(columns, schema=file.schema_arrow)
+
+
+def _index_columns(table: pa.Table) -> tuple[str, ...]:
+    try:
+        index = table.schema.pandas_metadata["index_columns"]
+    except (KeyError, TypeError, ValueError, RecursionError):  # there is none, or it is another program's
+        return ()
+    return tuple(name for name in index if isinstance(name, str) and table.column_names.count(name) == 1)
+
+
+def _with_checked_names(table: pa.Table) -> pa.Table:
+    """Rename the columns to their own names: pyarrow decodes names as late as when they are asked for."""
+    return table.rename_columns(table.column_names)
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error) or type(error).__name__).splitlines()[0][:200]

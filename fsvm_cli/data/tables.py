@@ -1,0 +1,419 @@
+"""The columns of a table as numbers, codes of words and classes.
+
+From a table with named columns to a data set: target, missing values, columns of words.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from fsvm_cli.console import brief
+from fsvm_cli.data.data_quality import FEWEST_GROUPS, data_quality_warnings
+from fsvm_cli.data.dataset import Dataset, hash_values
+from fsvm_cli.data.given_splits import check_group_column, check_parts, group_codes, split_by_words
+from fsvm_cli.data.messages import Issue, nearest, of_column, shown, told
+from fsvm_cli.data.preparation import Preparation
+from fsvm_cli.data.readers.csv import check_memory_for_table
+from fsvm_cli.data.readers.numbers import has_comma, reads_as_number
+from fsvm_cli.data.readers.user_tables import dropped_columns
+from fsvm_cli.errors import DataError, UsageError
+from fsvm_cli.numerics import all_finite, row_blocks
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from fsvm_cli.data.given_splits import GivenSplit
+    from fsvm_cli.data.readers.numbers import Reading
+    from fsvm_cli.data.source_spec import TableSpec
+
+MAX_CLASSES = 100
+CLASSES_BEYOND_DOUBT = 20
+LONG_WORD = 1000
+MAX_WORDS = 100
+LARGEST_OF_ALL_INTEGERS = 2.0**53
+"""Up to it, floating-point numbers tell all integers apart."""
+
+
+def is_missing(column: pa.ChunkedArray) -> NDArray[np.bool_]:
+    """Tell which values are missing; NaN is."""
+    is_floating = pa.types.is_floating(column.type)
+    if column.null_count:
+        return _to_numpy(column.is_null(nan_is_null=is_floating).cast(pa.uint8())).astype(np.bool_)
+    return np.isnan(_to_numpy(column)) if is_floating else np.zeros(len(column), dtype=np.bool_)
+
+
+def _to_numpy(column: pa.ChunkedArray) -> NDArray[Any]:
+    """Give the numbers of a column without holes; pyarrow's own `to_numpy` imports pandas for it, which is slow."""
+    return np.from_dlpack(column.combine_chunks())
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    types = pa.types
+    return any(test(kind) for test in (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal))
+
+
+def _to_floats(column: pa.ChunkedArray) -> NDArray[np.float64]:
+    if not column.null_count and (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
+        return _to_numpy(column).astype(np.float64, copy=False)
+    if pa.types.is_boolean(column.type):
+        column = column.cast(pa.int8())
+    floats = column.cast(pa.float64(), safe=False)
+    return _to_numpy(floats.fill_null(np.nan) if floats.null_count else floats)
+
+
+def _is_rounded(integers: pa.ChunkedArray, floats: NDArray[np.float64]) -> bool:
+    """Whether different integers have become the same floating-point number."""
+    is_large = bool(np.any(np.abs(floats) >= LARGEST_OF_ALL_INTEGERS))
+    return is_large and len(integers.unique()) > len(np.unique(floats))
+
+
+def _words(column: pa.ChunkedArray) -> NDArray[np.str_] | None:
+    """Give the column's values as words, or None where they are neither words nor coded words."""
+    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+        return None
+    words = column if pa.types.is_string(column.type) else column.cast(pa.string())
+    values = words.to_pylist()
+    # NumPy's texts are all as long as the longest: where that is long, Python's take less.
+    is_long = max(map(len, values), default=0) > LONG_WORD
+    return np.array(values, dtype=object if is_long else np.str_)
+
+
+def encode_target(
+    target: str, column: pa.ChunkedArray, issues: list[Issue]
+) -> tuple[tuple[str, ...], NDArray[np.int64]]:
+    """Give the classes of a target without holes, and the code of each row; what is none is added to mistakes."""
+    if pa.types.is_integer(column.type):
+        # As integers, of which floating-point numbers cannot tell all apart.
+        values, y = np.unique(_to_numpy(column), return_inverse=True)
+        classes = tuple(map(str, values.tolist()))
+    elif _is_number(column.type):
+        values, y = np.unique(_to_floats(column), return_inverse=True)
+        classes = tuple(np.format_float_positional(value, trim="-") for value in values)
+    else:
+        words = _words(column)
+        if words is None:
+            text = f"the target '{brief(target)}' holds {column.type}, not classes; name another target"
+            issues.append(Issue("the target", text))
+            return (), np.zeros(len(column), dtype=np.int64)
+        values, y = np.unique(words, return_inverse=True)
+        classes = tuple(values.tolist())
+    n_classes = len(classes)
+    if n_classes == 1:
+        text = f"the target '{brief(target)}' has only one class ({shown(classes)}); at least two are needed"
+        issues.append(Issue("the target", text))
+    if n_classes > MAX_CLASSES or CLASSES_BEYOND_DOUBT < n_classes > len(column) / 2:
+        text = (
+            f"the target '{brief(target)}' has {n_classes} distinct values in {len(column)} rows; "
+            "this looks like a measurement, not a class; name another target, or put the values into classes"
+        )
+        issues.append(Issue("the target", text))
+    return classes, y.astype(np.int64)
+
+
+def columns_of(features: pa.Table, spec: TableSpec, issues: list[Issue]) -> Preparation:
+    """Give the columns as numbers and codes of words; what is neither is added to mistakes."""
+    names: list[str] = []
+    words_of: list[tuple[str, ...] | None] = []
+    # Filled as it is found, since a list of columns beside it would take as much again; with a mistake, not to its end.
+    columns = np.empty((features.num_rows, features.num_columns))
+    refused: list[str] = []
+    may_group: list[str] = []
+    for column_name, column in zip(features.column_names, features.columns, strict=True):
+        if _is_number(column.type):
+            numbers = _to_floats(column)
+            if pa.types.is_integer(column.type) and _is_rounded(column, numbers):
+                what = (
+                    "holds integers so large that floating-point numbers cannot tell them apart; drop it if it only "
+                    "names the rows, or subtract what they have in common"
+                )
+                issues.append(of_column(column_name, what))
+            columns[:, len(names)] = numbers
+            names.append(column_name)
+            words_of.append(None)
+            continue
+        is_known = ~is_missing(column)
+        words = _words(column.drop_null())
+        if words is None:
+            issues.append(of_column(column_name, f"holds {column.type}, not numbers; drop it"))
+            continue
+        values, codes = np.unique(words, return_inverse=True)
+        odd = _odd_words(values.tolist())
+        with_commas = bool(odd) and any(has_comma(value) for value in values.tolist())
+        if len(values) > MAX_WORDS or (odd and (spec.categorical == "refuse" or with_commas)):
+            n_rows = int(np.isin(values[codes], odd).sum())
+            what = _not_numbers(values.tolist(), odd, n_rows, may_be_words=not with_commas)
+            issues.append(of_column(column_name, f"holds {what}"))
+            continue
+        refused.append(f"'{brief(column_name)}' ({shown([*map(brief, values.tolist())])})")
+        if FEWEST_GROUPS <= len(values) <= len(words) / 2:
+            may_group.append(brief(column_name))
+        columns[:, len(names)] = np.nan
+        columns[is_known, len(names)] = codes
+        names.append(column_name)
+        words_of.append(tuple(values.tolist()))
+    if refused and spec.categorical == "refuse":
+        more = f" and {len(refused) - 3} more" if len(refused) > 3 else ""
+        text = (
+            f"columns of words: {'; '.join(refused[:3])}{more}\n"
+            "Turn each word into a feature (categorical: one-hot, or --categorical one-hot), number the words of a "
+            "column (ordinal), or drop the columns."
+        )
+        if may_group:
+            text += (
+                f" Where '{may_group[0]}' tells which rows belong together, such as those of a patient, name it "
+                f"(groups: {may_group[0]}, or --groups {shlex.quote(may_group[0])})."
+            )
+        issues.append(Issue("columns of words", text))
+    return Preparation(tuple(names), tuple(words_of), columns[:, : len(names)], spec.missing, spec.categorical)
+
+
+def infinite_values(prepared: Preparation) -> list[Issue]:
+    """Find the columns that hold infinite values, which no rule for missing values fills."""
+    counts = np.sum(
+        [np.isinf(prepared.columns[rows]).sum(axis=0) for rows in row_blocks(*prepared.columns.shape)], axis=0
+    )
+    columns = np.flatnonzero(counts)
+    if not len(columns):
+        return []
+    n_rows = int(np.isinf(prepared.columns[:, columns]).any(axis=1).sum())
+    found = shown([f"'{brief(prepared.names[column])}' ({counts[column]})" for column in columns.tolist()])
+    text = f"infinite values in {n_rows} of {len(prepared.columns)} rows; by feature: {found}; mend them"
+    return [Issue("infinite values", text)]
+
+
+def _not_numbers(values: list[str], odd: list[str], n_rows: int, *, may_be_words: bool) -> str:
+    """Say what keeps a column of distinct `values` from being one of numbers, and what can be done."""
+    if not odd:
+        return (
+            f"{len(values)} different words, such as {brief(repr(values[0]))}; drop it, or, if it names what rows "
+            "belong to, keep these together (groups: COLUMN)"
+        )
+    found = f"numbers and, in {n_rows} rows, words: {shown([brief(repr(word)) for word in odd])}"
+    may_be_words = may_be_words and len(values) <= MAX_WORDS
+    others = ", or take each value as a word (--categorical one-hot)" if may_be_words else ""
+    return f"{found}; mend those, say which means a missing value (--na WORD), drop the column{others}"
+
+
+def _odd_words(values: list[str]) -> list[str]:
+    """List the words in a column most of whose different words are numbers; empty where it is one of words.
+
+    What has a comma may be a list of codes: there, all but a quarter are numbers.
+    """
+    words = [value for value in values if not reads_as_number(value)]
+    share = 4 if any(has_comma(value) for value in values) else 2
+    return words if share * len(words) < len(values) else []
+
+
+def dataset_from_table(
+    name: str, reading: Reading, spec: TableSpec, own_target: str | None = None, part: str | None = None
+) -> Dataset:
+    """Turn columns into features and classes.
+
+    Numbers and truth values become features; so do words, one feature ``column=word`` each, where the spec says so.
+    Classes are in the order of their numbers, or else of the alphabet.
+
+    Parameters
+    ----------
+    name : str
+        For the data set and in errors.
+    reading : Reading
+        The columns, and what is known of them.
+    spec : TableSpec
+        What the user says of them.
+    own_target : str, optional
+        The target that the source itself marks.
+    part : str, optional
+        Column that says of each row whether it is for training or testing.
+
+    Raises
+    ------
+    UsageError
+        If there is no target, or a column that is named does not exist.
+    DataError
+        If values are missing or not usable as they are; with every such column and what can be done.
+    """
+    unclear, issues = _unclear_names(reading.table, spec)
+    asked_for = {spec.target or own_target, part, spec.groups}
+    if not reading.table.num_rows or unclear & asked_for:
+        raise DataError(told(name, issues))
+    reading = reading.without_columns(unclear)
+    table = reading.table
+    target, dropped = _find_target(name, table, spec, own_target, unclear)
+    if part is not None:
+        _check_part(name, table, part, target)
+    if spec.groups is not None:
+        check_group_column(name, spec.groups, table.column_names, {target, part})
+    left_out = {target, part, spec.groups, *dropped}
+    issues += [of_column(*issue) for issue in reading.issues.items()]
+    features = table.select([column for column in table.column_names if column not in left_out])
+    if not features.num_columns and not unclear:
+        left = f"no columns are left beside the target '{brief(target)}'"
+        issues.append(Issue("no columns are left", f"{left}; drop fewer, or give a table with more"))
+    table, features = _without_missing(reading, features, target, spec, issues)
+    classes, y = encode_target(target, table.column(target), issues)
+    groups = None if spec.groups is None else group_codes(table.column(spec.groups), spec.groups, issues)
+    clear = [column for column in features.column_names if column not in reading.issues]
+    prepared = columns_of(features.select(clear), spec, issues)
+    issues += infinite_values(prepared)
+    if issues:
+        raise DataError(told(name, issues))
+    check_memory_for_table(name, len(y), len(prepared.layout))
+    X = prepared.features(np.arange(len(y)))
+    feature_names = tuple(feature.name for feature in prepared.layout)
+    sources = tuple(prepared.names[feature.column] for feature in prepared.layout)
+    preparation = prepared if prepared.has_to_learn else None
+    of_table = data_quality_warnings(X, y, feature_names, sources, classes, groups) if all_finite(X) else ()
+    split = None if part is None else _split_by(name, table.column(part), y, classes, groups)
+    return Dataset(
+        name=name,
+        X=X,
+        y=y,
+        feature_names=feature_names,
+        class_names=classes,
+        sha256=hash_values(X, y, split, groups=groups, preparation=preparation),
+        train_indices=split[0] if split else None,
+        test_indices=split[1] if split else None,
+        source_columns=None if sources == feature_names else sources,
+        groups=groups,
+        preparation=preparation,
+        remarks=(*reading.remarks, *reading.taken_as_missing, *of_table),
+    )
+
+
+def _unclear_names(table: pa.Table, spec: TableSpec) -> tuple[set[str], list[Issue]]:
+    """Find the names that are not that of one column, and say what to do about them; or about a table without rows."""
+    issues: list[Issue] = []
+    unclear = {column for column, count in Counter(table.column_names).items() if count > 1 and column}
+    if unclear:
+        repeated = [f"'{brief(column)}'" for column in dict.fromkeys(table.column_names) if column in unclear]
+        text = f"column names stand more than once: {shown(repeated)}; make them distinct"
+        issues.append(Issue("column names", text))
+    unnamed = [str(number) for number, column in enumerate(table.column_names, start=1) if not column]
+    if len(unnamed) > 1:
+        text = f"columns {shown(unnamed)} have no name; name them, or take them out of the file"
+        issues.append(Issue("columns without a name", text))
+    elif unnamed and "" not in spec.drop:
+        text = (
+            f"column {unnamed[0]} has no name; name it, or drop it (drop: [''], or --drop '') if it only numbers the "
+            "rows"
+        )
+        issues.append(Issue("a column without a name", text))
+    if table.num_rows == 0:
+        issues.append(Issue("no rows", "holds no rows; give a table that has some below its names of columns"))
+    if len(unnamed) > 1 or (unnamed and "" not in spec.drop):
+        unclear.add("")
+    return unclear, issues
+
+
+def _check_part(name: str, table: pa.Table, part: str, target: str) -> None:
+    """Check the column that divides the rows, before any of them is left out."""
+    if part not in table.column_names:
+        raise UsageError(f"{name}: there is no column '{brief(part)}' to split by; {nearest(part, table.column_names)}")
+    if part == target:
+        raise UsageError(f"{name}: the target '{brief(part)}' cannot tell the parts apart; name another column")
+    try:
+        split_by_words(table.column(part).to_pylist())
+    except ValueError as error:
+        raise DataError(f"{name}: column '{brief(part)}', {error}") from None
+
+
+def _split_by(
+    name: str,
+    column: pa.ChunkedArray,
+    y: NDArray[np.int64],
+    classes: Sequence[str],
+    groups: NDArray[np.int64] | None,
+) -> GivenSplit:
+    split = split_by_words(column.to_pylist())
+    try:
+        check_parts(*split, y, classes, groups)
+    except ValueError as error:
+        raise DataError(f"{name}: {error}") from None
+    return split
+
+
+def _find_target(
+    name: str, table: pa.Table, spec: TableSpec, own_target: str | None, unclear: set[str]
+) -> tuple[str, list[str]]:
+    target = spec.target or own_target
+    dropped = [column for column in dropped_columns(spec.drop, table.column_names) if column not in unclear]
+    if target is None:
+        raise UsageError(
+            f"{name}: say which column holds the class (target: NAME, or --target NAME); there are: "
+            f"{shown(table.column_names)}"
+        )
+    unknown = [column for column in (target, *dropped) if column not in table.column_names]
+    issues = [
+        Issue(
+            f"column '{brief(column)}'", f"there is no column '{brief(column)}'; {nearest(column, table.column_names)}"
+        )
+        for column in unknown
+    ]
+    if target in dropped:
+        text = f"the target '{brief(target)}' cannot be dropped as well; leave it in, or name another target"
+        issues.append(Issue("the target", text))
+    if issues:
+        raise UsageError(told(name, issues))
+    return target, dropped
+
+
+def _without_missing(
+    reading: Reading, features: pa.Table, target: str, spec: TableSpec, issues: list[Issue]
+) -> tuple[pa.Table, pa.Table]:
+    """Apply the rule for missing values; NaN counts as missing.
+
+    Where there is a mistake, what is returned holds the rows whose class is known.
+    """
+    table = reading.table
+    of_groups = [] if spec.groups is None else [spec.groups]
+    read = (target, *of_groups, *features.column_names)
+    holes = {column: missing for column in read if (missing := is_missing(table.column(column))).any()}
+    counts = {column: int(missing.sum()) for column, missing in holes.items()}
+    if not counts:
+        return table, features
+    found = "; ".join(
+        (shown([f"'{brief(column)}' ({count})" for column, count in counts.items()]), *reading.taken_as_missing)
+    )
+    complete = pa.array(~np.any(list(holes.values()), axis=0))
+    with_class = pa.array(~holes.get(target, np.zeros(table.num_rows, dtype=np.bool_)))
+    if spec.missing == "refuse":
+        text = (
+            f"missing values in {_n_rows(holes)} of {table.num_rows} rows; by column: {found}\n"
+            "Drop these rows (missing: drop, or --missing drop), or have the gaps filled by what training rows show "
+            "(missing: median, mean, most-frequent or indicator)."
+        )
+        issues.append(Issue("missing values", text))
+        return table.filter(with_class), features.filter(with_class)
+    if spec.missing == "drop":
+        if table.filter(complete).num_rows == 0:
+            text = f"every row has a missing value; drop the columns that have most of them, by column: {found}"
+            issues.append(Issue("missing values", text))
+            return table.filter(with_class), features.filter(with_class)
+        return table.filter(complete), features.filter(complete)
+    if target in counts:
+        text = f"the class is missing in {counts[target]} rows; drop them (missing: drop)"
+        issues.append(Issue("missing classes", text))
+    if spec.groups is not None and spec.groups in counts:
+        text = (
+            f"the group '{brief(spec.groups)}' is missing in {counts[spec.groups]} rows; name one in each, or drop the "
+            "rows (missing: drop)"
+        )
+        issues.append(Issue("missing groups", text))
+    if empty := [column for column in counts if column in features.column_names and holes[column].all()]:
+        named = shown([f"'{brief(column)}'" for column in empty])
+        text = f"all values are missing in {named}; drop what is empty (drop: COLUMN, or --drop COLUMN)"
+        issues.append(Issue("empty columns", text))
+        features = features.drop_columns(empty)
+    return (table.filter(with_class), features.filter(with_class)) if issues else (table, features)
+
+
+def _n_rows(holes: dict[str, NDArray[np.bool_]]) -> int:
+    return int(np.any(list(holes.values()), axis=0).sum())

@@ -1,0 +1,273 @@
+"""What an experiment compares: rankings and extractors, or where there are none the classifier on all features.
+
+The oracle: a machine on the features that are known to matter, beside those that rankings find.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fsvm_cli.extraction.registry import extraction_methods
+from fsvm_cli.ranking.base import order_of
+from fsvm_cli.ranking.registry import ranking_methods
+from fsvm_cli.spec.rankings import ALL_FEATURES, Extraction, Ranking
+from fsvm_cli.spec.schema import ORACLE, RELEVANT, selections
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from fsvm_cli.data.source import DataSource
+    from fsvm_cli.experiment.outcome import Chosen
+    from fsvm_cli.experiment.trial import DrawnTrial, Parts
+    from fsvm_cli.learners.base import Learner
+    from fsvm_cli.spec.classifiers import ExperimentClassifier
+    from fsvm_cli.spec.schema import Config, Selection
+
+
+@dataclass(frozen=True, eq=False)
+class Ordering:
+    """Columns in the order in which subsets keep them, and how it came about.
+
+    Attributes
+    ----------
+    parts : Parts
+        Whose columns these are: features, or components made of them.
+    columns : ndarray of int, shape (n_columns,)
+        The first to be kept comes first.
+    scores : tuple of float
+        Score of each feature; empty where nothing was ranked.
+    converged : bool
+        Whether every machine that the method trained reached its duality gap.
+    chosen : dict of str to value
+        What the method chose on the training part, by the name that configs give it.
+    """
+
+    parts: Parts
+    columns: NDArray[np.intp]
+    scores: tuple[float, ...]
+    converged: bool
+    chosen: Chosen
+
+
+class ComparedMethod(ABC):
+    """One of the things that an experiment compares; each has a curve."""
+
+    classifier: ExperimentClassifier
+    """What is trained on its subsets."""
+
+    @property
+    @abstractmethod
+    def label(self) -> str:
+        """Its name in tables and figures."""
+
+    @abstractmethod
+    def order(self, trial: DrawnTrial) -> Ordering:
+        """Order the columns by what the training part of a trial shows."""
+
+    def learner(self, trial: DrawnTrial, ordering: Ordering) -> Learner:  # noqa: ARG002 - for those tuned on its parts
+        """Give what is trained on the subsets: what was chosen on all features of the training part."""
+        return trial.learner(self.classifier)
+
+    @abstractmethod
+    def identity(self) -> dict[str, Any] | None:
+        """Say, for the keys of outcomes, what `order` depends on beside the data and the classifier."""
+
+    @abstractmethod
+    def code(self) -> tuple[type, ...]:
+        """List the classes whose code, with all that they refer to, decides about `order`."""
+
+
+@dataclass(frozen=True)
+class AllFeatures(ComparedMethod):
+    """A classifier on all features, which nothing has ordered."""
+
+    classifier: ExperimentClassifier
+    name: str = ALL_FEATURES
+
+    @property
+    def label(self) -> str:
+        """Give its name; that of the experiment's own says that these are all."""
+        return self.name
+
+    def order(self, trial: DrawnTrial) -> Ordering:
+        """Leave the features as they are; some classifiers find relevances of them."""
+        columns = np.arange(trial.parts.X_train.shape[1])
+        scores = trial.learner(self.classifier).relevances
+        return Ordering(trial.parts, columns, scores=scores, converged=True, chosen={})
+
+    def identity(self) -> None:
+        """Say nothing: there is no method."""
+
+    def code(self) -> tuple[type, ...]:
+        """Give this class."""
+        return (AllFeatures,)
+
+
+@dataclass(frozen=True)
+class Ranked(ComparedMethod):
+    """The best features of a ranking, or the worst."""
+
+    ranking: Ranking
+    classifier: ExperimentClassifier
+
+    @property
+    def label(self) -> str:
+        """Name the ranking."""
+        return self.ranking.label
+
+    def order(self, trial: DrawnTrial) -> Ordering:
+        """Rank the features, and begin at the end that the ranking keeps."""
+        if self.ranking.scaling is not None:
+            trial = trial.scaled(self.ranking.scaling)
+        ranker = trial.ranker(self.ranking, self.classifier)
+        best_first = order_of(ranker.scores_)
+        columns = best_first[::-1] if self.ranking.order == "worst-first" else best_first
+        scores = tuple(map(float, ranker.scores_))
+        return Ordering(trial.parts, columns, scores, converged=ranker.converged_, chosen=ranker.chosen_)
+
+    def learner(self, trial: DrawnTrial, ordering: Ordering) -> Learner:
+        """Choose on the features as the ranking scales them."""
+        own = trial if self.ranking.scaling is None else replace(trial, parts=ordering.parts)
+        return own.learner(self.classifier)
+
+    def identity(self) -> dict[str, Any]:
+        """Name the method, its parameters, which end is kept, and rows and scaling if not the experiment's."""
+        parameters = self.ranking.model_dump(mode="json", include=set(self.ranking.parameters()))
+        own = self.ranking.model_dump(mode="json", include={"ranked_on", "scaling"}) | _declared_version(self.ranking)
+        return {"method": self.ranking.method, "parameters": parameters, "order": self.ranking.order} | own
+
+    def code(self) -> tuple[type, ...]:
+        """List the method, and how a config's ranking becomes its estimator."""
+        return Ranked, Ranking, ranking_methods()[self.ranking.method]
+
+
+@dataclass(frozen=True)
+class Selected(ComparedMethod):
+    """The features that make up a share of the relevance, with a classifier that is tuned on them alone."""
+
+    selection: Selection
+    classifier: ExperimentClassifier
+
+    @property
+    def label(self) -> str:
+        """Name ranking, end and share."""
+        return self.selection.label
+
+    def order(self, trial: DrawnTrial) -> Ordering:
+        """Keep the features of the subset."""
+        ranker = trial.ranker(self.selection.ranking, self.classifier)
+        kept = np.sort(self.selection.features(ranker.scores_))
+        parts = trial.parts
+        kept_parts = replace(parts, X_train=parts.X_train[:, kept], X_test=parts.X_test[:, kept])
+        chosen: Chosen = {"features": len(kept)}
+        return Ordering(kept_parts, np.arange(len(kept)), scores=(), converged=ranker.converged_, chosen=chosen)
+
+    def learner(self, trial: DrawnTrial, ordering: Ordering) -> Learner:
+        """Choose on the features of the subset."""
+        return replace(trial, parts=ordering.parts).learner(self.classifier)
+
+    def identity(self) -> dict[str, Any]:
+        """Name what the ranking is, end and share."""
+        ranked = Ranked(self.selection.ranking, self.classifier).identity()
+        return ranked | {"relevance": self.selection.relevance, "least": self.selection.least}
+
+    def code(self) -> tuple[type, ...]:
+        """List the method and the choice."""
+        return Selected, type(self.selection), Ranking, ranking_methods()[self.selection.ranking.method]
+
+
+@dataclass(frozen=True)
+class Extracted(ComparedMethod):
+    """The first components of a feature extractor."""
+
+    extraction: Extraction
+    classifier: ExperimentClassifier
+
+    @property
+    def label(self) -> str:
+        """Name the extractor."""
+        return self.extraction.label
+
+    def order(self, trial: DrawnTrial) -> Ordering:
+        """Make components of the features; their order is that of the extractor."""
+        parts = trial.parts
+        extractor = self.extraction.estimator().fit(parts.X_train, parts.y_train)
+        components = replace(
+            parts, X_train=extractor.transform(parts.X_train), X_test=extractor.transform(parts.X_test)
+        )
+        return Ordering(components, np.arange(extractor.n_components_), scores=(), converged=True, chosen={})
+
+    def identity(self) -> dict[str, Any]:
+        """Name the method and its parameters."""
+        parameters = self.extraction.model_dump(mode="json", include=set(self.extraction.parameters()))
+        return {"method": self.extraction.method, "parameters": parameters}
+
+    def code(self) -> tuple[type, ...]:
+        """List the extractor, and how a config's extraction becomes its estimator."""
+        return Extracted, Extraction, extraction_methods()[self.extraction.method]
+
+
+def _declared_version(ranking: Ranking) -> dict[str, Any]:
+    """Give the version that a method declares where its numbers change with something else than its code."""
+    version = getattr(ranking_methods()[ranking.method], "version", None)
+    return {} if version is None else {"version": version}
+
+
+def compared_methods_of(config: Config) -> tuple[ComparedMethod, ...]:
+    """List what has a curve: rankings and what they select, then extractors; without any, the classifiers."""
+    rankings = [Ranked(ranking, config.classifier_of(ranking)) for ranking in config.rankings]
+    chosen = selections(config.subsets, config.rankings)
+    selected = [Selected(each, config.classifier_of(each.ranking)) for each in chosen]
+    extractions = [Extracted(extraction, config.classifier) for extraction in config.extractors]
+    alternatives = [AllFeatures(each.classifier, each.label) for each in config.alternatives]
+    return (*rankings, *selected, *extractions) or (AllFeatures(config.classifier), *alternatives)
+
+
+@dataclass(frozen=True)
+class Oracle(ComparedMethod):
+    """The first of the features that matter; of more features than these, these alone.
+
+    Attributes
+    ----------
+    classifier : ExperimentClassifier
+    features : tuple of int
+        Columns, the one to keep first comes first.
+    """
+
+    classifier: ExperimentClassifier
+    features: tuple[int, ...]
+
+    @property
+    def label(self) -> str:
+        """Say that somebody knows."""
+        return ORACLE
+
+    def order(self, trial: DrawnTrial) -> Ordering:
+        """Keep the known features, in their order."""
+        columns = list(self.features)
+        parts = replace(trial.parts, X_train=trial.parts.X_train[:, columns], X_test=trial.parts.X_test[:, columns])
+        return Ordering(parts, np.arange(len(columns)), scores=(), converged=True, chosen={})
+
+    def identity(self) -> dict[str, Any]:
+        """Name the features."""
+        return {"method": ORACLE, "features": list(self.features)}
+
+    def code(self) -> tuple[type, ...]:
+        """Give this class."""
+        return (Oracle,)
+
+
+def oracle_of(config: Config, source: DataSource) -> tuple[Oracle, ...]:
+    """Return the oracle of an experiment whose data have the features that it names; nothing where there is none."""
+    if config.oracle is None:
+        return ()
+    if config.oracle == RELEVANT:
+        features = source.relevant_features
+        assert features is not None, "the plan has seen to it"
+    else:
+        features = tuple(map(source.feature_names.index, dict.fromkeys(config.oracle)))
+    return (Oracle(config.classifier, features),)

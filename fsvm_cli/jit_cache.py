@@ -1,0 +1,149 @@
+"""Where numba keeps the code that it compiled: one folder for each state of our sources and each kind of processor.
+
+numba compiles a function anew when the function's own file has changed, and not when the file of one that it calls has.
+After an update, old machine code would go on running inside new.
+
+Which instructions of the processor numbers are computed with: results should not hang on whose processor it is.
+
+OpenBLAS, numpy and numba each choose code by what they find. Sums then have another order and another last digit, and a
+search may come by it to another result.
+"""
+
+from __future__ import annotations
+
+import atexit
+import hashlib
+import os
+import shutil
+import stat
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import platformdirs
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+VARIABLE = "NUMBA_CACHE_DIR"
+PREFIX = "fsvm-"
+FOLDERS_WITH_COMPILED_CODE = ("svm", "ranking")
+
+
+def use_cache_of_these_sources() -> None:
+    """Point numba, in this process and those that it starts, to the cache of the sources as they are.
+
+    The cache lies in the folder that the environment variable ``NUMBA_CACHE_DIR`` names, or else in the user's cache
+    folder. Where that cannot be written, numba would refuse to decorate, and where other users can write, they could
+    have their code run: a temporary folder then holds the code as long as the process lives. It has to be called before
+    the first function is decorated.
+    """
+    base = Path(os.environ.get(VARIABLE) or platformdirs.user_cache_path("fsvm") / "compiled")
+    if base.name.startswith(PREFIX):
+        base = base.parent
+    package = Path(__file__).resolve().parent
+    digest = digest_of_sources([package / name for name in FOLDERS_WITH_COMPILED_CODE])
+    # In a folder for all kinds, code for one would make it seem that there is code for the other.
+    name = f"{PREFIX}{digest}-{os.environ.get('NUMBA_CPU_NAME', 'host')}"
+    folder = base / name
+    if not _can_be_written(folder):
+        obstacle = f"cannot be kept in {base}"
+    elif (exposed := _open_to_others(folder)) is not None:
+        obstacle = f"is not kept in {base}, because other users can write in {exposed},"
+    else:
+        obstacle = ""
+    if obstacle:
+        folder = _temporary_folder() / name
+        sys.stderr.write(f"compiled code {obstacle} and is compiled each time; {VARIABLE}=FOLDER names another\n")
+    os.environ[VARIABLE] = str(folder)
+    if "numba" in sys.modules:
+        sys.modules["numba"].config.CACHE_DIR = str(folder)
+
+
+def _can_be_written(folder: Path) -> bool:
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, exist_ok=True)
+        # Only the attempt tells: Windows says of every folder that it can be written.
+        with tempfile.TemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return False
+
+
+def _open_to_others(folder: Path) -> Path | None:
+    """Find the first folder, from `folder` upwards, whose entries users other than this one and root can replace."""
+    if sys.platform == "win32":  # the user's own folders are protected by access lists, which modes do not show
+        return None
+    trusted = {0, os.geteuid()}
+    below_is_trusted = False
+    folder = folder.resolve()
+    for each in (folder, *folder.parents):
+        status = each.stat()
+        # Many systems give each user a group of the user's own number, in which nobody else is.
+        writers = stat.S_IWOTH if status.st_gid == os.geteuid() else stat.S_IWGRP | stat.S_IWOTH
+        others_write = bool(status.st_mode & writers)
+        # In a folder with the sticky bit only the owner of an entry can replace it.
+        is_sticky = below_is_trusted and bool(status.st_mode & stat.S_ISVTX)
+        if status.st_uid not in trusted or (others_write and not is_sticky):
+            return each
+        below_is_trusted = True
+    return None
+
+
+def _temporary_folder() -> Path:
+    # With a name that nobody can guess: what lies there is run.
+    folder = tempfile.mkdtemp(prefix="fsvm-compiled-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return Path(folder)
+
+
+def is_cold() -> bool:
+    """Whether nothing has been compiled yet for the sources as they are."""
+    # numba makes empty folders as soon as a function is decorated.
+    return next(Path(os.environ[VARIABLE]).rglob("*.nbi"), None) is None
+
+
+def digest_of_sources(folders: list[Path]) -> str:
+    """Hash the Python files of some folders."""
+    digest = hashlib.sha256()
+    for path in sorted(path for folder in folders for path in folder.rglob("*.py")):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()[:16]
+
+
+PROCESSORS = Path("/proc/cpuinfo")
+HASWELL = {"abm", "avx2", "bmi1", "bmi2", "f16c", "fma", "movbe"}
+"""What Linux calls the instructions that came with Intel's Haswell of 2013, and that AMD has had since 2015."""
+AS_ON_HASWELL = {"OPENBLAS_CORETYPE": "Haswell", "NUMBA_CPU_NAME": "haswell", "NUMBA_CPU_FEATURES": ""}
+WITHOUT_AVX512 = {"NPY_DISABLE_CPU_FEATURES": "X86_V4 AVX512_ICL AVX512_SPR"}
+
+
+def use_common_cpu_features() -> None:
+    """Have this process, and those that it starts, compute as on a Haswell, where the processor can.
+
+    Once numpy is loaded it is too late, and nothing is done. On other systems than Linux, and on other processors, the
+    libraries choose for themselves; they do so, too, where the environment has any of the variables.
+    """
+    if "numpy" not in sys.modules:
+        os.environ.update(common_cpu_features(flags_of_processor(), os.environ))
+
+
+def common_cpu_features(flags: Collection[str], environment: Mapping[str, str]) -> dict[str, str]:
+    """Return what the environment should say, by what a processor can do and what the environment says already."""
+    is_chosen = not environment.keys().isdisjoint(AS_ON_HASWELL | WITHOUT_AVX512)
+    if is_chosen or not HASWELL.issubset(flags):
+        return {}
+    # numpy warns of what the processor does not have.
+    return AS_ON_HASWELL | (WITHOUT_AVX512 if "avx512f" in flags else {})
+
+
+def flags_of_processor() -> list[str]:
+    """Read what the first processor can do: nothing where the system does not tell it in this way."""
+    try:
+        with PROCESSORS.open(encoding="utf-8", errors="replace") as stream:
+            line = next((line for line in stream if line.startswith("flags")), "")
+    except OSError:
+        return []
+    return line.partition(":")[2].split()

@@ -1,0 +1,257 @@
+"""What any classifier predicts on nested subsets of the features.
+
+What an experiment trains on subsets of the features: a support vector machine, or a classifier of scikit-learn.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils.validation import has_fit_parameter
+
+from fsvm_cli.numerics import row_blocks
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+
+class SubsetPredictions(NamedTuple):
+    """A classifier on one subset: as it was fitted, and the codes that it predicts of training and of test rows."""
+
+    fitted: Any
+    train: NDArray[np.intp]
+    test: NDArray[np.intp]
+
+
+def nested_predictions(  # noqa: PLR0917 - the arguments of nested_curves, in its order
+    estimator: Any,
+    X_train: NDArray[np.float64],
+    y_train: NDArray[np.intp],
+    X_test: NDArray[np.float64],
+    order: NDArray[np.intp],
+    sizes: Sequence[int],
+    groups: NDArray[np.intp] | None = None,
+) -> list[SubsetPredictions]:
+    """Train a fresh classifier on the first features of an order, for each size.
+
+    Parameters
+    ----------
+    estimator : object
+        A classifier in scikit-learn's manner; it is cloned.
+    X_train, X_test : ndarray, shapes (n_train, n_features) and (n_test, n_features)
+    y_train : ndarray of int, shape (n_train,)
+        Class codes.
+    order : ndarray of int, shape (n_features,)
+        Feature indices, best first.
+    sizes : sequence of int
+        Each in 1 .. n_features. The features of a subset are passed in the order of the data, so that all features are
+        the same problem for every order.
+    groups : ndarray of int, shape (n_train,), optional
+        For an estimator whose ``fit`` takes them: samples of one group stay together where it cross-validates.
+
+    Returns
+    -------
+    list of SubsetPredictions
+        By size.
+    """
+    grouping = {} if groups is None or not has_fit_parameter(estimator, "groups") else {"groups": groups}
+    predictions = []
+    for size in sizes:
+        subset = sorted(order[:size])
+        fitted = clone(estimator).fit(X_train[:, subset], y_train, **grouping)
+        predictions.append(
+            SubsetPredictions(fitted, _predicted(fitted, X_train, subset), _predicted(fitted, X_test, subset))
+        )
+    return predictions
+
+
+def _predicted(fitted: Any, X: NDArray[np.float64], subset: Sequence[np.intp]) -> NDArray[np.intp]:
+    """Predict block by block: what a classifier computes on the way may be larger than the samples."""
+    return np.concatenate([fitted.predict(X[rows][:, subset]) for rows in row_blocks(*X.shape)])
+
+
+FOUND = "machine found"
+"""The measure that is 1 where there is a machine, and 0 where a hard margin was asked for and none was found."""
+
+GAP = "duality gap"
+"""The measure of machines that were stopped short of their optimum."""
+
+
+@dataclass(frozen=True, eq=False)
+class NestedSubsets:
+    """Both parts of a split, and the subsets of the features that classifiers are trained on.
+
+    Attributes
+    ----------
+    X_train, X_test : (n_train, n_features) and (n_test, n_features) arrays
+    y_train : (n_train,) array of int
+        Class codes.
+    orders : sequence of (n_features,) array of int
+        Columns, the best first.
+    sizes : tuple of int
+        Of the subsets; each holds the first columns of an order.
+    n_classes : int
+        Classes may be absent from the training part.
+    """
+
+    X_train: NDArray[np.float64]
+    y_train: NDArray[np.intp]
+    X_test: NDArray[np.float64]
+    orders: Sequence[NDArray[np.intp]]
+    sizes: tuple[int, ...]
+    n_classes: int
+
+
+class Curves(Protocol):
+    """What a fresh classifier on each prefix of each order predicts, with its certificates."""
+
+    @property
+    def train_predicted(self) -> NDArray[np.intp]:
+        """Class codes of the training part, shape (n_orders, n_sizes, n_train)."""
+
+    @property
+    def test_predicted(self) -> NDArray[np.intp]:
+        """Class codes of the test part, shape (n_orders, n_sizes, n_test)."""
+
+    @property
+    def converged(self) -> NDArray[np.bool_]:
+        """Whether each binary machine reached its gap, shape (n_orders, n_sizes, n_machines)."""
+
+    @property
+    def duality_gap(self) -> NDArray[np.float64]:
+        """Relative gap of each binary machine, shape (n_orders, n_sizes, n_machines)."""
+
+
+class Learner(ABC):
+    """A classifier before it is trained, with what was chosen for it on the training part.
+
+    Attributes
+    ----------
+    chosen : dict of str to value
+        What was chosen on the training part, by the name that configs give it; empty where nothing was.
+    converged : bool
+        Whether every machine of the search that chose reached its duality gap.
+    relevances : tuple of float
+        Of each feature, where the choice says so; empty elsewhere.
+    """
+
+    chosen: Mapping[str, float | int | str] = MappingProxyType({})
+    converged: bool = True
+    relevances: tuple[float, ...] = ()
+
+    def tuned_on(
+        self,
+        X: NDArray[np.float64],  # noqa: ARG002 - for those that choose
+        y: NDArray[np.intp],  # noqa: ARG002
+        groups: NDArray[np.intp] | None,  # noqa: ARG002
+    ) -> Learner:
+        """Give what is trained once there are data, with the group of each row; the same, where nothing is chosen."""
+        return self
+
+    def for_labels(self, labels: Mapping[int, Any]) -> Learner:  # noqa: ARG002 - for those that name classes
+        """Give what is trained on these labels instead of class codes."""
+        return self
+
+    @abstractmethod
+    def ranking_arguments(self) -> dict[str, Any]:
+        """Name what ranking methods may ask for: the parameters of a machine, and the estimator."""
+
+    @abstractmethod
+    def curves(self, subsets: NestedSubsets) -> Curves:
+        """Train a fresh classifier on the first features of each order, for each size."""
+
+
+@dataclass(frozen=True, eq=False)
+class EstimatorCurves:
+    """`Curves` of any classifier; one without a duality gap has no gap to miss."""
+
+    train_predicted: NDArray[np.intp]
+    test_predicted: NDArray[np.intp]
+    converged: NDArray[np.bool_]
+    duality_gap: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class MeasuredCurves(EstimatorCurves):
+    """`Curves` of a classifier that tells more of itself than what it predicts, or that may not exist.
+
+    Attributes
+    ----------
+    measures : tuple of tuple of dict of str to float
+        What the classifier of each order and size measured on the training part, by name.
+    exists : (n_orders, n_sizes) array of bool
+        Whether there is a classifier at all. What one that does not exist predicts has no meaning.
+    """
+
+    measures: tuple[tuple[dict[str, float], ...], ...]
+    exists: NDArray[np.bool_]
+
+
+def with_gaps(curves: Curves) -> MeasuredCurves:
+    """Add to curves what their machines are short of the optimum by, the largest relative duality gap of each."""
+    gaps = curves.duality_gap.max(axis=2)
+    return MeasuredCurves(
+        curves.train_predicted,
+        curves.test_predicted,
+        curves.converged,
+        curves.duality_gap,
+        tuple(tuple({GAP: gap} for gap in of_order) for of_order in gaps.tolist()),
+        np.ones(gaps.shape, dtype=bool),
+    )
+
+
+def curves_of_estimator(
+    estimator: Any, subsets: NestedSubsets, groups: NDArray[np.intp] | None = None
+) -> EstimatorCurves:
+    """Train clones of an estimator in scikit-learn's manner on the first features of each order, for each size."""
+    X_train, y_train, X_test, sizes = subsets.X_train, subsets.y_train, subsets.X_test, subsets.sizes
+    found = [nested_predictions(estimator, X_train, y_train, X_test, order, sizes, groups) for order in subsets.orders]
+    return EstimatorCurves(
+        np.array([[on.train for on in curve] for curve in found]),
+        np.array([[on.test for on in curve] for curve in found]),
+        np.array([[np.atleast_1d(getattr(on.fitted, "converged_", True)) for on in curve] for curve in found]),
+        np.array([[np.atleast_1d(getattr(on.fitted, "duality_gap_", 0.0)) for on in curve] for curve in found]),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class EstimatorLearner(Learner):
+    """A classifier of scikit-learn; nothing is chosen for it, and it has no duality gap.
+
+    Attributes
+    ----------
+    estimator : object
+        Trained, as clones, on the subsets.
+    handed_estimator : object
+        What ranking methods that take any classifier train.
+    groups : ndarray of int, shape (n_train,), optional
+        Rows of the training part that belong together, for an estimator that cross-validates.
+    """
+
+    estimator: Any
+    estimator_for_rankings: Any
+    groups: NDArray[np.intp] | None = None
+
+    def tuned_on(
+        self,
+        X: NDArray[np.float64],  # noqa: ARG002 - the estimator chooses when it is trained
+        y: NDArray[np.intp],  # noqa: ARG002
+        groups: NDArray[np.intp] | None,
+    ) -> EstimatorLearner:
+        """Keep the groups."""
+        return replace(self, groups=groups)
+
+    def ranking_arguments(self) -> dict[str, Any]:
+        """Hand over the estimator; methods that train machines cannot be listed."""
+        return {"estimator": self.estimator_for_rankings}
+
+    def curves(self, subsets: NestedSubsets) -> EstimatorCurves:
+        """Train a fresh classifier on the first features of each order, for each size."""
+        return curves_of_estimator(self.estimator, subsets, self.groups)

@@ -1,0 +1,77 @@
+"""The Bayesian support vector machine, as a trial tunes and trains it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import clone
+
+from fsvm_cli.learners.base import EstimatorCurves, Learner
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from fsvm_cli.evidence.estimator import BayesianSVM
+    from fsvm_cli.learners.base import NestedSubsets
+
+
+@dataclass(frozen=True, eq=False)
+class BayesianLearner(Learner):
+    """The machine, tuned on all features of a training part; subsets keep the hyperparameters of their features.
+
+    Attributes
+    ----------
+    machine : BayesianSVM
+        Fitted once it is tuned.
+    chosen : dict of str to value
+        How the hyperparameters were found.
+    converged : bool
+        Whether the ascents ended by their rule, and found something.
+    relevances : tuple of float
+        The share of each feature, by its length scale.
+    """
+
+    machine: BayesianSVM
+    chosen: Mapping[str, float | int | str] = field(default_factory=dict)
+    converged: bool = True
+    relevances: tuple[float, ...] = ()
+
+    def tuned_on(
+        self,
+        X: NDArray[np.float64],
+        y: NDArray[np.intp],
+        groups: NDArray[np.intp] | None,  # noqa: ARG002 - no folds are made
+    ) -> BayesianLearner:
+        """Tune the machine on a training part."""
+        machine = clone(self.machine).fit(X, y)
+        return BayesianLearner(
+            machine,
+            machine.chosen_,
+            all(path.converged for path in machine.path_),
+            tuple(map(float, machine.relevance_)),
+        )
+
+    def ranking_arguments(self) -> dict[str, Any]:
+        """Hand over the estimator, to be tuned by whoever trains it."""
+        return {"estimator": clone(self.machine)}
+
+    def curves(self, subsets: NestedSubsets) -> EstimatorCurves:
+        """Train the machine on the first features of each order, for each size."""
+        X, y = subsets.X_train, subsets.y_train
+        features = [[sorted(order[:size].tolist()) for size in subsets.sizes] for order in subsets.orders]
+        machines = [[self.machine.trained_on(X, y, of_subset) for of_subset in row] for row in features]
+
+        def predicted(X: NDArray[np.float64]) -> NDArray[np.intp]:
+            rows = zip(machines, features, strict=True)
+            return np.array([[m.predict(X[:, own]) for m, own in zip(*row, strict=True)] for row in rows])
+
+        return EstimatorCurves(
+            predicted(X),
+            predicted(subsets.X_test),
+            np.array([[machine.converged_ for machine in row] for row in machines]),
+            np.array([[machine.duality_gap_ for machine in row] for row in machines]),
+        )

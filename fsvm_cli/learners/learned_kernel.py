@@ -1,0 +1,109 @@
+"""The machine on a learned sum of kernels, as a trial trains it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fsvm_cli.kernel_learning.estimator import LearnedKernelSVM
+from fsvm_cli.learners.base import FOUND, Learner, MeasuredCurves
+from fsvm_cli.svm import ConvergenceError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from fsvm_cli.kernel_learning.kinds import Combine, MarginKind
+    from fsvm_cli.learners.base import NestedSubsets
+    from fsvm_cli.svm import Kernel
+
+
+@dataclass(frozen=True)
+class LearnedKernelMachine(Learner):
+    """The `Learner` that `LearnedKernelSVM` is.
+
+    Attributes
+    ----------
+    kernels, combine, margin, C, unit_diagonal, tolerance
+        As in `LearnedKernelSVM`.
+    transductive : bool
+        Whether the features of the test part, without its classes, take part in learning the weights.
+    """
+
+    kernels: tuple[Kernel, ...]
+    combine: Combine
+    margin: MarginKind
+    C: float
+    unit_diagonal: bool
+    tolerance: float
+    transductive: bool
+
+    def ranking_arguments(self) -> dict[str, Any]:
+        """Hand over the estimator; methods that train machines cannot be listed."""
+        return {"estimator": self.estimator()}
+
+    def estimator(self) -> LearnedKernelSVM:
+        """Build the machine; gaps that it misses are recorded, not raised."""
+        return LearnedKernelSVM(
+            self.kernels,
+            self.combine,
+            self.margin,
+            self.C,
+            unit_diagonal=self.unit_diagonal,
+            tolerance=self.tolerance,
+            on_failure="flag",
+        )
+
+    def curves(self, subsets: NestedSubsets) -> MeasuredCurves:
+        """Train a fresh machine on the first features of each order, for each size."""
+        found = [[self._on(subsets, order[:size]) for size in subsets.sizes] for order in subsets.orders]
+        return MeasuredCurves(
+            np.array([[each.train for each in of_order] for of_order in found]),
+            np.array([[each.test for each in of_order] for of_order in found]),
+            np.array([[each.converged for each in of_order] for of_order in found]),
+            np.array([[each.gap for each in of_order] for of_order in found]),
+            tuple(tuple(each.measures for each in of_order) for of_order in found),
+            np.array([[each.exists for each in of_order] for of_order in found]),
+        )
+
+    def _on(self, subsets: NestedSubsets, features: NDArray[np.intp]) -> _Found:
+        A, B, y_train = subsets.X_train[:, features], subsets.X_test[:, features], subsets.y_train
+        try:
+            machine = self.estimator().fit(A, y_train, X_unlabelled=B if self.transductive else None)
+        except ConvergenceError:
+            if self.margin != "hard":
+                raise
+            n_machines = 1 if len(np.unique(y_train)) == 2 else len(np.unique(y_train))
+            nothing = np.zeros(n_machines)
+            return _Found(np.zeros_like(y_train), np.zeros(len(B), np.intp), nothing == 0.0, nothing, {FOUND: 0.0})
+        return _Found(
+            machine.predict(A), machine.predict(B), machine.converged_, machine.duality_gap_, self._measures(machine)
+        )
+
+    def _measures(self, machine: LearnedKernelSVM) -> dict[str, float]:
+        """Name margins and weights of each machine; of the class where there are several."""
+        measures = {FOUND: 1.0} if self.margin == "hard" else {}
+        for number, weights in enumerate(machine.weights_):
+            of_class = "" if len(machine.weights_) == 1 else f", class {machine.classes_[number]}"
+            measures[f"margin{of_class}"] = float(machine.margin_[number])
+            for nth, (kernel, weight) in enumerate(zip(self.kernels, weights, strict=True), start=1):
+                measures[f"weight {nth} ({kernel.name}){of_class}"] = float(weight)
+            if self.margin == "learned-2-norm":
+                measures[f"ridge{of_class}"] = float(machine.ridge_[number])
+        return measures
+
+
+@dataclass(frozen=True, eq=False)
+class _Found:
+    """What one machine predicts, or that there is none."""
+
+    train: NDArray[np.intp]
+    test: NDArray[np.intp]
+    converged: NDArray[np.bool_]
+    gap: NDArray[np.float64]
+    measures: dict[str, float]
+
+    @property
+    def exists(self) -> bool:
+        return self.measures.get(FOUND, 1.0) == 1.0

@@ -1,0 +1,218 @@
+"""The support vector machine of a trial.
+
+The machine on a Gram matrix of low rank, as a trial trains it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from fsvm_cli.learners.base import Learner, MeasuredCurves, curves_of_estimator, nested_predictions, with_gaps
+from fsvm_cli.svm import SVM, nested_curves
+from fsvm_cli.svm.costs import weighted_bounds
+from fsvm_cli.svm.nystroem import NystroemSVM
+from fsvm_cli.svm.solvers.dual import StoppedLibsvm
+from fsvm_cli.svm.training_set import needs_a_cache
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from fsvm_cli.learners.base import Curves, NestedSubsets
+    from fsvm_cli.svm.costs import ClassWeight, CUnit
+    from fsvm_cli.svm.kernels.base import Kernel
+    from fsvm_cli.svm.multiclass import OutputScaling
+    from fsvm_cli.svm.solvers.dual import Solver
+
+
+class Approximation(NamedTuple):
+    """How machines on many training rows are approximated; see `NystroemSVM`.
+
+    Attributes
+    ----------
+    above : int
+        On more rows than these.
+    n_landmarks : int
+    random_state : int
+    """
+
+    above: int
+    n_landmarks: int
+    random_state: int
+
+
+@dataclass(frozen=True)
+class Machine(Learner):
+    """The support vector machine that a trial trains: the `Learner` of most experiments.
+
+    Attributes
+    ----------
+    kernel : Kernel
+    C : float
+    tolerance : float
+    solver : str or StoppedLibsvm
+    class_kernels : dict of int to Kernel, or None
+        Kernels of the machines of single classes, by class code, where they differ.
+    output_scaling : str
+        What the machines' outputs are multiplied or divided by before they are compared.
+    class_weight : dict of int to float, "balanced", or None
+        What C is multiplied by for the rows of a class, by class code.
+    cache_mb : float or None
+        Megabytes for kernel values where the solver is "decomposition".
+    C_unit : str
+        What C is given in units of.
+    approximation : Approximation or None
+        Above how many training rows the machine is approximated, and how.
+    chosen : dict of str to value
+        What was chosen on the training part, by the name that configs give it; empty where nothing was.
+    converged : bool
+        Whether every machine of the search reached its duality gap.
+    """
+
+    kernel: Kernel
+    C: float
+    tolerance: float
+    solver: Solver
+    class_kernels: Mapping[Any, Kernel] | None = None
+    output_scaling: OutputScaling = "none"
+    class_weight: ClassWeight | None = None
+    cache_mb: float | None = None
+    C_unit: CUnit = "none"
+    approximation: Approximation | None = None
+    chosen: Mapping[str, float | int | str] = dataclasses.field(default_factory=dict)
+    converged: bool = True
+
+    def tuned_on(
+        self,
+        X: NDArray[np.float64],
+        y: NDArray[np.intp],  # noqa: ARG002 - nothing is chosen
+        groups: NDArray[np.intp] | None,  # noqa: ARG002
+    ) -> Learner:
+        """Give the machine that is trained on so many rows."""
+        if self.approximation is None or X.shape[0] <= self.approximation.above:
+            return self
+
+        return NystroemMachine(self, self.approximation)
+
+    def for_labels(self, labels: Mapping[int, Any]) -> Machine:
+        """Name the classes of kernels and weights by labels."""
+        kernels, weights = self.class_kernels, self.class_weight
+        return dataclasses.replace(
+            self,
+            class_kernels=kernels and {labels[code]: kernel for code, kernel in kernels.items()},
+            class_weight={labels[code]: each for code, each in weights.items()}
+            if isinstance(weights, dict)
+            else weights,
+        )
+
+    def ranking_arguments(self) -> dict[str, Any]:
+        """Hand the machine to ranking methods that train machines, or any classifier."""
+        return self._parameters() | {"estimator": self.estimator()}
+
+    def estimator(self) -> SVM:
+        """Build the machine; gaps that it misses are recorded, not raised."""
+        return SVM(**self._parameters(), on_failure="flag")
+
+    def curves(self, subsets: NestedSubsets) -> Curves:
+        """Train a fresh machine on the first features of each order, for each size; a stopped one tells its gap."""
+        found = self._curves(subsets)
+        return with_gaps(found) if isinstance(self.solver, StoppedLibsvm) else found
+
+    def _curves(self, subsets: NestedSubsets) -> Curves:
+        if not self.is_plain or needs_a_cache(len(subsets.y_train), self.solver):
+            return curves_of_estimator(self.estimator(), subsets)
+        return nested_curves(
+            self.kernel,
+            weighted_bounds(self.C, subsets.y_train, self.class_weight),
+            subsets.X_train,
+            subsets.y_train,
+            subsets.X_test,
+            subsets.orders,
+            subsets.sizes,
+            n_classes=subsets.n_classes,
+            tolerance=self.tolerance,
+            solver=self.solver,
+        )
+
+    def _parameters(self) -> dict[str, Any]:
+        return {
+            "kernel": self.kernel,
+            "C": self.C,
+            "tolerance": self.tolerance,
+            "solver": self.solver,
+            "class_kernels": self.class_kernels,
+            "output_scaling": self.output_scaling,
+            "class_weight": self.class_weight,
+            "cache_mb": self.cache_mb,
+            "C_unit": self.C_unit,
+        }
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether all machines have one kernel and one C on all subsets, and outputs that are compared as they are."""
+        return not self.class_kernels and self.output_scaling == "none" and self.C_unit == "none"
+
+
+LANDMARKS = "Nystroem landmarks"
+DISTANCE = "Nystroem distance"
+"""The measure that says within which share of its objective the exact optimum lies."""
+ERROR = "standard error of the Nystroem distance"
+
+
+@dataclass(frozen=True)
+class NystroemMachine(Learner):
+    """The `Learner` that takes the place of an exact machine where there are many training rows.
+
+    Attributes
+    ----------
+    exact : Machine
+    approximation : Approximation
+    """
+
+    exact: Machine
+    approximation: Approximation
+
+    def for_labels(self, labels: Mapping[int, Any]) -> NystroemMachine:
+        """Name the classes of weights by labels."""
+        return NystroemMachine(self.exact.for_labels(labels), self.approximation)
+
+    def ranking_arguments(self) -> dict[str, Any]:
+        """Hand the exact machine to methods that train machines, and this one to those that take any."""
+        return self.exact.ranking_arguments() | {"estimator": self.estimator()}
+
+    def estimator(self) -> NystroemSVM:
+        """Build the machine; gaps that it misses are recorded, not raised."""
+        return NystroemSVM(
+            self.exact.kernel,
+            self.exact.C,
+            self.approximation.n_landmarks,
+            self.exact.tolerance,
+            on_failure="flag",
+            class_weight=self.exact.class_weight,
+            random_state=self.approximation.random_state,
+        )
+
+    def curves(self, subsets: NestedSubsets) -> MeasuredCurves:
+        """Train a fresh machine on the first features of each order, for each size, and say how exact it is."""
+        X, y, X_test, sizes = subsets.X_train, subsets.y_train, subsets.X_test, subsets.sizes
+        machine = self.estimator()
+        found = [nested_predictions(machine, X, y, X_test, order, sizes) for order in subsets.orders]
+        return MeasuredCurves(
+            np.array([[on.train for on in curve] for curve in found]),
+            np.array([[on.test for on in curve] for curve in found]),
+            np.array([[on.fitted.converged_ for on in curve] for curve in found]),
+            np.array([[on.fitted.duality_gap_ for on in curve] for curve in found]),
+            tuple(tuple(_measures(on.fitted) for on in curve) for curve in found),
+            np.ones((len(found), len(sizes)), dtype=bool),
+        )
+
+
+def _measures(machine: NystroemSVM) -> dict[str, float]:
+    """Tell the landmarks, and of the machine that is farthest from the exact one, how far it is."""
+    farthest = max(machine.distance_)
+    return {LANDMARKS: float(len(machine.landmarks_)), DISTANCE: farthest.share, ERROR: farthest.error}

@@ -1,0 +1,283 @@
+"""Places on a grid, for searches that would let the last digit of a number grow from step to step.
+
+Information that a classifier delivers, in bits, from its confusion matrix, after infoprop2001, sections 3 and 4.
+
+All functions take confusion matrices of shape (..., n_classes, n_classes), true classes in rows and class indicators in
+columns, each with at least one sample. A class that is absent or an indicator that never fires contributes nothing.
+
+Which values doubles can compute with, and units that bring others there.
+
+The rows of a large matrix a block at a time: what is computed of each block needs no second matrix.
+
+How many threads the linear algebra of one fit has.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from contextlib import contextmanager
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.special import entr
+from threadpoolctl import ThreadpoolController
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator, Sequence
+
+    import numpy.typing as npt
+    from numpy.typing import NDArray
+
+
+def quantised(values: npt.ArrayLike, spacing: float) -> npt.NDArray[np.float64]:
+    """Return the nearest multiples of a spacing.
+
+    Processors differ in the last digit of a sum. Where a search goes on from a place that it has computed, that digit
+    grows, and may come to another choice. From places on a grid it goes on alike everywhere, unless a value lies, to
+    its last digit, in the middle between two of them: the part of the values that do is their error over the spacing.
+
+    Parameters
+    ----------
+    values : array
+    spacing : float
+        A power of 2, so that its multiples are exact.
+
+    Returns
+    -------
+    array
+        Of the same shape.
+    """
+    return spacing * np.round(np.asarray(values, dtype=np.float64) / spacing)
+
+
+def entropy(counts: NDArray[np.intp], axis: int | tuple[int, ...] = -1) -> NDArray[np.float64]:
+    """Entropy of relative frequencies.
+
+    Parameters
+    ----------
+    counts : ndarray
+        At least 0.
+    axis : int or tuple of int, default=-1
+        Along which the counts of one distribution lie.
+
+    Returns
+    -------
+    ndarray
+        In bits, without `axis`; 0 where nothing was counted.
+    """
+    total = counts.sum(axis=axis, keepdims=True)
+    bits: NDArray[np.float64] = entr(counts / np.maximum(total, 1)).sum(axis=axis) / np.log(2)
+    return bits
+
+
+def class_uncertainty(confusion: NDArray[np.intp]) -> NDArray[np.float64]:
+    """H_d, the uncertainty of the class before the classifier is asked: how difficult the problem is.
+
+    In bits, between 0 and log₂ n_classes; shape (...).
+    """
+    return entropy(confusion.sum(axis=-1))
+
+
+def indicator_uncertainty(confusion: NDArray[np.intp]) -> NDArray[np.float64]:
+    """H_Oj, the uncertainty of the class once indicator j has fired.
+
+    In bits, between 0 and log₂ n_classes; 0 for an indicator that never fires; shape (..., n_classes).
+    """
+    return entropy(confusion, axis=-2)
+
+
+def firing_frequency(confusion: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Fraction of the samples for which each indicator fires, shape (..., n_classes)."""
+    frequency: NDArray[np.float64] = confusion.sum(axis=-2) / confusion.sum(axis=(-2, -1))[..., None]
+    return frequency
+
+
+def classifier_information(confusion: NDArray[np.intp]) -> NDArray[np.float64]:
+    """H = H_d - Σ_j p_j H_Oj, by how much the classifier reduces the uncertainty of the class.
+
+    In bits, between 0 and H_d: the mutual information of the true and the assigned class; shape (...).
+
+    Notes
+    -----
+    Source: infoprop2001, equation (2).
+    """
+    left = (firing_frequency(confusion) * indicator_uncertainty(confusion)).sum(axis=-1)
+    # The difference of two sums may fall below 0 by rounding; mutual information does not.
+    information: NDArray[np.float64] = np.maximum(class_uncertainty(confusion) - left, 0.0)
+    return information
+
+
+def relative_classifier_information(confusion: NDArray[np.intp]) -> NDArray[np.float64]:
+    """H / H_d, the share of the uncertainty that the classifier resolves (RCI).
+
+    Between 0 and 1; 0 where all samples are of one class, because there is nothing to resolve; shape (...).
+
+    Notes
+    -----
+    Source: infoprop2001, section 3.2, property 4, which prints it in per cent.
+    """
+    information, uncertainty = classifier_information(confusion), class_uncertainty(confusion)
+    share: NDArray[np.float64] = np.divide(
+        information, uncertainty, out=np.zeros_like(information), where=uncertainty > 0
+    )
+    return share
+
+
+def indicator_credits(confusion: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Shares of the class indicators in the classifier's information.
+
+        H_j = H p_j (log₂ M - H_Oj) / Σ_i p_i (log₂ M - H_Oi)
+
+    In bits, at least 0; they add up to the information of the classifier; shape (..., n_classes).
+
+    Notes
+    -----
+    Source: infoprop2001, equation (3), with M the number of classes of the problem, whether or not each occurs.
+    """
+    n_classes = confusion.shape[-1]
+    # Rounding may push an even distribution above log₂ M.
+    certainty = np.maximum(np.log2(n_classes) - indicator_uncertainty(confusion), 0.0)
+    weights = firing_frequency(confusion) * certainty
+    total = weights.sum(axis=-1, keepdims=True)
+    shares = np.divide(weights, total, out=np.zeros_like(weights), where=total > 0)
+    credit: NDArray[np.float64] = classifier_information(confusion)[..., None] * shares
+    return credit
+
+
+LARGEST = 2.0**250
+"""Of a feature's values; the fourth power, which is that of a squared inner product, is still a number."""
+SMALLEST = 2.0**-250
+"""The largest value of a feature, unless all are 0, is no smaller: its square is a normal number, with all digits."""
+
+
+def check_input_range(X: Any, names: Sequence[str] | None = None, *, unseen: bool = False) -> None:
+    """Refuse features whose squares and products a double cannot hold.
+
+    Parameters
+    ----------
+    X : ndarray or sparse matrix, shape (n_samples, n_features)
+        Finite values.
+    names : sequence of str, optional
+        Of the features; their numbers, from 1 on, where left out.
+    unseen : bool, default=False
+        Whether nothing is learnt from these rows: they may all be close to 0.
+
+    Raises
+    ------
+    ValueError
+        Naming the first feature that has a value beyond `LARGEST`, or values other than 0 that are all closer to 0
+        than `SMALLEST`.
+    """
+    sizes = column_sizes(X)
+    too_small = (sizes > 0) & (sizes < SMALLEST) & (not unseen)
+    for feature in np.flatnonzero((sizes > LARGEST) | too_small)[:1].tolist():
+        kind, bound = ("large", LARGEST) if sizes[feature] > LARGEST else ("small", SMALLEST)
+        raise ValueError(
+            f"{feature_called(feature, names)} has values of up to {sizes[feature]:.3g}, too {kind} to compute with "
+            f"(the bound is {bound:.2g}): scale the features, for example to unit variance, or give it in other units"
+        )
+
+
+def feature_called(feature: int, names: Sequence[str] | None) -> str:
+    """Name a feature in a message: by its name, or by its number, from 1 on, where it has none."""
+    return f"feature {feature + 1}" if names is None else f"feature '{names[feature]}'"
+
+
+def column_sizes(X: Any) -> NDArray[np.float64]:
+    """Largest absolute value of each column of a dense or sparse matrix, shape (n_features,)."""
+    if sp.issparse(X):
+        largest: NDArray[np.float64] = abs(X).max(axis=0).toarray().ravel()
+    else:
+        largest = np.maximum(X.max(axis=0), -X.min(axis=0))
+    return largest
+
+
+def value_ranges(X: Any) -> NDArray[np.float64]:
+    """Largest minus smallest value of each column of a dense or CSR matrix, shape (n_features,).
+
+    The largest double where the difference is beyond it; 0 only where all values are equal.
+    """
+    highest, lowest = X.max(axis=0), X.min(axis=0)
+    if sp.issparse(X):
+        highest, lowest = highest.toarray().ravel(), lowest.toarray().ravel()
+    with np.errstate(over="ignore"):
+        ranges: NDArray[np.float64] = np.minimum(highest - lowest, np.finfo(np.float64).max)
+    return ranges
+
+
+def binary_exponents(sizes: NDArray[np.float64]) -> NDArray[np.int32]:
+    """Find the powers of two that bring sizes to between ½ and 1.
+
+    Multiplying by a power of two rounds nothing, so that what does not depend on units stays the same to the last bit.
+
+    Parameters
+    ----------
+    sizes : ndarray
+        Finite, at least 0.
+
+    Returns
+    -------
+    ndarray of int
+        For ``ldexp``; 0 where the size is 0.
+    """
+    exponents: NDArray[np.int32] = -np.frexp(sizes)[1]
+    return exponents
+
+
+@contextlib.contextmanager
+def refusing_overflow(who: str) -> Iterator[None]:
+    """Turn arithmetic that leaves the doubles into a ValueError that says what to do.
+
+    Without this, a NaN or an infinity on the way may end in scores that look like any others.
+
+    Parameters
+    ----------
+    who : str
+        The method, for the message.
+    """
+    try:
+        with np.errstate(over="raise", invalid="raise", divide="raise"):
+            yield
+    except (FloatingPointError, OverflowError) as error:
+        raise ValueError(
+            f"{who}: the values lead beyond what doubles hold ({error}): scale the features, or mend the parameters"
+        ) from error
+
+
+VALUES = 1 << 20
+"""Of a block, about: 8 megabytes. A smaller matrix is one block, whose sums are those of the whole to the last bit."""
+
+
+def row_blocks(n_rows: int, n_columns: int, n_values: int | None = None) -> Iterator[slice]:
+    """Yield the blocks of rows of a matrix of this shape, in their order, each of `n_values` values at most."""
+    step = max((n_values or VALUES) // max(n_columns, 1), 1)
+    for start in range(0, n_rows, step):
+        yield slice(start, min(start + step, n_rows))
+
+
+def all_finite(X: NDArray[np.float64]) -> bool:
+    """Whether a matrix holds neither NaN nor an infinite value."""
+    return all(bool(np.isfinite(X[rows]).all()) for rows in row_blocks(*X.shape))
+
+
+@contextmanager
+def one_blas_thread() -> Generator[None]:
+    """Keep BLAS to one thread; a context manager and a decorator.
+
+    numpy and scipy each bring a BLAS with threads of its own, which after each call spin for some milliseconds and
+    take the processor from the next: fits at thousands of samples took up to twice as long with threads.
+    """
+    libraries = _blas()
+    if all(library.num_threads == 1 for library in libraries.lib_controllers):
+        yield
+        return
+    with libraries.limit(limits=1):
+        yield
+
+
+@cache
+def _blas() -> ThreadpoolController:
+    """Find the libraries once: that takes some milliseconds, a limit some hundredths."""
+    return ThreadpoolController().select(user_api="blas")

@@ -1,0 +1,1 @@
+"""The rankings of a table of one's own, its first config, and the export of what a run recommends."""

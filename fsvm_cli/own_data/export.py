@@ -1,0 +1,258 @@
+"""How a table becomes features, as a transformer of scikit-learn that takes data frames.
+
+What an experiment chose, fitted on all rows as one pipeline of scikit-learn, and as the Python that rebuilds it.
+"""
+
+from __future__ import annotations
+
+import functools
+import io
+import itertools
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+import threadpoolctl
+from sklearn.base import BaseEstimator, clone
+from sklearn.compose import ColumnTransformer
+from sklearn.impute import MissingIndicator, SimpleImputer
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    MinMaxScaler,
+    Normalizer,
+    OneHotEncoder,
+    OrdinalEncoder,
+    StandardScaler,
+)
+
+from fsvm_cli.console import brief
+from fsvm_cli.data.messages import nearest
+from fsvm_cli.data.preparation import STRATEGIES, known_features
+from fsvm_cli.data.scaling import ScalingName, fit_scaling
+from fsvm_cli.data.source import FixedSource
+from fsvm_cli.data.source_spec import FileSpec
+from fsvm_cli.errors import UsageError
+from fsvm_cli.experiment.plan import Trial
+from fsvm_cli.experiment.trial import DrawnTrial, Parts
+from fsvm_cli.learners.base import EstimatorLearner
+from fsvm_cli.svm.kernels.base import Kernel
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from fsvm_cli.data.dataset import Dataset
+    from fsvm_cli.data.preparation import Preparation
+    from fsvm_cli.experiment.plan import Experiment
+    from fsvm_cli.spec.rankings import Ranking
+
+
+def table_transformer(dataset: Dataset) -> ColumnTransformer:
+    """Build the transformer, not fitted, that makes of `Dataset.frame` what `Dataset.X` holds, column by column.
+
+    It takes other columns of a frame for what they are: none of its business.
+    """
+    prepared = dataset.preparation
+    if prepared is None:
+        steps: list[Any] = [("numbers", "passthrough", list(dataset.feature_names))]
+    else:
+        steps = [*_steps(prepared)]
+    return ColumnTransformer(steps)
+
+
+def _steps(prepared: Preparation) -> Iterator[tuple[str, Any, list[str]]]:
+    """Yield what is done with the columns, those of numbers that are alike together."""
+    indicated = {feature.column for feature in prepared.layout if feature.is_indicator}
+    alone = [words is not None or column in indicated for column, words in enumerate(prepared.words)]
+    kinds = [is_alone and column + 1 for column, is_alone in enumerate(alone)]
+    for _, run in itertools.groupby(range(len(kinds)), key=lambda column: kinds[column]):
+        columns = list(run)
+        names = [prepared.names[column] for column in columns]
+        # A column may have a name that scikit-learn does not take for that of a step.
+        yield f"columns from {columns[0] + 1}", _transformer(prepared, columns), names
+        if columns[0] in indicated:
+            yield f"gaps of {columns[0] + 1}", MissingIndicator(features="all"), names
+
+
+def _transformer(prepared: Preparation, columns: Sequence[int]) -> Any:
+    fills = prepared.missing in STRATEGIES
+    if prepared.words[columns[0]] is None:
+        return SimpleImputer(strategy=STRATEGIES[prepared.missing]) if fills else "passthrough"
+    most_frequent = SimpleImputer(strategy="most_frequent")
+    if prepared.categorical == "ordinal":
+        # A word that is not known counts as missing.
+        encoder = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=np.nan)
+        return make_pipeline(encoder, most_frequent)
+    encoder = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
+    return make_pipeline(most_frequent, encoder) if fills else encoder
+
+
+SCALERS: Mapping[ScalingName, Callable[[], Any]] = {
+    "none": FunctionTransformer,
+    "standard": StandardScaler,
+    "minmax": MinMaxScaler,
+    "minmax-symmetric": functools.partial(MinMaxScaler, feature_range=(-1, 1)),
+    "unit-norm": Normalizer,
+}
+"""What makes of ordinary columns what `fit_scaling` makes."""
+
+
+@dataclass(frozen=True, eq=False)
+class Export:
+    """A pipeline, not fitted, and the data that it is for.
+
+    Attributes
+    ----------
+    pipeline : Pipeline
+        Columns of a table to features, scaling, selector, classifier; of sparse data without the first.
+    dataset : Dataset
+    fit_parameters : dict of str to value
+        What the steps are told beside samples and classes: the groups, for a selector that cross-validates.
+    """
+
+    pipeline: Pipeline
+    dataset: Dataset
+    fit_parameters: dict[str, Any]
+
+    def fitted(self) -> Pipeline:
+        """Fit a copy on all rows."""
+        X = self.dataset.X if sp.issparse(self.dataset.X) else self.dataset.frame()
+        with threadpoolctl.threadpool_limits(limits=1):
+            return clone(self.pipeline).fit(X, self.dataset.labels(), **self.fit_parameters)
+
+
+def export(experiment: Experiment, label: str, n_features: int) -> Export:
+    """Build the pipeline of a ranking with a number of features; what the config tunes is tuned on all rows.
+
+    Parameters
+    ----------
+    experiment : Experiment
+    label : str
+        Of one of its rankings.
+    n_features : int
+
+    Raises
+    ------
+    UsageError
+        If there is no such ranking, it needs test rows or keeps the worst, there are fewer features, or the data are
+        not a table that stays the same.
+    """
+    ranking = _ranking(experiment, label)
+    source = experiment.source
+    if not isinstance(source, FixedSource):
+        raise UsageError(f"{source.name} is drawn anew for each split; there are no rows to fit a model on")
+    if not 1 <= n_features <= source.n_features:
+        raise UsageError(f"{n_features} features cannot be kept; {source.name} has {source.n_features}")
+    dataset, config = source.dataset, experiment.config
+    rows = np.arange(dataset.n_samples)
+    X = known_features(dataset, rows)
+    scaling = ranking.scaling or config.scaling
+    scaled = fit_scaling(scaling, X).transform(X)
+    parts = Parts(scaled, dataset.y, scaled[:0], dataset.y[:0], dataset.groups)
+    # Of the streams of a split that no trial has.
+    drawn = DrawnTrial(experiment, Trial(dataset.n_samples, config.protocol.splits), parts)
+    with threadpoolctl.threadpool_limits(limits=1):
+        learner = drawn.learner(config.classifier_of(ranking))
+    learner = learner.for_labels(dict(zip(dataset.y.tolist(), dataset.labels().tolist(), strict=True)))
+    ranking_arguments = learner.ranking_arguments()
+    seed = int(drawn.stream("ranking", ranking.method).integers(2**31))
+    selector = ranking.estimator(**ranking_arguments, random_state=seed).set_params(n_features_to_select=n_features)
+    steps: list[tuple[str, Any]] = [] if sp.issparse(X) else [("columns", table_transformer(dataset))]
+    steps += [("scaling", SCALERS[scaling]()), ("selector", selector)]
+    steps += [
+        ("classifier", learner.estimator if isinstance(learner, EstimatorLearner) else ranking_arguments["estimator"])
+    ]
+    asking = [name for name, step in steps if getattr(step, "cross_validates", False)]
+    groups = {} if dataset.groups is None else {f"{name}__groups": dataset.groups for name in asking}
+    return Export(Pipeline(steps), dataset, groups)
+
+
+def _ranking(experiment: Experiment, label: str) -> Ranking:
+    labels = {ranking.label: ranking for ranking in experiment.config.rankings}
+    if label not in labels:
+        raise UsageError(f"no ranking is called '{brief(label)}'; {nearest(label, [*labels])}")
+    ranking = labels[label]
+    if ranking.order != "best-first" or ranking.sees_test_part():
+        raise UsageError(f"'{brief(label)}' keeps the worst features, or ranks by test rows; name another ranking")
+    return ranking
+
+
+def as_joblib(pipeline: Pipeline) -> bytes:
+    """Write a fitted pipeline as joblib does."""
+    import joblib  # noqa: PLC0415 - seldom needed
+
+    stream = io.BytesIO()
+    joblib.dump(pipeline, stream)
+    return stream.getvalue()
+
+
+def as_skops(pipeline: Pipeline) -> bytes:
+    """Write a fitted pipeline as skops does: loading it runs no code but that of types one trusts.
+
+    Raises
+    ------
+    UsageError
+        If skops is not installed.
+    """
+    try:
+        from skops.io import dumps  # noqa: PLC0415 - an extra
+    except ImportError as error:
+        raise UsageError("a .skops file needs the package skops (pip install skops); or write .joblib") from error
+    written: bytes = dumps(pipeline)
+    return written
+
+
+def as_python(exported: Export, experiment: Experiment, folder: Path) -> str:
+    """Write the Python that rebuilds a pipeline and fits it.
+
+    Parameters
+    ----------
+    exported : Export
+    experiment : Experiment
+    folder : Path
+        From which the config's paths start.
+    """
+    spec = experiment.config.dataset
+    said = spec.model_dump(mode="json", exclude_defaults=True)
+    if isinstance(spec, FileSpec):
+        said["file"] = str(folder / spec.file)
+    names: dict[str, set[str]] = defaultdict(set)
+    names["fsvm_cli"].add("load_dataset")
+    for part in _parts(exported.pipeline):
+        names[_home(type(part))].add(type(part).__name__)
+    code = exported.pipeline.__repr__(N_CHAR_MAX=10**9)
+    if "nan" in code:
+        names["numpy"].add("nan")
+    imports = [f"from {module} import {', '.join(sorted(names[module]))}" for module in sorted(names)]
+    samples = "data.X" if sp.issparse(exported.dataset.X) else "data.frame()"
+    groups = "".join(f", {name}=data.groups" for name in exported.fit_parameters)
+    lines = [
+        *imports,
+        "",
+        f"data = load_dataset({said!r})",
+        f"model = {code}",
+        f"model.fit({samples}, data.labels(){groups})",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _home(kind: type) -> str:
+    """Name the shortest module that has a class."""
+    parts = kind.__module__.split(".")
+    if parts[0] == "sklearn":
+        return ".".join(part for part in parts if not part.startswith("_"))
+    import fsvm_cli  # noqa: PLC0415 - whose names are imported late
+
+    return "fsvm_cli" if kind.__name__ in fsvm_cli.__all__ else kind.__module__
+
+
+def _parts(estimator: BaseEstimator) -> Iterator[Any]:
+    """Yield an estimator and all that its parameters hold."""
+    yield estimator
+    for value in estimator.get_params(deep=True).values():
+        if isinstance(value, BaseEstimator | Kernel):
+            yield value
+            yield from (each for each in vars(value).values() if isinstance(each, Kernel))

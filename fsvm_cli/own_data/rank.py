@@ -1,0 +1,313 @@
+"""What is ranked outside any experiment: a file, a data frame, or a data set that fsvm knows.
+
+Ranking the features of one data set as a whole, outside any experiment.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import threadpoolctl
+
+from fsvm_cli.config_io import Document, as_in_documents, validate
+from fsvm_cli.console import brief
+from fsvm_cli.data.cards import data_cards
+from fsvm_cli.data.data_quality import constant_features
+from fsvm_cli.data.messages import nearest
+from fsvm_cli.data.opening import open_source
+from fsvm_cli.data.preparation import known_features
+from fsvm_cli.data.scaling import fit_scaling
+from fsvm_cli.data.source import fixed_source, metadata_of
+from fsvm_cli.data.source_spec import FileSpec, NamedSpec, TableSpec
+from fsvm_cli.errors import DataError, FsvmError, UsageError
+from fsvm_cli.evaluation.seeds import random_stream
+from fsvm_cli.evidence.parameters import CAVEATS, NOTHING_FOUND
+from fsvm_cli.experiment.checks import reason_against_sparse
+from fsvm_cli.files import is_file
+from fsvm_cli.numerics import check_input_range
+from fsvm_cli.own_data.request import SEED, ranking_request
+from fsvm_cli.ranking.base import order_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    import pandas as pd
+    from numpy.typing import NDArray
+
+    from fsvm_cli.data.dataset import Dataset
+    from fsvm_cli.data.readers.numbers import DecimalMark
+    from fsvm_cli.data.source import DataSource
+    from fsvm_cli.data.source_spec import CategoricalRule, MissingRule, Separator, Spec
+    from fsvm_cli.own_data.request import RankingRequest
+
+
+def source_of(file: str, options: Mapping[str, Any], announce: Callable[[str], None]) -> DataSource:
+    """Open a file of the user's own, or a data set that fsvm knows.
+
+    Parameters
+    ----------
+    file : str
+        Path, or name of a data set; a file of the name goes first.
+    options : mapping of str to value
+        What is said of a file, as in `FileSpec`; those that are None say nothing.
+    announce : callable
+        Is told, line by line, what takes time.
+
+    Raises
+    ------
+    UsageError
+        If there is neither, or an option is wrong.
+    DataError
+        If the data are missing, corrupt or out of reach.
+    """
+    exists = is_file(Path(file))
+    names = [] if exists else [*data_cards()]
+    if file in names:
+        spec: Spec = NamedSpec(name=file)
+    elif not (exists or Path(file).suffix):
+        raise UsageError(f"{brief(file)}: there is no such file, nor a data set of this name; {nearest(file, names)}")
+    else:
+        spec = validate(_document({"file": file, **options}), FileSpec)
+    return open_source(spec, base_folder=Path(), announce=announce)
+
+
+def source_of_frame(table: pd.DataFrame, options: Mapping[str, Any]) -> DataSource:
+    """Open a data frame; `options` and errors as in `source_of`."""
+    from fsvm_cli.data.user_file import from_frame  # noqa: PLC0415 - brings pyarrow, which is slow to import
+
+    spec = validate(_document(options), TableSpec)
+    return fixed_source(from_frame("table", table, spec))
+
+
+def _document(options: Mapping[str, Any]) -> Document:
+    said = as_in_documents({name: value for name, value in options.items() if value is not None})
+    return Document("rank", said, {(name,): name for name in said})
+
+
+def rank(
+    table: str | Path | pd.DataFrame,
+    target: str | None = None,
+    *,
+    method: str,
+    scaling: str = "standard",
+    missing: MissingRule = "refuse",
+    categorical: CategoricalRule = "refuse",
+    groups: str | None = None,
+    drop: Sequence[str] = (),
+    separator: Separator | None = None,
+    encoding: str | None = None,
+    decimal: DecimalMark | None = None,
+    na: Sequence[str] = (),
+    **parameters: Any,
+) -> pd.DataFrame:
+    """Rank the features of a table, as the command ``fsvm rank`` does.
+
+    Parameters
+    ----------
+    table : path or DataFrame
+        A CSV, Excel, Parquet, ARFF or LIBSVM file, the name of a data set that fsvm knows, or the table itself.
+    target : str, optional
+        Column that holds the class.
+    method : str
+        Name of a ranking method; see `methods`.
+    scaling : {"standard", "none", "minmax", "minmax-symmetric", "unit-norm"}, default="standard"
+        Scaling of the features.
+    missing : {"refuse", "drop", "mean", "median", "most-frequent", "indicator"}, default="refuse"
+        What to do about missing values: drop the rows, or fill them; with one feature more that tells where they were.
+    categorical : {"refuse", "one-hot", "ordinal"}, default="refuse"
+        What to do about columns of words: one feature for each word, or the words' numbers.
+    groups : str, optional
+        Column whose rows with the same value stay together where a method cross-validates; no feature.
+    drop : sequence of str, optional
+        Columns that are no features.
+    separator : {",", ";", "tab", "|", "space", ":"}, optional
+        Between the fields of a text; by default, what its header says.
+    encoding : str, optional
+        Of a text; by default UTF-8, or UTF-16 where it begins with its mark.
+    decimal : {".", ","}, optional
+        What stands before decimals; commas are recognised where they cannot be anything else.
+    na : sequence of str, optional
+        What stands for a missing value, beside the usual marks; a dash among words is a word then.
+    **parameters
+        Of the method, or of the machine of a method that trains one (``kernel``, ``C``, ...).
+
+    Returns
+    -------
+    DataFrame
+        Columns ``rank`` (1 is best), ``feature``, ``index`` (in the table) and ``score`` (larger is more relevant),
+        best feature first.
+
+    Raises
+    ------
+    UsageError
+        If a parameter is wrong, or the method is not defined for these data.
+    DataError
+        If the table is missing, or not usable as it is.
+
+    Warns
+    -----
+    UserWarning
+        If something of the table is suspect, or was decided when it was read, or a machine missed its duality gap.
+
+    See Also
+    --------
+    methods : The names of the methods and of their parameters.
+    load_dataset : A data set by its name.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from fsvm_cli import rank
+    >>> table = pd.DataFrame({"a": [0, 1, 0, 1], "b": [1.0, 1.5, 4.0, 4.5], "kind": ["x", "x", "y", "y"]})
+    >>> rank(table, "kind", method="fisher")[["rank", "feature"]]
+       rank feature
+    0     1       b
+    1     2       a
+    """
+    import pandas as pd  # noqa: PLC0415 - the command does without it
+
+    request = ranking_request(method, scaling, parameters=parameters)
+    options = {"target": target, "missing": missing, "categorical": categorical, "groups": groups, "drop": drop}
+    of_text = {"separator": separator, "encoding": encoding, "decimal": decimal, "na": na or None}
+    if isinstance(table, pd.DataFrame):
+        source = source_of_frame(table, options | of_text)
+    else:
+        source = source_of(str(table), options | of_text, announce=lambda _: None)
+    ranking = rank_features(source, request, overwrite=True)
+    for caveat in ranking.caveats:
+        warnings.warn(caveat, stacklevel=2)
+    return pd.DataFrame(ranking.rows())
+
+
+@dataclass(frozen=True)
+class FeatureRanking:
+    """The features of a data set, ranked.
+
+    Attributes
+    ----------
+    method : str
+    n_samples : int
+    converged : bool
+        Whether every machine that the method trained reached its duality gap.
+    chosen : dict of str to value
+        What the method chose on the data.
+    order : ndarray of int, shape (n_features,)
+        Feature indices, best first.
+    scores : ndarray, shape (n_features,)
+        By feature index; larger is more relevant. A column of words is one feature here, and has the score of its best
+        word.
+    feature_names : tuple of str
+    words : dict of str to dict of str to float
+        For each column of words, the scores of its words, by the names that they have as features.
+    caveats : tuple of str
+        What whoever reads the ranking must know.
+    """
+
+    method: str
+    n_samples: int
+    converged: bool
+    chosen: dict[str, float | int | str]
+    order: NDArray[np.intp]
+    scores: NDArray[np.float64]
+    feature_names: tuple[str, ...]
+    words: dict[str, dict[str, float]]
+    caveats: tuple[str, ...]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """List the features, best first: rank, feature, index and score."""
+        return [
+            {
+                "rank": rank,
+                "feature": self.feature_names[index],
+                "index": int(index),
+                "score": float(self.scores[index]),
+            }
+            for rank, index in enumerate(self.order, start=1)
+        ]
+
+
+def rank_features(source: DataSource, request: RankingRequest, *, overwrite: bool = False) -> FeatureRanking:
+    """Rank the features on all rows of a data set.
+
+    Parameters
+    ----------
+    source : DataSource
+    request : RankingRequest
+    overwrite : bool, default=False
+        Whether the caller needs the features of the data set no more: then the scaled ones take their place in memory.
+
+    Raises
+    ------
+    UsageError
+        If the method is not defined for these data, or does not come to an end on them.
+    """
+    dataset, method = source.draw(random_stream(SEED, "data")), request.method.method
+    if reason := reason_against_sparse(metadata_of(source), request.method):
+        raise UsageError(reason)
+    X = known_features(dataset, np.arange(dataset.n_samples))
+    scaling = fit_scaling(request.scaling, X)
+    try:
+        with threadpoolctl.threadpool_limits(limits=1):
+            scaled = scaling.transform(X, overwrite=overwrite)
+            check_input_range(scaled, dataset.feature_names)
+            ranker, chosen = request.estimator(dataset.class_names, scaled)
+            ranker.fit(scaled, dataset.y, dataset.groups)
+    except (ValueError, TypeError) as error:
+        raise UsageError(f"{dataset.name}: {error}") from error
+    except (UsageError, DataError):
+        raise
+    except FsvmError as error:  # a sampler that is stuck, or a solver that misses its gap
+        raise UsageError(f"{dataset.name}: {error}") from error
+    except MemoryError as error:
+        raise UsageError(
+            f"{dataset.name}: {method} needs more memory than there is for {dataset.n_samples:,} rows "
+            f"and {dataset.n_features:,} features; draw fewer rows, or take a filter such as fisher"
+        ) from error
+    words = _words(dataset, ranker.scores_)
+    best: dict[str, float] = {}
+    for column, score in zip(dataset.source_columns or dataset.feature_names, ranker.scores_.tolist(), strict=True):
+        best[column] = max(best.get(column, -np.inf), score)
+    scores = np.array(list(best.values()))
+    caveats = [*source.caveats, *request.remarks, *chosen]
+    if len(scaling.constant):
+        caveats.append(constant_features(_constant_columns(dataset, scaling.constant)))
+    if not ranker.converged_ and not NOTHING_FOUND & ranker.chosen_.keys():
+        caveats.append(
+            "an ascent on the evidence did not end by its rule: the order may change with more steps (max_steps)"
+            if "ascent" in ranker.diagnostics_
+            else "a machine that the method trained missed its duality gap: the order may change with the solver"
+        )
+    caveats += [f"{words} ({ranker.chosen_[name]})" for name, words in CAVEATS.items() if name in ranker.chosen_]
+    return FeatureRanking(
+        method=method,
+        n_samples=dataset.n_samples,
+        converged=ranker.converged_,
+        chosen=ranker.chosen_,
+        order=order_of(scores),
+        scores=scores,
+        feature_names=tuple(best),
+        words=words,
+        caveats=tuple(dict.fromkeys(caveats)),
+    )
+
+
+def _constant_columns(dataset: Dataset, features: NDArray[np.intp]) -> list[str]:
+    """Name the columns of constant features; a feature by its own name where others of its column vary."""
+    sources = dataset.source_columns or dataset.feature_names
+    varying = {sources[feature] for feature in np.setdiff1d(np.arange(dataset.n_features), features)}
+    names = [dataset.feature_names[j] if sources[j] in varying else sources[j] for j in features]
+    return list(dict.fromkeys(names))
+
+
+def _words(dataset: Dataset, scores: NDArray[np.float64]) -> dict[str, dict[str, float]]:
+    """Find the scores of the words of each column of words."""
+    words: dict[str, dict[str, float]] = {}
+    sources = dataset.source_columns or dataset.feature_names
+    for column, feature, score in zip(sources, dataset.feature_names, scores.tolist(), strict=True):
+        if column != feature:
+            words.setdefault(column, {})[feature] = score
+    return words

@@ -1,0 +1,175 @@
+"""Several rankings of one data set beside one another: filters that ask different questions, and a machine.
+
+A table of the best features of a ranking, to go on with elsewhere.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import scipy.sparse as sp
+
+from fsvm_cli.console import without_formulas
+from fsvm_cli.data.source import metadata_of
+from fsvm_cli.errors import UsageError
+from fsvm_cli.evaluation.seeds import random_stream
+from fsvm_cli.experiment.checks import reason_against_sparse
+from fsvm_cli.files import write_atomically
+from fsvm_cli.own_data.rank import rank_features
+from fsvm_cli.own_data.request import SEED, ranking_request
+from fsvm_cli.ranking.ranks import ranks_of
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from fsvm_cli.data.source import DataSource
+    from fsvm_cli.own_data.rank import FeatureRanking
+
+FILTERS = ("fisher", "mutual-information", "relief-f")
+MACHINE = "rfe"
+FEATURES_ONE_BY_ONE = 100
+"""More than these are eliminated a tenth of the rest at a time."""
+MOST_ROWS_IN_PAIRS = 3_000
+"""Of methods that compare every row with every other."""
+IN_PAIRS = frozenset({"relief-f", MACHINE})
+
+
+@dataclass(frozen=True)
+class SideBySide:
+    """Rankings of the same features.
+
+    Attributes
+    ----------
+    rankings : tuple of FeatureRanking
+        One for each method.
+    ranks : ndarray of int, shape (n_methods, n_features)
+        By feature index; 1 is best.
+    order : ndarray of int, shape (n_features,)
+        Feature indices by mean rank, best first; of equal ones the lower index comes first.
+    agreement : dict of (str, str) to float
+        Spearman's rank correlation of each pair of methods, in [-1, 1].
+    caveats : tuple of str
+        What whoever reads the rankings must know.
+    """
+
+    rankings: tuple[FeatureRanking, ...]
+    ranks: NDArray[np.intp]
+    order: NDArray[np.intp]
+    agreement: dict[tuple[str, str], float]
+    caveats: tuple[str, ...]
+
+    @property
+    def mean_ranks(self) -> NDArray[np.float64]:
+        """Mean rank of each feature over the methods, shape (n_features,)."""
+        return np.asarray(self.ranks.mean(axis=0), dtype=np.float64)
+
+
+def rank_side_by_side(source: DataSource, scaling: str) -> SideBySide:
+    """Rank by every method of `FILTERS`, and by a linear machine, that the data allow.
+
+    Raises
+    ------
+    UsageError
+        If no method is defined for these data.
+    """
+    step = 1 if source.n_features <= FEATURES_ONE_BY_ONE else 0.1
+    requests = [ranking_request(method, scaling) for method in FILTERS]
+    requests.append(ranking_request(MACHINE, scaling, parameters={"step": step, "kernel": "linear", "C": 1.0}))
+    caveats: list[str] = []
+    rankings = []
+    for request in requests:
+        method = request.method.method
+        if source.n_samples > MOST_ROWS_IN_PAIRS and method in IN_PAIRS:
+            caveats.append(
+                f"left out: {method} compares all pairs of {source.n_samples:,} rows; --method {method} does so"
+            )
+        elif reason_against_sparse(metadata_of(source), request.method):
+            caveats.append(f"left out: {method} takes no sparse data")
+        else:
+            rankings.append(rank_features(source, request))
+    if not rankings:
+        raise UsageError(f"{source.name}: none of the usual methods takes these data; name one that does (--method)")
+    ranks = ranks_of(np.array([each.scores for each in rankings]))
+    pairs = itertools.combinations(range(len(rankings)), 2)
+    return SideBySide(
+        rankings=tuple(rankings),
+        ranks=ranks,
+        order=np.argsort(ranks.mean(axis=0), kind="stable"),
+        agreement={(rankings[i].method, rankings[j].method): _spearman(ranks[i], ranks[j]) for i, j in pairs},
+        caveats=(*caveats, *_said_by(rankings, source.caveats)),
+    )
+
+
+def _said_by(rankings: Sequence[FeatureRanking], known: Collection[str]) -> Iterator[str]:
+    """List what is to be said of rankings, each line once, with the methods that it is about where not of all."""
+    methods: dict[str, list[str]] = {}
+    for ranking in rankings:
+        for line in ranking.caveats:
+            methods.setdefault(line, []).append(ranking.method)
+    for line, concerned in methods.items():
+        if line not in known:
+            yield line if len(concerned) == len(rankings) > 1 else f"{', '.join(concerned)}: {line}"
+
+
+def _spearman(first: NDArray[np.intp], second: NDArray[np.intp]) -> float:
+    """Return Spearman's correlation of two rankings without ties; 1 where there is a single feature."""
+    n = len(first)
+    return 1.0 if n == 1 else float(1 - 6 * np.sum((first - second).astype(np.float64) ** 2) / (n * (n**2 - 1)))
+
+
+def write_chosen(
+    path: Path, source: DataSource, order: NDArray[np.intp], keep: int, target: str, *, for_spreadsheet: bool = False
+) -> int:
+    """Write the best columns of a data set and its classes as CSV, in the order that they have in the data set.
+
+    Parameters
+    ----------
+    path : Path
+    source : DataSource
+    order : ndarray of int
+        Columns, best first; a column of words counts as one, and all features of its words are written.
+    keep : int
+        Number of columns.
+    target : str
+        What the column of the classes is called.
+    for_spreadsheet : bool
+        Whether nothing in it may be taken for a formula.
+
+    Returns
+    -------
+    int
+        The number of features written.
+
+    Raises
+    ------
+    UsageError
+        If there are fewer columns, or a feature is called like the target.
+    """
+    dataset = source.draw(random_stream(SEED, "data"))
+    if not 1 <= keep <= len(order):
+        raise UsageError(
+            f"--keep {keep}: the data have {len(order)} columns to keep; name a number from 1 to {len(order)}"
+        )
+    columns = dataset.source_columns or dataset.feature_names
+    kept = {list(dict.fromkeys(columns))[index] for index in order[:keep]}
+    chosen = [feature for feature, column in enumerate(columns) if column in kept]
+    names = [dataset.feature_names[feature] for feature in chosen]
+    if target in names:
+        raise UsageError(f"a feature is called '{target}' as the classes would be; rename it")
+    values = sp.csr_array(dataset.X)[:, chosen].toarray()
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow([*names, target])
+    for row, code in zip(values.tolist(), dataset.y.tolist(), strict=True):
+        writer.writerow([*(int(value) if value.is_integer() else value for value in row), dataset.class_names[code]])
+    text = stream.getvalue()
+    write_atomically(path, (without_formulas(text) if for_spreadsheet else text).encode())
+    return len(names)

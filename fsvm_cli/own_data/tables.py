@@ -1,0 +1,146 @@
+"""A ranking of features as text.
+
+Several rankings of the same features as text.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import TYPE_CHECKING, Any
+
+from rich.table import Table
+
+from fsvm_cli.console import json_text, open_console, without_formulas, write_for_machines
+
+if TYPE_CHECKING:
+    from fsvm_cli.own_data.rank import FeatureRanking
+    from fsvm_cli.own_data.side_by_side import SideBySide
+
+MOST_ROWS = 1000
+"""Of the table for people, which takes half a millisecond a row; CSV and JSON hold every feature."""
+
+
+def print_ranking(ranking: FeatureRanking, style: str, *, for_spreadsheet: bool = False) -> None:
+    """Print a ranking, best feature first; a column of words is one row, and JSON and the table show its words below.
+
+    The table ends after `MOST_ROWS` features, and says so.
+
+    Parameters
+    ----------
+    ranking : FeatureRanking
+    style : {"table", "csv", "json"}
+    for_spreadsheet : bool
+        Whether CSV is written by `without_formulas`.
+    """
+    rows = ranking.rows()
+    if style == "json":
+        content = {
+            "method": ranking.method,
+            "n_samples": ranking.n_samples,
+            "n_features": len(ranking.feature_names),
+            "converged": ranking.converged,
+            "chosen": ranking.chosen,
+            "features": [row | _words_of(str(row["feature"]), ranking) for row in rows],
+        }
+        write_for_machines(json_text(content))
+    elif style == "csv":
+        stream = io.StringIO()
+        writer = csv.DictWriter(stream, ["rank", "feature", "index", "score"], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+        text = stream.getvalue()
+        write_for_machines(without_formulas(text) if for_spreadsheet else text)
+    else:
+        _print_ranking(ranking, rows)
+
+
+def _print_ranking(ranking: FeatureRanking, rows: list[dict[str, Any]]) -> None:
+    table = Table("rank", "feature", "score")
+    table.columns[0].justify = table.columns[2].justify = "right"
+    for row in rows[:MOST_ROWS]:
+        table.add_row(str(row["rank"]), str(row["feature"]), f"{row['score']:.6g}")
+        for word, score in ranking.words.get(str(row["feature"]), {}).items():
+            table.add_row("", f"  {word}", f"{score:.6g}", style="dim")
+    console = open_console()
+    console.print(f"{ranking.method}: {len(rows)} features ranked on {ranking.n_samples} samples")
+    if ranking.chosen:
+        console.print("chosen: " + ", ".join(f"{name} {value}" for name, value in ranking.chosen.items()))
+    console.print(table)
+    if len(rows) > MOST_ROWS:
+        console.print(f"and {len(rows) - MOST_ROWS:,} features more; --format csv lists all")
+
+
+def _words_of(feature: str, ranking: FeatureRanking) -> dict[str, dict[str, float]]:
+    """Give what a row says beside what every row does: the scores of the words, where it is a column of words."""
+    return {"words": ranking.words[feature]} if feature in ranking.words else {}
+
+
+def print_side_by_side(found: SideBySide, style: str, *, for_spreadsheet: bool = False) -> None:
+    """Print the ranks of each feature by each method, by mean rank, and how far the methods agree.
+
+    Parameters
+    ----------
+    found : SideBySide
+    style : {"table", "csv", "json"}
+    for_spreadsheet : bool
+        Whether CSV is written by `without_formulas`.
+    """
+    rows, methods = _rows(found), [each.method for each in found.rankings]
+    if style == "json":
+        content = {
+            "methods": methods,
+            "n_samples": found.rankings[0].n_samples,
+            "n_features": len(rows),
+            "converged": all(each.converged for each in found.rankings),
+            "features": rows,
+            "agreement": [
+                {"methods": list(pair), "spearman": round(value, 6)} for pair, value in found.agreement.items()
+            ],
+        }
+        write_for_machines(json_text(content))
+    elif style == "csv":
+        stream = io.StringIO()
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(["rank", "feature", "index", "mean_rank", *methods])
+        for row in rows:
+            ranks = [row["ranks"][method] for method in methods]
+            writer.writerow([row["rank"], row["feature"], row["index"], row["mean_rank"], *ranks])
+        text = stream.getvalue()
+        write_for_machines(without_formulas(text) if for_spreadsheet else text)
+    else:
+        _print_side_by_side(found, rows, methods)
+
+
+def _rows(found: SideBySide) -> list[dict[str, Any]]:
+    names, means = found.rankings[0].feature_names, found.mean_ranks
+    return [
+        {
+            "rank": rank,
+            "feature": names[index],
+            "index": int(index),
+            "mean_rank": float(means[index]),
+            "ranks": {each.method: int(found.ranks[row, index]) for row, each in enumerate(found.rankings)},
+        }
+        for rank, index in enumerate(found.order, start=1)
+    ]
+
+
+def _print_side_by_side(found: SideBySide, rows: list[dict[str, Any]], methods: list[str]) -> None:
+    table = Table("rank", "feature", "mean rank", *methods)
+    for column in (table.columns[0], *table.columns[2:]):
+        column.justify = "right"
+    for row in rows[:MOST_ROWS]:
+        ranks = [str(row["ranks"][method]) for method in methods]
+        table.add_row(str(row["rank"]), str(row["feature"]), f"{row['mean_rank']:.4g}", *ranks)
+    console = open_console()
+    console.print(
+        f"{len(rows)} features of {found.rankings[0].n_samples} samples by {', '.join(methods)}; "
+        "--method NAME ranks by one method, and shows its scores"
+    )
+    console.print(table)
+    if len(rows) > MOST_ROWS:
+        console.print(f"and {len(rows) - MOST_ROWS:,} features more; --format csv lists all")
+    if found.agreement:
+        pairs = "; ".join(f"{one} and {other} {value:.2f}" for (one, other), value in found.agreement.items())
+        console.print(f"agreement of the ranks (Spearman; 1 is the same order): {pairs}")

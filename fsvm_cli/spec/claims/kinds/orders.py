@@ -1,0 +1,243 @@
+"""One place on a curve is higher than another.
+
+One place on a curve is about as high as another.
+
+A curve falls with every feature that is dropped.
+
+How alike the scores of rankings are.
+
+The scores fall in the order in which the data list the features.
+
+The best features, or the worst, are these.
+
+A claim that one experiment alone cannot judge.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import numpy as np
+from pydantic import Field, model_validator
+from scipy.special import ndtri
+
+from fsvm_cli.evaluation.statistics import CONFIDENCE, mean_interval
+from fsvm_cli.ranking.ranks import ranks_of
+from fsvm_cli.spec.claims.base import Claim, Judgement, Metric, Place, Text, verdict_of, verdict_on_bounds
+from fsvm_cli.spec.claims.rules import is_negative, is_nothing, is_positive, verdict_on_sign
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from fsvm_cli.evaluation.statistics import MeanInterval
+    from fsvm_cli.spec.claims.base import Findings, Verdict
+
+
+class DifferenceClaim(Claim):
+    """One place is higher than another, on the same trials."""
+
+    kind: Literal["difference"]
+    higher: Place
+    lower: Place
+
+    def places(self) -> Iterator[Place]:
+        """Yield both places."""
+        yield self.higher
+        yield self.lower
+
+    def judge(self, findings: Findings) -> Judgement:
+        """Look at the differences on the same trials; the mean over the splits decides, see `Comparison`."""
+        compared = findings.compared(self.higher, self.lower)
+        what = f"{self.higher} minus {self.lower} (points)"
+        return Judgement.of_comparison(verdict_on_sign, "lies above 0", what, compared)
+
+
+class SimilarClaim(Claim):
+    """Two places are about equally high, on the same trials: a test of equivalence."""
+
+    kind: Literal["similar"]
+    one: Place
+    other: Place
+    within: Annotated[float, Field(gt=0)] = Field(description="Points of difference that still count as similar.")
+
+    def places(self) -> Iterator[Place]:
+        """Yield both places."""
+        yield self.one
+        yield self.other
+
+    def judge(self, findings: Findings) -> Judgement:
+        """Ask whether the whole interval of the difference is within the points, or outside."""
+        found = findings.compared(self.one, self.other).found
+        holds = -self.within <= found.low and found.high <= self.within
+        fails = found.high < -self.within or found.low > self.within
+        return Judgement.of_mean(
+            verdict_of(holds=holds, fails=fails),
+            f"95 % interval of the difference lies within {self.within:g} points on either side of 0",
+            f"{self.one} minus {self.other} (points)",
+            found,
+        )
+
+
+class MonotoneClaim(Claim):
+    """A curve falls with every feature that is dropped."""
+
+    kind: Literal["monotone"]
+    ranking: Text
+    part: Literal["train", "test"] = "test"
+    metric: Metric = "accuracy"
+
+    def places(self) -> Iterator[Place]:
+        """Yield the curve's end."""
+        yield Place(ranking=self.ranking, part=self.part, metric=self.metric)
+
+    def judge(self, findings: Findings) -> Judgement:
+        """Count a step against the claimed direction where its interval, at 95 % for all steps together, excludes 0."""
+        sizes = findings.curve(self.ranking, self.metric, self.part).sizes
+        places = [Place(ranking=self.ranking, features=size, metric=self.metric, part=self.part) for size in sizes]
+        steps = [findings.compared(larger, smaller) for smaller, larger in itertools.pairwise(places)]
+        total = findings.compared(places[-1], places[0])
+
+        def verdict_by(of_total: MeanInterval, of_steps: list[MeanInterval]) -> Verdict:
+            rises = any(_rises(step, len(steps)) for step in of_steps)
+            return verdict_of(
+                holds=is_positive(of_total) and not rises,
+                fails=is_negative(of_total) or is_nothing(of_total) or rises,
+            )
+
+        found = verdict_by(total.found, [step.found for step in steps])
+        new = total.on_new_data
+        return replace(
+            Judgement.of_mean(
+                found,
+                f"no step rises significantly as features are dropped ({len(steps)} steps judged together), and the "
+                f"whole falls: {total.test} lies above 0",
+                f"{self.part} {self.metric}, '{self.ranking}', at {sizes[-1]} minus at {sizes[0]} features (points)",
+                total.found,
+            ),
+            new_data_low=new.low,
+            new_data_high=new.high,
+            new_data=None if np.isnan(new.low) else verdict_by(new, [step.on_new_data for step in steps]),
+        )
+
+
+def _rises(step: MeanInterval, n_steps: int) -> bool:
+    """Whether the curve rises as the feature of a step is dropped, at the level of one of so many comparisons."""
+    z = -step.mean / max((step.high - step.mean) / ndtri((1 + CONFIDENCE) / 2), 1e-12)
+    return bool(z > ndtri(1 - (1 - CONFIDENCE) / n_steps))
+
+
+DECIMALS = 5
+"""Of the correlation in a trial, as many as tables have of scores: what follows is another on another processor."""
+
+
+class CorrelationClaim(Claim):
+    """The scores of rankings are strongly correlated: Pearson's correlation over the features, in each trial.
+
+    Of more than two rankings the two count whose scores are least correlated in the mean.
+    """
+
+    kind: Literal["correlation"]
+    between: Annotated[tuple[Text, ...], Field(min_length=2)] = Field(description="Labels of the rankings.")
+    at_least: Annotated[float, Field(ge=-1, le=1)] = Field(description="Least correlation that counts as agreement.")
+
+    def rankings(self) -> Iterator[str]:
+        """Yield the rankings."""
+        yield from self.between
+
+    def judge(self, findings: Findings) -> Judgement:
+        """Compare the interval of the mean correlation with the least that counts."""
+        scores = {label: _standardised(findings.scores(label)) for label in self.between}
+        pairs = {
+            (one, other): mean_interval(np.mean(scores[one] * scores[other], axis=1).round(DECIMALS))
+            for one, other in itertools.combinations(self.between, 2)
+        }
+        (one, other), found = min(pairs.items(), key=lambda item: item[1].mean)
+        verdict = verdict_on_bounds(found.low, found.high, at_least=self.at_least)
+        others = "; ".join(f"'{a}' and '{b}': {each.mean:.2f}" for (a, b), each in pairs.items())
+        rule = f"correlation of at least {self.at_least:g} of each two ({others})"
+        return Judgement.of_mean(verdict, rule, f"correlation of the scores of '{one}' and '{other}'", found)
+
+
+def _standardised(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Bring the scores of each trial to mean 0 and variance 1; equal ones to 0."""
+    centred = scores - scores.mean(axis=1, keepdims=True)
+    spread = centred.std(axis=1, keepdims=True)
+    standardised: NDArray[np.float64] = np.divide(centred, spread, out=np.zeros_like(centred), where=spread > 0)
+    return standardised
+
+
+class ScoreOrderClaim(Claim):
+    """The scores fall in the order in which the data list the features."""
+
+    kind: Literal["score-order"]
+    ranking: Text
+    at_least: Annotated[float, Field(gt=0, le=1)] = Field(
+        description="Rank correlation between the score and the claimed order that counts as the claimed order."
+    )
+
+    def rankings(self) -> Iterator[str]:
+        """Yield the one ranking."""
+        yield self.ranking
+
+    def judge(self, findings: Findings) -> Judgement:
+        """Correlate the ranks of the scores with the claimed order."""
+        # scipy.stats takes long to load, and a config is read by commands that judge nothing.
+        from scipy.stats import spearmanr  # noqa: PLC0415
+
+        scores = findings.scores(self.ranking)
+        listed = np.arange(scores.shape[1])
+        found = mean_interval(np.array([-spearmanr(listed, row).statistic for row in scores]))
+        verdict = verdict_on_bounds(found.low, found.high, at_least=self.at_least)
+        rule = f"rank correlation of at least {self.at_least:g} with the claimed order"
+        return Judgement.of_mean(verdict, rule, f"rank correlation of the scores of '{self.ranking}'", found)
+
+
+class TopFeaturesClaim(Claim):
+    """The best features, or the worst, are these."""
+
+    kind: Literal["top-features"]
+    ranking: Text
+    features: Annotated[tuple[Text, ...], Field(min_length=1)] = Field(description="Names of the features.")
+    end: Literal["best", "worst"] = Field(default="best", description="Which features are claimed to be these.")
+    at_least: Annotated[float, Field(gt=0, le=1)] = Field(
+        description="Mean share of them among as many best (or worst) features of a trial that counts as agreement."
+    )
+
+    def rankings(self) -> Iterator[str]:
+        """Yield the one ranking."""
+        yield self.ranking
+
+    def judge(self, findings: Findings) -> Judgement:
+        """Count how many of them are among as many best, or worst, features of each trial."""
+        claimed = [name in self.features for name in findings.feature_names]
+        scores = findings.scores(self.ranking)
+        ranks = ranks_of(scores if self.end == "best" else -scores)
+        n_claimed = len(self.features)
+        found = mean_interval((ranks[:, claimed] <= n_claimed).sum(axis=1) / n_claimed)
+        # A single trial has no interval: its own share decides.
+        holds = found.mean >= self.at_least and not found.low < self.at_least
+        verdict = verdict_of(holds=holds, fails=found.high < self.at_least)
+        end = f"{n_claimed} {self.end}"
+        rule = f"a share of at least {self.at_least:g} of the {n_claimed} features among the {end} of a trial"
+        what = f"share of the claimed features among the {self.end} of '{self.ranking}'"
+        return Judgement.of_mean(verdict, rule, what, found)
+
+
+class StatementClaim(Claim):
+    """A claim that this experiment alone cannot judge; the note says why."""
+
+    kind: Literal["statement"]
+
+    @model_validator(mode="after")
+    def _says_why(self) -> StatementClaim:
+        if not self.note:
+            raise ValueError("the key 'note' is missing, or empty; write why the statement is not judged here")
+        return self
+
+    def judge(self, findings: Findings) -> Judgement:  # noqa: ARG002 - they cannot tell
+        """Say that it is not judged here."""
+        return Judgement.withheld("not judged by this experiment", self.claim)
