@@ -71,6 +71,7 @@ OTHER_PACKAGES = frozenset(
         "references",
         "report",
         "resources",
+        "rich_console",
         "runner",
         "sources",
         "store",

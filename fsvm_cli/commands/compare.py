@@ -14,7 +14,7 @@ import click
 import pandas as pd
 
 from fsvm_cli.console import visible
-from fsvm_cli.experiment.provenance import report_damage, run_content
+from fsvm_cli.experiment.run_file import report_damage, run_content
 from fsvm_cli.files import is_file, write_atomically
 from fsvm_cli.references import in_words
 from fsvm_cli.report.comparison import (
@@ -198,11 +198,12 @@ def command(results: Path, style: str, claims: str, verdicts: tuple[str, ...], s
     of its mean over the splits, which decides; the one for new data stands beside it. A published claim that says
     several things has a row for each here, so that totals are larger than those of --scorecard.
     """
-    from fsvm_cli.console import open_console, write_for_machines
+    from fsvm_cli.console import write_for_machines
     from fsvm_cli.errors import DataError, UsageError
     from fsvm_cli.report.comparison import format_comparison, read_comparison
     from fsvm_cli.report.folder import results_folders
     from fsvm_cli.report.scorecard import with_decisions
+    from fsvm_cli.rich_console import open_console
 
     folders = results_folders(results)
     if not folders:
@@ -230,7 +231,7 @@ def command(results: Path, style: str, claims: str, verdicts: tuple[str, ...], s
 
 
 def _print_scorecard(results: Path, folders: Sequence[Path], style: str, *, is_part: bool) -> None:
-    from fsvm_cli.console import open_console, write_for_machines
+    from fsvm_cli.console import write_for_machines
     from fsvm_cli.errors import UsageError
     from fsvm_cli.report.comparison import read_comparison
     from fsvm_cli.report.folder import CONTENTS_NAME, SCORECARD_NAME
@@ -243,6 +244,7 @@ def _print_scorecard(results: Path, folders: Sequence[Path], style: str, *, is_p
         with_decisions,
         write_scorecard,
     )
+    from fsvm_cli.rich_console import open_console
 
     if folders == [results] or is_part:
         raise UsageError(

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from fsvm_cli.console import brief, visible
+from fsvm_cli.data.dataset import assemble
 from fsvm_cli.data.given_splits import read_splits
-from fsvm_cli.data.load import assemble
 from fsvm_cli.data.readers.csv import too_large
 from fsvm_cli.data.readers.libsvm import read_libsvm
 from fsvm_cli.data.readers.numbers import Reading, without_marks

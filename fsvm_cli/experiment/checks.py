@@ -1,6 +1,4 @@
-"""Which ranking methods take a sparse matrix as it is.
-
-Checks that nothing in a config would turn a sparse matrix into a full one.
+"""Checks that nothing in a config would turn a sparse matrix into a full one.
 
 Whether a config and its data fit together: what a run refuses before its first trial, and `fsvm check` tells.
 """
@@ -11,14 +9,14 @@ from typing import TYPE_CHECKING
 
 from fsvm_cli.console import brief
 from fsvm_cli.data.messages import nearest, shown
-from fsvm_cli.data.opening import metadata
+from fsvm_cli.data.metadata_ahead import metadata
 from fsvm_cli.data.scaling import SHIFTING, shifts_sparse
 from fsvm_cli.errors import UsageError
 from fsvm_cli.evaluation.folds import LEAVE_ONE_OUT
 from fsvm_cli.evaluation.splits import count_rows
 from fsvm_cli.experiment.records.registry import record_kinds
 from fsvm_cli.ranking.machine_ranker import MachineRanker
-from fsvm_cli.ranking.registry import ranking_methods
+from fsvm_cli.ranking.registry import advice_on_sparse, ranking_methods, reason_against_sparse
 from fsvm_cli.spec.classifiers import BayesianBase, Classifier, LearnedKernel
 from fsvm_cli.spec.schema import RELEVANT
 from fsvm_cli.svm import KERNELS
@@ -30,7 +28,6 @@ if TYPE_CHECKING:
 
     from fsvm_cli.data.scaling import ScalingName
     from fsvm_cli.data.source import DatasetMetadata
-    from fsvm_cli.ranking.base import Ranker
     from fsvm_cli.spec.classifiers import ExperimentClassifier
     from fsvm_cli.spec.config import LoadedConfig
     from fsvm_cli.spec.kernels import KernelSpec
@@ -38,23 +35,6 @@ if TYPE_CHECKING:
     from fsvm_cli.spec.schema import Config
     from fsvm_cli.svm.kernels.base import Kernel
     from fsvm_cli.validation_errors import Location
-
-
-def reason_against_sparse(data: DatasetMetadata, method: type[Ranker]) -> str | None:
-    """Say why a ranking method cannot rank the features of a data set as it is, None where it can."""
-    if not data.is_sparse or method.accepts_sparse:
-        return None
-    able = ", ".join(name for name, each in ranking_methods().items() if each.accepts_sparse)
-    return f"{advice_on_sparse(data, f'{method.method} takes')}; methods that take a sparse one: {able}"
-
-
-def advice_on_sparse(data: DatasetMetadata, who: str) -> str:
-    """Say what a sparse data set would become for somebody who takes full matrices only, and how to have one."""
-    return (
-        f"{who} no sparse matrix, and {data.name}, {data.n_samples:,} x {data.n_features:,}, would take "
-        f"{8e-9 * data.n_samples * data.n_features:.1f} GB as a full one (which a LIBSVM file of your own becomes by "
-        "dense: true, or --dense)"
-    )
 
 
 def issues_with_sparse_data(config: Config, data: DatasetMetadata) -> Iterator[Issue]:

@@ -11,9 +11,8 @@ import numpy as np
 
 from fsvm_cli.data.source import metadata_of
 from fsvm_cli.evaluation.seeds import random_stream
-from fsvm_cli.experiment.checks import reason_against_sparse
 from fsvm_cli.own_data.request import SEED
-from fsvm_cli.ranking.registry import ranking_methods
+from fsvm_cli.ranking.registry import ranking_methods, reason_against_sparse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

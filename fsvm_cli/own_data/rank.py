@@ -15,7 +15,7 @@ import threadpoolctl
 
 from fsvm_cli.config_io import Document, as_in_documents, validate
 from fsvm_cli.console import brief
-from fsvm_cli.data.cards import data_cards
+from fsvm_cli.data.catalogue import data_cards
 from fsvm_cli.data.data_quality import constant_features
 from fsvm_cli.data.messages import nearest
 from fsvm_cli.data.opening import open_source
@@ -26,11 +26,11 @@ from fsvm_cli.data.source_spec import FileSpec, NamedSpec, TableSpec
 from fsvm_cli.errors import DataError, FsvmError, UsageError
 from fsvm_cli.evaluation.seeds import random_stream
 from fsvm_cli.evidence.parameters import CAVEATS, NOTHING_FOUND
-from fsvm_cli.experiment.checks import reason_against_sparse
 from fsvm_cli.files import is_file
 from fsvm_cli.numerics import check_input_range
 from fsvm_cli.own_data.request import SEED, ranking_request
 from fsvm_cli.ranking.base import order_of
+from fsvm_cli.ranking.registry import reason_against_sparse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -18,11 +18,11 @@ from fsvm_cli.console import without_formulas
 from fsvm_cli.data.source import metadata_of
 from fsvm_cli.errors import UsageError
 from fsvm_cli.evaluation.seeds import random_stream
-from fsvm_cli.experiment.checks import reason_against_sparse
 from fsvm_cli.files import write_atomically
 from fsvm_cli.own_data.rank import rank_features
 from fsvm_cli.own_data.request import SEED, ranking_request
 from fsvm_cli.ranking.ranks import ranks_of
+from fsvm_cli.ranking.registry import reason_against_sparse
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence

@@ -1,4 +1,7 @@
-"""The ranking methods by name: whatever file stands in this folder, and what other packages add."""
+"""The ranking methods by name: whatever file stands in this folder, and what other packages add.
+
+Which ranking methods take a sparse matrix as it is.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from types import ModuleType
 
+    from fsvm_cli.data.source import DatasetMetadata
     from fsvm_cli.plugins import Group
 
 M = TypeVar("M", bound=NamedMethod)
@@ -126,3 +130,20 @@ def _from_outside(base: type[Any], name: str, loaded: Any) -> dict[str, Any]:
         raise TypeError(f"its class calls itself {called!r}")
     method.parameters_model()
     return {name: method}
+
+
+def reason_against_sparse(data: DatasetMetadata, method: type[Ranker]) -> str | None:
+    """Say why a ranking method cannot rank the features of a data set as it is, None where it can."""
+    if not data.is_sparse or method.accepts_sparse:
+        return None
+    able = ", ".join(name for name, each in ranking_methods().items() if each.accepts_sparse)
+    return f"{advice_on_sparse(data, f'{method.method} takes')}; methods that take a sparse one: {able}"
+
+
+def advice_on_sparse(data: DatasetMetadata, who: str) -> str:
+    """Say what a sparse data set would become for somebody who takes full matrices only, and how to have one."""
+    return (
+        f"{who} no sparse matrix, and {data.name}, {data.n_samples:,} x {data.n_features:,}, would take "
+        f"{8e-9 * data.n_samples * data.n_features:.1f} GB as a full one (which a LIBSVM file of your own becomes by "
+        "dense: true, or --dense)"
+    )

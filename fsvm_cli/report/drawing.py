@@ -13,10 +13,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fsvm_cli.errors import FsvmError, noting_failure
-from fsvm_cli.experiment.provenance import FILE_NAME as RUN_NAME
 from fsvm_cli.experiment.provenance import is_collection, read_run
 from fsvm_cli.experiment.records.base import ToDraw
 from fsvm_cli.experiment.records.registry import record_kinds
+from fsvm_cli.experiment.run_file import FILE_NAME as RUN_NAME
 from fsvm_cli.files import write_atomically
 from fsvm_cli.report.curve_table import complete_trials_of, read_measures
 from fsvm_cli.report.curves import draw_changes, draw_curves, existing_components
@@ -39,7 +39,8 @@ from fsvm_cli.report.scores import draw_scores
 from fsvm_cli.report.stability import draw_stability
 from fsvm_cli.report.style import styles_of
 from fsvm_cli.sources import source_digests
-from fsvm_cli.spec.schema import RECORD_NAMES, RelevanceSubsets
+from fsvm_cli.spec.records import RECORD_NAMES
+from fsvm_cli.spec.schema import RelevanceSubsets
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

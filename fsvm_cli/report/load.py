@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from fsvm_cli.errors import DataError
-from fsvm_cli.experiment.provenance import run_content
+from fsvm_cli.experiment.run_file import run_content
 from fsvm_cli.report.comparison import read_comparison
 from fsvm_cli.report.folder import CURVES_NAME, SCORES_NAME, read_table, results_folders
 

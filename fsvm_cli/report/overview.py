@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from fsvm_cli.errors import DataError
-from fsvm_cli.experiment.provenance import FILE_NAME as RUN_NAME
 from fsvm_cli.experiment.provenance import describe_collection
+from fsvm_cli.experiment.run_file import FILE_NAME as RUN_NAME
 from fsvm_cli.figures import COLOURS, COLUMN_WIDTH, figure, legible, save, use_logarithms
 from fsvm_cli.files import write_atomically
 from fsvm_cli.report.comparison import quantity_in_words, read_comparison

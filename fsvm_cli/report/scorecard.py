@@ -14,7 +14,7 @@ import pandas as pd
 from rich.table import Table
 from rich.text import Text
 
-from fsvm_cli.experiment.provenance import run_content
+from fsvm_cli.experiment.run_file import run_content
 from fsvm_cli.report.comparison import COLOURS, as_text, read_comparison, with_provenance
 from fsvm_cli.report.folder import SCORECARD_NAME, write_table
 from fsvm_cli.report.numbers import briefly

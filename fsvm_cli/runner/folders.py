@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from fsvm_cli.errors import DataError, UsageError
 from fsvm_cli.experiment.outcome import keep_outcome
-from fsvm_cli.experiment.provenance import FILE_NAME as RUN_NAME
 from fsvm_cli.experiment.provenance import recorded_config_folder
+from fsvm_cli.experiment.run_file import FILE_NAME as RUN_NAME
 from fsvm_cli.experiment.running import record_key
 from fsvm_cli.resources import resource_folder
 from fsvm_cli.runner.missing import Coverage, missing_tasks

@@ -14,14 +14,11 @@ from __future__ import annotations
 
 import itertools
 import operator
-import pkgutil
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
-import fsvm_cli
 from fsvm_cli.config_io import StrictModel
 from fsvm_cli.console import brief
 from fsvm_cli.data.messages import nearest
@@ -35,6 +32,7 @@ from fsvm_cli.spec.claims.registry import AnyClaim
 from fsvm_cli.spec.classifiers import Classifier, ExperimentClassifier, LabelledClassifier, is_absent
 from fsvm_cli.spec.protocol import Protocol
 from fsvm_cli.spec.rankings import ALL_FEATURES, AnyExtraction, AnyRanking, Ranking
+from fsvm_cli.spec.records import RECORD_NAMES
 from fsvm_cli.validation_errors import Issue, IssuesError
 
 if TYPE_CHECKING:
@@ -44,17 +42,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fsvm_cli.validation_errors import Location
-
-_FOLDER = Path(fsvm_cli.__file__).parent / "experiment" / "records"
-_NO_KINDS = {"base", "registry"}
-
-# The files are listed, not imported: what they hold lies on a floor above.
-RECORD_NAMES = tuple(
-    sorted(
-        module.name.replace("_", "-") for module in pkgutil.iter_modules([str(_FOLDER)]) if module.name not in _NO_KINDS
-    )
-)
-
 
 ORACLE = "oracle"
 """Label of the machine on these features alone."""

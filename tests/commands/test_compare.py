@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import pytest
 
-from fsvm_cli.experiment.provenance import FILE_NAME
+from fsvm_cli.experiment.run_file import FILE_NAME
 from fsvm_cli.report.folder import VERDICTS_NAME, write_table
 from fsvm_cli.report.verdicts import VERDICT_COLUMNS
 from tests.helpers.calling import fsvm_here

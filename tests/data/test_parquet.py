@@ -23,9 +23,9 @@ READ = """
 import pathlib
 import sys
 import pyarrow
-from fsvm_cli.data.readers import columns
-columns.BYTES_AT_A_TIME = int(sys.argv[2])
-columns.read_parquet(pathlib.Path(sys.argv[1]))
+from fsvm_cli.data.readers import csv
+csv.BYTES_AT_A_TIME = int(sys.argv[2])
+csv.read_parquet(pathlib.Path(sys.argv[1]))
 print(pyarrow.default_memory_pool().max_memory())
 """
 """In a process of its own, for pyarrow counts the memory of a whole process."""

@@ -52,7 +52,7 @@ def test_an_outcome_survives_its_packing(outcome: Outcome) -> None:
     again = Outcome.unpacked(outcome.packed())
     assert again == outcome
     assert again.packed() == outcome.packed()
-    for name in ("train", "test", "n_unconverged", "duality_gap", "answers"):
+    for name in ("train", "test", "n_unconverged", "duality_gap", "predictions"):
         np.testing.assert_array_equal(getattr(again, name), getattr(outcome, name))
     assert (again.scores, again.sizes, again.chosen) == (outcome.scores, outcome.sizes, outcome.chosen)
 

@@ -79,7 +79,7 @@ def test_no_fold_of_any_method_or_search_does(planned: Planned, own: Any, monkey
         seen.append((named.get("caller", "tree"), named["groups"]))
         return divided
 
-    for module in ("experiment.tuning", "ranking.wrapper", "ranking.infoprop", "evaluation.pruned_tree"):
+    for module in ("experiment.trial", "ranking.wrapper", "ranking.infoprop", "learners.pruned_tree"):
         monkeypatch.setattr(f"fsvm_cli.{module}.stratified_folds", spy)
     rankings = [{"method": "wrapper", "folds": 2}, {"method": "infoprop", "credit_on": "cross-validation", "folds": 2}]
     tree = {"method": "random", "label": "tree", "classifier": {"type": "decision-tree"}}

@@ -12,7 +12,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from fsvm_cli.experiment.provenance import FILE_NAME
+from fsvm_cli.experiment.run_file import FILE_NAME
 from fsvm_cli.page.content import VERDICTS
 from fsvm_cli.page.reading import read_content
 from fsvm_cli.page.write import render

@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from fsvm_cli.experiment.provenance import FILE_NAME
+from fsvm_cli.experiment.run_file import FILE_NAME
 from fsvm_cli.report.folder import SCORECARD_NAME, VERDICTS_NAME, results_folders, write_table
 from fsvm_cli.report.numbers import as_csv
 from fsvm_cli.report.scorecard import GRAVEST_FIRST, count_table, counts_of, scorecard_of

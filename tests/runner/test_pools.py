@@ -174,14 +174,14 @@ def test_a_cluster_whose_only_worker_has_just_gone_is_given_time() -> None:
     assert pool.n_workers == 0
 
 
-@pytest.mark.parametrize("gate", ["gated()", "contextlib.nullcontext()"])
+@pytest.mark.parametrize("gate", ["sanitised()", "contextlib.nullcontext()"])
 def test_children_that_are_killed_leave_no_word_on_standard_error(gate: str) -> None:
     program = textwrap.dedent("""
         import contextlib
         import multiprocessing, os, signal, subprocess, sys
         from multiprocessing import resource_tracker
         from fsvm_cli.runner.worker_processes import quiet_children
-        from fsvm_cli.console import gated
+        from fsvm_cli.console import sanitised
         stack = contextlib.ExitStack()
         stack.enter_context(GATE)
         quiet_children()

@@ -35,8 +35,8 @@ def classes(kind: str, n: int, d: int, seed: int = 0) -> tuple[np.ndarray, np.nd
 
 def allow_few(patch: pytest.MonkeyPatch) -> None:
     """Let problems of few samples go the way of many."""
-    for name in ("approach.LEAST", "approach.PER_FEATURE", "smooth.FEW_PER_FEATURE"):
-        patch.setattr(f"fsvm_cli.svm.linear.{name}", 5)
+    for name in ("linear.LEAST", "linear.PER_FEATURE", "linear_newton.FEW_PER_FEATURE"):
+        patch.setattr(f"fsvm_cli.svm.large.{name}", 5)
     patch.setattr("fsvm_cli.svm.large.linear_working_set.LARGEST_PART", 0.95)
 
 
