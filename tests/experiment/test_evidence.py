@@ -142,7 +142,8 @@ def test_chains_are_traced_on_the_posterior_at_the_end_of_the_ascent(
     parts = draw_parts(experiment, FIRST)
     kernel = ArdKernel(end["k0"], end["k_off"], tuple(lengths))
     factor = nystroem_factor(kernel, parts.X_train, np.arange(30), 5)
-    posterior = Posterior(factor.V, np.where(parts.y_train == 1, 1.0, -1.0), end["C"], BlurredLoss(Hinge(), np.sqrt(factor.lost_variance)))
+    loss = BlurredLoss(Hinge(), np.sqrt(factor.lost_variance))
+    posterior = Posterior(factor.V, np.where(parts.y_train == 1, 1.0, -1.0), end["C"], loss)
     points = sample(posterior, SamplerSettings(), np.random.default_rng(0)).points
     potential = posterior.potential(points.reshape(-1, 5).T).reshape(60, 64) / 30
     spread = potential.mean(axis=0).std() * np.hypot(1 / np.sqrt(4), 1 / np.sqrt(64))
