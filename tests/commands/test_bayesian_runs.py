@@ -56,7 +56,8 @@ def test_a_chain_that_never_moves_fails_its_trials_and_no_others(
     answer, results = run(
         tmp_path,
         table,
-        alternatives='[{label: "the chain of the paper", classifier: {type: bayesian, max_steps: 1, sampler: paper}}]',
+        alternatives='[{label: "the chain of the paper", '
+        "classifier: {type: bayesian, rule: magnitude, max_steps: 1, sampler: paper}}]",
         protocol="{splits: 2, train: 1/2, seed: 1}",
         record="[ascent]",
     )
@@ -90,7 +91,7 @@ def test_a_training_part_of_one_class_fails_and_is_not_averaged(tmp_path: Path, 
     assert verdict == "not comparable"
 
 
-RUNAWAY = {"step": 6, "decay": 1000, "stop": 0.001, "max_steps": 6}
+RUNAWAY = {"rule": "magnitude", "n_permutations": 0, "step": 6, "decay": 1000, "stop": 1e-9, "max_steps": 6}
 """Steps by which hyperparameters leave their start by factors of e^6."""
 
 
@@ -121,7 +122,8 @@ def test_hyperparameters_that_were_kept_from_running_away_are_told_by_a_run(
 
 
 def test_hyperparameters_that_were_kept_from_running_away_are_told_by_a_ranking(rng: np.random.Generator) -> None:
-    with pytest.warns(UserWarning, match=r"hyperparameters ran a factor of e\^10 from where .* there \([1-7]\)"):
+    runaway = pytest.warns(UserWarning, match=r"hyperparameters ran a factor of e\^10 from where .* there \([1-7]\)")
+    with runaway, pytest.warns(UserWarning, match="no better than that of a machine that looks at no feature"):
         rank(ring(rng, 60), target="kind", method="ard", **RUNAWAY)
 
 

@@ -15,6 +15,7 @@ from fsvm_cli.evidence.hybrid_monte_carlo import SamplerSettings, SamplingError,
 from fsvm_cli.evidence.kernels import ArdKernel, nystroem_factor
 from fsvm_cli.evidence.losses import Hinge
 from fsvm_cli.evidence.posterior import Posterior
+from fsvm_cli.evidence.sampled_evidence import BlurredLoss
 from fsvm_cli.experiment.plan import Experiment, Trial
 from fsvm_cli.experiment.records.base import ToDraw
 from fsvm_cli.experiment.records.registry import record_kinds
@@ -141,7 +142,8 @@ def test_chains_are_traced_on_the_posterior_at_the_end_of_the_ascent(
     parts = draw_parts(experiment, FIRST)
     kernel = ArdKernel(end["k0"], end["k_off"], tuple(lengths))
     factor = nystroem_factor(kernel, parts.X_train, np.arange(30), 5)
-    posterior = Posterior(factor.V, np.where(parts.y_train == 1, 1.0, -1.0), end["C"], Hinge())
+    loss = BlurredLoss(Hinge(), np.sqrt(factor.lost_variance))
+    posterior = Posterior(factor.V, np.where(parts.y_train == 1, 1.0, -1.0), end["C"], loss)
     points = sample(posterior, SamplerSettings(), np.random.default_rng(0)).points
     potential = posterior.potential(points.reshape(-1, 5).T).reshape(60, 64) / 30
     spread = potential.mean(axis=0).std() * np.hypot(1 / np.sqrt(4), 1 / np.sqrt(64))
@@ -193,7 +195,7 @@ def test_what_does_not_go_together_is_told(
 
 
 def test_bad_settings_fail_a_trial_in_one_line(planned: Planned) -> None:
-    experiment = compared(planned, classifier=BAYESIAN | {"rule": "evidence"})
+    experiment = compared(planned, classifier=BAYESIAN | {"sampler": "chains"})
     result = run_trial(experiment, FIRST, {0: experiment.sizes})
     assert "needs approximation 'bound'" in result.errors[0]
 

@@ -47,13 +47,13 @@ def build(method: type[Ranker], **parameters: Any) -> Ranker:
 
 
 def separable(n_classes: int, n_features: int = 6) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-    """Make classes that differ in the first feature, less in the second, and in no other."""
+    """Make classes that differ in the first feature, less in the second, and in no other; of unit variance each."""
     rng = np.random.default_rng(5)
     y = np.arange(120) % n_classes
     X = rng.normal(size=(120, n_features))
     X[:, 0] += 4.0 * y
     X[:, 1] += 1.5 * y
-    return X, y
+    return (X - X.mean(axis=0)) / X.std(axis=0), y
 
 
 # Some checks have classes of three samples, which have no more than three folds; and there are fifty checks.
