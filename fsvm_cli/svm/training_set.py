@@ -163,7 +163,8 @@ class LinearTrainingSet(TrainingSet):
     def __init__(self, kernel: Kernel, X: Any, solver: Solver, cache_mb: float | None = None) -> None:
         self.kernel, self.X = kernel, X
         self.weights = kernel.feature_weights(X.shape[1])
-        self.centre = centre_of(X)
+        # libsvm keeps kernel values in single precision: less a centre it would take other steps before it is stopped.
+        self.centre = None if isinstance(solver, StoppedLibsvm) else centre_of(X)
         self.Z = centred(X, self.centre)
         if works_in_feature_space(kernel, X, solver):
             self.form: TrainingSet = self._in_feature_space(self.Z)

@@ -146,8 +146,10 @@ class AdditiveKernel(Kernel):
         if form.function == TANH:
             scaled = samples if weights is None else samples * np.sqrt(weights)
             lengths = np.sqrt(np.asarray(_squared(scaled).sum(axis=1), dtype=np.float64).ravel())
-            reach = np.hypot(form.scale * lengths, abs(form.offset) + 1.0)
-            return Rounding(np.zeros(n), (d + 6) * EPSILON * reach, np.hypot(lengths, 1.0))
+            # The error is at most (d + 6) EPSILON (scale |u| |v| + |offset| + 1). With as much of the scale on either
+            # side, the product of two roots is no larger where lengths are equal.
+            roots = np.hypot(np.sqrt(form.scale) * lengths, np.sqrt(abs(form.offset) + 1.0))
+            return Rounding(np.zeros(n), (d + 6) * EPSILON * roots, roots)
         lengths = np.sqrt(np.abs(self.diagonal(samples)))
         return Rounding(np.zeros(n), form.degree * (d + 10) * EPSILON * lengths, lengths)
 
