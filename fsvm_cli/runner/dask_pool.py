@@ -18,7 +18,7 @@ from fsvm_cli.errors import DataError, FsvmError, UsageError, named
 from fsvm_cli.runner.pools import ATTEMPTS_TO_START, Pool, cannot_start
 from fsvm_cli.runner.shared_arrays import SharedArrays
 from fsvm_cli.runner.tasks import PackedExperiment, run_tasks
-from fsvm_cli.runner.worker_processes import warm_up
+from fsvm_cli.runner.warm_up import warm_up
 from fsvm_cli.sources import code_of
 
 if TYPE_CHECKING:

@@ -21,7 +21,8 @@ import threadpoolctl
 from fsvm_cli.errors import DataError, named
 from fsvm_cli.runner.shared_arrays import SharedArrays, remove
 from fsvm_cli.runner.tasks import PackedExperiment, call_here, run_tasks
-from fsvm_cli.runner.worker_processes import ONE_THREAD, start_loading, warm_up
+from fsvm_cli.runner.warm_up import warm_up
+from fsvm_cli.runner.worker_processes import ONE_THREAD, start_loading
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from fsvm_cli.runner.worker_processes import SECONDS_BETWEEN_TRIES, repeated_signals
+from fsvm_cli.runner.warm_up import SECONDS_BETWEEN_TRIES, repeated_signals
 from tests.helpers.calling import ctrl_c_interrupts
 
 if TYPE_CHECKING:
