@@ -1,9 +1,4 @@
-"""The table of contents of a folder of results, in Markdown, which repository hosts show below the folder.
-
-Claims for people: each once, with what other readings found below, and facts about the data apart.
-
-`fsvm compare`.
-"""
+"""`fsvm compare`: claims beside results, and the scorecard with its table of contents in Markdown."""
 
 from __future__ import annotations
 

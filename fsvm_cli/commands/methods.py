@@ -1,7 +1,4 @@
-"""The methods and their parameters as a table.
-
-`fsvm methods`.
-"""
+"""`fsvm methods`: the methods and their parameters, for people and as a table."""
 
 from __future__ import annotations
 

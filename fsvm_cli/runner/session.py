@@ -1,4 +1,4 @@
-"""A run: what is missing in the stores of its experiments is computed and stored."""
+"""A run: computing and storing the missing trials of experiments, and finishing each experiment that has ended."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Tasks: trials with what is wanted of them, and running a chunk of them wherever it has been sent.
-
-What is left to do for an experiment whose trials are stored: partly here, partly wherever a core is idle.
-"""
+"""Tasks, running a chunk of them on a worker, and finishing the experiments whose tasks have ended."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Starting worker processes: forked from one that has loaded the libraries, and with standard error off the terminal.
+"""Starting worker processes: forked from one that has loaded the libraries, with standard error off the terminal.
 
-Nothing is imported here that takes long, so that `fsvm run` can have the libraries loaded beside it from the beginning.
+This module imports nothing slow, so that `fsvm run` can begin to load the libraries before anything else.
 """
 
 from __future__ import annotations
