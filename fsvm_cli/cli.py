@@ -1,4 +1,4 @@
-"""The command line's front door: finds a command, runs it, and turns what went wrong into a line and an exit code."""
+"""The entry point of the command line: finds a command, runs it, turns exceptions into a message and an exit code."""
 
 from __future__ import annotations
 

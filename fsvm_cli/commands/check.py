@@ -13,7 +13,7 @@ from fsvm_cli.commands import completion
 def command(configs: tuple[str, ...], assignments: tuple[str, ...]) -> None:
     """Check configs without running them.
 
-    Every mistake of every config is told, as file:line:column; so is a data set that does not exist, or that has not
+    All errors of all configs are listed, as file:line:column; so is a data set that does not exist, or that has not
     the rows, features and classes that the config asks for, and a method that is not defined for its kernel. Nothing is
     fetched, and nothing run: what a method refuses only when it sees the rows is known to a run alone.
     """

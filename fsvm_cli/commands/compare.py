@@ -1,9 +1,4 @@
-"""The table of contents of a folder of results, in Markdown, which repository hosts show below the folder.
-
-Claims for people: each once, with what other readings found below, and facts about the data apart.
-
-`fsvm compare`.
-"""
+"""`fsvm compare`: claims beside results, and the scorecard with its table of contents in Markdown."""
 
 from __future__ import annotations
 
@@ -13,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import pandas as pd
 
+from fsvm_cli.commands.options import check_spreadsheet, raise_as_one, readable, with_spreadsheet, write_in_style
 from fsvm_cli.console import visible
 from fsvm_cli.experiment.run_file import report_damage, run_content
 from fsvm_cli.files import is_file, write_atomically
@@ -21,6 +17,7 @@ from fsvm_cli.report.comparison import (
     found_in_words,
     is_about_data,
     printed_in_words,
+    read_comparison,
     read_verdicts,
     rule_beside,
     table_of_claims,
@@ -28,7 +25,7 @@ from fsvm_cli.report.comparison import (
 from fsvm_cli.report.folder import CONTENTS_NAME, VERDICTS_NAME
 from fsvm_cli.report.numbers import briefly
 from fsvm_cli.report.printing import MARKDOWN
-from fsvm_cli.report.scorecard import GRAVEST_FIRST, count_table, counts_of
+from fsvm_cli.report.scorecard import GRAVEST_FIRST, count_table, counts_of, with_decisions
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -59,7 +56,7 @@ def write_contents(root: Path, folders: Sequence[Path], scorecard: pd.DataFrame)
     Returns
     -------
     Path or None
-        The file; None where somebody else's file of this name is left as it is.
+        The file; None where a file of this name that fsvm has not written is left as it is.
     """
     path = root / CONTENTS_NAME
     if is_file(path) and not path.read_text(encoding="utf-8", errors="replace").startswith(MADE_BY):
@@ -189,7 +186,10 @@ def _briefly(row: Any) -> str:
     help="One row per published claim, decided by its main experiment; written to RESULTS/scorecard.csv, too, with a "
     "table of contents in RESULTS/README.md.",
 )
-def command(results: Path, style: str, claims: str, verdicts: tuple[str, ...], scorecard: bool) -> None:
+@with_spreadsheet
+def command(  # noqa: PLR0917 - click passes every option
+    results: Path, style: str, claims: str, verdicts: tuple[str, ...], scorecard: bool, for_spreadsheet: bool
+) -> None:
     """Print what the papers claim beside what the trials found, with verdicts.
 
     RESULTS is the folder of one experiment, or one that holds several. A claim that several experiments judge stands
@@ -198,19 +198,39 @@ def command(results: Path, style: str, claims: str, verdicts: tuple[str, ...], s
     of its mean over the splits, which decides; the one for new data stands beside it. A published claim that says
     several things has a row for each here, so that totals are larger than those of --scorecard.
     """
-    from fsvm_cli.console import write_for_machines
-    from fsvm_cli.errors import DataError, UsageError
-    from fsvm_cli.report.comparison import format_comparison, read_comparison
+    from fsvm_cli.errors import DataError, FsvmError, UsageError
     from fsvm_cli.report.folder import results_folders
-    from fsvm_cli.report.scorecard import with_decisions
-    from fsvm_cli.rich_console import open_console
 
+    check_spreadsheet(style, for_spreadsheet=for_spreadsheet)
     folders = results_folders(results)
     if not folders:
         raise DataError(f"{results}: no results here; 'fsvm run' makes them")
     if scorecard:
-        _print_scorecard(results, folders, style, is_part=claims != "*" or bool(verdicts))
+        if folders == [results] or claims != "*" or verdicts:
+            raise UsageError(
+                "a scorecard is of all claims of all results in a folder; name the folder that holds them, "
+                "without --claims and --verdict"
+            )
+        # A scorecard that lacks an experiment would be wrong in its totals: the first failure ends it.
+        _print_scorecard(results, folders, style, for_spreadsheet=for_spreadsheet)
         return
+    errors: list[FsvmError] = []
+    read = readable(folders, _read_claims, errors)
+    _print_comparison(results, read, style, claims, verdicts, for_spreadsheet=for_spreadsheet)
+    raise_as_one(errors)
+
+
+def _read_claims(folder: Path) -> pd.DataFrame:
+    return with_decisions(read_comparison([folder]), [folder])
+
+
+def _print_comparison(
+    results: Path, folders: Sequence[Path], style: str, claims: str, verdicts: tuple[str, ...], *, for_spreadsheet: bool
+) -> None:
+    from fsvm_cli.console import open_console
+    from fsvm_cli.errors import UsageError
+    from fsvm_cli.report.comparison import format_comparison
+
     comparison = read_comparison(folders, claims)
     if claims != "*" and comparison.empty:
         raise UsageError(f"--claims {claims}: no claim in {results} is called so; leave it out to see them all")
@@ -218,7 +238,7 @@ def command(results: Path, style: str, claims: str, verdicts: tuple[str, ...], s
     if verdicts:
         comparison = with_verdicts(comparison, verdicts, whole_claims=style == "table")
     if style != "table":
-        write_for_machines(format_comparison(comparison, style))
+        write_in_style(format_comparison(comparison, style), style, for_spreadsheet=for_spreadsheet)
         return
     console = open_console()
     if comparison.empty:
@@ -230,31 +250,15 @@ def command(results: Path, style: str, claims: str, verdicts: tuple[str, ...], s
         console.print(line, soft_wrap=True)
 
 
-def _print_scorecard(results: Path, folders: Sequence[Path], style: str, *, is_part: bool) -> None:
-    from fsvm_cli.console import write_for_machines
-    from fsvm_cli.errors import UsageError
-    from fsvm_cli.report.comparison import read_comparison
-    from fsvm_cli.report.folder import CONTENTS_NAME, SCORECARD_NAME
-    from fsvm_cli.report.scorecard import (
-        count_table,
-        format_scorecard,
-        power_of,
-        power_table,
-        scorecard_table,
-        with_decisions,
-        write_scorecard,
-    )
-    from fsvm_cli.rich_console import open_console
+def _print_scorecard(results: Path, folders: Sequence[Path], style: str, *, for_spreadsheet: bool) -> None:
+    from fsvm_cli.console import open_console
+    from fsvm_cli.report.folder import SCORECARD_NAME
+    from fsvm_cli.report.scorecard import format_scorecard, power_of, power_table, scorecard_table, write_scorecard
 
-    if folders == [results] or is_part:
-        raise UsageError(
-            "a scorecard is of all claims of all results in a folder; name the folder that holds them, "
-            "without --claims and --verdict"
-        )
     rows = write_scorecard(results, folders)
     listed = write_contents(results, folders, rows)
     if style != "table":
-        write_for_machines(format_scorecard(rows, style))
+        write_in_style(format_scorecard(rows, style), style, for_spreadsheet=for_spreadsheet)
         return
     console = open_console()
     console.print(scorecard_table(rows))
@@ -265,4 +269,4 @@ def _print_scorecard(results: Path, folders: Sequence[Path], style: str, *, is_p
     written = [results / SCORECARD_NAME, *filter(None, [listed])]
     console.print(f"Written to {', '.join(map(str, written))}", soft_wrap=True)
     if listed is None:
-        console.print(f"{results / CONTENTS_NAME} is somebody else's, and is left as it is.", soft_wrap=True)
+        console.print(f"{results / CONTENTS_NAME} was not written by fsvm, and is left as it is.", soft_wrap=True)

@@ -1,4 +1,4 @@
-"""`fsvm completion`, and what a shell proposes for the arguments of other commands."""
+"""`fsvm completion`, and what a shell completes in the arguments of other commands."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The methods and their parameters as a table.
-
-`fsvm methods`.
-"""
+"""`fsvm methods`: the methods and their parameters, for people and as a table."""
 
 from __future__ import annotations
 
@@ -13,6 +10,7 @@ import click
 import pandas as pd
 
 from fsvm_cli.commands import completion
+from fsvm_cli.commands.options import check_spreadsheet, with_spreadsheet, write_in_style
 from fsvm_cli.extraction.registry import extraction_methods
 from fsvm_cli.ranking.registry import ranking_methods
 from fsvm_cli.references import cited_in
@@ -123,7 +121,8 @@ REFERENCES = re.compile(r"^References\n-+\n(?:.+\n?)*\n?", re.MULTILINE)
     show_default=True,
     help="For programs: with csv a row for each parameter, with json an object for each method.",
 )
-def command(name: str | None, style: Literal["text", "csv", "json"]) -> None:
+@with_spreadsheet
+def command(name: str | None, style: Literal["text", "csv", "json"], for_spreadsheet: bool) -> None:
     """Show the ranking methods and the feature extractors, their parameters and sources.
 
     With NAME, all of what is known of one method.
@@ -136,13 +135,14 @@ def command(name: str | None, style: Literal["text", "csv", "json"]) -> None:
     from fsvm_cli.ranking.registry import ranking_methods
     from fsvm_cli.references import cited_in
 
+    check_spreadsheet(style, for_spreadsheet=for_spreadsheet)
     methods = {**ranking_methods(), **extraction_methods()}
     if name is not None and name not in methods:
         near = difflib.get_close_matches(name, methods, n=1)
         suggestion = f"; did you mean '{near[0]}'?" if near else ""
         raise UsageError(f"no method is called '{name}'; there are {', '.join(methods)}{suggestion}")
     if style != "text":
-        _print_for_machines(name, style)
+        _print_for_machines(name, style, for_spreadsheet=for_spreadsheet)
         return
     if name is None:
         width = max(map(len, methods))
@@ -158,7 +158,7 @@ def command(name: str | None, style: Literal["text", "csv", "json"]) -> None:
     click.echo(f"{name}\n{'=' * len(name)}\n\n{text}")
 
 
-def _print_for_machines(name: str | None, style: Literal["csv", "json"]) -> None:
+def _print_for_machines(name: str | None, style: Literal["csv", "json"], *, for_spreadsheet: bool) -> None:
     from fsvm_cli.console import json_text, write_for_machines
     from fsvm_cli.report.numbers import as_csv
 
@@ -169,4 +169,6 @@ def _print_for_machines(name: str | None, style: Literal["csv", "json"]) -> None
         )
         return
     table = methods()
-    write_for_machines(as_csv(table if name is None else table[table["name"] == name]))
+    write_in_style(
+        as_csv(table if name is None else table[table["name"] == name]), style, for_spreadsheet=for_spreadsheet
+    )

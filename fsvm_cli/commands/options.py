@@ -1,11 +1,4 @@
-"""The option that says which files figures are written to.
-
-How much a command tells of its work: `--quiet` nothing but mistakes, `--verbose` times and tracebacks, too.
-
-Who runs the trials of `fsvm run`, as its options say.
-
-Options of the commands that read a file of the user's own.
-"""
+"""Options that several commands share: formats, verbosity, spreadsheets, workers, reading of user files."""
 
 from __future__ import annotations
 
@@ -18,11 +11,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from fsvm_cli.console import QUIET, is_quiet
-from fsvm_cli.errors import ExperimentFailedError, FsvmError
+from fsvm_cli.console import QUIET, is_quiet, without_formulas, write_for_machines
+from fsvm_cli.errors import ExperimentFailedError, FsvmError, UsageError, noting_failure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
 
     from fsvm_cli.experiment.plan import Experiment
     from fsvm_cli.runner.pools import Pool
@@ -49,8 +43,8 @@ VERBOSE = "fsvm.verbose"
 def with_verbosity(command: Command) -> Command:
     """Give a command the options `--quiet` and `--verbose`."""
     for name, key, words in (
-        ("--verbose", VERBOSE, "Tell how long each step took, and where in the code something failed."),
-        ("--quiet", QUIET, "Tell nothing but mistakes."),
+        ("--verbose", VERBOSE, "Print the time of each step, and the traceback of what failed."),
+        ("--quiet", QUIET, "Print errors only."),
     ):
         command = click.option(name, is_flag=True, expose_value=False, callback=_noting(key), help=words)(command)
     return command
@@ -60,7 +54,7 @@ def _noting(key: str) -> Callable[[click.Context, click.Parameter, bool], None]:
     def note(ctx: click.Context, _: click.Parameter, value: bool) -> None:
         ctx.meta[key] = value
         if ctx.meta.get(QUIET) and ctx.meta.get(VERBOSE):
-            raise click.UsageError("--quiet and --verbose ask for opposite things; leave out one", ctx)
+            raise click.UsageError("--quiet and --verbose exclude each other; leave out one", ctx)
 
     return note
 
@@ -73,26 +67,26 @@ def tell(message: str, *, err: bool = False) -> None:
 
 @contextlib.contextmanager
 def step(name: str) -> Iterator[None]:
-    """Run a step, and tell how long it took where that was asked for."""
+    """Run a step, and print its time with `--verbose`."""
     begin = time.monotonic()
     yield
     tell_time(name, time.monotonic() - begin)
 
 
 def tell_time(name: str, seconds: float) -> None:
-    """Tell how long a step took, wherever it was taken, where that was asked for."""
+    """Print the time of a step that was measured elsewhere, with `--verbose`."""
     if _is_verbose():
         click.echo(f"{name}: {seconds:.1f} s", err=True)
 
 
 def tell_traceback(traceback: str) -> None:
-    """Print where in the code something failed, where that was asked for."""
+    """Print a traceback, with `--verbose`."""
     if traceback and _is_verbose():
         click.echo(traceback, err=True)
 
 
 def raise_as_one(errors: Sequence[FsvmError]) -> None:
-    """Raise the first error after telling the others, and tracebacks where these were asked for."""
+    """Print all errors but the first, with `--verbose` the tracebacks of all, and raise the first."""
     for error in errors:
         if isinstance(error, ExperimentFailedError):
             tell_traceback(error.traceback)
@@ -102,6 +96,58 @@ def raise_as_one(errors: Sequence[FsvmError]) -> None:
         raise errors[0]
 
 
+def readable(folders: Sequence[Path], read: Callable[[Path], object], errors: list[FsvmError]) -> list[Path]:
+    """List the folders whose results can be read; the failures of the others are added to `errors`.
+
+    A single folder is not tried: its failure ends the command anyway.
+
+    Parameters
+    ----------
+    folders : sequence of Path
+    read : callable
+        Reads, of one folder, what the command needs of each.
+    errors : list of FsvmError
+    """
+    if len(folders) == 1:
+        return list(folders)
+    kept = []
+    for folder in folders:
+        with noting_failure(errors, str(folder), "reading its results"):
+            read(folder)
+            kept.append(folder)
+    if folders and not kept:
+        raise_as_one(errors)
+    return kept
+
+
+def with_spreadsheet(command: Command) -> Command:
+    """Give a command the option `--for-spreadsheet`, as `for_spreadsheet`."""
+    return click.option("--for-spreadsheet", is_flag=True, help=FOR_SPREADSHEET)(command)
+
+
+FOR_SPREADSHEET = (
+    "In CSV, put ' before texts that begin with =, +, - or @, which a spreadsheet would take for formulas."
+)
+
+
+def write_in_style(text: str, style: str, *, for_spreadsheet: bool) -> None:
+    """Write text for other programs to standard output; CSV without formulas where this is asked for.
+
+    Raises
+    ------
+    UsageError
+        If `for_spreadsheet` and the style is not CSV.
+    """
+    check_spreadsheet(style, for_spreadsheet=for_spreadsheet)
+    write_for_machines(without_formulas(text) if for_spreadsheet else text)
+
+
+def check_spreadsheet(style: str, *, for_spreadsheet: bool) -> None:
+    """Refuse `--for-spreadsheet` for what is not CSV."""
+    if for_spreadsheet and style != "csv":
+        raise UsageError("--for-spreadsheet applies to CSV only; add --format csv")
+
+
 def _is_verbose() -> bool:
     context = click.get_current_context(silent=True)
     return context is not None and bool(context.meta.get(VERBOSE))
@@ -109,7 +155,7 @@ def _is_verbose() -> bool:
 
 @dataclass(frozen=True)
 class Workers:
-    """Who runs the trials.
+    """What runs the trials: processes of this computer, or a Dask cluster.
 
     Attributes
     ----------
@@ -134,8 +180,6 @@ def choose_workers(jobs: int | None, dask: str | None) -> Workers:
     UsageError
         If both are given, or Dask is not installed.
     """
-    from fsvm_cli.errors import UsageError
-
     if dask is None:
         n_jobs = jobs or _n_cores()
         words = f"{n_jobs} {'job' if n_jobs == 1 else 'jobs'}"

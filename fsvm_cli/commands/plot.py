@@ -41,7 +41,7 @@ def command(results: Path, formats: tuple[str, ...], jobs: int | None, score_ord
     from fsvm_cli.errors import DataError
     from fsvm_cli.report.drawing import drawing_code, redraw
     from fsvm_cli.report.folder import FIGURES_NAME, results_folders
-    from fsvm_cli.runner.each import call_for_each
+    from fsvm_cli.runner.worker_processes import call_for_each
 
     folders = results_folders(results)
     if not folders:

@@ -1,4 +1,4 @@
-"""Progress: a bar on a terminal, a few plain lines elsewhere, nothing where it is not wanted."""
+"""Progress of a command: a bar on a terminal, a few plain lines elsewhere, nothing with `--quiet`."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""What `fsvm run` writes and says of each experiment that has ended.
-
-What `fsvm run --dry-run` prints.
-
-`fsvm run`.
-"""
+"""`fsvm run`: running experiments, writing their tables and figures, and `--dry-run`."""
 
 from __future__ import annotations
 

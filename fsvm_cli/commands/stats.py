@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fsvm_cli.commands.options import check_spreadsheet, raise_as_one, with_spreadsheet, write_in_style
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -35,28 +37,39 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path, dir_okay=False),
     help="Draw the critical-difference diagram of several experiments into this file (.svg, .png or .pdf).",
 )
-def command(results: tuple[Path, ...], size: int | None, style: str, figure: Path | None) -> None:
+@with_spreadsheet
+def command(
+    results: tuple[Path, ...], size: int | None, style: str, figure: Path | None, for_spreadsheet: bool
+) -> None:
     """Compare the rankings of experiments with each other.
 
     RESULTS is the folder of one experiment, or of several, or one that holds several ("results" if left out): then
     their ranks over the experiments are compared, too. Intervals and p-values allow for the rows that random splits
     share (Nadeau and Bengio), p-values for being several (Holm). Trials in which there is no machine are left out.
     """
-    from fsvm_cli.errors import DataError
+    from fsvm_cli.errors import DataError, FsvmError, noting_failure
     from fsvm_cli.experiment.provenance import is_collection
     from fsvm_cli.report.folder import results_folders
     from fsvm_cli.report.guidance import guide
     from fsvm_cli.report.ranks import areas_of, compare_over_experiments
 
+    check_spreadsheet(style, for_spreadsheet=for_spreadsheet)
     named = results or (Path("results"),)
-    folders = [folder for each in named for folder in results_folders(each) if not is_collection(folder)]
     only_areas = style == "table" and size is None
-    compared = {
-        folder.resolve().name: found
-        for folder in folders
-        if (found := _read(folder, only_areas=only_areas)) is not None
-    }
+    compared: dict[str, tuple[pd.DataFrame, pd.DataFrame]] = {}
+    folders: list[Path] = []
+    errors: list[FsvmError] = []
+    for folder in [folder for each in named for folder in results_folders(each)]:
+        with noting_failure(errors, str(folder), "its statistics"):
+            if is_collection(folder):
+                continue
+            areas_of([folder])
+            found = _read(folder, only_areas=only_areas)
+            folders.append(folder)
+            if found is not None:
+                compared[folder.resolve().name] = found
     if not compared:
+        raise_as_one(errors)
         raise DataError(f"{named[0]}: no stored trials here, and no tables of pairs; 'fsvm run' makes them")
     ranks = compare_over_experiments(areas_of(folders))
     if figure is not None:
@@ -65,13 +78,14 @@ def command(results: tuple[Path, ...], size: int | None, style: str, figure: Pat
     if style == "table":
         _print_all(compared, size, ranks, which, several=len(folders) > 1)
     else:
-        _print_for_machines(compared, ranks, which, style)
+        _print_for_machines(compared, ranks, which, style, for_spreadsheet=for_spreadsheet)
     if without := len(folders) - len(compared):
         click.echo(
             f"{without} of {len(folders)} experiments are left out: they have no stored trials here, nor tables of "
             "pairs, which one single split does not give",
             err=True,
         )
+    raise_as_one(errors)
 
 
 def _read(folder: Path, *, only_areas: bool) -> tuple[pd.DataFrame, pd.DataFrame] | None:
@@ -134,7 +148,7 @@ def _print_all(
 
 
 def _print_for_machines(
-    compared: Compared, ranks: RankComparison | None, which: MethodGuide | None, style: str
+    compared: Compared, ranks: RankComparison | None, which: MethodGuide | None, style: str, *, for_spreadsheet: bool
 ) -> None:
     import pandas as pd
 
@@ -145,7 +159,7 @@ def _print_for_machines(
         tables = [pairs.assign(experiment=name) for name, (_, pairs) in compared.items()]
         stacked = pd.concat(tables, ignore_index=True)
         columns = ["experiment", *(column for column in stacked if column != "experiment")]
-        write_for_machines(as_csv(stacked[columns]))
+        write_in_style(as_csv(stacked[columns]), style, for_spreadsheet=for_spreadsheet)
         return
     experiments = {
         name: {"rankings": _records(summary), "pairs": _records(pairs)} for name, (summary, pairs) in compared.items()

@@ -17,8 +17,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+import scipy.stats
 from scipy.special import logsumexp, ndtri
-from scipy.stats import rankdata
 
 from fsvm_cli.evidence.hybrid_monte_carlo import SamplerSettings, sample
 
@@ -156,7 +156,7 @@ def _halves(draws: Array) -> Array:
 def _normal_scores(chains: Array) -> Array:
     """Return the normal quantiles of the ranks of each quantity among all draws."""
     flat = chains.reshape(-1, chains.shape[2])
-    ranks = rankdata(flat, axis=0)
+    ranks = scipy.stats.rankdata(flat, axis=0)
     scores: Array = ndtri((ranks - 0.375) / (len(flat) + 0.25)).reshape(chains.shape)
     return scores
 
@@ -229,7 +229,7 @@ def chain_traces(posterior: Posterior, rng: np.random.Generator) -> dict[str, ND
     n_draws = len(draws.points)
     sizes = bulk_size(draws.points)
     slowest = draws.points[:, :, np.argmin(sizes)]
-    ranks = (rankdata(slowest).reshape(slowest.shape) - 0.5) / slowest.size
+    ranks = (scipy.stats.rankdata(slowest).reshape(slowest.shape) - 0.5) / slowest.size
     points = draws.points[:, :N_SHOWN].transpose(1, 0, 2).reshape(N_SHOWN * n_draws, -1)
     return {
         "chain": np.repeat(np.arange(N_SHOWN), n_draws),

@@ -1,1 +1,1 @@
-"""One page in HTML that holds all results of a folder, and needs nothing beside itself."""
+"""All results of a folder as one HTML page without external resources."""

@@ -1,4 +1,4 @@
-"""What the page says: the results of experiments, as texts and tables, in the order in which they are shown."""
+"""The content of the page: the results of experiments as texts and tables, in the order in which they are shown."""
 
 from __future__ import annotations
 

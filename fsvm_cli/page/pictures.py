@@ -1,8 +1,8 @@
-"""Pictures as the page carries them: compressed, and shown as images, in which no script of a file can run.
+"""Figures on the page: compressed, and shown as images, in which no script of a file runs.
 
-The letters of all figures have the same shapes, which are a third of their bytes: the page has each shape once, and
-puts it back where a figure is shown. Points are told to a hundredth of a unit, those on a line by the way from the one
-before; what only programs read, and names that nothing refers to, are left out.
+All figures share the outlines of their letters, which are a third of their bytes: the page holds each outline once, and
+its script inserts them when a figure is shown. Coordinates are rounded to a hundredth of a unit, and those of lines are
+relative to the previous point; metadata, and ids that nothing refers to, are removed.
 """
 
 from __future__ import annotations

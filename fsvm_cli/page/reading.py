@@ -1,4 +1,4 @@
-"""Reading what the page says from folders of results."""
+"""The content of the page, read from results folders."""
 
 from __future__ import annotations
 

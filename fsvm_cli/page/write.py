@@ -1,7 +1,4 @@
-"""The page, from its content.
-
-The page as a file.
-"""
+"""Rendering the page from its content, and writing it."""
 
 from __future__ import annotations
 

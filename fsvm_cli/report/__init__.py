@@ -1,1 +1,1 @@
-"""From stored outcomes to tables and figures."""
+"""Tables, statistics, verdicts and figures from stored outcomes."""

@@ -1,7 +1,4 @@
-"""What people read for the words of configs and tables; it loads nothing.
-
-The tables of verdicts of several experiments in one.
-"""
+"""The verdicts of several experiments as one table, and in words."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""What results lack, in words: machines that missed their gap or were stopped, ascents, competitors without trials.
-
-What the trials of an experiment found, as arrays.
-"""
+"""The complete trials of an experiment as arrays, and what is missing or did not converge, in words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The critical-difference diagram: mean ranks on a line, and bars over those that do not differ, Demsar (2006)."""
+"""The critical-difference diagram of J. Demsar, JMLR 7, 2006: mean ranks, and bars over methods that do not differ."""
 
 from __future__ import annotations
 

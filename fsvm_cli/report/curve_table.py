@@ -1,11 +1,4 @@
-"""What classifiers measured on the training parts: margins, weights of kernels, whether there is a machine at all.
-
-The rows of `curves.csv` that make learning curves, as figures and the terminal show them.
-
-Results that rest on approximate machines: every table of them says so.
-
-Figures of merit as tables for people: numbers of features, or training rows, down; methods across.
-"""
+"""Figures of merit as tables: from `curves.csv` and `measures.csv` to what the terminal, papers and the page show."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""What a document prints, as figures show it beside the curves.
-
-The axis of a figure on which numbers of features lie.
-
-Figure of merit against the number of retained features.
-"""
+"""Figures of a figure of merit against the number of retained features, with the printed values."""
 
 from __future__ import annotations
 

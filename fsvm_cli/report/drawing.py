@@ -1,7 +1,4 @@
-"""Every figure of a folder of results, from its tables.
-
-Drawing only what has changed: a results folder notes what its figures were drawn from.
-"""
+"""All figures of a results folder from its tables, drawn only if the tables or the drawing code have changed."""
 
 from __future__ import annotations
 

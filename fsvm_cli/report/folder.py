@@ -1,7 +1,4 @@
-"""Tables as CSV files.
-
-What a folder of results holds, by the names of its files.
-"""
+"""The files of a results folder: their names, and reading and writing its CSV tables."""
 
 from __future__ import annotations
 

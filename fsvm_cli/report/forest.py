@@ -1,4 +1,4 @@
-"""Every number that a document prints beside ours: one line each, one panel for each unit."""
+"""The forest plot: printed numbers beside ours with intervals, one line each, one panel for each unit."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Comparisons of rankings as tables for people.
-
-Which method to use: what each one costs against the best, and whether what is known of data tells which to take.
-"""
+"""Which method to use: its loss against the best, and whether properties of the data predict the best method."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How tables write numbers: to the digits that are the same on every processor."""
+"""Number formats of tables: as many digits as are the same on every processor."""
 
 from __future__ import annotations
 

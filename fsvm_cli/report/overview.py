@@ -1,4 +1,4 @@
-"""A collection's folder of results: the claims of its experiments in one table, one row per experiment."""
+"""The table and figure of a collection: the claims of its experiments, one row per experiment."""
 
 from __future__ import annotations
 

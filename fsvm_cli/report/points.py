@@ -1,7 +1,4 @@
-"""Figures of merit of whatever an experiment compares, where each has a single number of features.
-
-Figure of merit against the duality gap at which machines were stopped.
-"""
+"""Figures where each compared method has one number of features, and against the duality gap of stopped machines."""
 
 from __future__ import annotations
 

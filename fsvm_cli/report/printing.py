@@ -1,4 +1,4 @@
-"""Tables for a paper or a web page: numbers rounded to what is known of them."""
+"""Tables in Markdown and LaTeX: numbers rounded to their uncertainty."""
 
 from __future__ import annotations
 

@@ -1,11 +1,10 @@
-"""What an experiment on data of one's own comes to: how many features, by which method, and how sure that is.
+"""The recommendation of an experiment on a user's data: the number of features and the method, with the evidence.
 
-The smallest subset of a method is the smallest that lies within one standard error of the method's best, a rule of
-Breiman et al. for trees; `fsvm_cli.report.ranking_statistics.smallest_near_best` says of what the error is. Of these
-the one with the fewest features is recommended that is so near the best of all: a test at 95 % would let a method be
-two standard errors behind. Tests allow for the rows that random splits share (Nadeau and Bengio).
-
-A recommendation in sentences.
+The smallest subset of a method is the smallest that lies within one standard error of the method's best, the rule of
+L. Breiman et al., "Classification and Regression Trees", 1984, section 3.4.3, for trees;
+`fsvm_cli.report.ranking_statistics.smallest_near_best` defines the error. Of these subsets, the one with the fewest
+features is recommended that is as near the best of all: a test at the level .05 would admit a method that is two
+standard errors worse. Tests allow for the rows that random splits share (Nadeau and Bengio, 2003).
 """
 
 from __future__ import annotations

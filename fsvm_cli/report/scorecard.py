@@ -1,7 +1,4 @@
-"""The scorecard: one row for each published claim, whatever number of experiments and readings speak of it.
-
-The power of the scorecard: how many printed numbers its rules would call reproduced by chance.
-"""
+"""The scorecard: one row for each published claim, and the power of the rules that decide them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How stable the choice of features is, below the figure of merit that it leads to."""
+"""The figure of the stability of the selection, below the figure of merit."""
 
 from __future__ import annotations
 

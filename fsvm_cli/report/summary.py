@@ -1,4 +1,4 @@
-"""What a run prints at its end."""
+"""The summary that `fsvm run` prints at its end."""
 
 from __future__ import annotations
 

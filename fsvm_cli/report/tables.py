@@ -1,11 +1,4 @@
-"""What was chosen inside the training parts, and how often.
-
-Which features each ranking keeps: how stable the choice is, and how much of the truth it finds.
-
-The tables of an experiment, summarised from its stored outcomes.
-
-One experiment's folder of results: its tables, from the store.
-"""
+"""The tables of an experiment, from its stored outcomes: curves, scores, selected hyperparameters, selections."""
 
 from __future__ import annotations
 

@@ -1,13 +1,11 @@
-"""The trials of an experiment, as claims ask for them.
-
-What a document claims beside what the trials found, with a verdict by the rule that the config fixed before the run.
+"""Published claims beside the results of the trials, with verdicts by the rules of the config.
 
 Three questions are kept apart. Whether our mean agrees with a printed one is a question about two Monte Carlo means:
 both spreads, both numbers of runs and the rounding of the print count. Whether one curve lies above another in the mean
 over the splits of these data is a question about differences on the same splits, and the paired test over the splits
-answers it. Whether it would do so on new data is another one: random splits of one data set share rows, and the
+answers it. Whether it would do so on new data is a third one: random splits of one data set share rows, and the
 interval allows for it. A document that prints curves over splits states the second, which therefore decides; the third
-stands beside it. `docs/verdicts.md` says more.
+is printed beside it. `docs/verdicts.md` says more.
 """
 
 from __future__ import annotations

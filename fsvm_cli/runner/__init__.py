@@ -1,1 +1,1 @@
-"""Runs experiments; what is missing is scheduled on workers and stored."""
+"""Running experiments: missing trials are scheduled on workers, and their outcomes stored."""

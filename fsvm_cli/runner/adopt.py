@@ -1,4 +1,4 @@
-"""Adopting stored outcomes after a change of the code that changes no number: some are repeated, and must be equal."""
+"""Adopting stored outcomes after a change of the code: a sample of trials is repeated, and must be equal."""
 
 from __future__ import annotations
 

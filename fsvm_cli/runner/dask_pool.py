@@ -1,4 +1,4 @@
-"""A Dask cluster as a pool of workers; imported only where one is asked for."""
+"""A Dask cluster as a pool of workers; imported only with `--dask`."""
 
 from __future__ import annotations
 

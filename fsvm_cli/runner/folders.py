@@ -1,4 +1,4 @@
-"""Which folder the results of a run go to, and what they may take the place of."""
+"""The folder that the results of a run are written to, and which results they may replace."""
 
 from __future__ import annotations
 

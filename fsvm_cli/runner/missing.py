@@ -1,7 +1,4 @@
-"""What the store lacks of an experiment, in a few bytes a trial: there may be millions of trials.
-
-Why trials must run: what the store lacks of each competitor, and since when.
-"""
+"""The trials that the store lacks, in a few bytes each since there may be millions, and why they must run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pools of workers: where chunks of tasks run. This process, or several on this computer."""
+"""Pools of workers that run chunks of tasks: this process, or several processes of this computer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which chunk of which experiment runs next, and what happens to the trials of a worker that dies."""
+"""The order in which chunks of tasks run, and repeating the tasks of workers that died."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Large arrays of a run in one file that all workers of this computer map into memory, instead of a copy in each."""
+"""Large arrays of a run in one file, which all workers of this computer map into memory."""
 
 from __future__ import annotations
 

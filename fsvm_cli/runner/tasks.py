@@ -1,28 +1,22 @@
-"""Tasks: trials with what is wanted of them, and running a chunk of them wherever it has been sent.
-
-What is left to do for an experiment whose trials are stored: partly here, partly wherever a core is idle.
-"""
+"""Tasks: a trial with the outcomes that are wanted of it; running a chunk of them where it was sent."""
 
 from __future__ import annotations
 
-from collections import deque
-from concurrent.futures import FIRST_COMPLETED, Future, wait
+from concurrent.futures import Future
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from fsvm_cli.config_io import model_from_json
-from fsvm_cli.errors import FsvmError
 from fsvm_cli.experiment.plan import Experiment
 from fsvm_cli.experiment.running import TrialResult, run_trial
 from fsvm_cli.runner.shared_arrays import Mapped
 from fsvm_cli.spec.schema import Config
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from fsvm_cli.data.source import DataSource
     from fsvm_cli.experiment.plan import Trial
-    from fsvm_cli.runner.session import Job
     from fsvm_cli.runner.shared_arrays import SharedArrays
 
 
@@ -85,13 +79,7 @@ def run_tasks(experiments: Sequence[Experiment], tasks: Sequence[Task]) -> list[
     return [run_trial(experiments[task.experiment], task.trial, task.wanted, task.records) for task in tasks]
 
 
-if TYPE_CHECKING:
-    Call = Callable[[], Any]
-
 Result = TypeVar("Result")
-
-SECONDS_BETWEEN_POLLS = 0.25
-"""How long Ctrl-C may wait where a wait for workers cannot be interrupted."""
 
 
 def call_here(call: Callable[[], Result]) -> Future[Result]:
@@ -99,67 +87,6 @@ def call_here(call: Callable[[], Result]) -> Future[Result]:
     future: Future[Result] = Future()
     try:
         future.set_result(call())
-    except Exception as error:  # noqa: BLE001 - whoever asks for the result is told
+    except Exception as error:  # noqa: BLE001 - raised again by `Future.result`
         future.set_exception(error)
     return future
-
-
-class Finishing:
-    """Finishes the jobs of a run that have ended.
-
-    Parameters
-    ----------
-    jobs : sequence of Job
-
-    Attributes
-    ----------
-    begin_call : callable
-        Begins the call that a job gives: `call_here`, or the method `call` of a pool, once there is one.
-    """
-
-    def __init__(self, jobs: Sequence[Job]) -> None:
-        self.begin_call: Callable[[Call], Future[Any]] = call_here
-        self._jobs = jobs
-        self._waiting: deque[int] = deque()
-        self._begun: dict[Future[Any], tuple[int, Call | None]] = {}
-
-    def add(self, *numbers: int) -> None:
-        """Add jobs that have ended, by their numbers in the run."""
-        self._waiting.extend(numbers)
-
-    def step(self, seconds: float = 0.0) -> Iterator[int]:
-        """Begin to finish one job at most, and yield the numbers of those that are finished.
-
-        Parameters
-        ----------
-        seconds : float, default=0.0
-            How long to wait for one, where no other job is to be begun.
-        """
-        if self._waiting:
-            self._begin(self._waiting.popleft())
-        wait(self._begun, 0.0 if self._waiting else seconds, FIRST_COMPLETED)
-        for future in [each for each in self._begun if each.done()]:  # which `wait` does not say of one just cancelled
-            number, call = self._begun.pop(future)
-            # Its worker may have been lost; where the call itself failed, it fails again.
-            is_lost = future.cancelled() or not isinstance(future.exception(), FsvmError | None)
-            self._jobs[number].finished = call_here(call) if is_lost and call is not None else future
-            yield number
-
-    def rest(self) -> Iterator[int]:
-        """Finish all that were added."""
-        while self._waiting or self._begun:
-            yield from self.step(SECONDS_BETWEEN_POLLS)
-
-    def _begin(self, number: int) -> None:
-        job, call = self._jobs[number], None
-        try:
-            call = None if job.finish is None else job.finish(job)
-            future = call_here(_nothing) if call is None else self.begin_call(call)
-        except Exception as error:  # noqa: BLE001 - as in `call_here`
-            future = Future()
-            future.set_exception(error)
-        self._begun[future] = number, call
-
-
-def _nothing() -> None:
-    """Do nothing."""

@@ -1,4 +1,4 @@
-"""Checking that a results folder fits together: that its store belongs to its config and data, and can be repeated."""
+"""Verifying a results folder: its store against config and data, and repeating trials."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Compiling what the trials will call, once per host, before the first trial is timed.
-
-Ctrl-C and SIGTERM end it although numba, which is at work, may swallow them.
-"""
+"""Compiling what the trials will call, once per host, before the first trial is timed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What workers load, and leave until it is asked for, as the command line does."""
+"""The libraries that worker processes load when they start; those that are seldom used are imported lazily."""
 
 from fsvm_cli.lazy_imports import SELDOM_USED, import_lazily
 

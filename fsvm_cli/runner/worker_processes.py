@@ -1,20 +1,27 @@
-"""The processes of a run: they are forked from one that has loaded what workers need, and print nothing of their own."""
+"""Starting worker processes: forked from one that has loaded the libraries, with standard error off the terminal.
+
+This module imports nothing slow, so that `fsvm run` can begin to load the libraries before anything else.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import multiprocessing.forkserver
 import os
 import sys
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from fsvm_cli.console import sanitise_standard_streams, sanitised_output
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
     from multiprocessing.context import BaseContext
 
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 LOADED = ["fsvm_cli.runner.worker_libraries"]
 ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
@@ -72,3 +79,32 @@ def quiet_children() -> None:
     with Path(os.devnull).open("wb") as nowhere:
         os.dup2(nowhere.fileno(), STDERR)
     sanitise_standard_streams(os.fdopen(copy, "w", buffering=1, encoding=usual.encoding, errors=usual.errors))
+
+
+def call_for_each(function: Callable[[Item], Result], items: Sequence[Item], n_jobs: int) -> Iterator[Result]:
+    """Yield ``function(item)`` for each item, in order, as soon as it and those before it are there.
+
+    Parameters
+    ----------
+    function : callable
+        Can be pickled. What it raises is raised here.
+    items : sequence
+    n_jobs : int
+        Processes; with 1, or a single item, this one does it all.
+    """
+    if n_jobs == 1 or len(items) <= 1:
+        yield from map(function, items)
+        return
+    import loky  # noqa: PLC0415 - slow to import
+
+    quiet_children()
+    executor = loky.ProcessPoolExecutor(max_workers=min(n_jobs, len(items)))
+    futures = [executor.submit(function, item) for item in items]
+    try:
+        for future in futures:
+            yield future.result()
+    except BaseException:
+        with contextlib.suppress(Exception):
+            executor.shutdown(wait=False, kill_workers=True)
+        raise
+    executor.shutdown(wait=True)

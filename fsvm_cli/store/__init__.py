@@ -1,1 +1,1 @@
-"""Texts by key, on disk."""
+"""Finished trials on disk."""

@@ -1,4 +1,4 @@
-"""The file behind the store: its lock, its version, and its safe replacement."""
+"""The SQLite file of the store: its lock, its version, and its safe replacement."""
 
 from __future__ import annotations
 

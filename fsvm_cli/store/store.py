@@ -1,7 +1,4 @@
-"""What the store keeps under a key.
-
-The store: texts by key, durable before they count as done, in one SQLite file with one writer.
-"""
+"""The store of finished trials: texts by key in one SQLite file with one writer, durable before they count as done."""
 
 from __future__ import annotations
 

@@ -168,3 +168,22 @@ def test_an_experiment_that_no_page_can_show_is_left_out_of_that_of_all(
     page = Path("results", "index.html").read_text()
     assert 'id="experiment-last"' in page
     assert 'id="experiment-first"' not in page
+
+
+@pytest.mark.parametrize("command", ["compare", "stats", "table"])
+def test_an_experiment_whose_tables_cannot_be_read_leaves_its_neighbours(
+    call: Call, tmp_path: Path, command: str
+) -> None:
+    configs = [write_config(tmp_path, name, subsets="[1, 5, 10]") for name in ("bad", "good")]
+    assert call("run", *configs, *OPTIONS).code == 0
+    bad, good = results_of("bad", "good")
+    header = "id,published,reproduced,ci_low,ci_high,n,what,verdict,rule"
+    (good / "published.csv").write_text(f"{header}\ndoc.c,50,51,50,52,4,accuracy in %,reproduced,within\n")
+    for name in ("curves.csv", "published.csv"):
+        (bad / name).write_text("no,such\n1,2\n")
+    answer = call(command, "results")
+    assert answer.code == 4
+    assert answer.err.count("fsvm: results/bad: ") == 1
+    assert "Traceback" not in answer.err
+    assert answer.out
+    assert call(command, good).code == 0

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from fsvm_cli.report.folder import FIGURES_NAME
-from fsvm_cli.runner.each import call_for_each
+from fsvm_cli.runner.worker_processes import call_for_each
 from tests.helpers.calling import fsvm_here
 
 pytestmark = pytest.mark.usefixtures("plain_figures")

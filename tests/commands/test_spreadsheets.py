@@ -52,3 +52,17 @@ def test_the_option_is_refused_where_no_csv_is_written(table: Path) -> None:
     answer = fsvm_here("rank", table, "--target", "y", "--for-spreadsheet")
     assert answer.code == 2
     assert "--format csv" in answer.err
+
+
+@pytest.mark.parametrize("command", ["compare", "stats", "methods"])
+def test_other_commands_refuse_it_where_no_csv_is_written(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    answer = fsvm_here(command, "--for-spreadsheet")
+    assert (answer.code, answer.err) == (2, "fsvm: --for-spreadsheet applies to CSV only; add --format csv\n")
+
+
+def test_methods_are_escaped_on_request() -> None:
+    plain, escaped = (fsvm_here("methods", "--format", "csv", *options).out for options in ((), ("--for-spreadsheet",)))
+    assert escaped == without_formulas(plain)

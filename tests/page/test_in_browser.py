@@ -48,12 +48,12 @@ def all_pictures_are_drawn(place: Locator) -> None:
 
 def test_filters_leave_what_fits(open_page: OpenPage) -> None:
     page = open_page(FIVE)
-    everything = [f"experiment-{number}" for number in range(5)]
+    everything = [f"experiment-experiment-{number}" for number in range(5)]
     for field, value, left in (
-        ("verdict", VERDICTS[2], ["experiment-2"]),
-        ("dataset", "sonar", ["experiment-1"]),
-        ("method", "kpd", ["experiment-1"]),
-        ("document", "kpd2018", ["experiment-1"]),
+        ("verdict", VERDICTS[2], ["experiment-experiment-2"]),
+        ("dataset", "sonar", ["experiment-experiment-1"]),
+        ("method", "kpd", ["experiment-experiment-1"]),
+        ("document", "kpd2018", ["experiment-experiment-1"]),
     ):
         page.select_option(f"#{field}", value)
         assert shown(page, ".experiment") == left
@@ -82,7 +82,7 @@ def test_a_claim_leads_to_its_evidence_although_filters_hide_it(open_page: OpenP
     assert page.locator("#experiment-experiment-3 img").get_attribute("src") is None
     page.get_by_role("link", name="doc.claim3").click()
     row = page.locator("tr.target")
-    assert row.get_attribute("id") == "experiment-3:doc.claim3"
+    assert row.get_attribute("id") == "experiment-experiment-3:doc.claim3"
     assert page.locator("#experiment-experiment-3").get_attribute("open") is not None
     assert row.evaluate("row => row === document.activeElement")
     all_pictures_are_drawn(page.locator("#experiment-experiment-3"))

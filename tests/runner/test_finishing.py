@@ -12,8 +12,7 @@ import pytest
 from loky.process_executor import TerminatedWorkerError
 
 from fsvm_cli.errors import DataError
-from fsvm_cli.runner.session import Job, open_local_pool, run
-from fsvm_cli.runner.tasks import Finishing
+from fsvm_cli.runner.session import Finishing, Job, open_local_pool, run
 from fsvm_cli.store.store import Store
 from tests.helpers.small import Quiet, run_job
 

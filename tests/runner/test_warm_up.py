@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import filelock
 
 from fsvm_cli.jit_cache import VARIABLE
-from fsvm_cli.runner import worker_processes as warm_up
+from fsvm_cli.runner import warm_up
 
 if TYPE_CHECKING:
     from collections.abc import Callable
