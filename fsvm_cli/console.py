@@ -4,6 +4,8 @@ Names of columns, classes and files, texts of configs and answers of servers are
 control sequences in them, and characters without a shape (marks of direction, joiners) make a name look like another;
 all of them are shown as Python writes them, ``\x1b`` or ``\u202e``. What the console's encoding lacks is replaced.
 
+Consoles for tables and bars, by Rich.
+
 A bar for bytes that come from a disk or a server: on a terminal alone, and not where a command is to be quiet.
 """
 
@@ -16,12 +18,15 @@ import io
 import json
 import sys
 import unicodedata
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import IO, TYPE_CHECKING, Any, TextIO, cast
 
 import click
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from rich.console import Console
+    from rich.text import Text
 
 WITHOUT_SHAPE = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
 """Unicode's categories of control and format characters, surrogates, private characters, line and paragraph breaks."""
@@ -198,6 +203,28 @@ def write_for_machines(text: str) -> None:
     stream.flush()
     bytes_below.write(text.encode("utf-8", "surrogateescape"))
     bytes_below.flush()
+
+
+WIDTH_WITHOUT_TERMINAL = 160
+"""Characters; a pipe has no width, and what is cut off there is lost."""
+
+
+def open_console(*, stderr: bool = False) -> Console:
+    """Open a Rich console on standard output or standard error that shows texts as they are, without markup.
+
+    Rich draws by control sequences of its own; those within the texts are escaped.
+    """
+    from rich import console  # noqa: PLC0415 - takes longer than `fsvm --help`
+
+    class _VisibleConsole(console.Console):
+        def render_str(self, text: str, **options: Any) -> Text:
+            return super().render_str(visible(text, lines=True), **options)
+
+    stream = sanitised_output(sys.stderr if stderr else sys.stdout)
+    width = None if stream.isatty() else WIDTH_WITHOUT_TERMINAL
+    return _VisibleConsole(
+        file=cast("IO[str]", stream), width=width, highlight=False, markup=False, emoji=False, soft_wrap=False
+    )
 
 
 QUIET = "fsvm.quiet"

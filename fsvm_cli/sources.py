@@ -71,7 +71,6 @@ OTHER_PACKAGES = frozenset(
         "references",
         "report",
         "resources",
-        "rich_console",
         "runner",
         "sources",
         "store",

@@ -22,10 +22,9 @@ def list_all(style: str) -> None:
 
     from rich.table import Table
 
-    from fsvm_cli.console import json_text, write_for_machines
+    from fsvm_cli.console import json_text, open_console, write_for_machines
     from fsvm_cli.data.catalogue import data_cards
     from fsvm_cli.data.inventory import summarize
-    from fsvm_cli.rich_console import open_console
 
     if style == "json":
         versions = [version for name in data_cards() for version in summarize(name)]

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
-from fsvm_cli.console import is_quiet, sanitised, visible
-from fsvm_cli.rich_console import open_console
+from fsvm_cli.console import is_quiet, open_console, sanitised, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -119,10 +119,10 @@ def _compared(folder: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
 def _print_all(
     compared: Compared, size: int | None, ranks: RankComparison | None, which: MethodGuide | None, *, several: bool
 ) -> None:
+    from fsvm_cli.console import open_console
     from fsvm_cli.errors import UsageError
     from fsvm_cli.report.guidance import areas_cells, pairs_cells, ranks_table, wilcoxon_table
     from fsvm_cli.report.ranking_statistics import WHOLE_CURVE
-    from fsvm_cli.rich_console import open_console
 
     console = open_console()
     for name, (summary, pairs) in compared.items():

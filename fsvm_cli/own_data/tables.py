@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 
-from fsvm_cli.console import json_text, without_formulas, write_for_machines
-from fsvm_cli.rich_console import open_console
+from fsvm_cli.console import json_text, open_console, without_formulas, write_for_machines
 
 if TYPE_CHECKING:
     from fsvm_cli.own_data.rank import FeatureRanking

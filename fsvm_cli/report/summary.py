@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from rich.table import Table
 
+from fsvm_cli.console import open_console
 from fsvm_cli.references import in_words
 from fsvm_cli.report.comparison import comparison_table, read_comparison
 from fsvm_cli.report.curve_table import curve_tables, describe_measures, read_measures
@@ -23,7 +24,6 @@ from fsvm_cli.report.folder import (
 )
 from fsvm_cli.report.recommendation import describe_recommendation
 from fsvm_cli.report.tables import describe_choices
-from fsvm_cli.rich_console import open_console
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -14,8 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fsvm_cli.commands.progress import progress_display
-from fsvm_cli.console import json_text, sanitised, visible
-from fsvm_cli.rich_console import open_console
+from fsvm_cli.console import json_text, open_console, sanitised, visible
 from tests.helpers.calling import write_config
 from tests.helpers.mutations import HOSTILE, mutated_table
 from tests.helpers.plain_words import controls
