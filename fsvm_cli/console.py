@@ -21,11 +21,11 @@ import unicodedata
 from typing import IO, TYPE_CHECKING, Any, TextIO, cast
 
 import click
-from rich.console import Console
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from rich.console import Console
     from rich.text import Text
 
 WITHOUT_SHAPE = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
@@ -209,15 +209,17 @@ WIDTH_WITHOUT_TERMINAL = 160
 """Characters; a pipe has no width, and what is cut off there is lost."""
 
 
-class _VisibleConsole(Console):
-    """Rich's console, which draws by control sequences of its own; those of others in its texts are shown."""
-
-    def render_str(self, text: str, **options: Any) -> Text:
-        return super().render_str(visible(text, lines=True), **options)
-
-
 def open_console(*, stderr: bool = False) -> Console:
-    """Open a console on standard output or standard error, for texts that are other people's: no markup in them."""
+    """Open a Rich console on standard output or standard error that shows texts as they are, without markup.
+
+    Rich draws by control sequences of its own; those within the texts are escaped.
+    """
+    from rich import console  # noqa: PLC0415 - takes longer than `fsvm --help`
+
+    class _VisibleConsole(console.Console):
+        def render_str(self, text: str, **options: Any) -> Text:
+            return super().render_str(visible(text, lines=True), **options)
+
     stream = sanitised_output(sys.stderr if stderr else sys.stdout)
     width = None if stream.isatty() else WIDTH_WITHOUT_TERMINAL
     return _VisibleConsole(

@@ -1,4 +1,4 @@
-"""What every data set is once it is read: numbers, class codes, names."""
+"""A data set in memory: features, class codes and names, its hash, and its features as a training part shows them."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Dataset:
         Columns that carry signal, where this is known.
     least_occurrences : int or None
         Where X, a csr_array, counts occurrences of words: how often a word must occur in the training part of a split
-        to be a feature there (`fsvm_cli.data.preparation`).
+        to be a feature there (`with_training_vocabulary`).
     source_columns : tuple of str or None
         Where columns of words became several features each: for each feature, the column that it comes from.
     preparation : Preparation or None
@@ -246,3 +246,50 @@ def hash_values(
     if preparation is not None:
         digest.update(f"prepared {preparation.digest()}".encode())
     return digest.hexdigest()
+
+
+def known_features(dataset: Dataset, training: NDArray[np.integer]) -> Matrix:
+    """Give the features of all rows, with what the training rows alone would suggest.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    training : ndarray of int
+        Training rows.
+
+    Returns
+    -------
+    ndarray or csr_array, shape (n_samples, n_features)
+        The data set's own matrix where nothing in it depends on other rows.
+    """
+    if dataset.preparation is not None:
+        return dataset.preparation.features(training)
+    return with_training_vocabulary(dataset, training)
+
+
+def with_training_vocabulary(dataset: Dataset, training: NDArray[np.integer]) -> Matrix:
+    """Give the features of all rows, with the words that the training rows alone would suggest.
+
+    Where the columns count occurrences of words (`Dataset.least_occurrences`), a word that occurs often enough in the
+    training rows becomes 1 where it occurs and 0 where it does not, and every other word is 0 everywhere: the
+    vocabulary does not depend on the test part. Other data are returned as they are.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    training : ndarray of int
+        Training rows.
+
+    Returns
+    -------
+    ndarray or csr_array, shape (n_samples, n_features)
+        The data set's own matrix where it holds no counts.
+    """
+    if dataset.least_occurrences is None:
+        return dataset.X
+    counts = sp.csr_array(dataset.X)
+    is_known = counts[training].sum(axis=0) >= dataset.least_occurrences
+    occurs = counts.copy()
+    occurs.data = is_known[counts.indices].astype(np.float64)
+    occurs.eliminate_zeros()
+    return occurs

@@ -23,12 +23,10 @@ from fsvm_cli.data.dataset import Dataset, hash_values
 from fsvm_cli.data.fetch import cache_folder, fetch_files, is_intact
 from fsvm_cli.data.given_splits import read_splits
 from fsvm_cli.data.messages import numbered, shown
-from fsvm_cli.data.readers.expression import read_expression
 from fsvm_cli.data.readers.libsvm import read_libsvm
 from fsvm_cli.data.readers.reuters import read_reuters
 from fsvm_cli.data.readers.rows import Rows
-from fsvm_cli.data.readers.sequences import read_sequences
-from fsvm_cli.data.readers.text import read_text
+from fsvm_cli.data.readers.text import read_expression, read_sequences, read_text
 from fsvm_cli.errors import DataError
 from fsvm_cli.files import write_atomically
 

@@ -11,26 +11,20 @@ from __future__ import annotations
 
 import hashlib
 import json
-import warnings
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa
-import sklearn.datasets
 
 from fsvm_cli.config_io import Document, StrictModel, as_in_documents, validate
 from fsvm_cli.data.cards import Files, FixedVersion, LibsvmCopy, ReutersCopy, read_card
-from fsvm_cli.data.fetch import cache_folder
 from fsvm_cli.data.load import load_splits, load_version
 from fsvm_cli.data.messages import numbered
-from fsvm_cli.data.readers.numbers import Reading
 from fsvm_cli.data.source import DatasetMetadata, GeneratedSource, fixed_source, metadata_of
 from fsvm_cli.data.source_spec import DatasetSpec, FileSpec, NamedSpec, OpenmlSpec
 from fsvm_cli.data.synthetic import GENERATORS
-from fsvm_cli.data.tables import dataset_from_table
-from fsvm_cli.errors import DataError, UsageError
+from fsvm_cli.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -97,43 +91,6 @@ def _generated_source(name: str, version: GeneratedVersion, n_samples: int) -> G
     )
 
 
-def load_openml(spec: OpenmlSpec, announce: Callable[[str], None]) -> Dataset:
-    """Fetch a data set of OpenML, or take it from the cache.
-
-    Raises
-    ------
-    UsageError
-        If a number comes with a version.
-    DataError
-        If OpenML has no such set, it cannot be reached, or the set is not usable as it is.
-    """
-    is_number = isinstance(spec.openml, int)
-    if is_number and spec.version is not None:
-        raise UsageError(f"OpenML {spec.openml}: a number stands for one version; leave 'version' out")
-    announce(f"OpenML {spec.openml}: from the cache, or from openml.org")
-    try:
-        with warnings.catch_warnings(record=True) as remarks:
-            warnings.simplefilter("always")
-            bunch = sklearn.datasets.fetch_openml(
-                name=None if is_number else spec.openml,
-                version=spec.version or "active",
-                data_id=spec.openml if is_number else None,
-                as_frame=True,
-                data_home=cache_folder(),
-            )
-    except (OSError, ValueError) as error:  # no network; no such set, or other bytes than OpenML announces
-        reason = (str(error) or type(error).__name__).splitlines()[0]
-        raise DataError(
-            f"OpenML {spec.openml}: cannot be had ({reason})\n"
-            "Try again later, or save the table and name it in the config (dataset: {file: NAME.csv, target: COLUMN})."
-        ) from error
-    for remark in remarks:  # which of several versions was taken, for example
-        announce(str(remark.message).splitlines()[0])
-    table = pa.Table.from_pandas(bunch.frame, preserve_index=False)
-    own_target = bunch.target_names[0] if len(bunch.target_names) == 1 else None
-    return dataset_from_table(f"openml-{spec.openml}", Reading(table), spec, own_target)
-
-
 def open_source(spec: Spec, *, base_folder: Path, announce: Callable[[str], None]) -> DataSource:
     """Find, fetch and verify what a config names.
 
@@ -154,10 +111,11 @@ def open_source(spec: Spec, *, base_folder: Path, announce: Callable[[str], None
     if isinstance(spec, NamedSpec):
         return open_named(spec, announce)
     if isinstance(spec, FileSpec):
-        from fsvm_cli.data import user_file  # noqa: PLC0415 - brings pyarrow, which is slow to import
+        from fsvm_cli.data import user_file  # noqa: PLC0415 - imports pyarrow, which is slow
 
         dataset = user_file.load_file(spec, base_folder)
         return fixed_source(dataset, (), user_file.load_splits(spec, base_folder, dataset))
+    from fsvm_cli.data.openml import load_openml  # noqa: PLC0415 - imports pyarrow and scikit-learn's data sets
 
     return fixed_source(load_openml(spec, announce))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -345,7 +346,7 @@ class TestExcel:
             raise ImportError("openpyxl")
 
         monkeypatch.setattr(pd, "ExcelFile", missing)
-        Path("mine.xlsx").write_bytes(b"PK")
+        zipfile.ZipFile("mine.xlsx", "w").close()
         with pytest.raises(UsageError, match="pip install openpyxl, or save the sheet as CSV"):
             opened_as(file="mine.xlsx", target="y")
 
