@@ -19,7 +19,7 @@ FAULTS ?= 40
 FUZZ ?= 100000
 QUICK_TESTS := tests/evaluation tests/extraction tests/report/test_verdicts.py tests/report/test_numbers.py tests/store \
   tests/svm/kernels tests/svm/solvers/test_dual.py tests/svm/test_estimator.py tests/data/test_user_file.py \
-  tests/data/test_fetch.py tests/data/test_synthetic.py tests/spec/test_extends.py tests/test_documents.py tests/test_architecture.py
+  tests/data/test_fetch.py tests/data/test_synthetic.py tests/spec/test_extends.py tests/test_config_io.py tests/test_architecture.py
 
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-dev run test pytest compiled dist smoke smoke-lowest test-quick test-faults test-processors fuzz lint docs audit bench reproduce-quick reproduce-all lock clean

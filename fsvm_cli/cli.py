@@ -16,8 +16,8 @@ import click
 
 from fsvm_cli import __version__
 from fsvm_cli.console import brief, sanitised
+from fsvm_cli.cpu_features import use_common_cpu_features
 from fsvm_cli.errors import DataError, FsvmError, UsageError
-from fsvm_cli.jit_cache import use_common_cpu_features
 from fsvm_cli.lazy_imports import SELDOM_USED, import_lazily
 from fsvm_cli.memory_check import GIGABYTE, LEAST_ADDRESS_SPACE, address_space
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.special import entr
+import scipy.special
 from threadpoolctl import ThreadpoolController
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def entropy(counts: NDArray[np.intp], axis: int | tuple[int, ...] = -1) -> NDArr
         In bits, without `axis`; 0 where nothing was counted.
     """
     total = counts.sum(axis=axis, keepdims=True)
-    bits: NDArray[np.float64] = entr(counts / np.maximum(total, 1)).sum(axis=axis) / np.log(2)
+    bits: NDArray[np.float64] = scipy.special.entr(counts / np.maximum(total, 1)).sum(axis=axis) / np.log(2)
     return bits
 
 

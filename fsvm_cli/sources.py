@@ -59,6 +59,7 @@ OTHER_PACKAGES = frozenset(
         "commands",
         "config_io",
         "console",
+        "cpu_features",
         "errors",
         "figures",
         "files",
@@ -82,7 +83,7 @@ OTHER_PACKAGES = frozenset(
 
 NOT_COUNTED = frozenset(
     f"{THIS_PACKAGE}.{name}"
-    for name in ("compiled_cache", "documents", "errors", "evidence.parameters", "kernel_learning.kinds")
+    for name in ("config_io", "errors", "evidence.parameters", "jit_cache", "kernel_learning.kinds")
 )
 """Modules that no number depends on: where compiled code lies, the wording of errors, and the words and the reading of
 configs, whose content is part of every key."""

@@ -1,18 +1,18 @@
-"""What every data set is once it is read: numbers, class codes, names."""
+"""A data set in memory: features, class codes and names, its hash, and its features as a training part shows them."""
 
 from __future__ import annotations
 
 import hashlib
 import re
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 
 from fsvm_cli.console import brief
-from fsvm_cli.data.messages import numbered, shown
+from fsvm_cli.data.messages import shown
 from fsvm_cli.errors import DataError
 from fsvm_cli.numerics import all_finite, row_blocks
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fsvm_cli.data.preparation import Preparation
-    from fsvm_cli.data.readers.rows import Rows
 
     Matrix: TypeAlias = NDArray[np.float64] | sp.csr_array
 
@@ -51,7 +50,7 @@ class Dataset:
         Columns that carry signal, where this is known.
     least_occurrences : int or None
         Where X, a csr_array, counts occurrences of words: how often a word must occur in the training part of a split
-        to be a feature there (`fsvm_cli.data.preparation`).
+        to be a feature there (`with_training_vocabulary`).
     source_columns : tuple of str or None
         Where columns of words became several features each: for each feature, the column that it comes from.
     preparation : Preparation or None
@@ -249,51 +248,48 @@ def hash_values(
     return digest.hexdigest()
 
 
-def assemble(
-    name: str, parts: list[Rows], class_names: tuple[str, ...] = (), feature_names: tuple[str, ...] = ()
-) -> Dataset:
-    """Build a data set from its rows.
+def known_features(dataset: Dataset, training: NDArray[np.integer]) -> Matrix:
+    """Give the features of all rows, with what the training rows alone would suggest.
 
     Parameters
     ----------
-    name : str
-        For the data set.
-    parts : list of Rows
-        All rows, or the training and the test part of a fixed split.
-    class_names : tuple of str
-        The labels in the order of the codes; by default in the order of their numbers, or else of the alphabet.
-    feature_names : tuple of str
-        By default those that the rows bring, or x1, x2, ...
+    dataset : Dataset
+    training : ndarray of int
+        Training rows.
+
+    Returns
+    -------
+    ndarray or csr_array, shape (n_samples, n_features)
+        The data set's own matrix where nothing in it depends on other rows.
     """
-    rows = stacked(parts)
-    class_names = class_names or _in_order(set(rows.labels))
-    code = {label: code for code, label in enumerate(class_names)}
-    y = np.array([code[label] for label in rows.labels], dtype=np.int64)
-    train, test = np.split(np.arange(len(y)), [len(parts[0].labels)])
-    split = (train, test) if len(parts) == 2 else None
-    return Dataset(
-        name=name,
-        X=rows.X,
-        y=y,
-        feature_names=feature_names or rows.feature_names or numbered(rows.X.shape[1]),
-        class_names=class_names,
-        sha256=hash_values(rows.X, y, split, rows.least_occurrences),
-        train_indices=split[0] if split else None,
-        test_indices=split[1] if split else None,
-        least_occurrences=rows.least_occurrences,
-    )
+    if dataset.preparation is not None:
+        return dataset.preparation.features(training)
+    return with_training_vocabulary(dataset, training)
 
 
-def stacked(parts: list[Rows]) -> Rows:
-    """Put parts below each other."""
-    if len(parts) == 1:
-        return parts[0]
-    X = (sp.vstack if sp.issparse(parts[0].X) else np.vstack)([part.X for part in parts])
-    return replace(parts[0], X=X, labels=[label for part in parts for label in part.labels])
+def with_training_vocabulary(dataset: Dataset, training: NDArray[np.integer]) -> Matrix:
+    """Give the features of all rows, with the words that the training rows alone would suggest.
 
+    Where the columns count occurrences of words (`Dataset.least_occurrences`), a word that occurs often enough in the
+    training rows becomes 1 where it occurs and 0 where it does not, and every other word is 0 everywhere: the
+    vocabulary does not depend on the test part. Other data are returned as they are.
 
-def _in_order(labels: set[str]) -> tuple[str, ...]:
-    try:
-        return tuple(sorted(labels, key=float))
-    except ValueError:
-        return tuple(sorted(labels))
+    Parameters
+    ----------
+    dataset : Dataset
+    training : ndarray of int
+        Training rows.
+
+    Returns
+    -------
+    ndarray or csr_array, shape (n_samples, n_features)
+        The data set's own matrix where it holds no counts.
+    """
+    if dataset.least_occurrences is None:
+        return dataset.X
+    counts = sp.csr_array(dataset.X)
+    is_known = counts[training].sum(axis=0) >= dataset.least_occurrences
+    occurs = counts.copy()
+    occurs.data = is_known[counts.indices].astype(np.float64)
+    occurs.eliminate_zeros()
+    return occurs

@@ -11,7 +11,7 @@ import numpy as np
 
 from fsvm_cli.console import brief
 from fsvm_cli.data.messages import nearest, of_column
-from fsvm_cli.data.readers.csv import check_room_for_text
+from fsvm_cli.data.table_memory import check_memory_for_text
 from fsvm_cli.errors import DataError, UsageError
 from fsvm_cli.files import special_kind
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fsvm_cli.data.dataset import Dataset
-    from fsvm_cli.data.messages import Issue
+    from fsvm_cli.data.messages import TableIssue
 
 
 def check_group_column(name: str, column: str, columns: Collection[str], taken: Collection[str | None]) -> None:
@@ -53,7 +53,7 @@ def check_group_column(name: str, column: str, columns: Collection[str], taken: 
         )
 
 
-def group_codes(column: pa.ChunkedArray, name: str, issues: list[Issue]) -> NDArray[np.int64]:
+def group_codes(column: pa.ChunkedArray, name: str, issues: list[TableIssue]) -> NDArray[np.int64]:
     """Give each group a number, in the order in which they appear.
 
     Parameters
@@ -62,8 +62,8 @@ def group_codes(column: pa.ChunkedArray, name: str, issues: list[Issue]) -> NDAr
         No value of it missing.
     name : str
         Of the column.
-    mistakes : list of Mistake
-        Is added to, where all rows are of one group.
+    issues : list of TableIssue
+        Gets one more where all rows are of one group.
     """
     codes = np.asarray(column.combine_chunks().dictionary_encode().indices.fill_null(-1).to_numpy(), dtype=np.int64)
     if codes.max(initial=0) == 0:
@@ -120,7 +120,7 @@ def read_splits(path: Path, dataset: Dataset, first_row: int) -> tuple[GivenSpli
     if kind := special_kind(path):
         raise DataError(f"{brief(str(path))}: is {kind}, not a file; save the splits in a file, and name that")
     try:
-        check_room_for_text(path)
+        check_memory_for_text(path)
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "it is no text"

@@ -1,4 +1,11 @@
-"""From a card's version to a verified data set; rows that were slow to parse are kept beside their files."""
+"""A cache of rows that were slow to parse, beside the files that they came from.
+
+From rows that were read to a data set.
+
+The copies of data sets that scikit-learn carries.
+
+From a card's version to a verified data set.
+"""
 
 from __future__ import annotations
 
@@ -12,16 +19,14 @@ import numpy as np
 import scipy.sparse as sp
 
 from fsvm_cli.data.cards import BundledCopy, ExpressionCopy, ReutersCopy, SequencesCopy, TextCopy
-from fsvm_cli.data.dataset import Dataset, assemble, stacked
+from fsvm_cli.data.dataset import Dataset, hash_values
 from fsvm_cli.data.fetch import cache_folder, fetch_files, is_intact
 from fsvm_cli.data.given_splits import read_splits
-from fsvm_cli.data.messages import shown
-from fsvm_cli.data.readers.expression import read_expression
+from fsvm_cli.data.messages import numbered, shown
 from fsvm_cli.data.readers.libsvm import read_libsvm
 from fsvm_cli.data.readers.reuters import read_reuters
 from fsvm_cli.data.readers.rows import Rows
-from fsvm_cli.data.readers.sequences import read_sequences
-from fsvm_cli.data.readers.text import read_text
+from fsvm_cli.data.readers.text import read_expression, read_sequences, read_text
 from fsvm_cli.errors import DataError
 from fsvm_cli.files import write_atomically
 
@@ -78,6 +83,56 @@ def recall(sha256: str) -> list[Rows] | None:
 
 def _path(sha256: str) -> Path:
     return cache_folder() / "parsed" / f"{sha256}.npz"
+
+
+def assemble(
+    name: str, parts: list[Rows], class_names: tuple[str, ...] = (), feature_names: tuple[str, ...] = ()
+) -> Dataset:
+    """Build a data set from its rows.
+
+    Parameters
+    ----------
+    name : str
+        For the data set.
+    parts : list of Rows
+        All rows, or the training and the test part of a fixed split.
+    class_names : tuple of str
+        The labels in the order of the codes; by default in the order of their numbers, or else of the alphabet.
+    feature_names : tuple of str
+        By default those that the rows bring, or x1, x2, ...
+    """
+    rows = stacked(parts)
+    class_names = class_names or _in_order(set(rows.labels))
+    code = {label: code for code, label in enumerate(class_names)}
+    y = np.array([code[label] for label in rows.labels], dtype=np.int64)
+    train, test = np.split(np.arange(len(y)), [len(parts[0].labels)])
+    split = (train, test) if len(parts) == 2 else None
+    return Dataset(
+        name=name,
+        X=rows.X,
+        y=y,
+        feature_names=feature_names or rows.feature_names or numbered(rows.X.shape[1]),
+        class_names=class_names,
+        sha256=hash_values(rows.X, y, split, rows.least_occurrences),
+        train_indices=split[0] if split else None,
+        test_indices=split[1] if split else None,
+        least_occurrences=rows.least_occurrences,
+    )
+
+
+def stacked(parts: list[Rows]) -> Rows:
+    """Put parts below each other."""
+    if len(parts) == 1:
+        return parts[0]
+    X = (sp.vstack if sp.issparse(parts[0].X) else np.vstack)([part.X for part in parts])
+    return replace(parts[0], X=X, labels=[label for part in parts for label in part.labels])
+
+
+def _in_order(labels: set[str]) -> tuple[str, ...]:
+    try:
+        return tuple(sorted(labels, key=float))
+    except ValueError:
+        return tuple(sorted(labels))
 
 
 def read_bundled(loader: str) -> Rows:

@@ -1,7 +1,4 @@
-"""Names in messages.
-
-What keeps a table from being used: all of it in one message, which has two lines whatever there is to say.
-"""
+"""Messages about data: names in them, suggestions, and all that keeps a table from being used in at most two lines."""
 
 from __future__ import annotations
 
@@ -39,52 +36,52 @@ def numbered(n_features: int) -> tuple[str, ...]:
 
 
 LONGEST_LINE = 800
-"""Characters that the second line has for mistakes; what finds no room is named, and told when those are mended."""
+"""Characters of the second line; issues beyond are only named."""
 
 
-class Issue(NamedTuple):
-    """Something to be mended.
+class TableIssue(NamedTuple):
+    """One thing that keeps a table from being used.
 
     Attributes
     ----------
     about : str
         What is wrong, in a few words: ``column 'age'``.
     text : str
-        What is wrong with it, and what can be done; a second line may say the latter.
+        What is wrong with it and the remedy, which may be on a second line.
     """
 
     about: str
     text: str
 
 
-def of_column(name: str, what: str) -> Issue:
-    """Say what is wrong with a column, and what can be done."""
+def of_column(name: str, what: str) -> TableIssue:
+    """Build the issue of a column from what is wrong with it and the remedy."""
     about = f"column '{brief(name)}'"
-    return Issue(about, f"{about} {what}")
+    return TableIssue(about, f"{about} {what}")
 
 
-def told(name: str, issues: Sequence[Issue]) -> str:
-    """Tell everything that is wrong with a table in at most two lines.
+def issues_in_words(name: str, issues: Sequence[TableIssue]) -> str:
+    """Write all issues of a table in at most two lines.
 
-    The first line tells the first mistake, the second one the others, as many as have room; those beyond are named.
+    The first line has the first issue, the second as many others as fit into `LONGEST_LINE`; the rest are only named.
 
     Parameters
     ----------
     name : str
         Of the table.
-    mistakes : sequence of Mistake
+    issues : sequence of TableIssue
         One or more.
     """
     if len(issues) == 1:
         return f"{name}: {issues[0].text}"
     first, *others = [f"({number}) {_in_one_line(issue)}" for number, issue in enumerate(issues, start=1)]
     lengths = itertools.accumulate(len(other) + 1 for other in others)
-    n_told = max(1, sum(length <= LONGEST_LINE for length in lengths))
-    unnamed = shown([issue.about for issue in issues[1 + n_told :]])
+    n_written = max(1, sum(length <= LONGEST_LINE for length in lengths))
+    unnamed = shown([issue.about for issue in issues[1 + n_written :]])
     rest = [f"And more, told when these are mended: {unnamed}."] if unnamed else []
-    return f"{name}: {len(issues)} things are to be mended. {first}\n{' '.join([*others[:n_told], *rest])}"
+    return f"{name}: {len(issues)} things are to be mended. {first}\n{' '.join([*others[:n_written], *rest])}"
 
 
-def _in_one_line(issue: Issue) -> str:
+def _in_one_line(issue: TableIssue) -> str:
     text = issue.text.replace("\n", ". ")
     return text if text.endswith((".", "?")) else f"{text}."

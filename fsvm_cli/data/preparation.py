@@ -1,9 +1,7 @@
-"""Words that a trial may know: those of its training part.
+"""Missing values and words of a table, filled and coded by what the training rows show, as scaling is.
 
-Missing values and words of a table: filled and coded by what the training rows show, as scaling is.
-
-Which features there are must not depend on the split. So each word of the file has its feature, by its name alone; on a
-split whose training rows lack the word the feature is 0 everywhere, as scikit-learn's encoder codes an unknown word.
+The features must not depend on the split. So each word of the file has a feature, named after it; on a split whose
+training rows lack the word the feature is 0 everywhere, as scikit-learn's encoder codes an unknown word.
 """
 
 from __future__ import annotations
@@ -15,46 +13,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 
 from fsvm_cli.numerics import binary_exponents, row_blocks
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from fsvm_cli.data.dataset import Dataset, Matrix
     from fsvm_cli.data.source_spec import CategoricalRule, MissingRule
 
-
-def with_training_vocabulary(dataset: Dataset, training: NDArray[np.integer]) -> Matrix:
-    """Give the features of all rows, with the words that the training rows alone would suggest.
-
-    Where the columns count occurrences of words (`Dataset.least_occurrences`), a word that occurs often enough in the
-    training rows becomes 1 where it occurs and 0 where it does not, and every other word is 0 everywhere: the
-    vocabulary does not depend on the test part. Other data are returned as they are.
-
-    Parameters
-    ----------
-    dataset : Dataset
-    training : ndarray of int
-        Training rows.
-
-    Returns
-    -------
-    ndarray or csr_array, shape (n_samples, n_features)
-        The data set's own matrix where it holds no counts.
-    """
-    if dataset.least_occurrences is None:
-        return dataset.X
-    counts = sp.csr_array(dataset.X)
-    is_known = counts[training].sum(axis=0) >= dataset.least_occurrences
-    occurs = counts.copy()
-    occurs.data = is_known[counts.indices].astype(np.float64)
-    occurs.eliminate_zeros()
-    return occurs
-
-
-if TYPE_CHECKING:
     Strategy = Literal["mean", "median", "most_frequent"]
 
 STRATEGIES: dict[MissingRule, Strategy] = {
@@ -196,25 +162,6 @@ class Preparation:
             known = np.where(np.isnan(block), np.nan, block + 0.0)  # one kind of NaN, and one of 0
             digest.update(np.ascontiguousarray(known, dtype="<f8").tobytes())
         return digest.hexdigest()
-
-
-def known_features(dataset: Dataset, training: NDArray[np.integer]) -> Matrix:
-    """Give the features of all rows, with what the training rows alone would suggest.
-
-    Parameters
-    ----------
-    dataset : Dataset
-    training : ndarray of int
-        Training rows.
-
-    Returns
-    -------
-    ndarray or csr_array, shape (n_samples, n_features)
-        The data set's own matrix where nothing in it depends on other rows.
-    """
-    if dataset.preparation is not None:
-        return dataset.preparation.features(training)
-    return with_training_vocabulary(dataset, training)
 
 
 def _filled(columns: NDArray[np.float64], training: NDArray[np.integer], strategy: Strategy) -> NDArray[np.float64]:

@@ -1,7 +1,4 @@
-"""The columns of a table as numbers, codes of words and classes.
-
-From a table with named columns to a data set: target, missing values, columns of words.
-"""
+"""From a table with named columns to a data set: target, groups, missing values, columns of words."""
 
 from __future__ import annotations
 
@@ -16,11 +13,11 @@ from fsvm_cli.console import brief
 from fsvm_cli.data.data_quality import FEWEST_GROUPS, data_quality_warnings
 from fsvm_cli.data.dataset import Dataset, hash_values
 from fsvm_cli.data.given_splits import check_group_column, check_parts, group_codes, split_by_words
-from fsvm_cli.data.messages import Issue, nearest, of_column, shown, told
+from fsvm_cli.data.messages import TableIssue, issues_in_words, nearest, of_column, shown
 from fsvm_cli.data.preparation import Preparation
-from fsvm_cli.data.readers.csv import check_memory_for_table
 from fsvm_cli.data.readers.numbers import has_comma, reads_as_number
 from fsvm_cli.data.readers.user_tables import dropped_columns
+from fsvm_cli.data.table_memory import check_memory_for_table
 from fsvm_cli.errors import DataError, UsageError
 from fsvm_cli.numerics import all_finite, row_blocks
 
@@ -87,9 +84,9 @@ def _words(column: pa.ChunkedArray) -> NDArray[np.str_] | None:
 
 
 def encode_target(
-    target: str, column: pa.ChunkedArray, issues: list[Issue]
+    target: str, column: pa.ChunkedArray, issues: list[TableIssue]
 ) -> tuple[tuple[str, ...], NDArray[np.int64]]:
-    """Give the classes of a target without holes, and the code of each row; what is none is added to mistakes."""
+    """Give the classes of a target without gaps, and the code of each row; add to `issues` what is no class."""
     if pa.types.is_integer(column.type):
         # As integers, of which floating-point numbers cannot tell all apart.
         values, y = np.unique(_to_numpy(column), return_inverse=True)
@@ -101,28 +98,28 @@ def encode_target(
         words = _words(column)
         if words is None:
             text = f"the target '{brief(target)}' holds {column.type}, not classes; name another target"
-            issues.append(Issue("the target", text))
+            issues.append(TableIssue("the target", text))
             return (), np.zeros(len(column), dtype=np.int64)
         values, y = np.unique(words, return_inverse=True)
         classes = tuple(values.tolist())
     n_classes = len(classes)
     if n_classes == 1:
         text = f"the target '{brief(target)}' has only one class ({shown(classes)}); at least two are needed"
-        issues.append(Issue("the target", text))
+        issues.append(TableIssue("the target", text))
     if n_classes > MAX_CLASSES or CLASSES_BEYOND_DOUBT < n_classes > len(column) / 2:
         text = (
             f"the target '{brief(target)}' has {n_classes} distinct values in {len(column)} rows; "
             "this looks like a measurement, not a class; name another target, or put the values into classes"
         )
-        issues.append(Issue("the target", text))
+        issues.append(TableIssue("the target", text))
     return classes, y.astype(np.int64)
 
 
-def columns_of(features: pa.Table, spec: TableSpec, issues: list[Issue]) -> Preparation:
-    """Give the columns as numbers and codes of words; what is neither is added to mistakes."""
+def columns_of(features: pa.Table, spec: TableSpec, issues: list[TableIssue]) -> Preparation:
+    """Give the columns as numbers and codes of words; add to `issues` those that are neither."""
     names: list[str] = []
     words_of: list[tuple[str, ...] | None] = []
-    # Filled as it is found, since a list of columns beside it would take as much again; with a mistake, not to its end.
+    # Filled column by column, since a list of columns would take as much memory again; with issues, not to its end.
     columns = np.empty((features.num_rows, features.num_columns))
     refused: list[str] = []
     may_group: list[str] = []
@@ -171,11 +168,11 @@ def columns_of(features: pa.Table, spec: TableSpec, issues: list[Issue]) -> Prep
                 f" Where '{may_group[0]}' tells which rows belong together, such as those of a patient, name it "
                 f"(groups: {may_group[0]}, or --groups {shlex.quote(may_group[0])})."
             )
-        issues.append(Issue("columns of words", text))
+        issues.append(TableIssue("columns of words", text))
     return Preparation(tuple(names), tuple(words_of), columns[:, : len(names)], spec.missing, spec.categorical)
 
 
-def infinite_values(prepared: Preparation) -> list[Issue]:
+def infinite_values(prepared: Preparation) -> list[TableIssue]:
     """Find the columns that hold infinite values, which no rule for missing values fills."""
     counts = np.sum(
         [np.isinf(prepared.columns[rows]).sum(axis=0) for rows in row_blocks(*prepared.columns.shape)], axis=0
@@ -186,7 +183,7 @@ def infinite_values(prepared: Preparation) -> list[Issue]:
     n_rows = int(np.isinf(prepared.columns[:, columns]).any(axis=1).sum())
     found = shown([f"'{brief(prepared.names[column])}' ({counts[column]})" for column in columns.tolist()])
     text = f"infinite values in {n_rows} of {len(prepared.columns)} rows; by feature: {found}; mend them"
-    return [Issue("infinite values", text)]
+    return [TableIssue("infinite values", text)]
 
 
 def _not_numbers(values: list[str], odd: list[str], n_rows: int, *, may_be_words: bool) -> str:
@@ -243,7 +240,7 @@ def dataset_from_table(
     unclear, issues = _unclear_names(reading.table, spec)
     asked_for = {spec.target or own_target, part, spec.groups}
     if not reading.table.num_rows or unclear & asked_for:
-        raise DataError(told(name, issues))
+        raise DataError(issues_in_words(name, issues))
     reading = reading.without_columns(unclear)
     table = reading.table
     target, dropped = _find_target(name, table, spec, own_target, unclear)
@@ -256,7 +253,7 @@ def dataset_from_table(
     features = table.select([column for column in table.column_names if column not in left_out])
     if not features.num_columns and not unclear:
         left = f"no columns are left beside the target '{brief(target)}'"
-        issues.append(Issue("no columns are left", f"{left}; drop fewer, or give a table with more"))
+        issues.append(TableIssue("no columns are left", f"{left}; drop fewer, or give a table with more"))
     table, features = _without_missing(reading, features, target, spec, issues)
     classes, y = encode_target(target, table.column(target), issues)
     groups = None if spec.groups is None else group_codes(table.column(spec.groups), spec.groups, issues)
@@ -264,7 +261,7 @@ def dataset_from_table(
     prepared = columns_of(features.select(clear), spec, issues)
     issues += infinite_values(prepared)
     if issues:
-        raise DataError(told(name, issues))
+        raise DataError(issues_in_words(name, issues))
     check_memory_for_table(name, len(y), len(prepared.layout))
     X = prepared.features(np.arange(len(y)))
     feature_names = tuple(feature.name for feature in prepared.layout)
@@ -288,26 +285,26 @@ def dataset_from_table(
     )
 
 
-def _unclear_names(table: pa.Table, spec: TableSpec) -> tuple[set[str], list[Issue]]:
+def _unclear_names(table: pa.Table, spec: TableSpec) -> tuple[set[str], list[TableIssue]]:
     """Find the names that are not that of one column, and say what to do about them; or about a table without rows."""
-    issues: list[Issue] = []
+    issues: list[TableIssue] = []
     unclear = {column for column, count in Counter(table.column_names).items() if count > 1 and column}
     if unclear:
         repeated = [f"'{brief(column)}'" for column in dict.fromkeys(table.column_names) if column in unclear]
         text = f"column names stand more than once: {shown(repeated)}; make them distinct"
-        issues.append(Issue("column names", text))
+        issues.append(TableIssue("column names", text))
     unnamed = [str(number) for number, column in enumerate(table.column_names, start=1) if not column]
     if len(unnamed) > 1:
         text = f"columns {shown(unnamed)} have no name; name them, or take them out of the file"
-        issues.append(Issue("columns without a name", text))
+        issues.append(TableIssue("columns without a name", text))
     elif unnamed and "" not in spec.drop:
         text = (
             f"column {unnamed[0]} has no name; name it, or drop it (drop: [''], or --drop '') if it only numbers the "
             "rows"
         )
-        issues.append(Issue("a column without a name", text))
+        issues.append(TableIssue("a column without a name", text))
     if table.num_rows == 0:
-        issues.append(Issue("no rows", "holds no rows; give a table that has some below its names of columns"))
+        issues.append(TableIssue("no rows", "holds no rows; give a table that has some below its names of columns"))
     if len(unnamed) > 1 or (unnamed and "" not in spec.drop):
         unclear.add("")
     return unclear, issues
@@ -352,25 +349,25 @@ def _find_target(
         )
     unknown = [column for column in (target, *dropped) if column not in table.column_names]
     issues = [
-        Issue(
+        TableIssue(
             f"column '{brief(column)}'", f"there is no column '{brief(column)}'; {nearest(column, table.column_names)}"
         )
         for column in unknown
     ]
     if target in dropped:
         text = f"the target '{brief(target)}' cannot be dropped as well; leave it in, or name another target"
-        issues.append(Issue("the target", text))
+        issues.append(TableIssue("the target", text))
     if issues:
-        raise UsageError(told(name, issues))
+        raise UsageError(issues_in_words(name, issues))
     return target, dropped
 
 
 def _without_missing(
-    reading: Reading, features: pa.Table, target: str, spec: TableSpec, issues: list[Issue]
+    reading: Reading, features: pa.Table, target: str, spec: TableSpec, issues: list[TableIssue]
 ) -> tuple[pa.Table, pa.Table]:
     """Apply the rule for missing values; NaN counts as missing.
 
-    Where there is a mistake, what is returned holds the rows whose class is known.
+    Where there are issues, the tables that are returned hold the rows whose class is known.
     """
     table = reading.table
     of_groups = [] if spec.groups is None else [spec.groups]
@@ -390,27 +387,27 @@ def _without_missing(
             "Drop these rows (missing: drop, or --missing drop), or have the gaps filled by what training rows show "
             "(missing: median, mean, most-frequent or indicator)."
         )
-        issues.append(Issue("missing values", text))
+        issues.append(TableIssue("missing values", text))
         return table.filter(with_class), features.filter(with_class)
     if spec.missing == "drop":
         if table.filter(complete).num_rows == 0:
             text = f"every row has a missing value; drop the columns that have most of them, by column: {found}"
-            issues.append(Issue("missing values", text))
+            issues.append(TableIssue("missing values", text))
             return table.filter(with_class), features.filter(with_class)
         return table.filter(complete), features.filter(complete)
     if target in counts:
         text = f"the class is missing in {counts[target]} rows; drop them (missing: drop)"
-        issues.append(Issue("missing classes", text))
+        issues.append(TableIssue("missing classes", text))
     if spec.groups is not None and spec.groups in counts:
         text = (
             f"the group '{brief(spec.groups)}' is missing in {counts[spec.groups]} rows; name one in each, or drop the "
             "rows (missing: drop)"
         )
-        issues.append(Issue("missing groups", text))
+        issues.append(TableIssue("missing groups", text))
     if empty := [column for column in counts if column in features.column_names and holes[column].all()]:
         named = shown([f"'{brief(column)}'" for column in empty])
         text = f"all values are missing in {named}; drop what is empty (drop: COLUMN, or --drop COLUMN)"
-        issues.append(Issue("empty columns", text))
+        issues.append(TableIssue("empty columns", text))
         features = features.drop_columns(empty)
     return (table.filter(with_class), features.filter(with_class)) if issues else (table, features)
 

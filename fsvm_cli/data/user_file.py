@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from fsvm_cli.console import brief, visible
-from fsvm_cli.data.dataset import assemble
 from fsvm_cli.data.given_splits import read_splits
-from fsvm_cli.data.readers.csv import too_large
+from fsvm_cli.data.load import assemble
 from fsvm_cli.data.readers.libsvm import read_libsvm
 from fsvm_cli.data.readers.numbers import Reading, without_marks
 from fsvm_cli.data.readers.user_tables import no_features, numbers_of, read_user_table
 from fsvm_cli.data.source_spec import ColumnSplit, IndicesSplit, TestFileSplit
+from fsvm_cli.data.table_memory import out_of_memory
 from fsvm_cli.data.tables import dataset_from_table
 from fsvm_cli.errors import DataError, UsageError
 from fsvm_cli.files import special_kind
@@ -100,7 +100,7 @@ def load_file(spec: FileSpec, base_folder: Path) -> Dataset:
     try:
         return _load(path, file_format, spec, base_folder)
     except MemoryError as error:
-        raise UsageError(too_large(path)) from error
+        raise UsageError(out_of_memory(path)) from error
 
 
 def _load(path: Path, file_format: FileFormat, spec: FileSpec, base_folder: Path) -> Dataset:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import numpy as np
 from scipy import sparse
 
-from fsvm_cli.data.preparation import known_features
+from fsvm_cli.data.dataset import known_features
 from fsvm_cli.data.scaling import fit_scaling
 from fsvm_cli.errors import named
 from fsvm_cli.evaluation.folds import LEAVE_ONE_OUT, leave_one_out, stratified_folds

@@ -29,8 +29,9 @@ from sklearn.preprocessing import (
 )
 
 from fsvm_cli.console import brief
+from fsvm_cli.data.dataset import known_features
 from fsvm_cli.data.messages import nearest
-from fsvm_cli.data.preparation import STRATEGIES, known_features
+from fsvm_cli.data.preparation import STRATEGIES
 from fsvm_cli.data.scaling import ScalingName, fit_scaling
 from fsvm_cli.data.source import FixedSource
 from fsvm_cli.data.source_spec import FileSpec

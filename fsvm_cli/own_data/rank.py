@@ -17,9 +17,9 @@ from fsvm_cli.config_io import Document, as_in_documents, validate
 from fsvm_cli.console import brief
 from fsvm_cli.data.catalogue import data_cards
 from fsvm_cli.data.data_quality import constant_features
+from fsvm_cli.data.dataset import known_features
 from fsvm_cli.data.messages import nearest
 from fsvm_cli.data.opening import open_source
-from fsvm_cli.data.preparation import known_features
 from fsvm_cli.data.scaling import fit_scaling
 from fsvm_cli.data.source import fixed_source, metadata_of
 from fsvm_cli.data.source_spec import FileSpec, NamedSpec, TableSpec

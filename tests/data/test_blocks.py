@@ -1,4 +1,4 @@
-"""Large files are read block by block, and nobody can tell: the same data set, the same words, the same mistakes."""
+"""Large files are read block by block, with the same data set, the same remarks and the same errors as in one piece."""
 
 from __future__ import annotations
 
@@ -11,13 +11,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from fsvm_cli import console as byte_progress
-from fsvm_cli import numerics as row_blocks
-from fsvm_cli.data import data_quality as of_suspects
+from fsvm_cli import console, numerics
+from fsvm_cli.data import data_quality
 from fsvm_cli.data.data_quality import data_quality_warnings
 from fsvm_cli.data.dataset import hash_values
-from fsvm_cli.data.readers import csv as blocks
-from fsvm_cli.data.readers import csv as columns
+from fsvm_cli.data.readers import csv
 from fsvm_cli.data.scaling import fit_scaling
 from fsvm_cli.data.source_spec import FileSpec
 from fsvm_cli.data.user_file import load_file
@@ -48,8 +46,8 @@ def outcome(content: bytes, options: dict[str, Any]) -> Dataset | str:
 
 def in_blocks(content: bytes, options: dict[str, Any]) -> Dataset | str:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(blocks, "LARGE", 0)
-        patch.setattr(blocks, "BLOCK", BLOCK)
+        patch.setattr(csv, "LARGE", 0)
+        patch.setattr(csv, "BLOCK", BLOCK)
         return outcome(content, options)
 
 
@@ -122,7 +120,7 @@ def test_any_table(rows: list[tuple[str, str, str]]) -> None:
 
 def test_no_large_text_is_in_memory_as_a_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     """Numbers that begin as integers and end as fractions, the common case, are read in blocks to the end."""
-    monkeypatch.setattr(columns, "_parsed", None)
+    monkeypatch.setattr(csv, "_parsed", None)
     found = in_blocks((FIRST + "1.5,,u\n" * 20).encode(), {"missing": "drop"})
     assert not isinstance(found, str)
     assert found.X.shape == (24, 2)
@@ -138,7 +136,7 @@ def test_a_bar_is_shown_on_a_terminal_alone(
     stream: io.StringIO, is_quiet: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sys.stderr", stream)
-    monkeypatch.setattr(byte_progress, "is_quiet", lambda: is_quiet)
+    monkeypatch.setattr(console, "is_quiet", lambda: is_quiet)
     in_blocks((FIRST + "3,4,v\n" * 20).encode(), {})
     shows = stream.isatty() and not is_quiet
     assert ("mine.csv" in stream.getvalue()) == shows
@@ -166,7 +164,7 @@ def test_blocks_of_rows_are_scaled_as_the_whole(scaling: Any, table: Any, monkey
     assert own.tobytes() == found.transform(X).tobytes()
 
 
-def test_blocks_of_rows_have_the_hash_and_the_suspects_of_the_whole(
+def test_blocks_of_rows_have_the_hash_and_the_warnings_of_the_whole(
     table: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     X, y = table
@@ -177,8 +175,8 @@ def test_blocks_of_rows_have_the_hash_and_the_suspects_of_the_whole(
         return hash_values(X, y), data_quality_warnings(X, y, names, names, ("u", "v", "w"))
 
     whole = said()
-    monkeypatch.setattr(row_blocks, "VALUES", 20)
-    assert len([*of_suspects.row_blocks(*X.shape)]) == 12
+    monkeypatch.setattr(numerics, "VALUES", 20)
+    assert len([*data_quality.row_blocks(*X.shape)]) == 12
     assert said() == whole
     assert any("'d' is 'b'" in line for line in whole[1])
     assert any("10 rows repeat" in line for line in whole[1])

@@ -16,15 +16,15 @@ import numpy as np
 import pytest
 
 from fsvm_cli.data.cards import Card, CardFile, Files, FixedVersion, LibsvmCopy, TextCopy
+from fsvm_cli.data.dataset import with_training_vocabulary
 from fsvm_cli.data.fetch import fetch_files, is_intact
 from fsvm_cli.data.load import load_version
 from fsvm_cli.data.opening import open_source
-from fsvm_cli.data.preparation import with_training_vocabulary
 from fsvm_cli.data.readers import reuters
 from fsvm_cli.data.source import fixed_source
 from fsvm_cli.data.source_spec import NamedSpec
 from fsvm_cli.resources import resource_folder, resource_names
-from tests.data.test_unix_compress import compress
+from tests.data.test_unpack import compress
 from tests.helpers.server import Server, files_below, serving
 from tests.helpers.shipped import shipped_card
 

@@ -24,18 +24,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from fsvm_cli.data.dataset import assemble
-from fsvm_cli.data.readers.expression import read_expression
+from fsvm_cli.data.load import assemble
 from fsvm_cli.data.readers.libsvm import read_libsvm
 from fsvm_cli.data.readers.reuters import read_reuters
-from fsvm_cli.data.readers.sequences import read_sequences
-from fsvm_cli.data.readers.text import read_text
+from fsvm_cli.data.readers.text import read_expression, read_sequences, read_text
 from fsvm_cli.data.source_spec import FileFormat, FileSpec
 from fsvm_cli.data.unpack import extract
 from fsvm_cli.data.user_file import load_file
 from fsvm_cli.errors import DataError, UsageError
 from tests.data.test_reuters import STORIES
-from tests.data.test_unix_compress import compress
+from tests.data.test_unpack import compress
 from tests.fuzz.campaign import MAX_LINES
 
 if TYPE_CHECKING:

@@ -346,8 +346,7 @@ class TestExcel:
             raise ImportError("openpyxl")
 
         monkeypatch.setattr(pd, "ExcelFile", missing)
-        with zipfile.ZipFile("mine.xlsx", "w"):
-            pass
+        zipfile.ZipFile("mine.xlsx", "w").close()
         with pytest.raises(UsageError, match="pip install openpyxl, or save the sheet as CSV"):
             opened_as(file="mine.xlsx", target="y")
 

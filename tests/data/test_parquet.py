@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from fsvm_cli.data.readers import csv as columns
+from fsvm_cli.data.readers import csv
 from fsvm_cli.data.readers.csv import read_parquet
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ TABLES = {
 def test_the_columns_are_those_that_pyarrow_reads_at_once(
     what: str, at_a_time: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(columns, "BYTES_AT_A_TIME", at_a_time)
+    monkeypatch.setattr(csv, "BYTES_AT_A_TIME", at_a_time)
     parquet.write_table(TABLES[what], tmp_path / "mine.parquet", row_group_size=1)
     table, index = read_parquet(tmp_path / "mine.parquet")
     assert table.equals(parquet.ParquetFile(tmp_path / "mine.parquet").read())

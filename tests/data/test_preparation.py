@@ -13,7 +13,8 @@ from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import OneHotEncoder
 
 from fsvm_cli.config_io import Document, validate
-from fsvm_cli.data.preparation import Preparation, known_features
+from fsvm_cli.data.dataset import known_features
+from fsvm_cli.data.preparation import Preparation
 from fsvm_cli.data.source_spec import TableSpec
 from fsvm_cli.data.user_file import from_frame
 from fsvm_cli.errors import DataError

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.feature_extraction.text import CountVectorizer
 
-from fsvm_cli.data.dataset import Dataset, hash_values
-from fsvm_cli.data.preparation import with_training_vocabulary
+from fsvm_cli.data.dataset import Dataset, hash_values, with_training_vocabulary
 from fsvm_cli.data.readers.reuters import LEAST_OCCURRENCES, WORD, read_reuters
 from tests.data.test_reuters import story
 

@@ -14,12 +14,12 @@ import numpy as np
 from sklearn.model_selection import KFold
 
 from fsvm_cli import KernelParameterDescent, RecursiveFeatureElimination, ReliefF
-from fsvm_cli.jit_cache import common_cpu_features, flags_of_processor
+from fsvm_cli.cpu_features import common_cpu_features, cpu_flags
 from fsvm_cli.svm import Gaussian, Laplace, Linear, grid_search, nested_curves
 
 
 def main() -> None:
-    chosen = common_cpu_features(flags_of_processor(), os.environ)
+    chosen = common_cpu_features(cpu_flags(), os.environ)
     other = subprocess.Popen([sys.executable, "-m", __spec__.name], env=os.environ | chosen) if chosen else None
     compile_here()
     if other is not None and other.wait():

@@ -1,6 +1,6 @@
 """Other processors, as far as this one can play them: libraries choose their code by what they find, or are told.
 
-Without any of these variables the command line keeps to the instructions of Haswell (`fsvm_cli/jit_cache.py`); with
+Without any of these variables the command line keeps to the instructions of Haswell (`fsvm_cli/cpu_features.py`); with
 one, what it does not name is chosen for the processor at hand.
 """
 

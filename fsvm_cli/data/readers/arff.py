@@ -14,7 +14,7 @@ import pyarrow as pa
 from scipy.io import arff
 
 from fsvm_cli.console import brief
-from fsvm_cli.data.readers.csv import check_memory_for_table, check_room_for_text
+from fsvm_cli.data.table_memory import check_memory_for_table, check_memory_for_text
 from fsvm_cli.errors import DataError
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def read_arff(path: Path) -> pa.Table:
     UsageError
         If there is no memory for it.
     """
-    check_room_for_text(path)
+    check_memory_for_text(path)
     try:
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:

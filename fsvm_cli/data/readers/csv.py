@@ -19,8 +19,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 
-from fsvm_cli import memory_check as memory
 from fsvm_cli.console import brief, byte_progress
+from fsvm_cli.data.table_memory import (
+    check_memory_for_table,
+    check_memory_for_text,
+    check_memory_for_words,
+    out_of_memory,
+    text_bytes,
+)
 from fsvm_cli.errors import DataError, UsageError
 
 if TYPE_CHECKING:
@@ -102,94 +108,6 @@ def options_of(
             null_values=list(form.marks), strings_can_be_null=True, decimal_point=form.decimal
         ),
     }
-
-
-COPIES = 2
-"""Of the numbers that are in memory at a time: as columns while the matrix is filled, later the rows of each part."""
-COPIES_OF_TEXT = 3
-"""Of a text that is read as a whole: its bytes, its lines, and what they hold."""
-PACKED = frozenset({".gz", ".bz2", ".zst", ".lz4", ".br"})
-UNPACKED_BLOCK = 1 << 22
-"""Bytes that are unpacked at a time."""
-WAYS_OUT = "draw fewer rows, take columns out of the file, or use a computer with more memory"
-
-
-def check_memory_for_table(name: str, n_rows: float, n_columns: int) -> None:
-    """Refuse a table for which there is no room.
-
-    Parameters
-    ----------
-    name : str
-        For the message.
-    n_rows : float
-        May be an estimate.
-    n_columns : int
-
-    Raises
-    ------
-    UsageError
-        With the rows, the bytes, and what else can be done.
-    """
-    needed, free = 8.0 * COPIES * n_rows * n_columns, memory.free_memory()
-    if needed > free:
-        raise UsageError(
-            f"{name}: about {n_rows:,.0f} rows of {n_columns:,} columns need {needed / memory.GIGABYTE:,.1f} GB, and "
-            f"{free / memory.GIGABYTE:,.1f} GB are free; {WAYS_OUT}"
-        )
-
-
-def text_bytes(path: Path) -> int:
-    """Count the bytes of a text; of a packed one, which its readers unpack by its ending, those that it unfolds to.
-
-    Counting stops beyond what there is memory for.
-    """
-    if path.suffix not in PACKED:
-        return path.stat().st_size
-    import pyarrow as pa  # noqa: PLC0415 - slow to import, and few files are packed
-
-    size, free = 0, memory.free_memory()
-    with pa.input_stream(str(path)) as stream:
-        while size <= free and (block := stream.read(UNPACKED_BLOCK)):
-            size += len(block)
-    return size
-
-
-def check_room_for_text(path: Path) -> None:
-    """Refuse a text for which there is no room, where it is read as a whole.
-
-    Raises
-    ------
-    UsageError
-        With the bytes, and what else can be done.
-    OSError
-        If it cannot be read.
-    """
-    size, free = text_bytes(path), memory.free_memory()
-    if (needed := COPIES_OF_TEXT * size) > free:
-        raise UsageError(
-            f"{path}: a text of {size / memory.GIGABYTE:,.1f} GB or more needs {needed / memory.GIGABYTE:,.1f} GB, and "
-            f"{free / memory.GIGABYTE:,.1f} GB are free; {WAYS_OUT}"
-        )
-
-
-def check_room_for_words(name: str, size: int) -> None:
-    """Refuse columns of words for which there is no room.
-
-    Raises
-    ------
-    UsageError
-        With their bytes, and what else can be done.
-    """
-    if (needed := COPIES_OF_TEXT * size) > (free := memory.free_memory()):
-        raise UsageError(
-            f"{name}: columns of words that are {size / memory.GIGABYTE:,.1f} GB, row by row, need "
-            f"{needed / memory.GIGABYTE:,.1f} GB, and {free / memory.GIGABYTE:,.1f} GB are free; {WAYS_OUT}"
-        )
-
-
-def too_large(path: Path) -> str:
-    """Say that the memory did not suffice, where nothing foretold it."""
-    return f"{path}: needs more memory than there is; {WAYS_OUT}"
 
 
 LARGE = 1 << 25
@@ -316,10 +234,10 @@ def read_csv(path: Path, form: CsvForm | None = None, exact: Collection[str] = (
     try:
         table = read_in_blocks(path, form, exact)
         if table is None:
-            check_room_for_text(path)
+            check_memory_for_text(path)
             table = _with_checked_names(_parsed(path, form))
     except MemoryError as error:
-        raise UsageError(too_large(path)) from error
+        raise UsageError(out_of_memory(path)) from error
     except (pa.ArrowException, OSError, OverflowError, UnicodeError) as error:
         where, reason = _what_is_wrong(path, form) or (str(path), _first_line(error))
         encoding = "UTF-8" if form.encoding == "utf8" else form.encoding
@@ -401,16 +319,16 @@ def read_parquet(path: Path) -> tuple[pa.Table, tuple[str, ...]]:
             # What the file says of all its rows may be less than what it says of their groups.
             n_rows = max(metadata.num_rows, sum(metadata.row_group(k).num_rows for k in range(metadata.num_row_groups)))
             check_memory_for_table(str(path), n_rows, metadata.num_columns)
-            _check_room_for_words(path, file.schema_arrow)
+            _check_memory_for_words(path, file.schema_arrow)
             table = _by_columns(file)
         return _with_checked_names(table), _index_columns(table)
     except MemoryError as error:
-        raise UsageError(too_large(path)) from error
+        raise UsageError(out_of_memory(path)) from error
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise DataError(f"{path}: not a Parquet file, or damaged ({_first_line(error)})") from error
 
 
-def _check_room_for_words(path: Path, schema: pa.Schema) -> None:
+def _check_memory_for_words(path: Path, schema: pa.Schema) -> None:
     """Refuse columns of words for which there is no room: one that stands once in the file may be in every row."""
     from pyarrow import compute, parquet  # noqa: PLC0415 - as in `read_parquet`
 
@@ -424,7 +342,7 @@ def _check_room_for_words(path: Path, schema: pa.Schema) -> None:
                 if pa.types.is_dictionary(chunk.type):
                     lengths = compute.binary_length(chunk.dictionary).cast(pa.int64())
                     size += compute.sum(lengths.take(chunk.indices)).as_py() or 0
-    check_room_for_words(str(path), size)
+    check_memory_for_words(str(path), size)
 
 
 def _by_columns(file: ParquetFile) -> pa.Table:

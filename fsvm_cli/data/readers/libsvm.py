@@ -9,8 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from fsvm_cli import memory_check as memory
-from fsvm_cli.data.readers.csv import check_memory_for_table, check_room_for_text
 from fsvm_cli.data.readers.rows import Rows
+from fsvm_cli.data.table_memory import check_memory_for_table, check_memory_for_text
 from fsvm_cli.errors import DataError, UsageError
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def read_libsvm(path: Path, *, n_features: int | None = None, dense: bool = Fals
     from sklearn.datasets import load_svmlight_file  # noqa: PLC0415 - slow to import, and seldom needed
 
     try:
-        check_room_for_text(path)
+        check_memory_for_text(path)
         X, y = load_svmlight_file(str(path), n_features=n_features, zero_based=False)
     except (ValueError, OverflowError, EOFError) as error:
         raise DataError(

@@ -1,4 +1,4 @@
-"""Plain text as the UCI and StatLog archives have it: one row per line, no header."""
+"""The plain texts of the archives: rows without a header, DNA sequences, and gene expression in three files."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def read_text(
     drop: Collection[int] = (),
     missing: str | None = None,
 ) -> Rows:
-    """Read one file; line ends may be LF or CRLF, the last may lack one, and empty lines do not count.
+    """Read one row per line, as the UCI and StatLog archives have them; empty lines do not count.
 
     Parameters
     ----------
@@ -68,3 +68,75 @@ def read_text(
     if not values:
         raise DataError(f"{path}: holds no rows")
     return Rows(np.array(values, dtype=np.float64), labels)
+
+
+def read_sequences(path: Path, *, coding: str) -> Rows:
+    """Read the splice junctions of the UCI archive: lines of class, name and DNA sequence; letters become numbers.
+
+    Rows with a letter that stands for several nucleotides (D, N, R, S) are left out.
+
+    Parameters
+    ----------
+    path : Path
+        ASCII text; fields are set off by commas and padded with blanks.
+    coding : str
+        The four nucleotides in the order of the codes 1, 2, 3, 4.
+
+    Raises
+    ------
+    DataError
+        If there are no rows, a line has not three fields, or sequences differ in length; with the line.
+    """
+    code = {letter: float(number) for number, letter in enumerate(coding, start=1)}
+    values: list[list[float]] = []
+    labels: list[str] = []
+    for number, line in enumerate(path.read_text(encoding="latin-1").splitlines(), start=1):
+        fields = [field.strip() for field in line.split(",")]
+        if len(fields) != 3:
+            raise DataError(f"{path}:{number}: {len(fields)} fields; class, name and sequence are expected")
+        label, _, sequence = fields
+        if not code.keys() >= set(sequence):
+            continue
+        values.append([code[letter] for letter in sequence])
+        labels.append(label)
+        if len(sequence) != len(values[0]):
+            raise DataError(f"{path}:{number}: a sequence of {len(sequence)} letters after one of {len(values[0])}")
+    if not values:
+        raise DataError(f"{path}: holds no rows")
+    return Rows(np.array(values), labels)
+
+
+def read_expression(intensities: Path, tissues: Path, names: Path) -> Rows:
+    """Read gene expression as Alon et al. (1999) published it: genes in lines, samples in columns, labels beside.
+
+    Parameters
+    ----------
+    intensities : Path
+        One line of numbers per gene, one number per sample; empty lines do not count.
+    tissues : Path
+        One integer per sample: the number of the patient, negative for tumour tissue.
+    names : Path
+        One line per gene; its first two fields, set off by tabs, name the clone and its sequence.
+
+    Returns
+    -------
+    Rows
+        One row per sample; labels ``"tumour"`` and ``"normal"``. Genes are named by line, clone and sequence,
+        because several genes share a clone.
+
+    Raises
+    ------
+    DataError
+        If something is no number, or the files do not fit together.
+    """
+    try:
+        lines = [line.split() for line in intensities.read_text(encoding="latin-1").splitlines() if line.strip()]
+        X = np.array(lines, dtype=np.float64).T
+        patients = [int(word) for word in tissues.read_text(encoding="latin-1").split()]
+    except ValueError as error:
+        raise DataError(f"{intensities.parent}: {error}") from error
+    genes = [line.split("\t") for line in names.read_text(encoding="latin-1").splitlines() if line.strip()]
+    if X.shape != (len(patients), len(genes)):
+        raise DataError(f"{intensities}: {X.shape}, where {len(patients)} samples of {len(genes)} genes are named")
+    feature_names = tuple(f"{line} {' '.join(gene[:2])}" for line, gene in enumerate(genes, start=1))
+    return Rows(np.ascontiguousarray(X), ["tumour" if patient < 0 else "normal" for patient in patients], feature_names)

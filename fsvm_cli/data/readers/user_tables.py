@@ -15,8 +15,9 @@ import pyarrow as pa
 
 from fsvm_cli import memory_check as memory
 from fsvm_cli.console import brief
-from fsvm_cli.data.readers.csv import MISSING_MARKS, WAYS_OUT, find_form, read_csv, read_parquet
+from fsvm_cli.data.readers.csv import MISSING_MARKS, find_form, read_csv, read_parquet
 from fsvm_cli.data.readers.numbers import Reading, quoted, with_decimal_commas, with_numbers
+from fsvm_cli.data.table_memory import WAYS_OUT
 from fsvm_cli.errors import DataError, FsvmError, UsageError
 
 if TYPE_CHECKING:
@@ -62,10 +63,10 @@ def read_excel(path: Path, marks: Sequence[str]) -> tuple[pa.Table, tuple[str, .
     import pandas as pd  # noqa: PLC0415 - a CSV file does without it
 
     try:
-        _check_room_unpacked(path)
+        _check_unpacked_size(path)
         with pd.ExcelFile(path, engine="openpyxl") as workbook:
             first, *others = workbook.sheet_names
-            _check_room_for_cells(path, workbook.book[first])
+            _check_memory_for_cells(path, workbook.book[first])
             frame = pd.read_excel(workbook, sheet_name=first, dtype=object, keep_default_na=False, na_values=[*marks])
     except ImportError as error:
         raise UsageError(
@@ -84,7 +85,7 @@ def read_excel(path: Path, marks: Sequence[str]) -> tuple[pa.Table, tuple[str, .
     return table, (f"of the workbook's {1 + len(others)} sheets the first is read, '{brief(str(first))}'",)
 
 
-def _check_room_unpacked(path: Path) -> None:
+def _check_unpacked_size(path: Path) -> None:
     """Refuse a workbook that unfolds to more than there is memory for; zipfile reads no more than what is said here."""
     with zipfile.ZipFile(path) as archive:
         size, free = sum(each.file_size for each in archive.infolist()), memory.free_memory()
@@ -129,7 +130,7 @@ def _number_of(letters: str) -> int:
     return number
 
 
-def _check_room_for_cells(path: Path, sheet: Any) -> None:
+def _check_memory_for_cells(path: Path, sheet: Any) -> None:
     """Refuse a sheet with a cell so far from the others that all between them have no room in memory."""
     extent, parser = _Extent(), expat.ParserCreate()
     parser.StartElementHandler = extent.begin

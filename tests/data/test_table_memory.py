@@ -15,8 +15,7 @@ from pyarrow import parquet
 
 from fsvm_cli import memory_check as memory
 from fsvm_cli.data.opening import open_source
-from fsvm_cli.data.readers import csv as blocks
-from fsvm_cli.data.readers import csv as columns
+from fsvm_cli.data.readers import csv
 from fsvm_cli.data.readers.user_tables import read_excel
 from fsvm_cli.data.source_spec import FileSpec
 from fsvm_cli.data.user_file import FORMATS, load_file
@@ -40,15 +39,15 @@ def table(rng: np.random.Generator) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
-def test_a_table_without_room_is_refused_before_it_is_read(
+def test_a_table_without_memory_is_refused_before_it_is_read(
     kind: str, table: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / f"mine.{kind}"
     table.to_parquet(file) if kind == "parquet" else table[:20_000].to_csv(file, index=False)
     monkeypatch.setattr(memory, "free_memory", lambda: 2e7 if kind == "parquet" else 1e6)
-    monkeypatch.setattr(blocks, "LARGE", 1 << 15)
-    monkeypatch.setattr(blocks, "BLOCK", 1 << 15)
-    monkeypatch.setattr(columns, "_parsed", None)
+    monkeypatch.setattr(csv, "LARGE", 1 << 15)
+    monkeypatch.setattr(csv, "BLOCK", 1 << 15)
+    monkeypatch.setattr(csv, "_parsed", None)
     monkeypatch.setattr("pyarrow.parquet.ParquetFile.read", None)
     answer = fsvm_here("rank", file, "--target", "y", "--method", "fisher")
     assert (answer.code, answer.out) == (2, "")
@@ -63,7 +62,7 @@ def test_memory_that_ends_on_the_way_is_told_in_a_line(tmp_path: Path, monkeypat
         raise pa.ArrowMemoryError("malloc of size 80000000000 failed")
 
     (tmp_path / "mine.csv").write_text("a,y\n1,2\n")
-    monkeypatch.setattr(columns, "_parsed", fails)
+    monkeypatch.setattr(csv, "_parsed", fails)
     answer = fsvm_here("rank", tmp_path / "mine.csv", "--target", "y")
     assert answer.code == 2
     assert re.fullmatch(r"fsvm: .*mine\.csv: needs more memory than there is; draw fewer rows, .*\n", answer.err)

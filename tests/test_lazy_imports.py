@@ -99,15 +99,15 @@ def test_what_is_loaded_or_does_not_exist_is_left_alone(write: Write) -> None:
 
 
 def test_postponing_loads_not_even_the_package(write: Write) -> None:
-    write("house/__init__.py", "")
-    write("house/late.py", "value = 3")
-    import_lazily("house.late")
-    import_lazily("house.late")
+    write("package/__init__.py", "")
+    write("package/late.py", "value = 3")
+    import_lazily("package.late")
+    import_lazily("package.late")
     assert loaded() == []
-    late = importlib.import_module("house.late")
-    assert loaded() == ["house"]
+    late = importlib.import_module("package.late")
+    assert loaded() == ["package"]
     assert late.value == 3
-    assert loaded() == ["house", "house.late"]
+    assert loaded() == ["package", "package.late"]
 
 
 def test_a_name_that_it_lacks_is_an_attribute_error(write: Write) -> None:
@@ -184,7 +184,7 @@ def test_a_ranking_loads_nothing_that_it_does_without(tmp_path: Path) -> None:
         "for method in ('fisher', 'gradient-angle'):\n"
         "    try: sys.argv[5:] = ['--method', method]; fsvm_cli.cli.main()\n"
         "    except SystemExit as end: assert not end.code\n"
-        "    print([n for n, m in sys.modules.items() if type(m).__name__ != '_Postponed'], file=sys.stderr)"
+        "    print([n for n, m in sys.modules.items() if type(m).__name__ != '_LazyModule'], file=sys.stderr)"
     )
     command = [sys.executable, "-c", program, "rank", str(table), "--target", "kind"]
     process = subprocess.run(command, capture_output=True, text=True, check=True)

@@ -1,4 +1,4 @@
-"""The command line computes with the instructions that processors have in common."""
+"""The command line computes with the CPU features that common processors share."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from fsvm_cli import jit_cache as instructions
-from fsvm_cli.jit_cache import (
+from fsvm_cli import cpu_features
+from fsvm_cli.cpu_features import (
     AS_ON_HASWELL,
     HASWELL,
     WITHOUT_AVX512,
     common_cpu_features,
-    flags_of_processor,
+    cpu_flags,
     use_common_cpu_features,
 )
 from tests.helpers.calling import AS_SVG, fsvm, write_config
@@ -42,17 +42,17 @@ def test_who_says_anything_says_all(variable: str) -> None:
 
 def test_flags_are_read_as_the_system_tells_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "cpuinfo"
-    monkeypatch.setattr(instructions, "PROCESSORS", file)
-    assert not flags_of_processor()
+    monkeypatch.setattr(cpu_features, "CPU_TABLE", file)
+    assert not cpu_flags()
     file.write_text("model name\t: other\n")
-    assert not flags_of_processor()
+    assert not cpu_flags()
     file.write_text("model name\t: one\nflags\t\t: fpu avx2 fma\n\nflags\t\t: sse\n")
-    assert flags_of_processor() == ["fpu", "avx2", "fma"]
+    assert cpu_flags() == ["fpu", "avx2", "fma"]
 
 
 def test_nothing_changes_once_numpy_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
     environment = dict(os.environ)
-    monkeypatch.setattr(instructions, "flags_of_processor", lambda: HASWELL)
+    monkeypatch.setattr(cpu_features, "cpu_flags", lambda: HASWELL)
     use_common_cpu_features()
     assert dict(os.environ) == environment
 
@@ -61,7 +61,7 @@ def test_a_run_computes_by_what_was_chosen(tmp_path: Path) -> None:
     answer = fsvm("run", write_config(tmp_path), *AS_SVG, "--out", tmp_path)
     assert answer.code == 0, answer.err
     environment = json.loads((tmp_path / "small" / "environment.json").read_text())
-    chosen = common_cpu_features(flags_of_processor(), os.environ)
+    chosen = common_cpu_features(cpu_flags(), os.environ)
     program = "import numpy, threadpoolctl; print(threadpoolctl.threadpool_info()[0]['architecture'])"
     numpy_alone = subprocess.run(
         [sys.executable, "-c", program], env=os.environ | chosen, capture_output=True, text=True, check=True

@@ -1,0 +1,50 @@
+"""The CPU features that libraries compute with, so that results are the same on every common processor.
+
+OpenBLAS, numpy and numba each choose machine code by the features that they find. Sums then differ in their order and
+their last digit, and a search can end elsewhere.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+CPU_TABLE = Path("/proc/cpuinfo")
+HASWELL = {"abm", "avx2", "bmi1", "bmi2", "f16c", "fma", "movbe"}
+"""Linux's names of the features that came with Intel's Haswell of 2013, and that AMD has had since 2015."""
+AS_ON_HASWELL = {"OPENBLAS_CORETYPE": "Haswell", "NUMBA_CPU_NAME": "haswell", "NUMBA_CPU_FEATURES": ""}
+WITHOUT_AVX512 = {"NPY_DISABLE_CPU_FEATURES": "X86_V4 AVX512_ICL AVX512_SPR"}
+
+
+def use_common_cpu_features() -> None:
+    """Restrict this process, and those that it starts, to the features of Haswell, where the processor has them.
+
+    Nothing is done once numpy is loaded, which is too late. On systems other than Linux, on other processors, and where
+    the environment sets any of the variables, the libraries choose for themselves.
+    """
+    if "numpy" not in sys.modules:
+        os.environ.update(common_cpu_features(cpu_flags(), os.environ))
+
+
+def common_cpu_features(flags: Collection[str], environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment variables to set, by the processor's features and what the environment sets already."""
+    is_chosen = not environment.keys().isdisjoint(AS_ON_HASWELL | WITHOUT_AVX512)
+    if is_chosen or not HASWELL.issubset(flags):
+        return {}
+    # numpy warns of what the processor does not have.
+    return AS_ON_HASWELL | (WITHOUT_AVX512 if "avx512f" in flags else {})
+
+
+def cpu_flags() -> list[str]:
+    """Read the features of the first processor; an empty list where there is no such table."""
+    try:
+        with CPU_TABLE.open(encoding="utf-8", errors="replace") as stream:
+            line = next((line for line in stream if line.startswith("flags")), "")
+    except OSError:
+        return []
+    return line.partition(":")[2].split()
