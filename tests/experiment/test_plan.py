@@ -248,7 +248,11 @@ def test_a_ranking_that_raises_leaves_the_others_their_outcomes(
     monkeypatch.setattr(ranking_methods()["random"], "_scores", _raise)
     result = run_trial(experiment, FIRST, dict.fromkeys(experiment.numbers(), experiment.sizes))
     assert list(result.outcomes) == [0]
-    assert result.errors == {1: "ZeroDivisionError: by design"}
+    assert list(result.errors) == [1]
+    reason, *below = result.errors[1].splitlines()
+    assert reason == "ZeroDivisionError: by design"
+    assert below[0] == "Traceback (most recent call last):"
+    assert below[-2:] == ["ZeroDivisionError: by design", "and a second line"]
 
 
 def _raise(*args: object) -> None:
