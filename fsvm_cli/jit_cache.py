@@ -65,7 +65,8 @@ def _can_be_written(folder: Path) -> bool:
 
 def _open_to_others(folder: Path) -> Path | None:
     """Find the first folder, from `folder` upwards, whose entries users other than this one and root can replace."""
-    if sys.platform == "win32":  # the user's own folders are protected by access lists, which modes do not show
+    # Where there are no user ids, as on Windows, access lists protect the user's folders, and modes do not show them.
+    if sys.platform == "win32" or not hasattr(os, "geteuid"):
         return None
     trusted = {0, os.geteuid()}
     below_is_trusted = False

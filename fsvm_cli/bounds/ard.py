@@ -1,7 +1,4 @@
-"""A Gaussian kernel with a length scale for each feature, tuned by a bound on the leave-one-out error.
-
-The machine whose length scales a bound has tuned, in scikit-learn's manner.
-"""
+"""Length scales of a Gaussian kernel tuned by a bound on the leave-one-out error, and the estimator that uses them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What bounds have in common: they are functions of the Gram matrix of a hard-margin machine."""
+"""The interface of the bounds: functions of the Gram matrix of a hard-margin machine."""
 
 from __future__ import annotations
 

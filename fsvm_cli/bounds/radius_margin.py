@@ -1,7 +1,4 @@
-"""The smallest ball that encloses samples in the feature space of a kernel.
-
-The radius-margin bound on the leave-one-out error, jebara-slides; Vapnik (1998).
-"""
+"""The radius-margin bound on the leave-one-out error, jebara-slides; Vapnik (1998), and its enclosing ball."""
 
 from __future__ import annotations
 

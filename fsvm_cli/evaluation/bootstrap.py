@@ -1,4 +1,4 @@
-"""How uncertain a figure of merit is that comes from a single test part."""
+"""Bootstrap intervals of a figure of merit that comes from a single test part."""
 
 from __future__ import annotations
 

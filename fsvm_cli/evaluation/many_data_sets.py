@@ -1,9 +1,4 @@
-"""Two methods compared over several data sets.
-
-Methods compared over several data sets, by their ranks on each.
-
-Which method to take on data that no method has been tried on, and what each way to choose one costs there.
-"""
+"""Comparison of methods over several data sets: by ranks, in pairs, and as guidance for new data."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Errors: what documents print of some figures of merit, the rest to 100 %.
-
-Figures of merit of a classifier, computed from its confusion matrix.
-"""
+"""Figures of merit of a classifier, computed from its confusion matrix, and the errors that complement them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Named random streams: what a stream is for decides what comes out of it, never who asks or when."""
+"""Named random streams: the name of a stream alone determines its numbers, not who asks for it or when."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much the features that a method selects depend on the sample that it saw."""
+"""Stability of selected features over training samples."""
 
 from __future__ import annotations
 

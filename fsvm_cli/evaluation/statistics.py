@@ -1,7 +1,4 @@
-"""Means over trials, and how uncertain they are.
-
-How probable it is that one of two methods is better by more than matters.
-"""
+"""Means over trials with their uncertainty, and the probability that one of two methods is better by a margin."""
 
 from __future__ import annotations
 

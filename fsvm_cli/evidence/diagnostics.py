@@ -1,4 +1,4 @@
-"""Whether draws tell what they are asked: R-hat, effective sizes, the energy, and Pareto k-hat, as ArviZ defines them.
+"""Diagnostics of draws as ArviZ defines them (R-hat, effective sizes, energy, Pareto k-hat), and traces of chains.
 
 References
 ----------
@@ -8,8 +8,6 @@ References
   Learning Research 25, 2024, pages 1-58.
 - C. J. Geyer, "Practical Markov Chain Monte Carlo", Statistical Science 7, 1992, pages 473-483.
 - M. Betancourt, "A Conceptual Introduction to Hamiltonian Monte Carlo", arXiv:1701.02434, 2017, section 6.1.
-
-Traces of chains: where they went, draw by draw, and whether they agree.
 """
 
 from __future__ import annotations

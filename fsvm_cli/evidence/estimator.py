@@ -1,7 +1,4 @@
-"""The machine (2) with tuned hyperparameters, trained on the whole Gram matrix.
-
-The Bayesian support vector machine in scikit-learn's manner.
-"""
+"""The Bayesian support vector machine as a scikit-learn estimator, trained on the whole Gram matrix."""
 
 from __future__ import annotations
 

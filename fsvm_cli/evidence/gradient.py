@@ -1,7 +1,4 @@
-"""The averages over the posterior that the gradient of the evidence is made of.
-
-The gradient of the log evidence by the logarithms of all hyperparameters.
-"""
+"""The gradient of the log evidence by the logarithms of all hyperparameters, from averages over the posterior."""
 
 from __future__ import annotations
 

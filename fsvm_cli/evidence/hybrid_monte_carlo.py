@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
@@ -13,6 +13,8 @@ from fsvm_cli.evidence.posterior import gaussian_approximation, posterior_mode
 from fsvm_cli.numerics import quantised
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from fsvm_cli.evidence.posterior import Posterior
     from fsvm_cli.svm.compiled import Array
 
@@ -138,13 +140,13 @@ def sample(posterior: Posterior, settings: SamplerSettings, rng: np.random.Gener
         If a chain accepted none of its trajectories.
     """
     state = _start(posterior, settings, rng)
-    step = _warm_up(state, settings, rng)
-    draws = _draw(state, step, settings, rng)
+    state, step = _warm_up(rng, state, posterior, settings)
+    state, draws = _draw(rng, state, posterior, settings, step)
     if settings.acceptance is not None and not draws.acceptance.all():
         # A chain that has not moved is still where it began: its warm-up has been too short.
         for _ in range(settings.n_warm_up):
-            state.advance(CAREFUL * step, settings.n_steps(step), settings, rng)
-        draws = _draw(state, step, settings, rng)
+            state, _ = advance(rng, state, posterior, settings, step=CAREFUL * step, n_steps=settings.n_steps(step))
+        state, draws = _draw(rng, state, posterior, settings, step)
     if not draws.acceptance.all():
         stuck = int(np.count_nonzero(draws.acceptance == 0))
         remedy = "chains whose step is adapted" if settings.acceptance is None else "weighted draws"
@@ -155,46 +157,11 @@ def sample(posterior: Posterior, settings: SamplerSettings, rng: np.random.Gener
     return draws
 
 
-def _draw(state: _State, step: float, settings: SamplerSettings, rng: np.random.Generator) -> Draws:
-    points = np.empty((settings.n_draws, *state.b.T.shape))
-    energies = np.empty((settings.n_draws, settings.n_chains))
-    moves = np.zeros(settings.n_chains)
-    for t in range(settings.n_draws):
-        before = state.b
-        state.advance(step, settings.n_steps(step), settings, rng)
-        points[t] = state.b.T
-        energies[t] = state.potential + 0.5 * (state.momenta**2).sum(axis=0)
-        moves += (state.b != before).any(axis=0)
-    return Draws(points, moves / settings.n_draws, energies, step)
-
-
-def _warm_up(state: _State, settings: SamplerSettings, rng: np.random.Generator) -> float:
-    """Advance the chains, and return the step that their acceptance asks for."""
-    step, log_steps = settings.step, [math.log(settings.step)]
-    for t in range(settings.n_warm_up):
-        if settings.acceptance is None:
-            state.advance(step, settings.n_steps(step), settings, rng)
-        elif t % CAREFUL_EVERY == 0:
-            state.advance(CAREFUL * step, settings.n_steps(step), settings, rng)
-        else:
-            probability = state.advance(step, settings.n_steps(step), settings, rng)
-            excess = float(probability.mean()) - settings.acceptance
-            log_steps.append(log_steps[-1] + ADAPTATION * excess / math.sqrt(len(log_steps)))
-            step = _adapted(log_steps[-1])
-    return step if settings.acceptance is None else _adapted(float(np.mean(log_steps[len(log_steps) // 2 :])))
-
-
-def _adapted(log_step: float) -> float:
-    return float(2.0 ** quantised(log_step / math.log(2.0), SPACING))
-
-
-@dataclass(eq=False)
-class _State:
-    """Where all chains are.
+class ChainState(NamedTuple):
+    """Where all chains are; nothing in it is changed by a trajectory.
 
     Attributes
     ----------
-    posterior : Posterior
     root : (p, p) array or None
         A root of the inverse covariance of the momenta; None: the unit matrix.
     b, momenta, force : (p, n_chains) arrays
@@ -202,52 +169,139 @@ class _State:
     potential : (n_chains,) array
     """
 
-    posterior: Posterior
     root: Array | None
     b: Array
     momenta: Array
     force: Array
     potential: Array
 
-    def advance(self, step: float, n_steps: int, settings: SamplerSettings, rng: np.random.Generator) -> Array:
-        """Move each chain along one trajectory, or leave it; return the probabilities of moving, shape (n_chains,)."""
-        self._refresh(settings, rng)
-        jittered = step * (1.0 + settings.jitter * rng.uniform(-1.0, 1.0))
-        with np.errstate(over="ignore", invalid="ignore"):  # a trajectory that flies off is not accepted
-            b, momenta, force = self._trajectory(jittered, n_steps)
-            potential = self.posterior.potential(b)
-            lost = self.potential - potential + 0.5 * (self.momenta**2 - momenta**2).sum(axis=0)
-        probability = np.exp(np.minimum(np.where(np.isnan(lost), -np.inf, lost), 0.0))
-        accepted = rng.random(len(probability)) < probability
-        self.b = np.where(accepted, b, self.b)
-        self.force = np.where(accepted, force, self.force)
-        self.potential = np.where(accepted, potential, self.potential)
-        # A chain that is sent back turns round: with momenta that are kept, balance asks for it.
-        self.momenta = np.where(accepted, momenta, -self.momenta)
-        return probability
 
-    def _refresh(self, settings: SamplerSettings, rng: np.random.Generator) -> None:
-        p, n_chains = self.momenta.shape
-        if settings.refreshed == "all":
-            self.momenta = rng.standard_normal((p, n_chains))
-        else:
-            self.momenta[rng.integers(p, size=n_chains), np.arange(n_chains)] = rng.standard_normal(n_chains)
+class TrajectoryInfo(NamedTuple):
+    """What became of one trajectory of each chain.
 
-    def _trajectory(self, step: float, n_steps: int) -> tuple[Array, Array, Array]:
-        """Leapfrog along db/dτ = R q, dq/dτ = R' force, with q the white momenta and R the root."""
-        b, force = self.b, self.force
-        momenta = self.momenta + 0.5 * step * self._pushed(force)
-        for left in range(n_steps - 1, -1, -1):
-            b = b + step * (momenta if self.root is None else self.root @ momenta)
-            force = self.posterior.force(b)
-            momenta = momenta + (step if left else 0.5 * step) * self._pushed(force)
-        return b, momenta, force
+    Attributes
+    ----------
+    acceptance : (n_chains,) array
+        The probabilities with which the ends were accepted.
+    has_moved : (n_chains,) array of bool
+    energy : (n_chains,) array
+        Potential and kinetic energy after it.
+    """
 
-    def _pushed(self, force: Array) -> Array:
-        return force if self.root is None else self.root.T @ force
+    acceptance: Array
+    has_moved: npt.NDArray[np.bool_]
+    energy: Array
 
 
-def _start(posterior: Posterior, settings: SamplerSettings, rng: np.random.Generator) -> _State:
+def advance(
+    rng: np.random.Generator,
+    state: ChainState,
+    posterior: Posterior,
+    settings: SamplerSettings,
+    *,
+    step: float,
+    n_steps: int,
+) -> tuple[ChainState, TrajectoryInfo]:
+    """Move each chain along one trajectory of leapfrog steps, or leave it, Gold et al. (2005), section 2.1.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+    state : ChainState
+    posterior : Posterior
+    settings : SamplerSettings
+        Its `refreshed` and `jitter`.
+    step : float
+        Δτ before jitter, > 0.
+    n_steps : int
+        >= 1.
+
+    Returns
+    -------
+    ChainState, TrajectoryInfo
+        O(n p n_chains) per leapfrog step.
+    """
+    started = _refreshed(rng, state.momenta, settings)
+    jittered = step * (1.0 + settings.jitter * rng.uniform(-1.0, 1.0))
+    with np.errstate(over="ignore", invalid="ignore"):  # a trajectory that diverges is not accepted
+        b, momenta, force = _trajectory(posterior, state._replace(momenta=started), jittered, n_steps)
+        potential = posterior.potential(b)
+        lost = state.potential - potential + 0.5 * (started**2 - momenta**2).sum(axis=0)
+    probability = np.exp(np.minimum(np.where(np.isnan(lost), -np.inf, lost), 0.0))
+    accepted = rng.random(len(probability)) < probability
+    moved = ChainState(
+        state.root,
+        np.where(accepted, b, state.b),
+        # The momenta of a rejected trajectory are reversed: with momenta that are kept, detailed balance requires it.
+        np.where(accepted, momenta, -started),
+        np.where(accepted, force, state.force),
+        np.where(accepted, potential, state.potential),
+    )
+    energy = moved.potential + 0.5 * (moved.momenta**2).sum(axis=0)
+    return moved, TrajectoryInfo(probability, (moved.b != state.b).any(axis=0), energy)
+
+
+def _refreshed(rng: np.random.Generator, momenta: Array, settings: SamplerSettings) -> Array:
+    p, n_chains = momenta.shape
+    if settings.refreshed == "all":
+        return rng.standard_normal((p, n_chains))
+    refreshed = momenta.copy()
+    refreshed[rng.integers(p, size=n_chains), np.arange(n_chains)] = rng.standard_normal(n_chains)
+    return refreshed
+
+
+def _trajectory(posterior: Posterior, state: ChainState, step: float, n_steps: int) -> tuple[Array, Array, Array]:
+    """Leapfrog along db/dτ = R q, dq/dτ = R' force, with q the white momenta and R the root."""
+    root, b = state.root, state.b
+
+    def pushed(force: Array) -> Array:
+        return force if root is None else root.T @ force
+
+    momenta, force = state.momenta + 0.5 * step * pushed(state.force), state.force
+    for left in range(n_steps - 1, -1, -1):
+        b = b + step * (momenta if root is None else root @ momenta)
+        force = posterior.force(b)
+        momenta = momenta + (step if left else 0.5 * step) * pushed(force)
+    return b, momenta, force
+
+
+def _draw(
+    rng: np.random.Generator, state: ChainState, posterior: Posterior, settings: SamplerSettings, step: float
+) -> tuple[ChainState, Draws]:
+    points = np.empty((settings.n_draws, *state.b.T.shape))
+    energies = np.empty((settings.n_draws, settings.n_chains))
+    moves = np.zeros(settings.n_chains)
+    for t in range(settings.n_draws):
+        state, info = advance(rng, state, posterior, settings, step=step, n_steps=settings.n_steps(step))
+        points[t] = state.b.T
+        energies[t] = info.energy
+        moves += info.has_moved
+    return state, Draws(points, moves / settings.n_draws, energies, step)
+
+
+def _warm_up(
+    rng: np.random.Generator, state: ChainState, posterior: Posterior, settings: SamplerSettings
+) -> tuple[ChainState, float]:
+    """Advance the chains, and return where they are and the step that their acceptance asks for."""
+    step, log_steps = settings.step, [math.log(settings.step)]
+    for t in range(settings.n_warm_up):
+        is_careful = settings.acceptance is not None and t % CAREFUL_EVERY == 0
+        taken = CAREFUL * step if is_careful else step
+        state, info = advance(rng, state, posterior, settings, step=taken, n_steps=settings.n_steps(step))
+        if settings.acceptance is not None and not is_careful:
+            excess = float(info.acceptance.mean()) - settings.acceptance
+            log_steps.append(log_steps[-1] + ADAPTATION * excess / math.sqrt(len(log_steps)))
+            step = _adapted(log_steps[-1])
+    if settings.acceptance is None:
+        return state, step
+    return state, _adapted(float(np.mean(log_steps[len(log_steps) // 2 :])))
+
+
+def _adapted(log_step: float) -> float:
+    return float(2.0 ** quantised(log_step / math.log(2.0), SPACING))
+
+
+def _start(posterior: Posterior, settings: SamplerSettings, rng: np.random.Generator) -> ChainState:
     p, n_chains = posterior.V.shape[1], settings.n_chains
     root = None
     if settings.preconditioned:
@@ -259,4 +313,4 @@ def _start(posterior: Posterior, settings: SamplerSettings, rng: np.random.Gener
         b = np.where(risen > 0.5 * (white**2).sum(axis=0) + TOO_IMPROBABLE, centre, b)
     else:
         b = np.repeat(posterior_mode(posterior)[:, None], n_chains, axis=1)
-    return _State(posterior, root, b, rng.standard_normal((p, n_chains)), posterior.force(b), posterior.potential(b))
+    return ChainState(root, b, rng.standard_normal((p, n_chains)), posterior.force(b), posterior.potential(b))

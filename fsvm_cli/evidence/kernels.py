@@ -1,7 +1,4 @@
-"""The kernel with a length scale for each feature, and its derivatives by the logarithms of its parameters.
-
-A Gram matrix as V V' with a thin V, and the derivative of that product by what the kernel depends on.
-"""
+"""The ARD kernel and its Nyström approximation V V', with their derivatives by the kernel's parameters."""
 
 from __future__ import annotations
 

@@ -1,10 +1,6 @@
-"""What the Bayesian machine needs to know of a loss.
+"""Losses of the Bayesian machine: hinge and squared hinge (p = 1 and 2 in gold2005), and trigonometric.
 
-The hinge loss, p = 1 in gold2005.
-
-The squared hinge loss, p = 2 in gold2005.
-
-The trigonometric loss of Chu, Keerthi and Ong.
+The trigonometric loss is that of Chu, Keerthi and Ong (2003).
 """
 
 from __future__ import annotations

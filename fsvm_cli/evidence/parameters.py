@@ -1,7 +1,4 @@
-"""The parameters of a Bayesian machine, which configs share; nothing heavy is imported for them.
-
-What is said of an ascent on the evidence, whoever ran it.
-"""
+"""Parameters of a Bayesian machine, which configs share, and caveats of its ascent; imports nothing heavy."""
 
 from __future__ import annotations
 

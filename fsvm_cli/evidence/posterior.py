@@ -1,8 +1,7 @@
-"""The posterior of the latent function, in coordinates in which its prior is white.
+"""The posterior of the latent function in coordinates with a white prior, its mode and its normal approximation.
 
-The mode of the posterior: the support vector machine without a bias.
-
-The normal distribution that is nearest to the posterior: where sampling starts, and the metric in which it moves.
+The mode is the support vector machine without a bias. The approximation is where sampling starts, and the metric in
+which it moves.
 """
 
 from __future__ import annotations

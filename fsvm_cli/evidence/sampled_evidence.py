@@ -1,7 +1,4 @@
-"""The loss of a θ that is known up to a normal distribution: a lower bound on the evidence of the whole kernel.
-
-The evidence as a function of its hyperparameters, of which a sampler tells the gradient.
-"""
+"""The evidence, or a lower bound on it, as a function of the hyperparameters; a sampler estimates its gradient."""
 
 from __future__ import annotations
 
@@ -84,7 +81,7 @@ class BlurredLoss(Loss):
 
 LARGEST_R_HAT, LARGEST_K = 1.05, 0.7
 """Beyond which draws are not trusted: the first as A. Vehtari et al. say that it is used, and the second as they
-recommend; see `convergence`. (For summaries of a posterior they ask for an R-hat of 1.01.)"""
+recommend; see `diagnostics`. (For summaries of a posterior they ask for an R-hat of 1.01.)"""
 LARGEST_ERROR = 0.1
 """Of a gradient, relative: its direction is then known to some 6 degrees. More draws are taken where it is larger. A
 step needs no more, since the next one makes up for what it was off."""
@@ -120,7 +117,7 @@ class Hyperparameters:
 
 
 class SamplerReport(NamedTuple):
-    """How the draws behind a gradient came about; NaN where there is no such thing.
+    """Diagnostics of the draws from which a gradient was estimated; NaN where the sampler has no such diagnostic.
 
     Attributes
     ----------
@@ -135,11 +132,11 @@ class SamplerReport(NamedTuple):
     log_evidence, log_evidence_error : float
         1/n ln Q(Y | X) and its standard deviation, which only weighted draws tell.
     tail_size : float
-        Of chains, the smallest over the coordinates; see `convergence.tail_size`.
+        Of chains, the smallest over the coordinates; see `diagnostics.tail_size`.
     energy_fraction : float
-        The smallest over the chains; see `convergence.energy_fraction`.
+        The smallest over the chains; see `diagnostics.energy_fraction`.
     pareto_k : float
-        Of weighted draws; see `convergence.pareto_k`.
+        Of weighted draws; see `diagnostics.pareto_k`.
     """
 
     acceptance: float

@@ -1,4 +1,4 @@
-"""How the hyperparameters of a Bayesian machine are tuned, and what is told of it."""
+"""Tuning of the hyperparameters of a Bayesian machine by ascents on the evidence, and tables of these ascents."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The ways to learn the weights of kernels, by the names that configs give them.
-
-The machine with a learned sum of kernels in scikit-learn's manner.
-"""
+"""The machine with a learned sum of kernels as a scikit-learn estimator, and its learners by their names in configs."""
 
 from __future__ import annotations
 

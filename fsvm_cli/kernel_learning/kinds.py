@@ -1,4 +1,4 @@
-"""The words for what is learned and for what margin, which configs share; nothing heavy is imported for them."""
+"""Names of what is learned and for which margin, which configs share; imports nothing heavy."""
 
 from __future__ import annotations
 

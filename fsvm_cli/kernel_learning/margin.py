@@ -1,4 +1,4 @@
-"""What a machine pays for violations of its margin, and the machine on a learned sum of kernels."""
+"""The cost of margin violations, and the machine on a learned sum of kernels."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""How a machine and its value change with the shares of the kernels: a Newton step, and what it promises.
-
-Weights that are not negative: the quadratically constrained problem of Lanckriet et al. (2004), by Newton steps.
+"""Weights that are not negative: the quadratically constrained problem of Lanckriet et al. (2004), by Newton steps.
 
 In the form of a QCQP the constraints r_i t >= alpha' G_i alpha take the place of the minimum over the weights. Here
 that minimum is sought itself: the value is convex and, where the machine is unique, smooth in the weights, with the

@@ -110,7 +110,7 @@ def test_chains_that_began_in_a_wall_are_freed_where_steps_are_adapted(
     monkeypatch: pytest.MonkeyPatch, acceptance: float | None
 ) -> None:
     monkeypatch.setattr(hybrid_monte_carlo, "posterior_mode", lambda posterior: np.array([9.0]))
-    monkeypatch.setattr(hybrid_monte_carlo, "_warm_up", lambda state, settings, rng: settings.step)
+    monkeypatch.setattr(hybrid_monte_carlo, "_warm_up", lambda rng, state, *_: (state, 0.45))
     settings = SamplerSettings(preconditioned=False, acceptance=acceptance)
     walled = Walled(np.ones((1, 1)), np.ones(1), 1.0, Hinge())
     if acceptance is None:
