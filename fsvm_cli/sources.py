@@ -60,7 +60,6 @@ OTHER_PACKAGES = frozenset(
         "config_io",
         "console",
         "errors",
-        "figures",
         "files",
         "jit_cache",
         "lazy_imports",

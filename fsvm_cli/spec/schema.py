@@ -14,14 +14,11 @@ from __future__ import annotations
 
 import itertools
 import operator
-import pkgutil
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
-import fsvm_cli
 from fsvm_cli.config_io import StrictModel
 from fsvm_cli.console import brief
 from fsvm_cli.data.messages import nearest
@@ -45,15 +42,16 @@ if TYPE_CHECKING:
 
     from fsvm_cli.validation_errors import Location
 
-_FOLDER = Path(fsvm_cli.__file__).parent / "experiment" / "records"
-_NO_KINDS = {"base", "registry"}
-
-# The files are listed, not imported: what they hold lies on a floor above.
-RECORD_NAMES = tuple(
-    sorted(
-        module.name.replace("_", "-") for module in pkgutil.iter_modules([str(_FOLDER)]) if module.name not in _NO_KINDS
-    )
+RECORD_NAMES = (
+    "ascent",
+    "decision-field",
+    "descent-path",
+    "distribution-distance",
+    "length-scales",
+    "roc",
+    "sampler-traces",
 )
+"""Records that a config can ask for; `fsvm_cli.experiment.records`, a layer above, defines their classes."""
 
 
 ORACLE = "oracle"
