@@ -16,8 +16,8 @@ from sklearn.feature_selection import RFE
 from sklearn.svm import LinearSVC
 
 from benchmarks.harness import Comparison, median_seconds, timed
-from fsvm_cli.figures import COLUMN_WIDTH, figure, save, series_style, use_logarithms
 from fsvm_cli.ranking.rfe import RecursiveFeatureElimination
+from fsvm_cli.report.style import COLUMN_WIDTH, figure, save, series_style, use_logarithms
 from fsvm_cli.svm.large.linear import solve_linear
 from fsvm_cli.svm.large.linear_problem import LinearProblem
 

@@ -61,7 +61,6 @@ OTHER_PACKAGES = frozenset(
         "console",
         "cpu_features",
         "errors",
-        "figures",
         "files",
         "jit_cache",
         "lazy_imports",

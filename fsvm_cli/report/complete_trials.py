@@ -14,10 +14,10 @@ from fsvm_cli.evaluation.metrics import METRICS
 from fsvm_cli.evaluation.seeds import random_stream
 from fsvm_cli.experiment.compared_methods import Ranked, Selected, compared_methods_of
 from fsvm_cli.experiment.outcome import stored_outcome
-from fsvm_cli.figures import legible
 from fsvm_cli.learners.base import GAP
 from fsvm_cli.numerics import classifier_information, entropy
 from fsvm_cli.ranking.ard import AutomaticRelevance
+from fsvm_cli.report.style import legible
 from fsvm_cli.spec.classifiers import BayesianBase, Classifier
 
 if TYPE_CHECKING:

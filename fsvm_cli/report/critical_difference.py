@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fsvm_cli.figures import COLUMN_WIDTH, drawn, figure, legible
+from fsvm_cli.report.style import COLUMN_WIDTH, drawn, figure, legible
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -10,9 +10,8 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter
 
 from fsvm_cli.evaluation.metrics import METRIC_TITLES
-from fsvm_cli.figures import COLUMN_WIDTH, LONGEST_TITLE, explain, figure, legible, save
 from fsvm_cli.report.complete_trials import without_trials
-from fsvm_cli.report.style import PLAIN, Style, styles_of
+from fsvm_cli.report.style import COLUMN_WIDTH, LONGEST_TITLE, PLAIN, Style, explain, figure, legible, save, styles_of
 from fsvm_cli.spec.claims.kinds.counts import CountClaim
 from fsvm_cli.spec.claims.kinds.numbers import BestOfClaim, SingleRunClaim, ValueClaim
 from fsvm_cli.spec.rankings import ALL_FEATURES
@@ -178,7 +177,7 @@ def draw_curves(curves: pd.DataFrame, config: Config, folder: Path, formats: Seq
         The table `curves.csv`.
     config : Config
     folder, formats
-        As in `fsvm_cli.figures.save`.
+        As in `fsvm_cli.report.style.save`.
 
     Returns
     -------

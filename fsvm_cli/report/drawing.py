@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fsvm_cli.errors import FsvmError, noting_failure
 from fsvm_cli.experiment.provenance import is_collection, read_run
-from fsvm_cli.experiment.records.base import ToDraw
 from fsvm_cli.experiment.records.registry import record_kinds
 from fsvm_cli.experiment.run_file import FILE_NAME as RUN_NAME
 from fsvm_cli.files import write_atomically
 from fsvm_cli.report.curve_table import complete_trials_of, read_measures
 from fsvm_cli.report.curves import draw_changes, draw_curves, existing_components
+from fsvm_cli.report.diagnostics import RecordToDraw, draw_record
 from fsvm_cli.report.folder import (
     CHANGES_NAME,
     CURVES_NAME,
@@ -36,7 +36,6 @@ from fsvm_cli.report.scores import draw_scores
 from fsvm_cli.report.stability import draw_stability
 from fsvm_cli.report.style import styles_of
 from fsvm_cli.sources import source_digests
-from fsvm_cli.spec.records import RECORD_NAMES
 from fsvm_cli.spec.schema import RelevanceSubsets
 
 if TYPE_CHECKING:
@@ -65,7 +64,7 @@ def draw_figures(
     folder : Path
         Its results.
     formats
-        As in `fsvm_cli.figures.save`.
+        As in `fsvm_cli.report.style.save`.
     score_order : {"score", "file"}
         Order of the features in the figure of the scores.
     failures : list of FsvmError, optional
@@ -124,10 +123,10 @@ def _figures(folder: Path, formats: Sequence[str], score_order: ScoreOrder) -> I
     if config.expected and (folder / VERDICTS_NAME).exists():
         yield "claims", lambda: draw_forest(read_table(folder / VERDICTS_NAME), config.title, folder, formats)
     styles = {label: style.of_line() for label, style in styles_of(config).items()}
-    yield from _figures_of_records(ToDraw({}, config, run["data"], styles, folder, formats))
+    yield from _figures_of_records(RecordToDraw({}, config, run["data"], styles, folder, formats))
 
 
-def _figures_of_records(given: ToDraw) -> Iterator[tuple[str, Draw]]:
+def _figures_of_records(given: RecordToDraw) -> Iterator[tuple[str, Draw]]:
     for name in given.config.record:
         record = record_kinds()[name]
         # Of a record whose trial failed, which the run has told, there is no table.
@@ -135,12 +134,9 @@ def _figures_of_records(given: ToDraw) -> Iterator[tuple[str, Draw]]:
             yield name, functools.partial(_draw_record, record, given)
 
 
-def _draw_record(record: Record, given: ToDraw) -> list[Path]:
+def _draw_record(record: Record, given: RecordToDraw) -> list[Path]:
     tables = {table: read_table(given.folder / f"{table}.csv") for table in record.tables}
-    return record.draw(replace(given, tables=tables))
-
-
-RECORDS = "fsvm_cli.experiment.records"
+    return draw_record(record.name, replace(given, tables=tables))
 
 
 class Redrawn(NamedTuple):
@@ -154,8 +150,7 @@ class Redrawn(NamedTuple):
 @functools.cache
 def drawing_code() -> str:
     """Hash the code that draws, and the version of the library that it draws with."""
-    records = (f"{RECORDS}.{name.replace('-', '_')}" for name in RECORD_NAMES)
-    digests = source_digests("fsvm_cli.report.drawing", *records)
+    digests = source_digests("fsvm_cli.report.drawing")
     version = importlib.metadata.version("matplotlib")
     return hashlib.sha256(json.dumps([digests, version]).encode()).hexdigest()
 

@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 from matplotlib.lines import Line2D
 
-from fsvm_cli.figures import COLUMN_WIDTH, LONGEST_TITLE, figure, legible, save, use_logarithms
 from fsvm_cli.report.comparison import is_about_data, quantity_in_words
 from fsvm_cli.report.overview import SPAN_OF_LOGARITHMS
+from fsvm_cli.report.style import COLUMN_WIDTH, LONGEST_TITLE, figure, legible, save, use_logarithms
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,7 +48,7 @@ def draw_forest(verdicts: pd.DataFrame, title: str, folder: Path, formats: Seque
     title : str
         Of the experiment.
     folder, formats
-        As in `fsvm_cli.figures.save`.
+        As in `fsvm_cli.report.style.save`.
 
     Returns
     -------

@@ -10,11 +10,20 @@ import numpy as np
 from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 
 from fsvm_cli.evaluation.metrics import COMPLEMENT_OF, METRIC_TITLES
-from fsvm_cli.figures import COLOURS, COLUMN_WIDTH, LONGEST_TITLE, explain, figure, legible, save, series_style
 from fsvm_cli.report.complete_trials import without_trials
 from fsvm_cli.report.curve_table import learning_rows
 from fsvm_cli.report.curves import PART_NAMES
-from fsvm_cli.report.style import styles_of
+from fsvm_cli.report.style import (
+    COLOURS,
+    COLUMN_WIDTH,
+    LONGEST_TITLE,
+    explain,
+    figure,
+    legible,
+    save,
+    series_style,
+    styles_of,
+)
 from fsvm_cli.spec.rankings import ALL_FEATURES
 from fsvm_cli.spec.schema import ORACLE
 
@@ -73,7 +82,7 @@ def draw_learning_curves(
         found stands below.
     config : Config
     folder, formats
-        As in `fsvm_cli.figures.save`.
+        As in `fsvm_cli.report.style.save`.
 
     Returns
     -------

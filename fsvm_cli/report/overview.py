@@ -12,10 +12,10 @@ import pandas as pd
 from fsvm_cli.errors import DataError
 from fsvm_cli.experiment.provenance import describe_collection
 from fsvm_cli.experiment.run_file import FILE_NAME as RUN_NAME
-from fsvm_cli.figures import COLOURS, COLUMN_WIDTH, figure, legible, save, use_logarithms
 from fsvm_cli.files import write_atomically
 from fsvm_cli.report.comparison import quantity_in_words, read_comparison
 from fsvm_cli.report.folder import OVERVIEW_NAME, VERDICTS_NAME, write_table
+from fsvm_cli.report.style import COLOURS, COLUMN_WIDTH, figure, legible, save, use_logarithms
 from fsvm_cli.report.verdicts import table_of
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def draw_overview(verdicts: pd.DataFrame, folder: Path, formats: Sequence[str]) 
     verdicts : DataFrame
         The table `published.csv` of a collection.
     folder, formats
-        As in `fsvm_cli.figures.save`.
+        As in `fsvm_cli.report.style.save`.
 
     Returns
     -------

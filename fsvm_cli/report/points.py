@@ -8,9 +8,9 @@ import numpy as np
 from matplotlib.ticker import FixedLocator, FuncFormatter
 
 from fsvm_cli.evaluation.metrics import METRIC_TITLES
-from fsvm_cli.figures import COLOURS, COLUMN_WIDTH, LONGEST_TITLE, MARKERS, figure, legible, save, series_style
 from fsvm_cli.learners.base import GAP
 from fsvm_cli.report.complete_trials import without_trials
+from fsvm_cli.report.style import COLOURS, COLUMN_WIDTH, LONGEST_TITLE, MARKERS, figure, legible, save, series_style
 from fsvm_cli.spec.claims.base import NumberClaim
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def draw_compared(
         `fsvm_cli.report.curve_table.complete_trials_of`.
     config : Config
     folder, formats
-        As in `fsvm_cli.figures.save`.
+        As in `fsvm_cli.report.style.save`.
 
     Returns
     -------
@@ -111,7 +111,7 @@ def draw_convergence(
         The table `measures.csv`; without machines that were stopped, there is no figure.
     config : Config
     folder, formats
-        As in `fsvm_cli.figures.save`.
+        As in `fsvm_cli.report.style.save`.
 
     Returns
     -------

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import matplotlib as mpl
 import numpy as np
 
-from fsvm_cli.figures import COLUMN_WIDTH, figure, legible, save
 from fsvm_cli.ranking.registry import ranking_methods
-from fsvm_cli.report.style import style_of_method
+from fsvm_cli.report.style import COLUMN_WIDTH, figure, legible, save, style_of_method
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -57,7 +56,7 @@ def draw_scores(
         The table `scores.csv`.
     config : Config
     folder, formats
-        As in `fsvm_cli.figures.save`.
+        As in `fsvm_cli.report.style.save`.
     order : {"score", "file"}
         Of the features that are named: the best of the first panel first, or as in the data.
 

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 from matplotlib.ticker import FixedLocator, FuncFormatter
 
 from fsvm_cli.evaluation.metrics import METRIC_TITLES
-from fsvm_cli.figures import COLUMN_WIDTH, LONGEST_TITLE, explain, figure, legible, save
 from fsvm_cli.report.curves import ticks_among
-from fsvm_cli.report.style import styles_of
+from fsvm_cli.report.style import COLUMN_WIDTH, LONGEST_TITLE, explain, figure, legible, save, styles_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -44,7 +43,7 @@ def draw_stability(
         The tables `curves.csv` and `selection.csv`.
     config : Config
     folder, formats
-        As in `fsvm_cli.figures.save`.
+        As in `fsvm_cli.report.style.save`.
 
     Returns
     -------

@@ -1,18 +1,213 @@
-"""How the curves of each method look: the same colour in every figure, whatever else is in it."""
+"""How figures look: legible in one column of a paper and to colour-blind readers, one colour per method, stable bytes.
+
+matplotlib takes most of a second to import: it is imported by the first figure, not by this module.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import io
+import re
+import warnings
 from collections import Counter
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from fsvm_cli.figures import COLOURS, MARKERS
+from fsvm_cli.console import visible
+from fsvm_cli.files import write_atomically
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+    from matplotlib.backends.backend_agg import RendererAgg
+    from matplotlib.figure import Figure
 
     from fsvm_cli.spec.rankings import Extraction, Ranking
     from fsvm_cli.spec.schema import Config
+
+COLUMN_WIDTH = 3.5
+"""Inches; a page is twice as wide."""
+
+# Okabe and Ito's palette, without the yellow that vanishes on white; markers tell the curves apart in grey as well.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+
+STYLE: dict[Any, Any] = {
+    "font.family": "DejaVu Sans",
+    "font.size": 7.5,
+    "axes.titlesize": 8,
+    "axes.labelsize": 7.5,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": "#dddddd",
+    "grid.linewidth": 0.5,
+    "lines.linewidth": 1.2,
+    "lines.markersize": 3.2,
+    "legend.frameon": False,
+    "legend.fontsize": 7,
+    "svg.hashsalt": "fsvm",
+    # Names from outside may hold dollar signs; none of our texts is a formula.
+    "text.parse_math": False,
+    "figure.dpi": 100,
+    "savefig.dpi": 300,
+}
+
+NO_GLYPH = "Glyph .* missing from font"
+"""A box stands for a sign that the font lacks; the tables have the name."""
+POINTS_OF_AN_INCH = 72.0
+ROWS_OF_KEY, HEIGHT_OF_ROW = 5, 0.145
+"""Rows of a key that a figure has room for; each more makes it so many inches higher."""
+
+LONGEST_NAME = 80
+"""Characters of a name that a figure shows."""
+
+LONGEST_TITLE = 300
+
+_CLIP = re.compile(rb'(?<=url\(#)p[0-9a-f]{10}(?=\))|(?<=<clipPath id=")p[0-9a-f]{10}(?=")')
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def legible(name: object, at_most: int = LONGEST_NAME) -> str:
+    """Show a name from outside: what has no shape as escapes, and of a name that has no end the beginning."""
+    text = visible(str(name))
+    return text if len(text) <= at_most else f"{text[: at_most - 1]}…"
+
+
+def series_style(number: int) -> dict[str, Any]:
+    """Give the colour and the marker of a series, by its number from 0; no two of the first 49 share both."""
+    turns, index = divmod(number, len(COLOURS))
+    return {"color": COLOURS[index], "marker": MARKERS[(index + turns) % len(MARKERS)]}
+
+
+def use_logarithms(axes: Axes) -> None:
+    """Make the horizontal axis logarithmic, with powers of ten that are no formulas."""
+    from matplotlib.ticker import FuncFormatter  # noqa: PLC0415
+
+    axes.set_xscale("log")
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: _power_of_ten(value)))
+
+
+def _power_of_ten(value: float) -> str:
+    mantissa, exponent = f"{value:.0e}".split("e")
+    power = "10" + str(int(exponent)).translate(_RAISED)
+    return power if mantissa == "1" else f"{mantissa}×{power}"
+
+
+@contextlib.contextmanager
+def figure(width: float, height: float) -> Iterator[Figure]:
+    """Open a figure of a size in inches, drawn in the house style whatever the user's settings are."""
+    import matplotlib as mpl  # noqa: PLC0415
+    from matplotlib.figure import Figure  # noqa: PLC0415
+
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        mpl.rcParams.update(STYLE)
+        yield Figure(figsize=(width, height), layout="constrained")
+
+
+def explain(drawing: Figure, handles: Sequence[Artist], n_columns: int = 2) -> None:
+    """Put the key of a figure below it, in fewer columns where these would be cut off; the figure grows with it."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415
+
+    renderer: RendererAgg = FigureCanvasAgg(drawing).get_renderer()  # type: ignore[no-untyped-call]
+    for n in range(n_columns, 0, -1):
+        key = drawing.legend(handles=handles, loc="outside lower left", ncols=n, handlelength=2.6)
+        blank = 2 * key.borderpad * STYLE["legend.fontsize"] * drawing.dpi / POINTS_OF_AN_INCH
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", NO_GLYPH)
+            width = key.get_window_extent(renderer).width - blank
+        if n == 1 or width <= drawing.bbox.width:
+            break
+        key.remove()
+    n_rows = -(-len(handles) // n)
+    drawing.set_figheight(drawing.get_figheight() + HEIGHT_OF_ROW * max(n_rows - ROWS_OF_KEY, 0))
+
+
+def save(drawing: Figure, folder: Path, name: str, formats: Sequence[str]) -> list[Path]:
+    """Write a figure in each format.
+
+    Parameters
+    ----------
+    drawing : Figure
+    folder : Path
+        Where the files go; it is made where it is missing.
+    name : str
+        Of the files, without their ending.
+    formats : sequence of {"svg", "png", "pdf"}
+
+    Returns
+    -------
+    list of Path
+        The files.
+    """
+    paths = []
+    for extension in formats:
+        path = folder / f"{name}.{extension}"
+        write_atomically(path, drawn(drawing, extension))
+        paths.append(path)
+    return paths
+
+
+def drawn(drawing: Figure, extension: str) -> bytes:
+    """Give a figure as the bytes of a file: "svg", "png" or "pdf", the same each time."""
+    # Dates and version numbers would make two equal figures two different files.
+    nothing_that_varies = {
+        "svg": {"Date": None, "Creator": None},
+        "png": {"Software": None},
+        "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
+    }
+    _keep_wrapped_text_plain(drawing)
+    stream = io.BytesIO()
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", NO_GLYPH)
+        # Beside very long names no room is left for the axes: these then lie where they do by default.
+        warnings.filterwarnings("ignore", "constrained_layout not applied")
+        with _laid_out(drawing, extension):
+            drawing.savefig(stream, format=extension, metadata=nothing_that_varies[extension])
+    return _with_clips_by_number(stream.getvalue()) if extension == "svg" else stream.getvalue()
+
+
+def _keep_wrapped_text_plain(drawing: Figure) -> None:
+    """Escape the dollar signs of texts that wrap: matplotlib measures these as formulas even where it draws none."""
+    from matplotlib.text import Text  # noqa: PLC0415
+
+    for text in drawing.findobj(Text):
+        if isinstance(text, Text) and text.get_wrap() and not text.get_parse_math():
+            text.set(text=text.get_text().replace("$", r"\$"), parse_math=True)
+
+
+def _with_clips_by_number(svg: bytes) -> bytes:
+    """Name the clipping paths of a figure by their order.
+
+    matplotlib names each by a hash of its place, whose last digit, which is not written, differs between processors.
+    """
+    numbers = {name: b"clip%d" % number for number, name in enumerate(dict.fromkeys(_CLIP.findall(svg)), 1)}
+    return _CLIP.sub(lambda found: numbers[found[0]], svg)
+
+
+@contextlib.contextmanager
+def _laid_out(drawing: Figure, extension: str) -> Iterator[None]:
+    """Lay a figure out for a format, and no longer: to do so, `savefig` would draw everything once more."""
+    import matplotlib as mpl  # noqa: PLC0415
+    from matplotlib.backend_bases import get_registered_canvas_class  # noqa: PLC0415
+
+    get_registered_canvas_class(extension)(drawing)
+    layout, dpi = drawing.get_layout_engine(), drawing.dpi
+    assert layout is not None
+    drawing.dpi = mpl.rcParams["savefig.dpi"]
+    layout.execute(drawing)
+    drawing.dpi = dpi
+    drawing.set_layout_engine(None)
+    try:
+        yield
+    finally:
+        drawing.set_layout_engine(layout)
+
 
 BLUE, VERMILION, GREEN, PINK, SKY, ORANGE, BLACK = COLOURS
 INDIGO, WINE, OLIVE, GREY = "#332288", "#882255", "#999933", "#888888"

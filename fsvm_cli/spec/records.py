@@ -1,18 +1,14 @@
-"""The names of the records that a config may ask for; each is a file of `fsvm_cli/experiment/records/`."""
+"""The names of the records that a config may ask for; it is light, for tables that name their files."""
 
 from __future__ import annotations
 
-import pkgutil
-from pathlib import Path
-
-import fsvm_cli
-
-_FOLDER = Path(fsvm_cli.__file__).parent / "experiment" / "records"
-_NO_KINDS = {"base", "registry"}
-
-# The files are listed, not imported: what they hold belongs to a layer above.
-RECORD_NAMES = tuple(
-    sorted(
-        module.name.replace("_", "-") for module in pkgutil.iter_modules([str(_FOLDER)]) if module.name not in _NO_KINDS
-    )
+RECORD_NAMES = (
+    "ascent",
+    "decision-field",
+    "descent-path",
+    "distribution-distance",
+    "length-scales",
+    "roc",
+    "sampler-traces",
 )
+"""`fsvm_cli.experiment.records`, a layer above, defines their classes."""

@@ -10,10 +10,9 @@ import scipy.stats
 
 from fsvm_cli.errors import UsageError
 from fsvm_cli.experiment.plan import Trial, plan
-from fsvm_cli.experiment.records.base import ToDraw
-from fsvm_cli.experiment.records.registry import record_kinds
 from fsvm_cli.experiment.trial import draw_parts
 from fsvm_cli.ranking.kolmogorov_smirnov import KolmogorovSmirnov
+from fsvm_cli.report.diagnostics import RecordToDraw, draw_record
 from tests.helpers.small import recorded
 
 if TYPE_CHECKING:
@@ -46,7 +45,7 @@ def test_the_functions_are_those_whose_distance_is_the_score(load: Callable[...,
         in_class = scipy.stats.ecdf(column[parts.y_train == 1]).cdf.evaluate(rows["value"])
         np.testing.assert_allclose(rows["in_class"], in_class)
     data = {"class_names": experiment.source.class_names}
-    (path,) = record_kinds()["distribution-distance"].draw(ToDraw(tables, loaded.config, data, {}, tmp_path, ("svg",)))
+    (path,) = draw_record("distribution-distance", RecordToDraw(tables, loaded.config, data, {}, tmp_path, ("svg",)))
     for name in best:
         assert f"<!-- {name} -->" in path.read_text()
 

@@ -17,12 +17,11 @@ from fsvm_cli.evidence.losses import Hinge
 from fsvm_cli.evidence.posterior import Posterior
 from fsvm_cli.evidence.sampled_evidence import BlurredLoss
 from fsvm_cli.experiment.plan import Experiment, Trial
-from fsvm_cli.experiment.records.base import ToDraw
-from fsvm_cli.experiment.records.registry import record_kinds
 from fsvm_cli.experiment.running import record_key, run_trial
 from fsvm_cli.experiment.trial import DrawnTrial, draw_parts
 from fsvm_cli.ranking.ard import AutomaticRelevance
 from fsvm_cli.ranking.ranks import least_relevant, most_relevant
+from fsvm_cli.report.diagnostics import RecordToDraw, draw_record
 from fsvm_cli.spec.schema import Config
 from fsvm_cli.svm import SVM, Gaussian
 from tests.helpers.plain_words import REMEDY
@@ -161,8 +160,8 @@ def test_chains_that_never_move_are_told_and_drawn(
     experiment = compared(planned, record=["sampler-traces"])
     tables = recorded(experiment, "sampler-traces")
     assert tables["sampler-traces"]["acceptance"].tolist() == [0.0]
-    given = ToDraw(tables, experiment.config, {}, {}, tmp_path, ("svg",))
-    (drawn,) = record_kinds()["sampler-traces"].draw(given)
+    given = RecordToDraw(tables, experiment.config, {}, {}, tmp_path, ("svg",))
+    (drawn,) = draw_record("sampler-traces", given)
     assert "acceptance 0.00" in drawn.read_text()
 
 

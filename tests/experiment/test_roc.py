@@ -11,11 +11,11 @@ from sklearn.metrics import roc_auc_score
 from fsvm_cli.errors import UsageError
 from fsvm_cli.evaluation.roc import area_under_roc, with_ties
 from fsvm_cli.experiment.plan import Trial, plan
-from fsvm_cli.experiment.records.base import ToDraw
 from fsvm_cli.experiment.records.registry import record_kinds
 from fsvm_cli.experiment.running import record_key
 from fsvm_cli.experiment.trial import DrawnTrial, draw_parts
 from fsvm_cli.ranking.fisher import Fisher
+from fsvm_cli.report.diagnostics import RecordToDraw, draw_record
 from fsvm_cli.svm import SVM
 from tests.helpers.small import recorded
 
@@ -123,7 +123,7 @@ def test_every_competitor_has_its_curves_and_a_figure(
     assert {*tables["auc"].set_index(["ranking", "n_features"]).index} == labels
     data = {"class_names": experiment.source.class_names}
     styles = {each.label: {"color": f"#12345{place}"} for place, each in enumerate(loaded.config.rankings)}
-    (path,) = record_kinds()["roc"].draw(ToDraw(tables, loaded.config, data, styles, tmp_path, ("svg",)))
+    (path,) = draw_record("roc", RecordToDraw(tables, loaded.config, data, styles, tmp_path, ("svg",)))
     drawn = path.read_text()
     assert all(style["color"] in drawn for style in styles.values())
     for label, _ in labels:

@@ -14,11 +14,11 @@ from fsvm_cli.data.dataset import Dataset
 from fsvm_cli.data.scaling import SCALINGS, fit_scaling
 from fsvm_cli.data.source import fixed_source
 from fsvm_cli.extraction.registry import extraction_methods
-from fsvm_cli.figures import COLUMN_WIDTH, drawn, figure, legible, series_style
 from fsvm_cli.numerics import check_input_range
 from fsvm_cli.own_data.rank import rank_features
 from fsvm_cli.own_data.request import ranking_request
 from fsvm_cli.ranking.registry import ranking_methods
+from fsvm_cli.report.style import COLUMN_WIDTH, drawn, figure, legible, series_style
 from tests.data.test_fuzz import READERS, Reader, damaged
 from tests.fuzz.campaign import Subject
 from tests.fuzz.documents import document_subjects

@@ -18,22 +18,20 @@ from sklearn.metrics import mutual_info_score
 
 from fsvm_cli.errors import DataError
 from fsvm_cli.experiment.plan import Trial, plan
-from fsvm_cli.experiment.records.base import ToDraw
 from fsvm_cli.experiment.records.descent_path import PATH_POINTS
-from fsvm_cli.experiment.records.registry import record_kinds
 from fsvm_cli.experiment.trial import draw_parts
 from fsvm_cli.extraction.registry import extraction_methods
-from fsvm_cli.figures import drawn, figure
 from fsvm_cli.ranking.kpd import KernelParameterDescent
 from fsvm_cli.ranking.registry import ranking_methods
 from fsvm_cli.report.complete_trials import collect
 from fsvm_cli.report.curves import draw_changes, draw_curves, printed_points, printed_sizes
+from fsvm_cli.report.diagnostics import RecordToDraw, draw_record
 from fsvm_cli.report.drawing import draw_figures
 from fsvm_cli.report.folder import read_table, results_folders, write_table
 from fsvm_cli.report.overview import draw_overview
 from fsvm_cli.report.points import draw_compared
 from fsvm_cli.report.scores import draw_scores
-from fsvm_cli.report.style import OF_METHODS, styles_of
+from fsvm_cli.report.style import OF_METHODS, drawn, figure, styles_of
 from fsvm_cli.report.tables import summarise_changes, write_tables
 from fsvm_cli.runner.missing import missing_tasks
 from fsvm_cli.runner.session import Job, open_local_pool, run
@@ -380,7 +378,7 @@ def test_length_scales_over_decades_are_drawn_by_their_logarithms(
         }
     ).assign(**{"length scale of x1": [3.0, 1.0], "length scale of x2": [3.0, longest]})
     for name, table in (("length-scales", ends), ("ascent", path)):
-        (drawn,) = record_kinds()[name].draw(ToDraw({name: table}, config, {}, {}, tmp_path, ("svg",)))
+        (drawn,) = draw_record(name, RecordToDraw({name: table}, config, {}, {}, tmp_path, ("svg",)))
         assert ("<!-- 1000 -->" in drawn.read_text()) == is_wide
 
 
@@ -403,7 +401,7 @@ def test_a_length_scale_that_is_0_to_the_written_digits_is_drawn(tmp_path: Path)
     scales = {"feature": ["x1", "x2", "x3"], "length_scale": [0.0, 2.0, 300.0], "relevance": [1.0, 0.0, 0.0]}
     ends = pd.DataFrame({"ranking": "a", "machine": 0} | scales)
     config = load_config("plane").config
-    (drawn,) = record_kinds()["length-scales"].draw(ToDraw({"length-scales": ends}, config, {}, {}, tmp_path, ("svg",)))
+    (drawn,) = draw_record("length-scales", RecordToDraw({"length-scales": ends}, config, {}, {}, tmp_path, ("svg",)))
     assert "<!-- Length scale -->" in drawn.read_text()
 
 

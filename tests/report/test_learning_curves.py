@@ -10,11 +10,11 @@ import pytest
 from fsvm_cli.errors import UsageError
 from fsvm_cli.experiment.plan import Trial, plan
 from fsvm_cli.experiment.trial import draw_parts
-from fsvm_cli.figures import series_style
 from fsvm_cli.report.complete_trials import collect
 from fsvm_cli.report.curve_table import MAX_SIZES, learning_rows, sizes_shown
 from fsvm_cli.report.drawing import draw_figures
 from fsvm_cli.report.folder import read_table
+from fsvm_cli.report.style import series_style
 from fsvm_cli.report.summary import print_summary
 from fsvm_cli.report.tables import write_tables
 from fsvm_cli.report.verdicts import Trials

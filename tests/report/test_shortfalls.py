@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from fsvm_cli.experiment.plan import plan
-from fsvm_cli.experiment.records.length_scales import LengthScales
+from fsvm_cli.experiment.records.ascents import LengthScales
 from fsvm_cli.own_data.rank import rank
 from fsvm_cli.report.complete_trials import ASCENT, MACHINE, convergence_warnings
 from fsvm_cli.report.curve_table import read_measures

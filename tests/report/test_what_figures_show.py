@@ -11,7 +11,6 @@ import pandas as pd
 import pytest
 
 from fsvm_cli.experiment.provenance import read_run
-from fsvm_cli.figures import COLUMN_WIDTH, drawn, explain, figure
 from fsvm_cli.report.comparison import FACT_TITLES
 from fsvm_cli.report.curves import draw_curves, existing_components, ticks_among
 from fsvm_cli.report.drawing import draw_figures
@@ -19,6 +18,7 @@ from fsvm_cli.report.folder import read_table, write_table
 from fsvm_cli.report.forest import draw_forest
 from fsvm_cli.report.scores import MAX_NAMED, draw_scores
 from fsvm_cli.report.stability import draw_stability
+from fsvm_cli.report.style import COLUMN_WIDTH, drawn, explain, figure
 from fsvm_cli.spec.claims.kinds.numbers import FACT_UNITS
 
 if TYPE_CHECKING:

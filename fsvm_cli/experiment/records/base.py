@@ -1,20 +1,16 @@
-"""The contract of every record: which rankings it shows, what it asks of a config, its tables and its figure."""
+"""The contract of every record: which rankings it shows, what it asks of a config, and its tables."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from fsvm_cli.figures import LONGEST_TITLE, legible, save
 from fsvm_cli.validation_errors import Issue
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
+    from collections.abc import Iterator, Sequence
 
     import pandas as pd
-    from matplotlib.figure import Figure
 
     from fsvm_cli.data.source import DatasetMetadata
     from fsvm_cli.experiment.plan import Experiment
@@ -23,44 +19,13 @@ if TYPE_CHECKING:
     from fsvm_cli.spec.schema import Config
 
 
-@dataclass(frozen=True, eq=False)
-class ToDraw:
-    """What the figure of a record is made of, and where it goes.
-
-    Attributes
-    ----------
-    tables : mapping of str to DataFrame
-        As read from their files.
-    config : Config
-    data : mapping of str to value
-        What `run.json` says of the data: ``feature_names``, ``class_names``.
-    styles : mapping of str to mapping
-        Colour and line of each ranking and extractor by its label, in matplotlib's words; the same in all figures.
-    folder, formats
-        As in `fsvm_cli.figures.save`.
-    """
-
-    tables: Mapping[str, pd.DataFrame]
-    config: Config
-    data: Mapping[str, Any]
-    styles: Mapping[str, Mapping[str, Any]]
-    folder: Path
-    formats: Sequence[str]
-
-    def save(self, drawing: Figure, name: str, below: str = "") -> list[Path]:
-        """Write the title of the experiment over a drawing, with what it shows of it below, and save it by a name."""
-        heading = legible(self.config.title, LONGEST_TITLE) + (below and f"\n{below}")
-        drawing.suptitle(heading, fontsize=8, x=0.01, ha="left", wrap=True)
-        return save(drawing, self.folder, name, self.formats)
-
-
 class Record(ABC):
     """One kind of record.
 
     Attributes
     ----------
     name : str
-        What configs call it, and the name of its figure.
+        Its name in configs, and that of its figure.
     method : str
         The ranking method that it shows; not of kinds that show all competitors.
     tables : tuple of str
@@ -104,7 +69,3 @@ class Record(ABC):
     @abstractmethod
     def compute(self, trial: DrawnTrial) -> dict[str, pd.DataFrame]:
         """Make the tables, by name, from the data of the recorded trial."""
-
-    @abstractmethod
-    def draw(self, given: ToDraw) -> list[Path]:
-        """Draw the figure, and list its files."""

@@ -1,30 +1,34 @@
-"""The kinds of records by name: whatever file stands in this folder."""
+"""The kinds of records by name: the classes that the modules of this package define."""
 
 from __future__ import annotations
 
 import functools
 import importlib
+import pkgutil
 from typing import TYPE_CHECKING
 
 from fsvm_cli.experiment.records.base import Record
 from fsvm_cli.spec.records import RECORD_NAMES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 
 @functools.cache
 def record_kinds() -> Mapping[str, Record]:
     """Find every kind of record that a config can name, in the order of the names."""
-    return {name: _kind_in_file_of(name) for name in RECORD_NAMES}
+    kinds = {kind.name: kind() for kind in _kinds()}
+    assert sorted(kinds) == list(RECORD_NAMES), f"configs name {RECORD_NAMES}, and there are {sorted(kinds)}"
+    return {name: kinds[name] for name in RECORD_NAMES}
 
 
-def _kind_in_file_of(name: str) -> Record:
-    module = importlib.import_module(f"{__package__}.{name.replace('-', '_')}")
-    (kind,) = (
-        value
-        for value in vars(module).values()
-        if isinstance(value, type) and issubclass(value, Record) and value.__module__ == module.__name__
-    )
-    assert kind.name == name, f"{module.__name__} calls its record '{kind.name}'"
-    return kind()
+def _kinds() -> Iterator[type[Record]]:
+    """Yield the classes with a name in configs; a base class has none."""
+    folder = __name__.rpartition(".")[0]
+    for found in pkgutil.iter_modules(importlib.import_module(folder).__path__, f"{folder}."):
+        if found.name == __name__:
+            continue
+        for value in vars(importlib.import_module(found.name)).values():
+            is_kind = isinstance(value, type) and issubclass(value, Record) and "name" in vars(value)
+            if is_kind and value.__module__ == found.name:
+                yield value
