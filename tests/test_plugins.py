@@ -16,7 +16,7 @@ import pytest
 from sklearn.utils.estimator_checks import check_estimator
 
 from fsvm_cli import plugins
-from fsvm_cli.data.catalogue import data_cards
+from fsvm_cli.data.cards import data_cards
 from fsvm_cli.errors import UsageError
 from fsvm_cli.extraction.registry import extraction_methods
 from fsvm_cli.ranking.registry import ranking_methods

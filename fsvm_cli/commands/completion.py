@@ -45,7 +45,7 @@ def configs(_: click.Context, __: click.Parameter, incomplete: str) -> Proposals
 
 def data_sets(_: click.Context, __: click.Parameter, incomplete: str) -> Proposals:
     """Propose the data sets that fsvm knows, those of other packages among them."""
-    from fsvm_cli.data.catalogue import data_cards
+    from fsvm_cli.data.cards import data_cards
 
     return _beginning_with(incomplete, data_cards())
 

@@ -23,7 +23,7 @@ def list_all(style: str) -> None:
     from rich.table import Table
 
     from fsvm_cli.console import json_text, open_console, write_for_machines
-    from fsvm_cli.data.catalogue import data_cards
+    from fsvm_cli.data.cards import data_cards
     from fsvm_cli.data.inventory import summarize
 
     if style == "json":

@@ -1,11 +1,16 @@
-"""The files of a data set, and the ways to read them that a card can name.
+"""The data sets by name: the cards that come with fsvm, and those that other packages add.
+
+The files of a data set, and the ways to read them that a card can name.
 
 Cards: what is known of a data set, where it comes from, and what must be found in it.
 """
 
 from __future__ import annotations
 
+import functools
 import inspect
+from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 import numpy as np
@@ -13,16 +18,45 @@ from pydantic import Discriminator, Field, Tag, model_validator
 
 from fsvm_cli.config_io import StrictModel, read_document, validate
 from fsvm_cli.console import brief
-from fsvm_cli.data.catalogue import data_cards
 from fsvm_cli.data.messages import nearest
 from fsvm_cli.data.synthetic import GENERATORS
 from fsvm_cli.errors import UsageError
+from fsvm_cli.plugins import joined, load_plugins
+from fsvm_cli.resources import resource_folder, resource_names
 from fsvm_cli.validation_errors import Issue, IssuesError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from fsvm_cli.validation_errors import Location
+
+
+@functools.cache
+def data_cards() -> Mapping[str, Path]:
+    """Find every card, in the order of the names.
+
+    Returns
+    -------
+    mapping of str to Path
+        The file of each card.
+
+    Raises
+    ------
+    UsageError
+        If two packages have a data set of the same name.
+    """
+    own = {name: resource_folder("datasets") / f"{name}.yaml" for name in resource_names("datasets")}
+    return joined("fsvm.datasets", own, load_plugins("fsvm.datasets", _cards_from_outside))
+
+
+def _cards_from_outside(_: str, loaded: Any) -> dict[str, Path]:
+    """Find the cards that another package adds: in the folder of a module, in a folder, or a single one."""
+    where = Path(str(loaded.__file__)).parent if isinstance(loaded, ModuleType) else Path(loaded)
+    paths = [where] if where.is_file() else sorted(where.glob("*.yaml"))
+    if not paths:
+        raise FileNotFoundError(f"{where}: no card (NAME.yaml) here")
+    return {path.stem: path for path in paths}
+
 
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 

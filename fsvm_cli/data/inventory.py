@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from fsvm_cli.data.cards import BundledCopy, Files, FixedVersion, read_card
-from fsvm_cli.data.catalogue import data_cards
+from fsvm_cli.data.cards import BundledCopy, Files, FixedVersion, data_cards, read_card
 from fsvm_cli.data.fetch import addresses_of, is_intact, local_paths
 from fsvm_cli.data.synthetic import GENERATORS
 

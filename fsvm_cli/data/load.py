@@ -1,16 +1,14 @@
-"""A cache of rows that were slow to parse, beside the files that they came from.
+"""Data sets that have a card: the copy that can be had first, read and verified, or a distribution to draw from.
 
-From rows that were read to a data set.
-
-The copies of data sets that scikit-learn carries.
-
-From a card's version to a verified data set.
+Rows that are slow to parse are kept in the cache folder, under the hash of their values.
 """
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import io
+import json
 import zipfile
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -18,24 +16,38 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
-from fsvm_cli.data.cards import BundledCopy, ExpressionCopy, ReutersCopy, SequencesCopy, TextCopy
-from fsvm_cli.data.dataset import Dataset, hash_values
+from fsvm_cli.data.cards import (
+    BundledCopy,
+    ExpressionCopy,
+    Files,
+    FixedVersion,
+    LibsvmCopy,
+    ReutersCopy,
+    SequencesCopy,
+    TextCopy,
+    read_card,
+)
 from fsvm_cli.data.fetch import cache_folder, fetch_files, is_intact
 from fsvm_cli.data.given_splits import read_splits
 from fsvm_cli.data.messages import numbered, shown
 from fsvm_cli.data.readers.libsvm import read_libsvm
 from fsvm_cli.data.readers.reuters import read_reuters
-from fsvm_cli.data.readers.rows import Rows
+from fsvm_cli.data.readers.rows import Rows, assemble, stacked
 from fsvm_cli.data.readers.text import read_expression, read_sequences, read_text
-from fsvm_cli.errors import DataError
+from fsvm_cli.data.source import DatasetMetadata, GeneratedSource, fixed_source
+from fsvm_cli.data.synthetic import GENERATORS
+from fsvm_cli.errors import DataError, UsageError
 from fsvm_cli.files import write_atomically
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from fsvm_cli.data.cards import Card, Copy, Expected, FixedVersion, LibsvmCopy
+    from fsvm_cli.data.cards import Card, Copy, Expected, GeneratedVersion
+    from fsvm_cli.data.dataset import Dataset
     from fsvm_cli.data.given_splits import GivenSplit
+    from fsvm_cli.data.source import DataSource
+    from fsvm_cli.data.source_spec import NamedSpec
 
 
 def keep(sha256: str, parts: list[Rows]) -> None:
@@ -83,56 +95,6 @@ def recall(sha256: str) -> list[Rows] | None:
 
 def _path(sha256: str) -> Path:
     return cache_folder() / "parsed" / f"{sha256}.npz"
-
-
-def assemble(
-    name: str, parts: list[Rows], class_names: tuple[str, ...] = (), feature_names: tuple[str, ...] = ()
-) -> Dataset:
-    """Build a data set from its rows.
-
-    Parameters
-    ----------
-    name : str
-        For the data set.
-    parts : list of Rows
-        All rows, or the training and the test part of a fixed split.
-    class_names : tuple of str
-        The labels in the order of the codes; by default in the order of their numbers, or else of the alphabet.
-    feature_names : tuple of str
-        By default those that the rows bring, or x1, x2, ...
-    """
-    rows = stacked(parts)
-    class_names = class_names or _in_order(set(rows.labels))
-    code = {label: code for code, label in enumerate(class_names)}
-    y = np.array([code[label] for label in rows.labels], dtype=np.int64)
-    train, test = np.split(np.arange(len(y)), [len(parts[0].labels)])
-    split = (train, test) if len(parts) == 2 else None
-    return Dataset(
-        name=name,
-        X=rows.X,
-        y=y,
-        feature_names=feature_names or rows.feature_names or numbered(rows.X.shape[1]),
-        class_names=class_names,
-        sha256=hash_values(rows.X, y, split, rows.least_occurrences),
-        train_indices=split[0] if split else None,
-        test_indices=split[1] if split else None,
-        least_occurrences=rows.least_occurrences,
-    )
-
-
-def stacked(parts: list[Rows]) -> Rows:
-    """Put parts below each other."""
-    if len(parts) == 1:
-        return parts[0]
-    X = (sp.vstack if sp.issparse(parts[0].X) else np.vstack)([part.X for part in parts])
-    return replace(parts[0], X=X, labels=[label for part in parts for label in part.labels])
-
-
-def _in_order(labels: set[str]) -> tuple[str, ...]:
-    try:
-        return tuple(sorted(labels, key=float))
-    except ValueError:
-        return tuple(sorted(labels))
 
 
 def read_bundled(loader: str) -> Rows:
@@ -244,3 +206,105 @@ def _compare(dataset: Dataset, expected: Expected) -> None:
     for what, (have, wanted) in found.items():
         if have != wanted:
             raise DataError(f"{what}: {have}, where the card expects {wanted}")
+
+
+def open_named(spec: NamedSpec, announce: Callable[[str], None]) -> DataSource:
+    """Find, fetch and verify a data set that has a card.
+
+    Parameters
+    ----------
+    spec : NamedSpec
+    announce : callable
+        Is told, line by line, what takes time.
+
+    Raises
+    ------
+    UsageError
+        If there is no such data set or version, or 'samples' does not belong to it.
+    DataError
+        If no copy can be had.
+    """
+    card, version_name, version = find_version(spec)
+    name = spec.name if len(card.versions) == 1 else f"{spec.name} ({version_name})"
+    if isinstance(version, FixedVersion):
+        dataset = load_version(name, card, version, announce)
+        return fixed_source(dataset, version.caveats, load_splits(card, version, dataset, announce))
+    return _generated_source(name, version, spec.samples or version.samples)
+
+
+def find_version(spec: NamedSpec) -> tuple[Card, str, FixedVersion | GeneratedVersion]:
+    """Find the card that a config names, and the name and content of its version.
+
+    Raises
+    ------
+    UsageError
+        If there is no such data set or version, or 'samples' does not belong to it.
+    """
+    card = read_card(spec.name)
+    version_name, version = card.version(spec.name, spec.version)
+    if isinstance(version, FixedVersion) and spec.samples is not None:
+        raise UsageError(
+            f"'samples' is for synthetic sets; '{spec.name}' has {version.expected.rows} rows; leave it out"
+        )
+    return card, version_name, version
+
+
+def _generated_source(name: str, version: GeneratedVersion, n_samples: int) -> GeneratedSource:
+    generator = GENERATORS[version.generator]
+    distribution = [version.generator, version.parameters, n_samples]
+    return GeneratedSource(
+        name=name,
+        identity=hashlib.sha256(json.dumps(distribution, sort_keys=True).encode()).hexdigest(),
+        n_samples=n_samples,
+        feature_names=numbered(generator.n_features),
+        class_names=generator.class_names,
+        caveats=version.caveats,
+        generator=version.generator,
+        parameters=version.parameters,
+    )
+
+
+def metadata_of_card(spec: NamedSpec) -> DatasetMetadata:
+    """Describe a data set that has a card, without fetching it.
+
+    Raises
+    ------
+    UsageError
+        As `find_version`.
+    """
+    card, version_name, version = find_version(spec)
+    name = spec.name if len(card.versions) == 1 else f"{spec.name} ({version_name})"
+    return _fixed(name, version) if isinstance(version, FixedVersion) else _drawn(name, version, spec.samples)
+
+
+def _fixed(name: str, version: FixedVersion) -> DatasetMetadata:
+    expected = version.expected
+    has_split = any(isinstance(copy, Files) and copy.test_files for copy in version.copies)
+    # Reuters' own split stands in its stories.
+    has_split |= any(getattr(copy, "split", "any") != "any" for copy in version.copies)
+    n_splits = version.splits.number if version.splits else int(has_split)
+    size = expected.rows, expected.features
+    # All copies of a version hold the same matrix, full or sparse.
+    is_sparse = any(map(_is_sparse, version.copies))
+    classes, names = tuple(expected.classes), version.features or None
+    return DatasetMetadata(name, *size, classes, n_splits, is_sparse, names, knows_relevant_features=False)
+
+
+def _is_sparse(copy: Copy) -> bool:
+    """Whether a copy is read into a sparse matrix; that of Reuters holds numbers of words."""
+    return isinstance(copy, ReutersCopy) or (isinstance(copy, LibsvmCopy) and not copy.dense)
+
+
+def _drawn(name: str, version: GeneratedVersion, n_samples: int | None) -> DatasetMetadata:
+    generator = GENERATORS[version.generator]
+    size = n_samples or version.samples, generator.n_features
+    names = numbered(generator.n_features)
+    return DatasetMetadata(
+        name,
+        *size,
+        generator.class_names,
+        n_splits=0,
+        is_sparse=False,
+        feature_names=names,
+        knows_relevant_features=True,
+    )

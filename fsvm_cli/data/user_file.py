@@ -9,9 +9,9 @@ import pyarrow as pa
 
 from fsvm_cli.console import brief, visible
 from fsvm_cli.data.given_splits import read_splits
-from fsvm_cli.data.load import assemble
 from fsvm_cli.data.readers.libsvm import read_libsvm
 from fsvm_cli.data.readers.numbers import Reading, without_marks
+from fsvm_cli.data.readers.rows import assemble
 from fsvm_cli.data.readers.user_tables import no_features, numbers_of, read_user_table
 from fsvm_cli.data.source_spec import ColumnSplit, IndicesSplit, TestFileSplit
 from fsvm_cli.data.table_memory import out_of_memory

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from fsvm_cli.console import brief
 from fsvm_cli.data.messages import nearest, shown
-from fsvm_cli.data.metadata_ahead import metadata
+from fsvm_cli.data.opening import metadata
 from fsvm_cli.data.scaling import SHIFTING, shifts_sparse
 from fsvm_cli.errors import UsageError
 from fsvm_cli.evaluation.folds import LEAVE_ONE_OUT

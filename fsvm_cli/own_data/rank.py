@@ -15,7 +15,6 @@ import threadpoolctl
 
 from fsvm_cli.config_io import Document, as_in_documents, validate
 from fsvm_cli.console import brief
-from fsvm_cli.data.catalogue import data_cards
 from fsvm_cli.data.data_quality import constant_features
 from fsvm_cli.data.dataset import known_features
 from fsvm_cli.data.messages import nearest
@@ -30,7 +29,6 @@ from fsvm_cli.files import is_file
 from fsvm_cli.numerics import check_input_range
 from fsvm_cli.own_data.request import SEED, ranking_request
 from fsvm_cli.ranking.base import order_of
-from fsvm_cli.ranking.registry import reason_against_sparse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -65,7 +63,11 @@ def source_of(file: str, options: Mapping[str, Any], announce: Callable[[str], N
         If the data are missing, corrupt or out of reach.
     """
     exists = is_file(Path(file))
-    names = [] if exists else [*data_cards()]
+    names: list[str] = []
+    if not exists:
+        from fsvm_cli.data.cards import data_cards  # noqa: PLC0415 - a file needs no cards
+
+        names = [*data_cards()]
     if file in names:
         spec: Spec = NamedSpec(name=file)
     elif not (exists or Path(file).suffix):
@@ -246,8 +248,11 @@ def rank_features(source: DataSource, request: RankingRequest, *, overwrite: boo
         If the method is not defined for these data, or does not come to an end on them.
     """
     dataset, method = source.draw(random_stream(SEED, "data")), request.method.method
-    if reason := reason_against_sparse(metadata_of(source), request.method):
-        raise UsageError(reason)
+    if source.is_sparse:
+        from fsvm_cli.experiment.checks import reason_against_sparse  # noqa: PLC0415 - imports all that configs can name
+
+        if reason := reason_against_sparse(metadata_of(source), request.method):
+            raise UsageError(reason)
     X = known_features(dataset, np.arange(dataset.n_samples))
     scaling = fit_scaling(request.scaling, X)
     try:

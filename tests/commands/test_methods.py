@@ -7,7 +7,7 @@ import json
 
 import pandas as pd
 
-from fsvm_cli.data.catalogue import data_cards
+from fsvm_cli.data.cards import data_cards
 from fsvm_cli.extraction.registry import extraction_methods
 from fsvm_cli.ranking.registry import ranking_methods
 from tests.helpers.calling import fsvm_here

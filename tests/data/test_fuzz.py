@@ -24,9 +24,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from fsvm_cli.data.load import assemble
 from fsvm_cli.data.readers.libsvm import read_libsvm
 from fsvm_cli.data.readers.reuters import read_reuters
+from fsvm_cli.data.readers.rows import assemble
 from fsvm_cli.data.readers.text import read_expression, read_sequences, read_text
 from fsvm_cli.data.source_spec import FileFormat, FileSpec
 from fsvm_cli.data.unpack import extract

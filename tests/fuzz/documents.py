@@ -14,7 +14,7 @@ import pytest
 from ruamel.yaml import YAML
 
 from fsvm_cli.data.cards import GeneratedVersion, read_card
-from fsvm_cli.data.named_source import find_version
+from fsvm_cli.data.load import find_version
 from fsvm_cli.data.opening import open_source
 from fsvm_cli.data.source_spec import NamedSpec
 from fsvm_cli.errors import UsageError
@@ -137,7 +137,7 @@ def assignment_subject() -> Subject:
 def only_card(path: Path) -> Iterator[None]:
     """Let a card be the only one that fsvm knows; it is called 'mutated'."""
     with pytest.MonkeyPatch.context() as patch:
-        for module in ("catalogue", "cards", "inventory"):
+        for module in ("cards", "load", "inventory"):
             patch.setattr(f"fsvm_cli.data.{module}.data_cards", lambda: {"mutated": path}, raising=False)
         yield
 
