@@ -8,7 +8,7 @@ from sklearn.datasets import make_classification
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from fsvm_cli.svm import SVM, Anova, Gaussian, Kernel, Laplace, Linear, Polynomial, Tanh, UnitDiagonal
-from fsvm_cli.svm.large import nystroem as nystroem_module
+from fsvm_cli.svm import nystroem as nystroem_module
 from fsvm_cli.svm.nystroem import Distance, NystroemSVM, distance_from_exact, low_rank_gram
 from fsvm_cli.svm.solvers.dual import DualProblem
 from fsvm_cli.svm.solvers.solve import solve
