@@ -15,8 +15,8 @@ from fsvm_cli.learners.base import Learner, MeasuredCurves, curves_of_estimator,
 from fsvm_cli.svm import SVM, nested_curves
 from fsvm_cli.svm.costs import weighted_bounds
 from fsvm_cli.svm.nystroem import NystroemSVM
+from fsvm_cli.svm.routing import needs_a_cache
 from fsvm_cli.svm.solvers.dual import StoppedLibsvm
-from fsvm_cli.svm.training_set import needs_a_cache
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -21,9 +21,9 @@ from fsvm_cli.svm.large.linear import solve_linear
 from fsvm_cli.svm.large.linear_machine import centre_of, centred
 from fsvm_cli.svm.large.linear_problem import LinearProblem, blocks_of, squared_norms
 from fsvm_cli.svm.paths.gram_downdate import downdate_gram, reoptimise
+from fsvm_cli.svm.routing import works_in_feature_space
 from fsvm_cli.svm.solvers.active_set import make_scratch
 from fsvm_cli.svm.solvers.optimality import compiled_bias, refresh
-from fsvm_cli.svm.training_set import works_in_feature_space
 
 if TYPE_CHECKING:
     import numpy.typing as npt

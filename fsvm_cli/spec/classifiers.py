@@ -25,8 +25,8 @@ from fsvm_cli.spec.kernels import SYNONYMS, AnyKernel, KernelSpec, models_of_ker
 from fsvm_cli.spec.tuning import TuneSteps  # noqa: TC001 - pydantic reads it
 from fsvm_cli.svm.costs import CUnit  # noqa: TC001 - pydantic reads it
 from fsvm_cli.svm.multiclass import OutputScaling  # noqa: TC001 - pydantic reads it
+from fsvm_cli.svm.routing import MAX_SAMPLES_OF_GRAM
 from fsvm_cli.svm.solvers.dual import SolverName, StoppedLibsvm
-from fsvm_cli.svm.training_set import MANY_FOR_A_MATRIX
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -228,7 +228,7 @@ class Nystroem(StrictModel):
     """A Gram matrix of low rank in place of the exact one, where there are many training rows."""
 
     above: Annotated[int, Field(ge=0)] = Field(
-        default=MANY_FOR_A_MATRIX, description="Training rows up to which the machine is exact."
+        default=MAX_SAMPLES_OF_GRAM, description="Training rows up to which the machine is exact."
     )
     landmarks: Annotated[int, Field(ge=1)] = Field(
         default=500, description="Training rows that are drawn; the machine is a linear one with a feature for each."

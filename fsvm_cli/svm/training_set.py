@@ -15,6 +15,7 @@ from fsvm_cli.svm.large.decomposition_problem import KernelProblem
 from fsvm_cli.svm.large.linear import LinearSolution, solve_linear
 from fsvm_cli.svm.large.linear_machine import MachineProblem, centre_of, centred, handed_out
 from fsvm_cli.svm.large.linear_problem import LinearProblem, blocks_of
+from fsvm_cli.svm.routing import FEATURE_SPACE, GRAM_MATRICES, MAX_FEATURES_OF_RETRY, form_of, needs_a_cache
 from fsvm_cli.svm.solvers.dual import ConvergenceError, DualProblem, InfeasibleError, StoppedLibsvm
 from fsvm_cli.svm.solvers.solve import failed, solve
 
@@ -26,21 +27,11 @@ if TYPE_CHECKING:
     from fsvm_cli.svm.large.linear_machine import LinearMachineSolution
     from fsvm_cli.svm.solvers.dual import DualSolution, Solver
 
-MANY = 5000
-"""More samples than these, and than `PER_FEATURE` for each feature, and a linear machine needs no Gram matrix: the one
-of as many takes 200 megabytes."""
-PER_FEATURE = 4
-MANY_FOR_A_MATRIX = 10_000
-"""More samples than these, and a machine with any kernel needs no Gram matrix either."""
-MATRICES = 2
-"""That the dense solver holds: the Gram matrix and a factor of part of it."""
 PART_OF_FREE_MEMORY = 0.25
 """For the cache of kernel values, where nothing is said."""
-MOST_DISTINCT, PROBED, MOST_DISTINCT_PROBED = 0.25, 1000, 0.5
+MAX_DISTINCT_SHARE, DISTINCT_PROBE_ROWS, MAX_DISTINCT_SHARE_OF_PROBE = 0.25, 1000, 0.5
 """Where no larger part of the samples of a linear machine is distinct, equal ones are put together; that it may be so
 is seen by about so many of them, of which no larger part is distinct."""
-MOST_FEATURES = 1000
-"""Of linear machines that miss their gap with a Gram matrix and are tried in the space of the features instead."""
 
 
 class Settings(NamedTuple):
@@ -105,7 +96,7 @@ class FeatureSpaceTrainingSet(TrainingSet):
     ) -> DualSolution:
         X, bounds = self.X if rows is None else self.X[rows], np.broadcast_to(np.asarray(C, dtype=np.float64), len(y))
         first, place = _distinct(X, y)
-        if len(first) > MOST_DISTINCT * len(y):
+        if len(first) > MAX_DISTINCT_SHARE * len(y):
             problem = LinearProblem(X, y, C)
             return solve_linear(problem, tolerance=settings.tolerance, on_failure=settings.on_failure)
         # Equal samples of a class are one with the sum of their bounds: of many, the steps would see ties alone.
@@ -166,7 +157,7 @@ class LinearTrainingSet(TrainingSet):
         # libsvm keeps kernel values in single precision: less a centre it would take other steps before it is stopped.
         self.centre = None if isinstance(solver, StoppedLibsvm) else centre_of(X)
         self.Z = centred(X, self.centre)
-        if works_in_feature_space(kernel, X, solver):
+        if form_of(kernel, X, solver) is FEATURE_SPACE:
             self.form: TrainingSet = self._in_feature_space(self.Z)
         else:
             self.form = _of_any_kernel(kernel, self.Z, solver, cache_mb)
@@ -197,7 +188,7 @@ class LinearTrainingSet(TrainingSet):
     def _may_change(self, solver: Solver) -> bool:
         """Return whether the space of the features is left to try."""
         dense, tried = not sp.issparse(self.Z), isinstance(self.form, FeatureSpaceTrainingSet)
-        return solver == "auto" and dense and not tried and self.Z.shape[1] <= MOST_FEATURES
+        return solver == "auto" and dense and not tried and self.Z.shape[1] <= MAX_FEATURES_OF_RETRY
 
     def _in_feature_space(self, Z: Array) -> TrainingSet:
         return FeatureSpaceTrainingSet(Z if self.weights is None else Z * np.sqrt(self.weights))
@@ -219,8 +210,8 @@ def _trained(
 def _distinct(X: Array, y: Array) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
     """Return the first of all equal samples of a class, and which of these each sample is; all where most differ."""
     own = np.arange(len(y))
-    probe = X[:: max(1, len(y) // PROBED)]
-    if len(np.unique(probe, axis=0)) > MOST_DISTINCT_PROBED * len(probe):
+    probe = X[:: max(1, len(y) // DISTINCT_PROBE_ROWS)]
+    if len(np.unique(probe, axis=0)) > MAX_DISTINCT_SHARE_OF_PROBE * len(probe):
         return own, own
     _, first, place = np.unique(np.column_stack([y, X]), axis=0, return_index=True, return_inverse=True)
     return first, place.ravel()
@@ -245,8 +236,8 @@ def training_set(kernel: Kernel, X: Any, solver: Solver, cache_mb: float | None 
     kernel : Kernel
     X : (n, d) array or CSR matrix
     solver : str
-        "auto" chooses by the kernel, the number of samples and of features, and the memory there is, as
-        `works_in_feature_space` and `needs_a_cache` say.
+        "auto" chooses by the kernel, the number of samples and of features, and the free memory; see
+        `fsvm_cli.svm.routing`.
     cache_mb : float, optional
         Megabytes for kernel values where they are cached; a quarter of the free memory where it is None.
 
@@ -258,7 +249,7 @@ def training_set(kernel: Kernel, X: Any, solver: Solver, cache_mb: float | None 
     """
     if kernel.is_linear:
         return LinearTrainingSet(kernel, X, solver, cache_mb)
-    works_in_feature_space(kernel, X, solver)
+    form_of(kernel, X, solver)  # refuses a solver that cannot take the samples
     return _of_any_kernel(kernel, X, solver, cache_mb)
 
 
@@ -267,34 +258,5 @@ def _of_any_kernel(kernel: Kernel, X: Any, solver: Solver, cache_mb: float | Non
         megabytes = PART_OF_FREE_MEMORY * free_memory() / MEGABYTE if cache_mb is None else cache_mb
         return CachedTrainingSet(kernel, X, megabytes)
     instead = "leave the solver to 'auto', which then holds none, or take the linear kernel"
-    check_memory_for_pairs(f"solver '{solver}'", X.shape[0], MATRICES, instead)
+    check_memory_for_pairs(f"solver '{solver}'", X.shape[0], GRAM_MATRICES, instead)
     return GramTrainingSet(kernel.gram(X, X), kernel.rounding(X))
-
-
-def needs_a_cache(n_samples: int, solver: Solver) -> bool:
-    """Return whether machines on so many samples are solved by decomposition, without a Gram matrix.
-
-    "auto" does so on more than 10,000 samples, and on fewer where the Gram matrix and its factor would take more than
-    half of the free memory.
-    """
-    if solver != "auto" or n_samples <= MANY:
-        return solver == "decomposition"
-    return n_samples > MANY_FOR_A_MATRIX or 8 * MATRICES * n_samples**2 > 0.5 * free_memory()
-
-
-def works_in_feature_space(kernel: Kernel, X: Any, solver: Solver) -> bool:
-    """Return whether machines on these samples are solved in the space of the features.
-
-    They are where the kernel is linear, the samples are dense, and there are so many of them that a matrix of all pairs
-    would cost more. The solver "feature-space" asks for it whatever their number.
-
-    Raises
-    ------
-    ValueError
-        As of `training_set`.
-    """
-    able = kernel.is_linear and not sp.issparse(X)
-    if solver == "feature-space" and not able:
-        raise ValueError("solver 'feature-space' is for the linear kernel and dense samples; leave it to 'auto'")
-    n, d = X.shape
-    return able and (solver == "feature-space" or (solver == "auto" and n > max(MANY, PER_FEATURE * d)))

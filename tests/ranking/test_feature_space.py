@@ -21,7 +21,7 @@ def samples(n_classes: int) -> tuple[np.ndarray, np.ndarray]:
 @pytest.mark.parametrize("kernel", [Linear(), Linear((1.0, 2.0, 0.5, 1.0, 3.0, 1.0, 1.0, 0.2))])
 @pytest.mark.parametrize("fewest_for_a_band", [0, 5000])
 def test_scores_are_those_of_the_gram_matrix(n_classes, kernel, fewest_for_a_band, monkeypatch):
-    monkeypatch.setattr("fsvm_cli.svm.large.linear_working_set.FEWEST", fewest_for_a_band)
+    monkeypatch.setattr("fsvm_cli.svm.large.linear_working_set.MIN_ROWS_FOR_WORKING_SET", fewest_for_a_band)
     X, y = samples(n_classes)
     for method in (GradientAngle, RecursiveFeatureElimination):
         dense, linear = (method(kernel, C=2.0, solver=solver).fit(X, y) for solver in ("smo", "feature-space"))

@@ -49,8 +49,8 @@ def test_a_chunk_without_a_feature_is_consistent() -> None:
     np.testing.assert_allclose(chunk.box.r, Y - left @ left.T @ coefficients, atol=1e-12)
     m, factor = chunk.factor.size[0], chunk.factor
     assert m > 5
-    U, members = np.triu(factor.U[:m, :m]), factor.members[:m]
-    expected = chunk.K[np.ix_(members, members)] + factor.tau[0] + np.diag(factor.shift[:m])
+    U, indices = np.triu(factor.U[:m, :m]), factor.indices[:m]
+    expected = chunk.K[np.ix_(indices, indices)] + factor.tau[0] + np.diag(factor.shift[:m])
     np.testing.assert_allclose(U.T @ U, expected, atol=1e-10)
 
 

@@ -14,7 +14,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-import fsvm_cli.svm as floor
+import fsvm_cli.svm as svm
 from fsvm_cli.svm import KERNELS, SVM, Anova, ConvergenceError, Gaussian, Linear, Polynomial, Tanh
 
 X, Y = load_iris(return_X_y=True)
@@ -104,18 +104,18 @@ def test_mistakes_are_named():
         SVM(C=-1.0).fit(X, Y)
 
 
-def test_importing_the_floor_loads_neither_numba_nor_scikit_learn():
+def test_importing_the_package_loads_neither_numba_nor_scikit_learn():
     code = "import sys, fsvm_cli.svm; sys.exit(bool({'numba', 'sklearn', 'scipy'} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 def test_public_names_are_all_there():
     homes = {home.removeprefix("fsvm_cli.svm.") for home in sys.modules if home.startswith("fsvm_cli.svm.")}
-    assert not homes & set(floor.__all__)  # a module would hide the function of its name once it is imported
-    for name in floor.__all__:
-        assert not isinstance(getattr(floor, name), ModuleType)
+    assert not homes & set(svm.__all__)  # a module would hide the function of its name once it is imported
+    for name in svm.__all__:
+        assert not isinstance(getattr(svm, name), ModuleType)
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
-        floor.nothing  # noqa: B018
+        svm.nothing  # noqa: B018
 
 
 @pytest.mark.parametrize("names", [np.array([0, 1, 2]), np.array(["a", "b", "c"])], ids=["codes", "names"])

@@ -1,6 +1,7 @@
-"""Where to begin: at a point from the machine of a part of the samples, where rows of the Gram matrix are shorter.
+"""Decomposition for machines of any kernel on many samples, within a given memory.
 
-Kernel machines on many samples, within a given memory, with the certificate of all others.
+Working sets of the dual problem as in Joachims (1999), with the selection of Fan et al. (2005). The first point is from
+the machine of a part of the samples, where rows of the Gram matrix are shorter.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Rows of a Gram matrix within a given memory: those that were used last are kept.
+"""The dual problem of a kernel machine, by its samples, with a cache of rows of the Gram matrix.
 
-The dual problem of a kernel machine, by its samples instead of their Gram matrix.
+The cache has a given size and drops the rows that were used least recently (Joachims 1999).
 """
 
 from __future__ import annotations

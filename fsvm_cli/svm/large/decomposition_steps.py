@@ -1,4 +1,7 @@
-"""Decomposition: the dual objective is raised on a few samples at a time, whose rows of the Gram matrix are cached."""
+"""Steps of decomposition: the dual objective is raised on a few samples at a time, whose Gram rows are cached.
+
+Joachims (1999); the pairs are selected by second order information, as in Fan et al. (2005).
+"""
 
 from __future__ import annotations
 

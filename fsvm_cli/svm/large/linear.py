@@ -1,10 +1,10 @@
-"""Where the machine of many samples is: from a part of them, and from a hinge whose corner is rounded off.
+"""Linear machines on many samples, in the space of their features.
 
-Within a distance h of its corner the hinge is made quadratic. What the optimum is moved by that falls with h and with
-the number of samples within h, so that after two or three Newton steps hardly more samples than are free at the optimum
-are left of which it is open on which side of the margin they lie.
-
-Linear machines on many samples, with the certificate of all others.
+The hinge is smoothed, as in Lee and Mangasarian (2001) and Chapelle (2007): it is made quadratic within a distance h
+of its corner. The shift of the optimum falls with h and with the number of samples within h, so that two or three
+Newton steps, the first ones on a part of the samples, leave few samples whose side of the margin is open. These are the
+first working set; where smoothing does not help, an interior-point method on all samples finds it. The sizes and widths
+below are measured: they limit what is spent before the certified solver takes over, and not what it returns.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from scipy.linalg import LinAlgError
 
-from fsvm_cli.svm.large.linear_interior_point import Near, solve_interior_point
+from fsvm_cli.svm.large.linear_interior_point import WarmStart, solve_interior_point
 from fsvm_cli.svm.large.linear_newton import (
-    WIDEST,
-    WIDTH,
+    MAX_SMOOTHING,
+    WORKING_SET_WIDTH_IN_ERRORS,
     Guess,
-    Loss,
-    Machine,
+    PrimalPoint,
+    SmoothedHinge,
+    evaluated,
     newton_step,
     optimum_with_ridge,
-    seen,
     sharpened,
 )
 from fsvm_cli.svm.large.linear_problem import LinearProblem
@@ -41,20 +41,20 @@ if TYPE_CHECKING:
     from fsvm_cli.svm.large.linear_interior_point import InteriorPoint
     from fsvm_cli.svm.large.linear_working_set import Optimum
 
-LEAST, PER_FEATURE, SHARE, GROWTH = 2000, 20, 16, 4
+FIRST_PART_MIN_ROWS, FIRST_PART_ROWS_PER_FEATURE, FIRST_PART_DIVISOR, PART_GROWTH_FACTOR = 2000, 20, 16, 4
 """Samples of the first part: so many, so many for each feature, or one in so many, whichever is the most; a part that
 tells too little is made so many times as large."""
-SMALL = 0.125
-"""Share of the samples that is a small band to begin with."""
-STEPS = 20
+SMALL_WORKING_SET_SHARE = 0.125
+"""Share of the samples that is a small working set to begin with."""
+MAX_NEWTON_STEPS = 20
 """Newton's, at most."""
-OF_PART = 1.4
+ERROR_PER_DEVIATION = 1.4
 """What the error of the machine of a part turned out to be, in standard deviations by the variance of its gradient."""
-TOLERANCE_OF_A_PART = 1e-2
+PART_GAP = 1e-2
 """Relative gap at which the interior point on a part has told what it can."""
 
 
-def approach(problem: LinearProblem) -> Start | None:
+def locate_by_smoothing(problem: LinearProblem) -> Start | None:
     """Find about where the machine is; None of few samples, of hard margins, and where this does not tell.
 
     Parameters
@@ -63,49 +63,54 @@ def approach(problem: LinearProblem) -> Start | None:
         Without ridge.
     """
     n, d = problem.X.shape
-    size = max(LEAST, PER_FEATURE * d, n // SHARE)
+    size = max(FIRST_PART_MIN_ROWS, FIRST_PART_ROWS_PER_FEATURE * d, n // FIRST_PART_DIVISOR)
     if n < 2 * size or not np.isfinite(problem.C).all():
         return None
     try:
-        guess = _from_parts(problem, size)
+        guess = _guess_by_parts(problem, size)
         if not np.isfinite(guess.error):
             return None
         at, error = sharpened(problem, guess)
     except LinAlgError:
         return None
-    return Start(Near(at.w, at.b, float(problem.C.max())), at.outputs, WIDTH * error, w=at.violators)
+    return Start(
+        WarmStart(at.w, at.b, float(problem.C.max())), at.outputs, WORKING_SET_WIDTH_IN_ERRORS * error, w=at.violators
+    )
 
 
-def _from_parts(problem: LinearProblem, size: int) -> Guess:
+def _guess_by_parts(problem: LinearProblem, size: int) -> Guess:
     """Guess by parts of the samples, the next one larger until it tells enough."""
     n, d = problem.X.shape
     w, b = np.zeros(d), 0.0
     while True:
         part = _even_part(problem, size)
-        at = Machine(w, b, part.outputs(w))
+        at = PrimalPoint(w, b, part.outputs(w))
         if not w.any():  # all slacks are 1: from there a wide loss leads to where a narrow one sees enough samples
-            at = _descend(part, at, 2.0 * WIDEST)
-        w, b, outputs, _ = _descend(part, at, WIDEST)
+            at = _descend(part, at, 2.0 * MAX_SMOOTHING)
+        w, b, outputs, _ = _descend(part, at, MAX_SMOOTHING)
         slack = 1.0 - part.y * (outputs + b)
         # Of the gradient's variance and the curvature: each sample that loses pulls, those near the corner hold.
-        pull, hold = (part.C[slack > 0.0] ** 2).sum(), part.C[np.abs(slack) < WIDEST].sum() / (2.0 * WIDEST)
-        error = float(OF_PART * np.sqrt(d * pull) / hold) if hold > 0.0 else np.inf
-        share = np.mean(np.abs(slack) < WIDTH * error)
-        if error <= WIDEST or share < SMALL or 2 * GROWTH * size > n:
-            return Guess(seen(problem, w, b), error)
-        size *= GROWTH
+        pull, hold = (
+            (part.C[slack > 0.0] ** 2).sum(),
+            part.C[np.abs(slack) < MAX_SMOOTHING].sum() / (2.0 * MAX_SMOOTHING),
+        )
+        error = float(ERROR_PER_DEVIATION * np.sqrt(d * pull) / hold) if hold > 0.0 else np.inf
+        share = np.mean(np.abs(slack) < WORKING_SET_WIDTH_IN_ERRORS * error)
+        if error <= MAX_SMOOTHING or share < SMALL_WORKING_SET_SHARE or 2 * PART_GROWTH_FACTOR * size > n:
+            return Guess(evaluated(problem, w, b), error)
+        size *= PART_GROWTH_FACTOR
 
 
-def _descend(part: LinearProblem, at: Machine, half: float) -> Machine:
-    """Take Newton steps on a loss that is rounded off from -WIDEST over twice a distance, until little changes."""
-    for _ in range(STEPS):
-        at, change = newton_step(part, Loss(-WIDEST, 2.0 * half / part.C), at)
-        if change <= WIDEST:
+def _descend(part: LinearProblem, at: PrimalPoint, half: float) -> PrimalPoint:
+    """Take Newton steps on a hinge that is smoothed from -MAX_SMOOTHING over twice a distance, until little changes."""
+    for _ in range(MAX_NEWTON_STEPS):
+        at, change = newton_step(part, SmoothedHinge(-MAX_SMOOTHING, 2.0 * half / part.C), at)
+        if change <= MAX_SMOOTHING:
             break
     return at
 
 
-def machine_of_part(problem: LinearProblem) -> Near | None:
+def machine_of_part(problem: LinearProblem) -> WarmStart | None:
     """Return the machine of a part of the samples by the interior point; None of few.
 
     A large part begins at the machine of a smaller one.
@@ -115,13 +120,13 @@ def machine_of_part(problem: LinearProblem) -> Near | None:
     problem : LinearProblem
     """
     n, d = problem.X.shape
-    least = max(LEAST, PER_FEATURE * d)
-    if n < GROWTH * least:
+    least = max(FIRST_PART_MIN_ROWS, FIRST_PART_ROWS_PER_FEATURE * d)
+    if n < PART_GROWTH_FACTOR * least:
         return None
-    rows, _ = _evenly(problem, max(least, n // SHARE))
+    rows, _ = _evenly(problem, max(least, n // FIRST_PART_DIVISOR))
     part = LinearProblem(problem.X[rows], problem.y[rows], problem.C[rows], problem.equality, problem.ridge)
-    found = solve_interior_point(part, TOLERANCE_OF_A_PART, machine_of_part(part))
-    return Near(found.w, found.b, float(found.alpha.max()))
+    found = solve_interior_point(part, PART_GAP, machine_of_part(part))
+    return WarmStart(found.w, found.b, float(found.alpha.max()))
 
 
 def _even_part(problem: LinearProblem, size: int) -> LinearProblem:
@@ -143,9 +148,9 @@ def _evenly(problem: LinearProblem, size: int) -> tuple[npt.NDArray[np.intp], np
     return chosen[order], np.concatenate(weights)[order]
 
 
-FIRST_TOLERANCE = 1e-3
+INTERIOR_POINT_GAP = 1e-3
 """Relative gap of the interior point, once it is decided which samples are free, before working sets take over."""
-ROUNDS_FROM_A_START = 12
+MAX_ROUNDS_FROM_START = 12
 """About what half an interior point costs: a start that is not near after these is not near at all."""
 
 
@@ -208,16 +213,16 @@ def solve_linear(
         found = _from_a_start(problem, alpha0, start_at(problem, alpha0, w0, outputs0), tolerance)
         if found is not None and found.converged:
             return found
-    if problem.ridge == 0.0 and (start := approach(problem)) is not None:
+    if problem.ridge == 0.0 and (start := locate_by_smoothing(problem)) is not None:
         optimum = optimise_near(problem, start, tolerance)
-        if optimum is not None and (found := _concluded(problem, optimum, tolerance)).converged:
+        if optimum is not None and (found := _certified_optimum(problem, optimum, tolerance)).converged:
             return found
-    inner = solve_interior_point(problem, FIRST_TOLERANCE, machine_of_part(problem))
+    inner = solve_interior_point(problem, INTERIOR_POINT_GAP, machine_of_part(problem))
     if problem.ridge > 0.0 and (found := _with_ridge(problem, inner, tolerance)).converged:
         return found
     start_of_sets, steps = balanced(problem, inner.alpha), inner.steps
     if inner.infeasible:
-        return _told(
+        return _or_failed(
             problem, _certified(problem, start_of_sets, steps, tolerance), tolerance, on_failure, infeasible=True
         )
     ended = optimise_by_working_sets(problem, start_of_sets, tolerance)
@@ -227,16 +232,16 @@ def solve_linear(
         for alpha in (ended.alpha, start_of_sets)[: 1 if ended.optimal else 2]
     ]
     best = min(solutions, key=lambda each: each.duality_gap)
-    return best if best.converged else _told(problem, best, tolerance, on_failure, infeasible=False)
+    return best if best.converged else _or_failed(problem, best, tolerance, on_failure, infeasible=False)
 
 
 def _from_a_start(problem: LinearProblem, alpha: Array, start: Start | None, tolerance: float) -> LinearSolution | None:
     """Return the optimum from a point that is near it; None where it turns out not to be."""
     if start is not None:
         optimum = optimise_near(problem, start, tolerance)
-        if optimum is not None and (found := _concluded(problem, optimum, tolerance)).converged:
+        if optimum is not None and (found := _certified_optimum(problem, optimum, tolerance)).converged:
             return found
-    ended = optimise_by_working_sets(problem, alpha, tolerance, rounds=ROUNDS_FROM_A_START)
+    ended = optimise_by_working_sets(problem, alpha, tolerance, rounds=MAX_ROUNDS_FROM_START)
     return _certified(problem, ended.alpha, ended.rounds, tolerance) if ended.optimal else None
 
 
@@ -249,7 +254,7 @@ def _with_ridge(problem: LinearProblem, inner: InteriorPoint, tolerance: float) 
     return _certified(problem, balanced(problem, alpha), inner.steps + steps, tolerance)
 
 
-def _concluded(problem: LinearProblem, optimum: Optimum, tolerance: float) -> LinearSolution:
+def _certified_optimum(problem: LinearProblem, optimum: Optimum, tolerance: float) -> LinearSolution:
     """Certify an optimum by its own outputs, or, where rounding in them is too much, by new ones."""
     alpha = on_bounds(problem, optimum.alpha)
     if np.array_equal(alpha, optimum.alpha):
@@ -270,7 +275,7 @@ def _certified(problem: LinearProblem, alpha: Array, steps: int, tolerance: floa
     return LinearSolution(alpha, bias, objective, gap, steps, "feature-space", gap <= tolerance, w, outputs)
 
 
-def _told(
+def _or_failed(
     problem: LinearProblem,
     solution: LinearSolution,
     tolerance: float,

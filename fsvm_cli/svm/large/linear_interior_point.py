@@ -1,9 +1,7 @@
-"""The normal equations of a weighted least-squares problem in w and the bias, made in blocks of samples.
+"""A primal-dual interior-point method for linear machines, whose normal equations are of the size of a sample.
 
-A primal-dual interior point for linear machines whose normal equations are as large as a sample.
-
-A step costs n d^2 operations and O(n + d^2) memory beside the samples. Ferris and Munson (2002), with the steps of
-Mehrotra (1992).
+A step costs n d^2 operations and O(n + d^2) memory beside the samples (Ferris and Munson 2002), with the predictor and
+corrector of Mehrotra (1992). The normal equations are made in blocks of samples.
 """
 
 from __future__ import annotations
@@ -66,20 +64,20 @@ class NormalMatrix:
 
 
 MAX_STEPS = 100
-PATIENCE = 40
+MAX_STEPS_WITHOUT_PROGRESS = 40
 """So many steps may pass without a smaller gap; then rounding stands in the way."""
-DECIDED = 10.0
+BOUND_MULTIPLIER_RATIO = 10.0
 """A sample is on a bound where its multiplier is so many times as far from 0 as it is from the bound."""
-FREE = 4
+MAX_FREE_PER_FEATURE = 4
 """At the end no more samples are free than so many times the features, unless there is a ridge."""
-WIDTH = 0.3
+BARRIER_WIDTH = 0.3
 """Of the barriers around the machine of a part, in units of the mean distance of a sample from its margin."""
-NEARER = 0.1
+MIN_BOUND_DISTANCE = 0.1
 """Part of its distance from a bound that a coefficient keeps where the first point is moved to give its machine."""
 
 
 @dataclass
-class _Iterate(InnerPoint):
+class _LinearIterate(InnerPoint):
     """A point of the method: of alpha and its multipliers, and the machine w, b with its outputs w . x_i, (n,)."""
 
     w: Array
@@ -119,7 +117,7 @@ class InteriorPoint(NamedTuple):
     b: float
 
 
-class Near(NamedTuple):
+class WarmStart(NamedTuple):
     """A machine to begin at.
 
     Attributes
@@ -135,7 +133,7 @@ class Near(NamedTuple):
     largest: float
 
 
-class _Barrier:
+class _LinearBarrier:
     """The problem with its bounds as barriers."""
 
     def __init__(self, problem: LinearProblem) -> None:
@@ -143,46 +141,46 @@ class _Barrier:
         self.X, self.y, self.C, self.ridge = problem.X, problem.y, problem.C, problem.ridge
         self.bounded = np.isfinite(problem.C)
 
-    def around(self, w: Array, b: float, largest: float) -> _Iterate:
+    def around(self, w: Array, b: float, largest: float) -> _LinearIterate:
         """Put alpha and the multipliers where the margins say, as far as twice the largest coefficient reaches."""
         outputs = self.problem.outputs(w)
         slack = 1.0 - self.y * (outputs + b)
-        width = WIDTH * float(np.abs(slack).mean())
+        width = BARRIER_WIDTH * float(np.abs(slack).mean())
         xi, z = np.maximum(slack, 0.0) + width, np.maximum(-slack, 0.0) + width
         reach = np.minimum(self.C, 2.0 * largest)
         alpha = self._giving(w, reach * xi / (xi + z), reach)
         left = np.where(self.bounded, self.C - alpha, 1.0)
         xi = np.where(self.bounded, np.minimum(xi, alpha * z / left), 0.0)
-        return _Iterate(alpha, left, z, xi, w, b, outputs)
+        return _LinearIterate(alpha, left, z, xi, w, b, outputs)
 
     def _giving(self, w: Array, alpha: Array, reach: Array) -> Array:
         """Move alpha to where it about gives w and is balanced, each entry as far as it may go by itself.
 
-        Least squares, weighted by the room of each entry. A step of the method would do the same, but ends where the
-        first of all entries comes near its bound.
+        Least squares, weighted by how far each entry is from its bounds. A step of the method would do the same, but
+        ends where the first of all entries comes near its bound.
         """
-        room = alpha * (reach - alpha) / reach
+        freedom = alpha * (reach - alpha) / reach
         missing = w - self.problem.outside_w - self.problem.normal_vector(self.y * alpha)
         balance = -float(self.y @ alpha + self.problem.outside_sum) if self.problem.equality else 0.0
         try:
-            v, level = NormalMatrix(self.problem.X, room, self.problem.equality).solve(missing, balance)
+            v, level = NormalMatrix(self.problem.X, freedom, self.problem.equality).solve(missing, balance)
         except LinAlgError:
             return alpha
-        moved = alpha + room * self.y * (self.problem.outputs(v) + level)
+        moved = alpha + freedom * self.y * (self.problem.outputs(v) + level)
         if not np.isfinite(moved).all():
             return alpha
-        return np.clip(moved, NEARER * alpha, reach - NEARER * (reach - alpha))
+        return np.clip(moved, MIN_BOUND_DISTANCE * alpha, reach - MIN_BOUND_DISTANCE * (reach - alpha))
 
-    def around_the_origin(self) -> _Iterate:
+    def around_the_origin(self) -> _LinearIterate:
         typical = 1.0 / max(float(self.problem.squared_lengths.mean()), 1e-300)
         alpha = np.minimum(0.5 * self.C, typical)
         margin = self.ridge * alpha - 1.0
         z = np.maximum(margin, 1.0)
         xi = np.where(self.bounded, np.maximum(-margin, 1.0), 0.0)
         slack = np.where(self.bounded, self.C - alpha, 1.0)
-        return _Iterate(alpha, slack, z, xi, np.zeros(self.X.shape[1]), 0.0, np.zeros(len(alpha)))
+        return _LinearIterate(alpha, slack, z, xi, np.zeros(self.X.shape[1]), 0.0, np.zeros(len(alpha)))
 
-    def misses(self, at: _Iterate) -> _Misses:
+    def misses(self, at: _LinearIterate) -> _Misses:
         coefficients = self.y * at.alpha
         margin = 1.0 - self.y * (at.outputs + at.b) - self.ridge * at.alpha + at.z - at.xi
         w = self.problem.normal_vector(coefficients) + self.problem.outside_w - at.w
@@ -190,26 +188,26 @@ class _Barrier:
             margin, w, -float(coefficients.sum() + self.problem.outside_sum) if self.problem.equality else 0.0
         )
 
-    def gap(self, at: _Iterate, misses: _Misses) -> tuple[float, float]:
+    def gap(self, at: _LinearIterate, misses: _Misses) -> tuple[float, float]:
         """Return a bound of the duality gap of the point, and the primal objective."""
         missed = float(np.where(self.bounded, self.C, at.alpha) @ np.abs(misses.margin))
         missed += 0.5 * float(misses.w @ misses.w) + abs(at.b * misses.b)
         loss = float(self.C[self.bounded] @ at.xi[self.bounded]) + 0.5 * self.ridge * float(at.alpha @ at.alpha)
         return at.complementarity() + missed, 0.5 * float(at.w @ at.w) + loss
 
-    def is_decided(self, at: _Iterate) -> bool:
+    def is_decided(self, at: _LinearIterate) -> bool:
         """Return whether hardly more samples are free than at the optimum, where they are as many as features."""
         alpha = self.on_bounds(at)
         n_free = np.count_nonzero((alpha > 0.0) & (alpha < self.C))
-        return self.ridge > 0.0 or n_free <= FREE * (self.X.shape[1] + 1)
+        return self.ridge > 0.0 or n_free <= MAX_FREE_PER_FEATURE * (self.X.shape[1] + 1)
 
-    def on_bounds(self, at: _Iterate) -> Array:
+    def on_bounds(self, at: _LinearIterate) -> Array:
         """Return alpha, on a bound where its distance from it is small beside its multiplier, each in its own unit.
 
         At the optimum one of the two is 0, and the other tells which.
         """
         coefficient = np.minimum(self.C, at.alpha.max())
-        margin = DECIDED * float((at.z + at.xi).mean())
+        margin = BOUND_MULTIPLIER_RATIO * float((at.z + at.xi).mean())
         low = at.alpha * margin < at.z * coefficient
         high = self.bounded & (at.slack * margin < at.xi * coefficient)
         return np.where(low, 0.0, np.where(high, self.C, at.alpha))
@@ -218,12 +216,12 @@ class _Barrier:
 class _NormalEquations:
     """The Newton step in w alone, for the positive diagonal T of a point."""
 
-    def __init__(self, barrier: _Barrier, at: _Iterate, misses: _Misses) -> None:
+    def __init__(self, barrier: _LinearBarrier, at: _LinearIterate, misses: _Misses) -> None:
         self.barrier, self.at, self.misses = barrier, at, misses
         self.T = 1.0 / (at.z / at.alpha + at.xi / at.slack + barrier.ridge)
         self.matrix = NormalMatrix(barrier.X, self.T, barrier.problem.equality)
 
-    def direction(self, lower: Array, upper: Array) -> _Iterate:
+    def direction(self, lower: Array, upper: Array) -> _LinearIterate:
         """Solve for the complementarity targets alpha z + lower = 0 and slack xi + upper = 0."""
         barrier, at, y = self.barrier, self.at, self.barrier.y
         needed = self.misses.margin - lower / at.alpha + upper / at.slack
@@ -233,11 +231,11 @@ class _NormalEquations:
         outputs = barrier.problem.outputs(w)
         alpha = self.T * (needed - y * (outputs + b))
         xi = np.where(barrier.bounded, (-upper + at.xi * alpha) / at.slack, 0.0)
-        return _Iterate(alpha, -alpha * barrier.bounded, (-lower - at.z * alpha) / at.alpha, xi, w, b, outputs)
+        return _LinearIterate(alpha, -alpha * barrier.bounded, (-lower - at.z * alpha) / at.alpha, xi, w, b, outputs)
 
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")  # what is not finite ends the method
-def solve_interior_point(problem: LinearProblem, accuracy: float, near: Near | None = None) -> InteriorPoint:
+def solve_interior_point(problem: LinearProblem, accuracy: float, near: WarmStart | None = None) -> InteriorPoint:
     """Return alpha near the optimum, on the bounds where its multipliers say so.
 
     Parameters
@@ -245,17 +243,19 @@ def solve_interior_point(problem: LinearProblem, accuracy: float, near: Near | N
     problem : LinearProblem
     accuracy : float
         Relative duality gap at which to stop.
-    near : Near, optional
+    near : WarmStart, optional
         Where to begin; by default at the origin.
     """
-    barrier = _Barrier(problem)
+    barrier = _LinearBarrier(problem)
     at = best = barrier.around_the_origin() if near is None else barrier.around(*near)
-    least, patience = np.inf, PATIENCE
+    least, patience = np.inf, MAX_STEPS_WITHOUT_PROGRESS
     for step in range(MAX_STEPS):
         misses = barrier.misses(at)
         gap, size = barrier.gap(at, misses)
         relative = gap / max(size, 1e-300)
-        best, least, patience = (at, relative, PATIENCE) if relative < least else (best, least, patience - 1)
+        best, least, patience = (
+            (at, relative, MAX_STEPS_WITHOUT_PROGRESS) if relative < least else (best, least, patience - 1)
+        )
         if (relative <= accuracy and barrier.is_decided(at)) or patience == 0:
             break
         if float(at.alpha.sum()) * problem.largest_kernel_value() > UNBOUNDED and not barrier.bounded.all():

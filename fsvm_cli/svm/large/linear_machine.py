@@ -1,6 +1,6 @@
-"""Columns without what all samples have in common, for which the bias of a machine makes up.
+"""The linear machine of a fit, with a duality gap that covers the rounding of its decision values.
 
-The machine that a linear fit hands out, with a duality gap that covers the rounding of its decision values.
+Columns far from the origin are centred first, for which the bias of the machine makes up.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""Newton's method on losses without a corner, in w and the bias: a few steps tell where the machine of many samples is.
+"""Newton's method in w and the bias on the squared and on the smoothed hinge loss.
 
-Where the hinge is rounded off within a distance of its corner, its optimum differs from the one with the corner by
-less, the fewer samples lie within the distance. A squared loss, or the two joined, has no corner: there the steps end
-at the optimum, as the loss is quadratic in pieces (Mangasarian 2002; Keerthi and DeCoste 2005).
+The smoothed hinge is quadratic within a distance of its corner (Chapelle 2007, section 4; another smoothing is that of
+Lee and Mangasarian (2001)). The fewer samples lie within the distance, the closer its optimum is to that of the hinge.
+On the squared hinge the method ends at the optimum, as the loss is piecewise quadratic (Mangasarian 2002; Keerthi and
+DeCoste 2005). The constants limit steps and widths; the expected errors are measured on samples of many kinds.
 """
 
 from __future__ import annotations
@@ -19,37 +20,37 @@ if TYPE_CHECKING:
     from fsvm_cli.svm.compiled import Array
     from fsvm_cli.svm.large.linear_problem import LinearProblem
 
-WIDEST = 0.5
+MAX_SMOOTHING = 0.5
 """Distance from the corner within which the hinge is rounded off, at most: farther, and other margins would pay."""
-WIDTH, DISTANCE = 2.5, 1.5
-"""Of a band, and of what is rounded off in the next step, in errors that are expected of the outputs: of normal errors
+WORKING_SET_WIDTH_IN_ERRORS, SMOOTHING_PER_ERROR = 2.5, 1.5
+"""Widths of the working set, and of the smoothing of the next step, in expected errors of the outputs: of normal errors
 one in a hundred is larger than the first."""
-FEW, FEW_PER_FEATURE = 24, 40
-"""A band of one sample in so many, or of so many for each feature, is narrow enough."""
-STEPS = 6
+NARROW_DIVISOR, NARROW_ROWS_PER_FEATURE = 24, 40
+"""A working set of one sample in so many, or of so many for each feature, is narrow enough."""
+MAX_SHARPENINGS = 6
 """Towards ever sharper corners, at most."""
-OF_STEP, OF_CORNER = 0.15, 0.1
+ERROR_OF_STEP, ERROR_OF_SMOOTHING = 0.15, 0.1
 """What errors turned out to be on samples of many kinds: after a Newton step, in its change squared over the distance
 in which the corner is rounded off; by the corner, in that distance."""
-ENOUGH_PER_FEATURE = 100
+HESSIAN_ROWS_PER_FEATURE = 100
 """Samples near the corner, for each feature, that tell its curvature well enough for a step to a sharper one."""
-STEPS_WITH_RIDGE, ROUNDING = 50, 1e-14
+MAX_STEPS_WITH_RIDGE, ROUNDING_CHANGE = 50, 1e-14
 """At most, and a change of outputs, as a part of the largest one, that is rounding."""
-FLAT = 0.1
+LINE_SEARCH_SLOPE = 0.1
 """Part of the slope at the beginning of a step that may be left at its end."""
-LONGEST, HALVINGS = 16.0, 20
-"""The longest step, in those of Newton, and how often its length is looked for."""
+MAX_STEP_LENGTH, MAX_LINE_SEARCH_STEPS = 16.0, 20
+"""The longest step, in those of Newton, and the evaluations of the slope of its line search."""
 
 
-class Machine(NamedTuple):
+class PrimalPoint(NamedTuple):
     """A machine and its outputs without the bias.
 
     Attributes
     ----------
     w, b : (d,) array and float
     outputs : (n,) array
-    losers : (d,) array, optional
-        Sum of C_i y_i x_i over the samples within their margin, where it is known; it saves looks at all of them.
+    violators : (d,) array, optional
+        Sum of C_i y_i x_i over the samples within their margin, where it is known; it saves passes over all of them.
     """
 
     w: Array
@@ -58,19 +59,19 @@ class Machine(NamedTuple):
     violators: Array | None = None
 
 
-def seen(problem: LinearProblem, w: Array, b: float) -> Machine:
-    """Look at the samples with a machine; all C finite."""
-    return Machine(w, b, *problem.outputs_and_violators(w, b))
+def evaluated(problem: LinearProblem, w: Array, b: float) -> PrimalPoint:
+    """Pass over the samples with a machine; all C finite."""
+    return PrimalPoint(w, b, *problem.outputs_and_violators(w, b))
 
 
 class Guess(NamedTuple):
     """A machine, and about how far its outputs are from those of the optimum, root mean square."""
 
-    at: Machine
+    at: PrimalPoint
     error: float
 
 
-class Loss(NamedTuple):
+class SmoothedHinge(NamedTuple):
     """A loss whose slope rises from 0 at a slack of `low` to C, by 1 / `scale`, a number or one for each sample."""
 
     low: float
@@ -81,20 +82,22 @@ class Loss(NamedTuple):
         return np.asarray(np.clip((slack - self.low) / self.scale, 0.0, problem.C), dtype=np.float64)
 
 
-def newton_step(problem: LinearProblem, loss: Loss, at: Machine, most_rows: float = np.inf) -> tuple[Machine, float]:
+def newton_step(
+    problem: LinearProblem, loss: SmoothedHinge, at: PrimalPoint, most_rows: float = np.inf
+) -> tuple[PrimalPoint, float]:
     """Take a step towards the optimum of |w|^2 / 2 + sum_i loss(1 - y_i f_i), as long as the objective asks for.
 
     Parameters
     ----------
     problem : LinearProblem
-    loss : Loss
-    at : Machine
+    loss : SmoothedHinge
+    at : PrimalPoint
     most_rows : float
         Samples near the corner that make the normal equations. Of more, one in some stands for these.
 
     Returns
     -------
-    Machine
+    PrimalPoint
     float
         Root of the mean square of what the outputs changed by.
 
@@ -113,7 +116,7 @@ def newton_step(problem: LinearProblem, loss: Loss, at: Machine, most_rows: floa
     missing = problem.outside_w + _sum_at(problem, slack, alpha, at.violators) - at.w
     balance = problem.outside_sum + float(y @ alpha) if problem.equality else 0.0
     w, b = NormalMatrix(problem.X[rows], 1.0 / scales, problem.equality).solve(missing, balance)
-    ahead = None if at.violators is None else seen(problem, at.w + w, at.b + b)
+    ahead = None if at.violators is None else evaluated(problem, at.w + w, at.b + b)
     outputs = problem.outputs(w) if ahead is None else ahead.outputs - at.outputs
     toward = y * (outputs + b)
     falls = float(missing @ w) + balance * b
@@ -124,7 +127,7 @@ def newton_step(problem: LinearProblem, loss: Loss, at: Machine, most_rows: floa
 
     length = _root(slope, falls)
     change = length * float(np.sqrt(np.mean((outputs + b) ** 2)))
-    moved = Machine(at.w + length * w, at.b + length * b, at.outputs + length * outputs)
+    moved = PrimalPoint(at.w + length * w, at.b + length * b, at.outputs + length * outputs)
     if ahead is None or ahead.violators is None:
         return moved, change
     return ahead if length == 1.0 else moved._replace(
@@ -132,14 +135,14 @@ def newton_step(problem: LinearProblem, loss: Loss, at: Machine, most_rows: floa
     ), change
 
 
-def _violators_at(problem: LinearProblem, at: Machine, other: Machine, violators: Array) -> Array:
-    """Return the sum over the losers, by that of another machine and the samples that lose at only one of the two."""
+def _violators_at(problem: LinearProblem, at: PrimalPoint, other: PrimalPoint, violators: Array) -> Array:
+    """Return the sum over the margin violators, by that of another machine and what has changed sides."""
     now, then = (1.0 - problem.y * (each.outputs + each.b) > 0.0 for each in (at, other))
     return violators + problem.normal_vector(problem.C * problem.y * (now.astype(np.float64) - then))
 
 
 def _sum_at(problem: LinearProblem, slack: Array, alpha: Array, violators: Array | None) -> Array:
-    """Return sum_i alpha_i y_i x_i; where that over the losers is known, by the samples near the corner alone."""
+    """Return sum_i alpha_i y_i x_i; where that over margin violators is known, by the samples near the corner alone."""
     if violators is None:
         return problem.normal_vector(problem.y * alpha)
     return violators + problem.normal_vector(problem.y * (alpha - np.where(slack > 0.0, problem.C, 0.0)))
@@ -161,18 +164,22 @@ def sharpened(problem: LinearProblem, guess: Guess) -> Guess:
     """
     n, d = problem.X.shape
     at, error = guess
-    for _ in range(STEPS):
+    for _ in range(MAX_SHARPENINGS):
         distance = np.abs(1.0 - problem.y * (at.outputs + at.b))
-        in_working_set = np.count_nonzero(distance <= WIDTH * error)
-        h = min(DISTANCE * error, WIDEST)
+        in_working_set = np.count_nonzero(distance <= WORKING_SET_WIDTH_IN_ERRORS * error)
+        h = min(SMOOTHING_PER_ERROR * error, MAX_SMOOTHING)
         n_near = np.count_nonzero(distance < h)
-        if error > WIDEST or n_near <= d + 1 or in_working_set <= max(FEW_PER_FEATURE * d, n // FEW):
+        if (
+            error > MAX_SMOOTHING
+            or n_near <= d + 1
+            or in_working_set <= max(NARROW_ROWS_PER_FEATURE * d, n // NARROW_DIVISOR)
+        ):
             break
-        most_rows = ENOUGH_PER_FEATURE * d
-        at, change = newton_step(problem, Loss(-h, 2.0 * h / problem.C), at, most_rows)
+        most_rows = HESSIAN_ROWS_PER_FEATURE * d
+        at, change = newton_step(problem, SmoothedHinge(-h, 2.0 * h / problem.C), at, most_rows)
         # A rounded corner gives each of the near samples a coefficient that is off by up to C / 2, by C^2 / 12 in the
         # mean of squares. Of some of the samples, the normal equations are off by a part like that of their machine.
-        by_corner = np.linalg.norm([np.sqrt(d / (3.0 * n_near)), OF_STEP * (change / h) ** 2, OF_CORNER])
+        by_corner = np.linalg.norm([np.sqrt(d / (3.0 * n_near)), ERROR_OF_STEP * (change / h) ** 2, ERROR_OF_SMOOTHING])
         by_few = change * np.sqrt(d / most_rows) if n_near > most_rows else 0.0
         error = float(np.hypot(h * by_corner, by_few))
     return Guess(at, error)
@@ -193,8 +200,8 @@ def optimum_with_ridge(problem: LinearProblem, w: Array, b: float) -> tuple[Arra
     LinAlgError
         As of `newton_step`.
     """
-    loss, at, change, steps = Loss(0.0, problem.ridge), Machine(w, b, problem.outputs(w)), np.inf, 0
-    while steps < STEPS_WITH_RIDGE and change > ROUNDING * float(np.abs(at.outputs).max() + abs(at.b)):
+    loss, at, change, steps = SmoothedHinge(0.0, problem.ridge), PrimalPoint(w, b, problem.outputs(w)), np.inf, 0
+    while steps < MAX_STEPS_WITH_RIDGE and change > ROUNDING_CHANGE * float(np.abs(at.outputs).max() + abs(at.b)):
         at, change = newton_step(problem, loss, at)
         steps += 1
     return loss.slope(problem, 1.0 - problem.y * (at.outputs + at.b)), steps
@@ -203,12 +210,12 @@ def optimum_with_ridge(problem: LinearProblem, w: Array, b: float) -> tuple[Arra
 def _root(slope: Callable[[float], float], falls: float) -> float:
     """Return about where a rising function is zero, which is -`falls` at 0 and about 0 at 1."""
     low, high, below, above = 0.0, 1.0, -falls, slope(1.0)
-    while above < -FLAT * falls and high < LONGEST:
+    while above < -LINE_SEARCH_SLOPE * falls and high < MAX_STEP_LENGTH:
         low, below, high = high, above, 2.0 * high
         above = slope(high)
     at, value = high, above
-    for _ in range(HALVINGS):
-        if abs(value) <= FLAT * falls:
+    for _ in range(MAX_LINE_SEARCH_STEPS):
+        if abs(value) <= LINE_SEARCH_SLOPE * falls:
             break
         at = 0.5 * (low + high) if below * above >= 0.0 else low + (high - low) * below / (below - above)
         value = slope(at)

@@ -1,9 +1,7 @@
-"""Looks at all samples, in blocks of rows: outputs of a machine, and weighted sums of the samples.
+"""The dual problem of a linear machine, by its samples instead of their Gram matrix.
 
-Of samples that lie in memory row by row, a product of BLAS with a vector takes two to three times as long as memory
-does to give them; these loops hardly longer.
-
-The dual problem of a linear machine, by its samples instead of their Gram matrix.
+Passes over all samples go in blocks of rows. Of samples that lie in memory row by row, a product of BLAS with a vector
+takes two to three times as long as reading them from memory; the compiled loops take hardly longer than reading.
 """
 
 from __future__ import annotations
@@ -55,7 +53,7 @@ def weighted_sum(coefficients: Array, X: Array) -> Array:
 
 
 def outputs_and_sum(X: Array, w: Array, coefficients: Array) -> tuple[Array, Array]:
-    """Return `outputs_of` and `weighted_sum` by one look."""
+    """Return `outputs_of` and `weighted_sum` in one pass."""
     if (samples := _by_rows(X)) is None:
         return outputs_of(X, w), weighted_sum(coefficients, X)
     outputs, parts = np.empty(len(X)), np.zeros((-(-len(X) // ROWS), X.shape[1]))
@@ -64,7 +62,7 @@ def outputs_and_sum(X: Array, w: Array, coefficients: Array) -> tuple[Array, Arr
 
 
 def outputs_and_violators(X: Array, w: Array, b: float, coefficients: Array) -> tuple[Array, Array]:
-    """Return `outputs_of`, and `weighted_sum` over the samples within their margin, by one look.
+    """Return `outputs_of`, and `weighted_sum` over the samples within their margin, in one pass.
 
     Those have s_i (w . x_i + b) < 1, where s_i is the sign of their coefficient.
     """
@@ -172,7 +170,7 @@ class LinearProblem(ImplicitProblem):
         object.__setattr__(self, "X", samples)
         lengths = squared_norms(samples) if squared_lengths is None else squared_lengths
         object.__setattr__(self, "squared_lengths", lengths)
-        # One look at the samples gives their lengths, too: only squares that are not finite ask for a second.
+        # One pass at the samples gives their lengths, too: only squares that are not finite ask for a second.
         if not np.isfinite(lengths).all() and not all(np.isfinite(samples[rows]).all() for rows in blocks_of(n)):
             raise ValueError("the samples hold values that are not finite")
         self._set_constraints(n, y, C, equality, ridge)
@@ -225,11 +223,11 @@ class LinearProblem(ImplicitProblem):
         return outputs_of(self.X, w)
 
     def outputs_and_normal_vector(self, w: Array, coefficients: Array) -> tuple[Array, Array]:
-        """Return `outputs` and `normal_vector` by one look at the samples."""
+        """Return `outputs` and `normal_vector` in one pass at the samples."""
         return outputs_and_sum(self.X, w, coefficients)
 
     def outputs_and_violators(self, w: Array, b: float) -> tuple[Array, Array]:
-        """Return `outputs`, and the sum of C_i y_i x_i over samples within their margin, by one look at the samples."""
+        """Return `outputs`, and the sum of C_i y_i x_i over samples within their margin, in one pass at the samples."""
         return outputs_and_violators(self.X, w, b, self.C * self.y)
 
     def block(self, rows: npt.NDArray[np.intp]) -> Array:  # noqa: D102 - as in ImplicitProblem

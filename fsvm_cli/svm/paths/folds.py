@@ -11,7 +11,7 @@ from numba import njit
 from fsvm_cli.svm.compiled import COMPILED, Array, add_scaled
 from fsvm_cli.svm.solvers.active_set import CONVERGED, STEPS_PER_SAMPLE, VIOLATION, make_scratch, maximise_certified
 from fsvm_cli.svm.solvers.block_pivoting import pivot, pivot_certified
-from fsvm_cli.svm.solvers.optimality import compiled_bias, conclude, refresh, refresh_bounded
+from fsvm_cli.svm.solvers.optimality import compiled_bias, finish_fit, refresh, refresh_bounded
 from fsvm_cli.svm.solvers.smo import Box, count_inside, set_bounds, set_coefficient
 
 if TYPE_CHECKING:
@@ -175,7 +175,7 @@ def pivot_without(  # noqa: PLR0917
     Parameters
     ----------
     K, y, box, factor, tolerance
-        As in `pivot_certified`, the factor that of any members' block of `K`. On return of True the residuals are those
+        As in `pivot_certified`, the factor that of any indices' block of `K`. On return of True the residuals are those
         of all samples, those that are left out having both bounds at 0.
     C : (n,) array
     coefficients, scores : (n,) arrays
@@ -193,7 +193,7 @@ def pivot_without(  # noqa: PLR0917
     if not pivot(K, box, factor, VIOLATION * tolerance):
         return False, 0.0
     refresh_bounded(K, y, box)
-    bias, gap = conclude(K, y, box, tolerance)
+    bias, gap = finish_fit(K, y, box, tolerance)
     return gap <= tolerance, bias
 
 

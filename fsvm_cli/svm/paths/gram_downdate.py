@@ -8,7 +8,7 @@ from numba import njit
 from fsvm_cli.svm.compiled import ALLOCATING, COMPILED, Array, add_scaled, inner_product, overwrite
 from fsvm_cli.svm.solvers.active_set import (
     CONVERGED,
-    CURVATURE_FLOOR,
+    MIN_RELATIVE_CURVATURE,
     STEPS_PER_SAMPLE,
     VIOLATION,
     maximise_certified,
@@ -16,10 +16,10 @@ from fsvm_cli.svm.solvers.active_set import (
 )
 from fsvm_cli.svm.solvers.block_pivoting import pivot
 from fsvm_cli.svm.solvers.cholesky import Factor, rebuild
-from fsvm_cli.svm.solvers.optimality import conclude, refresh, refresh_bounded
+from fsvm_cli.svm.solvers.optimality import finish_fit, refresh, refresh_bounded
 from fsvm_cli.svm.solvers.smo import Box, pair_step, set_coefficient, violating_extremes
 
-MANY = 64
+MIN_FREE_FOR_PIVOTING = 64
 """With so many free samples or more, block pivoting is faster than steps that stay in the box."""
 ROUNDS = 10
 """So many Newton steps are tried, with a few pair steps between, before the solver starts afresh."""
@@ -40,24 +40,24 @@ def reoptimise(K: Array, y: Array, box: Box, factor: Factor, tolerance: float) -
     y : (n,) array
         Labels.
     box : Box
-        With bounds that are finite; with residuals, too, where the factor has members.
+        With bounds that are finite; with residuals, too, where the factor has indices.
     factor : Factor
-        Without members, scratch. With members, the factor of their block of `K`: the point is then taken to be nearly
+        Without indices, scratch. With indices, the factor of their block of `K`: the point is then taken to be nearly
         optimal.
     tolerance : float
     """
     violation = VIOLATION * tolerance
-    if factor.size[0] >= MANY:
+    if factor.size[0] >= MIN_FREE_FOR_PIVOTING:
         c, r = box.c.copy(), box.r.copy()
         if pivot(K, box, factor, violation):
             refresh_bounded(K, y, box)
-            return bool(conclude(K, y, box, tolerance)[1] <= tolerance)
+            return bool(finish_fit(K, y, box, tolerance)[1] <= tolerance)
         overwrite(box.r, r)
         for i in range(c.size):
             set_coefficient(box, i, c[i])
     if factor.size[0] > 0 and alternate(K, box, factor, violation):
         refresh_bounded(K, y, box)
-        if conclude(K, y, box, tolerance)[1] <= tolerance:
+        if finish_fit(K, y, box, tolerance)[1] <= tolerance:
             return True
     if factor.size[0] == 0:
         refresh(K, y, box)
@@ -67,7 +67,7 @@ def reoptimise(K: Array, y: Array, box: Box, factor: Factor, tolerance: float) -
 @njit(**COMPILED)
 def alternate(K: Array, box: Box, factor: Factor, max_violation: float) -> bool:
     """Take Newton steps, each after a few pair steps; return whether the violation is small enough."""
-    floor = CURVATURE_FLOOR * factor.tau[0]
+    min_curvature = MIN_RELATIVE_CURVATURE * factor.tau[0]
     for _ in range(ROUNDS):
         newton_steps(K, box, factor)
         highest, lowest = violating_extremes(box.r, box.up, box.low)
@@ -75,7 +75,7 @@ def alternate(K: Array, box: Box, factor: Factor, max_violation: float) -> bool:
             return True
         for _ in range(PAIR_STEPS):
             if highest > lowest:
-                highest, lowest = pair_step(K, box, highest, floor)
+                highest, lowest = pair_step(K, box, highest, min_curvature)
     return False
 
 
@@ -96,7 +96,7 @@ def downdate_gram(K: Array, box: Box, factor: Factor, x: Array) -> None:
         box.diagonal[i] = K[i, i]
     entries = np.empty(factor.size[0])
     for a in range(entries.size):
-        entries[a] = x[factor.members[a]]
+        entries[a] = x[factor.indices[a]]
     if not downdate_factor(factor, entries):
         rebuild(factor, K)
 

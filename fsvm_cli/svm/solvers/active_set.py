@@ -1,6 +1,7 @@
-"""The active-set method: Newton steps on the free samples, alternated with pair steps, which find who is free.
+"""The active-set method on a Gram matrix: Newton steps on the free samples, alternated with pair steps.
 
-The compiled solver with its certificate: steps until the duality gap, not the violation alone, is in tolerance.
+Pair steps (Platt 1999; Fan et al. 2005) find the free samples; a Newton step solves for all of them at once. The solver
+goes on until the upper bound of the duality gap is within the tolerance, not the violation alone.
 """
 
 from __future__ import annotations
@@ -10,10 +11,10 @@ from numba import njit
 
 from fsvm_cli.svm.compiled import COMPILED, EPSILON, INLINED, REASSOCIATE, Array, total
 from fsvm_cli.svm.solvers.cholesky import Factor, append, make_factor, rebuild, remove, solve_two
-from fsvm_cli.svm.solvers.optimality import conclude, refresh_bounded, subtract_members
+from fsvm_cli.svm.solvers.optimality import finish_fit, refresh_bounded, subtract_rows_at
 from fsvm_cli.svm.solvers.smo import Box, make_box, move, pair_step, set_coefficient, violating_extremes
 
-CURVATURE_FLOOR = 1e-12
+MIN_RELATIVE_CURVATURE = 1e-12
 """Pairs are treated as having at least this part of the largest diagonal entry as curvature."""
 ROUNDING = 2.0 * EPSILON
 """Times the largest diagonal entry and the sum of alpha: a bound on what rounding does to a residual."""
@@ -50,22 +51,22 @@ def count_free(box: Box) -> int:
 
 @njit(**COMPILED)
 def set_members(factor: Factor, box: Box) -> None:
-    """Make all free samples members, in their order, without a factorisation."""
+    """Make all free samples indices, in their order, without a factorisation."""
     size = 0
     for i in range(box.c.size):
         factor.inside[i] = is_free(box, i)
         if factor.inside[i]:
-            factor.members[size] = i
+            factor.indices[size] = i
             size += 1
     factor.size[0] = size
 
 
 @njit(**COMPILED)
 def count_changes(factor: Factor, box: Box) -> tuple[int, int, int]:
-    """Return how many samples are free, how many of the members are not free, and how many free ones are no members."""
+    """Return how many samples are free, how many of the indices are not free, and how many free ones are no indices."""
     leaving = 0
     for a in range(factor.size[0]):
-        leaving += not is_free(box, factor.members[a])
+        leaving += not is_free(box, factor.indices[a])
     free = count_free(box)
     return free, leaving, free - (factor.size[0] - leaving)
 
@@ -89,7 +90,7 @@ def pair_steps_before_newton(factor: Factor, box: Box) -> int:
 
 @njit(**COMPILED)
 def synchronise(factor: Factor, K: Array, box: Box) -> None:
-    """Make the free samples the factor's members; where many change at once, the block is factored anew."""
+    """Make the free samples the factor's indices; where many change at once, the block is factored anew."""
     free, leaving, entering = count_changes(factor, box)
     if updates_of(free, leaving, entering)[1]:
         set_members(factor, box)
@@ -97,7 +98,7 @@ def synchronise(factor: Factor, K: Array, box: Box) -> None:
         return
     if leaving > 0:
         for a in range(factor.size[0] - 1, -1, -1):
-            if not is_free(box, factor.members[a]):
+            if not is_free(box, factor.indices[a]):
                 remove(factor, a)
     i = 0
     while entering > 0:
@@ -138,7 +139,7 @@ def longest_step(box: Box, factor: Factor) -> tuple[float, int]:
     """Return the part of the step, at most 1, that stays in the box, and the row whose bound ends it (-1: none)."""
     length, blocking = 1.0, -1
     for a in range(factor.size[0]):
-        i, direction = factor.members[a], factor.direction[a]
+        i, direction = factor.indices[a], factor.direction[a]
         distance = (box.upper[i] if direction > 0.0 else box.lower[i]) - box.c[i]
         if abs(distance) < length * abs(direction):
             length, blocking = distance / direction, a
@@ -150,7 +151,7 @@ def take_step(box: Box, factor: Factor, level: float) -> tuple[float, int]:
     """Go along the direction as far as the box allows; return what `longest_step` found."""
     length, blocking = longest_step(box, factor)
     for a in range(factor.size[0]):
-        i, direction = factor.members[a], factor.direction[a]
+        i, direction = factor.indices[a], factor.direction[a]
         if a == blocking:
             set_coefficient(box, i, box.upper[i] if direction > 0.0 else box.lower[i])
         else:
@@ -166,7 +167,7 @@ def newton_steps(K: Array, box: Box, factor: Factor) -> int:
     m = factor.size[0]
     started, before = factor.started, factor.before
     for a in range(m):
-        i = factor.members[a]
+        i = factor.indices[a]
         started[a], before[a], factor.residuals[a] = i, box.c[i], box.r[i]
     imbalance = total(box.c)
     steps = 0
@@ -179,7 +180,7 @@ def newton_steps(K: Array, box: Box, factor: Factor) -> int:
         remove(factor, blocking)
     for a in range(m):
         before[a] = box.c[started[a]] - before[a]
-    subtract_members(box.r, K, before, started, m)
+    subtract_rows_at(box.r, K, before, started, m)
     return steps
 
 
@@ -246,7 +247,7 @@ def maximise(  # noqa: PLR0917
     """
     largest, started = begin(K, box, factor)
     unbounded = has_open_side(y, box)
-    floor = max(CURVATURE_FLOOR * largest, 1e-300)
+    min_curvature = max(MIN_RELATIVE_CURVATURE * largest, 1e-300)
     highest, lowest = violating_extremes(box.r, box.up, box.low)
     steps, since, fresh = 0, 0, False
     due, patience = started, FIRST_PATIENCE
@@ -263,7 +264,7 @@ def maximise(  # noqa: PLR0917
             patience = pair_steps_before_newton(factor, box)
             due = since >= patience
         if not due:
-            highest, lowest = pair_step(K, box, highest, floor)
+            highest, lowest = pair_step(K, box, highest, min_curvature)
             steps, since, fresh = steps + 1, since + 1, False
             continue
         steps += 1 + newton_steps(K, box, factor)
@@ -322,7 +323,7 @@ def maximise_certified(  # noqa: PLR0917
     for _ in range(TIGHTENINGS):
         status, taken = maximise(K, y, box, factor, violation, budget - steps)
         steps += taken
-        bias, gap = conclude(K, y, box, tolerance)
+        bias, gap = finish_fit(K, y, box, tolerance)
         if status == INFEASIBLE:
             return status, steps, bias, gap
         if gap <= tolerance:

@@ -1,4 +1,4 @@
-"""Block principal pivoting: from a guess of who is free, all samples whose side is wrong change it at once.
+"""Block principal pivoting (Júdice and Pires 1994): all samples on a wrong side change it at once.
 
 Where a good guess is at hand (the machine on all samples, for one that leaves out a few), three to ten Cholesky
 factorisations of the free block replace hundreds of steps that each stay in the box. The objective need not rise from
@@ -13,7 +13,7 @@ from numba import njit
 from fsvm_cli.svm.compiled import COMPILED, EPSILON, INLINED, Array, add_scaled, total
 from fsvm_cli.svm.solvers.active_set import VIOLATION, begin, newton_direction, synchronise
 from fsvm_cli.svm.solvers.cholesky import SHIFT, Factor
-from fsvm_cli.svm.solvers.optimality import conclude, refresh_bounded
+from fsvm_cli.svm.solvers.optimality import finish_fit, refresh_bounded
 from fsvm_cli.svm.solvers.smo import Box, set_coefficient, violating_extremes
 
 ROUNDS = 30
@@ -50,14 +50,14 @@ def pivot_certified(K: Array, y: Array, box: Box, factor: Factor, tolerance: flo
         As from `pivot`.
     bias : float
     gap : float
-        As from `conclude`.
+        As from `finish_fit`.
     """
     begin(K, box, factor)
     rounds = pivot(K, box, factor, VIOLATION * tolerance)
     if rounds == 0:
         return 0, 0.0, np.inf
     refresh_bounded(K, y, box)
-    bias, gap = conclude(K, y, box, tolerance)
+    bias, gap = finish_fit(K, y, box, tolerance)
     return rounds if gap <= tolerance else 0, bias, gap
 
 
@@ -70,7 +70,7 @@ def pivot(K: Array, box: Box, factor: Factor, max_violation: float) -> int:
     K, box
         As in `pivot_certified`, the box with residuals.
     factor : Factor
-        Of some members' block of `K`; the fewer of them have to change, the cheaper.
+        Of some indices' block of `K`; the fewer of them have to change, the cheaper.
     max_violation : float
         As in `maximise`.
 
@@ -103,7 +103,7 @@ def is_indefinite(factor: Factor, diagonal: Array) -> bool:
     """Return whether the factored block needed more than the least shifts."""
     found = False
     for a in range(factor.size[0]):
-        entry = diagonal[factor.members[a]] + factor.tau[0]
+        entry = diagonal[factor.indices[a]] + factor.tau[0]
         found |= factor.shift[a] > INDEFINITE * (SHIFT * abs(entry) + 1e-300)
     return found
 
@@ -113,12 +113,12 @@ def solve_free(K: Array, box: Box, factor: Factor) -> float:
     """Set the free samples to where they would be without bounds; return the residual that they then share."""
     m = factor.size[0]
     for a in range(m):
-        factor.residuals[a] = box.r[factor.members[a]]
+        factor.residuals[a] = box.r[factor.indices[a]]
     imbalance = total(box.c)
     # What tau 11' adds to the factored matrix vanishes for steps that sum to zero only.
     level = newton_direction(factor, imbalance) - factor.tau[0] * imbalance
     for a in range(m):
-        i, delta = factor.members[a], factor.direction[a]
+        i, delta = factor.indices[a], factor.direction[a]
         rounding = 4.0 * EPSILON * (abs(box.c[i]) + abs(delta))
         box.c[i] += delta
         add_scaled(box.r, K[i], -delta)

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 IN_DOUBT = 1e-9
 """Where rounding may change a gap by more, it is computed in twice the precision."""
-LARGE = 1e5
+SCALING_TO_BLAME = 1e5
 """Where neither a kernel value nor C is so large, it is the tolerance that is too small."""
-TINY = float(np.finfo(np.float64).tiny)
+SMALLEST_NORMAL = float(np.finfo(np.float64).tiny)
 
 
 def on_bounds(problem: BinaryProblem, alpha: Array) -> Array:
@@ -242,13 +242,13 @@ def cause_of_failure(problem: BinaryProblem, alpha: Array, bias: float, toleranc
     """
     residuals = problem.bounded_residuals(alpha)
     near = np.abs(residuals.values - bias) <= residuals.error
-    size = max(abs(problem.objective(alpha)), TINY)
+    size = max(abs(problem.objective(alpha)), SMALLEST_NORMAL)
     C = np.where(np.isinf(problem.C), alpha, problem.C)
     here = float(alpha @ residuals.error + (C * residuals.error)[near].sum()) / size
     largest, largest_C = problem.largest_kernel_value(), float(C.max())
     if here <= tolerance and largest * largest_C * EPSILON <= tolerance:
         return ""
-    if max(largest, largest_C) < LARGE:
+    if max(largest, largest_C) < SCALING_TO_BLAME:
         return "so small a gap is beyond double precision"
     if largest >= largest_C:
         return f"kernel values up to {largest:.1e} are too large for double precision; scale the features"

@@ -36,7 +36,7 @@ class Factor(NamedTuple):
     Attributes
     ----------
     U : (n, n) array
-    members : (n,) array of int
+    indices : (n,) array of int
         Sample of each row.
     inside : (n,) array of bool
         Whether a sample is a member.
@@ -47,13 +47,13 @@ class Factor(NamedTuple):
     residuals, direction, ones, work : (n,) arrays
         Scratch, per row.
     started : (n,) array of int
-        Scratch: members at the beginning of a run of Newton steps.
+        Scratch: indices at the beginning of a run of Newton steps.
     before : (n,) array
         Their coefficients then.
     """
 
     U: Array
-    members: npt.NDArray[np.int64]
+    indices: npt.NDArray[np.int64]
     inside: npt.NDArray[np.bool_]
     shift: Array
     size: npt.NDArray[np.int64]
@@ -67,12 +67,12 @@ class Factor(NamedTuple):
 
 
 def make_factor(n: int) -> Factor:
-    """Return a factor without members, for up to n samples."""
+    """Return a factor without indices, for up to n samples."""
     shift, residuals, direction, ones, work, before = np.zeros((6, n))
-    members, started = np.zeros((2, n), np.int64)
+    indices, started = np.zeros((2, n), np.int64)
     return Factor(
         U=np.empty((n, n)),
-        members=members,
+        indices=indices,
         inside=np.zeros(n, np.bool_),
         shift=shift,
         size=np.zeros(1, np.int64),
@@ -136,14 +136,14 @@ def append(factor: Factor, K: Array, i: int) -> None:
     U, tau = factor.U, factor.tau[0]
     column = factor.work
     for a in range(m):
-        column[a] = K[i, factor.members[a]] + tau
+        column[a] = K[i, factor.indices[a]] + tau
     for a in range(m):
         column[a] *= 1.0 / U[a, a]
         subtract_scaled_tail(column, U[a], column[a], a + 1, m)
         U[a, m] = column[a]
     entry = K[i, i] + tau
     U[m, m], factor.shift[m] = safe_pivot(entry - inner_product(column[:m], column[:m]), entry)
-    factor.members[m] = i
+    factor.indices[m] = i
     factor.inside[i] = True
     factor.size[0] = m + 1
 
@@ -165,9 +165,9 @@ def remove(factor: Factor, p: int) -> None:
         cosine, sine = inverse * U[k, k], inverse * tail[k]
         U[k - 1, k - 1] = length
         rotate_tail(U[k, k + 1 : m], tail[k + 1 :], U[k - 1, k : m - 1], cosine, sine)
-    factor.inside[factor.members[p]] = False
+    factor.inside[factor.indices[p]] = False
     for a in range(p, m - 1):
-        factor.members[a] = factor.members[a + 1]
+        factor.indices[a] = factor.indices[a + 1]
         factor.shift[a] = factor.shift[a + 1]
         factor.residuals[a] = factor.residuals[a + 1]
     factor.size[0] = m - 1
@@ -175,12 +175,12 @@ def remove(factor: Factor, p: int) -> None:
 
 @njit(**COMPILED)
 def rebuild_by_lapack(factor: Factor, K: Array) -> bool:
-    """Factor the members' block by LAPACK; return False where it is not positive definite."""
+    """Factor the indices' block by LAPACK; return False where it is not positive definite."""
     m, tau, U = factor.size[0], factor.tau[0], factor.U
     for a in range(m):
-        row = K[factor.members[a]]
+        row = K[factor.indices[a]]
         for b in range(a, m):
-            U[a, b] = row[factor.members[b]] + tau
+            U[a, b] = row[factor.indices[b]] + tau
         factor.shift[a] = SHIFT * abs(U[a, a]) + 1e-300
         U[a, a] += factor.shift[a]
     # Rows of an upper triangle are the columns of LAPACK's lower one.
@@ -190,12 +190,12 @@ def rebuild_by_lapack(factor: Factor, K: Array) -> bool:
 
 @njit(**COMPILED)
 def rebuild_by_rows(factor: Factor, K: Array) -> None:
-    """Factor the members' block, shifting what is not positive definite."""
+    """Factor the indices' block, shifting what is not positive definite."""
     m, tau, U = factor.size[0], factor.tau[0], factor.U
     for a in range(m):
-        row = K[factor.members[a]]
+        row = K[factor.indices[a]]
         for b in range(a, m):
-            U[a, b] = row[factor.members[b]] + tau
+            U[a, b] = row[factor.indices[b]] + tau
         entry = U[a, a]
         for b in range(a):
             subtract_scaled_tail(U[a], U[b], U[b, a], a, m)
@@ -207,7 +207,7 @@ def rebuild_by_rows(factor: Factor, K: Array) -> None:
 
 @njit(**COMPILED)
 def rebuild(factor: Factor, K: Array) -> None:
-    """Factor the members' block anew."""
+    """Factor the indices' block anew."""
     if factor.size[0] < LAPACK_FROM or not rebuild_by_lapack(factor, K):
         rebuild_by_rows(factor, K)
 

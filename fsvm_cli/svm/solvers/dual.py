@@ -1,6 +1,6 @@
-"""What every form of a machine's dual problem has: labels, bounds, and residuals whose errors are known.
+"""The dual problem of one binary support vector machine, its solution and its exceptions.
 
-The dual problem of one binary support vector machine as a value, its solution, and the solution's certificate.
+`BinaryProblem` is the interface of all forms of the problem: labels, bounds, and residuals with bounds on their errors.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Mehrotra's predictor and corrector for problems whose variables lie between bounds.
+"""Mehrotra's (1992) predictor-corrector method for the dual problem and others with bounded variables.
 
-Mehrotra's predictor-corrector method for the dual problem: few, costly steps whatever the conditioning.
+It takes few, costly steps, whatever the conditioning.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""libsvm, through scikit-learn: the solver that most users know, as another solver of the dual problem."""
+"""libsvm, through scikit-learn, as another solver of the dual problem (Fan et al. 2005)."""
 
 from __future__ import annotations
 

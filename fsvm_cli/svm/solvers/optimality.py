@@ -1,9 +1,7 @@
-"""Residuals of a point: plain, with a bound on their rounding errors, and in twice the precision.
+"""The end of every compiled fit: residuals, coefficients on their bounds, the bias and the duality gap.
 
-The plain ones are for the steps, the bounded ones for the certificate, and those in twice the precision for a
-certificate in which nothing but rounding is in doubt.
-
-How every compiled fit ends: coefficients on their bounds, the bias, a duality gap that covers its own rounding.
+Residuals are plain for the steps, with a bound on their rounding errors for the certificate, and in twice the precision
+(Ogita et al. 2005) where nothing but rounding keeps the gap from its tolerance.
 """
 
 from __future__ import annotations
@@ -56,15 +54,15 @@ def next_nonzero(values: Array, start: int) -> int:
 
 
 @njit(**COMPILED)
-def subtract_members(r: Array, K: Array, factors: Array, members: npt.NDArray[np.int64], size: int) -> None:
-    """Subtract the rows of the first `size` members times their factors, in this order."""
+def subtract_rows_at(r: Array, K: Array, factors: Array, indices: npt.NDArray[np.int64], size: int) -> None:
+    """Subtract the rows of the first `size` indices times their factors, in this order."""
     a = 0
     while a + 4 <= size:
-        i, j, k, m = members[a], members[a + 1], members[a + 2], members[a + 3]
+        i, j, k, m = indices[a], indices[a + 1], indices[a + 2], indices[a + 3]
         subtract_four(r, K[i], K[j], K[k], K[m], factors[a], factors[a + 1], factors[a + 2], factors[a + 3])
         a += 4
     while a < size:
-        add_scaled(r, K[members[a]], -factors[a])
+        add_scaled(r, K[indices[a]], -factors[a])
         a += 1
 
 
@@ -232,7 +230,7 @@ distance, and a margin vector that close to a bound changes no decision value by
 
 
 @njit(**COMPILED)
-def conclude(K: Array, y: Array, box: Box, tolerance: float) -> tuple[float, float]:
+def finish_fit(K: Array, y: Array, box: Box, tolerance: float) -> tuple[float, float]:
     """End a fit.
 
     Parameters

@@ -1,4 +1,4 @@
-"""Steps of sequential minimal optimisation: the compiled kernels that touch every sample.
+"""Steps of sequential minimal optimisation (Platt 1999), with the pair selection of Fan et al. (2005).
 
 All is written in the signed coefficients c_i = alpha_i y_i with lower_i <= c_i <= upper_i and the residuals
 r_i = y_i - sum_j K_ij c_j, the gradient of the dual objective. I_up holds the samples whose c_i may rise, I_low those
@@ -128,7 +128,7 @@ def shift_residuals(box: Box, row_i: Array, row_j: Array, delta: float) -> tuple
 
 
 @njit(**COMPILED, fastmath=REASSOCIATE)
-def pair_gains(box: Box, row_i: Array, i: int, floor: float) -> float:
+def pair_gains(box: Box, row_i: Array, i: int, min_curvature: float) -> float:
     """Write twice the unclipped gain of each pair (i, j), -1 where j is not in I_low or r_j >= r_i; return the best.
 
     The second-order working set of Fan, Chen and Lin (2005), eq. (16).
@@ -138,7 +138,7 @@ def pair_gains(box: Box, row_i: Array, i: int, floor: float) -> float:
     top, own = r[i], diagonal[i]
     for t in range(gains.size):
         difference = top - r[t]
-        curvature = max(diagonal[t] + own - 2.0 * row_i[t], floor)
+        curvature = max(diagonal[t] + own - 2.0 * row_i[t], min_curvature)
         gain = difference * difference / curvature
         gain = gain if (difference > 0.0) & (low[t] == 0.0) else -1.0
         gains[t] = gain
@@ -174,12 +174,12 @@ def first_in_up(r: Array, up: Array, target: float) -> int:
 
 
 @njit(**COMPILED)
-def pair_step(K: Array, box: Box, highest: float, floor: float) -> tuple[float, float]:
+def pair_step(K: Array, box: Box, highest: float, min_curvature: float) -> tuple[float, float]:
     """Move the most violating pair to its optimum within the box; return the new `violating_extremes`."""
     i = first_in_up(box.r, box.up, highest)
-    j = first_equal(box.gains, pair_gains(box, K[i], i, floor))
+    j = first_equal(box.gains, pair_gains(box, K[i], i, min_curvature))
     longest = min(box.upper[i] - box.c[i], box.c[j] - box.lower[j])
-    curvature = max(box.diagonal[i] + box.diagonal[j] - 2.0 * K[i, j], floor)
+    curvature = max(box.diagonal[i] + box.diagonal[j] - 2.0 * K[i, j], min_curvature)
     delta = min((highest - box.r[j]) / curvature, longest)
     move(box, i, delta)
     move(box, j, -delta)

@@ -1,6 +1,6 @@
-"""A problem as the compiled solver takes it, in memory that serves one problem after the other of the same size.
+"""The solvers on a Gram matrix behind one function; each solution carries its certificate.
 
-One function for all solvers; every solution that it returns carries its certificate.
+`Workspace` is the memory of the compiled solver, which serves problems of one size one after the other.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ class Workspace:
         """
         synchronise(self._factor, self._K, self.box)
         size = int(self._factor.size[0])
-        free = self._factor.members[:size].copy()
+        free = self._factor.indices[:size].copy()
         restricted = right.take(free, axis=1)
         if size == 0:
             return free, restricted

@@ -1,4 +1,7 @@
-"""The last steps without a Gram matrix: exact optima over the samples near the margin, until no other violates."""
+"""Working sets without a Gram matrix: exact optima over the samples near the margin, until no other violates.
+
+As in Joachims (1999).
+"""
 
 from __future__ import annotations
 
@@ -92,17 +95,17 @@ def optimise_by_working_sets(
     residuals = problem.residuals(coefficients) if residuals is None else residuals
     done, terms, moved, optimal, before = 0, 0, 0.0, False, np.inf
     while done < rounds:
-        members, violation = _working_set(problem, coefficients, residuals, (lower, upper))
+        rows, violation = _working_set(problem, coefficients, residuals, (lower, upper))
         optimal = violation <= max_violation
         is_rounding = 0.5 * before < violation <= NEARLY * max_violation
-        if optimal or is_rounding or len(members) > largest_set:
+        if optimal or is_rounding or len(rows) > largest_set:
             break
         before = violation
-        part = Part(coefficients[members], residuals[members], lower[members], upper[members])
-        coefficients[members], solved = optimise_part(problem, problem.block(members), part, 0.1 * max_violation)
-        change = coefficients[members] - part.coefficients
+        part = Part(coefficients[rows], residuals[rows], lower[rows], upper[rows])
+        coefficients[rows], solved = optimise_part(problem, problem.block(rows), part, 0.1 * max_violation)
+        change = coefficients[rows] - part.coefficients
         done, terms, moved = done + 1, terms + int(np.count_nonzero(change)), moved + float(np.abs(change).sum())
-        residuals = problem.residuals_after(residuals, coefficients, members, change)
+        residuals = problem.residuals_after(residuals, coefficients, rows, change)
         if not solved:
             break
     return WorkingSets(np.abs(coefficients), done, optimal, residuals, terms, moved)

@@ -465,7 +465,7 @@ def test_auto_makes_no_matrix_where_samples_are_many(monkeypatch):
     assert chosen.cache_mb > 0
     assert training_set(kernel, X, "auto", 7.0).cache_mb == 7.0
     assert isinstance(training_set(kernel, X[:50], "auto"), GramTrainingSet)
-    monkeypatch.setattr("fsvm_cli.svm.training_set.free_memory", lambda: 10**9)
+    monkeypatch.setattr("fsvm_cli.svm.routing.free_memory", lambda: 10**9)
     assert isinstance(training_set(kernel, X[:6000], "auto"), CachedTrainingSet)
 
 

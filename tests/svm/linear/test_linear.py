@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from fsvm_cli.svm import SVM, ConvergenceError, DualProblem, Gaussian, InfeasibleError, Linear, duality_gap, solve
 from fsvm_cli.svm.large.linear import machine_of_part, solve_linear
-from fsvm_cli.svm.large.linear_interior_point import NormalMatrix, _Barrier, solve_interior_point
+from fsvm_cli.svm.large.linear_interior_point import NormalMatrix, _LinearBarrier, solve_interior_point
 from fsvm_cli.svm.large.linear_problem import LinearProblem
 from fsvm_cli.svm.large.linear_working_set import start_at, working_set_around
 from fsvm_cli.svm.solvers.working_set import optimise_by_working_sets
@@ -204,10 +204,10 @@ def test_a_start_near_the_optimum_moves_the_samples_near_the_margin_alone(C, equ
     before = solve_linear(LinearProblem(X, y, C, equality)).alpha
     problem = LinearProblem(X[:, 1:], y, C, equality)
     expected = solve_linear(problem)
-    band = working_set_around(problem, start_at(problem, before))
-    assert 0 < len(band.rows) < 3000
-    held = np.setdiff1d(np.arange(6000), band.rows)
-    assert np.array_equal(band.alpha[held], before[held])
+    working_set = working_set_around(problem, start_at(problem, before))
+    assert 0 < len(working_set.rows) < 3000
+    held = np.setdiff1d(np.arange(6000), working_set.rows)
+    assert np.array_equal(working_set.alpha[held], before[held])
     monkeypatch.setattr("fsvm_cli.svm.large.linear.solve_interior_point", None)
     found = solve_linear(problem, alpha0=before)
     assert found.converged
@@ -323,7 +323,7 @@ def test_normal_equations_are_solved_in_blocks_as_by_plain_numpy(equality: bool)
 @pytest.mark.parametrize("C", [0.01, 1.0, np.inf])
 def test_the_first_point_about_gives_the_machine_that_it_is_put_around(C: float) -> None:
     X, y = two_classes(4000, 10)
-    barrier = _Barrier(LinearProblem(X, y, C))
+    barrier = _LinearBarrier(LinearProblem(X, y, C))
     w, b, largest = solve_interior_point(LinearProblem(X[:500], y[:500], 1.0), 1e-2).w, 0.1, 1.0
     reach = np.full(len(y), min(C, 2.0 * largest))
     slack = 1.0 - y * (X @ w + b)
@@ -339,5 +339,5 @@ def test_a_first_point_that_gives_its_machine_saves_steps(monkeypatch: pytest.Mo
     problem = LinearProblem(X, y, 0.01)
     near = machine_of_part(problem)
     found = solve_interior_point(problem, 1e-3, near).steps
-    monkeypatch.setattr(_Barrier, "_giving", lambda _self, _w, alpha, _reach: alpha)
+    monkeypatch.setattr(_LinearBarrier, "_giving", lambda _self, _w, alpha, _reach: alpha)
     assert found < solve_interior_point(problem, 1e-3, near).steps

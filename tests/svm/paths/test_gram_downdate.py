@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fsvm_cli.svm import DualProblem, duality_gap
-from fsvm_cli.svm.paths.gram_downdate import MANY, downdate_gram, reoptimise
+from fsvm_cli.svm.paths.gram_downdate import MIN_FREE_FOR_PIVOTING, downdate_gram, reoptimise
 from fsvm_cli.svm.solvers.active_set import make_scratch
 from fsvm_cli.svm.solvers.optimality import compiled_bias
 from tests.helpers.qp_oracle import solve_with_piqp
@@ -27,7 +27,7 @@ def test_the_machine_is_the_one_that_is_solved_afresh(n_samples, n_features, C):
     y = np.where(X[:, 0] + rng.normal(size=n_samples) > 0, 1.0, -1.0)
     K, box, factor = start(X, y, C)
     assert reoptimise(K, y, box, factor, 1e-6)
-    assert (factor.size[0] >= MANY) == (n_samples == 120)
+    assert (factor.size[0] >= MIN_FREE_FOR_PIVOTING) == (n_samples == 120)
     for j in range(5):
         downdate_gram(K, box, factor, np.ascontiguousarray(X[:, j]))
         assert reoptimise(K, y, box, factor, 1e-6)

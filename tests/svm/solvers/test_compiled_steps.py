@@ -20,7 +20,7 @@ from fsvm_cli.svm.solvers.active_set import (
     pair_steps_before_newton,
     synchronise,
 )
-from fsvm_cli.svm.solvers.optimality import compiled_bias, compiled_gaps, refresh, refresh_bounded, subtract_members
+from fsvm_cli.svm.solvers.optimality import compiled_bias, compiled_gaps, refresh, refresh_bounded, subtract_rows_at
 from fsvm_cli.svm.solvers.smo import (
     BLOCK,
     first_equal,
@@ -80,9 +80,9 @@ def test_the_first_of_equals_is_found_in_whatever_block_it_is(n):
 @pytest.mark.parametrize("size", [0, 1, 3, 4, 9])
 def test_members_rows_are_subtracted(size):
     K, y, _, _, rng = task(30, 4)
-    members, factors, r = rng.permutation(30), rng.standard_normal(30), y.copy()
-    subtract_members(r, K, factors, members, size)
-    np.testing.assert_allclose(r, y - factors[:size] @ K[members[:size]], atol=1e-13)
+    indices, factors, r = rng.permutation(30), rng.standard_normal(30), y.copy()
+    subtract_rows_at(r, K, factors, indices, size)
+    np.testing.assert_allclose(r, y - factors[:size] @ K[indices[:size]], atol=1e-13)
 
 
 @pytest.mark.parametrize("n_support", [0, 1, 2, 7, 30])
@@ -148,8 +148,8 @@ def test_move_takes_a_distance_of_rounding_for_none():
 
 def assert_factor_is_right(factor, K):
     m = factor.size[0]
-    members = factor.members[:m]
-    expected = K[np.ix_(members, members)] + factor.tau[0] + np.diag(factor.shift[:m])
+    indices = factor.indices[:m]
+    expected = K[np.ix_(indices, indices)] + factor.tau[0] + np.diag(factor.shift[:m])
     U = np.triu(factor.U[:m, :m])
     np.testing.assert_allclose(U.T @ U, expected, atol=1e-12 * np.abs(expected).max())
 
@@ -163,14 +163,14 @@ def test_the_factor_follows_samples_that_enter_and_leave():
     for p in (24, 0, 7, 7, 13):
         f.remove(factor, p)
         assert_factor_is_right(factor, K)
-    assert sorted(np.flatnonzero(factor.inside)) == sorted(factor.members[: factor.size[0]])
+    assert sorted(np.flatnonzero(factor.inside)) == sorted(factor.indices[: factor.size[0]])
 
 
 @pytest.mark.parametrize("m", [1, 47, 48, 49, 130])
 def test_a_new_factorisation_is_right_by_rows_and_by_lapack(m):
     K, _, _, factor, rng = task(130, 5)
     factor.tau[0], factor.size[0] = 1.0, m
-    factor.members[:m] = rng.permutation(130)[:m]
+    factor.indices[:m] = rng.permutation(130)[:m]
     f.rebuild(factor, K)
     assert_factor_is_right(factor, K)
 
@@ -195,7 +195,7 @@ def test_a_large_indefinite_block_is_shifted():
     K, _, _, factor, rng = task(130, 9)
     K = K - 5.0 * np.outer(*[rng.standard_normal(130)] * 2)
     factor.tau[0], factor.size[0] = 1.0, 130
-    factor.members[:] = np.arange(130)
+    factor.indices[:] = np.arange(130)
     assert np.linalg.eigvalsh(K + 1.0).min() < 0.0
     f.rebuild(factor, K)
     assert factor.shift.max() > 1.0
@@ -236,7 +236,7 @@ def test_the_cost_of_a_newton_step_grows_with_the_free_samples_and_with_what_cha
     assert count_changes(factor, box) == (len(free), 0, len(free))
     anew = pair_steps_before_newton(factor, box)
     synchronise(factor, K, box)
-    assert list(factor.members[: factor.size[0]]) == list(free)
+    assert list(factor.indices[: factor.size[0]]) == list(free)
     unchanged = pair_steps_before_newton(factor, box)
     set_coefficient(box, free[0], box.upper[free[0]])
     assert count_changes(factor, box) == (len(free) - 1, 1, 0)

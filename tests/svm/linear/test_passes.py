@@ -1,4 +1,4 @@
-"""Looks at all samples against plain numpy, however the samples lie in memory."""
+"""Passes over all samples against plain numpy, however the samples lie in memory."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ def test_outputs_and_sums_are_those_of_plain_numpy(layout: str, n: int, d: int, 
     X = LAYOUTS[layout](rng.standard_normal((n, d)))
     w, coefficients = rng.standard_normal(d), np.where(rng.random(n) < 0.5, rng.standard_normal(n), 0.0)
     outputs, total = outputs_and_sum(X, w, coefficients)
-    with_losers, of_losers = outputs_and_violators(X, w, 0.25, coefficients)
+    with_violators, of_violators = outputs_and_violators(X, w, 0.25, coefficients)
     loses = np.sign(coefficients) * ((X * w).sum(axis=1) + 0.25) < 1.0
-    np.testing.assert_allclose(of_losers, (X.T * (coefficients * loses)).sum(axis=1), rtol=1e-11, atol=1e-11)
-    for found in (outputs, outputs_of(X, w), with_losers):
+    np.testing.assert_allclose(of_violators, (X.T * (coefficients * loses)).sum(axis=1), rtol=1e-11, atol=1e-11)
+    for found in (outputs, outputs_of(X, w), with_violators):
         np.testing.assert_allclose(found, (X * w).sum(axis=1), rtol=1e-12, atol=1e-12)
     for found in (total, weighted_sum(coefficients, X)):
         np.testing.assert_allclose(found, (X.T * coefficients).sum(axis=1), rtol=1e-11, atol=1e-11)

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from fsvm_cli.svm import DualProblem, solve
-from fsvm_cli.svm.large.linear import approach, solve_linear
-from fsvm_cli.svm.large.linear_interior_point import Near, solve_interior_point
-from fsvm_cli.svm.large.linear_newton import Guess, Loss, Machine, newton_step, seen, sharpened
+from fsvm_cli.svm.large.linear import locate_by_smoothing, solve_linear
+from fsvm_cli.svm.large.linear_interior_point import WarmStart, solve_interior_point
+from fsvm_cli.svm.large.linear_newton import Guess, PrimalPoint, SmoothedHinge, evaluated, newton_step, sharpened
 from fsvm_cli.svm.large.linear_problem import LinearProblem
 from fsvm_cli.svm.large.linear_working_set import Start, optimise_near, working_set_around
 
@@ -35,9 +35,13 @@ def classes(kind: str, n: int, d: int, seed: int = 0) -> tuple[np.ndarray, np.nd
 
 def allow_few(patch: pytest.MonkeyPatch) -> None:
     """Let problems of few samples go the way of many."""
-    for name in ("linear.LEAST", "linear.PER_FEATURE", "linear_newton.FEW_PER_FEATURE"):
+    for name in (
+        "linear.FIRST_PART_MIN_ROWS",
+        "linear.FIRST_PART_ROWS_PER_FEATURE",
+        "linear_newton.NARROW_ROWS_PER_FEATURE",
+    ):
         patch.setattr(f"fsvm_cli.svm.large.{name}", 5)
-    patch.setattr("fsvm_cli.svm.large.linear_working_set.LARGEST_PART", 0.95)
+    patch.setattr("fsvm_cli.svm.large.linear_working_set.MAX_WORKING_SET_SHARE", 0.95)
 
 
 @pytest.mark.parametrize("C", [1e-4, 1e-2, 1.0, 1e4])
@@ -83,7 +87,7 @@ def test_small_problems_are_solved_by_bands_where_the_least_sizes_allow(monkeypa
     X, y = classes("plain", 100, 2)
     allow_few(monkeypatch)
     problem = LinearProblem(X, y, 1.0)
-    optimum = optimise_near(problem, approach(problem), 1e-6)
+    optimum = optimise_near(problem, locate_by_smoothing(problem), 1e-6)
     expected = solve(DualProblem(X @ X.T, y, 1.0))
     np.testing.assert_allclose(optimum.alpha, expected.alpha, atol=1e-6)
     assert optimum.near.b == pytest.approx(expected.bias, abs=1e-6)
@@ -103,8 +107,8 @@ def test_a_part_with_all_others_held_has_their_residuals_and_their_optimum(equal
 
 
 @pytest.mark.parametrize("equality", [True, False])
-@pytest.mark.parametrize("loss", [Loss(-0.4, 0.8), Loss(0.0, 0.5)])
-def test_newton_steps_end_at_the_optimum_that_scipy_finds(loss: Loss, equality: bool) -> None:
+@pytest.mark.parametrize("loss", [SmoothedHinge(-0.4, 0.8), SmoothedHinge(0.0, 0.5)])
+def test_newton_steps_end_at_the_optimum_that_scipy_finds(loss: SmoothedHinge, equality: bool) -> None:
     X, y = classes("plain", 200, 3)
     problem = LinearProblem(X, y, 1.0, equality)
 
@@ -113,8 +117,8 @@ def test_newton_steps_end_at_the_optimum_that_scipy_finds(loss: Loss, equality: 
         a = np.clip((slack - loss.low) / loss.scale, 0.0, 1.0)
         return 0.5 * machine[:3] @ machine[:3] + (a * (slack - loss.low) - 0.5 * loss.scale * a**2).sum()
 
-    at = Machine(np.zeros(3), 0.0, np.zeros(200))
-    at, _ = newton_step(problem, Loss(-0.5, 2.0), at)
+    at = PrimalPoint(np.zeros(3), 0.0, np.zeros(200))
+    at, _ = newton_step(problem, SmoothedHinge(-0.5, 2.0), at)
     for _ in range(20):
         at, change = newton_step(problem, loss, at)
     expected = minimize(objective, np.append(at.w, at.b), method="BFGS", options={"gtol": 1e-9}).x
@@ -130,22 +134,22 @@ def test_a_step_by_the_samples_near_the_corner_is_that_by_all(start: float, whol
     X, y = classes("plain", 3000, 4)
     C = np.random.default_rng(0).uniform(0.5, 2.0, len(y))
     problem = LinearProblem(X, y, C, equality)
-    w, loss = start * solve_linear(problem).w, Loss(-0.2, 0.4 / C)
-    known, by_losers = newton_step(problem, loss, seen(problem, w, 0.0))
-    expected, by_all = newton_step(problem, loss, Machine(w, 0.0, X @ w))
+    w, loss = start * solve_linear(problem).w, SmoothedHinge(-0.2, 0.4 / C)
+    known, by_losers = newton_step(problem, loss, evaluated(problem, w, 0.0))
+    expected, by_all = newton_step(problem, loss, PrimalPoint(w, 0.0, X @ w))
     np.testing.assert_allclose(known.w, expected.w, rtol=1e-9)
     np.testing.assert_allclose(known.outputs + known.b, expected.outputs + expected.b, atol=1e-9)
     assert by_losers == pytest.approx(by_all)
     loses = y * (known.outputs + known.b) < 1.0
     np.testing.assert_allclose(known.violators, X.T @ (C * y * loses), atol=1e-9)
-    assert whole_step == np.array_equal(known.outputs, seen(problem, known.w, known.b).outputs)
+    assert whole_step == np.array_equal(known.outputs, evaluated(problem, known.w, known.b).outputs)
 
 
 def test_some_of_the_samples_near_the_corner_tell_about_the_same_step() -> None:
     X, y = classes("plain", 9000, 3)
     problem = LinearProblem(X, y, 1.0)
-    start = Machine(0.9 * solve_linear(problem).w, 0.0, 0.9 * X @ solve_linear(problem).w)
-    (whole, change), (some, _) = (newton_step(problem, Loss(-0.2, 0.4), start, most) for most in (np.inf, 300))
+    start = PrimalPoint(0.9 * solve_linear(problem).w, 0.0, 0.9 * X @ solve_linear(problem).w)
+    (whole, change), (some, _) = (newton_step(problem, SmoothedHinge(-0.2, 0.4), start, most) for most in (np.inf, 300))
     off = np.sqrt(np.mean((whole.outputs + whole.b - some.outputs - some.b) ** 2))
     assert 0.0 < off < 3.0 * change * np.sqrt(3 / 300)
 
@@ -153,10 +157,10 @@ def test_some_of_the_samples_near_the_corner_tell_about_the_same_step() -> None:
 def test_the_error_that_is_expected_is_about_the_error() -> None:
     X, y = classes("plain", 40_000, 10)
     problem = LinearProblem(X, y, 1.0)
-    start, optimum = approach(problem), solve_linear(problem)
+    start, optimum = locate_by_smoothing(problem), solve_linear(problem)
     error = np.sqrt(np.mean((X @ (optimum.w - start.near.w) + optimum.bias - start.near.b) ** 2))
     assert error < start.width < 10.0 * error
-    guess = sharpened(problem, Guess(Machine(start.near.w, start.near.b, start.outputs), 0.2))
+    guess = sharpened(problem, Guess(PrimalPoint(start.near.w, start.near.b, start.outputs), 0.2))
     error = np.sqrt(np.mean((X @ (optimum.w - guess.at.w) + optimum.bias - guess.at.b) ** 2))
     assert error < 2.5 * guess.error
 
@@ -166,7 +170,7 @@ def test_a_band_that_is_too_narrow_ends_at_the_optimum_all_the_same() -> None:
     problem = LinearProblem(X, y, 1.0)
     optimum = solve_linear(problem)
     w, b = 0.9 * optimum.w, optimum.bias + 0.05
-    start = Start(Near(w, b, 1.0), X @ w, 0.02)
+    start = Start(WarmStart(w, b, 1.0), X @ w, 0.02)
     found = optimise_near(problem, start, 1e-6)
     np.testing.assert_allclose(found.alpha, optimum.alpha, atol=1e-6)
 
@@ -175,14 +179,14 @@ def test_a_band_makes_up_for_what_is_held_and_holds_nobody_without_a_bound() -> 
     X, y = classes("plain", 6000, 3)
     C = np.where(np.arange(6000) % 100 == 0, np.inf, 1.0)
     w = solve_linear(LinearProblem(X, y, 1.0)).w
-    start = Start(Near(w, 0.3, 1.0), X @ w, 0.01)
-    band = working_set_around(LinearProblem(X, y, C), start)
+    start = Start(WarmStart(w, 0.3, 1.0), X @ w, 0.01)
+    working_set = working_set_around(LinearProblem(X, y, C), start)
     losing = np.flatnonzero(np.isinf(C) & (y * (X @ w + 0.3) < 1.0))
     assert len(losing) > 0
-    assert np.isin(losing, band.rows).all()
-    held = np.setdiff1d(np.arange(6000), band.rows)
-    assert abs((y * band.alpha)[held].sum()) < C[band.rows].sum()
-    assert band.part.outside_sum == pytest.approx((y * band.alpha)[held].sum())
+    assert np.isin(losing, working_set.rows).all()
+    held = np.setdiff1d(np.arange(6000), working_set.rows)
+    assert abs((y * working_set.alpha)[held].sum()) < C[working_set.rows].sum()
+    assert working_set.part.outside_sum == pytest.approx((y * working_set.alpha)[held].sum())
 
 
 @pytest.mark.parametrize("equality", [True, False])

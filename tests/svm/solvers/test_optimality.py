@@ -21,7 +21,7 @@ from fsvm_cli.svm.solvers.optimality import (
     accurate_sum,
     compiled_bias,
     compiled_gaps,
-    conclude,
+    finish_fit,
     refresh_bounded,
     residuals_of,
     sharpen,
@@ -72,7 +72,7 @@ def test_four_last_digits_of_every_coefficient_leave_bias_and_bounds(seed, C):
     found = solve(problem)
     alpha = nudged(found.alpha, seed)
     box = box_at(problem, alpha)
-    bias, gap = conclude(problem.gram, problem.y, box, 1e-6)
+    bias, gap = finish_fit(problem.gram, problem.y, box, 1e-6)
     assert bias == pytest.approx(found.bias, abs=1e-11)
     assert bias_of(problem, alpha) == pytest.approx(found.bias, abs=1e-11)
     assert gap == pytest.approx(found.duality_gap, abs=1e-9)
@@ -114,7 +114,7 @@ def test_samples_that_are_left_out_do_not_bound_the_bias(seed, C):
     alpha = np.zeros(len(problem.y))
     alpha[kept] = nudged(found.alpha, seed)
     box = box_at(problem, alpha, out)
-    bias, gap = conclude(problem.gram, problem.y, box, 1e-6)
+    bias, gap = finish_fit(problem.gram, problem.y, box, 1e-6)
     assert bias == pytest.approx(found.bias, abs=1e-11)
     assert gap == pytest.approx(found.duality_gap, abs=1e-9)
 
@@ -159,7 +159,7 @@ def test_the_slack_is_far_above_last_digits_and_far_below_what_a_curve_shows():
     for distance, on_bound in ((0.9 * SLACK, True), (1e4 * SLACK, False)):
         alpha[0] = 1.0 - distance
         box = box_at(problem, alpha)
-        conclude(problem.gram, problem.y, box, 1e-6)
+        finish_fit(problem.gram, problem.y, box, 1e-6)
         assert (box.c[0] == 1.0) == on_bound
 
 
