@@ -1,12 +1,9 @@
-"""What is wrong with the syntax of a YAML text, in plain English: the parser's findings without its vocabulary.
+"""YAML documents that people write, read with the position of every key and value.
 
-YAML documents that people write, read with the position of everything in them.
-
-The text is untrusted and written by hand: every mistake is found in one pass and named by file, line and column, with
-what would be allowed. YAML 1.2 is read (``1e-3`` is a number, ``no`` a word), keys may not repeat, and neither
-aliases nor nesting can cost more memory than a person's document needs.
-
-Values of a document that options set over its text.
+The text is untrusted: YAML 1.2 is read (``1e-3`` is a number, ``no`` a word), keys may not repeat, and neither aliases
+nor nesting can cost more memory than a config needs. All errors of a document are reported at once, each with file,
+line, column and remedy; errors of the YAML parser are reworded (`syntax_in_words`). Options such as ``--set`` replace
+values of a document that has been read (`with_override`).
 """
 
 from __future__ import annotations
@@ -64,7 +61,7 @@ IN_WORDS: tuple[tuple[str, str], ...] = (
     (r"expected the node content", "a value is missing here, or a bracket is not closed; write it"),
     (r"found unexpected ':'", f"a ':' where none can stand; {QUOTE}"),
 )
-"""What the parser says, as a pattern; the same in words."""
+"""Messages of the parser as patterns, and their wording here."""
 
 
 def syntax_in_words(error: YAMLError, text: str) -> tuple[tuple[int, int] | None, str]:
@@ -93,9 +90,9 @@ def _line_of(error: YAMLError) -> str:
 MAX_BYTES = 1_000_000
 MAX_NODES = 20_000
 MAX_DEPTH = 32
-LONGEST_NUMBER = 4096
-"""Bits of an integer, some 1,200 digits; Python writes none that is much longer."""
-DOCUMENTS_AT_HAND = 256
+MAX_INTEGER_BITS = 4096
+"""Some 1,200 digits; Python refuses to write integers that are much longer."""
+MAX_CACHED_DOCUMENTS = 256
 YAML_TAG = "tag:yaml.org,2002:"
 SCALAR_TAGS = {f"{YAML_TAG}{name}" for name in ("str", "int", "float", "bool", "null")}
 
@@ -103,17 +100,17 @@ ModelT = TypeVar("ModelT", bound=BaseModel)
 
 
 class StrictModel(BaseModel):
-    """A part of a document: unknown keys are mistakes, and a value has the type that is asked for, unconverted."""
+    """A part of a document: unknown keys are errors, and values are not converted to another type."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
     synonyms: ClassVar[Mapping[str, str]] = {}
-    """What other programs call its keys and words, by their name here, for suggestions."""
+    """Names of its keys and words in other programs, and the names here, for suggestions."""
 
 
 @dataclass(frozen=True)
 class Document:
-    """What a YAML text says and where it says it.
+    """The content of a YAML text, with positions.
 
     Attributes
     ----------
@@ -124,7 +121,7 @@ class Document:
     positions : dict of location to str
         For the location of each key and value, the ``name:line:column`` (or the option) that it came from.
     overrides : dict of str to value
-        What options have set over the text, by dotted path.
+        Values that options have replaced, by dotted path.
     """
 
     name: str
@@ -140,11 +137,11 @@ class Document:
         return self.name
 
     def error(self, location: Location, message: str) -> UsageError:
-        """Build the error that says `message` of what stands at `location`."""
+        """Build an error about the value at `location`."""
         return UsageError(f"{self.where(location)}: {message}")
 
     def errors(self, issues: Iterable[Issue]) -> UsageError:
-        """Build the error that lists mistakes, one line each, in the order of the document."""
+        """Build one error of many, one line each, in the order of the document."""
         lines = [str(self.error(issue.location, issue.message)) for issue in issues]
         return UsageError("\n".join(dict.fromkeys(sorted(lines, key=_by_position))))
 
@@ -171,12 +168,12 @@ def read_document(path: Path) -> Document:
     return parse_document(text, str(path))
 
 
-@functools.lru_cache(maxsize=DOCUMENTS_AT_HAND)
+@functools.lru_cache(maxsize=MAX_CACHED_DOCUMENTS)
 def parse_document(text: str, name: str) -> Document:
     """Parse one YAML document; `name` stands in its errors.
 
-    Several experiments of one run name the same card, or extend the same config: what was parsed is kept, and nobody
-    may change it.
+    Several experiments of one run name the same card, or extend the same config: parsed documents are cached and must
+    not be changed.
 
     Raises
     ------
@@ -207,7 +204,7 @@ def parse_document(text: str, name: str) -> Document:
 
 
 class _Builder:
-    """Turns the nodes of one document into values, and remembers their positions."""
+    """Turns the nodes of one document into values, and notes their positions."""
 
     def __init__(self, name: str, constructor: SafeConstructor) -> None:
         self.name = name
@@ -238,7 +235,7 @@ class _Builder:
             if not isinstance(key_node, yaml.nodes.ScalarNode):
                 raise UsageError(f"{self.position(key_node)}: a list or mapping cannot be a key; write a word")
             key = key_node.value
-            self.refuse_half_characters(key_node)
+            self.refuse_surrogates(key_node)
             if key in result:
                 first = self.positions[(*location, key, "<key>")].removeprefix(f"{self.name}:")
                 raise UsageError(
@@ -255,20 +252,20 @@ class _Builder:
         if tag not in SCALAR_TAGS:
             named = brief(tag.replace(YAML_TAG, "!!"))
             raise UsageError(f"{self.position(node)}: the tag '{named}' is not read here; write a plain value")
-        self.refuse_half_characters(node)
+        self.refuse_surrogates(node)
         try:
             value = self.constructor.construct_object(node)
         except (ValueError, yaml.constructor.ConstructorError) as error:
             raise UsageError(
                 f"{self.position(node)}: '{brief(node.value)}' cannot be read as a value; put it into quotes"
             ) from error
-        if isinstance(value, int) and value.bit_length() > LONGEST_NUMBER:
+        if isinstance(value, int) and value.bit_length() > MAX_INTEGER_BITS:
             raise UsageError(
                 f"{self.position(node)}: '{brief(node.value)}' is too long for a number; write fewer digits"
             )
         return value
 
-    def refuse_half_characters(self, node: ScalarNode) -> None:
+    def refuse_surrogates(self, node: ScalarNode) -> None:
         if any("\ud800" <= each <= "\udfff" for each in node.value):
             raise UsageError(
                 f"{self.position(node)}: '{brief(node.value)}' holds half of a character; write the whole one"
@@ -292,7 +289,7 @@ def model_from_json(model: type[ModelT], text: str) -> ModelT:
 
 
 def as_in_documents(value: Any) -> Any:
-    """Give what Python's callers, or JSON, say the types that documents have: tuples for lists, numbers for NumPy's."""
+    """Convert values from Python or JSON to the types of documents: lists to tuples, NumPy numbers to Python's."""
     if isinstance(value, list | tuple):
         return tuple(map(as_in_documents, value))
     if isinstance(value, np.generic):
@@ -306,7 +303,7 @@ def validate(document: Document, model: type[ModelT]) -> ModelT:
     Raises
     ------
     UsageError
-        Listing every mistake, one line each, in the order of the document.
+        With all validation errors, one line each, in the order of the document.
     """
     try:
         return model.model_validate(document.content)
@@ -314,8 +311,8 @@ def validate(document: Document, model: type[ModelT]) -> ModelT:
         raise document.errors(issues_of(failure, document.content, model)) from None
 
 
-def _by_position(issue: str) -> tuple[int, int]:
-    found = re.search(r":(\d+):(\d+): ", issue)
+def _by_position(line: str) -> tuple[int, int]:
+    found = re.search(r":(\d+):(\d+): ", line)
     return (int(found[1]), int(found[2])) if found else (0, 0)
 
 
@@ -341,7 +338,7 @@ def with_override(document: Document, assignment: str) -> Document:
     try:
         value = parse_document(f"value: {text}", option).content["value"]
     except UsageError as error:
-        # A line and a column say nothing of an option.
+        # Line and column have no meaning in an option.
         raise UsageError(re.sub(rf"^{re.escape(option)}:\d+:\d+", lambda _: option, str(error))) from error
     content, location = _with_value(document.content, parts, value, option)
     positions = {known: where for known, where in document.positions.items() if known[: len(location)] != location}

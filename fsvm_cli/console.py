@@ -1,12 +1,8 @@
-r"""The one gate through which text leaves for a terminal: nothing in it steers the terminal.
+r"""Sanitised output: text, tables and progress bars for a terminal, in which nothing steers the terminal.
 
-Names of columns, classes and files, texts of configs and answers of servers are other people's. A terminal obeys
-control sequences in them, and characters without a shape (marks of direction, joiners) make a name look like another;
-all of them are shown as Python writes them, ``\x1b`` or ``\u202e``. What the console's encoding lacks is replaced.
-
-Consoles for tables and bars, by Rich.
-
-A bar for bytes that come from a disk or a server: on a terminal alone, and not where a command is to be quiet.
+Names of columns, classes and files, texts of configs and responses of servers are untrusted. A terminal obeys control
+sequences in them, and characters without a shape (marks of direction, joiners) make a name look like another; all of
+them are written as Python's escapes, ``\x1b`` or ``\u202e``. Characters that the console's encoding lacks are replaced.
 """
 
 from __future__ import annotations
@@ -29,20 +25,31 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 WITHOUT_SHAPE = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
-"""Unicode's categories of control and format characters, surrogates, private characters, line and paragraph breaks."""
+"""Unicode's categories of control and format characters, surrogates, private characters and line breaks."""
 
-PLAINER = {"±": "+-", "−": "-", "–": "-", "—": "-", "…": "...", "×": "x", "≤": "<=", "≥": ">=", "’": "'", "²": "^2"}
-"""What a console shows whose encoding lacks a sign."""
+PLAIN = {
+    "±": "+-",
+    "−": "-",
+    "–": "-",
+    "—": "-",
+    "…": "...",
+    "×": "x",
+    "≤": "<=",
+    "≥": ">=",
+    "’": "'",
+    "²": "^2",
+}
+"""Replacements for signs that the console's encoding lacks."""
 
 BEGINS_FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""What a spreadsheet takes for the beginning of a formula."""
+"""First characters of what a spreadsheet takes for a formula."""
 
 LONGEST_NAME = 200
-"""Characters of a name that a message repeats whole."""
+"""Longer names are abbreviated in messages."""
 
 
 def visible(text: str, *, lines: bool = False) -> str:
-    """Show the characters that have no shape as escapes.
+    """Write characters without a shape as escapes.
 
     Parameters
     ----------
@@ -56,7 +63,7 @@ def visible(text: str, *, lines: bool = False) -> str:
 
 
 def brief(name: str) -> str:
-    """Give a name for a line of a message: whole, or the beginning of one that nobody reads to its end."""
+    """Write a name for a line of a message, abbreviated if it is longer than `LONGEST_NAME`."""
     return visible(name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME // 2]}… ({len(name):,} characters)")
 
 
@@ -68,22 +75,22 @@ def _escaped(character: str) -> str:
     return character.encode("unicode_escape").decode("ascii")
 
 
-def _in_plainer_signs(error: UnicodeError) -> tuple[str, int]:
-    """Replace what an encoding lacks by a sign that every encoding has, or by an escape."""
+def _in_plain_signs(error: UnicodeError) -> tuple[str, int]:
+    """Error handler of an encoding: replace characters that it lacks by ASCII."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     lacking = error.object[error.start : error.end]
-    return "".join(PLAINER.get(each) or _escaped(each) for each in lacking), error.end
+    return "".join(PLAIN.get(each) or _escaped(each) for each in lacking), error.end
 
 
 PLAIN_SIGNS = "fsvm.plain-signs"
-codecs.register_error(PLAIN_SIGNS, _in_plainer_signs)
+codecs.register_error(PLAIN_SIGNS, _in_plain_signs)
 
 
 class _SanitisedStream(io.TextIOBase):
-    """A text stream that lets only visible characters through to another.
+    """A text stream that passes only visible characters on to another.
 
-    It has no `buffer`, on purpose: what writes bytes would go past it.
+    It has no `buffer`, which would bypass it.
     """
 
     def __init__(self, stream: TextIO) -> None:
@@ -93,7 +100,7 @@ class _SanitisedStream(io.TextIOBase):
 
     def write(self, text: str | bytes) -> int:
         if isinstance(text, bytes):
-            if not text:  # with which click asks whether this is a stream of bytes: it goes on to ask for text
+            if not text:  # click tests with it whether this is a stream of bytes
                 raise TypeError("the terminal takes text")
             self._write_untranslated(visible(text.decode(), lines=True))
         else:
@@ -101,7 +108,7 @@ class _SanitisedStream(io.TextIOBase):
         return len(text)
 
     def _write_untranslated(self, text: str) -> None:
-        """Write what click gave as bytes, its proposals to a shell, for which a line ends in LF on Windows, too."""
+        """Write click's completions for a shell, which end in LF on Windows, too."""
         self.stream.flush()
         if isinstance(self.stream, io.TextIOWrapper):
             self.stream.buffer.write(text.encode())
@@ -131,31 +138,31 @@ class _SanitisedStream(io.TextIOBase):
 
 @contextlib.contextmanager
 def sanitised() -> Iterator[None]:
-    """Put the gate before standard output and standard error, whoever writes to them."""
-    gates = {
+    """Sanitise standard output and standard error within a ``with`` block."""
+    streams = {
         name: _SanitisedStream(stream) for name in ("stdout", "stderr") if (stream := getattr(sys, name)) is not None
     }
-    for name, gate in gates.items():
-        setattr(sys, name, gate)
+    for name, sanitising in streams.items():
+        setattr(sys, name, sanitising)
     try:
         yield
     finally:
-        for name, gate in gates.items():
-            # Someone else may have put something before the gate since, to stay there.
-            if getattr(sys, name) is gate:
-                gate.flush()
-                setattr(sys, name, gate.stream)
+        for name, sanitising in streams.items():
+            # Another stream that was put in its place since stays there.
+            if getattr(sys, name) is sanitising:
+                sanitising.flush()
+                setattr(sys, name, sanitising.stream)
 
 
 def sanitised_output(stream: TextIO) -> TextIO:
-    """Give the stream behind the gate to what draws on a terminal, and shows other people's text by `visible` only."""
+    """Return the stream below, for what draws by control sequences and writes untrusted text by `visible` only."""
     while isinstance(stream, _SanitisedStream):
         stream = stream.stream
     return stream
 
 
 def sanitise_standard_streams(stream: TextIO) -> None:
-    """Let what is written to standard error go to another stream, through the gate where there is one."""
+    """Send standard error to another stream, sanitised where it was before."""
     if isinstance(sys.stderr, _SanitisedStream):
         sys.stderr = _SanitisedStream(stream)
     else:
@@ -163,16 +170,16 @@ def sanitise_standard_streams(stream: TextIO) -> None:
 
 
 def json_text(content: Any) -> str:
-    """Write JSON in visible characters: what has no shape, or no sign on this console, is escaped by JSON."""
+    """Write JSON; characters without a shape, or that the console's encoding lacks, become JSON's escapes."""
     is_unicode = (getattr(sys.stdout, "encoding", None) or "utf-8").lower().startswith("utf")
     text = json.dumps(content, indent=2, ensure_ascii=not is_unicode)
-    # Outside of strings JSON has nothing but ASCII, and inside every character may be written by its code.
+    # JSON is ASCII outside of strings, and inside every character may be written by its code.
     escaped = [json.dumps(each)[1:-1] if each != "\n" and _has_no_shape(each) else each for each in text]
     return "".join(escaped) + "\n"
 
 
 def without_formulas(text: str) -> str:
-    """Put a quote before what a spreadsheet would take for a formula, in the fields of CSV that are no numbers."""
+    """Prefix fields of CSV that a spreadsheet would take for formulas, and that are no numbers, with a quote."""
     stream = io.StringIO()
     usual = csv.field_size_limit(max(len(text), 1))
     try:
@@ -194,7 +201,7 @@ def _without_formula(field: str) -> str:
 
 
 def write_for_machines(text: str) -> None:
-    """Write CSV, JSON or Markdown to standard output: on a terminal as any text, elsewhere as it is, in UTF-8."""
+    """Write CSV, JSON or Markdown to standard output: sanitised on a terminal, elsewhere unchanged, in UTF-8."""
     stream = sanitised_output(sys.stdout)
     bytes_below = getattr(stream, "buffer", None)
     if stream.isatty() or bytes_below is None:
@@ -206,7 +213,7 @@ def write_for_machines(text: str) -> None:
 
 
 WIDTH_WITHOUT_TERMINAL = 160
-"""Characters; a pipe has no width, and what is cut off there is lost."""
+"""Characters of a line where there is no terminal, such as in a pipe."""
 
 
 def open_console(*, stderr: bool = False) -> Console:
@@ -228,26 +235,28 @@ def open_console(*, stderr: bool = False) -> Console:
 
 
 QUIET = "fsvm.quiet"
-"""Under which a command notes, in click's context, that it was asked to be quiet."""
+"""Key in click's context under which a command stores ``--quiet``."""
 
 
 def is_quiet() -> bool:
-    """Whether the command that runs was asked to be quiet."""
+    """Whether the command that runs has ``--quiet``."""
     context = click.get_current_context(silent=True)
     return bool(context is not None and context.meta.get(QUIET))
 
 
 def byte_progress(name: str, total: int | None, done: int = 0) -> Any:
-    """Open a bar, a context manager whose ``update`` is told of bytes that have come.
+    """Open a progress bar of bytes, a context manager whose ``update`` takes the number of further bytes.
+
+    It is shown on a terminal only, and not by commands with ``--quiet``.
 
     Parameters
     ----------
     name : str
         Of the file.
     total : int or None
-        Bytes of all of it; None where nobody knows.
+        Size in bytes; None where it is unknown.
     done : int
-        Bytes that are there already.
+        Bytes that are present already.
     """
     import tqdm  # noqa: PLC0415 - most commands show no bar
 

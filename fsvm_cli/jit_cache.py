@@ -1,7 +1,7 @@
-"""Where numba keeps the code that it compiled: one folder for each state of our sources and each kind of processor.
+"""The folder in which numba caches compiled code: one for each state of the sources and each kind of processor.
 
-numba compiles a function anew when the function's own file has changed, and not when the file of one that it calls has.
-After an update, old machine code would go on running inside new.
+numba compiles a function anew when its own file has changed, but not when the file of a function that it calls has:
+after an update, outdated machine code would run inside new code.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Libraries that others import but seldom use, loaded when something of theirs is asked for.
+"""Lazy imports: modules that libraries import but seldom use, loaded when an attribute is first used.
 
 scikit-learn and scipy import at their start what hardly any of their functions calls; to load all of it takes longer
 than most rankings.
@@ -32,7 +32,7 @@ SELDOM_USED = (
     "scipy.stats",  # scikit-learn: for tests of significance
     "yaml",  # numba: to read settings from a file, if there is one
 )
-"""What the command line and its workers postpone, with who would have it loaded, and why."""
+"""What the command line and its workers import lazily, with the library that imports it, and why."""
 
 _CONTENT = frozenset({"__all__", "__version__"})
 """Names with two underscores that only a module's own text defines."""
@@ -43,8 +43,8 @@ _LOCK = threading.Lock()
 def import_lazily(*names: str) -> None:
     """Load modules when an attribute of them is first asked for, unless they are loaded already.
 
-    Nothing is loaded here, not even the package that a module stands in. A module inside a postponed package loads
-    that package, unless it is postponed itself. Python's own `importlib.util.LazyLoader` would load a module as soon as
+    Nothing is loaded here, not even the package that a module stands in. A module inside a lazy package loads
+    that package, unless it is lazy itself. Python's own `importlib.util.LazyLoader` would load a module as soon as
     a second one imports it.
 
     Parameters

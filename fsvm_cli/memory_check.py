@@ -1,4 +1,4 @@
-"""How much memory there is, and what is said where work would need more."""
+"""The free memory, and checks that refuse work that needs more."""
 
 from __future__ import annotations
 
@@ -33,8 +33,7 @@ def free_memory() -> int:
     """Return how many bytes this process can still be given without another having to give way.
 
     The least of what the system has available, what the control group of the process leaves and what a limit of its
-    address space leaves; half of the physical
-    memory where the system only tells that.
+    address space leaves; half of the physical memory where nothing else is known.
     """
     return int(min(_available_in_system(), _left_in_group(), _left_in_address_space()))
 
@@ -56,7 +55,7 @@ def check_memory_for_pairs(who: str, n_rows: int, n_matrices: int, instead: str)
     Raises
     ------
     ValueError
-        With the rows, the bytes, and how many rows there is room for.
+        With the rows, the bytes, and how many rows would fit.
     """
     needed, free = 8 * n_matrices * n_rows**2, free_memory()
     if needed > free:

@@ -1,15 +1,8 @@
-"""Places on a grid, for searches that would let the last digit of a number grow from step to step.
+"""Numerical helpers of all packages: quantisation, information, input range checks, chunks of rows, one BLAS thread.
 
-Information that a classifier delivers, in bits, from its confusion matrix, after infoprop2001, sections 3 and 4.
-
-All functions take confusion matrices of shape (..., n_classes, n_classes), true classes in rows and class indicators in
-columns, each with at least one sample. A class that is absent or an indicator that never fires contributes nothing.
-
-Which values doubles can compute with, and units that bring others there.
-
-The rows of a large matrix a block at a time: what is computed of each block needs no second matrix.
-
-How many threads the linear algebra of one fit has.
+The measures of information are those of infoprop2001, sections 3 and 4, in bits. They take confusion matrices of shape
+(..., n_classes, n_classes), true classes in rows and class indicators in columns, each with at least one sample; an
+absent class or an indicator that never fires contributes 0.
 """
 
 from __future__ import annotations
@@ -34,9 +27,9 @@ if TYPE_CHECKING:
 def quantised(values: npt.ArrayLike, spacing: float) -> npt.NDArray[np.float64]:
     """Return the nearest multiples of a spacing.
 
-    Processors differ in the last digit of a sum. Where a search goes on from a place that it has computed, that digit
-    grows, and may come to another choice. From places on a grid it goes on alike everywhere, unless a value lies, to
-    its last digit, in the middle between two of them: the part of the values that do is their error over the spacing.
+    Processors differ in the last digit of a sum. A search that goes on from a computed point amplifies the difference
+    and may end elsewhere. From quantised points it proceeds alike everywhere, unless a value lies, to within its
+    rounding error, halfway between two multiples: the probability of that is the error divided by the spacing.
 
     Parameters
     ----------
@@ -73,7 +66,7 @@ def entropy(counts: NDArray[np.intp], axis: int | tuple[int, ...] = -1) -> NDArr
 
 
 def class_uncertainty(confusion: NDArray[np.intp]) -> NDArray[np.float64]:
-    """H_d, the uncertainty of the class before the classifier is asked: how difficult the problem is.
+    """H_d, the uncertainty of the class before classification: how difficult the problem is.
 
     In bits, between 0 and log₂ n_classes; shape (...).
     """
@@ -147,9 +140,9 @@ def indicator_credits(confusion: NDArray[np.intp]) -> NDArray[np.float64]:
 
 
 LARGEST = 2.0**250
-"""Of a feature's values; the fourth power, which is that of a squared inner product, is still a number."""
+"""Largest magnitude of a feature; its fourth power, that of a squared inner product, does not overflow."""
 SMALLEST = 2.0**-250
-"""The largest value of a feature, unless all are 0, is no smaller: its square is a normal number, with all digits."""
+"""Least magnitude of a feature's largest value, unless all are 0: its square is a normal number."""
 
 
 def check_input_range(X: Any, names: Sequence[str] | None = None, *, unseen: bool = False) -> None:
@@ -162,7 +155,7 @@ def check_input_range(X: Any, names: Sequence[str] | None = None, *, unseen: boo
     names : sequence of str, optional
         Of the features; their numbers, from 1 on, where left out.
     unseen : bool, default=False
-        Whether nothing is learnt from these rows: they may all be close to 0.
+        Whether the rows are only predicted or transformed: they may all be close to 0.
 
     Raises
     ------
@@ -181,7 +174,7 @@ def check_input_range(X: Any, names: Sequence[str] | None = None, *, unseen: boo
 
 
 def feature_called(feature: int, names: Sequence[str] | None) -> str:
-    """Name a feature in a message: by its name, or by its number, from 1 on, where it has none."""
+    """Return the name of a feature for a message, or its number, from 1, where it has none."""
     return f"feature {feature + 1}" if names is None else f"feature '{names[feature]}'"
 
 
@@ -228,9 +221,9 @@ def binary_exponents(sizes: NDArray[np.float64]) -> NDArray[np.int32]:
 
 @contextlib.contextmanager
 def refusing_overflow(who: str) -> Iterator[None]:
-    """Turn arithmetic that leaves the doubles into a ValueError that says what to do.
+    """Turn overflow and invalid operations into a ValueError with a remedy.
 
-    Without this, a NaN or an infinity on the way may end in scores that look like any others.
+    Otherwise an intermediate NaN or infinity could lead to scores that look valid.
 
     Parameters
     ----------
@@ -247,11 +240,11 @@ def refusing_overflow(who: str) -> Iterator[None]:
 
 
 VALUES = 1 << 20
-"""Of a block, about: 8 megabytes. A smaller matrix is one block, whose sums are those of the whole to the last bit."""
+"""Values of a chunk, 8 MB. A smaller matrix is one chunk, whose sums are those of the whole to the last bit."""
 
 
 def row_blocks(n_rows: int, n_columns: int, n_values: int | None = None) -> Iterator[slice]:
-    """Yield the blocks of rows of a matrix of this shape, in their order, each of `n_values` values at most."""
+    """Yield the chunks of rows of a matrix of this shape, in order, each of `n_values` values at most."""
     step = max((n_values or VALUES) // max(n_columns, 1), 1)
     for start in range(0, n_rows, step):
         yield slice(start, min(start + step, n_rows))
@@ -266,8 +259,8 @@ def all_finite(X: NDArray[np.float64]) -> bool:
 def one_blas_thread() -> Generator[None]:
     """Keep BLAS to one thread; a context manager and a decorator.
 
-    numpy and scipy each bring a BLAS with threads of its own, which after each call spin for some milliseconds and
-    take the processor from the next: fits at thousands of samples took up to twice as long with threads.
+    numpy and scipy each have a BLAS with threads of its own, which spin for some milliseconds after each call and slow
+    down the next: fits of thousands of samples took up to twice as long with threads.
     """
     libraries = _blas()
     if all(library.num_threads == 1 for library in libraries.lib_controllers):
@@ -279,5 +272,5 @@ def one_blas_thread() -> Generator[None]:
 
 @cache
 def _blas() -> ThreadpoolController:
-    """Find the libraries once: that takes some milliseconds, a limit some hundredths."""
+    """Find the libraries once, which takes some milliseconds."""
     return ThreadpoolController().select(user_api="blas")

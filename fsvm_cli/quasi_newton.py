@@ -1,4 +1,4 @@
-"""A descent within limits whose places all lie on a grid, so that every processor takes the same way."""
+"""A quasi-Newton method with bounds whose iterates are quantised, so that they are the same on every processor."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Minimum(NamedTuple):
     Attributes
     ----------
     x : ndarray, shape (n,)
-        On the grid, within the limits.
+        Quantised, within the bounds.
     value : float
     slope : ndarray, shape (n,)
     n_evaluations : int
@@ -63,21 +63,21 @@ def minimise_quantised(
     """Make a function small by a quasi-Newton method with limits on the variables.
 
     The direction is that of L-BFGS (Nocedal 1980) among the variables that no limit holds, the step is halved along its
-    projection onto the limits until the function is small enough (Bertsekas 1982). Every place is on a grid before the
-    function is computed there, and nothing but places, values and slopes is remembered. So the last digit of a sum,
-    of which processors disagree, does not grow from step to step; in L-BFGS-B, whose places are not on one, it does.
+    projection onto the limits until the function is small enough (Bertsekas 1982). Every iterate is
+    quantised before the function is computed there, and nothing but iterates, values and slopes is kept. So the last
+    digit of a sum, in which processors differ, is not amplified from step to step; in L-BFGS-B it is.
 
     Parameters
     ----------
     function : callable
-        Takes places, shape (n,); returns value and slope there, which should be on grids themselves. The value may be
-        infinite where there is none, but at the start.
+        Takes a point, shape (n,); returns value and slope there, which should be quantised themselves. The value may be
+        infinite where it is undefined, except at the start.
     x : ndarray, shape (n,)
         The start.
     lower, upper : float or ndarray, shape (n,)
-        Limits of all variables, or of each, on the grid.
+        Bounds of all variables, or of each, multiples of `spacing`.
     spacing : float
-        Of the grid, a power of 2.
+        Of the quantised points, a power of 2.
     max_iterations : int
     smallest_fall : float
         The descent ends where a step makes the function smaller by a lesser part of the larger of the value and 1.

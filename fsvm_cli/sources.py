@@ -1,4 +1,4 @@
-"""Which code a result came from: a hash of what the functions compute that lead to it, not of where and how they stand.
+"""Hashes of the code that results depend on: of what functions compute, not of where they are and how they are written.
 
 Of this package the functions, classes and constants of the numerical packages count that an outcome's code refers to,
 directly or through others. A reference stands in a hash as the hash of what it refers to, so that neither moving nor
@@ -107,7 +107,7 @@ OF_TYPES = ("typing.Generic", "typing.Protocol", "typing.final", "typing.overrid
 """Bases and decorators without an effect on what is computed."""
 
 OUTSIDE = "outside"
-"""Takes the place of what stands in a room that decides about no number."""
+"""Stands for a definition in a package that decides about no number."""
 
 MOST_KEPT = 2000
 """Texts of which the findings are kept; this package has a quarter of it."""
@@ -293,7 +293,7 @@ def _own_digest(node: _Node) -> str:
 
 @functools.cache
 def _children(node: _Node) -> tuple[tuple[_Node | None, str], ...]:
-    """List what a definition refers to, each with the attributes that it asks for; None stands for other rooms."""
+    """List what a definition refers to, each with the attributes that it asks for; None stands for other packages."""
     module = _read(node.module)
     if node.name:
         return tuple(_resolved(node.module, each) for each in module.findings.definitions[node.name].references)

@@ -1,4 +1,4 @@
-"""What is wrong with a document, in plain English: pydantic's findings in the words of the person who wrote it."""
+"""The wording of validation errors: pydantic's errors in terms of the document that a person wrote."""
 
 from __future__ import annotations
 
@@ -52,22 +52,22 @@ EXPECTATIONS = {
     "model_attributes_type": "a mapping of keys to values",
     "none_required": "left out",
 }
-"""What should stand where pydantic finds something else, by its name for the mistake."""
+"""What a value should be, by pydantic's type of error."""
 
 FORMS = frozenset({*EXPECTATIONS, "literal_error"})
-"""Mistakes that say that something else should stand in a place."""
+"""Types of errors that say what a value should be."""
 
 
 @dataclass(frozen=True)
 class Issue:
-    """One mistake, and where in the document it stands."""
+    """One validation error, and its location in the document."""
 
     location: Location
     message: str
 
 
 class IssuesError(ValueError):
-    """Mistakes that a validator of a model has found, each with its location within the model."""
+    """Validation errors that a validator of a model has found, each with its location within the model."""
 
     def __init__(self, issues: Iterable[Issue]) -> None:
         self.issues = tuple(issues)
@@ -76,7 +76,7 @@ class IssuesError(ValueError):
 
 @dataclass(frozen=True)
 class _Finding:
-    """One of pydantic's errors, where it stands in the document, and what is asked for there."""
+    """One of pydantic's errors, with its location in the document and the type that is expected there."""
 
     error: Any
     location: Location
@@ -89,10 +89,10 @@ class _Finding:
 
 
 def issues_of(failure: ValidationError, content: Any, model: type[BaseModel]) -> list[Issue]:
-    """Say what pydantic found wrong with `content` as a `model`.
+    """Translate the errors of `content` as a `model`.
 
-    Where one of several forms may stand, pydantic tells what is wrong with it as each of them; this says it once, or
-    says what is wrong inside the form that was written.
+    For a union pydantic reports the errors as each of its members; they become one issue, or those inside the member
+    that was written.
     """
     errors = failure.errors(include_url=False)
     findings = [_Finding(error, *_resolve(content, model, error["loc"])) for error in errors]
@@ -115,9 +115,8 @@ def _lies_within(place: Location, around: Location) -> bool:
 
 
 def _of_forms(findings: list[_Finding]) -> Issue:
-    """Say what may stand in a place: of one form as well as possible, of several in one sentence."""
+    """Word the errors of one location: a single expectation in detail, several in one sentence."""
     expected = list(dict.fromkeys(_expectation(finding.error) for finding in findings))
-    # Of a form that was written, what its value should be says more than what else could stand there.
     if len(expected) == 1:
         return _describe(findings[0])
     location, value = findings[0].location, findings[0].error["input"]
@@ -134,7 +133,7 @@ def _expectation(error: Any) -> str:
 
 
 def _describe(finding: _Finding) -> Issue:
-    """Say one mistake as: what is wrong; what is allowed; did you mean."""
+    """Word one error as: what is wrong; what is allowed; did you mean."""
     error, kind, location = finding.error, finding.kind, finding.location
     context, key = error.get("ctx", {}), _key(location)
     if kind == "extra_forbidden":
@@ -167,7 +166,7 @@ def _unknown_key(finding: _Finding) -> Issue:
 
 
 def _no_such_word(finding: _Finding) -> Issue:
-    """Say that one of several words should stand in a place, or under a key of what stands there."""
+    """Word an error about a word that is not among those allowed, or about the tag of a union."""
     context, value, location = finding.error["ctx"], finding.error["input"], finding.location
     allowed, models = _words_in(context), [finding.inside]
     if key := _discriminator(context):
@@ -196,7 +195,7 @@ def _discriminator(context: dict[str, Any]) -> str:
 
 
 def in_words(value: Any) -> str:
-    """Say in a few words what value stands in a document, or was given by a caller."""
+    """Describe a value of a document, or of a caller, in a few words."""
     if value is None or isinstance(value, bool):
         return {None: "empty", True: "true", False: "false"}[value]
     if isinstance(value, dict | list | tuple):
@@ -217,7 +216,7 @@ def _synonyms(models: Iterable[type[BaseModel] | None]) -> dict[str, str]:
 
 
 def _suggestion(word: str, allowed: Iterable[str], synonyms: Mapping[str, str]) -> str:
-    """Suggest what other programs mean by the word, or else what is spelt like it."""
+    """Suggest the name here of another program's word, or else a name with a similar spelling."""
     names = list(allowed)
     meant = synonyms.get(word.lower().replace("_", "-"))
     if meant in names:
@@ -227,7 +226,7 @@ def _suggestion(word: str, allowed: Iterable[str], synonyms: Mapping[str, str]) 
 
 
 def _resolve(content: Any, model: type[BaseModel], loc: Location) -> tuple[Location, Any, type[BaseModel] | None]:
-    """Turn pydantic's location into one of the document; find the type that is asked for, and the innermost model.
+    """Turn pydantic's location into one of the document; find the expected type, and the innermost model.
 
     Pydantic puts the tag of a union's member between the keys, and a tag may be spelt like a key.
     """
@@ -255,7 +254,7 @@ def _resolve(content: Any, model: type[BaseModel], loc: Location) -> tuple[Locat
 
 
 def _below(members: dict[Any, set[str]], part: str | int) -> Any:
-    """Find the type of what stands at a key or place of the first member that has it."""
+    """Find the type of the value at a key or index, in the first member of the union that has it."""
     for member in members:
         if _is_model(member):
             fields = {info.alias or name: info.annotation for name, info in member.model_fields.items()}
@@ -267,7 +266,7 @@ def _below(members: dict[Any, set[str]], part: str | int) -> Any:
 
 
 def _members(annotation: Any) -> Iterator[tuple[Any, set[str]]]:
-    """Yield the types that an annotation admits, each with the tags by which pydantic may call it."""
+    """Yield the types that an annotation admits, each with the tags that pydantic may give it in a location."""
     origin = get_origin(annotation)
     if origin is Annotated:
         own_tags = {note.tag for note in get_args(annotation)[1:] if isinstance(note, Tag)}

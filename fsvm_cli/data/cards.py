@@ -1,9 +1,4 @@
-"""The data sets by name: the cards that come with fsvm, and those that other packages add.
-
-The files of a data set, and the ways to read them that a card can name.
-
-Cards: what is known of a data set, where it comes from, and what must be found in it.
-"""
+"""Cards of data sets: where the files are, how to read them, and what must be found in them."""
 
 from __future__ import annotations
 
@@ -343,7 +338,7 @@ def read_card(name: str) -> Card:
     Raises
     ------
     UsageError
-        If there is none, with the names that come nearest; or if the card is wrong, with the position of each mistake.
+        If there is none, with the names that come nearest; or if the card is wrong, with the position of each error.
     """
     cards = data_cards()
     if name not in cards:

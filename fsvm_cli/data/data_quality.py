@@ -1,4 +1,4 @@
-"""Columns and rows that a table should perhaps not hold, named before anything is ranked."""
+"""Data-quality warnings: columns and rows of a table that should be looked at before its features are ranked."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def data_quality_warnings(  # noqa: PLR0917 - the parts of a data set
     Returns
     -------
     tuple of str
-        A line for each kind of suspect.
+        One line for each kind of warning.
     """
     if len(y) < FEWEST_ROWS:
         return ()

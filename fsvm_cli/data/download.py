@@ -1,6 +1,7 @@
-"""HTTP responses that end in time, however slowly a server sends them.
+"""Download of one address into one file: bounded in size and time, resumed where it broke off.
 
-One address to one file: bounded in size and time, resumed where it broke off.
+The time is bounded for all attempts together and grows with the bytes received. A library's timeout is for each read of
+the socket alone, so that a server that sends single bytes could hold a download for hours.
 """
 
 from __future__ import annotations
@@ -27,9 +28,10 @@ if TYPE_CHECKING:
     from requests import PreparedRequest
     from urllib3 import HTTPConnectionPool
 
-SILENCE_S = 20.0
-PATIENCE_S = 60.0
-LEAST_BYTES_PER_S = 2000.0
+READ_TIMEOUT_S = 20.0
+MIN_DURATION_S = 60.0
+"""Time that a download has without any bytes."""
+MIN_BYTES_PER_S = 2000.0
 
 
 class Deadline:
@@ -52,7 +54,7 @@ class Deadline:
 
     def seconds_left(self) -> float:
         """Tell how long it may still take; negative where it is over."""
-        return PATIENCE_S + self.n_received / LEAST_BYTES_PER_S - self.seconds_passed()
+        return MIN_DURATION_S + self.n_received / MIN_BYTES_PER_S - self.seconds_passed()
 
 
 class DeadlineAdapter(HTTPAdapter):
@@ -83,18 +85,18 @@ class DeadlineAdapter(HTTPAdapter):
 
 def _connection(kind: Callable[..., Any], deadline: Deadline, **options: Any) -> Any:
     connection = kind(**options)
-    connection.response_class = partial(_Answer, deadline)
+    connection.response_class = partial(_Response, deadline)
     return connection
 
 
-class _Answer(http.client.HTTPResponse):
+class _Response(http.client.HTTPResponse):
     def __init__(self, deadline: Deadline, sock: socket.socket, *args: Any, **options: Any) -> None:
         super().__init__(sock, *args, **options)
         self.fp = io.BufferedReader(_ReadingInTime(self.fp.detach(), sock, deadline))
 
 
 class _ReadingInTime(io.RawIOBase):
-    """All bytes of an answer come through here: its status, headers, content, trailers."""
+    """Reads all bytes of a response: status, headers, content and trailers."""
 
     def __init__(self, raw: io.RawIOBase, sock: socket.socket, deadline: Deadline) -> None:
         self._raw, self._socket, self._deadline = raw, sock, deadline
@@ -106,7 +108,7 @@ class _ReadingInTime(io.RawIOBase):
         left = self._deadline.seconds_left()
         if left <= 0:
             raise TimeoutError
-        self._socket.settimeout(min(SILENCE_S, left))
+        self._socket.settimeout(min(READ_TIMEOUT_S, left))
         return self._raw.readinto(buffer)
 
     def close(self) -> None:
@@ -182,7 +184,7 @@ def _attempt(session: requests.Session, address: str, path: Path, limit: int, de
     # Compressed transfer would make the range count other bytes than those that are stored.
     headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={have}-"} if have else {})
     try:
-        with session.get(address, headers=headers, stream=True, timeout=SILENCE_S) as response:
+        with session.get(address, headers=headers, stream=True, timeout=READ_TIMEOUT_S) as response:
             if response.status_code == requests.codes.requested_range_not_satisfiable:
                 path.unlink()
                 raise _BrokenOffError("the server cannot go on where the transfer broke off")
@@ -195,7 +197,7 @@ def _attempt(session: requests.Session, address: str, path: Path, limit: int, de
     except requests.TooManyRedirects as error:
         raise DataError("the address leads in circles") from error
     except (requests.Timeout, urllib3.exceptions.TimeoutError) as error:
-        raise _BrokenOffError(f"the server is silent for {SILENCE_S:g} s") from error
+        raise _BrokenOffError(f"the server is silent for {READ_TIMEOUT_S:g} s") from error
     except requests.ConnectionError as error:
         raise _BrokenOffError("the server cannot be reached") from error
     except urllib3.exceptions.HTTPError as error:

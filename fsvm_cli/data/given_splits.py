@@ -1,7 +1,4 @@
-"""Rows that belong together, such as those of one patient: a column says which.
-
-Splits that come with data: lists of rows in a file, or a column that says to which part a row belongs.
-"""
+"""Splits that come with data, listed in a file or told by a column, and groups of rows that stay together."""
 
 from __future__ import annotations
 

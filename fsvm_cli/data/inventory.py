@@ -12,7 +12,8 @@ from fsvm_cli.data.synthetic import GENERATORS
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
-from fsvm_cli.data.cards import Card, CardFile, GeneratedVersion
+
+    from fsvm_cli.data.cards import Card, CardFile, GeneratedVersion
 
 FileState = Literal["intact", "absent", "altered"]
 Availability = Literal["drawn", "bundled", "cached", "mirror", "to fetch", "by hand"]

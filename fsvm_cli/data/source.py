@@ -1,7 +1,4 @@
-"""Data sets as experiments see them: something to draw a sample from.
-
-The size of a data set, and the names in it.
-"""
+"""Data sets as experiments see them: a source of samples, fixed or drawn from a distribution, and its metadata."""
 
 from __future__ import annotations
 
@@ -181,7 +178,7 @@ class DatasetMetadata:
 
 
 def metadata_of(source: DataSource) -> DatasetMetadata:
-    """Outline a data set that has been opened."""
+    """Return the metadata of a data set that has been opened."""
     size = source.n_samples, source.n_features
     is_known = source.relevant_features is not None
     n_splits = len(source.given_splits)

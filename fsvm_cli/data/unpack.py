@@ -1,6 +1,6 @@
-"""Files that the Unix program ``compress`` wrote (``.Z``), as the older parts of the archive hold them.
+"""Single files out of archives and compressed files, those of the Unix program ``compress`` (``.Z``) included.
 
-Files out of archives and compressed originals, one at a time, without trusting what the archive says.
+Sizes and names that an archive states are not trusted.
 """
 
 from __future__ import annotations

@@ -283,7 +283,7 @@ def test_a_bad_answer_is_named_and_the_next_address_tried(
     server: Server, cache: Path, answer: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path, bad, message = BAD_ANSWERS[answer]
-    monkeypatch.setattr(deadline, "SILENCE_S", 0.2)
+    monkeypatch.setattr(deadline, "READ_TIMEOUT_S", 0.2)
     server.predictions[path.partition("#")[0]] = bad
     with pytest.raises(DataError, match=message) as caught:
         fetched(server.address + path)
@@ -313,13 +313,13 @@ DRAWN_OUT = {
 def test_an_answer_that_is_drawn_out_ends_in_time(
     server: Server, cache: Path, answer: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(deadline, "PATIENCE_S", 0.2)
-    monkeypatch.setattr(deadline, "LEAST_BYTES_PER_S", 1e9)
+    monkeypatch.setattr(deadline, "MIN_DURATION_S", 0.2)
+    monkeypatch.setattr(deadline, "MIN_BYTES_PER_S", 1e9)
     server.predictions["/a"] = DRAWN_OUT[answer]
     server.predictions["/good"] = CONTENT
     with pytest.raises(DataError, match=r"/a: the server is too slow: [\d,]+ bytes in \d\.?\d* s"):
         fetched(f"{server.address}/a")
-    monkeypatch.setattr(deadline, "PATIENCE_S", 60.0)
+    monkeypatch.setattr(deadline, "MIN_DURATION_S", 60.0)
     assert fetched(f"{server.address}/good") == CONTENT
 
 
@@ -329,9 +329,9 @@ def test_content_buys_time_for_more_of_it(monkeypatch: pytest.MonkeyPatch) -> No
     bound = deadline.Deadline()
     clock[0] += 50.0
     assert bound.seconds_passed() == 50
-    assert bound.seconds_left() == deadline.PATIENCE_S - 50
-    bound.n_received = 10 * round(deadline.LEAST_BYTES_PER_S)
-    assert bound.seconds_left() == deadline.PATIENCE_S - 40
+    assert bound.seconds_left() == deadline.MIN_DURATION_S - 50
+    bound.n_received = 10 * round(deadline.MIN_BYTES_PER_S)
+    assert bound.seconds_left() == deadline.MIN_DURATION_S - 40
 
 
 @pytest.mark.parametrize(
@@ -346,7 +346,7 @@ def test_content_buys_time_for_more_of_it(monkeypatch: pytest.MonkeyPatch) -> No
 def test_what_comes_with_a_redirect_is_not_read(
     server: Server, cache: Path, redirect: Callable[[Handler], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(deadline, "PATIENCE_S", 5.0)
+    monkeypatch.setattr(deadline, "MIN_DURATION_S", 5.0)
     server.predictions |= {"/a": redirect, "/good": CONTENT}
     tracemalloc.start()
     try:

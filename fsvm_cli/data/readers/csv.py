@@ -1,10 +1,7 @@
-"""How a text holds a table: encoding, separator, decimal mark, marks of missing values.
+"""Tables with named columns from text (CSV and the like) and Parquet, through pyarrow.
 
-Whether there is memory for a table, asked before it is read.
-
-Large texts, read block by block: neither the text nor a second copy of its numbers is ever in memory as a whole.
-
-Tables with named columns: text (CSV and the like) and Parquet.
+A large text is read in blocks, with neither the text nor a second copy of its numbers in memory as a whole: read at
+once, it takes three times as much memory.
 """
 
 from __future__ import annotations
@@ -329,7 +326,7 @@ def read_parquet(path: Path) -> tuple[pa.Table, tuple[str, ...]]:
 
 
 def _check_memory_for_words(path: Path, schema: pa.Schema) -> None:
-    """Refuse columns of words for which there is no room: one that stands once in the file may be in every row."""
+    """Refuse columns of words that do not fit into memory: a word that the file has once may be in every row."""
     from pyarrow import compute, parquet  # noqa: PLC0415 - as in `read_parquet`
 
     names = [each.name for each in schema if pa.types.is_string(each.type) or pa.types.is_large_string(each.type)]

@@ -1,9 +1,4 @@
-"""What people write where a value is missing.
-
-Columns of text that are columns of numbers: decimal commas, grouped digits, and marks of missing values.
-
-Columns of words in which marks such as a dash stand for a missing value.
-"""
+"""Columns of text that are numbers, with decimal commas or grouped digits, and marks of missing values in columns."""
 
 from __future__ import annotations
 
@@ -69,7 +64,7 @@ class Reading:
     table : pyarrow.Table
     remarks : tuple of str
         What whoever uses the table should know.
-    mistakes : mapping of str to str
+    issues : mapping of str to str
         What keeps columns from being read, with a remedy, by their names: what a sentence says that begins with one.
     taken_as_missing : tuple of str
         Remarks on marks in which missing values were seen; a table that is refused for missing values needs them, too.
@@ -114,7 +109,7 @@ def with_numbers(table: pa.Table, decimal: DecimalMark | None, left_out: Contain
     ----------
     table : pyarrow.Table
     decimal : {".", ","} or None
-        The decimal mark, None where it is not known; then numbers such as ``1,234`` are a mistake.
+        The decimal mark, None where it is not known; then numbers such as ``1,234`` are an error.
     left_out : container of str
         Columns that stay as they are.
     """

@@ -1,7 +1,4 @@
-"""Excel's workbooks: the first sheet, through pandas.
-
-Tables of the user's own with named columns, from their files: text, Excel's workbooks, Parquet.
-"""
+"""The user's own tables with named columns, read from text, Excel's workbooks or Parquet."""
 
 from __future__ import annotations
 
@@ -131,7 +128,7 @@ def _number_of(letters: str) -> int:
 
 
 def _check_memory_for_cells(path: Path, sheet: Any) -> None:
-    """Refuse a sheet with a cell so far from the others that all between them have no room in memory."""
+    """Refuse a sheet with a cell so far from the others that all cells between them do not fit into memory."""
     extent, parser = _Extent(), expat.ParserCreate()
     parser.StartElementHandler = extent.begin
     with zipfile.ZipFile(path) as archive, archive.open(sheet._worksheet_path) as stream:
