@@ -230,7 +230,7 @@ def _what_changed(
     return f"changed since it was run: {', '.join(min(differences, key=lambda each: each.size).words)}"
 
 
-class _Differences(NamedTuple):
+class _KeyDifferences(NamedTuple):
     """What two groups differ in, in words, and in how many things."""
 
     words: list[str]
@@ -239,7 +239,7 @@ class _Differences(NamedTuple):
 
 def _differences(
     mine: dict[str, Any], other: dict[str, Any], parts: Mapping[str, str], known_parts: Mapping[str, str] | None
-) -> _Differences:
+) -> _KeyDifferences:
     names = [name for name in {**mine, **other} if mine.get(name) != other.get(name)]
     words = [
         name if name == "data" else f"{name} {other.get(name)} -> {mine.get(name)}"
@@ -247,13 +247,13 @@ def _differences(
         if name != CODE and not name.startswith(CODE_BEFORE)
     ]
     if CODE not in names:
-        return _Differences(words, (len(words), 0))
+        return _KeyDifferences(words, (len(words), 0))
     if known_parts is None:
-        return _Differences(
+        return _KeyDifferences(
             [*words, "the code, of which an older fsvm noted no functions"], (len(words) + 1, len(parts))
         )
     changed = changed_parts(parts, known_parts)
-    return _Differences([*words, f"the code of {shown(changed)}"], (len(words) + 1, len(changed)))
+    return _KeyDifferences([*words, f"the code of {shown(changed)}"], (len(words) + 1, len(changed)))
 
 
 def changed_parts(parts: Mapping[str, str], before: Mapping[str, str]) -> list[str]:
