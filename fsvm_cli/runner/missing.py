@@ -73,7 +73,7 @@ class MissingTasks:
     number : int
         Number of the experiment in the run.
     lacking : sequence of (dict, tuple of str)
-        The different things that trials lack: subset sizes by number of the competitor, and records; or nothing.
+        The different things that trials lack: subset sizes by number of the compared method, and records; or nothing.
     codes : ndarray of int, shape (n_trials,)
         For each planned trial, what it lacks, by index into `lacking`.
     """
@@ -127,7 +127,7 @@ def missing_records(experiment: Experiment, store: Store | None) -> Records:
 
 
 def _known_sizes(experiment: Experiment, coverage: Coverage) -> Iterator[tuple[int, list[tuple[Sizes, ...]]]]:
-    """Yield, block by block with its beginning, which sizes of each competitor each planned trial has."""
+    """Yield, block by block with its beginning, which sizes of each compared method each planned trial has."""
     trials = experiment.trials()
     for begin in itertools.count(step=BLOCK):
         block = list(itertools.islice(trials, BLOCK))
@@ -151,11 +151,11 @@ CODE_BEFORE = "sources."
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why trials of one competitor must run.
+    """Why trials of one compared method must run.
 
     Attributes
     ----------
-    competitor : int
+    compared_method : int
         Its number.
     n_missing : int
         Trials that must run.
@@ -169,7 +169,7 @@ class Explanation:
 
 
 def explain(experiment: Experiment, store: Store | None, tasks: Iterable[Task]) -> list[Explanation]:
-    """Explain, for each competitor of which something is missing, why its trials must run.
+    """Explain, for each compared method of which something is missing, why its trials must run.
 
     Parameters
     ----------
