@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from fsvm_cli.commands.options import Workers
     from fsvm_cli.errors import FsvmError
     from fsvm_cli.experiment.plan import Experiment
-    from fsvm_cli.page.write import Shown
+    from fsvm_cli.page.write import Presentation
     from fsvm_cli.runner.session import Job
     from fsvm_cli.spec.collection import LoadedCollection
     from fsvm_cli.spec.config import LoadedConfig
@@ -47,7 +47,7 @@ class Tables:
     formats: Sequence[str]
     curves: pd.DataFrame | None = None
 
-    def write(self, job: Job) -> Callable[[], Shown]:
+    def write(self, job: Job) -> Callable[[], Presentation]:
         """Write the tables of a job that has ended; what is left is to show them."""
         from fsvm_cli.experiment.provenance import write_environment
         from fsvm_cli.page.write import show
@@ -70,7 +70,7 @@ class Tables:
             click.echo(f"{name}: {n_failed} of {job.experiment.n_trials()} trials failed: {reason}", err=True)
             tell_traceback(job.tracebacks[reason])
         with noting_failure(errors, name, "a table"):
-            shown: Shown = job.finished.result()
+            shown: Presentation = job.finished.result()
             errors += shown.failures
             for part, seconds in zip(("figures", "page"), shown.seconds, strict=True):
                 tell_time(f"{part} of {name}", seconds)
@@ -78,7 +78,7 @@ class Tables:
                 with noting_failure(errors, name, "the summary"):
                     self._print_summary(shown, job.experiment.source.caveats)
 
-    def _print_summary(self, shown: Shown, caveats: Sequence[str]) -> None:
+    def _print_summary(self, shown: Presentation, caveats: Sequence[str]) -> None:
         from fsvm_cli.report.summary import print_summary
 
         if self.curves is not None and not self.curves.empty:

@@ -121,7 +121,7 @@ def _print_all(
 ) -> None:
     from fsvm_cli.console import open_console
     from fsvm_cli.errors import UsageError
-    from fsvm_cli.report.guidance import areas_cells, pairs_cells, ranks_table, wilcoxon_table
+    from fsvm_cli.report.guidance import areas_table, pairs_table, ranks_table, wilcoxon_table
     from fsvm_cli.report.ranking_statistics import WHOLE_CURVE
 
     console = open_console()
@@ -129,9 +129,9 @@ def _print_all(
         shown = pairs[pairs["n_features"] == (size or WHOLE_CURVE)]
         if size and len(pairs) and shown.empty:
             raise UsageError(f"--at {size}: {name} keeps no such number of features")
-        pairs_there = pairs_cells(shown) if size is None else pairs_cells(shown, f"{size} features")
+        pairs_there = pairs_table(shown) if size is None else pairs_table(shown, f"{size} features")
         console.print(f"\n{name}", style="bold", soft_wrap=True)
-        for cells in (areas_cells(summary), pairs_there):
+        for cells in (areas_table(summary), pairs_there):
             console.print(cells.on_terminal())
             console.print(cells.note, soft_wrap=True)
     if ranks is not None:
@@ -139,7 +139,7 @@ def _print_all(
         console.print(wilcoxon_table(ranks))
         console.print(ranks.in_words(), soft_wrap=True)
         if which is not None:
-            for cells in (which.methods_cells(), which.data_cells()):
+            for cells in (which.methods_table(), which.data_table()):
                 console.print(cells.on_terminal())
                 console.print(cells.note, soft_wrap=True)
             console.print(which.in_words(), soft_wrap=True)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from fsvm_cli.references import references
+from fsvm_cli.report.printing import TextTable
 from fsvm_cli.report.scorecard import GRAVEST_FIRST, counts_of
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ OWN_DATA = "own data"
 
 
 @dataclass(frozen=True)
-class Claim:
+class ClaimRow:
     """One claim of a document, beside what was found.
 
     Attributes
@@ -53,18 +54,8 @@ class Claim:
 
 
 @dataclass(frozen=True)
-class Table:
-    """A table for people; the first cell of a row is its heading."""
-
-    caption: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    note: str = ""
-
-
-@dataclass(frozen=True)
-class Experiment:
-    """One experiment, or one collection of experiments.
+class Section:
+    """The section of the page on an experiment, or on a collection of experiments.
 
     Attributes
     ----------
@@ -76,9 +67,9 @@ class Experiment:
     methods : tuple of str
     recommendation : tuple of str
         Sentences; none for an experiment of a paper.
-    claims : tuple of Claim
+    claims : tuple of ClaimRow
     pictures : tuple of Picture
-    tables : tuple of Table
+    tables : tuple of TextTable
     remarks : tuple of str
         What was chosen, what was measured.
     caveats : tuple of str
@@ -99,9 +90,9 @@ class Experiment:
     dataset: str = ""
     methods: tuple[str, ...] = ()
     recommendation: tuple[str, ...] = ()
-    claims: tuple[Claim, ...] = ()
+    claims: tuple[ClaimRow, ...] = ()
     pictures: tuple[Picture, ...] = ()
-    tables: tuple[Table, ...] = ()
+    tables: tuple[TextTable, ...] = ()
     remarks: tuple[str, ...] = ()
     caveats: tuple[str, ...] = ()
     why: str = ""
@@ -145,7 +136,7 @@ class Ranks:
         The critical-difference diagram.
     guide : str
         Which method to use, and what that cost on data that were left out.
-    tables : tuple of Table
+    tables : tuple of TextTable
         What each method costs, what was best where, and the tests of pairs.
     """
 
@@ -153,7 +144,7 @@ class Ranks:
     words: str
     svg: str
     guide: str
-    tables: tuple[Table, ...]
+    tables: tuple[TextTable, ...]
 
 
 @dataclass(frozen=True)
@@ -163,14 +154,14 @@ class Content:
     Attributes
     ----------
     scorecard : tuple of ScorecardRow
-    experiments : tuple of Experiment
+    experiments : tuple of Section
         Those on own data first, then by document.
     ranks : Ranks, optional
         None where too few experiments have rankings in common.
     """
 
     scorecard: tuple[ScorecardRow, ...]
-    experiments: tuple[Experiment, ...]
+    experiments: tuple[Section, ...]
     ranks: Ranks | None = None
 
     @property
@@ -184,8 +175,8 @@ class Content:
         return list(dict.fromkeys(experiment.document for experiment in self.experiments))
 
     @property
-    def counts(self) -> Table:
+    def counts(self) -> TextTable:
         """How many published claims of each document have which verdict; see `counts_of`."""
         counts = counts_of(pd.DataFrame(self.scorecard))
         rows = tuple(tuple(map(str, row)) for row in counts.itertuples(index=False))
-        return Table("Verdicts by document", tuple(map(str, counts.columns)), rows)
+        return TextTable("Verdicts by document", tuple(map(str, counts.columns)), rows)

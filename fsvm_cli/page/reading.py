@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import shlex
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import pandas as pd
 
 from fsvm_cli.errors import ExperimentFailedError, FsvmError
 from fsvm_cli.experiment.provenance import config_folder, is_collection, read_collection, read_run
-from fsvm_cli.page.content import OWN_DATA, Claim, Content, Experiment, Ranks, ScorecardRow, Table
+from fsvm_cli.page.content import OWN_DATA, ClaimRow, Content, Ranks, ScorecardRow, Section
 from fsvm_cli.page.pictures import read_pictures
 from fsvm_cli.report.comparison import (
     found_in_words,
@@ -32,7 +33,8 @@ from fsvm_cli.report.folder import (
     VERDICTS_NAME,
     read_table,
 )
-from fsvm_cli.report.guidance import areas_cells, guide, in_words_of_p, pairs_cells
+from fsvm_cli.report.guidance import areas_table, guide, in_words_of_p, pairs_table
+from fsvm_cli.report.printing import TextTable
 from fsvm_cli.report.ranks import LEAST_DATA_SETS, areas_of, compare_over_experiments
 from fsvm_cli.report.recommendation import describe_recommendation
 from fsvm_cli.report.scorecard import scorecard_of
@@ -62,7 +64,7 @@ def read_content(folders: Sequence[Path], failures: list[FsvmError] | None = Non
     DataError
         If a `run.json` or a table is damaged.
     """
-    experiments: list[Experiment] = []
+    experiments: list[Section] = []
     scorecard: tuple[ScorecardRow, ...] = ()
     ranks: Ranks | None = None
     for folder in folders:
@@ -108,21 +110,19 @@ def _ranks(folders: Sequence[Path]) -> Ranks | None:
     columns = ("first", "second", "data sets where the first is better", "p", "p by Holm")
     which = guide(found, folders)
     tables = (
-        *(
-            Table(cells.title, cells.columns, cells.rows, cells.note)
-            for cells in (which.methods_cells(), which.data_cells())
-        ),
-        Table("Pairs by Wilcoxon's signed ranks", columns, rows, remark.strip()),
+        which.methods_table(),
+        which.data_table(),
+        TextTable("Pairs by Wilcoxon's signed ranks", columns, rows, remark.strip()),
     )
     return Ranks(names, found.in_words(), critical_difference_diagram(found).decode(), which.in_words(), tables)
 
 
-def _experiment(folder: Path) -> Experiment:
+def _experiment(folder: Path) -> Section:
     config, run = read_run(folder)
     curves = read_table(folder / CURVES_NAME)
     measures = read_measures(folder)
     shown = () if curves.empty else curve_tables(curves, measures, config)
-    return Experiment(
+    return Section(
         name=folder.resolve().name,
         title=config.title,
         document=config.paper.key if config.paper else OWN_DATA,
@@ -135,7 +135,7 @@ def _experiment(folder: Path) -> Experiment:
         claims=_claims(folder, config.expected),
         pictures=read_pictures(folder),
         tables=(
-            *(Table(f"Test {table.quantity}", table.columns, table.rows, table.note) for table in shown),
+            *(TextTable(f"Test {table.quantity}", table.columns, table.rows, table.note) for table in shown),
             *_statistics(folder),
         ),
         remarks=(
@@ -151,20 +151,20 @@ def _experiment(folder: Path) -> Experiment:
     )
 
 
-def _collection(folder: Path) -> Experiment:
+def _collection(folder: Path) -> Section:
     loaded = read_collection(folder)
     collection = loaded.collection
     overview = read_table(folder / OVERVIEW_NAME)
     rows = tuple(tuple(_written(value) for value in row) for row in overview.itertuples(index=False))
     own = read_comparison([folder])
-    return Experiment(
+    return Section(
         name=loaded.name,
         title=collection.title,
         document=collection.paper.key if collection.paper else OWN_DATA,
         where=collection.paper.where if collection.paper else "",
         claims=_claims(folder, collection.expected, only=list(own["experiment"] == loaded.name)),
         pictures=read_pictures(folder),
-        tables=(Table("Its experiments", tuple(map(str, overview.columns)), rows),)
+        tables=(TextTable("Its experiments", tuple(map(str, overview.columns)), rows),)
         if len(overview.columns) > 1
         else (),
         remarks=(f"Collects the results of {', '.join(collection.experiments)}.",),
@@ -173,16 +173,16 @@ def _collection(folder: Path) -> Experiment:
     )
 
 
-def _statistics(folder: Path) -> Iterator[Table]:
+def _statistics(folder: Path) -> Iterator[TextTable]:
     """Arrange what `fsvm stats` says of an experiment."""
     if not ((folder / AREAS_NAME).exists() and (folder / PAIRS_NAME).exists()):
         return
     areas, pairs = read_table(folder / AREAS_NAME), read_table(folder / PAIRS_NAME)
     best = areas.groupby("ranking", sort=False)["area"].mean().idxmax() if len(areas) else ""
     shown, remark = _shown_pairs(pairs, str(best), f"in {PAIRS_NAME}")
-    summary, tests = areas_cells(areas), pairs_cells(shown)
-    yield Table(summary.title, summary.columns, summary.rows, summary.note)
-    yield Table(tests.title, tests.columns, tests.rows, f"{tests.note}{remark}")
+    tests = pairs_table(shown)
+    yield areas_table(areas)
+    yield replace(tests, note=f"{tests.note}{remark}")
 
 
 def _shown_pairs(pairs: pd.DataFrame, best: str, elsewhere: str) -> tuple[pd.DataFrame, str]:
@@ -193,7 +193,7 @@ def _shown_pairs(pairs: pd.DataFrame, best: str, elsewhere: str) -> tuple[pd.Dat
     return shown, f" Pairs with {best}, the best; {len(pairs) - len(shown)} more stand {elsewhere}."
 
 
-def _claims(folder: Path, expected: Sequence[Any], only: Sequence[bool] | None = None) -> tuple[Claim, ...]:
+def _claims(folder: Path, expected: Sequence[Any], only: Sequence[bool] | None = None) -> tuple[ClaimRow, ...]:
     path = folder / VERDICTS_NAME
     if not path.exists():
         return ()
@@ -201,7 +201,7 @@ def _claims(folder: Path, expected: Sequence[Any], only: Sequence[bool] | None =
     statements = {claim.id: claim.claim for claim in expected}
     rows = table if only is None else table[list(only)]
     return tuple(
-        Claim(
+        ClaimRow(
             id=str(row.id),
             statement=statements.get(row.id) or "",
             where=_written(row.where),

@@ -99,7 +99,7 @@ def write_page(folders: Sequence[Path], path: Path, failures: list[FsvmError] | 
     return path
 
 
-class Shown(NamedTuple):
+class Presentation(NamedTuple):
     """The figures and the page of an experiment, the seconds that each of the two took, and what of them failed."""
 
     figures: list[Path]
@@ -108,7 +108,7 @@ class Shown(NamedTuple):
     failures: list[FsvmError]
 
 
-def show(folder: Path, formats: Sequence[str], *, has_figures: bool) -> Shown:
+def show(folder: Path, formats: Sequence[str], *, has_figures: bool) -> Presentation:
     """Draw the figures of an experiment and write its page, from its tables; what fails leaves the rest as it is.
 
     Parameters
@@ -130,4 +130,4 @@ def show(folder: Path, formats: Sequence[str], *, has_figures: bool) -> Shown:
     are_drawn = time.monotonic()
     with noting_failure(failures, name, "the page"):
         page = write_page([folder], folder / PAGE_NAME)
-    return Shown(figures, page, (are_drawn - begin, time.monotonic() - are_drawn), failures)
+    return Presentation(figures, page, (are_drawn - begin, time.monotonic() - are_drawn), failures)

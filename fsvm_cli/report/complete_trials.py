@@ -37,18 +37,18 @@ ASCENT = "an ascent on the evidence did not end by its rule, or a machine after 
 
 
 def convergence_warnings(config: Config) -> dict[str, str]:
-    """Say of each competitor, by its label, what has happened where a trial of it did not converge."""
+    """Say of each compared method, by its label, what has happened where a trial of it did not converge."""
     return {each.label: ASCENT if _ascends(each) else MACHINE for each in compared_methods_of(config)}
 
 
 def without_trials(config: Config, labels: Iterable[str]) -> str:
-    """Say which competitors have no complete trial; nothing where each has one.
+    """Say which compared methods have no complete trial; nothing where each has one.
 
     Parameters
     ----------
     config : Config
     labels : iterable of str
-        Of the competitors that have one.
+        Of the compared methods that have one.
     """
     there = set(labels)
     missing = [legible(each.label) for each in compared_methods_of(config) if each.label not in there]
@@ -97,7 +97,7 @@ FACTS_OF_CLASSES: Mapping[str, Callable[[NDArray[np.intp]], NDArray[np.float64]]
 
 @dataclass(frozen=True)
 class CompleteTrials:
-    """The complete trials of one competitor at one training size.
+    """The complete trials of one compared method at one training size.
 
     Attributes
     ----------
@@ -143,7 +143,7 @@ def collect(experiment: Experiment, store: Store) -> dict[tuple[str, int], Compl
     Returns
     -------
     dict of (label, n_train) to CompleteTrials
-        In the order of the config; a competitor of which no trial is complete is left out.
+        In the order of the config; a compared method of which no trial is complete is left out.
     """
     collected = {}
     for number, compared_method in enumerate(experiment.compared_methods):
@@ -160,7 +160,7 @@ def collect(experiment: Experiment, store: Store) -> dict[tuple[str, int], Compl
 def _complete(
     experiment: Experiment, store: Store, compared_method: int, n_train: int
 ) -> Iterator[tuple[int, Outcome]]:
-    """Yield the complete outcomes of a competitor at a training size, with the numbers of their splits."""
+    """Yield the complete outcomes of a compared method at a training size, with the numbers of their splits."""
     for trial in experiment.trials():
         outcome = stored_outcome(store, experiment.key(compared_method, trial)) if trial.n_train == n_train else None
         if outcome is not None and outcome.covers(experiment.sizes):

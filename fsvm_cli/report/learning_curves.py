@@ -51,7 +51,7 @@ ORACLE_STYLE: dict[str, Any] = {"color": "#000000", "marker": "", "linestyle": "
 REFERENCE: dict[str, Any] = {"color": "#777777", "marker": "", "linestyle": ":"}
 
 
-class Line(NamedTuple):
+class LearningCurve(NamedTuple):
     """A line of a learning curve, in per cent.
 
     Attributes
@@ -105,7 +105,7 @@ def draw_learning_curves(
 
 
 @contextlib.contextmanager
-def _panels(lines: Sequence[Line], recovered: Sequence[Line]) -> Iterator[Figure]:
+def _panels(lines: Sequence[LearningCurve], recovered: Sequence[LearningCurve]) -> Iterator[Figure]:
     """Draw a panel for the figure of merit, and below it one for the relevant features where these are known."""
     with figure(COLUMN_WIDTH, 4.6 if recovered else 3.4) as drawing:
         heights = (5, 3) if recovered else (1,)
@@ -128,11 +128,13 @@ def _title(rows: pd.DataFrame, size: int, config: Config) -> str:
     return f"{legible(config.title, LONGEST_TITLE)}\n{kept}{splits}, 95 % intervals"
 
 
-def _lines(rows: pd.DataFrame, config: Config) -> list[Line]:
+def _lines(rows: pd.DataFrame, config: Config) -> list[LearningCurve]:
     """List the lines: of each competitor at a number of features, and of all features where they share a machine."""
     labels = dict.fromkeys(rows["ranking"])
     means = rows.set_index(["ranking", "train_size"])[[*MEANS]]
-    return [Line(label, _style(number, label, config), means.loc[label]) for number, label in enumerate(labels)]
+    return [
+        LearningCurve(label, _style(number, label, config), means.loc[label]) for number, label in enumerate(labels)
+    ]
 
 
 def _style(number: int, label: str, config: Config) -> dict[str, Any]:
@@ -145,14 +147,14 @@ def _style(number: int, label: str, config: Config) -> dict[str, Any]:
     return series_style(number) | {"linestyle": "-" if number < len(COLOURS) else "-."}
 
 
-def _in_per_cent(line: Line, metric: str) -> Line:
+def _in_per_cent(line: LearningCurve, metric: str) -> LearningCurve:
     percent = 100 * line.rows
     if metric in COMPLEMENT_OF:
         percent = (100 - percent).rename(columns={"ci_low": "ci_high", "ci_high": "ci_low"})
     return line._replace(rows=percent)
 
 
-def _recovery(selection: pd.DataFrame, size: int, config: Config) -> list[Line]:
+def _recovery(selection: pd.DataFrame, size: int, config: Config) -> list[LearningCurve]:
     """List the lines of the share of the relevant features that each ranking keeps; none where they are not known."""
     known = selection[(selection["n_features"] == size) & selection["recovered"].notna()]
     labels = dict.fromkeys(selection["ranking"])
@@ -160,12 +162,12 @@ def _recovery(selection: pd.DataFrame, size: int, config: Config) -> list[Line]:
     shares = 100 * known.set_index(["ranking", "train_size"])[["recovered", "recovered_ci_low", "recovered_ci_high"]]
     shares.columns = [*MEANS]
     return [
-        Line(str(label), styles[label], of_label.droplevel(0).sort_index())
+        LearningCurve(str(label), styles[label], of_label.droplevel(0).sort_index())
         for label, of_label in shares.groupby("ranking", sort=False)
     ]
 
 
-def _draw(axes: Axes, lines: Sequence[Line]) -> list[Any]:
+def _draw(axes: Axes, lines: Sequence[LearningCurve]) -> list[Any]:
     """Draw lines whose marks stand side by side at each training size; the handles come the upper line first."""
     train_sizes = np.unique(np.concatenate([line.rows.index.to_numpy(dtype=float) for line in lines]))
     if train_sizes[-1] >= SPAN_OF_LOGARITHMS * train_sizes[0]:

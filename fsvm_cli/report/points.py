@@ -35,7 +35,7 @@ def draw_compared(
     curves : DataFrame
         The table `curves.csv`.
     complete : mapping of str to int
-        By competitor, the trials that are complete where some of them may have no classifier; see
+        By compared method, the trials that are complete where some of them may have no classifier; see
         `fsvm_cli.report.curve_table.complete_trials_of`.
     config : Config
     folder, formats
@@ -66,7 +66,7 @@ def draw_compared(
                     label=f"{size} training rows",
                 )
             axes.set_yticks(np.arange(len(labels)), [legible(label, MAX_NAME) for label in labels])
-            # Points of several training sizes stand beside the line of their competitor, within its half.
+            # Points of several training sizes stand beside the line of their compared method, within its half.
             axes.set_ylim(len(labels) - 0.5, -0.5)
             axes.set_xlabel(f"{'Test' if config.parts[0] == 'test' else 'Training'} {METRIC_TITLES[metric]} (%)")
             trials = _trials_compared(rows, complete, config)

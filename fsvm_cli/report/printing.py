@@ -1,11 +1,14 @@
-"""Tables in Markdown and LaTeX: numbers rounded to their uncertainty."""
+"""Tables as texts, and in Markdown and LaTeX with numbers rounded to their uncertainty."""
 
 from __future__ import annotations
 
 import math
 import re
 import textwrap
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
+
+from rich.table import Table
 
 from fsvm_cli.console import visible
 
@@ -42,6 +45,34 @@ LATEX = str.maketrans(
     }
 )
 MARKDOWN = str.maketrans({sign: f"\\{sign}" for sign in "\\|*_`<[#"})
+
+
+@dataclass(frozen=True)
+class TextTable:
+    """A table as texts, for a terminal or the page; the first cell of a row is its heading.
+
+    Attributes
+    ----------
+    title : str
+    columns : tuple of str
+    rows : tuple of tuple of str
+    note : str
+        Printed below the table.
+    """
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    note: str = ""
+
+    def on_terminal(self) -> Table:
+        """Convert to a table of rich."""
+        table = Table(title=self.title, title_justify="left")
+        for name in self.columns:
+            table.add_column(name, overflow="fold")
+        for row in self.rows:
+            table.add_row(*row)
+        return table
 
 
 def rounded(estimate: Estimate) -> tuple[str, str]:

@@ -61,7 +61,7 @@ PAIR_COLUMNS = [
 ]
 
 
-class _Curves(NamedTuple):
+class _PairedCurves(NamedTuple):
     """Curves of the rankings at one training size, on the splits that all of them have."""
 
     n_train: int
@@ -206,7 +206,7 @@ def is_near(behind: NDArray[np.float64], ratio: float) -> NDArray[np.bool_]:
 
 
 def common_splits(trials: Sequence[CompleteTrials]) -> NDArray[np.intp]:
-    """Give the splits that all of several competitors have, ascending."""
+    """Give the splits that all of several compared methods have, ascending."""
     splits = [each.splits for each in trials]
     common = splits[0] if splits else np.empty(0, dtype=np.intp)
     for others in splits[1:]:
@@ -216,7 +216,7 @@ def common_splits(trials: Sequence[CompleteTrials]) -> NDArray[np.intp]:
 
 def _curves(
     experiment: Experiment, collected: Mapping[tuple[str, int], CompleteTrials], metric: str
-) -> Iterator[_Curves]:
+) -> Iterator[_PairedCurves]:
     # What is known to matter is no method.
     labels = [each.label for each in experiment.compared_methods if each.label != ORACLE]
     for n_train, n_test in experiment.n_test.items():
@@ -227,4 +227,4 @@ def _curves(
         sizes = np.array(next(iter(found.values())).sizes, dtype=np.int64)
         values = [each.values[metric, "test"][np.isin(each.splits, splits)] for each in found.values()]
         ratio = n_test / n_train if isinstance(experiment.source, FixedSource) else 0.0
-        yield _Curves(n_train, ratio, list(found), sizes, np.array(values))
+        yield _PairedCurves(n_train, ratio, list(found), sizes, np.array(values))

@@ -38,8 +38,8 @@ PROVENANCES = ("", "after", "before")
 
 
 @dataclass(frozen=True)
-class _Experiment:
-    """What the scorecard asks of an experiment's `run.json`."""
+class _Origin:
+    """Where the claims of an experiment come from, as its `run.json` says."""
 
     document: str
     variant_of: str | None
@@ -126,31 +126,31 @@ def with_decisions(comparison: pd.DataFrame, folders: Sequence[Path]) -> pd.Data
     return comparison.assign(document=documents, decides=[row.Index in decisive for row in rows])
 
 
-def _are_own_claims(comparison: pd.DataFrame, experiments: Mapping[str, _Experiment]) -> NDArray[np.bool_]:
+def _are_own_claims(comparison: pd.DataFrame, experiments: Mapping[str, _Origin]) -> NDArray[np.bool_]:
     """Find the claims that only experiments make which ask why another one missed: no document prints them."""
     asks = np.array([experiments[str(name)].asks_why for name in comparison["experiment"]], dtype=bool)
     return asks & ~comparison["id"].isin(comparison["id"][~asks]).to_numpy(dtype=bool)
 
 
-def _experiments(comparison: pd.DataFrame, folders: Sequence[Path]) -> dict[str, _Experiment]:
+def _experiments(comparison: pd.DataFrame, folders: Sequence[Path]) -> dict[str, _Origin]:
     # A collection tells of experiments whose own results may lie elsewhere.
-    found = {str(name): _Experiment("", None, {}) for name in comparison["experiment"].unique()}
+    found = {str(name): _Origin("", None, {}) for name in comparison["experiment"].unique()}
     return found | {folder.resolve().name: _experiment(run_content(folder)["config"]) for folder in folders}
 
 
-def _document(row: Any, experiments: Mapping[str, _Experiment]) -> str:
+def _document(row: Any, experiments: Mapping[str, _Origin]) -> str:
     return experiments[str(row.experiment)].document or str(row.id).partition(".")[0]
 
 
-def _experiment(config: Mapping[str, Any]) -> _Experiment:
+def _experiment(config: Mapping[str, Any]) -> _Origin:
     paper = config.get("paper") or {}
     claims = config.get("expected") or ()
     parts = {claim["id"]: claim["part_of"] for claim in claims if claim.get("part_of")}
     explains = frozenset(config.get("explains") or ())
-    return _Experiment(paper.get("key", ""), config.get("variant_of"), parts, bool(config.get("why")), explains)
+    return _Origin(paper.get("key", ""), config.get("variant_of"), parts, bool(config.get("why")), explains)
 
 
-def _rolled_up(rows: Sequence[Any], experiments: Mapping[str, _Experiment]) -> dict[str, str]:
+def _rolled_up(rows: Sequence[Any], experiments: Mapping[str, _Origin]) -> dict[str, str]:
     """Let the main experiment of each part of a claim decide; the others are told."""
     parts: dict[str, list[Any]] = {}
     for row in rows:
@@ -173,7 +173,7 @@ def _rolled_up(rows: Sequence[Any], experiments: Mapping[str, _Experiment]) -> d
     }
 
 
-def main_row(rows: Sequence[Any], experiments: Mapping[str, _Experiment]) -> Any:
+def main_row(rows: Sequence[Any], experiments: Mapping[str, _Origin]) -> Any:
     """Pick the row that decides a claim: that of the one experiment that is no variant of another.
 
     Where a claim stands in variants alone, or in several experiments none of which is a variant, the first decides.

@@ -28,12 +28,12 @@ WHATEVER_CODE = frozenset({CODE, "sources"})
 
 @dataclass(frozen=True)
 class Adoption:
-    """What came of the outcomes of one competitor that an earlier code computed.
+    """What came of the outcomes of one compared method that an earlier code computed.
 
     Attributes
     ----------
     label : str
-        Of the competitor.
+        Of the compared method.
     n_repeated, n_trials : int
         Trials that were run again, and those that the earlier code computed.
     differing : tuple of Trial
@@ -48,14 +48,14 @@ class Adoption:
 
 @dataclass(frozen=True)
 class _Earlier:
-    """What a store has of a competitor under an earlier code: what its keys are made of, and the trials."""
+    """What a store has of a compared method under an earlier code: what its keys are made of, and the trials."""
 
     group: str
     trials: Sequence[Trial]
 
 
 def adopt(experiment: Experiment, store: Store, n_repeated: int, seed: int) -> list[Adoption]:
-    """Repeat some trials of each competitor whose code has changed; where all are equal, take over the others.
+    """Repeat some trials of each compared method whose code has changed; where all are equal, take over the others.
 
     The scores, predictions and measures are compared to the last digit, and what was chosen. Of each competitor all
     outcomes are taken over in one transaction: a process that is killed leaves them under the one key or the other.
@@ -66,14 +66,14 @@ def adopt(experiment: Experiment, store: Store, n_repeated: int, seed: int) -> l
     store : Store
         Open for writing.
     n_repeated : int
-        Trials to repeat of each competitor, at least 1; all where there are no more.
+        Trials to repeat of each compared method, at least 1; all where there are no more.
     seed : int
         Draws them.
 
     Returns
     -------
     list of Adoption
-        For each competitor of which the store has outcomes of an earlier code that it lacks of this one.
+        For each compared method of which the store has outcomes of an earlier code that it lacks of this one.
 
     Raises
     ------
@@ -130,14 +130,14 @@ def _without_code(group: str) -> dict[str, object]:
 
 
 def _drawn(trials: Sequence[Trial], n: int, seed: int) -> list[Trial]:
-    """Draw trials; competitors with the same trials get the same ones, whose data are then drawn once."""
+    """Draw trials; compared methods with the same trials get the same ones, whose data are then drawn once."""
     return [trials[index] for index in np.random.default_rng(seed).permutation(len(trials))[:n].tolist()]
 
 
 def _differing(
     experiment: Experiment, store: Store, earlier: Mapping[int, _Earlier], drawn: Mapping[int, Sequence[Trial]]
 ) -> dict[int, list[Trial]]:
-    """Run the drawn trials again, and list those that lead to other numbers, by competitor."""
+    """Run the drawn trials again, and list those that lead to other numbers, by compared method."""
     differing: dict[int, list[Trial]] = {number: [] for number in earlier}
     with SerialPool([experiment]) as pool:
         for trial in dict.fromkeys(trial for trials in drawn.values() for trial in trials):

@@ -73,7 +73,7 @@ class MissingTasks:
     number : int
         Number of the experiment in the run.
     lacking : sequence of (dict, tuple of str)
-        The different things that trials lack: subset sizes by number of the competitor, and records; or nothing.
+        The different things that trials lack: subset sizes by number of the compared method, and records; or nothing.
     codes : ndarray of int, shape (n_trials,)
         For each planned trial, what it lacks, by index into `lacking`.
     """
@@ -127,7 +127,7 @@ def missing_records(experiment: Experiment, store: Store | None) -> Records:
 
 
 def _known_sizes(experiment: Experiment, coverage: Coverage) -> Iterator[tuple[int, list[tuple[Sizes, ...]]]]:
-    """Yield, block by block with its beginning, which sizes of each competitor each planned trial has."""
+    """Yield, block by block with its beginning, which sizes of each compared method each planned trial has."""
     trials = experiment.trials()
     for begin in itertools.count(step=BLOCK):
         block = list(itertools.islice(trials, BLOCK))
@@ -151,11 +151,11 @@ CODE_BEFORE = "sources."
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why trials of one competitor must run.
+    """Why trials of one compared method must run.
 
     Attributes
     ----------
-    competitor : int
+    compared_method : int
         Its number.
     n_missing : int
         Trials that must run.
@@ -169,7 +169,7 @@ class Explanation:
 
 
 def explain(experiment: Experiment, store: Store | None, tasks: Iterable[Task]) -> list[Explanation]:
-    """Explain, for each competitor of which something is missing, why its trials must run.
+    """Explain, for each compared method of which something is missing, why its trials must run.
 
     Parameters
     ----------
@@ -230,7 +230,7 @@ def _what_changed(
     return f"changed since it was run: {', '.join(min(differences, key=lambda each: each.size).words)}"
 
 
-class _Differences(NamedTuple):
+class _KeyDifferences(NamedTuple):
     """What two groups differ in, in words, and in how many things."""
 
     words: list[str]
@@ -239,7 +239,7 @@ class _Differences(NamedTuple):
 
 def _differences(
     mine: dict[str, Any], other: dict[str, Any], parts: Mapping[str, str], known_parts: Mapping[str, str] | None
-) -> _Differences:
+) -> _KeyDifferences:
     names = [name for name in {**mine, **other} if mine.get(name) != other.get(name)]
     words = [
         name if name == "data" else f"{name} {other.get(name)} -> {mine.get(name)}"
@@ -247,13 +247,13 @@ def _differences(
         if name != CODE and not name.startswith(CODE_BEFORE)
     ]
     if CODE not in names:
-        return _Differences(words, (len(words), 0))
+        return _KeyDifferences(words, (len(words), 0))
     if known_parts is None:
-        return _Differences(
+        return _KeyDifferences(
             [*words, "the code, of which an older fsvm noted no functions"], (len(words) + 1, len(parts))
         )
     changed = changed_parts(parts, known_parts)
-    return _Differences([*words, f"the code of {shown(changed)}"], (len(words) + 1, len(changed)))
+    return _KeyDifferences([*words, f"the code of {shown(changed)}"], (len(words) + 1, len(changed)))
 
 
 def changed_parts(parts: Mapping[str, str], before: Mapping[str, str]) -> list[str]:

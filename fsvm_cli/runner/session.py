@@ -134,7 +134,7 @@ class Job:
         self._n_pending += 1
 
     def _count_failures(self, errors: Iterable[str]) -> None:
-        """Count what a trial failed with, the same reason of several competitors once."""
+        """Count what a trial failed with, the same reason of several compared methods once."""
         tracebacks = {reason: traceback for reason, _, traceback in (error.partition("\n") for error in errors)}
         self.failures.update(tracebacks.keys())
         self.tracebacks = tracebacks | self.tracebacks

@@ -30,7 +30,7 @@ class Task:
         Number of the experiment in the run.
     trial : Trial
     wanted : mapping of int to tuple of int
-        By number of the competitor, the subset sizes that are wanted.
+        By number of the compared method, the subset sizes that are wanted.
     records : tuple of str
         The records of the trial that are wanted, by their names.
     """

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from fsvm_cli.page.content import Experiment as Shown
+from fsvm_cli.page.content import Section
 from fsvm_cli.ranking.fisher import Fisher
 from fsvm_cli.report.folder import read_table
 from fsvm_cli.store.store import Store
@@ -156,12 +156,12 @@ def test_an_experiment_that_no_page_can_show_is_left_out_of_that_of_all(
     call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert call("run", *(write_config(tmp_path, name) for name in ("first", "last")), *OPTIONS).code == 0
-    usual = Shown
+    usual = Section
 
-    def fail(**content: Any) -> Shown:
+    def fail(**content: Any) -> Section:
         return oops() if content["name"] == "first" else usual(**content)
 
-    monkeypatch.setattr("fsvm_cli.page.reading.Experiment", fail)
+    monkeypatch.setattr("fsvm_cli.page.reading.Section", fail)
     answer = call("report", "results")
     assert answer.code == 4
     assert answer.err.startswith("fsvm: first: its part of the page failed (KeyError: 'oops');")

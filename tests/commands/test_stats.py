@@ -14,7 +14,7 @@ import pytest
 from fsvm_cli.evaluation.statistics import difference_interval, holm, p_value, practical_equivalence, standard_error
 from fsvm_cli.experiment.plan import plan
 from fsvm_cli.report.complete_trials import collect
-from fsvm_cli.report.guidance import areas_cells
+from fsvm_cli.report.guidance import areas_table
 from fsvm_cli.report.ranking_statistics import MARGIN, WHOLE_CURVE, area_under_curve, smallest_near_best
 from fsvm_cli.runner.verify import stored_config
 from fsvm_cli.store.store import Store
@@ -77,7 +77,7 @@ def test_areas_are_means_over_the_features() -> None:
 def test_no_interval_leaves_the_range_of_figures_of_merit() -> None:
     area = {"ranking": "a", "train_size": 40, "area": 0.915, "area_ci_low": 0.8236, "area_ci_high": 1.0064}
     rest = {"best_n_features": 5, "smallest_n_features": 3, "smallest_mean": 0.9625, "n_trials": 4}
-    (row,) = areas_cells(pd.DataFrame([area | rest])).rows
+    (row,) = areas_table(pd.DataFrame([area | rest])).rows
     assert row[2] == "91.50 [82.36, 100.00]"
 
 

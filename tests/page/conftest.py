@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import sync_playwright
 
-from fsvm_cli.page.content import VERDICTS, Claim, Content, Experiment, ScorecardRow, Table
+from fsvm_cli.page.content import VERDICTS, ClaimRow, Content, ScorecardRow, Section
 from fsvm_cli.page.pictures import Picture
 from fsvm_cli.page.write import render
+from fsvm_cli.report.printing import TextTable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -24,13 +25,13 @@ HOSTILE = "<script>document.title='taken'</script>"
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="200" height="100"><rect width="200" height="100"/></svg>'
 
 
-def experiment(number: int, title: str = "Wine", **settings: str) -> Experiment:
+def experiment(number: int, title: str = "Wine", **settings: str) -> Section:
     """Make an experiment with one claim, one picture and one table."""
     verdict = VERDICTS[number % len(VERDICTS)]
-    claim = Claim(f"doc.claim{number}", "A is better.", "Table 1", "97.1", "96.8 [96, 97]", "by rule", "", verdict)
+    claim = ClaimRow(f"doc.claim{number}", "A is better.", "Table 1", "97.1", "96.8 [96, 97]", "by rule", "", verdict)
     name = f"experiment-{number}"
     rows = (("1", "66.95 ± 0.63"), ("13", "97.00 ± 0.10"))
-    return Experiment(
+    return Section(
         name=name,
         title=title,
         document=settings.get("document", "doc2000"),
@@ -39,14 +40,14 @@ def experiment(number: int, title: str = "Wine", **settings: str) -> Experiment:
         methods=(settings.get("method", "fisher"),),
         claims=(claim,),
         pictures=(Picture("scores", "scores", SVG),),
-        tables=(Table("Test accuracy in %", ("features", "fisher"), rows, "Mean over 500 splits."),),
+        tables=(TextTable("Test accuracy in %", ("features", "fisher"), rows, "Mean over 500 splits."),),
         deviations=("The paper does not state C.",),
         command=f"fsvm run {name}",
         facts=(("seed", "2000"),),
     )
 
 
-def content_of(*experiments: Experiment) -> Content:
+def content_of(*experiments: Section) -> Content:
     """Make a page's content, whose scorecard has a row for each claim."""
     rows = [
         ScorecardRow(each.document, claim.id, claim.printed, f"{number}", "", claim.verdict, "", each.name, "")

@@ -77,7 +77,7 @@ def test_seconds_are_those_of_every_data_set_or_not_told(comparison: RankCompari
     times.to_csv(tmp_path / "method-times.csv", index=False)
     told = guide(comparison, folders)
     assert told.methods["seconds"].tolist() == [(len(names) + 1) / 2] * len(rankings)
-    assert told.methods_cells().columns[-1] == "seconds"
-    assert {row[-1] for row in told.methods_cells().rows} == {f"{(len(names) + 1) / 2:.2g}"}
+    assert told.methods_table().columns[-1] == "seconds"
+    assert {row[-1] for row in told.methods_table().rows} == {f"{(len(names) + 1) / 2:.2g}"}
     times[1:].to_csv(tmp_path / "method-times.csv", index=False)
     assert "seconds" not in guide(comparison, folders).methods
