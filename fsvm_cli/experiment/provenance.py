@@ -13,6 +13,8 @@ import importlib.metadata
 import json
 import os
 import platform
+import zlib
+from base64 import b85decode, b85encode
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,7 +24,6 @@ import threadpoolctl
 import fsvm_cli
 from fsvm_cli.config_io import model_from_json
 from fsvm_cli.errors import DataError
-from fsvm_cli.experiment.outcome import adoptions
 from fsvm_cli.files import write_atomically
 from fsvm_cli.plugins import packages_of
 from fsvm_cli.spec.collection import MEMBERS, Collection, LoadedCollection
@@ -34,6 +35,12 @@ if TYPE_CHECKING:
     from fsvm_cli.experiment.plan import Experiment
     from fsvm_cli.spec.config import LoadedConfig
     from fsvm_cli.store.store import Store
+
+PARTS = "parts of the code"
+"""Subject of notes in the store, by the hash of the code."""
+
+ADOPTED = "adopted"
+"""Subject of notes in the store on outcomes of another code, by what their keys are made of."""
 
 FILE_NAME = "run.json"
 
@@ -220,3 +227,30 @@ def read_collection(folder: Path) -> LoadedCollection:
         content = run_content(folder)
         collection = model_from_json(Collection, json.dumps(content["config"]))
         return LoadedCollection(folder.resolve().name, config_folder(folder), collection, content["overrides"], ())
+
+
+def keep_group(store: Store, experiment: Experiment, compared_method: int) -> None:
+    """Remember what the keys of a compared method are made of, and the parts of its code."""
+    code = experiment.code(compared_method)
+    store.add_group(experiment.groups[compared_method])
+    store.add_note(PARTS, code.digest, b85encode(zlib.compress(json.dumps(code.parts).encode())).decode())
+
+
+def stored_parts(store: Store) -> dict[str, dict[str, str]]:
+    """Read the parts of codes that outcomes came from, by the hash of the code."""
+    return {digest: json.loads(zlib.decompress(b85decode(note))) for digest, note in store.notes(PARTS).items()}
+
+
+def adoptions(experiment: Experiment, store: Store) -> dict[str, dict[str, int]]:
+    """Count, by label, the trials `repeated` `of` all where an earlier version of the code computed the outcomes.
+
+    See Also
+    --------
+    fsvm_cli.runner.adopt.adopt : Where they were adopted, by trials that `seed` drew.
+    """
+    notes = store.notes(ADOPTED)
+    return {
+        experiment.compared_methods[number].label: json.loads(notes[group])
+        for number, group in enumerate(experiment.groups)
+        if group in notes
+    }

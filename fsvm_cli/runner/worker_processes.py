@@ -30,8 +30,9 @@ from scipy.sparse import csr_array
 
 from fsvm_cli.console import sanitise_standard_streams, sanitised_output
 from fsvm_cli.evaluation.seeds import random_stream
+from fsvm_cli.experiment.parts import Parts
 from fsvm_cli.experiment.plan import Trial
-from fsvm_cli.experiment.trial import DrawnTrial, Parts, run_compared_methods
+from fsvm_cli.experiment.trial import DrawnTrial, run_compared_methods
 from fsvm_cli.jit_cache import VARIABLE
 
 if TYPE_CHECKING:
