@@ -1,9 +1,7 @@
-"""The `run.json` of a folder of results as it stands, without the models of what it says.
+"""Where results came from: config, data and packages in `run.json`, and the hashes of the code in notes of the store.
 
-What a result came from: config, data and packages, and nothing that differs between two equal runs.
-
-The hashes of the code stay in the store, in the key of every outcome: here they would change with every commit that
-changes no result.
+`run.json` holds nothing that differs between two equal runs, and no hashes of the code: these would change with commits
+that change no result. They are part of the key of every outcome in the store.
 """
 
 from __future__ import annotations
