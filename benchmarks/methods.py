@@ -12,12 +12,13 @@ import pandas as pd
 
 from benchmarks.harness import RESULTS, timed
 from fsvm_cli.experiment.plan import Trial, plan
-from fsvm_cli.experiment.trial import DrawnTrial, Parts, draw_parts
+from fsvm_cli.experiment.trial import DrawnTrial, draw_parts
 from fsvm_cli.numerics import one_blas_thread
 from fsvm_cli.report.folder import METHOD_TIMES_NAME, write_table
 from fsvm_cli.spec.load import load_all
 
 if TYPE_CHECKING:
+    from fsvm_cli.experiment.parts import Parts
     from fsvm_cli.experiment.plan import Experiment
 
 REPEATS = 3

@@ -136,7 +136,7 @@ def _verify(folder: Path, n_rerun: int, n_adopt: int, seed: int) -> list[str]:
 
 def _adopt(experiment: Experiment, folder: Path, n_repeated: int, seed: int) -> list[str]:
     """Adopt what an earlier code computed, and note it in `run.json`; what was not adopted, in words."""
-    from fsvm_cli.experiment.outcome import adoptions
+    from fsvm_cli.experiment.provenance import adoptions
     from fsvm_cli.experiment.run_file import note_in_run
     from fsvm_cli.runner.adopt import adopt
     from fsvm_cli.store.store import Store

@@ -1,13 +1,13 @@
 """What an experiment compares: rankings and extractors, or where there are none the classifier on all features.
 
-The oracle: a machine on the features that are known to matter, beside those that rankings find.
+The oracle is a classifier on the features that are known to be relevant.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -20,10 +20,12 @@ from fsvm_cli.spec.schema import ORACLE, RELEVANT, selections
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from fsvm_cli.data.scaling import ScalingName
     from fsvm_cli.data.source import DataSource
     from fsvm_cli.experiment.outcome import Chosen
-    from fsvm_cli.experiment.trial import DrawnTrial, Parts
+    from fsvm_cli.experiment.parts import Parts
     from fsvm_cli.learners.base import Learner
+    from fsvm_cli.ranking.base import Ranker
     from fsvm_cli.spec.classifiers import ExperimentClassifier
     from fsvm_cli.spec.schema import Config, Selection
 
@@ -53,6 +55,25 @@ class Ordering:
     chosen: Chosen
 
 
+class TrialData(Protocol):
+    """A trial with its data, as compared methods use it; `fsvm_cli.experiment.trial.DrawnTrial` is one."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+    @property
+    def parts(self) -> Parts:
+        """Training and test part, scaled."""
+
+    def scaled(self, scaling: ScalingName) -> TrialData:
+        """Scale the features once more by the training part."""
+
+    def learner(self, classifier: ExperimentClassifier) -> Learner:
+        """Give what is trained for a classifier, tuned on the training part."""
+
+    def ranker(self, ranking: Ranking, classifier: ExperimentClassifier) -> Ranker:
+        """Give the fitted method of a ranking."""
+
+
 class ComparedMethod(ABC):
     """One of the things that an experiment compares; each has a curve."""
 
@@ -65,10 +86,10 @@ class ComparedMethod(ABC):
         """Its name in tables and figures."""
 
     @abstractmethod
-    def order(self, trial: DrawnTrial) -> Ordering:
+    def order(self, trial: TrialData) -> Ordering:
         """Order the columns by what the training part of a trial shows."""
 
-    def learner(self, trial: DrawnTrial, ordering: Ordering) -> Learner:  # noqa: ARG002 - for those tuned on its parts
+    def learner(self, trial: TrialData, ordering: Ordering) -> Learner:  # noqa: ARG002 - for those tuned on its parts
         """Give what is trained on the subsets: what was chosen on all features of the training part."""
         return trial.learner(self.classifier)
 
@@ -93,14 +114,14 @@ class AllFeatures(ComparedMethod):
         """Give its name; that of the experiment's own says that these are all."""
         return self.name
 
-    def order(self, trial: DrawnTrial) -> Ordering:
+    def order(self, trial: TrialData) -> Ordering:
         """Leave the features as they are; some classifiers find relevances of them."""
         columns = np.arange(trial.parts.X_train.shape[1])
         scores = trial.learner(self.classifier).relevances
         return Ordering(trial.parts, columns, scores=scores, converged=True, chosen={})
 
     def identity(self) -> None:
-        """Say nothing: there is no method."""
+        """Return None: no method orders the features."""
 
     def code(self) -> tuple[type, ...]:
         """Give this class."""
@@ -119,7 +140,7 @@ class Ranked(ComparedMethod):
         """Name the ranking."""
         return self.ranking.label
 
-    def order(self, trial: DrawnTrial) -> Ordering:
+    def order(self, trial: TrialData) -> Ordering:
         """Rank the features, and begin at the end that the ranking keeps."""
         if self.ranking.scaling is not None:
             trial = trial.scaled(self.ranking.scaling)
@@ -129,7 +150,7 @@ class Ranked(ComparedMethod):
         scores = tuple(map(float, ranker.scores_))
         return Ordering(trial.parts, columns, scores, converged=ranker.converged_, chosen=ranker.chosen_)
 
-    def learner(self, trial: DrawnTrial, ordering: Ordering) -> Learner:
+    def learner(self, trial: TrialData, ordering: Ordering) -> Learner:
         """Choose on the features as the ranking scales them."""
         own = trial if self.ranking.scaling is None else replace(trial, parts=ordering.parts)
         return own.learner(self.classifier)
@@ -157,7 +178,7 @@ class Selected(ComparedMethod):
         """Name ranking, end and share."""
         return self.selection.label
 
-    def order(self, trial: DrawnTrial) -> Ordering:
+    def order(self, trial: TrialData) -> Ordering:
         """Keep the features of the subset."""
         ranker = trial.ranker(self.selection.ranking, self.classifier)
         kept = np.sort(self.selection.features(ranker.scores_))
@@ -166,7 +187,7 @@ class Selected(ComparedMethod):
         chosen: Chosen = {"features": len(kept)}
         return Ordering(kept_parts, np.arange(len(kept)), scores=(), converged=ranker.converged_, chosen=chosen)
 
-    def learner(self, trial: DrawnTrial, ordering: Ordering) -> Learner:
+    def learner(self, trial: TrialData, ordering: Ordering) -> Learner:
         """Choose on the features of the subset."""
         return replace(trial, parts=ordering.parts).learner(self.classifier)
 
@@ -192,7 +213,7 @@ class Extracted(ComparedMethod):
         """Name the extractor."""
         return self.extraction.label
 
-    def order(self, trial: DrawnTrial) -> Ordering:
+    def order(self, trial: TrialData) -> Ordering:
         """Make components of the features; their order is that of the extractor."""
         parts = trial.parts
         extractor = self.extraction.estimator().fit(parts.X_train, parts.y_train)
@@ -243,10 +264,10 @@ class Oracle(ComparedMethod):
 
     @property
     def label(self) -> str:
-        """Say that somebody knows."""
+        """Return the label of the oracle."""
         return ORACLE
 
-    def order(self, trial: DrawnTrial) -> Ordering:
+    def order(self, trial: TrialData) -> Ordering:
         """Keep the known features, in their order."""
         columns = list(self.features)
         parts = replace(trial.parts, X_train=trial.parts.X_train[:, columns], X_test=trial.parts.X_test[:, columns])
@@ -267,7 +288,7 @@ def oracle_of(config: Config, source: DataSource) -> tuple[Oracle, ...]:
         return ()
     if config.oracle == RELEVANT:
         features = source.relevant_features
-        assert features is not None, "the plan has seen to it"
+        assert features is not None, "checked by the plan"
     else:
         features = tuple(map(source.feature_names.index, dict.fromkeys(config.oracle)))
     return (Oracle(config.classifier, features),)

@@ -1,14 +1,9 @@
-"""What one competitor led to on one split, and its form in the store.
-
-Outcomes in a store, which knows of texts only.
-"""
+"""The result of one compared method on one split, and its form in the store."""
 
 from __future__ import annotations
 
 import json
 import math
-import zlib
-from base64 import b85decode, b85encode
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -21,7 +16,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fsvm_cli.experiment.plan import Experiment
     from fsvm_cli.store.store import Store
 
 Chosen = dict[str, float | int | str]
@@ -30,7 +24,7 @@ Chosen = dict[str, float | int | str]
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What one competitor led to on one split: the classifiers on each subset of the features.
+    """The result of one compared method on one split: the classifiers on each subset of the features.
 
     Attributes
     ----------
@@ -209,13 +203,6 @@ def _square_matrices(matrices: Sequence[list[list[int]]]) -> NDArray[np.intp]:
     return np.array(matrices, dtype=np.intp).reshape(len(matrices), n_classes, n_classes)
 
 
-PARTS = "parts of the code"
-"""Subject of notes in the store, by the hash of the code."""
-
-ADOPTED = "adopted"
-"""Subject of notes in the store on outcomes of another code, by what their keys are made of."""
-
-
 def stored_outcome(store: Store, key: str) -> Outcome | None:
     """Read one outcome, None where there is none.
 
@@ -243,30 +230,3 @@ def keep_outcome(store: Store, key: str, entry: Entry) -> None:
     """
     known = stored_outcome(store, key)
     store.put(key, entry if known is None else known.merged_with(Outcome.unpacked(entry)).packed())
-
-
-def keep_group(store: Store, experiment: Experiment, compared_method: int) -> None:
-    """Remember what the keys of a competitor are made of, and the parts of its code."""
-    code = experiment.code(compared_method)
-    store.add_group(experiment.groups[compared_method])
-    store.add_note(PARTS, code.digest, b85encode(zlib.compress(json.dumps(code.parts).encode())).decode())
-
-
-def stored_parts(store: Store) -> dict[str, dict[str, str]]:
-    """Read the parts of codes that outcomes came from, by the hash of the code."""
-    return {digest: json.loads(zlib.decompress(b85decode(note))) for digest, note in store.notes(PARTS).items()}
-
-
-def adoptions(experiment: Experiment, store: Store) -> dict[str, dict[str, int]]:
-    """Say of which competitors outcomes were computed by an earlier code, by label: `repeated` trials `of` all of them.
-
-    See Also
-    --------
-    fsvm_cli.runner.adopt.adopt : Where they were adopted, by trials that `seed` drew.
-    """
-    notes = store.notes(ADOPTED)
-    return {
-        experiment.compared_methods[number].label: json.loads(notes[group])
-        for number, group in enumerate(experiment.groups)
-        if group in notes
-    }

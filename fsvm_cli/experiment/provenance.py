@@ -1,7 +1,7 @@
-"""What a result came from: config, data and packages, and nothing that differs between two equal runs.
+"""Where results came from: config, data and packages in `run.json`, and the hashes of the code in notes of the store.
 
-The hashes of the code stay in the store, in the key of every outcome: here they would change with every commit that
-changes no result.
+`run.json` holds nothing that differs between two equal runs, and no hashes of the code: these would change with commits
+that change no result. They are part of the key of every outcome in the store.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ import importlib.metadata
 import json
 import os
 import platform
+import zlib
+from base64 import b85decode, b85encode
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +21,6 @@ import threadpoolctl
 
 import fsvm_cli
 from fsvm_cli.config_io import model_from_json
-from fsvm_cli.experiment.outcome import adoptions
 from fsvm_cli.experiment.run_file import report_damage, run_content
 from fsvm_cli.files import write_atomically
 from fsvm_cli.plugins import packages_of
@@ -30,6 +31,12 @@ if TYPE_CHECKING:
     from fsvm_cli.experiment.plan import Experiment
     from fsvm_cli.spec.config import LoadedConfig
     from fsvm_cli.store.store import Store
+
+PARTS = "parts of the code"
+"""Subject of notes in the store, by the hash of the code."""
+
+ADOPTED = "adopted"
+"""Subject of notes in the store on outcomes of another code, by what their keys are made of."""
 
 ENVIRONMENT_NAME = "environment.json"
 PACKAGES = ("matplotlib", "numba", "numpy", "pandas", "scikit-learn", "scipy")
@@ -167,3 +174,30 @@ def read_collection(folder: Path) -> LoadedCollection:
         content = run_content(folder)
         collection = model_from_json(Collection, json.dumps(content["config"]))
         return LoadedCollection(folder.resolve().name, config_folder(folder), collection, content["overrides"], ())
+
+
+def keep_group(store: Store, experiment: Experiment, compared_method: int) -> None:
+    """Remember what the keys of a compared method are made of, and the parts of its code."""
+    code = experiment.code(compared_method)
+    store.add_group(experiment.groups[compared_method])
+    store.add_note(PARTS, code.digest, b85encode(zlib.compress(json.dumps(code.parts).encode())).decode())
+
+
+def stored_parts(store: Store) -> dict[str, dict[str, str]]:
+    """Read the parts of codes that outcomes came from, by the hash of the code."""
+    return {digest: json.loads(zlib.decompress(b85decode(note))) for digest, note in store.notes(PARTS).items()}
+
+
+def adoptions(experiment: Experiment, store: Store) -> dict[str, dict[str, int]]:
+    """Count, by label, the trials `repeated` `of` all where an earlier version of the code computed the outcomes.
+
+    See Also
+    --------
+    fsvm_cli.runner.adopt.adopt : Where they were adopted, by trials that `seed` drew.
+    """
+    notes = store.notes(ADOPTED)
+    return {
+        experiment.compared_methods[number].label: json.loads(notes[group])
+        for number, group in enumerate(experiment.groups)
+        if group in notes
+    }

@@ -1,19 +1,14 @@
-"""The choice of a machine inside the training part, as the `tune` of a classifier asks for it.
-
-One trial: draw, split, scale on the training part, rank, evaluate nested subsets.
-"""
+"""One trial: draw, split, scale on the training part, tune the classifier there, rank, evaluate nested subsets."""
 
 from __future__ import annotations
 
 import contextlib
 import dataclasses
-import functools
 import traceback
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
-from scipy import sparse
 
 from fsvm_cli.data.dataset import known_features
 from fsvm_cli.data.scaling import fit_scaling
@@ -23,6 +18,7 @@ from fsvm_cli.evaluation.metrics import confusion_matrix
 from fsvm_cli.evaluation.seeds import random_stream
 from fsvm_cli.evaluation.splits import Split, random_group_split, random_split
 from fsvm_cli.experiment.outcome import Outcome
+from fsvm_cli.experiment.parts import Parts
 from fsvm_cli.learners.base import MeasuredCurves, NestedSubsets
 from fsvm_cli.numerics import check_input_range
 from fsvm_cli.ranking.base import LeakingRanker
@@ -131,48 +127,6 @@ def _chosen(step: TuneStep, kernel: Kernel, C: float) -> dict[str, float | int |
 Name = TypeVar("Name", int, str)
 
 
-class Rows(NamedTuple):
-    """Samples, their classes, and which of them belong together."""
-
-    X: NDArray[np.float64]
-    y: NDArray[np.intp]
-    groups: NDArray[np.int64] | None
-
-
-@dataclass(frozen=True, eq=False)
-class Parts:
-    """The two parts of a split, scaled by what the training part shows.
-
-    Attributes
-    ----------
-    X_train, X_test : ndarray, shape (n_rows, n_features)
-    y_train, y_test : ndarray of int, shape (n_rows,)
-    groups_train, groups_test : ndarray of int, shape (n_rows,), or None
-        Rows with the same number belong together.
-    """
-
-    X_train: NDArray[np.float64]
-    y_train: NDArray[np.intp]
-    X_test: NDArray[np.float64]
-    y_test: NDArray[np.intp]
-    groups_train: NDArray[np.int64] | None = None
-    groups_test: NDArray[np.int64] | None = None
-
-    def training_rows(self) -> Rows:
-        """Give the training part."""
-        return Rows(self.X_train, self.y_train, self.groups_train)
-
-    def all_rows(self) -> Rows:
-        """Give both parts."""
-        stack = functools.partial(sparse.vstack, format="csr") if sparse.issparse(self.X_train) else np.vstack
-        are_grouped = self.groups_train is not None and self.groups_test is not None
-        return Rows(
-            stack([self.X_train, self.X_test]),
-            np.concatenate([self.y_train, self.y_test]),
-            np.concatenate([self.groups_train, self.groups_test]) if are_grouped else None,
-        )
-
-
 def draw_parts(experiment: Experiment, trial: Trial) -> Parts:
     """Draw the data of a trial from its named streams, and scale them."""
     seed = experiment.config.protocol.seed
@@ -203,7 +157,7 @@ def draw_parts(experiment: Experiment, trial: Trial) -> Parts:
 
 @dataclass(frozen=True, eq=False)
 class DrawnTrial:
-    """A trial with its data, and what competitors share: a learner is chosen once, and a method fitted once.
+    """A trial with its data and what compared methods share: a learner is tuned once, and a ranking method fitted once.
 
     Attributes
     ----------

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fsvm_cli.experiment.outcome import ADOPTED, keep_group, stored_outcome
+from fsvm_cli.experiment.outcome import stored_outcome
 from fsvm_cli.experiment.plan import CODE
+from fsvm_cli.experiment.provenance import ADOPTED, keep_group
 from fsvm_cli.runner.missing import Coverage
 from fsvm_cli.runner.pools import SerialPool
 from fsvm_cli.runner.tasks import Task

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from fsvm_cli.data.messages import shown
-from fsvm_cli.experiment.outcome import stored_parts
 from fsvm_cli.experiment.plan import CODE
+from fsvm_cli.experiment.provenance import stored_parts
 from fsvm_cli.experiment.running import record_key, recorded_trial
 from fsvm_cli.runner.tasks import Task
 

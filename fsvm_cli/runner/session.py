@@ -9,7 +9,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from fsvm_cli.errors import FsvmError
-from fsvm_cli.experiment.outcome import keep_group, keep_outcome
+from fsvm_cli.experiment.outcome import keep_outcome
+from fsvm_cli.experiment.provenance import keep_group
 from fsvm_cli.experiment.running import record_key
 from fsvm_cli.runner.missing import missing_tasks
 from fsvm_cli.runner.pools import ProcessPool, SerialPool

@@ -10,10 +10,12 @@ import pytest
 
 from fsvm_cli.experiment.plan import Experiment, Trial
 from fsvm_cli.experiment.running import run_trial
-from fsvm_cli.experiment.trial import Parts, draw_parts
+from fsvm_cli.experiment.trial import draw_parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from fsvm_cli.experiment.parts import Parts
 
     Planned = Callable[..., Experiment]
 

@@ -9,9 +9,10 @@ import pytest
 from scipy.sparse import csr_array, issparse
 
 from fsvm_cli.config_io import model_from_json
+from fsvm_cli.experiment.parts import Parts
 from fsvm_cli.experiment.plan import Experiment, Trial
 from fsvm_cli.experiment.running import run_trial
-from fsvm_cli.experiment.trial import Parts, draw_parts
+from fsvm_cli.experiment.trial import draw_parts
 from fsvm_cli.ranking.fisher import Fisher
 from fsvm_cli.ranking.infoprop import Infoprop
 from fsvm_cli.spec.rankings import LEAK

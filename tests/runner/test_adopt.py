@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from fsvm_cli.experiment.outcome import adoptions, stored_outcome
+from fsvm_cli.experiment.outcome import stored_outcome
+from fsvm_cli.experiment.provenance import adoptions
 from fsvm_cli.runner.adopt import adopt
 from fsvm_cli.runner.missing import missing_tasks
 from fsvm_cli.store.store import Store
