@@ -249,7 +249,7 @@ def rank_features(source: DataSource, request: RankingRequest, *, overwrite: boo
     """
     dataset, method = source.draw(random_stream(SEED, "data")), request.method.method
     if source.is_sparse:
-        from fsvm_cli.experiment.checks import reason_against_sparse  # noqa: PLC0415 - imports all that configs can name
+        from fsvm_cli.ranking.registry import reason_against_sparse  # noqa: PLC0415 - imports all that configs can name
 
         if reason := reason_against_sparse(metadata_of(source), request.method):
             raise UsageError(reason)
