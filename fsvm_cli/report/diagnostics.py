@@ -243,12 +243,15 @@ def _draw_length_scale_bars(given: RecordToDraw) -> list[Path]:
 
 
 def _draw_sampler_traces(given: RecordToDraw) -> list[Path]:
-    """Draw the potential and the slowest coordinate of each chain, and how often it has which rank."""
+    """Draw the potential and the slowest coordinate of each chain, and how often it has which rank.
+
+    Tables of versions before 0.2 have no ranks; their figures have two panels a machine.
+    """
     traces = given.tables["sampler-traces"]
     machines = list(traces.groupby(["ranking", "machine"], sort=False))
-    several = traces["machine"].max() > 0
-    with figure(2.6 * COLUMN_WIDTH, 1.9 * len(machines) + 0.4) as drawing:
-        all_axes = drawing.subplots(len(machines), 3, squeeze=False, sharex="col")
+    several, has_ranks = traces["machine"].max() > 0, "rank" in traces
+    with figure((2.6 if has_ranks else 2) * COLUMN_WIDTH, 1.9 * len(machines) + 0.4) as drawing:
+        all_axes = drawing.subplots(len(machines), 3 if has_ranks else 2, squeeze=False, sharex="col")
         for row, ((label, machine), chains) in zip(all_axes, machines, strict=True):
             row[0].set_title(f"{legible(label)}, machine {machine}" if several else legible(label), loc="left")
             first = chains.iloc[0]
@@ -258,12 +261,14 @@ def _draw_sampler_traces(given: RecordToDraw) -> list[Path]:
                 for colour, (_, chain) in zip(COLOURS, chains.groupby("chain"), strict=False):
                     axes.plot(chain["draw"], chain[column], color=colour, linewidth=0.8)
                 axes.set_ylabel(heading)
-            for colour, (_, chain) in zip(COLOURS, chains.groupby("chain"), strict=False):
-                row[2].hist(chain["rank"].dropna(), bins=RANK_BINS, range=(0, 1), histtype="step", color=colour)
-            row[2].set_ylabel("Draws")
-        all_axes[-1, 2].set_xlabel("Rank among all chains")
+            if has_ranks:
+                for colour, (_, chain) in zip(COLOURS, chains.groupby("chain"), strict=False):
+                    row[2].hist(chain["rank"].dropna(), bins=RANK_BINS, range=(0, 1), histtype="step", color=colour)
+                row[2].set_ylabel("Draws")
         for axes in all_axes[-1, :2]:
             axes.set_xlabel("Draw")
+        if has_ranks:
+            all_axes[-1, 2].set_xlabel("Rank among all chains")
         return given.save(drawing, "sampler-traces", "first split")
 
 
