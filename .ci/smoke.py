@@ -19,7 +19,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 OLDEST_PYTHON = (3, 11)
-PIP = ("-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-compile")
+PIP = ("-m", "pip", "--quiet", "--disable-pip-version-check", "--python")
+"""The pip of this environment, which fills the other."""
 TABLE = (
     "from sklearn.datasets import load_wine; frame = load_wine(as_frame=True).frame; "
     "frame.columns = [name.replace('/', '-') for name in frame.columns]; "
@@ -38,20 +39,22 @@ def main() -> None:
     (wheel,) = (ROOT / "dist").glob("*.whl")
     with tempfile.TemporaryDirectory(prefix="fsvm-smoke-") as name:
         folder = Path(name).resolve()
-        venv.create(folder / "environment", with_pip=True)
+        venv.create(folder / "environment")
         programs = folder / "environment" / ("Scripts" if sys.platform == "win32" else "bin")
         python, fsvm = str(programs / "python"), str(programs / "fsvm")
+        pip = (sys.executable, *PIP, python)
+        install = (*pip, "install", "--no-compile")
         if is_lowest:
-            _call(folder, python, *PIP, "--require-hashes", "--requirement", str(ROOT / "requirements-lowest.lock"))
-            _call(folder, python, *PIP, "--no-deps", str(wheel))
+            _call(folder, *install, "--require-hashes", "--requirement", str(ROOT / "requirements-lowest.lock"))
+            _call(folder, *install, "--no-deps", str(wheel))
         else:
             # Without hashes, which would have to be those of all that is installed, the wheel included.
             lock = (ROOT / "requirements.lock").read_text(encoding="utf-8")
             pins = re.findall(r"^([^\s#].*?==.*?) \\$", lock, re.MULTILINE)
             (folder / "constraints.txt").write_text("\n".join(pins) + "\n", encoding="utf-8")
-            _call(folder, python, *PIP, "--constraint", "constraints.txt", str(wheel))
-        _call(folder, python, "-m", "pip", "check")
-        _call(folder, fsvm, "run", "wine", "--splits", "5", "--quiet")
+            _call(folder, *install, "--constraint", "constraints.txt", str(wheel))
+        _call(folder, *pip, "check")
+        _call(folder, fsvm, "run", "wine", "--splits", "5", "--format", "svg", "--quiet")
         _call(folder, python, "-c", f"{TABLE}frame.to_csv('table.csv', index=False)")
         _call(folder, fsvm, "rank", "table.csv", "--target", "target", "--quiet")
         if is_lowest:
