@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from fsvm_cli.commands.compare import contents
+from fsvm_cli.report.contents import contents
 from fsvm_cli.report.folder import results_folders
 from fsvm_cli.report.scorecard import scorecard_of
 from tests.helpers.calling import fsvm_here

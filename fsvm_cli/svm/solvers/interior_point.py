@@ -1,4 +1,4 @@
-"""Mehrotra's (1992) predictor-corrector method for the dual problem and others with bounded variables.
+"""The predictor-corrector method of Mehrotra (1992) for the dual problem and others with bounded variables.
 
 It takes few, costly steps, whatever the conditioning.
 """
