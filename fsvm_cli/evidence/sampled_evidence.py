@@ -85,7 +85,7 @@ recommend; see `diagnostics`. (For summaries of a posterior they ask for an R-ha
 LARGEST_ERROR = 0.1
 """Of a gradient, relative: its direction is then known to some 6 degrees. More draws are taken where it is larger. A
 step needs no more, since the next one makes up for what it was off."""
-HOPELESS_R_HAT = 2.0
+HOPELESS_R_HAT = 5.0
 """Beyond which chains are each where they began, however many draws they are worth together. Between `LARGEST_R_HAT`
 and this the last of the samplers is used, for want of a better one, and told as rough."""
 
