@@ -650,7 +650,7 @@ class _Writer(ast.NodeVisitor):
         return f"Raise({self.text(kind) if last[:1].isupper() else ''})"
 
     def visit_Call(self, node: ast.Call) -> str:
-        is_cast = len(node.args) == 2 and self.library_name(node.func) == "typing.cast"
+        is_cast = len(node.args) == 2 and self.imported_name(node.func) == "typing.cast"
         return self.text(node.args[1]) if is_cast else self.plain(node)
 
     def visit_ExceptHandler(self, node: ast.ExceptHandler) -> str:
@@ -684,7 +684,7 @@ class _Writer(ast.NodeVisitor):
                 return not (self.scopes and self.scopes[-1].is_class)
             case ast.FunctionDef(decorator_list=named) if named:
                 called = [each.func if isinstance(each, ast.Call) else each for each in named]
-                return any(self.library_name(each).startswith(OF_CONFIGS) for each in called)
+                return any(self.imported_name(each).startswith(OF_CONFIGS) for each in called)
             case ast.Assign(value=ast.Call(func=named)) | ast.AnnAssign(value=ast.Call(func=named)):
                 beginnings: tuple[str, ...] = OF_CONFIGS
             case ast.Expr(value=ast.Call(func=named)):
@@ -693,7 +693,7 @@ class _Writer(ast.NodeVisitor):
                 named, beginnings = getattr(item, "value", item) if isinstance(item, ast.Subscript) else item, OF_TYPES
             case _:
                 return False
-        return self.library_name(named).startswith(beginnings)
+        return self.imported_name(named).startswith(beginnings)
 
     def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
         outer = self.text(node.decorator_list) + self.text([*node.args.defaults, *filter(None, node.args.kw_defaults)])
@@ -776,7 +776,7 @@ class _Writer(ast.NodeVisitor):
             return self.aliases[name]
         return _Reference(0, "", name) if name in self.names else None
 
-    def library_name(self, node: ast.expr) -> str:
+    def imported_name(self, node: ast.expr) -> str:
         """Give the dotted name of what another package has; an empty text for all else."""
         reference = self.reference(node)
         return f"{reference.module}.{reference.path}" if reference is not None and reference.module else ""
