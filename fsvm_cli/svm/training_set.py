@@ -10,13 +10,23 @@ import numpy as np
 import scipy.sparse as sp
 
 from fsvm_cli.memory_check import check_memory_for_pairs, free_memory
+from fsvm_cli.svm.compiled import EPSILON
+from fsvm_cli.svm.kernels.base import SHARP
 from fsvm_cli.svm.large.decomposition import MEGABYTE, solve_by_decomposition
 from fsvm_cli.svm.large.decomposition_problem import KernelProblem
 from fsvm_cli.svm.large.linear import LinearSolution, solve_linear
 from fsvm_cli.svm.large.linear_machine import MachineProblem, centre_of, centred, handed_out
 from fsvm_cli.svm.large.linear_problem import LinearProblem, blocks_of
 from fsvm_cli.svm.routing import FEATURE_SPACE, GRAM_MATRICES, MAX_FEATURES_OF_RETRY, form_of, needs_a_cache
-from fsvm_cli.svm.solvers.dual import ConvergenceError, DualProblem, InfeasibleError, StoppedLibsvm
+from fsvm_cli.svm.solvers.certificate import certificate, on_bounds
+from fsvm_cli.svm.solvers.dual import (
+    ConvergenceError,
+    DualProblem,
+    DualSolution,
+    InfeasibleError,
+    Residuals,
+    StoppedLibsvm,
+)
 from fsvm_cli.svm.solvers.solve import failed, solve
 
 if TYPE_CHECKING:
@@ -25,7 +35,7 @@ if TYPE_CHECKING:
     from fsvm_cli.svm.compiled import Array
     from fsvm_cli.svm.kernels.base import Kernel, Rounding
     from fsvm_cli.svm.large.linear_machine import LinearMachineSolution
-    from fsvm_cli.svm.solvers.dual import DualSolution, Solver
+    from fsvm_cli.svm.solvers.dual import Solver
 
 PART_OF_FREE_MEMORY = 0.25
 """For the cache of kernel values, where nothing is said."""
@@ -65,11 +75,56 @@ class TrainingSet(ABC):
         """Return sum_i c_mi K(x_i, x_k), shape (n_machines, n), from the coefficients (n_machines, n)."""
 
 
-class GramTrainingSet(TrainingSet):
-    """Samples by their Gram matrix, (n, n), of any kernel, and what rounding does to it, where that is known."""
+class SharpSolution(DualSolution):
+    """A solution whose gap is that of outputs by `Kernel.sharp_expansion`."""
 
-    def __init__(self, gram: Array, rounding: Rounding | None = None) -> None:
-        self.gram, self.rounding = gram, rounding
+
+class SharpProblem(DualProblem):
+    """A problem of which the outputs are known in twice the precision.
+
+    Parameters
+    ----------
+    problem : DualProblem
+    kernel : Kernel
+    X : (n, d) array
+        Samples, of which the kernel computes outputs in twice the precision.
+    """
+
+    kernel: Kernel
+    X: Any
+
+    def __init__(self, problem: DualProblem, kernel: Kernel, X: Any) -> None:
+        super().__init__(problem.gram, problem.y, problem.C)
+        object.__setattr__(self, "kernel", kernel)
+        object.__setattr__(self, "X", X)
+
+    def bounded_residuals(self, alpha: Array, *, sharp: bool = False) -> Residuals:  # noqa: ARG002, D102
+        used = np.flatnonzero(alpha)
+        outputs = self.kernel.sharp_expansion(self.X[used], self.X, (alpha * self.y)[used])
+        assert outputs is not None
+        root = np.sqrt(np.abs(self.diagonal()))
+        # The bias is added to the output of a machine, and subtracted from a residual.
+        error = EPSILON * (np.abs(outputs) + np.abs(self.y - outputs)) + SHARP * root * (alpha @ root)
+        return Residuals(self.y - outputs, error)
+
+
+class GramTrainingSet(TrainingSet):
+    """Samples by their Gram matrix, (n, n), of any kernel, and what rounding does to it, where that is known.
+
+    Parameters
+    ----------
+    gram : (n, n) array
+    rounding : Rounding, optional
+        Of the kernel values.
+    kernel, X : Kernel and (n, d) array or CSR matrix, optional
+        Where nothing but the rounding of kernel values keeps a machine from its gap, its outputs are those by
+        `Kernel.sharp_expansion`, if the kernel has it, and the solution is a `SharpSolution`.
+    """
+
+    def __init__(
+        self, gram: Array, rounding: Rounding | None = None, kernel: Kernel | None = None, X: Any = None
+    ) -> None:
+        self.gram, self.rounding, self.kernel, self.X = gram, rounding, kernel, X
 
     def train(  # noqa: D102
         self, y: Array, C: Any, settings: Settings, rows: npt.NDArray[np.intp] | None = None
@@ -79,7 +134,31 @@ class GramTrainingSet(TrainingSet):
             gram = gram[np.ix_(rows, rows)]
             rounding = None if rounding is None else rounding.restrict(rows)
         problem = DualProblem(gram, y, C, rounding=None if rounding is None else rounding.of_machine())
-        return solve(problem, **settings._asdict())
+        try:
+            found = solve(problem, **settings._asdict())
+        except ConvergenceError as error:
+            if isinstance(error, InfeasibleError) or not (sharp := self._sharp(problem, settings, rows)):
+                raise
+            return sharp
+        return found if found.converged else self._sharp(problem, settings, rows) or found
+
+    def _sharp(
+        self, problem: DualProblem, settings: Settings, rows: npt.NDArray[np.intp] | None
+    ) -> SharpSolution | None:
+        """Return a machine that reaches its gap by outputs in twice the precision; None where there is none."""
+        kernel, X = self.kernel, self.X
+        if kernel is None or kernel.sharp_expansion(X[:1], X[:1], np.ones(1)) is None:
+            return None
+        X = X if rows is None else X[rows]
+        found = solve(DualProblem(problem.gram, problem.y, problem.C), **settings._replace(on_failure="flag")._asdict())
+        if not found.converged:
+            return None
+        known = SharpProblem(problem, kernel, X)
+        alpha = on_bounds(known, found.alpha)
+        bias, gap, objective = certificate(known, alpha, settings.tolerance)
+        if not gap <= settings.tolerance:
+            return None
+        return SharpSolution(alpha, bias, objective, gap, found.iterations, found.solver, converged=True)
 
     def outputs(self, coefficients: Array) -> Array:  # noqa: D102
         return np.asarray(coefficients @ self.gram, dtype=np.float64)
@@ -259,4 +338,4 @@ def _of_any_kernel(kernel: Kernel, X: Any, solver: Solver, cache_mb: float | Non
         return CachedTrainingSet(kernel, X, megabytes)
     instead = "leave the solver to 'auto', which then holds none, or take the linear kernel"
     check_memory_for_pairs(f"solver '{solver}'", X.shape[0], GRAM_MATRICES, instead)
-    return GramTrainingSet(kernel.gram(X, X), kernel.rounding(X))
+    return GramTrainingSet(kernel.gram(X, X), kernel.rounding(X), kernel, X)
