@@ -136,8 +136,8 @@ class AdditiveKernel(Kernel):
             apply_in_place(self.form, result)
         return result
 
-    def rounding(self, X: Matrix) -> Rounding:  # noqa: D102 - as in Kernel
-        samples, _, weights = self._parts(X, X, None)
+    def rounding(self, X: Matrix, features: Features | None = None) -> Rounding:  # noqa: D102 - as in Kernel
+        samples, _, weights = self._parts(X, X, features)
         form, (n, d) = self.form, samples.shape
         if form.statistic in {SQUARED_DISTANCE, L1_DISTANCE} and form.function == EXPONENTIAL:
             # Relative to any centre amid the samples a distance loses last digits of the distances from the centre.
@@ -152,7 +152,7 @@ class AdditiveKernel(Kernel):
             return Rounding(np.zeros(n), 0.5 * (d + 12) * EPSILON * roots, roots)
         # Of a sum of products d half digits, by its weight, the scale and the offset three; d + 4 of each factor of the
         # power (Higham 2002, section 3.1), and two more for the lengths.
-        lengths = np.sqrt(np.abs(self.diagonal(samples)))
+        lengths = np.sqrt(np.abs(self.diagonal(X, features)))
         return Rounding(np.zeros(n), 0.5 * form.degree * (d + 6) * EPSILON * lengths, lengths)
 
     def sharp_expansion(self, A: Matrix, B: Matrix, coefficients: Array) -> Array | None:  # noqa: D102 - as in Kernel

@@ -275,7 +275,7 @@ class Kernel(ABC):
             values[start : start + DIAGONAL_ROWS] = self.gram(own, own, features).diagonal()
         return values
 
-    def rounding(self, X: Matrix) -> Rounding:
+    def rounding(self, X: Matrix, features: Features | None = None) -> Rounding:
         """Bound what rounding does to kernel values of samples with each other, however they are computed.
 
         Of a kernel that does not say more, values are taken to be off by no more than some last digits of the root of
@@ -285,8 +285,10 @@ class Kernel(ABC):
         ----------
         X : (n, d)
             Samples, as in `gram`.
+        features : sequence or array of int, optional
+            As in `gram`.
         """
-        lengths = np.sqrt(np.abs(self.diagonal(X)))
+        lengths = np.sqrt(np.abs(self.diagonal(X, features)))
         return Rounding(np.zeros(len(lengths)), (X.shape[1] + UNKNOWN) * EPSILON * lengths, lengths)
 
     def expansion(self, A: Matrix, B: Matrix, coefficients: Array, features: Features | None = None) -> Array:
