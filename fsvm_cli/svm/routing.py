@@ -3,7 +3,8 @@
 `FORMS` is read from its first row on. The first form that can take the samples, and that the solver's name asks for
 or, where that is "auto", whose threshold the samples exceed, is taken. Within the form of a Gram matrix
 `fsvm_cli.svm.solvers.solve` goes from sequential minimal optimisation to the interior-point method where the first
-misses its gap; a linear machine that misses it with both is tried in the space of the features. An indefinite kernel
+misses its gap; a linear machine that misses it with both is tried in the space of the features, and one of up to
+5,000 samples that misses it there on a Gram matrix. An indefinite kernel
 and a hard margin (C infinite) have no row of their own: every solver takes both, and states the gap.
 """
 
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 
 MAX_SAMPLES_OF_SMALL_GRAM = 5000
 """Up to so many samples a Gram matrix is always held: it takes 200 megabytes at most."""
+MAX_SAMPLES_OF_PAIR_STEPS = 2000
+"""Of linear machines that are solved on a Gram matrix though there are many samples for each feature: of more samples
+the space of the features is 2 to 60 times as fast."""
 MIN_SAMPLES_PER_FEATURE = 4
 """A linear machine on more samples than so many for each feature is solved in the space of the features: a step costs
 n d^2 operations there, and n^2 d are needed for the Gram matrix."""
@@ -62,7 +66,7 @@ class Form:
 
 
 def _has_many_samples_per_feature(n: int, d: int) -> bool:
-    return n > max(MAX_SAMPLES_OF_SMALL_GRAM, MIN_SAMPLES_PER_FEATURE * d)
+    return n > max(MAX_SAMPLES_OF_PAIR_STEPS, MIN_SAMPLES_PER_FEATURE * d)
 
 
 def _exceeds_memory_for_pairs(n: int, d: int) -> bool:  # noqa: ARG001 - as of all forms
@@ -107,15 +111,18 @@ def needs_a_cache(n_samples: int, solver: Solver) -> bool:
     return _is_chosen(DECOMPOSITION, solver, n_samples, 0)
 
 
-def works_in_feature_space(kernel: Kernel, X: Any, solver: Solver) -> bool:
-    """Return whether `form_of` is the space of the features.
+def eliminates_in_feature_space(kernel: Kernel, X: Any, solver: Solver) -> bool:
+    """Return whether features that leave one after the other do so in the space of the features.
+
+    Where "auto" takes that for a single machine, and a Gram matrix, from which terms of rank one are taken, is large.
 
     Raises
     ------
     ValueError
         As of `form_of`.
     """
-    return form_of(kernel, X, solver) is FEATURE_SPACE
+    is_large = solver == FEATURE_SPACE.name or X.shape[0] > MAX_SAMPLES_OF_SMALL_GRAM
+    return is_large and form_of(kernel, X, solver) is FEATURE_SPACE
 
 
 def _is_chosen(form: Form, solver: Solver, n: int, d: int) -> bool:

@@ -17,7 +17,14 @@ from fsvm_cli.svm.large.decomposition_problem import KernelProblem
 from fsvm_cli.svm.large.linear import LinearSolution, solve_linear
 from fsvm_cli.svm.large.linear_machine import MachineProblem, centre_of, centred, handed_out
 from fsvm_cli.svm.large.linear_problem import LinearProblem, blocks_of
-from fsvm_cli.svm.routing import FEATURE_SPACE, GRAM_MATRICES, MAX_FEATURES_OF_RETRY, form_of, needs_a_cache
+from fsvm_cli.svm.routing import (
+    FEATURE_SPACE,
+    GRAM_MATRICES,
+    MAX_FEATURES_OF_RETRY,
+    MAX_SAMPLES_OF_SMALL_GRAM,
+    form_of,
+    needs_a_cache,
+)
 from fsvm_cli.svm.solvers.certificate import certificate, on_bounds
 from fsvm_cli.svm.solvers.dual import (
     ConvergenceError,
@@ -249,11 +256,10 @@ class LinearTrainingSet(TrainingSet):
         problem = MachineProblem(Z, y, bounds, self.weights, self.centre)
         best, infeasible = _trained(self.form, problem, settings, rows)
         if not (best.converged or infeasible) and self._may_change(settings.solver):
-            # A Gram matrix holds the squares of the features, and loses twice as many digits as they do.
             own = self.X if rows is None else self.X[rows]
             centre = centre_of(own)
             problem = problem._replace(Z=centred(own, centre), centre=centre)
-            other, infeasible = _trained(self._in_feature_space(problem.Z), problem, settings)
+            other, infeasible = _trained(self._other_form(problem.Z), problem, settings)
             if other.duality_gap < best.duality_gap:
                 best = replace(other, iterations=best.iterations + other.iterations)
         if not best.converged and settings.on_failure == "raise":
@@ -265,9 +271,23 @@ class LinearTrainingSet(TrainingSet):
         return self.form.outputs(coefficients)
 
     def _may_change(self, solver: Solver) -> bool:
-        """Return whether the space of the features is left to try."""
-        dense, tried = not sp.issparse(self.Z), isinstance(self.form, FeatureSpaceTrainingSet)
-        return solver == "auto" and dense and not tried and self.Z.shape[1] <= MAX_FEATURES_OF_RETRY
+        """Return whether another form is left to try."""
+        if solver != "auto" or sp.issparse(self.Z):
+            return False
+        n, d = self.Z.shape
+        if isinstance(self.form, FeatureSpaceTrainingSet):
+            return n <= MAX_SAMPLES_OF_SMALL_GRAM
+        return d <= MAX_FEATURES_OF_RETRY
+
+    def _other_form(self, Z: Array) -> TrainingSet:
+        """Return the form that has not been tried.
+
+        A Gram matrix holds the squares of the features, and loses twice as many digits as they do; its Newton steps
+        need no interior point to begin with.
+        """
+        if isinstance(self.form, FeatureSpaceTrainingSet):
+            return _of_any_kernel(self.kernel, Z, "auto", None)
+        return self._in_feature_space(Z)
 
     def _in_feature_space(self, Z: Array) -> TrainingSet:
         return FeatureSpaceTrainingSet(Z if self.weights is None else Z * np.sqrt(self.weights))
