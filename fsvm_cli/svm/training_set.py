@@ -275,9 +275,8 @@ class LinearTrainingSet(TrainingSet):
         if solver != "auto" or sp.issparse(self.Z):
             return False
         n, d = self.Z.shape
-        if isinstance(self.form, FeatureSpaceTrainingSet):
-            return n <= MAX_SAMPLES_OF_SMALL_GRAM
-        return d <= MAX_FEATURES_OF_RETRY
+        tried = isinstance(self.form, FeatureSpaceTrainingSet)
+        return bool(n <= MAX_SAMPLES_OF_SMALL_GRAM if tried else d <= MAX_FEATURES_OF_RETRY)
 
     def _other_form(self, Z: Array) -> TrainingSet:
         """Return the form that has not been tried.
