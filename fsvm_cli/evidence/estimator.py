@@ -21,6 +21,7 @@ from fsvm_cli.evidence.tuning import (
 )
 from fsvm_cli.numerics import one_blas_thread, refusing_overflow
 from fsvm_cli.svm.base import TOLERANCE, TunedMachines
+from fsvm_cli.svm.solvers.certificate import stated
 from fsvm_cli.svm.solvers.dual import DualProblem
 from fsvm_cli.svm.solvers.solve import solve
 
@@ -48,7 +49,8 @@ class MapMachine:
     coefficients : (n,) array
         y_i α_i.
     duality_gap : float
-        Relative; 0 for the trigonometric loss, which Newton steps train.
+        Relative; 0 for the trigonometric loss, which Newton steps train. Where the rounding of kernel values may take
+        it above the tolerance, that of θ as it is computed, and missed.
     converged : bool
         Whether the gap was reached.
     """
@@ -92,12 +94,13 @@ def train_map_machine(
         margins = posterior.margins(posterior_mode(posterior)[:, None])[:, 0]
         # Where the posterior is largest, K^(-1) θ = -C Y l'(Yθ).
         return MapMachine(kernel, X, -C * y * loss.slope(margins), 0.0, converged=True)
-    gram = kernel.gram(X, X)
-    if isinstance(loss, Hinge):
-        problem = DualProblem(gram, y, C, equality=False)
-    else:
-        problem = DualProblem(gram, y, np.inf, equality=False, ridge=1.0 / C)
+    is_hinge = isinstance(loss, Hinge)
+    bound, ridge = (C, 0.0) if is_hinge else (np.inf, 1.0 / C)
+    gram, rounding = kernel.gram(X, X), kernel.rounding(X).of_machine()
+    problem = DualProblem(gram, y, bound, equality=False, ridge=ridge)
     found = solve(problem, tolerance=tolerance, on_failure="flag")
+    predicting = DualProblem(gram, y, bound, equality=False, ridge=ridge, rounding=rounding)
+    found = stated(predicting, found, tolerance)
     support = np.flatnonzero(found.alpha)
     return MapMachine(kernel, X[support], (y * found.alpha)[support], float(found.duality_gap), bool(found.converged))
 

@@ -71,6 +71,8 @@ UNFUSED = IN_ORDER - {"contract"}
 """What keeps products and sums apart, too: of a product that is used twice, LLVM may fuse one use with a sum or none,
 and the last digit would depend on its choice."""
 EPSILON = np.finfo(np.float64).eps
+SPLITTER = 2.0**27 + 1.0
+"""Times this, a double falls into two halves whose products are exact (Dekker 1971)."""
 ROWS_IN_CACHE = 128
 """How many rows of a matrix are looked at together."""
 

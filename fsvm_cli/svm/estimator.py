@@ -97,7 +97,7 @@ class SVM(KernelMachine):
     tolerance : float
         The relative duality gap of every machine, > 0.
     solver : {"auto", "smo", "interior-point", "libsvm", "feature-space", "decomposition"}
-        As in `fsvm_cli.svm.solve`; "auto" takes "feature-space" for linear machines on more than 5,000 samples, and
+        As in `fsvm_cli.svm.solve`; "auto" takes "feature-space" for linear machines on more than 2,000 samples, and
         "decomposition", which makes no matrix of all pairs, for others on more than 10,000.
     on_failure : {"raise", "flag"}
         Whether a machine that misses its gap raises `ConvergenceError` or is recorded in `converged_`.
@@ -258,7 +258,7 @@ class SVM(KernelMachine):
         support = np.flatnonzero((machines.coefficients != 0).any(axis=0))
         self.support_vectors_ = X[support]
         self.dual_coef_ = machines.coefficients[:, support]
-        self._linear_machines = machines.linear_machines
+        self._linear_machines, self._sharp_machines = machines.linear_machines, machines.sharp_machines
         self.intercept_ = np.array(
             [b if own is None else own.intercept for b, own in zip(machines.bias, self._linear_machines, strict=True)]
         )
@@ -320,6 +320,10 @@ class SVM(KernelMachine):
         for centre in {id(machine.centre) for machine in linear.values()}:
             own = {m: machine for m, machine in linear.items() if id(machine.centre) == centre}
             values[list(own)] = joint_outputs([*own.values()], X)
+        for m in self._sharp_machines:
+            outputs = self.machine_kernels_[m].sharp_expansion(self.support_vectors_, X, self.dual_coef_[m])
+            assert outputs is not None
+            values[m] = outputs + self.intercept_[m]
         return values
 
     @property

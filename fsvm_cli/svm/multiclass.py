@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from fsvm_cli.svm.labels import Codes, machine_labels
 from fsvm_cli.svm.large.linear_machine import LinearMachine, LinearMachineSolution
-from fsvm_cli.svm.training_set import GramTrainingSet, Settings, TrainingSet
+from fsvm_cli.svm.training_set import GramTrainingSet, Settings, SharpSolution, TrainingSet
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,6 +54,11 @@ class OneVsRest:
     def linear_machines(self) -> tuple[LinearMachine | None, ...]:
         """The machine of each solution that holds one, as those of a `LinearTrainingSet` do."""
         return tuple(found.machine if isinstance(found, LinearMachineSolution) else None for found in self.solutions)
+
+    @property
+    def sharp_machines(self) -> tuple[int, ...]:
+        """The machines whose gap is that of outputs by `Kernel.sharp_expansion`."""
+        return tuple(m for m, found in enumerate(self.solutions) if isinstance(found, SharpSolution))
 
     def decision_values(self, gram: Array) -> Array:
         """Return the machines' scores, shape (n_machines, n_b), for a Gram matrix (n, n_b), training samples first."""

@@ -3,8 +3,8 @@
 `SOLVERS` is read from its first row on: the first solver that can take the samples, and that is asked for by its name
 or, under "auto", whose threshold the samples exceed. On a Gram matrix "auto" goes from sequential minimal optimisation
 to the interior-point method where the first misses its gap; a linear machine that misses it with both is tried in the
-space of the features. An indefinite kernel and a hard margin (C infinite) have no row of their own: all solvers but
-libsvm take both, and state the gap.
+space of the features, and one of up to 5,000 samples that misses it there on a Gram matrix. An indefinite kernel and a
+hard margin (C infinite) have no row of their own: all solvers but libsvm take both, and state the gap.
 """
 
 from __future__ import annotations
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 MAX_SAMPLES_OF_SMALL_GRAM = 5000
 """Up to so many samples a Gram matrix is always held: it takes 200 megabytes at most."""
+MAX_SAMPLES_OF_PAIR_STEPS = 2000
+"""Of linear machines that are solved on a Gram matrix though there are many samples for each feature: of more samples
+the space of the features is 2 to 60 times as fast."""
 MIN_SAMPLES_PER_FEATURE = 4
 """A linear machine on more samples than so many for each feature is solved in the space of the features: a step costs
 n d^2 operations there, and n^2 d are needed for the Gram matrix."""
@@ -41,7 +44,7 @@ MAX_FEATURES_OF_RETRY = 1000
 
 
 def _has_many_samples_per_feature(n: int, d: int) -> bool:
-    return n > max(MAX_SAMPLES_OF_SMALL_GRAM, MIN_SAMPLES_PER_FEATURE * d)
+    return n > max(MAX_SAMPLES_OF_PAIR_STEPS, MIN_SAMPLES_PER_FEATURE * d)
 
 
 def _exceeds_memory_for_pairs(n: int, d: int) -> bool:  # noqa: ARG001 - as of all solvers
@@ -91,6 +94,20 @@ def needs_a_cache(n_samples: int, solver: Solver) -> bool:
     more than half of the free memory.
     """
     return isinstance(solver, str) and _is_chosen(DECOMPOSITION, solver, n_samples, 0)
+
+
+def eliminates_in_feature_space(kernel: Kernel, X: Any, solver: Solver) -> bool:
+    """Return whether features that leave one after the other do so in the space of the features.
+
+    Where "auto" takes that for a single machine, and a Gram matrix, from which terms of rank one are taken, is large.
+
+    Raises
+    ------
+    ValueError
+        As of `solver_for`.
+    """
+    is_large = solver == FEATURE_SPACE.name or X.shape[0] > MAX_SAMPLES_OF_SMALL_GRAM
+    return is_large and solver_for(kernel, X, solver).needs.linear_kernel
 
 
 def _takes(needs: Needs, kernel: Kernel, X: Any) -> bool:

@@ -10,13 +10,22 @@ import numpy as np
 import scipy.sparse as sp
 
 from fsvm_cli.memory_check import check_memory_for_pairs
+from fsvm_cli.svm.compiled import EPSILON
+from fsvm_cli.svm.kernels.base import SHARP
 from fsvm_cli.svm.large.decomposition import Decomposition
 from fsvm_cli.svm.large.decomposition_problem import KernelProblem
 from fsvm_cli.svm.large.linear import LinearSolution
 from fsvm_cli.svm.large.linear_machine import MachineProblem, centre_of, centred, handed_out
 from fsvm_cli.svm.large.linear_problem import LinearProblem, blocks_of
-from fsvm_cli.svm.routing import FEATURE_SPACE, GRAM_MATRICES, MAX_FEATURES_OF_RETRY, solver_for
-from fsvm_cli.svm.solvers.dual import ConvergenceError, DualProblem, InfeasibleError
+from fsvm_cli.svm.routing import (
+    FEATURE_SPACE,
+    GRAM_MATRICES,
+    MAX_FEATURES_OF_RETRY,
+    MAX_SAMPLES_OF_SMALL_GRAM,
+    solver_for,
+)
+from fsvm_cli.svm.solvers.certificate import certificate, on_bounds
+from fsvm_cli.svm.solvers.dual import ConvergenceError, DualProblem, DualSolution, InfeasibleError, Residuals
 from fsvm_cli.svm.solvers.solve import StoppedLibsvm, failed, solve
 
 if TYPE_CHECKING:
@@ -25,7 +34,7 @@ if TYPE_CHECKING:
     from fsvm_cli.svm.compiled import Array
     from fsvm_cli.svm.kernels.base import Kernel, Rounding
     from fsvm_cli.svm.large.linear_machine import LinearMachineSolution
-    from fsvm_cli.svm.solvers.dual import DualSolution, Solver
+    from fsvm_cli.svm.solvers.dual import Solver
 
 MAX_DISTINCT_SHARE, DISTINCT_PROBE_ROWS, MAX_DISTINCT_SHARE_OF_PROBE = 0.25, 1000, 0.5
 """Where no larger part of the samples of a linear machine is distinct, equal ones are put together; that it may be so
@@ -63,11 +72,56 @@ class TrainingSet(ABC):
         """Return sum_i c_mi K(x_i, x_k), shape (n_machines, n), from the coefficients (n_machines, n)."""
 
 
-class GramTrainingSet(TrainingSet):
-    """Samples by their Gram matrix, (n, n), of any kernel, and what rounding does to it, where that is known."""
+class SharpSolution(DualSolution):
+    """A solution whose gap is that of outputs by `Kernel.sharp_expansion`."""
 
-    def __init__(self, gram: Array, rounding: Rounding | None = None) -> None:
-        self.gram, self.rounding = gram, rounding
+
+class SharpProblem(DualProblem):
+    """A problem of which the outputs are known in twice the precision.
+
+    Parameters
+    ----------
+    problem : DualProblem
+    kernel : Kernel
+    X : (n, d) array
+        Samples, of which the kernel computes outputs in twice the precision.
+    """
+
+    kernel: Kernel
+    X: Any
+
+    def __init__(self, problem: DualProblem, kernel: Kernel, X: Any) -> None:
+        super().__init__(problem.gram, problem.y, problem.C)
+        object.__setattr__(self, "kernel", kernel)
+        object.__setattr__(self, "X", X)
+
+    def bounded_residuals(self, alpha: Array, *, sharp: bool = False) -> Residuals:  # noqa: ARG002, D102
+        used = np.flatnonzero(alpha)
+        outputs = self.kernel.sharp_expansion(self.X[used], self.X, (alpha * self.y)[used])
+        assert outputs is not None
+        root = np.sqrt(np.abs(self.diagonal()))
+        # The bias is added to the output of a machine, and subtracted from a residual.
+        error = EPSILON * (np.abs(outputs) + np.abs(self.y - outputs)) + SHARP * root * (alpha @ root)
+        return Residuals(self.y - outputs, error)
+
+
+class GramTrainingSet(TrainingSet):
+    """Samples by their Gram matrix, (n, n), of any kernel, and what rounding does to it, where that is known.
+
+    Parameters
+    ----------
+    gram : (n, n) array
+    rounding : Rounding, optional
+        Of the kernel values.
+    kernel, X : Kernel and (n, d) array or CSR matrix, optional
+        Where nothing but the rounding of kernel values keeps a machine from its gap, its outputs are those by
+        `Kernel.sharp_expansion`, if the kernel has it, and the solution is a `SharpSolution`.
+    """
+
+    def __init__(
+        self, gram: Array, rounding: Rounding | None = None, kernel: Kernel | None = None, X: Any = None
+    ) -> None:
+        self.gram, self.rounding, self.kernel, self.X = gram, rounding, kernel, X
 
     def train(  # noqa: D102
         self, y: Array, C: Any, settings: Settings, rows: npt.NDArray[np.intp] | None = None
@@ -77,7 +131,31 @@ class GramTrainingSet(TrainingSet):
             gram = gram[np.ix_(rows, rows)]
             rounding = None if rounding is None else rounding.restrict(rows)
         problem = DualProblem(gram, y, C, rounding=None if rounding is None else rounding.of_machine())
-        return solve(problem, **settings._asdict())
+        try:
+            found = solve(problem, **settings._asdict())
+        except ConvergenceError as error:
+            if isinstance(error, InfeasibleError) or not (sharp := self._sharp(problem, settings, rows)):
+                raise
+            return sharp
+        return found if found.converged else self._sharp(problem, settings, rows) or found
+
+    def _sharp(
+        self, problem: DualProblem, settings: Settings, rows: npt.NDArray[np.intp] | None
+    ) -> SharpSolution | None:
+        """Return a machine that reaches its gap by outputs in twice the precision; None where there is none."""
+        kernel, X = self.kernel, self.X
+        if kernel is None or kernel.sharp_expansion(X[:1], X[:1], np.ones(1)) is None:
+            return None
+        X = X if rows is None else X[rows]
+        found = solve(DualProblem(problem.gram, problem.y, problem.C), **settings._replace(on_failure="flag")._asdict())
+        if not found.converged:
+            return None
+        known = SharpProblem(problem, kernel, X)
+        alpha = on_bounds(known, found.alpha)
+        bias, gap, objective = certificate(known, alpha, settings.tolerance)
+        if not gap <= settings.tolerance:
+            return None
+        return SharpSolution(alpha, bias, objective, gap, found.iterations, found.solver, converged=True)
 
     def outputs(self, coefficients: Array) -> Array:  # noqa: D102
         return np.asarray(coefficients @ self.gram, dtype=np.float64)
@@ -165,11 +243,10 @@ class LinearTrainingSet(TrainingSet):
         problem = MachineProblem(Z, y, bounds, self.weights, self.centre)
         best, infeasible = _trained(self.form, problem, settings, rows)
         if not (best.converged or infeasible) and self._may_change(settings.solver):
-            # A Gram matrix holds the squares of the features, and loses twice as many digits as they do.
             own = self.X if rows is None else self.X[rows]
             centre = centre_of(own)
             problem = problem._replace(Z=centred(own, centre), centre=centre)
-            other, infeasible = _trained(self._in_feature_space(problem.Z), problem, settings)
+            other, infeasible = _trained(self._other_form(problem.Z), problem, settings)
             if other.duality_gap < best.duality_gap:
                 best = replace(other, iterations=best.iterations + other.iterations)
         if not best.converged and settings.on_failure == "raise":
@@ -181,9 +258,22 @@ class LinearTrainingSet(TrainingSet):
         return self.form.outputs(coefficients)
 
     def _may_change(self, solver: Solver) -> bool:
-        """Return whether the space of the features is left to try."""
-        dense, tried = not sp.issparse(self.Z), isinstance(self.form, FeatureSpaceTrainingSet)
-        return solver == "auto" and dense and not tried and self.Z.shape[1] <= MAX_FEATURES_OF_RETRY
+        """Return whether another form is left to try."""
+        if solver != "auto" or sp.issparse(self.Z):
+            return False
+        n, d = self.Z.shape
+        tried = isinstance(self.form, FeatureSpaceTrainingSet)
+        return bool(n <= MAX_SAMPLES_OF_SMALL_GRAM if tried else d <= MAX_FEATURES_OF_RETRY)
+
+    def _other_form(self, Z: Array) -> TrainingSet:
+        """Return the form that has not been tried.
+
+        A Gram matrix holds the squares of the features, and loses twice as many digits as they do; its Newton steps
+        need no interior point to begin with.
+        """
+        if isinstance(self.form, FeatureSpaceTrainingSet):
+            return _of_any_kernel(self.kernel, Z, "auto", None)
+        return self._in_feature_space(Z)
 
     def _in_feature_space(self, Z: Array) -> TrainingSet:
         return FeatureSpaceTrainingSet(Z if self.weights is None else Z * np.sqrt(self.weights))
@@ -252,4 +342,4 @@ def _of_any_kernel(kernel: Kernel, X: Any, solver: Solver, cache_mb: float | Non
         return CachedTrainingSet(kernel, X, Decomposition(cache_mb))
     instead = "leave the solver to 'auto', which then holds none, or take the linear kernel"
     check_memory_for_pairs(f"solver '{solver}'", X.shape[0], GRAM_MATRICES, instead)
-    return GramTrainingSet(kernel.gram(X, X), kernel.rounding(X))
+    return GramTrainingSet(kernel.gram(X, X), kernel.rounding(X), kernel, X)

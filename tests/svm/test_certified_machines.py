@@ -5,8 +5,12 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+from typing import Any
+
 import numpy as np
 import pytest
+from scipy import sparse
 
 from fsvm_cli import SVM, Gaussian
 from fsvm_cli.svm import DualProblem, Kernel, Laplace, Polynomial, Tanh, UnitDiagonal, WeightedSum, solve
@@ -69,3 +73,37 @@ def test_what_kernel_values_lose_keeps_a_machine_from_its_gap() -> None:
     assert not found.converged
     machine = SVM(kernel, on_failure="flag").fit(X, y)
     assert not machine.converged_.any()
+
+
+@pytest.mark.parametrize("weights", [None, (0.3, 2.0)])
+@pytest.mark.parametrize("samples", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+def test_outputs_in_twice_the_precision_are_exact_but_for_their_last_digit(weights: Any, samples: Any) -> None:
+    rng = np.random.default_rng(0)
+    X, c = rng.standard_normal((40, 2)) + 1e4, rng.standard_normal(40)
+    kernel = Polynomial(3, weights=weights, scale=0.7, offset=0.1)
+    found = kernel.sharp_expansion(X, samples(X), c)
+    assert found is not None
+    factors = [Fraction(w) for w in weights or (1.0, 1.0)]
+    for k, b in enumerate(X.tolist()):
+        total = Fraction(0)
+        for a, factor in zip(X.tolist(), c.tolist(), strict=True):
+            inner = sum(w * Fraction(u) * Fraction(v) for w, u, v in zip(factors, a, b, strict=True))
+            total += Fraction(factor) * (Fraction(0.1) + Fraction(0.7) * inner) ** 3
+        assert abs(float(Fraction(found[k]) - total)) <= np.spacing(abs(float(total)))
+        assert kernel.sharp_expansion(X, samples(X[k : k + 1]), c) == found[k]
+    assert kernel.sharp_expansion(sparse.csr_array(X), X, c) is None
+
+
+def test_a_polynomial_machine_on_samples_far_from_the_origin_reaches_its_gap() -> None:
+    rng = np.random.default_rng(1)
+    X, kernel = rng.standard_normal((30, 2)) + 100.0, Polynomial(2)
+    y = np.repeat([0, 1], 15)
+    rounding = kernel.rounding(X).of_machine()
+    labels = 2.0 * y - 1.0
+    assert not solve(DualProblem(kernel.gram(X, X), labels, 0.1, rounding=rounding), on_failure="flag").converged
+    machine = SVM(kernel, C=0.1).fit(X, y)
+    assert machine.converged_.all()
+    true, _ = true_gap(machine, X, y, 0.1, kernel)
+    assert true <= machine.duality_gap_[0] <= TOLERANCE
+    alone = [machine.decision_function(row[None])[0] for row in X]
+    np.testing.assert_array_equal(machine.decision_function(X), alone)

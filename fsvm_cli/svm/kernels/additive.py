@@ -24,7 +24,7 @@ from fsvm_cli.svm.kernels.compiled import (
     TANH,
     apply_in_place,
 )
-from fsvm_cli.svm.kernels.gram import Factored, add_expansion, symmetric_gram, write_cross_gram
+from fsvm_cli.svm.kernels.gram import Factored, add_expansion, sharp_outputs, symmetric_gram, write_cross_gram
 from fsvm_cli.svm.kernels.pairwise import statistic_of
 
 if TYPE_CHECKING:
@@ -136,8 +136,8 @@ class AdditiveKernel(Kernel):
             apply_in_place(self.form, result)
         return result
 
-    def rounding(self, X: Matrix) -> Rounding:  # noqa: D102 - as in Kernel
-        samples, _, weights = self._parts(X, X, None)
+    def rounding(self, X: Matrix, features: Features | None = None) -> Rounding:  # noqa: D102 - as in Kernel
+        samples, _, weights = self._parts(X, X, features)
         form, (n, d) = self.form, samples.shape
         if form.statistic in {SQUARED_DISTANCE, L1_DISTANCE} and form.function == EXPONENTIAL:
             # Relative to any centre amid the samples a distance loses last digits of the distances from the centre.
@@ -146,12 +146,23 @@ class AdditiveKernel(Kernel):
         if form.function == TANH:
             scaled = samples if weights is None else samples * np.sqrt(weights)
             lengths = np.sqrt(np.asarray(_squared(scaled).sum(axis=1), dtype=np.float64).ravel())
-            # The error is at most (d + 6) EPSILON (scale |u| |v| + |offset| + 1). With as much of the scale on either
-            # side, the product of two roots is no larger where lengths are equal.
+            # The error is at most (d + 12) EPSILON / 2 (scale |u| |v| + |offset| + 1). With as much of the scale on
+            # either side, the product of two roots is no larger where lengths are equal.
             roots = np.hypot(np.sqrt(form.scale) * lengths, np.sqrt(abs(form.offset) + 1.0))
-            return Rounding(np.zeros(n), (d + 6) * EPSILON * roots, roots)
-        lengths = np.sqrt(np.abs(self.diagonal(samples)))
-        return Rounding(np.zeros(n), form.degree * (d + 10) * EPSILON * lengths, lengths)
+            return Rounding(np.zeros(n), 0.5 * (d + 12) * EPSILON * roots, roots)
+        # Of a sum of products d half digits, by its weight, the scale and the offset three; d + 4 of each factor of the
+        # power (Higham 2002, section 3.1), and two more for the lengths.
+        lengths = np.sqrt(np.abs(self.diagonal(X, features)))
+        return Rounding(np.zeros(n), 0.5 * form.degree * (d + 6) * EPSILON * lengths, lengths)
+
+    def sharp_expansion(self, A: Matrix, B: Matrix, coefficients: Array) -> Array | None:  # noqa: D102 - as in Kernel
+        if self.form.statistic != INNER_PRODUCT or self.form.function not in {IDENTITY, POWER} or sparse.issparse(A):
+            return None
+        a, b, weights = self._parts(A, B, None)
+        factors = np.ones(a.shape[1]) if weights is None else weights
+        parts = blocks_of_pairs(b.shape[1], b.shape[0]) if sparse.issparse(b) else [slice(None)]
+        blocks = [b[rows].toarray() if sparse.issparse(b) else b[rows] for rows in parts]
+        return np.concatenate([sharp_outputs(self.form, a, block, factors, coefficients) for block in blocks])
 
     def write_rows(  # noqa: D102 - as in Kernel
         self, A: Matrix, B: Matrix, out: Array, places: npt.NDArray[np.intp], start: int

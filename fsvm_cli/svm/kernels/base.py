@@ -128,6 +128,10 @@ SUMMED_TOGETHER = 128
 """Terms of a sum over support vectors that one product of matrices adds up. m terms in blocks are rounded by some
 SUMMED_TOGETHER + m / SUMMED_TOGETHER last digits, in one piece by up to m."""
 
+SHARP = 2.0**-60
+"""Relative error of a kernel value, and of a sum of them, in twice the precision: of EPSILON^2 = 2^-104 enough for any
+number of features, samples and factors that memory holds."""
+
 
 def summed_in_blocks(coefficients: Array, values: Array) -> Array:
     """Return the product of coefficients (n_machines, n_a) and kernel values (n_a, n_b), block by block."""
@@ -271,7 +275,7 @@ class Kernel(ABC):
             values[start : start + DIAGONAL_ROWS] = self.gram(own, own, features).diagonal()
         return values
 
-    def rounding(self, X: Matrix) -> Rounding:
+    def rounding(self, X: Matrix, features: Features | None = None) -> Rounding:
         """Bound what rounding does to kernel values of samples with each other, however they are computed.
 
         Of a kernel that does not say more, values are taken to be off by no more than some last digits of the root of
@@ -281,8 +285,10 @@ class Kernel(ABC):
         ----------
         X : (n, d)
             Samples, as in `gram`.
+        features : sequence or array of int, optional
+            As in `gram`.
         """
-        lengths = np.sqrt(np.abs(self.diagonal(X)))
+        lengths = np.sqrt(np.abs(self.diagonal(X, features)))
         return Rounding(np.zeros(len(lengths)), (X.shape[1] + UNKNOWN) * EPSILON * lengths, lengths)
 
     def expansion(self, A: Matrix, B: Matrix, coefficients: Array, features: Features | None = None) -> Array:
@@ -302,6 +308,24 @@ class Kernel(ABC):
         (n_machines, n_b) array
         """
         return summed_in_blocks(coefficients, self.gram(A, B, features))
+
+    def sharp_expansion(
+        self,
+        A: Matrix,  # noqa: ARG002 - of use where there is such a way
+        B: Matrix,  # noqa: ARG002
+        coefficients: Array,  # noqa: ARG002
+    ) -> Array | None:
+        """Return the outputs of one machine, shape (n_b,), in twice the precision; None where nothing computes them.
+
+        The error of each is half a last digit of it, and what `SHARP` says of the sum of its terms' absolute values.
+
+        Parameters
+        ----------
+        A, B : (n_a, d) and (n_b, d)
+            Samples, as in `gram`.
+        coefficients : (n_a,) array
+        """
+        return None
 
     def expansion_in_blocks(self, A: Matrix, B: Matrix, coefficients: Array) -> Array:
         """Return `expansion` without a matrix of more than `MANY_PAIRS` kernel values at a time.

@@ -296,6 +296,18 @@ def _centre(A: Array) -> Array:
     return centre
 
 
+FAR_MEAN = 8.0
+"""In standard deviations, or units where there is none: columns with means farther from 0 are centred before sums over
+samples, of which differences are left."""
+
+
+def _far_centre(A: Array) -> Array | None:
+    """Return the centre of the columns that are far from 0, and 0 for the others; None where no column is far."""
+    centre, constant = _centre(A), np.equal(A, A[:1]).all(axis=0)
+    far: npt.NDArray[np.bool_] = np.abs(centre) > FAR_MEAN * np.where(constant, 1.0, A.std(axis=0))
+    return np.where(far, centre, 0.0) if far.any() else None
+
+
 def _dense(A: Matrix) -> Array:
     return np.asarray(A.toarray() if sparse.issparse(A) else A, dtype=np.float64)
 
@@ -369,7 +381,8 @@ class SquaredDistance(PairwiseStatistic):
         return a, a if A is B else _centred(centre, B, weights)
 
     def input_contraction(self, A: Matrix, B: Matrix, weights: Array | None, G: Array) -> Array:  # noqa: D102
-        contracted: Array = 2.0 * (B * G.sum(axis=0)[:, None] - G.T @ A)
+        a, b = (A, B) if (centre := _far_centre(A)) is None else (A - centre, B - centre)
+        contracted: Array = 2.0 * (b * G.sum(axis=0)[:, None] - G.T @ a)
         return contracted if weights is None else contracted * weights
 
     def weight_contraction(self, A: Matrix, B: Matrix, G: Array) -> Array:  # noqa: D102

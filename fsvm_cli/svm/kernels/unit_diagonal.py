@@ -81,8 +81,8 @@ class UnitDiagonal(Kernel):
             np.fill_diagonal(gram, inverse_a > 0.0)
         return gram
 
-    def rounding(self, X: Matrix) -> Rounding:  # noqa: D102 - as in Kernel
-        own, inverse = self.kernel.rounding(X), self._inverse_lengths(X)
+    def rounding(self, X: Matrix, features: Features | None = None) -> Rounding:  # noqa: D102 - as in Kernel
+        own, inverse = self.kernel.rounding(X, features), self._inverse_lengths(X, features)
         reach, lengths = own.reach * inverse, own.lengths * inverse
         of_squares = own.relative + reach * lengths
         relative = own.relative + 0.5 * (of_squares + of_squares.max()) + 4.0 * EPSILON

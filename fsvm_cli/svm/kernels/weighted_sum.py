@@ -123,7 +123,7 @@ class WeightedSum(Kernel):
         total += self.constant
         return total
 
-    def rounding(self, X: Matrix) -> Rounding:  # noqa: D102 - as in Kernel
+    def rounding(self, X: Matrix, features: Features | None = None) -> Rounding:  # noqa: D102 - as in Kernel
         n = X.shape[0]
         root = np.sqrt(abs(self.constant))
         digits = EPSILON * (len(self.kernels) + 4)
@@ -133,7 +133,7 @@ class WeightedSum(Kernel):
         if has_both_signs:
             digits += EPSILON * (min(n, SUMMED_TOGETHER) + n // SUMMED_TOGETHER)
         for mu, kernel in self._terms():
-            own, root = kernel.rounding(X), np.sqrt(abs(mu))
+            own, root = kernel.rounding(X, features), np.sqrt(abs(mu))
             reaches += [root * own.reach, root * (own.relative + digits) * own.lengths]
             lengths += [root * own.lengths] * 2
         # By Cauchy and Schwarz.

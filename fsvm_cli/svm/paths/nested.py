@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -11,10 +12,12 @@ import numpy.typing as npt
 from scipy import sparse
 
 from fsvm_cli.svm.kernels.additive import AdditiveKernel
+from fsvm_cli.svm.kernels.compiled import IDENTITY, POWER
 from fsvm_cli.svm.labels import Codes, machine_labels
 from fsvm_cli.svm.large.linear_machine import centre_of, centred
 from fsvm_cli.svm.multiclass import TIE_TOLERANCES, predict_codes
 from fsvm_cli.svm.paths.nested_compiled import Entering, Problems, Records, fit_subset, follow_order, make_path, restart
+from fsvm_cli.svm.solvers.certificate import stated, with_rounding
 from fsvm_cli.svm.solvers.dual import DualProblem, check_tolerance
 from fsvm_cli.svm.solvers.solve import check_solver, solve
 
@@ -49,9 +52,10 @@ class NestedCurves:
     test_decision : (n_orders, n_sizes, n_machines, n_test) array
         Scores.
     duality_gap : (n_orders, n_sizes, n_machines) array
-        Relative.
+        Relative; of the machine on the Gram matrix as it is computed and, where the rounding of kernel values may take
+        it above the tolerance, of the machine that predicts.
     converged : (n_orders, n_sizes, n_machines) array of bool
-        Whether the gap is within the tolerance.
+        Whether the gap of the machine that predicts is within the tolerance.
     iterations : (n_orders, n_sizes, n_machines) array of int
     solver : (n_orders, n_sizes, n_machines) array of str
         The solver that finished each fit.
@@ -121,6 +125,7 @@ def nested_curves(  # noqa: PLR0917
         X_train, X_test = centred(X_train, centre), centred(X_test, centre)
     setting = _Setting(kernel, bounds, X_train, X_test, labels, tolerance)
     records, solvers = _fit_subsets(setting, checked, sizes, solver)
+    _state_rounding(records, tolerance)
     return NestedCurves(
         train_predicted=_predict(records.train_decision, counts, tolerance),
         test_predicted=_predict(records.test_decision, counts, tolerance),
@@ -155,9 +160,18 @@ class _Setting:
         assert isinstance(self.kernel, AdditiveKernel), "machines with other kernels are fitted one by one"
         return self.kernel
 
-    @property
+    @cached_property
     def problems(self) -> Problems:
-        return Problems(labels=self.labels, C=self.C, tolerance=self.tolerance)
+        rounding = self.kernel.rounding(self.X_train).of_machine()
+        reach = np.divide(rounding.reach, rounding.lengths, out=np.zeros(len(self.C)), where=rounding.lengths > 0.0)
+        return Problems(
+            labels=self.labels,
+            C=self.C,
+            tolerance=self.tolerance,
+            digits=rounding.relative + reach,
+            lengths=rounding.lengths,
+            has_own_lengths=self.additive_kernel.form.function in {IDENTITY, POWER},
+        )
 
     def empty_records(self, *leading: int) -> Records:
         shape = (*leading, len(self.labels))
@@ -167,6 +181,7 @@ class _Setting:
             np.zeros(shape),
             np.broadcast_to(~self.present, shape).copy(),
             np.zeros(shape, dtype=np.int64),
+            np.zeros(shape),
         )
 
 
@@ -265,14 +280,26 @@ def _refit(
     """Give the machines of one subset that have not converged to another solver."""
     gram = setting.kernel.gram(setting.X_train, setting.X_train, subset)
     cross = setting.kernel.gram(setting.X_train, setting.X_test, subset)
+    rounding = setting.kernel.rounding(setting.X_train, subset).of_machine()
     for m in np.flatnonzero(~records.converged):
-        y = setting.labels[m]
-        found = solve(DualProblem(gram, y, setting.C), tolerance=setting.tolerance, solver=solver, on_failure="flag")
+        y, tolerance = setting.labels[m], setting.tolerance
+        found = solve(DualProblem(gram, y, setting.C), tolerance=tolerance, solver=solver, on_failure="flag")
+        found = stated(DualProblem(gram, y, setting.C, rounding=rounding), found, tolerance)
+        records.rounding[m] = 0.0
         records.train_decision[m] = (found.alpha * y) @ gram + found.bias
         records.test_decision[m] = (found.alpha * y) @ cross + found.bias
         records.duality_gap[m], records.converged[m] = found.duality_gap, found.converged
         records.iterations[m] += found.iterations
         solvers[m] = found.solver
+
+
+def _state_rounding(records: Records, tolerance: float) -> None:
+    """Flag the machines whose gap the rounding of kernel values may take above the tolerance, and state that gap."""
+    gap, rounding = records.duality_gap, records.rounding
+    doubtful = records.converged & (gap + rounding > tolerance * (1.0 - rounding))
+    for place in map(tuple, np.argwhere(doubtful)):
+        records.duality_gap[place] = with_rounding(float(gap[place]), float(rounding[place]))
+    records.converged[doubtful] = False
 
 
 def _check_orders(orders: npt.ArrayLike, sizes: tuple[int, ...], n_features: int) -> Features:

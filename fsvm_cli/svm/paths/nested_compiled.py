@@ -82,11 +82,19 @@ class Problems(NamedTuple):
         Upper bounds of alpha.
     tolerance : float
         Relative duality gap.
+    digits, lengths : (n,) arrays
+        Of the kernel on all features: what rounding does to a kernel value is at most
+        digits_i lengths_i lengths_k, see `Rounding.of_machine`.
+    has_own_lengths : bool
+        Whether the roots of the kernel of samples with themselves, on a subset, may stand for `lengths`.
     """
 
     labels: Array
     C: Array
     tolerance: float
+    digits: Array
+    lengths: Array
+    has_own_lengths: bool
 
 
 class Entering(NamedTuple):
@@ -112,13 +120,17 @@ class Entering(NamedTuple):
 
 
 class Records(NamedTuple):
-    """What is noted of each subset and machine; see `NestedCurves`."""
+    """What is noted of each subset and machine; see `NestedCurves`.
+
+    The duality gap takes the Gram matrix as exact; `rounding` is what its rounding can add, relative to the objective.
+    """
 
     train_decision: Array
     test_decision: Array
     duality_gap: Array
     converged: npt.NDArray[np.bool_]
     iterations: Integers
+    rounding: Array
 
     def part(self, index: Any) -> Records:
         """Return views of the records at an index of their leading axes."""
@@ -205,6 +217,7 @@ def _fit_subsets(  # noqa: PLR0917
             records.duality_gap[s],
             records.converged[s],
             records.iterations[s],
+            records.rounding[s],
         )
         fit_machines(path, scratch, problems, by_normal_vectors, subset)
         if by_normal_vectors:
@@ -219,7 +232,7 @@ def fit_machines(path: Path, scratch: Scratch, problems: Problems, has_residuals
 
     The path `has_residuals` where those of its coefficients are at hand; else they are computed.
     """
-    labels, C, tolerance = problems
+    labels, C, tolerance, digits, lengths, has_own_lengths = problems
     K, box, factor, _ = scratch
     n = labels.shape[1]
     if path.form.function != IDENTITY:
@@ -243,6 +256,35 @@ def fit_machines(path: Path, scratch: Scratch, problems: Problems, has_residuals
         records.duality_gap[m] = gap
         records.converged[m] = converged
         records.iterations[m] = steps
+        records.rounding[m] = rounding_of_gap(K, y, box, bias, digits, lengths, has_own_lengths)
+
+
+@njit(**COMPILED)
+def rounding_of_gap(  # noqa: PLR0917
+    K: Array, y: Array, box: Box, bias: float, digits: Array, lengths: Array, has_own_lengths: bool
+) -> float:
+    """Return the most that the rounding of kernel values adds to a gap, in units of the dual objective.
+
+    By digits_i lengths_i sum_k |c_k| lengths_k the output of sample i may be off. Its loss changes by C_i times that if
+    it may be within the margin, and what the coefficients say of both objectives by alpha_i times that.
+    """
+    total_length, dual, norm = 0.0, 0.0, 0.0
+    for t in range(y.size):
+        total_length += abs(box.c[t]) * (np.sqrt(abs(K[t, t])) if has_own_lengths else lengths[t])
+        dual += 0.5 * box.c[t] * (y[t] + box.r[t])
+        norm += box.c[t] * (y[t] - box.r[t])
+    worst, largest = 0.0, 0.0
+    for t in range(y.size):
+        error = digits[t] * (np.sqrt(abs(K[t, t])) if has_own_lengths else lengths[t]) * total_length
+        bound, slack = box.upper[t] - box.lower[t], y[t] * (box.r[t] - bias)
+        if bound == np.inf:
+            largest = max(largest, error)
+        elif slack > -error:
+            worst += bound * error
+        worst += 3.0 * abs(box.c[t]) * error
+    # A hard margin holds after the machine is scaled up by what its largest error asks for.
+    worst += 4.0 * largest * norm
+    return worst / abs(dual) if dual != 0.0 and largest < 0.25 else (0.0 if worst == 0.0 else np.inf)
 
 
 @njit(**INLINED)

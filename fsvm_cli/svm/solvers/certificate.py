@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fsvm_cli.svm.compiled import Array
-    from fsvm_cli.svm.solvers.dual import BinaryProblem, Residuals
+    from fsvm_cli.svm.solvers.dual import BinaryProblem, DualSolution, Residuals
 
 IN_DOUBT = 1e-9
 """Where rounding may change a gap by more, it is computed in twice the precision."""
@@ -106,6 +107,31 @@ def duality_gap(problem: BinaryProblem, alpha: Array, bias: float) -> float:
     if not bound - gap <= IN_DOUBT:
         gap, bound = _gaps(problem, alpha, bias, problem.bounded_residuals(alpha, sharp=True))
     return bound
+
+
+def with_rounding(gap: float, rounding: float) -> float:
+    """Return the most that a relative gap can be where rounding changes gap and objectives by a part of the larger one.
+
+    The difference of two numbers is no more than twice the larger one.
+    """
+    return min((gap + rounding) / (1.0 - rounding), 2.0) if rounding < 1.0 else 2.0
+
+
+def stated(problem: BinaryProblem, found: DualSolution, tolerance: float) -> DualSolution:
+    """Return a solution with the gap of the machine that predicts where that misses the tolerance, else as it is.
+
+    Parameters
+    ----------
+    problem : BinaryProblem
+        That knows how its kernel values are rounded.
+    found : DualSolution
+    tolerance : float
+        The relative duality gap that was asked for.
+    """
+    if not found.converged:
+        return found
+    gap = duality_gap(problem, found.alpha, found.bias)
+    return found if gap <= tolerance else replace(found, duality_gap=min(gap, 2.0), converged=False)
 
 
 def stretched(problem: BinaryProblem, alpha: Array, bias: float) -> tuple[Array, float] | None:

@@ -11,14 +11,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numba import njit
 
-from fsvm_cli.svm.compiled import COMPILED, EPSILON, IN_ORDER, REASSOCIATE, UNFUSED, Array, add_scaled, overwrite
+from fsvm_cli.svm.compiled import (
+    COMPILED,
+    EPSILON,
+    IN_ORDER,
+    REASSOCIATE,
+    SPLITTER,
+    UNFUSED,
+    Array,
+    add_scaled,
+    overwrite,
+)
 from fsvm_cli.svm.solvers.smo import Box, set_coefficient
 
 if TYPE_CHECKING:
     import numpy.typing as npt
-
-SPLITTER = 2.0**27 + 1.0
-"""Times this, a double falls into two halves whose products are exact (Dekker 1971)."""
 
 
 @njit(**COMPILED)

@@ -59,3 +59,15 @@ def test_sums_in_blocks_are_sums():
     rng = np.random.default_rng(0)
     coefficients, values = rng.standard_normal((2, 2 * SUMMED_TOGETHER + 3)), rng.random((2 * SUMMED_TOGETHER + 3, 5))
     np.testing.assert_allclose(summed_in_blocks(coefficients, values), coefficients @ values, rtol=1e-12)
+
+
+@pytest.mark.parametrize("constant", [False, True])
+@pytest.mark.parametrize("kernel", [Gaussian(2.0), Gaussian(0.7, weights=(0.5, 2.0))], ids=repr)
+def test_an_offset_of_all_samples_leaves_gradients_as_they_are(kernel, constant):
+    rng = np.random.default_rng(0)
+    A, B = rng.integers(-99, 99, (40, 2)) / 64.0, rng.integers(-99, 99, (30, 2)) / 64.0
+    if constant:
+        A[:, 1], B[:, 1] = 0.0, 0.0
+    coefficients, offset = rng.standard_normal(40), np.array([2.0**30, -(2.0**30)])
+    expected = kernel.input_gradient(A, B, coefficients)
+    np.testing.assert_allclose(kernel.input_gradient(A + offset, B + offset, coefficients), expected, atol=1e-13)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,7 +13,7 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from fsvm_cli.svm import SVM, ConvergenceError, DualProblem, Gaussian, InfeasibleError, Linear, duality_gap, solve
-from fsvm_cli.svm.large.linear import machine_of_part, solve_linear
+from fsvm_cli.svm.large.linear import LinearSolution, machine_of_part, solve_linear
 from fsvm_cli.svm.large.linear_interior_point import NormalMatrix, _LinearBarrier, solve_interior_point
 from fsvm_cli.svm.large.linear_problem import LinearProblem
 from fsvm_cli.svm.large.linear_working_set import start_at, working_set_around
@@ -292,9 +294,24 @@ def test_an_estimator_decides_the_same_in_either_space(weights, n_classes):
 
 
 def test_auto_takes_the_feature_space_where_samples_are_many():
-    X = np.zeros((5001, 3))
-    assert isinstance(training_set(Linear(), X, "auto").form, FeatureSpaceTrainingSet)
-    assert isinstance(training_set(Linear(), X[:100], "auto").form, GramTrainingSet)
+    X = np.zeros((2001, 501))
+    assert isinstance(training_set(Linear(), X[:, :500], "auto").form, FeatureSpaceTrainingSet)
+    assert isinstance(training_set(Linear(), X, "auto").form, GramTrainingSet)
+    assert isinstance(training_set(Linear(), X[:2000, :3], "auto").form, GramTrainingSet)
+
+
+def test_a_machine_that_misses_its_gap_among_the_features_is_tried_on_a_gram_matrix(monkeypatch):
+    X, y = two_classes(2001, 3)
+    expected = SVM(solver="smo").fit(X, y)
+
+    def half_way(problem: LinearProblem, **options: Any) -> LinearSolution:
+        found = solve_linear(problem, **options)
+        return replace(found, alpha=0.5 * found.alpha)
+
+    monkeypatch.setattr("fsvm_cli.svm.training_set.solve_linear", half_way)
+    machine = SVM().fit(X, y)
+    assert machine.solver_ == ("smo",)
+    np.testing.assert_allclose(machine.decision_function(X), expected.decision_function(X), atol=1e-9)
 
 
 def test_other_kernels_have_no_feature_space_here():

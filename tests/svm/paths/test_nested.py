@@ -10,18 +10,25 @@ from sklearn.preprocessing import StandardScaler
 
 from fsvm_cli.svm import (
     Anova,
+    DualProblem,
     Gaussian,
     Laplace,
     Linear,
     NestedCurves,
     Polynomial,
     Tanh,
+    duality_gap,
     fit_one_vs_rest,
     nested_curves,
     predict_codes,
+    solve,
 )
 from fsvm_cli.svm.paths import nested
+from fsvm_cli.svm.paths.nested_compiled import rounding_of_gap
 from fsvm_cli.svm.solvers import libsvm
+from fsvm_cli.svm.solvers.active_set import make_scratch
+from fsvm_cli.svm.solvers.certificate import with_rounding
+from fsvm_cli.svm.solvers.smo import set_bounds
 
 FIELDS = tuple(NestedCurves.__dataclass_fields__)
 ALL, CODES = load_wine(return_X_y=True)
@@ -140,6 +147,53 @@ def test_fits_that_miss_their_gap_are_flagged(monkeypatch):
     found = curves(Linear(), sizes=(1, 2), solver="libsvm", tolerance=1e-12)
     assert not found.converged.all()
     assert (found.duality_gap[~found.converged] > 1e-12).all()
+
+
+@pytest.mark.parametrize("solver", ["auto", "interior-point"])
+@pytest.mark.parametrize(
+    ("kernel", "offset", "kept"),
+    [(Polynomial(2), 100.0, False), (Polynomial(2), 1.0, True), (Linear(), 1e4, True)],
+    ids=["far", "near", "centred"],
+)
+def test_what_rounding_takes_from_kernel_values_is_flagged(kernel, offset, kept, solver, monkeypatch):
+    rng = np.random.default_rng(1)
+    samples, codes = rng.standard_normal((30, 2)) + offset, np.repeat([0, 1], 15)
+
+    def found() -> NestedCurves:
+        return nested_curves(kernel, 0.1, samples, codes, samples, [[0, 1]], (2,), n_classes=2, solver=solver)
+
+    told = found()
+    assert told.converged[0, 0, 0] == kept
+    assert (told.duality_gap[0, 0, 0] <= 1e-6) == kept
+    assert np.isfinite(told.duality_gap).all()
+    monkeypatch.setattr(nested, "_state_rounding", lambda *_: None)
+    monkeypatch.setattr(nested, "stated", lambda _, solution, __: solution)
+    exact = found()
+    assert exact.converged.all()
+    np.testing.assert_array_equal(told.test_decision, exact.test_decision)
+
+
+KERNELS = [Linear(), Linear(WEIGHTS), Polynomial(3, scale=0.1), Gaussian(8.0), Tanh(0.1)]
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.name)
+@pytest.mark.parametrize("C", [1e-3, 1.0, 1e3])
+def test_what_rounding_may_add_to_a_gap_is_no_less_than_in_a_certificate(kernel, C):
+    labels, bounds = np.where(CODES[TRAIN] == 0, 1.0, -1.0), np.full(80, C)
+    gram, rounding = kernel.gram(X[TRAIN], X[TRAIN]), kernel.rounding(X[TRAIN]).of_machine()
+    problems = nested._Setting(kernel, bounds, X[TRAIN], X[TRAIN], labels[None], 1e-6).problems
+    found = solve(DualProblem(gram, labels, C), on_failure="flag")
+    box, _ = make_scratch(80)
+    set_bounds(box, labels, bounds)
+    box.c[:] = found.alpha * labels
+    box.r[:] = labels - gram @ box.c
+    added = rounding_of_gap(gram, labels, box, found.bias, *problems[3:])
+    exact, predicting = (
+        duality_gap(DualProblem(gram, labels, C, rounding=each), found.alpha, found.bias) for each in (None, rounding)
+    )
+    of_labels = 1e-12  # a certificate counts the labels among the terms of a residual
+    assert predicting - exact <= added + of_labels < 1e-7
+    assert with_rounding(exact, added) >= predicting - of_labels
 
 
 def test_no_hard_margin_is_flagged():

@@ -7,7 +7,13 @@ from scipy import sparse
 from fsvm_cli.svm import DualProblem, Gaussian, Linear
 from fsvm_cli.svm.large.decomposition_problem import KernelProblem
 from fsvm_cli.svm.large.linear_problem import LinearProblem
-from fsvm_cli.svm.routing import MAX_SAMPLES_OF_GRAM, MAX_SAMPLES_OF_SMALL_GRAM, SOLVERS, solver_for
+from fsvm_cli.svm.routing import (
+    MAX_SAMPLES_OF_GRAM,
+    MAX_SAMPLES_OF_PAIR_STEPS,
+    MAX_SAMPLES_OF_SMALL_GRAM,
+    SOLVERS,
+    solver_for,
+)
 from fsvm_cli.svm.solvers.dual import ConvergenceError
 from fsvm_cli.svm.solvers.solve import StoppedLibsvm
 
@@ -76,8 +82,8 @@ def test_a_solver_is_found_by_its_name(solver):
 @pytest.mark.parametrize(
     ("kernel", "shape", "name"),
     [
-        (Linear(), (MAX_SAMPLES_OF_SMALL_GRAM, 2), "auto"),
-        (Linear(), (MAX_SAMPLES_OF_SMALL_GRAM + 1, 2), "feature-space"),
+        (Linear(), (MAX_SAMPLES_OF_PAIR_STEPS, 2), "auto"),
+        (Linear(), (MAX_SAMPLES_OF_PAIR_STEPS + 1, 2), "feature-space"),
         (Linear(), (MAX_SAMPLES_OF_GRAM + 1, MAX_SAMPLES_OF_GRAM), "decomposition"),
         (Gaussian(1.0), (MAX_SAMPLES_OF_SMALL_GRAM, 2), "auto"),
         (Gaussian(1.0), (MAX_SAMPLES_OF_GRAM + 1, 2), "decomposition"),
