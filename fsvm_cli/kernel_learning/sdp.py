@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.optimize
-from scipy.linalg import eigh, lapack, qr
+from scipy.linalg import eigh, lapack, qr, solve_triangular
 
 from fsvm_cli.kernel_learning.margin import relative_gap
 from fsvm_cli.kernel_learning.qcqp import MACHINE_TOLERANCE, descend
@@ -127,10 +127,11 @@ class _Search:
         self.centre = np.full(len(self.chosen), 1.0 / len(self.chosen))
         self.scaled = kernels.grams[self.chosen] * kernels.units[self.chosen, None, None]
         self.sizes = np.abs(self.scaled).sum(axis=2).max(axis=1)
-        self.whitened = whitened(self.scaled, self.centre)
+        self.whitened, self.root = whitened(self.scaled, self.centre)
         self.unit = points[0].upper if 0.0 < points[0].upper < math.inf else 1.0
         self.rows: list[Array] = []
         self.sides: list[float] = []
+        self.doubts: list[float] = []
         for point in points:
             self._bound_value(point)
 
@@ -181,6 +182,7 @@ class _Search:
             level = float(np.median(slopes))
             rounding = EPSILON * (len(active) + self.trainer.y.size)
             rounding *= float(scaled @ np.abs(rows[active, :-1]).max(axis=1)) * float(np.abs(shares).sum())
+            rounding += float(scaled @ np.array(self.doubts)[active]) * float(np.abs(shares).sum())
             left = float(np.abs(slopes - level).sum())
             # Shares add up to 1, so that what is alike in the derivatives counts once.
             best = max(best, level - float(scaled @ sides[active]) - left * FARTHEST - rounding)
@@ -200,7 +202,7 @@ class _Search:
         if values[0] < -1.0:
             length = (1.0 - INSIDE) / -float(values[0])
             for vector in vectors[:, values < -1.0].T:
-                self._forbid(np.einsum("i,mij,j->m", vector, self.whitened, vector, optimize=True))
+                self._forbid(np.einsum("i,mij,j->m", vector, self.whitened, vector, optimize=True), self.root @ vector)
         length = self._semidefinite_length(direction, length)
         for part in RETREATS:
             point = self._at(self.centre + part * length * direction)
@@ -225,7 +227,7 @@ class _Search:
                 forms = np.einsum("i,mij,j->m", vector, self.scaled, vector, optimize=True)
                 at_centre, along = float(self.centre @ forms), float(direction @ forms)
                 if at_centre + length * along < -0.5 * allowed:
-                    self._forbid(forms)
+                    self._forbid(forms, vector)
                     farthest = min(farthest, max(at_centre, 0.0) / -along)
             length = (1.0 - INSIDE) * min(farthest, 0.9 * length)
         return 0.0
@@ -241,9 +243,17 @@ class _Search:
         of_all[self.chosen] = shares
         return self.trainer.at(of_all)
 
-    def _forbid(self, forms: Array) -> None:
-        """Ask for sum_i shares_i v' K_i v >= 0."""
-        self.rows.append(np.append(-forms / np.abs(forms).max(), 0.0))
+    def _forbid(self, forms: Array, vector: Array) -> None:
+        """Ask for sum_i shares_i v' K_i v >= 0, by these forms.
+
+        What a vector makes of the kernels themselves tells how far the forms are off: coordinates in which the sum of
+        kernels is the identity lose as many digits as it has in its condition number.
+        """
+        size = float(np.abs(forms).max())
+        exact = np.einsum("i,mij,j->m", vector, self.scaled, vector, optimize=True)
+        rounding = EPSILON * len(vector) * self.sizes.max() * float(vector @ vector)
+        self.doubts.append((float(np.abs(forms - exact).max()) + rounding) / size)
+        self.rows.append(np.append(-forms / size, 0.0))
         self.sides.append(0.0)
 
     def _bound_value(self, point: Trained) -> None:
@@ -254,6 +264,7 @@ class _Search:
         size = float(np.abs(row).max())
         self.rows.append(row / size)
         self.sides.append(-constant / self.unit / size)
+        self.doubts.append(0.0)
 
 
 def independent_kernels(kernels: GramMatrices) -> npt.NDArray[np.intp]:
@@ -268,7 +279,7 @@ def independent_kernels(kernels: GramMatrices) -> npt.NDArray[np.intp]:
     return np.sort(present[order[: len(kept)][kept]])
 
 
-def whitened(grams: Array, shares: Array) -> Array:
+def whitened(grams: Array, shares: Array) -> tuple[Array, Array]:
     """Return positive semidefinite matrices in coordinates in which the sum of shares times them is the identity.
 
     Parameters
@@ -279,8 +290,10 @@ def whitened(grams: Array, shares: Array) -> Array:
 
     Returns
     -------
-    (m, r, r) array
+    white : (m, r, r) array
         r is the rank of the sum: what no matrix reaches is left out.
+    root : (n, r) array
+        Of which the matrices are root' grams root.
     """
     total = np.tensordot(shares, grams, 1)
     factor, failed = lapack.dpotrf(total, lower=1, clean=0)
@@ -289,7 +302,7 @@ def whitened(grams: Array, shares: Array) -> Array:
         values, vectors = eigh(total, check_finite=False, driver="evd")
         reached = values > RANK * values[-1]
         basis = vectors[:, reached] / np.sqrt(values[reached])
-        return np.array([basis.T @ (gram @ basis) for gram in grams])
+        return np.array([basis.T @ (gram @ basis) for gram in grams]), basis
     white = np.empty_like(grams)
     white[-1] = np.eye(len(total))
     for number, gram in enumerate(grams[:-1]):
@@ -297,4 +310,4 @@ def whitened(grams: Array, shares: Array) -> Array:
         white[number] = lower + np.tril(lower, -1).T
         white[-1] -= shares[number] * white[number]
     white[-1] /= shares[-1]
-    return white
+    return white, solve_triangular(factor, np.eye(len(total)), lower=True, trans="T", check_finite=False)

@@ -202,7 +202,8 @@ def test_whitened_kernels_add_up_to_the_identity(rank: int) -> None:
         roots[1:] = roots[0] @ rng.normal(size=(2, rank, rank))
     grams = roots @ roots.transpose(0, 2, 1)
     shares = np.array([0.2, 0.5, 0.3])
-    white = whitened(grams, shares)
+    white, root = whitened(grams, shares)
+    np.testing.assert_allclose(root.T @ grams @ root, white, atol=1e-9)
     assert white.shape == (3, min(rank, 20), min(rank, 20))
     np.testing.assert_allclose(np.tensordot(shares, white, 1), np.eye(min(rank, 20)), atol=1e-9)
     # A sum of kernels has a negative eigenvalue where that of the whitened ones has one.

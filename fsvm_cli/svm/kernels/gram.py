@@ -15,7 +15,6 @@ from numba import njit
 from fsvm_cli.svm.compiled import ALLOCATING, COMPILED, ROWS_IN_CACHE, SPLITTER, Array, add_scaled
 from fsvm_cli.svm.kernels.compiled import (
     EXPONENTIAL,
-    POWER,
     SQUARED_DISTANCE,
     Differences,
     Form,
@@ -128,7 +127,7 @@ def sharp_outputs(form: Form, A: Array, B: Array, weights: Array, coefficients: 
     Parameters
     ----------
     form : Form
-        Of an inner product, and its identity or its power.
+        Of a power of an inner product.
     A, B : (n_a, d) and (n_b, d) arrays
     weights : (d,) array
     coefficients : (n_a,) array
@@ -158,14 +157,13 @@ def _add_sharply(  # noqa: PLR0917
         for j in range(A.shape[1]):
             factor, factor_rest = exact_product(weights[j], A[i, j])
             add_exactly(high, low, columns[j], factor, factor_rest)
-        if form.function == POWER:
+        for t in range(total.size):
+            value, lost = double_product(high[t], low[t], form.scale, 0.0)
+            value, lost = double_sum(value, lost, form.offset, 0.0)
+            high[t], low[t], base_high[t], base_low[t] = value, lost, value, lost
+        for _ in range(form.degree - 1):
             for t in range(total.size):
-                value, lost = double_product(high[t], low[t], form.scale, 0.0)
-                value, lost = double_sum(value, lost, form.offset, 0.0)
-                high[t], low[t], base_high[t], base_low[t] = value, lost, value, lost
-            for _ in range(form.degree - 1):
-                for t in range(total.size):
-                    high[t], low[t] = double_product(high[t], low[t], base_high[t], base_low[t])
+                high[t], low[t] = double_product(high[t], low[t], base_high[t], base_low[t])
         for t in range(total.size):
             value, lost = double_product(high[t], low[t], coefficients[i], 0.0)
             total[t], rest[t] = double_sum(total[t], rest[t], value, lost)
