@@ -14,6 +14,7 @@ SMALL := configs/plane.yaml
 WRAPPERS := configs/infoprop-dna-naive-bayes.yaml configs/infoprop-dna-tree.yaml
 DESCENTS := $(wildcard configs/kpd-*-kernels*.yaml)
 ASCENTS := $(patsubst %,configs/ard-%.yaml,ionosphere ionosphere-stops musk spectf wdbc)
+RANKED_BY_ASCENTS := configs/why-select-wdbc.yaml configs/why-spambase.yaml
 stopped_at = $(foreach number,$(2),--set $(subst N,$(number),$(1)))
 FAULTS ?= 40
 FUZZ ?= 100000
@@ -93,10 +94,11 @@ bench: setup-dev  ## speed against named peers, as ratios; steps and gaps; then 
 	@$(BIN)/python -m benchmarks.overhead
 
 reproduce-quick: setup  ## every experiment with few splits of few rows, into build/quick; says nothing of the papers
-	@$(BIN)/fsvm run $(filter-out $(WRAPPERS) $(DESCENTS) $(ASCENTS) $(SMALL),$(wildcard configs/*.yaml)) $(QUICK) --rows $(QUICK_ROWS)
-	@$(BIN)/fsvm run $(WRAPPERS) $(QUICK) --rows $(QUICK_ROWS) $(call stopped_at,rankings.N.max_evaluations=20,2)
-	@$(BIN)/fsvm run $(DESCENTS) $(QUICK) --rows $(QUICK_ROWS) $(call stopped_at,rankings.N.max_iterations=20,0 1 2)
-	@$(BIN)/fsvm run $(ASCENTS) $(QUICK) --rows $(QUICK_ROWS) $(call stopped_at,alternatives.N.classifier.max_steps=5,0 1 2)
+	@$(BIN)/fsvm run $(filter-out $(WRAPPERS) $(DESCENTS) $(ASCENTS) $(RANKED_BY_ASCENTS) $(SMALL),$(wildcard configs/*.yaml)) $(QUICK) --rows $(QUICK_ROWS)
+	@$(BIN)/fsvm run $(WRAPPERS) $(QUICK) --rows $(QUICK_ROWS) $(call stopped_at,rankings.N.max_evaluations=10,2)
+	@$(BIN)/fsvm run $(DESCENTS) $(QUICK) --rows $(QUICK_ROWS) $(call stopped_at,rankings.N.max_iterations=10,0 1 2)
+	@$(BIN)/fsvm run $(ASCENTS) $(QUICK) --rows $(QUICK_ROWS) $(call stopped_at,alternatives.N.classifier.max_steps=2,0 1 2)
+	@$(BIN)/fsvm run $(RANKED_BY_ASCENTS) $(QUICK) --rows $(QUICK_ROWS) $(call stopped_at,rankings.N.max_steps=2,0 1 2 3)
 	@$(BIN)/fsvm run $(SMALL) $(QUICK)
 	@$(BIN)/fsvm report build/quick
 

@@ -21,6 +21,7 @@ from ruamel import yaml
 
 from fsvm_cli.console import brief
 from fsvm_cli.errors import UsageError
+from fsvm_cli.files import special_kind
 from fsvm_cli.validation_errors import Issue, Location, issues_of
 
 if TYPE_CHECKING:
@@ -152,8 +153,10 @@ def read_document(path: Path) -> Document:
     Raises
     ------
     UsageError
-        If the file cannot be read, is too large, or is not a YAML mapping with distinct keys.
+        If the file is a pipe or a device, cannot be read, is too large, or is not a YAML mapping with distinct keys.
     """
+    if kind := special_kind(path):
+        raise UsageError(f"{path}: is {kind}, not a file; save the text in a file, and name that")
     try:
         with path.open("rb") as stream:
             raw = stream.read(MAX_BYTES + 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import pytest
@@ -151,6 +152,12 @@ def test_files_that_cannot_be_read_say_why(tmp_path: Path) -> None:
     large, latin = tmp_path / "large.yaml", tmp_path / "latin.yaml"
     large.write_bytes(b"#" * (MAX_BYTES + 1))
     latin.write_bytes("title: é".encode("latin-1"))
+    pipe, device = tmp_path / "pipe.yaml", tmp_path / "device.yaml"
+    os.mkfifo(pipe)
+    device.symlink_to("/dev/zero")
+    for path, kind in ((pipe, "a pipe"), (device, "a device")):
+        with pytest.raises(UsageError, match=f"is {kind}, not a file; save the text in a file"):
+            read_document(path)
     for path, message in [(tmp_path / "none.yaml", "cannot be read"), (large, "larger than"), (latin, "not UTF-8")]:
         with pytest.raises(UsageError, match=message):
             read_document(path)

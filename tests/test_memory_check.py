@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-import resource
+import errno
+import math
+import re
 import subprocess
 import sys
 
+import click
 import pytest
 
+from fsvm_cli import cli
 from fsvm_cli import memory_check as memory
 from fsvm_cli.memory_check import UNKNOWN, check_memory_for_pairs, free_memory
+from tests.helpers.calling import fsvm_here
 
 
 @pytest.fixture
@@ -56,8 +61,11 @@ def test_a_limit_of_the_address_space_counts(system, monkeypatch):
     assert free_memory() == 1_000_000_000 - 1000 * memory.os.sysconf("SC_PAGE_SIZE")
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows limits no address space")
 @pytest.mark.parametrize("command", [["rank", "wine"], ["check", "wine"], ["run", "wine"]])
 def test_too_small_an_address_space_is_told_in_a_line(command, tmp_path):
+    import resource  # noqa: PLC0415 - not on Windows
+
     answer = subprocess.run(
         [sys.executable, "-m", "fsvm_cli", *command],
         cwd=tmp_path,
@@ -70,3 +78,46 @@ def test_too_small_an_address_space_is_told_in_a_line(command, tmp_path):
     (line,) = answer.stderr.splitlines()
     assert line.startswith("fsvm: the address space of a process is limited to 0.9 GB here")
     assert "ulimit -v unlimited" in line
+
+
+NO_MEMORY = OSError(errno.ENOMEM, "Cannot allocate memory")
+NO_LIBRARY = OSError("could not load the library")
+LIMITED = r"the address space of a process is limited to 3\.0 GB here, and the libraries .* raise the limit .*"
+
+
+@pytest.mark.parametrize(
+    ("error", "limit", "code", "told"),
+    [
+        (MemoryError(), math.inf, 2, "needs more memory than there is; use fewer rows or columns, .*"),
+        (MemoryError(), 3e9, 2, LIMITED),
+        (NO_MEMORY, 3e9, 2, LIMITED),
+        (NO_LIBRARY, 3e9, 2, LIMITED),
+        (NO_MEMORY, math.inf, 3, "Cannot allocate memory"),
+        (OSError(errno.ENOSPC, "No space left", "x.bin"), 3e9, 3, r"x\.bin: the disk is full; .*"),
+        (ImportError("no room for\nthe library"), 3e9, 2, f"no room for.*the library; {LIMITED}"),
+        (SystemError("no room"), 3e9, 2, f"no room; {LIMITED}"),
+    ],
+    ids=repr,
+)
+def test_memory_that_ends_in_any_command_is_told_in_a_line(error, limit, code, told, monkeypatch):
+    @click.command()
+    def fails() -> None:
+        raise error
+
+    monkeypatch.setattr(cli, "address_space", lambda: limit)
+    monkeypatch.setattr(cli.LazyGroup, "get_command", lambda *_: fails)
+    answer = fsvm_here("rank")
+    assert (answer.code, answer.out) == (code, "")
+    (line,) = answer.err.splitlines()
+    assert re.fullmatch(f"fsvm: {told}", line), line
+
+
+@pytest.mark.parametrize("error", [ImportError("no such module"), SystemError("a defect")], ids=repr)
+def test_a_defect_is_not_taken_for_a_lack_of_memory(error, monkeypatch):
+    def fails(*_):
+        raise error
+
+    monkeypatch.setattr(cli, "address_space", lambda: math.inf)
+    monkeypatch.setattr(cli.LazyGroup, "get_command", fails)
+    with pytest.raises(type(error)):
+        cli._run()

@@ -47,7 +47,7 @@ class TunedArd:
         In errors, at the end and at the start.
     n_evaluations : int
     converged : bool
-        Whether all bounds on the way reached their tolerance.
+        Whether all bounds on the way reached their tolerance, and the descent ended before `max_iterations`.
     X : (n, d) array
     coefficients : (n,) array
         y_i alpha_i.
@@ -156,7 +156,7 @@ def tune_ard(
         bound=end.value,
         first_bound=first,
         n_evaluations=found.n_evaluations,
-        converged=converged,
+        converged=converged and found.ended,
         X=X,
         coefficients=y * end.machine.alpha,
         bias=end.machine.bias,
@@ -208,7 +208,8 @@ class BoundTunedSVM(TunedMachines):
     machines_ : tuple of TunedArd
         With the kernel, C and bound of each machine.
     converged_ : (n_machines,) array of bool
-        Whether all machines and balls on the way reached their tolerance.
+        Whether all machines and balls on the way reached their tolerance, and the descent ended before
+        `max_iterations`.
     n_features_in_ : int
     feature_names_in_ : (n_features,) array of str
         Where `X` had string column names.

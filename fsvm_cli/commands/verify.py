@@ -33,14 +33,18 @@ PARTICULAR_TO_A_RUN = frozenset({"timings.csv", "run.json"})
     help="After a change of the code: repeat so many random trials of each ranking that it makes stale, and where all "
     "are equal to the last digit adopt the stored rest.",
 )
+@click.option(
+    "--jobs", type=click.IntRange(min=1), show_default="all cores", help="Number of processes that repeat for --adopt."
+)
 @click.option("--seed", type=click.IntRange(min=0), help="Draws the trials of --adopt; another one each time.")
 @with_verbosity
-def command(results: Path, n_rerun: int, n_adopt: int, seed: int | None) -> None:
+def command(results: Path, n_rerun: int, n_adopt: int, jobs: int | None, seed: int | None) -> None:
     """Check stored results.
 
     RESULTS is the folder of one experiment, or one that holds several. All tables and figures are made again from the
     stored trials and compared byte by byte; the trials are compared with the config and the data that they claim.
     """
+    import os
     import secrets
 
     from fsvm_cli.commands.options import raise_as_one, step
@@ -56,6 +60,7 @@ def command(results: Path, n_rerun: int, n_adopt: int, seed: int | None) -> None
     if n_adopt:
         seed = secrets.randbits(32) if seed is None else seed
         tell(f"--adopt draws its trials by --seed {seed}")
+    adopting = (n_adopt, seed or 0, jobs or os.cpu_count() or 1) if n_adopt else None
     issues: list[str] = []
     errors: list[FsvmError] = []
     # Looked for before anything else: to plan an experiment may fetch its data.
@@ -72,7 +77,7 @@ def command(results: Path, n_rerun: int, n_adopt: int, seed: int | None) -> None
     with step_progress("verified", len(verified), "folders") as progress:
         for number, folder in enumerate(verified, 1):
             with noting_failure(errors, str(folder), "to verify it"), step(str(folder)):
-                issues += [f"{folder}: {issue}" for issue in _verify(folder, n_rerun, n_adopt, seed or 0)]
+                issues += [f"{folder}: {issue}" for issue in _verify(folder, n_rerun, adopting)]
             progress.advance(number)
     raise_as_one([*([DataError("\n".join(issues))] if issues else []), *errors])
 
@@ -92,7 +97,7 @@ def _announce(message: str) -> None:
     tell(message, err=True)
 
 
-def _verify(folder: Path, n_rerun: int, n_adopt: int, seed: int) -> list[str]:
+def _verify(folder: Path, n_rerun: int, adopting: tuple[int, int, int] | None) -> list[str]:
     """Verify one experiment or collection; what is wrong with it, in words."""
     import numpy as np
 
@@ -106,7 +111,7 @@ def _verify(folder: Path, n_rerun: int, n_adopt: int, seed: int) -> list[str]:
         return _verify_collection(folder)
     loaded = stored_config(folder)
     experiment = plan(loaded, _announce)
-    issues = _adopt(experiment, folder, n_adopt, seed) if n_adopt else []
+    issues = _adopt(experiment, folder, *adopting) if adopting else []
     with Store(folder, writable=False) as store:
         for name, (then, now) in changes_since_run(loaded, experiment, store, folder).items():
             change = f"{name} was {then} and is {now} now"
@@ -116,8 +121,14 @@ def _verify(folder: Path, n_rerun: int, n_adopt: int, seed: int) -> list[str]:
                 issues.append(change)
         n_stored = len(stored_trials(experiment, store))
         if n_stored == 0:
-            issues.append("the store holds no trial of this config, data and code")
-            issues += _what_is_missing(experiment, store)
+            lacking = _what_is_missing(experiment, store)
+            n_methods = len({experiment.groups[number] for number in experiment.numbers()})
+            issues.append(
+                f"no trial is stored of all compared methods; it is {len(lacking)} of {n_methods} that lack trials"
+                if len(lacking) < n_methods
+                else "the store holds no trial of this config, data and code"
+            )
+            issues += lacking
             return issues
         tell(f"{folder}: {n_stored} of {experiment.n_trials()} planned trials are stored")
         differing = _made_again(folder, lambda made: write_tables(loaded, experiment, store, made))
@@ -134,7 +145,7 @@ def _verify(folder: Path, n_rerun: int, n_adopt: int, seed: int) -> list[str]:
     return issues
 
 
-def _adopt(experiment: Experiment, folder: Path, n_repeated: int, seed: int) -> list[str]:
+def _adopt(experiment: Experiment, folder: Path, n_repeated: int, seed: int, n_processes: int) -> list[str]:
     """Adopt what an earlier code computed, and note it in `run.json`; what was not adopted, in words."""
     from fsvm_cli.experiment.provenance import adoptions
     from fsvm_cli.experiment.run_file import note_in_run
@@ -142,7 +153,7 @@ def _adopt(experiment: Experiment, folder: Path, n_repeated: int, seed: int) -> 
     from fsvm_cli.store.store import Store
 
     with Store(folder, writable=True) as store:
-        found = adopt(experiment, store, n_repeated, seed)
+        found = adopt(experiment, store, n_repeated, seed, n_processes)
         noted = adoptions(experiment, store)
     note_in_run(folder, "adopted", noted)
     issues = []

@@ -17,6 +17,7 @@ import platformdirs
 
 from fsvm_cli.data.unpack import extract, is_packed
 from fsvm_cli.errors import DataError
+from fsvm_cli.files import special_kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -145,6 +146,8 @@ class _Fetcher:
         path = self.cache / file.path
         path.parent.mkdir(parents=True, exist_ok=True)
         partial = _partial(path)
+        if special_kind(partial):
+            partial.unlink()  # to write into a pipe waits for a reader
         failures = []
         for address in self._attempts(addresses_of(file), partial):
             archive = self._archive(address)
@@ -258,9 +261,14 @@ def addresses_of(file: CardFile) -> list[str]:
 def _how_to_place(file: CardFile, path: Path, failures: list[str]) -> str:
     mirror = os.environ.get("FSVM_MIRROR", "")
     if mirror and not _is_address(mirror):
-        failures = [f"  {mirror}: holds no intact '{file.path}'", *failures]
+        placed = Path(mirror) / file.path
+        kind = special_kind(placed)
+        told = f"{placed}: is {kind}, not a file" if kind else f"{mirror}: holds no intact '{file.path}'"
+        failures = [f"  {told}", *failures]
     if path.exists():
-        failures = [f"  {path}: holds other bytes than the card expects", *failures]
+        kind = special_kind(path)
+        told = f"is {kind}, not a file" if kind else "holds other bytes than the card expects"
+        failures = [f"  {path}: {told}", *failures]
     return "\n".join(
         [
             f"'{path.name}' cannot be had. Tried:",

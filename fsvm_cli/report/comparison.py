@@ -62,10 +62,12 @@ def read_comparison(folders: Sequence[Path], claims: str = "*") -> pd.DataFrame:
     for folder in folders:
         if (folder / VERDICTS_NAME).exists():
             table = read_verdicts(folder / VERDICTS_NAME)
-            table = table[[fnmatch.fnmatchcase(claim, claims) for claim in table["id"]]]
+            table = table.loc[[fnmatch.fnmatchcase(claim, claims) for claim in table["id"]]]
             if "experiment" not in table:
                 table.insert(0, "experiment", folder.resolve().name)
             tables.append(table)
+    # A table without a row has no types, which would change those of the others.
+    tables = [table for table in tables if len(table)] or tables[:1]
     if not tables:
         return pd.DataFrame(columns=["experiment", "id", "verdict", "fixed"])
     return pd.concat(tables, ignore_index=True).drop_duplicates(["experiment", "id"], ignore_index=True)

@@ -192,13 +192,18 @@ def _with_clips_by_number(svg: bytes) -> bytes:
 
 @contextlib.contextmanager
 def _laid_out(drawing: Figure, extension: str) -> Iterator[None]:
-    """Lay a figure out for a format, and no longer: to do so, `savefig` would draw everything once more."""
+    """Lay a figure out for a format, and no longer: to do so, `savefig` would draw everything once more.
+
+    Where one layout has put the axes, another would begin; so they go back to where they were, and a file depends on no
+    other format that is written.
+    """
     import matplotlib as mpl  # noqa: PLC0415
     from matplotlib.backend_bases import get_registered_canvas_class  # noqa: PLC0415
 
     get_registered_canvas_class(extension)(drawing)
     layout, dpi = drawing.get_layout_engine(), drawing.dpi
     assert layout is not None
+    before = [(axes, axes.get_position(original=True).frozen(), axes.get_in_layout()) for axes in drawing.axes]
     drawing.dpi = mpl.rcParams["savefig.dpi"]
     layout.execute(drawing)
     drawing.dpi = dpi
@@ -207,6 +212,9 @@ def _laid_out(drawing: Figure, extension: str) -> Iterator[None]:
         yield
     finally:
         drawing.set_layout_engine(layout)
+        for axes, place, is_in_layout in before:
+            axes.set_position(place)
+            axes.set_in_layout(is_in_layout)
 
 
 BLUE, VERMILION, GREEN, PINK, SKY, ORANGE, BLACK = COLOURS

@@ -12,7 +12,7 @@ from fsvm_cli.experiment.outcome import stored_outcome
 from fsvm_cli.experiment.plan import CODE
 from fsvm_cli.experiment.provenance import ADOPTED, keep_group
 from fsvm_cli.runner.missing import Coverage
-from fsvm_cli.runner.pools import SerialPool
+from fsvm_cli.runner.session import open_local_pool
 from fsvm_cli.runner.tasks import Task
 from fsvm_cli.runner.verify import is_repeated
 
@@ -55,7 +55,7 @@ class _Earlier:
     trials: Sequence[Trial]
 
 
-def adopt(experiment: Experiment, store: Store, n_repeated: int, seed: int) -> list[Adoption]:
+def adopt(experiment: Experiment, store: Store, n_repeated: int, seed: int, n_processes: int = 1) -> list[Adoption]:
     """Repeat some trials of each compared method whose code has changed; where all are equal, take over the others.
 
     The scores, predictions and measures are compared to the last digit, and what was chosen. Of each competitor all
@@ -70,6 +70,8 @@ def adopt(experiment: Experiment, store: Store, n_repeated: int, seed: int) -> l
         Trials to repeat of each compared method, at least 1; all where there are no more.
     seed : int
         Draws them.
+    n_processes : int, default=1
+        Processes that repeat them.
 
     Returns
     -------
@@ -83,7 +85,7 @@ def adopt(experiment: Experiment, store: Store, n_repeated: int, seed: int) -> l
     """
     earlier = _earlier(experiment, store)
     drawn = {number: _drawn(each.trials, n_repeated, seed) for number, each in earlier.items()}
-    differing = _differing(experiment, store, earlier, drawn)
+    differing = _differing(experiment, store, earlier, drawn, n_processes)
     adopted = []
     for number, each in earlier.items():
         label = experiment.compared_methods[number].label
@@ -136,22 +138,31 @@ def _drawn(trials: Sequence[Trial], n: int, seed: int) -> list[Trial]:
 
 
 def _differing(
-    experiment: Experiment, store: Store, earlier: Mapping[int, _Earlier], drawn: Mapping[int, Sequence[Trial]]
+    experiment: Experiment,
+    store: Store,
+    earlier: Mapping[int, _Earlier],
+    drawn: Mapping[int, Sequence[Trial]],
+    n_processes: int,
 ) -> dict[int, list[Trial]]:
     """Run the drawn trials again, and list those that lead to other numbers, by compared method."""
     differing: dict[int, list[Trial]] = {number: [] for number in earlier}
-    with SerialPool([experiment]) as pool:
-        for trial in dict.fromkeys(trial for trials in drawn.values() for trial in trials):
+    trials = dict.fromkeys(trial for of_method in drawn.values() for trial in of_method)
+    if not trials:
+        return differing
+    with open_local_pool(n_processes, [experiment], len(trials)) as pool:
+        begun = []
+        for trial in trials:
             stored = {
                 number: stored_outcome(store, experiment.key_of(earlier[number].group, trial))
-                for number, trials in drawn.items()
-                if trial in trials
+                for number, of_method in drawn.items()
+                if trial in of_method
             }
             wanted = {number: outcome.sizes for number, outcome in stored.items() if outcome is not None}
-            (result,) = pool.submit([Task(0, trial, wanted)]).result()
-            again = result.outcomes
+            begun.append((trial, stored, pool.submit([Task(0, trial, wanted)])))
+        for trial, stored, future in begun:
+            (result,) = future.result()
             for number, outcome in stored.items():
-                if not _is_equal(outcome, again.get(number)):
+                if not _is_equal(outcome, result.outcomes.get(number)):
                     differing[number].append(trial)
     return differing
 

@@ -16,7 +16,7 @@ from fsvm_cli.config_io import Document, read_document, validate, with_override
 from fsvm_cli.console import brief
 from fsvm_cli.data.messages import nearest
 from fsvm_cli.errors import UsageError
-from fsvm_cli.files import is_file, is_folder, names_a_folder_everywhere
+from fsvm_cli.files import is_file, is_folder, names_a_folder_everywhere, special_kind
 from fsvm_cli.resources import resource_folder, resource_names
 from fsvm_cli.spec.protocol import GIVEN
 from fsvm_cli.spec.schema import Config
@@ -185,7 +185,7 @@ def find_config(name_or_path: str) -> Path:
         If there is neither.
     """
     path = Path(name_or_path)
-    if is_file(path):
+    if is_file(path) or special_kind(path):  # reading says of a pipe that it is one
         return path
     names = resource_names("configs")
     if name_or_path in names:

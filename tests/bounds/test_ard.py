@@ -41,6 +41,7 @@ def test_the_features_that_matter_get_the_short_length_scales(bound: str) -> Non
     assert weights[:2].min() > weights[2:].max()
     others, classes = problem(600, 6, seed=1)
     first = tune_ard(X, y, bound, max_iterations=1)
+    assert not first.converged  # it ran out of iterations
     errors, before = (np.mean(np.sign(each.decision_function(others)) != classes) for each in (found, first))
     assert errors < before
     assert found.converged

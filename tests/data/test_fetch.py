@@ -105,6 +105,32 @@ def test_a_mirror_that_is_a_folder_is_read_in_place(
     assert not cache.exists()
 
 
+@pytest.mark.parametrize("what", ["pipe", "device"])
+def test_a_pipe_or_a_device_in_a_mirror_or_the_cache_is_named_and_not_opened(
+    what: str, tmp_path: Path, server: Server, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.predictions["/a"] = CONTENT
+    monkeypatch.setenv("FSVM_MIRROR", str(tmp_path / "mirror"))
+    paths = [tmp_path / "mirror/folder/file.data", cache / "folder/file.data", cache / "folder/file.data.part"]
+    for path in paths:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        os.mkfifo(path) if what == "pipe" else path.symlink_to("/dev/zero")
+    with pytest.raises(DataError) as caught:
+        fetched()
+    assert f"{paths[0]}: is a {what}, not a file" in str(caught.value)
+    assert f"{paths[1]}: is a {what}, not a file" in str(caught.value)
+    # Of the mirror's nothing is asked where an address has the file.
+    assert fetched(f"{server.address}/a") == CONTENT
+
+
+@pytest.mark.parametrize("mirror", ["/dev/zero", "file:///dev/zero"])
+def test_a_mirror_that_is_a_device_holds_nothing(mirror: str, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FSVM_MIRROR", mirror)
+    with pytest.raises(DataError, match=rf"  {mirror}: "):
+        fetched()
+    assert left_in(cache) == []
+
+
 def zipped(content: bytes, name: str = "inner/file.data") -> bytes:
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:

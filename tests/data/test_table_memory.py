@@ -88,6 +88,15 @@ def written(folder: Path, kind: str) -> Path:
             # In the file it stands once.
             words = pa.DictionaryArray.from_arrays(np.zeros(20, dtype=np.int32), ["word" * 25_000]).cast(pa.string())
             parquet.write_table(pa.table({"a": words, "y": np.arange(20) % 2}), path)
+        case "wide":
+            path.write_text('\n"a\n' + "," * 2_000_000 + '",' + "," * 2_000_000 + "y\n")
+        case "columns":
+            path.write_text("," * 300_000 + "y\n")
+        case "pages":
+            words = pa.array(["w" * 3_000_000] + ["x"] * 19)
+            parquet.write_table(
+                pa.table({"a": words, "y": np.arange(20) % 2}), path, compression="zstd", use_dictionary=False
+            )
         case "words":
             path.write_text("a,y\n" + "".join(f"w{row % 100},{row % 2}\n" for row in range(2000)))
         case _:
@@ -108,6 +117,9 @@ def written(folder: Path, kind: str) -> Path:
         ("svm", 10**9, r"a text of 1,000\.0 GB or more needs 3,000\.0 GB"),
         ("words", 10**6, r"about 2,000 rows of 100 columns need 0\.0 GB"),
         ("parquet", 10**6, r"words that are 0\.0 GB"),
+        ("pages", 5 * 10**6, r"its pages, decompressed, need 0\.0 GB, and 0\.0 GB are free; draw fewer rows"),
+        ("wide", 10**12, r"4,000,002 columns, and at most 1,000,000 are read from text; save them in LIBSVM's format"),
+        ("columns", 10**9, r"300,001 columns need 2\.4 GB, and 1\.0 GB are free; draw fewer rows"),
     ],
 )
 def test_a_small_file_that_unfolds_to_more_than_there_is_memory_for_is_refused(
@@ -115,8 +127,12 @@ def test_a_small_file_that_unfolds_to_more_than_there_is_memory_for_is_refused(
 ) -> None:
     path = written(tmp_path, kind)
     monkeypatch.setattr(memory, "free_memory", lambda: free)
+    if kind == "pages":  # none of which is decompressed
+        monkeypatch.setattr(parquet.ParquetFile, "read", None)
     options: dict[str, Any] = {} if kind in {"libsvm", "svm", "arff"} else {"target": "y"}
-    if kind in {"gz", "words"}:
+    if kind == "pages":
+        options |= {"format": "parquet"}
+    if kind in {"gz", "words", "wide", "columns"}:
         options |= {"format": "csv", "categorical": "one-hot"}
     with pytest.raises(UsageError, match=expected) as caught:
         load_file(FileSpec.model_validate({"file": path.name} | options), tmp_path)
@@ -153,3 +169,9 @@ def test_memory_that_ends_in_any_reader_is_told_in_a_line(tmp_path: Path, monkey
     monkeypatch.setattr("fsvm_cli.data.user_file.assemble", fails)
     with pytest.raises(UsageError, match=r"mine\.svm: needs more memory than there is; draw fewer rows"):
         load_file(FileSpec(file="mine.svm"), tmp_path)
+
+
+def test_columns_of_a_packed_header_are_counted(tmp_path: Path) -> None:
+    (tmp_path / "mine.csv.gz").write_bytes(gzip.compress(b"," * 2_000_000 + b"y\n"))
+    with pytest.raises(UsageError, match="2,000,001 columns, and at most"):
+        load_file(FileSpec(file="mine.csv.gz", format="csv", target="y"), tmp_path)

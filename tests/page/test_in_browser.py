@@ -91,6 +91,19 @@ def test_a_claim_leads_to_its_evidence_although_filters_hide_it(open_page: OpenP
     expect(page.locator("#experiment-experiment-2")).to_be_visible()
 
 
+def test_a_name_with_a_percent_sign_is_found_and_a_hash_that_is_none_does_no_harm(open_page: OpenPage) -> None:
+    names = ("50%", "100%25", "a%20b")
+    named = [replace(experiment(number), name=name) for number, name in enumerate(names)]
+    page = open_page(content_of(*named))
+    for number, name in enumerate(names):
+        page.get_by_role("link", name=f"doc.claim{number}").click()
+        assert page.locator("tr.target").get_attribute("id") == f"experiment-{name}:doc.claim{number}"
+    for hash_ in ("experiment-50%", "%E0%A4%A", "no-such"):
+        page.evaluate("hash => { location.hash = hash; }", hash_)
+    page.fill("#words", "claim1")
+    assert shown(page, ".experiment") == ["experiment-100%25"]
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_theme_is_that_of_the_system_until_it_is_changed(open_page: OpenPage, scheme: str) -> None:
     page = open_page(FIVE, scheme=scheme)

@@ -84,8 +84,8 @@ def test_experiments_a_file_of_ones_own_and_every_module(tmp_path: Path) -> None
     assert len(names) > 100
     start_over = ("run", write_config(tmp_path, rankings="[]"), "--jobs", 1, *AS_SVG, "--out", "over", "--fresh")
     commands: list[tuple[object, ...]] = [
-        ("run", "wine", "--splits", 20, "--jobs", 2, *AS_SVG, "--out", "out"),
-        ("run", "wine", "--splits", 20, "--jobs", 2, *AS_SVG, "--out", "out"),
+        ("run", "wine", "--splits", 4, "--jobs", 2, *AS_SVG, "--out", "out"),
+        ("run", "wine", "--splits", 4, "--jobs", 2, *AS_SVG, "--out", "out"),
         ("plot", "out", "--format", "svg"),
         ("verify", "out"),
         ("compare", "out"),
@@ -100,7 +100,7 @@ def test_experiments_a_file_of_ones_own_and_every_module(tmp_path: Path) -> None
     assert answer.returncode == 0, answer.stderr
     assert "Traceback" not in answer.stderr
     assert not [line for line in answer.stderr.splitlines() if "EncodingWarning" in line and "fsvm_cli" in line]
-    assert "20 trials, 20 already done" in answer.stderr
+    assert "4 trials, 4 already done" in answer.stderr
     results = next(path.parent for path in (tmp_path / "out").rglob("run.json"))
     assert "wine" in (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
     assert {"curves.csv", "scores.csv", "scores.svg", "accuracy-vs-features.svg"} <= hashes(results).keys()

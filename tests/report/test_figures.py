@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import json
 import re
 import xml.etree.ElementTree as ElementTree
@@ -31,7 +32,7 @@ from fsvm_cli.report.folder import read_table, results_folders, write_table
 from fsvm_cli.report.overview import draw_overview
 from fsvm_cli.report.points import draw_compared
 from fsvm_cli.report.scores import draw_scores
-from fsvm_cli.report.style import OF_METHODS, drawn, figure, styles_of
+from fsvm_cli.report.style import OF_METHODS, drawn, explain, figure, styles_of
 from fsvm_cli.report.tables import summarise_changes, write_tables
 from fsvm_cli.runner.missing import missing_tasks
 from fsvm_cli.runner.session import Job, open_local_pool, run
@@ -332,19 +333,23 @@ def test_changes_are_differences_from_all_features_on_the_same_trial(plane: Path
     assert "<!-- Change of test accuracy (points) -->" in path.read_text()
 
 
-BAYESIAN = "{type: bayesian, max_steps: 2, n_eigenvectors: 5}"
+BAYESIAN = "{type: bayesian, max_steps: 2, n_eigenvectors: 5, n_permutations: 0}"
 
 
 @pytest.mark.parametrize(
     "overrides",
     [
         ("rankings=[]", f"alternatives=[{{label: Bayesian, classifier: {BAYESIAN}}}]", "protocol.train=[20, 30]"),
-        ("rankings=[{method: ard, max_steps: 2, label: Bayesian}]", "subsets={relevance: [0.5], complements: [0.4]}"),
+        (
+            "rankings=[{method: ard, max_steps: 2, n_permutations: 0, label: Bayesian}]",
+            "subsets={relevance: [0.5], complements: [0.4]}",
+        ),
     ],
     ids=["alternatives", "selections"],
 )
 def test_what_has_one_number_of_features_is_drawn_side_by_side(tmp_path: Path, overrides: tuple[str, ...]) -> None:
-    folder = results_of(tmp_path, *overrides, "record=[ascent, length-scales, sampler-traces]", "expected=[]")
+    few = ("protocol.splits=2", "record=[ascent, length-scales, sampler-traces]", "expected=[]")
+    folder = results_of(tmp_path, *overrides, *few)
     drawn = {path.name: path.read_text() for path in draw_figures(folder, ("svg",))}
     scores = {"scores.svg"} if "subsets" in overrides[1] else set()
     learning = set() if "subsets" in overrides[1] else {"error-vs-training-rows.svg"}
@@ -435,3 +440,17 @@ def test_a_table_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
     write_table(pd.DataFrame({"a": [1 / 3]}), tmp_path / "table.csv")
     assert (tmp_path / "table.csv").read_bytes() == b"a\n0.333333333\n"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "table.csv"]
+
+
+def test_a_figure_is_the_same_whatever_other_formats_are_written_before_it() -> None:
+    def written(*order: str) -> dict[str, bytes]:
+        with figure(6.0, 3.0) as drawing:
+            for axes in drawing.subplots(1, 2, sharey=True):
+                axes.plot([0, 1e4], [0, 1e-4], label="a curve")
+                axes.set(xlabel="features", ylabel="a label that takes place", title="a title")
+            explain(drawing, [*drawing.axes[0].lines])
+            return {extension: drawn(drawing, extension) for extension in order}
+
+    alone = written("svg") | written("png") | written("pdf")
+    for order in itertools.permutations(alone):
+        assert written(*order) == alone, order

@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 from fsvm_cli.experiment.run_file import FILE_NAME
+from fsvm_cli.report.comparison import read_comparison
 from fsvm_cli.report.folder import SCORECARD_NAME, VERDICTS_NAME, results_folders, write_table
 from fsvm_cli.report.numbers import as_csv
 from fsvm_cli.report.scorecard import GRAVEST_FIRST, count_table, counts_of, scorecard_of
@@ -152,3 +153,13 @@ def test_every_claim_of_the_shipped_configs_is_decided_by_one_of_them() -> None:
 def test_the_scorecard_in_results_is_that_of_its_tables() -> None:
     made_again = as_csv(scorecard_of(results_folders(RESULTS)))
     assert (RESULTS / SCORECARD_NAME).read_text() == made_again, "run 'fsvm compare results --scorecard'"
+
+
+def test_verdicts_without_a_row_are_no_verdicts(results: Path) -> None:
+    before = read_comparison(results_folders(results))
+    write_results(results, "d", {})
+    pd.testing.assert_frame_equal(read_comparison(results_folders(results)), before)
+    assert read_comparison([results / "d"]).columns.tolist()[:2] == ["experiment", "id"]
+    for command in ("compare", "report"):
+        answer = fsvm_here(command, results)
+        assert "KeyError" not in answer.err, answer.err

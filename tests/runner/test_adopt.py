@@ -37,8 +37,9 @@ def n_missing(experiment: Experiment, folder: Path) -> int:
         return len(missing_tasks(experiment, store))
 
 
+@pytest.mark.parametrize("n_processes", [1, 2])
 def test_what_repeats_is_adopted_without_being_run(
-    planned: Planned, tmp_path: Path, edit_code: Callable[[str], None]
+    planned: Planned, tmp_path: Path, edit_code: Callable[[str], None], n_processes: int
 ) -> None:
     before = planned()
     run_job(before, tmp_path)
@@ -47,7 +48,7 @@ def test_what_repeats_is_adopted_without_being_run(
     after = planned()
     assert n_missing(after, tmp_path) == 3
     with Store(tmp_path, writable=True) as store:
-        found = adopt(after, store, n_repeated=2, seed=5)
+        found = adopt(after, store, n_repeated=2, seed=5, n_processes=n_processes)
         assert [(each.label, each.n_repeated, each.n_trials, each.differing) for each in found] == [
             ("average-separation", 2, 3, ()),
             ("random", 2, 3, ()),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import codecs
 import contextlib
+import io
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -16,8 +17,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 
+from fsvm_cli import memory_check as memory
 from fsvm_cli.console import brief, byte_progress
 from fsvm_cli.data.table_memory import (
+    COPIES_OF_TEXT,
+    WAYS_OUT,
     check_memory_for_table,
     check_memory_for_text,
     check_memory_for_words,
@@ -30,12 +34,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection
     from pathlib import Path
 
-    from pyarrow.parquet import ParquetFile
+    from pyarrow.parquet import FileMetaData, ParquetFile
 
 MISSING_MARKS = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "?")
 SEPARATORS = ",;\t"
 LONGEST_HEADER = 1 << 26
 """Characters that are looked at: a file without line ends is a header as long as it is."""
+MOST_COLUMNS = 1_000_000
+"""Reading so many takes minutes, in which nothing is said."""
+BYTES_OF_A_COLUMN = 8_000
+"""That pyarrow takes beside the values."""
 FIRST_LINE_OF_EXCEL = re.compile(r"sep=(.)\s*")
 """What Excel's exports may begin with: the separator of what follows."""
 
@@ -229,6 +237,7 @@ def read_csv(path: Path, form: CsvForm | None = None, exact: Collection[str] = (
     """
     form = form or find_form(path)
     try:
+        _check_columns(path, form)
         table = read_in_blocks(path, form, exact)
         if table is None:
             check_memory_for_text(path)
@@ -246,6 +255,29 @@ def read_csv(path: Path, form: CsvForm | None = None, exact: Collection[str] = (
                 f"it has{_in_cp1252(path)}"
             )
     return table
+
+
+def _check_columns(path: Path, form: CsvForm) -> None:
+    """Refuse a header of more columns than can be read, before pyarrow makes room for one of them."""
+    header, left = "", LONGEST_HEADER
+    with pa.input_stream(str(path)) as raw, io.TextIOWrapper(raw, form.encoding, errors="replace") as stream:
+        for _ in range(form.lines_before):
+            stream.readline(LONGEST_HEADER)
+        # As pyarrow reads it: empty lines do not count, and quotes may hold line ends.
+        while left > 0 and (not header.strip("\r\n") or header.count('"') % 2) and (line := stream.readline(left)):
+            header += line
+            left -= len(line)
+    n_columns = header.count(form.separator) + 1
+    if n_columns > MOST_COLUMNS:
+        raise UsageError(
+            f"{path}: {n_columns:,} columns, and at most {MOST_COLUMNS:,} are read from text; save them in LIBSVM's "
+            "format, or as Parquet, or take columns out of the file"
+        )
+    if (needed := BYTES_OF_A_COLUMN * n_columns) > (free := memory.free_memory()):
+        raise UsageError(
+            f"{path}: {n_columns:,} columns need {needed / memory.GIGABYTE:,.1f} GB, and "
+            f"{free / memory.GIGABYTE:,.1f} GB are free; {WAYS_OUT}"
+        )
 
 
 def _parsed(path: Path, form: CsvForm, refuse: RowHandler | None = None) -> pa.Table:
@@ -316,6 +348,7 @@ def read_parquet(path: Path) -> tuple[pa.Table, tuple[str, ...]]:
             # What the file says of all its rows may be less than what it says of their groups.
             n_rows = max(metadata.num_rows, sum(metadata.row_group(k).num_rows for k in range(metadata.num_row_groups)))
             check_memory_for_table(str(path), n_rows, metadata.num_columns)
+            _check_memory_for_pages(path, metadata)
             _check_memory_for_words(path, file.schema_arrow)
             table = _by_columns(file)
         return _with_checked_names(table), _index_columns(table)
@@ -323,6 +356,21 @@ def read_parquet(path: Path) -> tuple[pa.Table, tuple[str, ...]]:
         raise UsageError(out_of_memory(path)) from error
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise DataError(f"{path}: not a Parquet file, or damaged ({_first_line(error)})") from error
+
+
+def _check_memory_for_pages(path: Path, metadata: FileMetaData) -> None:
+    """Refuse pages that decompress to more than fits into memory, before one is decompressed."""
+    size = 0
+    for k in range(metadata.num_row_groups):
+        group = metadata.row_group(k)
+        for chunk in map(group.column, range(metadata.num_columns)):
+            copies = COPIES_OF_TEXT if chunk.physical_type == "BYTE_ARRAY" else 1
+            size += copies * chunk.total_uncompressed_size
+    if size > (free := memory.free_memory()):
+        raise UsageError(
+            f"{path}: its pages, decompressed, need {size / memory.GIGABYTE:,.1f} GB, and "
+            f"{free / memory.GIGABYTE:,.1f} GB are free; {WAYS_OUT}"
+        )
 
 
 def _check_memory_for_words(path: Path, schema: pa.Schema) -> None:

@@ -31,10 +31,19 @@ const ranks = byId("ranks");
 if (ranks) showAll(ranks);
 addEventListener("beforeprint", () => { for (const each of experiments) if (!each.hidden) { each.open = true; showAll(each); } });
 
+// The links of the page are encoded; what somebody has typed may be a bare name, of which a % is part.
+function decoded(hash) {
+  try {
+    return decodeURIComponent(hash);
+  } catch {
+    return hash;
+  }
+}
+
 // A link leads into an experiment: it opens, whatever the filters hide.
 function follow() {
   for (const each of document.querySelectorAll("tr.target")) each.classList.remove("target");
-  const id = decodeURIComponent(location.hash.slice(1));
+  const id = decoded(location.hash.slice(1));
   const place = id && (byId(id) || byId(id.split(":")[0]));
   const experiment = place && place.closest(".experiment");
   if (!experiment) return;
