@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from arviz_stats.base import array_stats
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from fsvm_cli.evidence.estimator import BayesianSVM, train_map_machine
@@ -114,6 +115,29 @@ def test_fewer_samples_than_landmarks_and_eigenvectors_will_do() -> None:
 def test_a_single_class_is_refused() -> None:
     with pytest.raises(ValueError, match="1 class only"):
         BayesianSVM().fit(X, np.ones(80))
+
+
+def test_draws_are_of_the_posterior_and_as_arviz_takes_them() -> None:
+    machine = BayesianSVM(max_steps=3, n_permutations=0, random_state=0).fit(X, np.where(Y > 0, "yes", "no"))
+    (draws,) = machine.posterior_draws(X, np.where(Y > 0, "yes", "no"), n_draws=250, n_warm_up=50, random_state=0)
+    theta = draws["posterior"]["theta"]
+    assert theta.shape == (4, 250, 80)
+    assert draws["posterior"]["b"].shape == (4, 250, 40)
+    assert (array_stats.bfmi(draws["sample_stats"]["energy"]) > 0.3).all()
+    # Of a log-concave density the mean is within a standard deviation of the mode, which the machine is nearly.
+    mode = machine.decision_function(X)
+    assert np.corrcoef(theta.mean(axis=(0, 1)), mode)[0, 1] > 0.98
+    assert array_stats.rhat(theta[:, :, 0]) < 1.05
+    again = machine.posterior_draws(X, np.where(Y > 0, "yes", "no"), n_draws=250, n_warm_up=50, random_state=0)
+    np.testing.assert_array_equal(again[0]["posterior"]["theta"], theta)
+
+
+def test_draws_for_strange_labels_and_of_too_few_are_refused() -> None:
+    machine = BayesianSVM(max_steps=0, n_permutations=0, random_state=0).fit(X, Y)
+    with pytest.raises(ValueError, match=r"y holds 3\.0, which is no class"):
+        machine.posterior_draws(X, np.where(Y > 0, Y, 3.0))
+    with pytest.raises(ValueError, match="n_draws is 3; it has to be at least 4"):
+        machine.posterior_draws(X, Y, n_draws=3)
 
 
 @pytest.mark.parametrize("loss", [Hinge(), SquaredHinge(), Trigonometric()], ids=lambda loss: loss.name)
