@@ -62,10 +62,10 @@ class Flat(NamedTuple):
     component: int
 
 
-def gradient_by_quadrature(evidence: SampledEvidence, where: Hyperparameters) -> Array:
+def gradient_on_a_grid(evidence: SampledEvidence, where: Hyperparameters) -> Array:
     """Return the gradient by the trapezoidal rule over eight standard deviations of a posterior in two dimensions."""
     factor, posterior = evidence.posterior_at(where)
-    nearby, axis = gaussian_approximation(posterior), np.linspace(-8.0, 8.0, 160)
+    nearby, axis = gaussian_approximation(posterior), np.linspace(-8.0, 8.0, 100)
     b = nearby.mean[:, None] + nearby.root @ np.array([grid.ravel() for grid in np.meshgrid(axis, axis)])
     weights = softmax(-posterior.potential(b))
     at = posterior.loss.expanded(posterior.margins(b))
@@ -93,10 +93,10 @@ def flat(problem: int) -> list[Flat]:
             return Hyperparameters.from_logarithms(middle + change * direction)  # noqa: B023 - called at once
 
         def slope(change: float) -> float:
-            return float(gradient_by_quadrature(evidence, at(change))[component])  # noqa: B023 - called at once
+            return float(gradient_on_a_grid(evidence, at(change))[component])  # noqa: B023 - called at once
 
         if slope(-2.0) * slope(2.0) < 0.0:
-            found.append(Flat(evidence, at(float(brentq(slope, -2.0, 2.0, xtol=1e-6))), component))
+            found.append(Flat(evidence, at(float(brentq(slope, -2.0, 2.0, xtol=1e-4))), component))
     return found
 
 
