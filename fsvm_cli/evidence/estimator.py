@@ -6,8 +6,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
 
+from fsvm_cli.evidence.hybrid_monte_carlo import SamplerSettings, sample
 from fsvm_cli.evidence.kernels import nystroem_factor
 from fsvm_cli.evidence.losses import Hinge, SquaredHinge
 from fsvm_cli.evidence.posterior import Posterior, posterior_mode
@@ -21,6 +23,7 @@ from fsvm_cli.evidence.tuning import (
 )
 from fsvm_cli.numerics import one_blas_thread, refusing_overflow
 from fsvm_cli.svm.base import TOLERANCE, TunedMachines
+from fsvm_cli.svm.labels import machine_labels
 from fsvm_cli.svm.solvers.certificate import stated
 from fsvm_cli.svm.solvers.dual import DualProblem
 from fsvm_cli.svm.solvers.solve import solve
@@ -213,6 +216,67 @@ class BayesianSVM(TunedByEvidence, TunedMachines):
         self.machines_: tuple[MapMachine, ...] = tuple(found)
         self.duality_gap_ = np.array([machine.duality_gap for machine in found])
         self.converged_ = np.array([machine.converged for machine in found])
+
+    @one_blas_thread()
+    def posterior_draws(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        n_chains: int = 4,
+        n_draws: int = 1000,
+        n_warm_up: int = 200,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> list[dict[str, dict[str, Array]]]:
+        """Draw from the posterior of each machine, with the hyperparameters that were found and landmarks drawn anew.
+
+        By Hybrid Monte Carlo, gold2005, equations (19) to (21), in the metric of the posterior's normal approximation
+        and with a step that adapts during the warm-up.
+
+        Parameters
+        ----------
+        X : (n, n_features) array or data frame
+            As in `fit`.
+        y : (n,) array
+            Class labels, of the classes of `fit`.
+        n_chains, n_draws, n_warm_up : int
+            Chains, the draws that are kept of each, at least 4, and those before that are not.
+        random_state : int, RandomState or None, default=None
+            Of the landmarks and the chains.
+
+        Returns
+        -------
+        list of dict
+            For each machine what `arviz.from_dict` takes. Group "posterior" has "theta", the latent function at the
+            samples, (n_chains, n_draws, n), and "b", its coordinates with a white prior, (n_chains, n_draws, p), where
+            p is at most `n_eigenvectors`; group "sample_stats" has "energy", (n_chains, n_draws).
+
+        Raises
+        ------
+        ValueError
+            If a label is of no class of `fit`, or a number is too small.
+        SamplingError
+            If a chain never moved.
+        """
+        check_is_fitted(self)
+        for name, number, least in (("n_chains", n_chains, 1), ("n_draws", n_draws, 4), ("n_warm_up", n_warm_up, 0)):
+            if number < least:
+                raise ValueError(f"{name} is {number}; it has to be at least {least}")
+        X, y = validate_data(self, X, y, reset=False, dtype=np.float64)
+        if strange := sorted(set(y.tolist()) - set(self.classes_.tolist()), key=str):
+            raise ValueError(f"y holds {strange[0]!r}, which is no class that the machine was fitted to")
+        labels, _ = machine_labels(np.searchsorted(self.classes_, y), len(self.classes_))
+        rng = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
+        settings = SamplerSettings(n_chains=n_chains, n_warm_up=n_warm_up, n_draws=n_draws)
+        found = []
+        for evidence, each in zip(self._evidences(X, labels, rng), self.hyperparameters_, strict=True):
+            posterior = evidence.posterior_at(each)[1]
+            draws = sample(posterior, settings, rng)
+            b = draws.points.transpose(1, 0, 2)
+            found.append(
+                {"posterior": {"theta": b @ posterior.V.T, "b": b}, "sample_stats": {"energy": draws.energies.T}}
+            )
+        return found
 
     def trained_on(self, X: Array, y: NDArray[Any], features: Sequence[int]) -> BayesianSVM:
         """Train with the hyperparameters that were found, but on some of the features only.

@@ -97,8 +97,10 @@ def posterior_averages(posterior: Posterior, points: Array, n_batches: int = 16)
 BATCHES = 4
 """From whose spread the errors follow: each takes another pass over the kernel's derivatives."""
 WRONG_SIGNS = 0.025
-"""How often a sign that is called resolved may be wrong, at the most: by Student's distribution of a mean over its
-error, where the derivative is all but 0."""
+"""How often a sign is to be called resolved and be wrong, at the most: by Student's distribution of a mean over its
+error, where the derivative is all but 0. Measured at 55 zeros of gradients by the default's draws, looked at 2,200
+times: 3.0 %, with a standard error of 0.3. On 60 made posteriors as they come none of 3,690 was wrong
+(`tests.evidence.signs`)."""
 ROUNDING = 1e-9
 """Of the largest component. What is smaller may be nothing but rounding, and so may its error: as by the length scale
 of a feature with two values, once they are so far from each other that nothing changes any more."""
@@ -120,9 +122,9 @@ class EvidenceGradient:
 
     @property
     def resolved(self) -> npt.NDArray[np.bool_]:
-        """Whether each component is so far from 0 that its sign is wrong in `WRONG_SIGNS` of all cases at the most.
+        """Whether each component is so far from 0 that its sign counts as known, and larger than rounding.
 
-        It also has to be larger than rounding.
+        Beside a zero of the derivative some 3 % of signs are called resolved and are wrong; see `WRONG_SIGNS`.
         """
         sizes = np.abs(self.value)
         far = stdtrit(BATCHES - 1, 1.0 - WRONG_SIGNS) * self.error

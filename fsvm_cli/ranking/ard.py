@@ -65,7 +65,7 @@ class AutomaticRelevance(TunedByEvidence, Ranker):
         After how many steps the step is half of that, with the rule "magnitude".
     sampler : {"weighted", "chains", "paper"}, default="weighted"
         "weighted": draws from the normal distribution nearest to the posterior, weighted; where few of them count, as
-        often with the trigonometric loss, chains. "chains": 64 chains in the metric of the posterior, whose step adapts
+        often with the trigonometric loss, chains. "chains": 16 chains in the metric of the posterior, whose step adapts
         to their acceptance. "paper": one chain of 40,000 trajectories of 10 steps of 0.05, of which the first half is
         left out.
     n_permutations : int, default=19

@@ -8,8 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 import scipy.optimize
+from scipy.special import logsumexp
+from scipy.stats import norm
 
 from fsvm_cli.evidence.ascent import (
+    BLIND_STRENGTHS,
+    BLIND_THETAS,
+    BLIND_VARIANCES,
     FIRST_LENGTH_SCALE,
     LARGEST_CHANGE,
     LONGEST_STEP,
@@ -31,6 +36,7 @@ from fsvm_cli.evidence.tuning import OF_THE_BOUND, what_was_chosen
 from fsvm_cli.ranking.ard import AutomaticRelevance
 
 if TYPE_CHECKING:
+    from fsvm_cli.evidence.losses import Loss
     from fsvm_cli.evidence.parameters import Rule
 
 X, NOISE = np.split(np.random.default_rng(12).standard_normal(450), [360])
@@ -295,6 +301,20 @@ def test_a_last_digit_of_the_samples_changes_no_place_of_the_path(rule: Rule) ->
     first, second = (ascend(each, START, settings, np.random.default_rng(0)) for each in (evidence, nudged))
     np.testing.assert_array_equal(first.logarithms, second.logarithms)
     np.testing.assert_allclose(first.gradient, second.gradient, rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("loss", [Hinge(), Trigonometric()], ids=lambda loss: loss.name)
+@pytest.mark.parametrize(("n_positive", "n"), [(1, 2), (3, 60), (40, 3000)])
+def test_the_best_constant_is_that_of_all_sums(loss: Loss, n_positive: int, n: int) -> None:
+    losses = n_positive * loss.value(BLIND_THETAS) + (n - n_positive) * loss.value(-BLIND_THETAS)
+    sums = [
+        logsumexp(norm.logpdf(BLIND_THETAS, scale=np.sqrt(variance)) - C * losses) / n + loss.log_normaliser(C)
+        for C in (BLIND_STRENGTHS if loss.has_strength else [1.0])
+        for variance in BLIND_VARIANCES
+    ]
+    best = max(sums) + np.log(BLIND_THETAS[1] - BLIND_THETAS[0]) / n
+    found = blind_log_evidence(np.where(np.arange(n) < n_positive, 1.0, -1.0), loss)
+    assert found == pytest.approx(max(best, np.log(0.5)), rel=1e-12)
 
 
 @pytest.mark.parametrize("share", [0.5, 0.1])

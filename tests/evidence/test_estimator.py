@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from arviz_stats.base import array_stats
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from fsvm_cli.evidence.estimator import BayesianSVM, train_map_machine
@@ -20,7 +21,7 @@ Y = np.where(X[:, 0] + 1.5 * X[:, 1] * X[:, 0] > 0.0, 1.0, -1.0)
 BOUND = {"approximation": "bound", "rule": "evidence"}
 
 
-@parametrize_with_checks([BayesianSVM(max_steps=1, n_landmarks=20, n_eigenvectors=4)])
+@parametrize_with_checks([BayesianSVM(max_steps=1, n_landmarks=20, n_eigenvectors=4, n_permutations=1)])
 def test_it_keeps_scikit_learns_contract(estimator: Any, check: Any) -> None:
     check(estimator)
 
@@ -46,7 +47,8 @@ def test_no_theta_is_more_probable_than_that_of_the_machine(loss: Any) -> None:
 
 @pytest.mark.parametrize("loss", ["hinge", "squared-hinge", "trigonometric"])
 def test_it_predicts_by_the_sign_of_theta(loss: str) -> None:
-    machine = BayesianSVM(loss=loss, rule="magnitude", approximation="mixed", max_steps=6, random_state=0).fit(X, Y)
+    settings = {"rule": "magnitude", "approximation": "mixed", "max_steps": 6, "n_permutations": 0}
+    machine = BayesianSVM(loss=loss, random_state=0, **settings).fit(X, Y)
     np.testing.assert_array_equal(machine.predict(X), np.where(machine.decision_function(X) > 0, 1.0, -1.0))
     assert machine.score(X, Y) > 0.85
     assert machine.relevance_.sum() == pytest.approx(1.0)
@@ -54,16 +56,16 @@ def test_it_predicts_by_the_sign_of_theta(loss: str) -> None:
 
 
 def test_one_length_scale_for_all_features_tells_none_apart() -> None:
-    machine = BayesianSVM(length_scales="common", random_state=0, **BOUND).fit(X, Y)
+    machine = BayesianSVM(length_scales="common", n_permutations=0, random_state=0, **BOUND).fit(X, Y)
     np.testing.assert_allclose(machine.relevance_, 1 / 3)
     assert machine.score(X, Y) > 0.85
-    apart = BayesianSVM(random_state=0, **BOUND).fit(X, Y)
+    apart = BayesianSVM(n_permutations=0, random_state=0, **BOUND).fit(X, Y)
     ends = [each.path_[0].reports[-1].log_evidence for each in (machine, apart)]
     assert ends[0] < ends[1]
 
 
 def test_on_some_features_it_keeps_their_hyperparameters() -> None:
-    machine = BayesianSVM(max_steps=4, random_state=0).fit(X, Y)
+    machine = BayesianSVM(max_steps=4, n_permutations=0, random_state=0).fit(X, Y)
     everything = machine.trained_on(X, Y, [0, 1, 2])
     np.testing.assert_allclose(everything.decision_function(X), machine.decision_function(X), rtol=1e-9, atol=1e-12)
     some = machine.trained_on(X, Y, [0, 2])
@@ -75,7 +77,9 @@ def test_on_some_features_it_keeps_their_hyperparameters() -> None:
 
 def test_several_classes_have_a_machine_each() -> None:
     three = np.array(["k", "l", "m"])[np.digitize(X[:, 0], [-0.5, 0.5])]
-    machine = BayesianSVM(max_steps=3, random_state=0).fit(pd.DataFrame(X, columns=["a", "b", "c"]), three)
+    machine = BayesianSVM(max_steps=3, n_permutations=1, random_state=0).fit(
+        pd.DataFrame(X, columns=["a", "b", "c"]), three
+    )
     assert len(machine.hyperparameters_) == len(machine.duality_gap_) == 3
     assert machine.score(pd.DataFrame(X, columns=["a", "b", "c"]), three) > 0.85
     assert "length scale of b" in machine.diagnostics_["ascent"]
@@ -98,19 +102,42 @@ def test_several_classes_have_a_machine_each() -> None:
 )
 def test_data_of_less_rank_than_features_are_no_hindrance(samples: np.ndarray, settings: dict[str, Any]) -> None:
     y = np.repeat(Y[:20], 3) if len(np.unique(samples, axis=0)) == 20 else Y
-    machine = BayesianSVM(random_state=0, **settings).fit(samples, y)
+    machine = BayesianSVM(n_permutations=0, random_state=0, **settings).fit(samples, y)
     assert np.isfinite(machine.path_[0].gradient).all()
     assert machine.score(samples, y) > 0.65
 
 
 def test_fewer_samples_than_landmarks_and_eigenvectors_will_do() -> None:
-    machine = BayesianSVM(max_steps=2, random_state=0).fit(X[:8], Y[:8])
+    machine = BayesianSVM(max_steps=2, n_permutations=0, random_state=0).fit(X[:8], Y[:8])
     assert machine.path_[0].reports[0].effective_size > 16
 
 
 def test_a_single_class_is_refused() -> None:
     with pytest.raises(ValueError, match="1 class only"):
         BayesianSVM().fit(X, np.ones(80))
+
+
+def test_draws_are_of_the_posterior_and_as_arviz_takes_them() -> None:
+    machine = BayesianSVM(max_steps=3, n_permutations=0, random_state=0).fit(X, np.where(Y > 0, "yes", "no"))
+    (draws,) = machine.posterior_draws(X, np.where(Y > 0, "yes", "no"), n_draws=250, n_warm_up=50, random_state=0)
+    theta = draws["posterior"]["theta"]
+    assert theta.shape == (4, 250, 80)
+    assert draws["posterior"]["b"].shape == (4, 250, 40)
+    assert (array_stats.bfmi(draws["sample_stats"]["energy"]) > 0.3).all()
+    # Of a log-concave density the mean is within a standard deviation of the mode, which the machine is nearly.
+    mode = machine.decision_function(X)
+    assert np.corrcoef(theta.mean(axis=(0, 1)), mode)[0, 1] > 0.98
+    assert array_stats.rhat(theta[:, :, 0]) < 1.05
+    again = machine.posterior_draws(X, np.where(Y > 0, "yes", "no"), n_draws=250, n_warm_up=50, random_state=0)
+    np.testing.assert_array_equal(again[0]["posterior"]["theta"], theta)
+
+
+def test_draws_for_strange_labels_and_of_too_few_are_refused() -> None:
+    machine = BayesianSVM(max_steps=0, n_permutations=0, random_state=0).fit(X, Y)
+    with pytest.raises(ValueError, match=r"y holds 3\.0, which is no class"):
+        machine.posterior_draws(X, np.where(Y > 0, Y, 3.0))
+    with pytest.raises(ValueError, match="n_draws is 3; it has to be at least 4"):
+        machine.posterior_draws(X, Y, n_draws=3)
 
 
 @pytest.mark.parametrize("loss", [Hinge(), SquaredHinge(), Trigonometric()], ids=lambda loss: loss.name)

@@ -12,7 +12,13 @@ import pytest
 from scipy.integrate import quad
 from scipy.special import logsumexp, softmax
 
-from fsvm_cli.evidence.gradient import EvidenceGradient, PosteriorAverages, evidence_gradient, posterior_averages
+from fsvm_cli.evidence.gradient import (
+    WRONG_SIGNS,
+    EvidenceGradient,
+    PosteriorAverages,
+    evidence_gradient,
+    posterior_averages,
+)
 from fsvm_cli.evidence.hybrid_monte_carlo import SamplerSettings, sample
 from fsvm_cli.evidence.importance import ImportanceSettings, importance_averages
 from fsvm_cli.evidence.kernels import ArdKernel, NystroemFactor, nystroem_factor
@@ -21,7 +27,7 @@ from fsvm_cli.evidence.parameters import Approximation
 from fsvm_cli.evidence.posterior import Posterior
 from fsvm_cli.evidence.sampled_evidence import BlurredLoss
 from tests.evidence.quadrature import evidence_nodes, log_evidence
-from tests.evidence.signs import wrong_signs
+from tests.evidence.signs import flat, gradient_on_a_grid, told_apart, wrong_signs
 from tests.evidence.test_losses import every_loss
 
 if TYPE_CHECKING:
@@ -215,3 +221,16 @@ def test_of_signs_that_are_called_resolved_one_in_forty_is_wrong_at_most() -> No
     resolved, wrong, _ = np.sum([wrong_signs(problem) for problem in range(2)], axis=0)
     assert resolved > 50
     assert wrong <= 0.025 * resolved
+
+
+def test_beside_a_zero_of_the_gradient_few_signs_are_called_resolved() -> None:
+    places = flat(0)
+    for place in places:
+        at_zero = abs(gradient_on_a_grid(place.evidence, place.where)[place.component])
+        assert (
+            at_zero < 0.1 * place.evidence.gradient_at(place.where, np.random.default_rng(0))[0].error[place.component]
+        )
+    told = sum(told_apart(place, "weighted", 20, np.random.default_rng(k)) for k, place in enumerate(places))
+    # Twice as many as signs that are wrong: there either may be the true one.
+    assert len(places) > 1
+    assert told <= 4 * WRONG_SIGNS * 20 * len(places)

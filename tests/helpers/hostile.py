@@ -83,7 +83,7 @@ POOR_TABLES = {
 
 
 MODEST: dict[str, dict[str, Any]] = {
-    "ard": {"max_steps": 2},
+    "ard": {"max_steps": 2, "n_eigenvectors": 10, "n_permutations": 1},
     "boruta": {"rounds": 1, "n_trees": 3},
     "forest": {"n_trees": 3},
     "l1-svm": {"n_steps": 5},

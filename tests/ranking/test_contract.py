@@ -36,14 +36,19 @@ every_supervised_method = pytest.mark.parametrize(
 )
 
 
-# Forests of few trees keep every promise; what many are for is tested where they are.
-FEWER_TREES: dict[str, dict[str, Any]] = {"boruta": {"rounds": 10, "n_trees": 20}, "forest": {"n_trees": 50}}
+# Forests of few trees keep every promise, and so do ascents beside few on permuted labels; what many are for is tested
+# where they are.
+FEWER: dict[str, dict[str, Any]] = {
+    "ard": {"n_eigenvectors": 10, "n_permutations": 1},
+    "boruta": {"rounds": 10, "n_trees": 20},
+    "forest": {"n_trees": 50},
+}
 
 
 def build(method: type[Ranker], **parameters: Any) -> Ranker:
     """Build an estimator whose random numbers, if it draws any, are fixed."""
     fixed = {"random_state": 0} if "random_state" in method.passed_down else {}
-    return method(**fixed, **(FEWER_TREES.get(method.method, {}) | parameters))
+    return method(**fixed, **(FEWER.get(method.method, {}) | parameters))
 
 
 def separable(n_classes: int, n_features: int = 6) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
@@ -58,7 +63,7 @@ def separable(n_classes: int, n_features: int = 6) -> tuple[NDArray[np.float64],
 
 # Some checks have classes of three samples, which have no more than three folds; and there are fifty checks.
 MODEST: dict[str, dict[str, Any]] = {
-    "ard": {"max_steps": 2},
+    "ard": {"max_steps": 2, "n_landmarks": 20, "n_eigenvectors": 4},
     "boruta": {"rounds": 2, "n_trees": 5},
     "forest": {"n_trees": 5},
     "kpd": {"relative_change": 0.1},
