@@ -19,7 +19,7 @@ import pytest
 
 import fsvm_cli
 from fsvm_cli import sources
-from fsvm_cli.experiment import plan as planning
+from fsvm_cli.experiment import experiment
 from fsvm_cli.experiment.compared_methods import Ranked
 from fsvm_cli.experiment.running import run_trial
 from fsvm_cli.extraction.registry import extraction_methods
@@ -59,7 +59,7 @@ FILES = {
 NUMBERS = itertools.count()
 ALL_METHODS = (*ranking_methods().values(), *extraction_methods().values())
 TRIAL = "fsvm_cli.experiment.trial"
-FUNCTIONS = planning.TRIAL
+FUNCTIONS = experiment.TRIAL
 
 
 @pytest.fixture(autouse=True, scope="module")

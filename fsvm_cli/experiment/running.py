@@ -11,8 +11,8 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from fsvm_cli.experiment.experiment import Trial
 from fsvm_cli.experiment.outcome import Outcome
-from fsvm_cli.experiment.plan import Trial
 from fsvm_cli.experiment.records.registry import record_kinds
 from fsvm_cli.experiment.trial import DrawnTrial, draw_parts, failing, run_compared_methods
 from fsvm_cli.sources import code_of
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from fsvm_cli.experiment.plan import Experiment
+    from fsvm_cli.experiment.experiment import Experiment
     from fsvm_cli.store.store import Entry
 
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from fsvm_cli.data.scaling import ScalingName
     from fsvm_cli.evaluation.folds import Fold
     from fsvm_cli.experiment.compared_methods import Ordering
-    from fsvm_cli.experiment.plan import Experiment, Trial
+    from fsvm_cli.experiment.experiment import Experiment, Trial
     from fsvm_cli.learners.base import Learner
     from fsvm_cli.learners.machine import Machine
     from fsvm_cli.ranking.base import Ranker

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fsvm_cli.experiment.experiment import CODE
 from fsvm_cli.experiment.outcome import stored_outcome
-from fsvm_cli.experiment.plan import CODE
 from fsvm_cli.experiment.provenance import ADOPTED, keep_group
 from fsvm_cli.runner.missing import Coverage
 from fsvm_cli.runner.pools import SerialPool
@@ -19,8 +19,8 @@ from fsvm_cli.runner.verify import is_repeated
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from fsvm_cli.experiment.experiment import Experiment, Trial
     from fsvm_cli.experiment.outcome import Outcome
-    from fsvm_cli.experiment.plan import Experiment, Trial
     from fsvm_cli.store.store import Store
 
 WHATEVER_CODE = frozenset({CODE, "sources"})

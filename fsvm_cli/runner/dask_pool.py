@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from concurrent.futures import Future
 
-    from fsvm_cli.experiment.plan import Experiment
+    from fsvm_cli.experiment.experiment import Experiment
     from fsvm_cli.experiment.running import TrialResult
     from fsvm_cli.runner.tasks import Task
 

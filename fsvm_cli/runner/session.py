@@ -20,7 +20,7 @@ from fsvm_cli.runner.tasks import call_here
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 
-    from fsvm_cli.experiment.plan import Experiment
+    from fsvm_cli.experiment.experiment import Experiment
     from fsvm_cli.experiment.running import TrialResult
     from fsvm_cli.runner.missing import MissingTasks
     from fsvm_cli.runner.pools import Pool

@@ -14,8 +14,8 @@ from sklearn.svm import SVC
 
 from fsvm_cli.config_io import model_from_json, parse_document, validate
 from fsvm_cli.errors import UsageError
+from fsvm_cli.experiment.experiment import Experiment, Trial
 from fsvm_cli.experiment.outcome import stored_outcome
-from fsvm_cli.experiment.plan import Experiment, Trial
 from fsvm_cli.experiment.running import run_trial
 from fsvm_cli.experiment.trial import DrawnTrial, draw_parts, tuned
 from fsvm_cli.learners.machine import Machine

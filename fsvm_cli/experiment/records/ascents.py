@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from fsvm_cli.data.source import DatasetMetadata
     from fsvm_cli.evidence.estimator import BayesianSVM
-    from fsvm_cli.experiment.plan import Experiment
+    from fsvm_cli.experiment.experiment import Experiment
     from fsvm_cli.experiment.trial import DrawnTrial
     from fsvm_cli.learners.bayesian import BayesianLearner
     from fsvm_cli.ranking.ard import AutomaticRelevance

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from fsvm_cli.data.source import DatasetMetadata
-    from fsvm_cli.experiment.plan import Experiment
+    from fsvm_cli.experiment.experiment import Experiment
     from fsvm_cli.experiment.trial import DrawnTrial
     from fsvm_cli.spec.rankings import Ranking
     from fsvm_cli.spec.schema import Config

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fsvm_cli.data.source import DatasetMetadata
-    from fsvm_cli.experiment.plan import Experiment
+    from fsvm_cli.experiment.experiment import Experiment
     from fsvm_cli.experiment.trial import DrawnTrial
     from fsvm_cli.spec.schema import Config
 
