@@ -44,7 +44,7 @@ on a grid of 2^-20 one would lie at the middle of two, and the descent would be 
 
 
 @dataclass(frozen=True, eq=False)
-class Point:
+class BoundPoint:
     """Scales of features, and the bounds there.
 
     Attributes
@@ -63,7 +63,7 @@ class Point:
 
 
 @dataclass(frozen=True, eq=False)
-class Objective:
+class BoundObjective:
     """The bound as a function of the scales s of some features, with the kernel K(x s, x' s).
 
     Attributes
@@ -92,7 +92,7 @@ class Objective:
     tolerance: float
     solver: Solver
 
-    def at(self, features: NDArray[np.intp], s: NDArray[np.float64]) -> Point:
+    def at(self, features: NDArray[np.intp], s: NDArray[np.float64]) -> BoundPoint:
         """Train the machines on some features, scaled by s, and compute their bounds.
 
         Raises
@@ -110,7 +110,7 @@ class Objective:
         by_spread = self.relative_ridge * by_entry.trace() / len(X)
         by_entry -= by_spread / len(X)
         by_entry.flat[:: len(X) + 1] += by_spread
-        return Point(
+        return BoundPoint(
             value=value,
             # Of two features that are multiplied, a weight w is a scale of sqrt(w) of each.
             slope=2.0 * own * kernel.weight_gradient(X, X, by_entry) / s,
@@ -124,7 +124,7 @@ class Objective:
         X, kernel, _ = self._scaled(features, s)
         return all(np.isfinite(machine.duality_gap) for machine in self._machines(self._gram(X, kernel)))
 
-    def relative(self, features: NDArray[np.intp], s: NDArray[np.float64]) -> Objective:
+    def relative(self, features: NDArray[np.intp], s: NDArray[np.float64]) -> BoundObjective:
         """Return the objective with a relative ridge, which is what the ridge is at these scales.
 
         Where all samples are in one place, the objective as it is.
@@ -159,7 +159,7 @@ def _spread(gram: NDArray[np.float64]) -> float:
 
 
 @dataclass(frozen=True)
-class Penalty:
+class ScalePenalty:
     """What scales cost: strength times the sum of s ** exponent."""
 
     strength: float
@@ -197,25 +197,25 @@ class Round:
 
 
 def descend(
-    objective: Objective,
+    objective: BoundObjective,
     features: NDArray[np.intp],
     s: NDArray[np.float64],
     *,
     unit: float,
-    penalty: Penalty,
+    penalty: ScalePenalty,
     max_iterations: int,
 ) -> Round:
     """Make bound plus penalty small by a quasi-Newton method with limits on the scales.
 
     Parameters
     ----------
-    objective : Objective
+    objective : BoundObjective
     features : ndarray of int, shape (n_scales,)
     s : ndarray, shape (n_scales,)
         The start.
     unit : float
         Of the bound, in which it is added to the penalty.
-    penalty : Penalty
+    penalty : ScalePenalty
     max_iterations : int
 
     Returns
@@ -297,7 +297,7 @@ class BoundRanker(MachineRanker):
         weights = kernel.feature_weights(X.shape[1])
         has_say = np.ptp(X, axis=0) > 0 if weights is None else (np.ptp(X, axis=0) > 0) & (weights > 0)
         candidates = np.flatnonzero(has_say)
-        objective = Objective(
+        objective = BoundObjective(
             # A linear machine with a bias does not depend on the origin, and far from it loses digits.
             X=X - X.mean(axis=0) if kernel.is_linear else X,
             labels=machine_labels(y, n_classes)[0],
@@ -318,12 +318,12 @@ class BoundRanker(MachineRanker):
         self.diagnostics_["path"] = path_table(rounds, self._feature_names())
         return places(rounds, candidates, X.shape[1])
 
-    def _eliminate(self, objective: Objective, active: NDArray[np.intp]) -> list[Round]:
+    def _eliminate(self, objective: BoundObjective, active: NDArray[np.intp]) -> list[Round]:
         """Return the descents on ever fewer features, until one is left or a hard margin is lost."""
         s = np.ones(len(active))
         settings: dict[str, Any] = {
             "unit": objective.at(active, s).value,
-            "penalty": Penalty(self.penalty / len(active), self.exponent),
+            "penalty": ScalePenalty(self.penalty / len(active), self.exponent),
             "max_iterations": self.max_iterations,
         }
         rounds: list[Round] = []

@@ -80,7 +80,7 @@ def _bayesian(config: Config) -> list[int]:
     return [number for number, each in enumerate(classifiers) if isinstance(each, BayesianBase)]
 
 
-class Ascent(AscentRecord):
+class EvidenceAscent(AscentRecord):
     """The hyperparameters along the ascents of the first split.
 
     Table `ascent`: ranking (or classifier), machine and step; C, k0, k_off; the mean magnitude of the gradients by the
