@@ -1,6 +1,6 @@
-"""Descent of a bound on the leave-one-out error along the scales of the features, Weston et al. (2000).
+"""Descent of a bound on the leave-one-out error along the scales of the features, and elimination by them.
 
-What the rankings have in common that make a bound on the leave-one-out error small, Weston et al. (2000).
+Source: Weston et al. (2000). `RadiusMargin` and `Span` differ in the bound alone.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 from annotated_types import Ge, Gt, Le, Lt
 
-from fsvm_cli.bounds.bound import hard_margin_machine
+from fsvm_cli.bounds.bound import add_gradient_of_ridge, hard_margin_machine, spread
 from fsvm_cli.numerics import quantised
 from fsvm_cli.quasi_newton import minimise_quantised
-from fsvm_cli.ranking.base import order_of
+from fsvm_cli.ranking.base import n_dropped, order_of
 from fsvm_cli.ranking.machine_ranker import MachineRanker
 from fsvm_cli.svm import Gaussian, Kernel, Linear, Polynomial
 from fsvm_cli.svm.labels import machine_labels
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from fsvm_cli.bounds.bound import Bound
     from fsvm_cli.svm.solvers.dual import DualSolution, Solver
 
-if TYPE_CHECKING:
     Bounds = Callable[[NDArray[np.float64], NDArray[np.float64], Sequence[DualSolution]], Sequence[Bound]]
 
 SMALLEST, LARGEST = 2.0**-10, 1.0
@@ -107,9 +106,7 @@ class BoundObjective:
         if not value > 0:
             raise FloatingPointError("the kernel is the same for all samples")
         by_entry = np.sum([bound.gram_gradient for bound in found], axis=0)
-        by_spread = self.relative_ridge * by_entry.trace() / len(X)
-        by_entry -= by_spread / len(X)
-        by_entry.flat[:: len(X) + 1] += by_spread
+        add_gradient_of_ridge(by_entry, self.relative_ridge)
         return BoundPoint(
             value=value,
             # Of two features that are multiplied, a weight w is a scale of sqrt(w) of each.
@@ -130,8 +127,8 @@ class BoundObjective:
         Where all samples are in one place, the objective as it is.
         """
         X, kernel, _ = self._scaled(features, s)
-        spread = _spread(kernel.gram(X, X))
-        return replace(self, ridge=0.0, relative_ridge=self.ridge / spread) if spread > 0 else self
+        unit = spread(kernel.gram(X, X))
+        return replace(self, ridge=0.0, relative_ridge=self.ridge / unit) if unit > 0 else self
 
     def _scaled(
         self, features: NDArray[np.intp], s: NDArray[np.float64]
@@ -144,7 +141,7 @@ class BoundObjective:
 
     def _gram(self, X: NDArray[np.float64], kernel: Kernel) -> NDArray[np.float64]:
         gram = kernel.gram(X, X)
-        gram.flat[:: len(X) + 1] += self.ridge + self.relative_ridge * _spread(gram)
+        gram.flat[:: len(X) + 1] += self.ridge + self.relative_ridge * spread(gram)
         return gram
 
     def _machines(self, gram: NDArray[np.float64]) -> list[DualSolution]:
@@ -152,10 +149,6 @@ class BoundObjective:
             hard_margin_machine(gram, y, tolerance=self.tolerance, solver=self.solver, on_failure="flag")
             for y in self.labels
         ]
-
-
-def _spread(gram: NDArray[np.float64]) -> float:
-    return float(gram.trace() / len(gram) - gram.mean())
 
 
 @dataclass(frozen=True)
@@ -328,16 +321,15 @@ class BoundRanker(MachineRanker):
         }
         rounds: list[Round] = []
         while len(active) > 1 and objective.separates(active, s):
-            found = descend(objective, active, s, **settings)
-            if found.has_collapsed and objective.ridge > 0:
+            end = descend(objective, active, s, **settings)
+            if end.has_collapsed and objective.ridge > 0:
                 objective = objective.relative(active, s)
-                found = descend(objective, active, s, **settings)
-            rounds.append(found)
+                end = descend(objective, active, s, **settings)
+            rounds.append(end)
             if self.penalty > 0:
                 break
-            n_dropped = self.step if isinstance(self.step, int) else max(int(self.step * len(active)), 1)
-            kept = np.sort(order_of(found.keys)[: max(len(active) - n_dropped, 1)])
-            active, s = active[kept], found.s[kept]
+            kept = np.sort(order_of(end.keys)[: max(len(active) - n_dropped(self.step, len(active)), 1)])
+            active, s = active[kept], end.s[kept]
         return rounds
 
     def _ridge(self) -> float:
