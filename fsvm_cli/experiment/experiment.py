@@ -25,7 +25,7 @@ TRIAL = tuple(f"{__package__}.trial.{name}" for name in ("DrawnTrial", "draw_par
 """What leads from the data to an outcome; by name, because their libraries take a second to load."""
 
 CODE = "code"
-"""Under which name the ingredients of a key hold the hash of the code."""
+"""Under which name the parts of a key hold the hash of the code."""
 
 
 @dataclass(frozen=True, order=True, slots=True)
@@ -71,11 +71,11 @@ class Experiment:
 
     @functools.cached_property
     def compared_methods(self) -> tuple[ComparedMethod, ...]:
-        """What has a curve; outcomes are told apart by their numbers here."""
+        """What has a curve; outcomes are identified by their numbers here."""
         return (*compared_methods_of(self.config), *oracle_of(self.config, self.source))
 
     def numbers(self) -> range:
-        """Numbers of the competitors."""
+        """Numbers of the compared methods."""
         return range(len(self.compared_methods))
 
     def n_trials(self) -> int:
@@ -83,26 +83,26 @@ class Experiment:
         return self.config.protocol.splits * len(self.n_test)
 
     def key(self, compared_method: int, trial: Trial) -> str:
-        """Give the key of a trial's outcome with the competitor of a number.
+        """Give the key of a trial's outcome with the compared method of a number.
 
         A key is the hash of what the outcome depends on: data, scaling, classifier, seed and number of the split, rows
         of its parts, method with parameters and order, and the code that computes it. Names, numbers of splits and the
-        other competitors are not part of it.
+        other compared methods are not part of it.
         """
         return self.key_of(self.groups[compared_method], trial)
 
     def key_of(self, group: str, trial: Trial) -> str:
-        """Give the key of a trial's outcome by what `groups` says of its competitor."""
+        """Give the key of a trial's outcome by what `groups` says of its compared method."""
         text = f"{_prefix(group)}/{trial.n_train}/{self.n_test[trial.n_train]}/{trial.split}"
         return hashlib.sha256(text.encode()).hexdigest()[:32]
 
     @functools.cached_property
     def groups(self) -> list[str]:
-        """The ingredients of each competitor, as JSON."""
+        """What the key of each compared method depends on, as JSON."""
         return [json.dumps(self.key_parts(number), sort_keys=True) for number in self.numbers()]
 
     def key_parts(self, compared_method: int) -> dict[str, Any]:
-        """List what the outcomes of a competitor depend on, beside the split."""
+        """List what the outcomes of a compared method depend on, beside the split."""
         compared = self.compared_methods[compared_method]
         # A random split says so by saying nothing: stored outcomes are older than given splits.
         given = {"split": "given"} if self.config.protocol.is_given else {}
@@ -117,7 +117,7 @@ class Experiment:
         }
 
     def code(self, compared_method: int) -> Code:
-        """Hash the code that the outcomes of a competitor come from."""
+        """Hash the code that the outcomes of a compared method come from."""
         compared = self.compared_methods[compared_method]
         return code_of(*TRIAL, *self._data_code(), *compared.code(), type(compared.classifier))
 

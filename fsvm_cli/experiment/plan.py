@@ -57,7 +57,7 @@ def plan(loaded: LoadedConfig, announce: Callable[[str], None]) -> Experiment:
     ----------
     loaded : LoadedConfig
     announce : callable
-        Is told, in one sentence each, what takes time or deserves notice.
+        Called with a sentence about each thing that takes time or deserves notice.
 
     Raises
     ------

@@ -112,7 +112,7 @@ class Export:
         Columns of a table to features, scaling, selector, classifier; of sparse data without the first.
     dataset : Dataset
     fit_parameters : dict of str to value
-        What the steps are told beside samples and classes: the groups, for a selector that cross-validates.
+        What the steps take beside samples and classes: the groups, for a selector that cross-validates.
     """
 
     pipeline: Pipeline

@@ -53,7 +53,7 @@ def source_of(file: str, options: Mapping[str, Any], announce: Callable[[str], N
     options : mapping of str to value
         What is said of a file, as in `FileSpec`; those that are None say nothing.
     announce : callable
-        Is told, line by line, what takes time.
+        Called with each line about what takes time.
 
     Raises
     ------
@@ -153,7 +153,7 @@ def rank(
     Warns
     -----
     UserWarning
-        If something of the table is suspect, or was decided when it was read, or a machine missed its duality gap.
+        If the table has a data-quality problem, a decision was made when it was read, or a machine missed its gap.
 
     See Also
     --------

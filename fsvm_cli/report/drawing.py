@@ -129,7 +129,7 @@ def _figures(folder: Path, formats: Sequence[str], score_order: ScoreOrder) -> I
 def _figures_of_records(given: RecordToDraw) -> Iterator[tuple[str, Draw]]:
     for name in given.config.record:
         record = record_kinds()[name]
-        # Of a record whose trial failed, which the run has told, there is no table.
+        # A record whose trial failed, which the run has reported, has no table.
         if any((given.folder / f"{table}.csv").exists() for table in record.tables):
             yield name, functools.partial(_draw_record, record, given)
 

@@ -58,8 +58,8 @@ class _Earlier:
 def adopt(experiment: Experiment, store: Store, n_repeated: int, seed: int) -> list[Adoption]:
     """Repeat some trials of each compared method whose code has changed; where all are equal, take over the others.
 
-    The scores, predictions and measures are compared to the last digit, and what was chosen. Of each competitor all
-    outcomes are taken over in one transaction: a process that is killed leaves them under the one key or the other.
+    The scores, predictions and measures are compared to the last digit, and what was chosen. All outcomes of a compared
+    method are taken over in one transaction: a process that is killed leaves them under the one key or the other.
 
     Parameters
     ----------

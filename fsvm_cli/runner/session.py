@@ -36,7 +36,7 @@ SECONDS_BETWEEN_POLLS = 0.25
 
 
 class Progress(Protocol):
-    """Is told how far an experiment is."""
+    """Shows the progress of an experiment."""
 
     def start(self, n_trials: int, n_done: int) -> None:
         """Say how many trials there are, and how many of them are stored already."""

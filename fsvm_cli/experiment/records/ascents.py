@@ -36,7 +36,7 @@ class AscentRecord(Record):
     scales: ClassVar[tuple[str, ...]] = ("ranking", "machine")
 
     def numbers(self, experiment: Experiment) -> list[int]:
-        """List the numbers of the competitors that are shown."""
+        """List the numbers of the compared methods that are shown."""
         return super().numbers(experiment) if experiment.config.rankings else _bayesian(experiment.config)
 
     def issues(self, config: Config, data: DatasetMetadata) -> Iterator[Issue]:  # noqa: ARG002 - as in Record
@@ -53,7 +53,7 @@ class AscentRecord(Record):
         return [name for name in names if name in HYPERPARAMETERS or name.startswith(LENGTH_SCALE_OF)]
 
     def tuned(self, trial: DrawnTrial) -> Iterator[tuple[str, AutomaticRelevance | BayesianSVM]]:
-        """Yield the label of each competitor that is shown with what its hyperparameters were tuned by."""
+        """Yield the label of each compared method that is shown with what its hyperparameters were tuned by."""
         config = trial.experiment.config
         for number in self.numbers(trial.experiment):
             compared_method = trial.experiment.compared_methods[number]
@@ -64,7 +64,7 @@ class AscentRecord(Record):
                 yield compared_method.label, cast("BayesianLearner", trial.learner(compared_method.classifier)).machine
 
     def ascents(self, trial: DrawnTrial) -> Iterator[tuple[str, pd.DataFrame]]:
-        """Yield the label of each competitor that is shown with the table of its ascents, features by their names."""
+        """Yield the label of each compared method that is shown with the table of its ascents; features have names."""
         names = [f"{LENGTH_SCALE_OF}{name}" for name in trial.experiment.source.feature_names]
         for label, tuned in self.tuned(trial):
             steps = pd.DataFrame(tuned.diagnostics_["ascent"])
