@@ -46,7 +46,7 @@ class ImportStatement(NamedTuple):
     names: tuple[str, ...] | None
 
 
-class Reference(NamedTuple):
+class NameReference(NamedTuple):
     """What a name stands for: a dotted path from a module; from the module of the name where `module` is empty."""
 
     level: int
@@ -58,7 +58,7 @@ class Definition(NamedTuple):
     """A function, class or constant: the hash of its code, in which references are numbers, and the references."""
 
     digest: str
-    references: tuple[Reference, ...]
+    references: tuple[NameReference, ...]
 
 
 class ParsedSource(NamedTuple):
@@ -67,7 +67,7 @@ class ParsedSource(NamedTuple):
     digest: str
     imports: tuple[ImportStatement, ...] = ()
     definitions: Mapping[str, Definition] = MappingProxyType({})
-    aliases: Mapping[str, Reference] = MappingProxyType({})
+    aliases: Mapping[str, NameReference] = MappingProxyType({})
 
     @classmethod
     def of(cls, digest: str, imports: list[Any], definitions: dict[str, Any], aliases: dict[str, Any]) -> ParsedSource:
@@ -79,10 +79,10 @@ class ParsedSource(NamedTuple):
                 for level, module, names in imports
             ),
             {
-                name: Definition(own, tuple(Reference(*each) for each in references))
+                name: Definition(own, tuple(NameReference(*each) for each in references))
                 for name, (own, references) in definitions.items()
             },
-            {name: Reference(*each) for name, each in aliases.items()},
+            {name: NameReference(*each) for name, each in aliases.items()},
         )
 
     @classmethod
@@ -97,7 +97,7 @@ class ParsedSource(NamedTuple):
             if isinstance(node, (ast.Import, ast.ImportFrom))
         ]
         statements = list(_top_level(tree.body, with_type_checking=is_lazy))
-        aliases: dict[str, Reference] = {}
+        aliases: dict[str, NameReference] = {}
         for node in _blocks(statements):
             if isinstance(node, (ast.Import, ast.ImportFrom)):
                 aliases |= _imported_names(node)
@@ -153,15 +153,15 @@ def _imports(node: ast.Import | ast.ImportFrom) -> Iterator[ImportStatement]:
         yield ImportStatement(node.level, node.module or "", tuple(alias.name for alias in node.names))
 
 
-def _imported_names(node: ast.Import | ast.ImportFrom) -> dict[str, Reference]:
+def _imported_names(node: ast.Import | ast.ImportFrom) -> dict[str, NameReference]:
     """Name what a statement imports by the names that it gives it."""
     if isinstance(node, ast.ImportFrom):
         return {
-            alias.asname or alias.name: Reference(node.level, node.module or "", alias.name) for alias in node.names
+            alias.asname or alias.name: NameReference(node.level, node.module or "", alias.name) for alias in node.names
         }
-    named = {alias.asname: Reference(0, alias.name, "") for alias in node.names if alias.asname}
+    named = {alias.asname: NameReference(0, alias.name, "") for alias in node.names if alias.asname}
     return named | {
-        package: Reference(0, package, "")
+        package: NameReference(0, package, "")
         for alias in node.names
         if not alias.asname
         for package in [package_of(alias.name)]
@@ -199,7 +199,7 @@ def _blocks(block: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
                 yield from _blocks([part] if isinstance(part, ast.stmt) else part.body)
 
 
-def _definitions(block: list[ast.stmt], aliases: Mapping[str, Reference]) -> dict[str, Definition]:
+def _definitions(block: list[ast.stmt], aliases: Mapping[str, NameReference]) -> dict[str, Definition]:
     """Find what a module defines; of a name that several statements make, all of them count."""
     made: dict[str, list[ast.stmt]] = {}
     for statement in block:
@@ -257,13 +257,13 @@ class _Writer(ast.NodeVisitor):
         Of the definition; it does not count.
     names : collection of str
         What the module defines.
-    aliases : mapping of str to Reference
+    aliases : mapping of str to NameReference
         What the module imports.
     """
 
-    def __init__(self, name: str, names: Collection[str], aliases: Mapping[str, Reference]) -> None:
+    def __init__(self, name: str, names: Collection[str], aliases: Mapping[str, NameReference]) -> None:
         self.name, self.names, self.aliases = name, names, aliases
-        self.references: dict[Reference, int] = {}
+        self.references: dict[NameReference, int] = {}
         self.scopes: list[_Scope] = []
         self.n_locals = 0
 
@@ -394,7 +394,7 @@ class _Writer(ast.NodeVisitor):
             return "@"
         return "" if name in self.names else name
 
-    def reference(self, node: ast.expr) -> Reference | None:
+    def reference(self, node: ast.expr) -> NameReference | None:
         """Find what a name, or an attribute of one, stands for outside the functions that it is used in."""
         path: list[str] = []
         while isinstance(node, ast.Attribute):
@@ -405,7 +405,7 @@ class _Writer(ast.NodeVisitor):
         found = self.meaning(node.id)
         return None if found is None else found._replace(path=".".join(filter(None, (found.path, *path))))
 
-    def meaning(self, name: str) -> Reference | None:
+    def meaning(self, name: str) -> NameReference | None:
         for depth, scope in enumerate(reversed(self.scopes)):
             if name in scope.imported:
                 return scope.imported[name]
@@ -413,7 +413,7 @@ class _Writer(ast.NodeVisitor):
                 return None
         if name in self.aliases:
             return self.aliases[name]
-        return Reference(0, "", name) if name in self.names else None
+        return NameReference(0, "", name) if name in self.names else None
 
     def imported_name(self, node: ast.expr) -> str:
         """Give the dotted name of what another package has; an empty text for all else."""
@@ -432,13 +432,13 @@ class _Scope:
     kept : frozenset of str
         Parameters, and what a class has.
     is_class : bool
-    imported : dict of str to Reference
+    imported : dict of str to NameReference
     """
 
     local: dict[str, str]
     kept: frozenset[str]
     is_class: bool = False
-    imported: dict[str, Reference] = field(default_factory=dict)
+    imported: dict[str, NameReference] = field(default_factory=dict)
 
     def take(self, body: list[ast.stmt]) -> None:
         """Find the names that a function's statements bind."""

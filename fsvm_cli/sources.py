@@ -26,7 +26,7 @@ import platformdirs
 from fsvm_cli import normalised_code
 from fsvm_cli.errors import DataError
 from fsvm_cli.files import write_atomically
-from fsvm_cli.normalised_code import THIS_PACKAGE, ParsedSource, Reference, package_of, short_hash
+from fsvm_cli.normalised_code import THIS_PACKAGE, NameReference, ParsedSource, package_of, short_hash
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -214,11 +214,11 @@ def _children(node: _Node) -> tuple[tuple[_Node | None, str], ...]:
     for level, home, names in module.parsed.imports:
         if level == 0 and package_of(home) == THIS_PACKAGE:
             paths = sorted(_read(home).parsed.definitions) if names is None else names
-            children += [_resolved(node.module, Reference(0, home, path)) for path in paths]
+            children += [_resolved(node.module, NameReference(0, home, path)) for path in paths]
     return tuple(children)
 
 
-def _resolved(module: str, reference: Reference) -> tuple[_Node | None, str]:
+def _resolved(module: str, reference: NameReference) -> tuple[_Node | None, str]:
     """Find the definition that a reference leads to, through modules that only pass a name on."""
     level, home, path = reference
     home = _read(module).home(level, home) if level or home else module
@@ -234,7 +234,7 @@ def _resolved(module: str, reference: Reference) -> tuple[_Node | None, str]:
             return None, rest
         return _resolved(home, onward._replace(path=".".join(filter(None, (onward.path, rest)))))
     if importlib.util.find_spec(f"{home}.{name}") is not None:
-        return _resolved(module, Reference(0, f"{home}.{name}", rest))
+        return _resolved(module, NameReference(0, f"{home}.{name}", rest))
     return None, rest
 
 

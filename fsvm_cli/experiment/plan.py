@@ -20,7 +20,7 @@ from fsvm_cli.errors import UsageError
 from fsvm_cli.evaluation.folds import LEAVE_ONE_OUT
 from fsvm_cli.evaluation.splits import count_rows
 from fsvm_cli.experiment.experiment import Experiment
-from fsvm_cli.experiment.records.registry import record_kinds
+from fsvm_cli.experiment.records import record_kinds
 from fsvm_cli.numerics import check_input_range
 from fsvm_cli.ranking.machine_ranker import MachineRanker
 from fsvm_cli.ranking.registry import advice_on_sparse, ranking_methods, reason_against_sparse

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from fsvm_cli.experiment.experiment import Trial
 from fsvm_cli.experiment.outcome import Outcome
-from fsvm_cli.experiment.records.registry import record_kinds
+from fsvm_cli.experiment.records import record_kinds
 from fsvm_cli.experiment.trial import DrawnTrial, draw_parts, failing, run_compared_methods
 from fsvm_cli.sources import code_of
 

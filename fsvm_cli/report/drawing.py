@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fsvm_cli.errors import FsvmError, noting_failure
 from fsvm_cli.experiment.provenance import is_collection, read_run
-from fsvm_cli.experiment.records.registry import record_kinds
+from fsvm_cli.experiment.records import record_kinds
 from fsvm_cli.experiment.run_file import FILE_NAME as RUN_NAME
 from fsvm_cli.files import write_atomically
 from fsvm_cli.report.curve_table import complete_trials_of, read_measures

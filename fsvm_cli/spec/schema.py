@@ -28,7 +28,7 @@ from fsvm_cli.evaluation.metrics import METRICS
 from fsvm_cli.ranking.ranks import least_relevant, most_relevant
 from fsvm_cli.ranking.registry import ranking_methods
 from fsvm_cli.spec.claims.base import Fixed
-from fsvm_cli.spec.claims.registry import AnyClaim
+from fsvm_cli.spec.claims.kinds import AnyClaim
 from fsvm_cli.spec.classifiers import Classifier, ExperimentClassifier, LabelledClassifier, is_absent
 from fsvm_cli.spec.protocol import Protocol
 from fsvm_cli.spec.rankings import ALL_FEATURES, AnyExtraction, AnyRanking, Ranking
