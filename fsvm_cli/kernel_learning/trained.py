@@ -10,7 +10,7 @@ import numpy as np
 
 from fsvm_cli.kernel_learning.margin import LearnedSum, longest_scaling, relative_gap, scaled_bound
 from fsvm_cli.svm.solvers.active_set import VIOLATION
-from fsvm_cli.svm.solvers.solve import Workspace, solve
+from fsvm_cli.svm.solvers.solve import Automatic, Workspace, solve
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -123,7 +123,7 @@ class Trainer:
         workspace = self._workspace = self._workspace or Workspace(problem)
         if alpha0 is None and before is not None:
             alpha0 = before.machine.alpha
-        machine = solve(
+        machine = Automatic().solve(
             problem, tolerance=tolerance or self.tolerance, alpha0=alpha0, on_failure="flag", workspace=workspace
         )
         products, forms = self._products(machine.alpha)

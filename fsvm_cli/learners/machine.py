@@ -16,7 +16,7 @@ from fsvm_cli.svm import SVM, nested_curves
 from fsvm_cli.svm.costs import weighted_bounds
 from fsvm_cli.svm.nystroem import NystroemSVM
 from fsvm_cli.svm.routing import needs_a_cache
-from fsvm_cli.svm.solvers.dual import StoppedLibsvm
+from fsvm_cli.svm.solvers.solve import StoppedLibsvm
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -20,7 +20,7 @@ from fsvm_cli.svm.large.linear import solve_linear
 from fsvm_cli.svm.large.linear_machine import centre_of, centred
 from fsvm_cli.svm.large.linear_problem import LinearProblem, blocks_of, squared_norms
 from fsvm_cli.svm.paths.gram_downdate import downdate_gram, reoptimise
-from fsvm_cli.svm.routing import works_in_feature_space
+from fsvm_cli.svm.routing import solver_for
 from fsvm_cli.svm.solvers.active_set import make_scratch
 from fsvm_cli.svm.solvers.optimality import compiled_bias, refresh
 
@@ -104,7 +104,7 @@ def machines_for(problem: EliminationProblem) -> Machines:
     """Choose how the machines are trained, linear ones on samples less their centre."""
     if problem.kernel.is_linear:
         problem = replace(problem, X=centred(problem.X, centre_of(problem.X)))
-    if works_in_feature_space(problem.kernel, problem.X, problem.solver):
+    if solver_for(problem.kernel, problem.X, problem.solver).needs.linear_kernel:
         return FeatureSpaceMachines(problem)
     fast = problem.kernel.is_linear and problem.solver in {"auto", "smo"}
     return LinearMachines(problem) if fast else KernelMachines(problem)

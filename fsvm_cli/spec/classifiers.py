@@ -27,7 +27,8 @@ from fsvm_cli.svm import SVM
 from fsvm_cli.svm.costs import CUnit  # noqa: TC001 - pydantic reads it
 from fsvm_cli.svm.multiclass import OutputScaling  # noqa: TC001 - pydantic reads it
 from fsvm_cli.svm.routing import MAX_SAMPLES_OF_GRAM
-from fsvm_cli.svm.solvers.dual import SolverName, StoppedLibsvm
+from fsvm_cli.svm.solvers.dual import SolverName  # noqa: TC001 - pydantic reads it
+from fsvm_cli.svm.solvers.solve import StoppedLibsvm
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,26 +1,29 @@
-"""The routing table: in which form a machine's samples reach a solver, by the kernel, the samples and their number.
+"""The routing table: which solver takes a machine, by the kernel, the samples and their number.
 
-`FORMS` is read from its first row on. The first form that can take the samples, and that the solver's name asks for
-or, where that is "auto", whose threshold the samples exceed, is taken. Within the form of a Gram matrix
-`fsvm_cli.svm.solvers.solve` goes from sequential minimal optimisation to the interior-point method where the first
-misses its gap; a linear machine that misses it with both is tried in the space of the features. An indefinite kernel
-and a hard margin (C infinite) have no row of their own: every solver takes both, and states the gap.
+`SOLVERS` is read from its first row on: the first solver that can take the samples, and that is asked for by its name
+or, under "auto", whose threshold the samples exceed. On a Gram matrix "auto" goes from sequential minimal optimisation
+to the interior-point method where the first misses its gap; a linear machine that misses it with both is tried in the
+space of the features. An indefinite kernel and a hard margin (C infinite) have no row of their own: all solvers but
+libsvm take both, and state the gap.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import scipy.sparse as sp
 
 from fsvm_cli.memory_check import free_memory
+from fsvm_cli.svm.large.decomposition import Decomposition
+from fsvm_cli.svm.large.linear import FeatureSpace
+from fsvm_cli.svm.solvers.dual import DualSolver
+from fsvm_cli.svm.solvers.solve import GRAM_SOLVERS, check_solver
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from fsvm_cli.svm.kernels.base import Kernel
-    from fsvm_cli.svm.solvers.dual import Solver
+    from fsvm_cli.svm.solvers.dual import Needs, Solver
 
 MAX_SAMPLES_OF_SMALL_GRAM = 5000
 """Up to so many samples a Gram matrix is always held: it takes 200 megabytes at most."""
@@ -37,65 +40,48 @@ MAX_FEATURES_OF_RETRY = 1000
 """Of linear machines that miss their gap with a Gram matrix and are tried in the space of the features instead."""
 
 
-@dataclass(frozen=True)
-class Form:
-    """A form of the problem, with what it needs.
-
-    Attributes
-    ----------
-    name : str
-        Of the form, and of the solver that asks for it.
-    linear_only, dense_only : bool
-        Whether the kernel must be linear, and the samples a dense array.
-    is_default : callable
-        (n_samples, n_features) -> bool: whether the solver "auto" takes the form.
-    """
-
-    name: str
-    linear_only: bool
-    dense_only: bool
-    is_default: Callable[[int, int], bool]
-
-    def takes(self, kernel: Kernel, X: Any) -> bool:
-        """Return whether the form can be made of these samples."""
-        return (kernel.is_linear or not self.linear_only) and not (self.dense_only and sp.issparse(X))
-
-
 def _has_many_samples_per_feature(n: int, d: int) -> bool:
     return n > max(MAX_SAMPLES_OF_SMALL_GRAM, MIN_SAMPLES_PER_FEATURE * d)
 
 
-def _exceeds_memory_for_pairs(n: int, d: int) -> bool:  # noqa: ARG001 - as of all forms
+def _exceeds_memory_for_pairs(n: int, d: int) -> bool:  # noqa: ARG001 - as of all solvers
     if n <= MAX_SAMPLES_OF_SMALL_GRAM:
         return False
     return n > MAX_SAMPLES_OF_GRAM or 8 * GRAM_MATRICES * n**2 > MAX_PART_OF_FREE_MEMORY * free_memory()
 
 
-FEATURE_SPACE = Form("feature-space", linear_only=True, dense_only=True, is_default=_has_many_samples_per_feature)
-DECOMPOSITION = Form("decomposition", linear_only=False, dense_only=False, is_default=_exceeds_memory_for_pairs)
-GRAM = Form("gram", linear_only=False, dense_only=False, is_default=lambda n, d: True)  # noqa: ARG005
-FORMS = (FEATURE_SPACE, DECOMPOSITION, GRAM)
-"""The table. The solvers "smo", "interior-point" and "libsvm" work on a Gram matrix."""
+FEATURE_SPACE, DECOMPOSITION = FeatureSpace(), Decomposition()
+SOLVERS: tuple[DualSolver, ...] = (FEATURE_SPACE, DECOMPOSITION, *GRAM_SOLVERS.values())
+"""The table. `Automatic`, whose name is "auto", takes what those before it have left."""
+THRESHOLDS: dict[str, Callable[[int, int], bool]] = {
+    FeatureSpace.name: _has_many_samples_per_feature,
+    Decomposition.name: _exceeds_memory_for_pairs,
+}
+"""(n_samples, n_features) -> bool by the solver's name: whether "auto" takes it."""
 
 
-def form_of(kernel: Kernel, X: Any, solver: Solver) -> Form:
-    """Return the form in which machines on these samples are solved.
+def solver_for(kernel: Kernel, X: Any, solver: Solver) -> DualSolver:
+    """Return the solver of machines on these samples.
 
     Parameters
     ----------
     kernel : Kernel
     X : (n, d) array or CSR matrix
-    solver : str or StoppedLibsvm
+    solver : str or DualSolver
 
     Raises
     ------
     ValueError
-        If the solver is "feature-space", and the kernel is not linear or the samples are sparse.
+        If no solver has the name, or it is "feature-space", and the kernel is not linear or the samples are sparse.
     """
-    if solver == FEATURE_SPACE.name and not FEATURE_SPACE.takes(kernel, X):
-        raise ValueError("solver 'feature-space' is for the linear kernel and dense samples; leave it to 'auto'")
+    if isinstance(solver, DualSolver):
+        return solver
+    check_solver(solver)
     n, d = X.shape
-    return next(form for form in FORMS if form.takes(kernel, X) and _is_chosen(form, solver, n, d))
+    for each in SOLVERS:
+        if _takes(each.needs, kernel, X) and _is_chosen(each, solver, n, d):
+            return each
+    raise ValueError(f"solver '{solver}' is for the linear kernel and dense samples; leave it to 'auto'")
 
 
 def needs_a_cache(n_samples: int, solver: Solver) -> bool:
@@ -104,20 +90,13 @@ def needs_a_cache(n_samples: int, solver: Solver) -> bool:
     "auto" does so on more than 10,000 samples, and on more than 5,000 where the Gram matrix and its factor would take
     more than half of the free memory.
     """
-    return _is_chosen(DECOMPOSITION, solver, n_samples, 0)
+    return isinstance(solver, str) and _is_chosen(DECOMPOSITION, solver, n_samples, 0)
 
 
-def works_in_feature_space(kernel: Kernel, X: Any, solver: Solver) -> bool:
-    """Return whether `form_of` is the space of the features.
-
-    Raises
-    ------
-    ValueError
-        As of `form_of`.
-    """
-    return form_of(kernel, X, solver) is FEATURE_SPACE
+def _takes(needs: Needs, kernel: Kernel, X: Any) -> bool:
+    return (kernel.is_linear or not needs.linear_kernel) and not (needs.dense_samples and sp.issparse(X))
 
 
-def _is_chosen(form: Form, solver: Solver, n: int, d: int) -> bool:
-    """Return whether a solver's name asks for a form, or "auto" takes it; all other solvers need a Gram matrix."""
-    return solver == form.name or form is GRAM or (solver == "auto" and form.is_default(n, d))
+def _is_chosen(each: DualSolver, solver: str, n: int, d: int) -> bool:
+    """Return whether a solver is asked for by its name, or "auto" takes it."""
+    return each.name == solver or (solver == "auto" and each.name in THRESHOLDS and THRESHOLDS[each.name](n, d))

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from fsvm_cli.memory_check import check_memory_for_pairs, free_memory
-from fsvm_cli.svm.large.decomposition import MEGABYTE, solve_by_decomposition
+from fsvm_cli.memory_check import check_memory_for_pairs
+from fsvm_cli.svm.large.decomposition import Decomposition
 from fsvm_cli.svm.large.decomposition_problem import KernelProblem
-from fsvm_cli.svm.large.linear import LinearSolution, solve_linear
+from fsvm_cli.svm.large.linear import LinearSolution
 from fsvm_cli.svm.large.linear_machine import MachineProblem, centre_of, centred, handed_out
 from fsvm_cli.svm.large.linear_problem import LinearProblem, blocks_of
-from fsvm_cli.svm.routing import FEATURE_SPACE, GRAM_MATRICES, MAX_FEATURES_OF_RETRY, form_of, needs_a_cache
-from fsvm_cli.svm.solvers.dual import ConvergenceError, DualProblem, InfeasibleError, StoppedLibsvm
-from fsvm_cli.svm.solvers.solve import failed, solve
+from fsvm_cli.svm.routing import FEATURE_SPACE, GRAM_MATRICES, MAX_FEATURES_OF_RETRY, solver_for
+from fsvm_cli.svm.solvers.dual import ConvergenceError, DualProblem, InfeasibleError
+from fsvm_cli.svm.solvers.solve import StoppedLibsvm, failed, solve
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from fsvm_cli.svm.large.linear_machine import LinearMachineSolution
     from fsvm_cli.svm.solvers.dual import DualSolution, Solver
 
-PART_OF_FREE_MEMORY = 0.25
-"""For the cache of kernel values, where nothing is said."""
 MAX_DISTINCT_SHARE, DISTINCT_PROBE_ROWS, MAX_DISTINCT_SHARE_OF_PROBE = 0.25, 1000, 0.5
 """Where no larger part of the samples of a linear machine is distinct, equal ones are put together; that it may be so
 is seen by about so many of them, of which no larger part is distinct."""
@@ -98,12 +96,12 @@ class FeatureSpaceTrainingSet(TrainingSet):
         first, place = _distinct(X, y)
         if len(first) > MAX_DISTINCT_SHARE * len(y):
             problem = LinearProblem(X, y, C)
-            return solve_linear(problem, tolerance=settings.tolerance, on_failure=settings.on_failure)
+            return FEATURE_SPACE.solve(problem, tolerance=settings.tolerance, on_failure=settings.on_failure)
         # Equal samples of a class are one with the sum of their bounds: of many, the steps would see ties alone.
         together = np.asarray(np.bincount(place, bounds), dtype=np.float64)
         problem = LinearProblem(X[first], y[first], together)
         try:
-            found = solve_linear(problem, tolerance=settings.tolerance, on_failure=settings.on_failure)
+            found = FEATURE_SPACE.solve(problem, tolerance=settings.tolerance, on_failure=settings.on_failure)
         except ConvergenceError as error:
             raise type(error)(str(error), _shared_out(error.solution, place, bounds, together)) from None
         return _shared_out(found, place, bounds, together)
@@ -120,20 +118,17 @@ class CachedTrainingSet(TrainingSet):
     ----------
     kernel : Kernel
     X : (n, d) array or CSR matrix
-    cache_mb : float
-        Megabytes for kernel values.
+    solver : Decomposition
     """
 
-    def __init__(self, kernel: Kernel, X: Any, cache_mb: float) -> None:
-        self.kernel, self.X, self.cache_mb = kernel, X, cache_mb
+    def __init__(self, kernel: Kernel, X: Any, solver: Decomposition) -> None:
+        self.kernel, self.X, self.solver = kernel, X, solver
 
     def train(  # noqa: D102
         self, y: Array, C: Any, settings: Settings, rows: npt.NDArray[np.intp] | None = None
     ) -> DualSolution:
         problem = KernelProblem(self.kernel, self.X if rows is None else self.X[rows], y, C)
-        return solve_by_decomposition(
-            problem, cache_mb=self.cache_mb, tolerance=settings.tolerance, on_failure=settings.on_failure
-        )
+        return self.solver.solve(problem, tolerance=settings.tolerance, on_failure=settings.on_failure)
 
     def outputs(self, coefficients: Array) -> Array:  # noqa: D102
         support = np.flatnonzero((coefficients != 0.0).any(axis=0))
@@ -157,7 +152,7 @@ class LinearTrainingSet(TrainingSet):
         # libsvm keeps kernel values in single precision: less a centre it would take other steps before it is stopped.
         self.centre = None if isinstance(solver, StoppedLibsvm) else centre_of(X)
         self.Z = centred(X, self.centre)
-        if form_of(kernel, X, solver) is FEATURE_SPACE:
+        if solver_for(kernel, X, solver).needs.linear_kernel:
             self.form: TrainingSet = self._in_feature_space(self.Z)
         else:
             self.form = _of_any_kernel(kernel, self.Z, solver, cache_mb)
@@ -249,14 +244,12 @@ def training_set(kernel: Kernel, X: Any, solver: Solver, cache_mb: float | None 
     """
     if kernel.is_linear:
         return LinearTrainingSet(kernel, X, solver, cache_mb)
-    form_of(kernel, X, solver)  # refuses a solver that cannot take the samples
     return _of_any_kernel(kernel, X, solver, cache_mb)
 
 
 def _of_any_kernel(kernel: Kernel, X: Any, solver: Solver, cache_mb: float | None) -> TrainingSet:
-    if needs_a_cache(X.shape[0], solver):
-        megabytes = PART_OF_FREE_MEMORY * free_memory() / MEGABYTE if cache_mb is None else cache_mb
-        return CachedTrainingSet(kernel, X, megabytes)
+    if not solver_for(kernel, X, solver).needs.gram:
+        return CachedTrainingSet(kernel, X, Decomposition(cache_mb))
     instead = "leave the solver to 'auto', which then holds none, or take the linear kernel"
     check_memory_for_pairs(f"solver '{solver}'", X.shape[0], GRAM_MATRICES, instead)
     return GramTrainingSet(kernel.gram(X, X), kernel.rounding(X))

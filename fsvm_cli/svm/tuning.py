@@ -20,8 +20,8 @@ from fsvm_cli.svm.labels import Codes, machine_labels
 from fsvm_cli.svm.large.linear_machine import centre_of, centred
 from fsvm_cli.svm.multiclass import TIE_TOLERANCES, predict_codes
 from fsvm_cli.svm.paths.folds import Booleans, Fold, FoldMachines
-from fsvm_cli.svm.solvers.dual import DualProblem
-from fsvm_cli.svm.solvers.solve import check_options, solve
+from fsvm_cli.svm.solvers.dual import DualProblem, check_tolerance
+from fsvm_cli.svm.solvers.solve import solve
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -188,7 +188,7 @@ def grid_search(
     ValueError
         If there are no candidates or folds, a C is out of range, or a training part holds fewer than two classes.
     """
-    check_options(tolerance, "auto")
+    check_tolerance(tolerance)
     check_memory_for_pairs("tuning", len(y), PAIR_MATRICES, "choose C and the kernel on a part of them, or state both")
     ascending = np.unique(np.asarray(Cs, dtype=np.float64))
     if not len(kernels) or not len(ascending) or not len(folds):

@@ -20,8 +20,8 @@ from fsvm_cli.report.curve_table import read_measures
 from fsvm_cli.report.folder import results_folders
 from fsvm_cli.report.scorecard import scorecard_of, with_decisions
 from fsvm_cli.spec.schema import Config
-from fsvm_cli.svm.solvers.dual import DualProblem, StoppedLibsvm
-from fsvm_cli.svm.solvers.solve import solve
+from fsvm_cli.svm.solvers.dual import DualProblem
+from fsvm_cli.svm.solvers.solve import StoppedLibsvm, solve
 from tests.helpers.calling import AS_SVG, fsvm_here, write_config
 
 if TYPE_CHECKING:

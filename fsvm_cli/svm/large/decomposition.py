@@ -7,17 +7,18 @@ the machine of a part of the samples, where rows of the Gram matrix are shorter.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from fsvm_cli.memory_check import free_memory
 from fsvm_cli.svm.large.decomposition_problem import KernelProblem, memory_for_rows
 from fsvm_cli.svm.large.decomposition_steps import Ascent
 from fsvm_cli.svm.solvers.active_set import STEPS_PER_SAMPLE, UNBOUNDED
 from fsvm_cli.svm.solvers.certificate import certificate, on_bounds
-from fsvm_cli.svm.solvers.dual import DualProblem, DualSolution
-from fsvm_cli.svm.solvers.solve import check_options, failed, solve
+from fsvm_cli.svm.solvers.dual import DualProblem, DualSolution, DualSolver, Needs, check_tolerance
+from fsvm_cli.svm.solvers.solve import failed, solve
 from fsvm_cli.svm.solvers.working_set import optimise_by_working_sets
 
 if TYPE_CHECKING:
@@ -117,6 +118,8 @@ def _spread(n: int) -> Array:
 
 
 MEGABYTE = 1_000_000
+PART_OF_FREE_MEMORY = 0.25
+"""For the cache of kernel values, where nothing is said."""
 ROUGHLY = (1e-2, 1e-3)
 """Violations, in units of the decision value, at which Newton steps on all free samples are tried."""
 CLOSELY = (0.1, 1e-2, 1e-3)
@@ -166,7 +169,7 @@ def solve_by_decomposition(
     InfeasibleError, ConvergenceError, ValueError
         As of `fsvm_cli.svm.solve`.
     """
-    check_options(tolerance, "decomposition")
+    check_tolerance(tolerance)
     if not cache_mb > 0.0:
         raise ValueError(f"cache_mb must be > 0, not {cache_mb!r}")
     search = _Search(problem, tolerance, int(cache_mb * MEGABYTE), alpha0)
@@ -188,6 +191,35 @@ def solve_by_decomposition(
         if found.converged:
             return replace(found, iterations=best.iterations + found.iterations)
     return failed(problem, best, tolerance, on_failure, infeasible=False)
+
+
+@dataclass(frozen=True)
+class Decomposition(DualSolver):
+    """`solve_by_decomposition` as a solver.
+
+    Attributes
+    ----------
+    cache_mb : float or None
+        Megabytes for kernel values, > 0; a quarter of the free memory where it is None.
+    """
+
+    cache_mb: float | None = None
+
+    name = "decomposition"
+    needs = Needs()
+
+    def solve(  # noqa: D102
+        self,
+        problem: KernelProblem,
+        *,
+        tolerance: float = 1e-6,
+        alpha0: Array | None = None,
+        on_failure: Literal["raise", "flag"] = "raise",
+    ) -> DualSolution:
+        cache_mb = PART_OF_FREE_MEMORY * free_memory() / MEGABYTE if self.cache_mb is None else self.cache_mb
+        return solve_by_decomposition(
+            problem, cache_mb=cache_mb, tolerance=tolerance, alpha0=alpha0, on_failure=on_failure
+        )
 
 
 class _Search:

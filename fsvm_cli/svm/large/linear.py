@@ -30,8 +30,8 @@ from fsvm_cli.svm.large.linear_newton import (
 from fsvm_cli.svm.large.linear_problem import LinearProblem
 from fsvm_cli.svm.large.linear_working_set import Start, optimise_near, start_at
 from fsvm_cli.svm.solvers.certificate import certificate, on_bounds
-from fsvm_cli.svm.solvers.dual import DualSolution
-from fsvm_cli.svm.solvers.solve import balanced, check_options, failed
+from fsvm_cli.svm.solvers.dual import DualSolution, DualSolver, Needs, check_tolerance
+from fsvm_cli.svm.solvers.solve import balanced, failed
 from fsvm_cli.svm.solvers.working_set import optimise_by_working_sets
 
 if TYPE_CHECKING:
@@ -208,7 +208,7 @@ def solve_linear(
     InfeasibleError, ConvergenceError, ValueError
         As of `fsvm_cli.svm.solve`.
     """
-    check_options(tolerance, "feature-space")
+    check_tolerance(tolerance)
     if alpha0 is not None:
         found = _from_a_start(problem, alpha0, start_at(problem, alpha0, w0, outputs0), tolerance)
         if found is not None and found.converged:
@@ -233,6 +233,23 @@ def solve_linear(
     ]
     best = min(solutions, key=lambda each: each.duality_gap)
     return best if best.converged else _or_failed(problem, best, tolerance, on_failure, infeasible=False)
+
+
+class FeatureSpace(DualSolver):
+    """`solve_linear` as a solver."""
+
+    name = "feature-space"
+    needs = Needs(linear_kernel=True, dense_samples=True)
+
+    def solve(  # noqa: D102
+        self,
+        problem: LinearProblem,
+        *,
+        tolerance: float = 1e-6,
+        alpha0: Array | None = None,
+        on_failure: Literal["raise", "flag"] = "raise",
+    ) -> LinearSolution:
+        return solve_linear(problem, tolerance=tolerance, alpha0=alpha0, on_failure=on_failure)
 
 
 def _from_a_start(problem: LinearProblem, alpha: Array, start: Start | None, tolerance: float) -> LinearSolution | None:

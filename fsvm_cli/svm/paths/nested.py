@@ -15,8 +15,8 @@ from fsvm_cli.svm.labels import Codes, machine_labels
 from fsvm_cli.svm.large.linear_machine import centre_of, centred
 from fsvm_cli.svm.multiclass import TIE_TOLERANCES, predict_codes
 from fsvm_cli.svm.paths.nested_compiled import Entering, Problems, Records, fit_subset, follow_order, make_path, restart
-from fsvm_cli.svm.solvers.dual import DualProblem
-from fsvm_cli.svm.solvers.solve import check_options, solve
+from fsvm_cli.svm.solvers.dual import DualProblem, check_tolerance
+from fsvm_cli.svm.solvers.solve import check_solver, solve
 
 if TYPE_CHECKING:
     from fsvm_cli.svm.compiled import Array
@@ -109,7 +109,8 @@ def nested_curves(  # noqa: PLR0917
         If an order is not a permutation of the features, a size or a parameter is out of range, fewer than two classes
         are present, or kernel values are not finite.
     """
-    check_options(tolerance, solver)
+    check_tolerance(tolerance)
+    check_solver(solver)
     bounds = np.array(np.broadcast_to(np.asarray(C, dtype=np.float64), len(y_train)))
     if not (bounds > 0.0).all():
         raise ValueError(f"C must be > 0 (infinity is allowed), not {C!r}")

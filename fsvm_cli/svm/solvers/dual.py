@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -131,25 +131,6 @@ class ImplicitProblem(BinaryProblem):
 SolverName = Literal["auto", "smo", "interior-point", "libsvm", "feature-space", "decomposition"]
 
 
-@dataclass(frozen=True)
-class StoppedLibsvm:
-    """libsvm, stopped after so many iterations wherever it is then, with the bias that it has then.
-
-    It shows what comes of a solver that gives up. The solution counts as converged, for it is what was asked for; how
-    far it is from the optimum is its duality gap.
-
-    Attributes
-    ----------
-    max_iterations : int
-        >= 1.
-    """
-
-    max_iterations: int
-
-
-Solver = SolverName | StoppedLibsvm
-
-
 @dataclass(frozen=True, eq=False, init=False)
 class DualProblem(BinaryProblem):
     """The problem with its Gram matrix, of any kernel; see `BinaryProblem`.
@@ -255,6 +236,95 @@ class DualSolution:
     iterations: int
     solver: str
     converged: bool
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What a solver needs of a problem, beyond what every `BinaryProblem` has.
+
+    Attributes
+    ----------
+    gram : bool
+        The Gram matrix, for which there must be memory.
+    linear_kernel, dense_samples : bool
+        Samples as a dense array under the linear kernel.
+    bias, soft_margin : bool
+        A machine with bias, and no hard margin.
+    """
+
+    gram: bool = False
+    linear_kernel: bool = False
+    dense_samples: bool = False
+    bias: bool = False
+    soft_margin: bool = False
+
+
+class DualSolver(ABC):
+    """A solver of the dual problem; `fsvm_cli.svm.routing` chooses among them.
+
+    Attributes
+    ----------
+    name : str
+        By which users ask for it.
+    needs : Needs
+    """
+
+    name: ClassVar[SolverName]
+    needs: ClassVar[Needs]
+
+    @abstractmethod
+    def solve(
+        self,
+        problem: Any,
+        *,
+        tolerance: float = 1e-6,
+        alpha0: Array | None = None,
+        on_failure: Literal["raise", "flag"] = "raise",
+    ) -> DualSolution:
+        """Solve a problem to a relative duality gap.
+
+        Parameters
+        ----------
+        problem : BinaryProblem
+            A `DualProblem` where the solver needs a Gram matrix, a `LinearProblem` where it needs the linear kernel,
+            else a `KernelProblem`.
+        tolerance : float
+            The relative duality gap to reach, > 0.
+        alpha0 : (n,) array, optional
+            A feasible point to begin at, for solvers that can.
+        on_failure : {"raise", "flag"}
+            What to do when the gap is not reached: raise, or return the best point with `converged` False.
+
+        Returns
+        -------
+        DualSolution
+
+        Raises
+        ------
+        InfeasibleError
+            If a hard margin was asked for and the classes are not separable, and `on_failure` is "raise".
+        ConvergenceError
+            If the gap was not reached and `on_failure` is "raise".
+        ValueError
+            If the tolerance is out of range, or the problem lacks what the solver needs.
+        """
+
+    def check(self, problem: BinaryProblem, tolerance: float) -> None:
+        """Raise ValueError for a tolerance out of range, and for a problem that lacks the bias or the finite C."""
+        check_tolerance(tolerance)
+        if self.needs.bias and not problem.equality:
+            raise ValueError(f"{self.name} has no machine without bias; use solver='auto'")
+        if self.needs.soft_margin and np.isinf(problem.C).any():
+            raise ValueError(f"{self.name} has no infinite C; use solver='auto'")
+
+
+Solver = SolverName | DualSolver
+
+
+def check_tolerance(tolerance: float) -> None:
+    """Raise ValueError unless the tolerance is above 0."""
+    if not tolerance > 0.0:
+        raise ValueError(f"tolerance must be > 0, not {tolerance!r}")
 
 
 class ConvergenceError(FsvmError):

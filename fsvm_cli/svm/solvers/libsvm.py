@@ -30,19 +30,10 @@ def solve_libsvm(
         libsvm's stopping tolerance.
     max_iterations : int
         After so many it stops, wherever it is.
-
-    Raises
-    ------
-    ValueError
-        If the problem has no equality constraint or an infinite bound: libsvm solves neither.
     """
     from sklearn.exceptions import ConvergenceWarning  # noqa: PLC0415 - slow to import, and seldom needed
     from sklearn.svm import SVC  # noqa: PLC0415
 
-    if not problem.equality:
-        raise ValueError("libsvm has no machine without bias; use solver='auto'")
-    if np.isinf(problem.C).any():
-        raise ValueError("libsvm has no infinite C; use solver='auto'")
     gram = problem.gram + problem.ridge * np.eye(len(problem.y)) if problem.ridge else problem.gram
     weights = problem.C / problem.C[0]
     machine = SVC(C=problem.C[0], kernel="precomputed", tol=tolerance, shrinking=False, max_iter=max_iterations)

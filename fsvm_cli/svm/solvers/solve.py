@@ -1,12 +1,13 @@
-"""The solvers on a Gram matrix behind one function; each solution carries its certificate.
+"""The solvers on a Gram matrix; each solution carries its certificate.
 
 `Workspace` is the memory of the compiled solver, which serves problems of one size one after the other.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+from abc import abstractmethod
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
 from scipy.linalg import lapack
@@ -17,10 +18,11 @@ from fsvm_cli.svm.solvers.dual import (
     ConvergenceError,
     DualProblem,
     DualSolution,
+    DualSolver,
     InfeasibleError,
+    Needs,
     Solver,
     SolverName,
-    StoppedLibsvm,
 )
 from fsvm_cli.svm.solvers.interior_point import solve_interior_point
 from fsvm_cli.svm.solvers.libsvm import solve_libsvm
@@ -111,13 +113,6 @@ class Workspace:
         return free, solutions.T
 
 
-LIBSVM_VIOLATIONS = (1.0, 1e-2)
-"""libsvm's stopping tolerance, in tolerances; the tighter one where the first leaves too large a gap. Asked for 1e-3,
-libsvm's default, libsvm then stops where the machines of its users stop."""
-LIBSVM_TOLERANCE = 1e-3
-"""libsvm's default."""
-
-
 class _Candidate(NamedTuple):
     alpha: Array
     steps: int
@@ -127,6 +122,165 @@ class _Candidate(NamedTuple):
     """Bias, gap and objective, where the compiled solver has found them for this very problem."""
 
 
+class GramSolver(DualSolver):
+    """A solver of `DualProblem`: it proposes points, and the first one within the tolerance is the solution."""
+
+    @abstractmethod
+    def candidates(
+        self, problem: DualProblem, tolerance: float, start: Array, workspace: Workspace | None
+    ) -> Iterator[_Candidate]:
+        """Yield ever better points, cheapest first."""
+
+    def solve(  # noqa: D102
+        self,
+        problem: DualProblem,
+        *,
+        tolerance: float = 1e-6,
+        alpha0: Array | None = None,
+        on_failure: Literal["raise", "flag"] = "raise",
+        workspace: Workspace | None = None,
+    ) -> DualSolution:
+        self.check(problem, tolerance)
+        start = np.zeros(len(problem.y)) if alpha0 is None else _checked_start(problem, alpha0)
+        best: DualSolution | None = None
+        steps = 0
+        for candidate in self.candidates(problem, tolerance, start, workspace):
+            steps += candidate.steps
+            solution = _certified(problem, candidate, steps, tolerance)
+            if candidate.infeasible:
+                return failed(problem, solution, tolerance, on_failure, infeasible=True)
+            if solution.converged:
+                return solution
+            if best is None or solution.duality_gap < best.duality_gap:
+                best = solution
+        assert best is not None
+        if scaled := stretched(problem, best.alpha, best.bias):
+            gap = duality_gap(problem, *scaled)
+            if gap <= tolerance:
+                alpha, bias = scaled
+                objective = problem.objective(alpha)
+                return replace(best, alpha=alpha, bias=bias, objective=objective, duality_gap=gap, converged=True)
+        return failed(problem, best, tolerance, on_failure, infeasible=False)
+
+
+class ActiveSet(GramSolver):
+    """Sequential minimal optimisation with Newton steps on the free samples; begins at `alpha0`."""
+
+    name = "smo"
+    needs = Needs(gram=True)
+
+    def candidates(  # noqa: D102
+        self, problem: DualProblem, tolerance: float, start: Array, workspace: Workspace | None
+    ) -> Iterator[_Candidate]:
+        yield _run_engine(problem, start, tolerance, self.name, workspace)
+
+
+class InteriorPoint(GramSolver):
+    """The interior-point method, ended by the Newton steps of `ActiveSet`."""
+
+    name = "interior-point"
+    needs = Needs(gram=True)
+
+    def candidates(  # noqa: D102
+        self,
+        problem: DualProblem,
+        tolerance: float,
+        start: Array,  # noqa: ARG002 - it has a start of its own, amid the box
+        workspace: Workspace | None,
+    ) -> Iterator[_Candidate]:
+        alpha, steps = solve_interior_point(problem)
+        inner = balanced(problem, alpha)
+        finish = _run_engine(problem, inner, tolerance, self.name, workspace)
+        yield finish._replace(steps=steps + finish.steps)
+        # The finish measures by the largest kernel value; where others are 1e12 times smaller it may lose the optimum.
+        yield _Candidate(inner, 0, self.name)
+
+
+class Automatic(GramSolver):
+    """`ActiveSet`, and `InteriorPoint` where its budget of steps is spent."""
+
+    name = "auto"
+    needs = Needs(gram=True)
+
+    def candidates(  # noqa: D102
+        self, problem: DualProblem, tolerance: float, start: Array, workspace: Workspace | None
+    ) -> Iterator[_Candidate]:
+        for solver in (ActiveSet(), InteriorPoint()):
+            yield from solver.candidates(problem, tolerance, start, workspace)
+
+
+class Libsvm(GramSolver):
+    """libsvm, stopped where a violation of the optimality conditions is within the tolerance, as for its users.
+
+    It goes on, to a hundredth of the tolerance, only where the gap is not within it.
+    """
+
+    name = "libsvm"
+    needs = Needs(gram=True, bias=True, soft_margin=True)
+    violations = (1.0, 1e-2)
+    """libsvm's stopping tolerance, in tolerances. Asked for 1e-3, libsvm's default, libsvm stops where the machines of
+    its users stop."""
+
+    def candidates(  # noqa: D102
+        self,
+        problem: DualProblem,
+        tolerance: float,
+        start: Array,  # noqa: ARG002 - libsvm begins at 0
+        workspace: Workspace | None,  # noqa: ARG002 - and has its own memory
+    ) -> Iterator[_Candidate]:
+        for violation in self.violations:
+            alpha, steps, _ = solve_libsvm(problem, violation * tolerance)
+            yield _Candidate(alpha, steps, self.name)
+
+
+@dataclass(frozen=True)
+class StoppedLibsvm(DualSolver):
+    """libsvm, stopped after so many iterations wherever it is then, with the bias that it has then.
+
+    It shows what comes of a solver that gives up. The solution counts as converged, for it is what was asked for; how
+    far it is from the optimum is its duality gap. Where libsvm's default tolerance ends it before, it ends there.
+
+    Attributes
+    ----------
+    max_iterations : int
+        >= 1.
+
+    Raises
+    ------
+    ValueError
+        If it is not.
+    """
+
+    max_iterations: int
+
+    name = "libsvm"
+    needs = Libsvm.needs
+    default_tolerance: ClassVar[float] = 1e-3
+    """libsvm's."""
+
+    def __post_init__(self) -> None:
+        if self.max_iterations < 1:
+            raise ValueError(f"max_iterations must be >= 1, not {self.max_iterations!r}")
+
+    def solve(  # noqa: D102
+        self,
+        problem: DualProblem,
+        *,
+        tolerance: float = 1e-6,
+        alpha0: Array | None = None,  # noqa: ARG002 - libsvm begins at 0
+        on_failure: Literal["raise", "flag"] = "raise",  # noqa: ARG002 - it does not fail
+    ) -> DualSolution:
+        self.check(problem, tolerance)
+        alpha, steps, bias = solve_libsvm(problem, self.default_tolerance, self.max_iterations)
+        gap = duality_gap(problem, alpha, bias)
+        return DualSolution(alpha, bias, problem.objective(alpha), gap, steps, self.name, converged=True)
+
+
+GRAM_SOLVERS: dict[SolverName, GramSolver] = {
+    solver.name: solver for solver in (Automatic(), ActiveSet(), InteriorPoint(), Libsvm())
+}
+
+
 def solve(
     problem: DualProblem,
     *,
@@ -134,7 +288,6 @@ def solve(
     solver: Solver = "auto",
     alpha0: Array | None = None,
     on_failure: Literal["raise", "flag"] = "raise",
-    workspace: Workspace | None = None,
 ) -> DualSolution:
     """Solve a dual problem to a relative duality gap.
 
@@ -143,17 +296,12 @@ def solve(
     problem : DualProblem
     tolerance : float
         The relative duality gap to reach, > 0.
-    solver : {"auto", "smo", "interior-point", "libsvm"} or StoppedLibsvm
-        "smo" is sequential minimal optimisation with Newton steps on the free samples; "interior-point" ends with the
-        same Newton steps; "auto" begins with "smo" and changes to it where the budget of steps is spent. "libsvm" stops
-        where a violation of the optimality conditions is within the tolerance, as libsvm does for its users, and goes
-        on, to a hundredth of it, only where the gap is not.
+    solver : {"auto", "smo", "interior-point", "libsvm"} or DualSolver
+        By its name, see `ActiveSet`, `InteriorPoint`, `Automatic` and `Libsvm`, or itself.
     alpha0 : (n,) array, optional
         A feasible point where "smo" begins.
     on_failure : {"raise", "flag"}
         What to do when the gap is not reached: raise, or return the best point with `converged` False.
-    workspace : Workspace, optional
-        Memory that earlier problems of the same size have used; it holds what "smo" has left.
 
     Returns
     -------
@@ -168,70 +316,19 @@ def solve(
     ValueError
         If a parameter is out of range, `alpha0` is infeasible, or the solver cannot take the problem.
     """
-    check_options(tolerance, solver)
-    if isinstance(solver, StoppedLibsvm):
-        return _stopped(problem, solver.max_iterations)
-    if solver in {"feature-space", "decomposition"}:
-        form = "LinearProblem" if solver == "feature-space" else "KernelProblem"
-        raise ValueError(f"solver '{solver}' takes samples, not their Gram matrix: see `{form}`")
-    start = np.zeros(len(problem.y)) if alpha0 is None else _checked_start(problem, alpha0)
-    best: DualSolution | None = None
-    steps = 0
-    for candidate in _candidates(problem, tolerance, solver, start, workspace):
-        steps += candidate.steps
-        solution = _certified(problem, candidate, steps, tolerance)
-        if candidate.infeasible:
-            return failed(problem, solution, tolerance, on_failure, infeasible=True)
-        if solution.converged:
-            return solution
-        if best is None or solution.duality_gap < best.duality_gap:
-            best = solution
-    assert best is not None
-    if scaled := stretched(problem, best.alpha, best.bias):
-        gap = duality_gap(problem, *scaled)
-        if gap <= tolerance:
-            alpha, bias = scaled
-            objective = problem.objective(alpha)
-            return replace(best, alpha=alpha, bias=bias, objective=objective, duality_gap=gap, converged=True)
-    return failed(problem, best, tolerance, on_failure, infeasible=False)
+    check_solver(solver)
+    if isinstance(solver, str):
+        if solver not in GRAM_SOLVERS:
+            form = "LinearProblem" if solver == "feature-space" else "KernelProblem"
+            raise ValueError(f"solver '{solver}' takes samples, not their Gram matrix: see `{form}`")
+        solver = GRAM_SOLVERS[solver]
+    return solver.solve(problem, tolerance=tolerance, alpha0=alpha0, on_failure=on_failure)
 
 
-def _stopped(problem: DualProblem, max_iterations: int) -> DualSolution:
-    """Take libsvm's point as it is after so many iterations, or where libsvm's default tolerance ends it before."""
-    alpha, steps, bias = solve_libsvm(problem, LIBSVM_TOLERANCE, max_iterations)
-    gap = duality_gap(problem, alpha, bias)
-    return DualSolution(alpha, bias, problem.objective(alpha), gap, steps, "libsvm", converged=True)
-
-
-def check_options(tolerance: float, solver: Solver) -> None:
-    """Raise ValueError for a tolerance that is out of range or a solver that does not exist."""
-    if not tolerance > 0.0:
-        raise ValueError(f"tolerance must be > 0, not {tolerance!r}")
-    if isinstance(solver, StoppedLibsvm):
-        if solver.max_iterations < 1:
-            raise ValueError(f"max_iterations must be >= 1, not {solver.max_iterations!r}")
-    elif solver not in get_args(SolverName):
+def check_solver(solver: Solver) -> None:
+    """Raise ValueError for the name of a solver that does not exist."""
+    if isinstance(solver, str) and solver not in get_args(SolverName):
         raise ValueError(f"solver must be one of {', '.join(get_args(SolverName))}, not {solver!r}")
-
-
-def _candidates(
-    problem: DualProblem, tolerance: float, solver: SolverName, start: Array, workspace: Workspace | None
-) -> Iterator[_Candidate]:
-    """Yield ever better points, cheapest first."""
-    if solver == "libsvm":
-        for violation in LIBSVM_VIOLATIONS:
-            alpha, steps, _ = solve_libsvm(problem, violation * tolerance)
-            yield _Candidate(alpha, steps, "libsvm")
-        return
-    if solver in {"auto", "smo"}:
-        yield _run_engine(problem, start, tolerance, "smo", workspace)
-    if solver in {"auto", "interior-point"}:
-        alpha, steps = solve_interior_point(problem)
-        start = balanced(problem, alpha)
-        finish = _run_engine(problem, start, tolerance, "interior-point", workspace)
-        yield finish._replace(steps=steps + finish.steps)
-        # The finish measures by the largest kernel value; where others are 1e12 times smaller it may lose the optimum.
-        yield _Candidate(start, 0, "interior-point")
 
 
 def balanced(problem: BinaryProblem, alpha: Array, total: float = 0.0) -> Array:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fsvm_cli.svm import DualProblem, solve
-from fsvm_cli.svm.solvers.solve import Workspace
+from fsvm_cli.svm.solvers.solve import Automatic, Workspace
 
 N = 60
 
@@ -25,7 +25,7 @@ def test_what_a_problem_leaves_behind_changes_nothing_for_the_next(ridge: float,
     problems = [problem_of(width, ridge, bias=bias) for width in (0.5, 8.0, 2.0)]
     workspace = Workspace(problems[0])
     for problem in problems:
-        again, alone = solve(problem, workspace=workspace), solve(problem)
+        again, alone = Automatic().solve(problem, workspace=workspace), solve(problem)
         np.testing.assert_array_equal(again.alpha, alone.alpha)
         assert (again.bias, again.duality_gap, again.iterations) == (alone.bias, alone.duality_gap, alone.iterations)
 
@@ -35,7 +35,7 @@ def test_what_a_problem_leaves_behind_changes_nothing_for_the_next(ridge: float,
 def test_right_sides_are_solved_for_on_the_free_samples(tolerance: float, ridge: float) -> None:
     problem = problem_of(2.0, ridge)
     workspace = Workspace(problem)
-    alpha = solve(problem, tolerance=tolerance, workspace=workspace).alpha
+    alpha = Automatic().solve(problem, tolerance=tolerance, workspace=workspace).alpha
     right = np.random.default_rng(0).standard_normal((3, N))
     free, found = workspace.solve_on_free(np.vstack([right, np.ones(N)]))
     np.testing.assert_array_equal(np.sort(free), np.flatnonzero((alpha > 0.0) & (alpha < problem.C)))
@@ -52,7 +52,7 @@ def test_right_sides_are_solved_for_on_the_free_samples(tolerance: float, ridge:
 def test_without_free_samples_nothing_is_solved_for() -> None:
     problem = DualProblem(np.zeros((2, 2)), [1.0, -1.0], 1.0)
     workspace = Workspace(problem)
-    solve(problem, workspace=workspace)
+    Automatic().solve(problem, workspace=workspace)
     free, found = workspace.solve_on_free(np.ones((3, 2)))
     assert len(free) == 0
     assert found.shape == (3, 0)
