@@ -14,7 +14,7 @@ from sklearn.datasets import make_classification
 
 from benchmarks.harness import Comparison, compare, median_seconds, timed
 from fsvm_cli.kernel_learning.base_kernels import GramMatrices, SingleFeatures
-from fsvm_cli.kernel_learning.margin import LearnedKernel, Margin
+from fsvm_cli.kernel_learning.margin import LearnedSum, Margin
 from fsvm_cli.kernel_learning.qcqp import learn_weights
 from fsvm_cli.kernel_learning.sdp import learn_signed_weights
 from fsvm_cli.svm import Gaussian, Linear, Polynomial, UnitDiagonal
@@ -71,7 +71,7 @@ def qcqp(n: int, target: float) -> Comparison:
     """Compare three kernels on n rows with the faster of Clarabel and SCS."""
     grams, y = problem(n)
 
-    def ours() -> LearnedKernel:
+    def ours() -> LearnedSum:
         kernels = GramMatrices.of(grams, known_semidefinite=[True] * 3)  # the peers get their square roots
         return learn_weights(kernels, y, MARGIN, tolerance=QCQP_GAP)
 
@@ -105,7 +105,7 @@ def many_features() -> Comparison:
     labels = np.where(y > 0, 1.0, -1.0)
     centred = X - X.mean(axis=0)
 
-    def ours() -> LearnedKernel:
+    def ours() -> LearnedSum:
         return learn_weights(SingleFeatures.of(centred), labels, MARGIN, tolerance=QCQP_GAP)
 
     found = ours()
@@ -127,7 +127,7 @@ def sdp() -> Comparison:
     """Compare weights of either sign on 200 rows and 85 others with SCS."""
     grams, y = problem(285)
 
-    def ours() -> LearnedKernel:
+    def ours() -> LearnedSum:
         kernels = GramMatrices.of(grams, 200, known_semidefinite=[True] * 3)
         return learn_signed_weights(kernels, y[:200], Margin("hard"), tolerance=SDP_GAP)
 

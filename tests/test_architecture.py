@@ -25,8 +25,8 @@ def test_the_documented_layers_are_those_that_the_linter_keeps() -> None:
     assert {name for layer in documented for name in layer} == there_are
 
 
-def test_no_modules_import_each_other_not_even_within_a_function() -> None:
-    graph = grimp.build_graph("fsvm_cli", exclude_type_checking_imports=True, cache_dir=None)
+def test_no_modules_import_each_other_not_even_within_a_function_or_for_types_alone() -> None:
+    graph = grimp.build_graph("fsvm_cli", cache_dir=None)
     # The public interface names classes of every layer, and loads them when they are asked for.
     imports = {name: graph.find_modules_directly_imported_by(name) - {"fsvm_cli"} for name in graph.modules}
     assert len(imports) > 200

@@ -19,10 +19,11 @@ import pytest
 
 import fsvm_cli
 from fsvm_cli import sources
-from fsvm_cli.experiment import plan as planning
+from fsvm_cli.experiment import experiment
 from fsvm_cli.experiment.compared_methods import Ranked
 from fsvm_cli.experiment.running import run_trial
 from fsvm_cli.extraction.registry import extraction_methods
+from fsvm_cli.normalised_code import ParsedSource, package_of
 from fsvm_cli.ranking.registry import ranking_methods
 from fsvm_cli.sources import NOT_COUNTED, NUMERICAL_PACKAGES, OTHER_PACKAGES, code_of, source_digests
 from tests.helpers.calling import CHECKOUT
@@ -59,7 +60,7 @@ FILES = {
 NUMBERS = itertools.count()
 ALL_METHODS = (*ranking_methods().values(), *extraction_methods().values())
 TRIAL = "fsvm_cli.experiment.trial"
-FUNCTIONS = planning.TRIAL
+FUNCTIONS = experiment.TRIAL
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -67,7 +68,7 @@ def notebook(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Leave the user's own alone."""
     path = tmp_path_factory.mktemp("sources") / "notebook.json"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sources, "_notebook", functools.cache(lambda: sources._Notebook(path)))
+        patch.setattr(sources, "_parse_cache", functools.cache(lambda: sources._ParseCache(path)))
         yield path
 
 
@@ -133,7 +134,7 @@ def test_another_wording_has_the_same_hash(digests: Callable[..., dict[str, str]
 
 def as_another_process(monkeypatch: pytest.MonkeyPatch, path: Path) -> None:
     sources._read.cache_clear()
-    monkeypatch.setattr(sources, "_notebook", functools.cache(lambda: sources._Notebook(path)))
+    monkeypatch.setattr(sources, "_parse_cache", functools.cache(lambda: sources._ParseCache(path)))
 
 
 def test_a_text_that_was_parsed_is_not_parsed_again(monkeypatch: pytest.MonkeyPatch, notebook: Path) -> None:
@@ -212,7 +213,7 @@ class Scorer:
 
 
 def definition(text: str, name: str = "Scorer") -> object:
-    return sources._Findings.in_text(text).definitions[name].digest
+    return ParsedSource.in_text(text).definitions[name].digest
 
 
 @pytest.mark.parametrize(
@@ -274,7 +275,7 @@ def test_what_a_definition_does_counts(old: str, new: str) -> None:
 
 def test_a_name_that_is_local_in_one_function_is_a_reference_in_another() -> None:
     text = "def f():\n    g = 1\n    return g\ndef h():\n    return g()\ndef g():\n    return 2\n"
-    found = sources._Findings.in_text(text).definitions
+    found = ParsedSource.in_text(text).definitions
     assert [reference.path for reference in found["h"].references] == ["g"]
     assert not found["f"].references
 
@@ -300,7 +301,7 @@ def edited(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Callable[..., sourc
                 return read(name)
             spec = importlib.util.spec_from_loader(name, None)
             assert spec is not None
-            return sources._Module(sources._Findings.in_text(text), spec)
+            return sources._Module(ParsedSource.in_text(text), spec)
 
         monkeypatch.setattr(sources, "_read", read_edited)
         monkeypatch.setattr(sources, "_DIGESTS", {})
@@ -369,7 +370,7 @@ def test_modules_that_are_merged_make_nothing_stale(edited: Callable[..., Any]) 
     imports = [node for node in nodes if isinstance(node, ast.ImportFrom) and node.module == "__future__"][:1]
     rest = [node for node in nodes if node not in imports and getattr(node, "module", "") != "__future__"]
     merged = ast.unparse(ast.Module([*imports, *reversed(rest)], []))
-    names = {place: list(sources._read(place).findings.definitions) for place in places}
+    names = {place: list(sources._read(place).parsed.definitions) for place in places}
     passed_on = {
         as_argument(place): f"from fsvm_cli.evaluation.drawing import {', '.join(of)}\n" for place, of in names.items()
     }
@@ -443,7 +444,7 @@ def test_all_that_a_trial_runs_through_in_the_numerical_rooms_is_hashed(planned:
 
     def note(frame: Any, event: str, _: object) -> None:
         module, name = frame.f_globals.get("__name__", ""), frame.f_code.co_qualname.partition(".")[0]
-        is_ours = sources._package(module) == "fsvm_cli" and frame.f_code.co_filename.endswith(".py")
+        is_ours = package_of(module) == "fsvm_cli" and frame.f_code.co_filename.endswith(".py")
         if event == "call" and is_ours and not name.startswith("<"):
             called.add(f"{module}.{name}")
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 import numpy as np
 from annotated_types import Ge
 
-from fsvm_cli.bounds.bound import hard_margin_machine
+from fsvm_cli.bounds.bound import add_gradient_of_ridge, hard_margin_machine, spread
 from fsvm_cli.bounds.radius_margin import enclosing_ball, radius_margin_bound
 from fsvm_cli.bounds.span import span_bound
 from fsvm_cli.numerics import one_blas_thread, quantised, refusing_overflow
@@ -92,8 +92,8 @@ def tune_ard(
 ) -> TunedArd:
     """Choose length scales and C at which a bound on the leave-one-out error is small.
 
-    From length scales of sqrt(d) and a ridge of a tenth of the spread, a quasi-Newton method (`minimise_on_grid`) moves
-    the logarithms. Each step costs a machine, its bound and O(n^2 d).
+    From length scales of sqrt(d) and a ridge of a tenth of the spread, `minimise_quantised` moves the logarithms. Each
+    step costs a machine, its bound and O(n^2 d).
 
     Parameters
     ----------
@@ -168,15 +168,13 @@ def _place(X: Array, y: Array, bound: str, logarithms: Array, tolerance: float) 
     weights = np.exp(-2.0 * logarithms[1:])
     kernel = Gaussian(2.0, weights=tuple(weights.tolist()))
     gram = kernel.gram(X, X)
-    ridge = relative_ridge * float(gram.trace() / n - gram.mean())
+    ridge = relative_ridge * spread(gram)
     gram.flat[:: n + 1] += ridge
     machine = hard_margin_machine(gram, y, tolerance=tolerance, on_failure="flag")
     found = _bound(bound, gram, y, machine, tolerance)
     by_entry = found.gram_gradient.copy()
     by_ridge = float(by_entry.trace())
-    # The ridge is in proportion to the spread, trace / n - mean.
-    by_entry -= relative_ridge * by_ridge / n**2
-    by_entry.flat[:: n + 1] += relative_ridge * by_ridge / n
+    add_gradient_of_ridge(by_entry, relative_ridge)
     slope = np.append(ridge * by_ridge, -2.0 * weights * kernel.weight_gradient(X, X, by_entry))
     return _Place(kernel, ridge, machine, found.value, slope, found.converged)
 

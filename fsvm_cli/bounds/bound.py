@@ -66,3 +66,15 @@ def hard_margin_machine(
     """
     problem = DualProblem(gram, y, np.inf)
     return solve(problem, tolerance=tolerance, solver=solver, alpha0=alpha0, on_failure=on_failure)
+
+
+def spread(gram: Array) -> float:
+    """Return the mean squared distance of the samples from their mean in feature space; `gram` is (n, n)."""
+    return float(gram.trace() / len(gram) - gram.mean())
+
+
+def add_gradient_of_ridge(by_entry: Array, relative_ridge: float) -> None:
+    """Add to a derivative by the entries of a Gram matrix (n, n) what a ridge of `relative_ridge` spreads adds."""
+    n, by_ridge = len(by_entry), float(by_entry.trace())
+    by_entry -= relative_ridge * by_ridge / n**2
+    by_entry.flat[:: n + 1] += relative_ridge * by_ridge / n

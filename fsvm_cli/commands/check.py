@@ -18,7 +18,7 @@ def command(configs: tuple[str, ...], assignments: tuple[str, ...]) -> None:
     fetched, and nothing run: what a method refuses only when it sees the rows is known to a run alone.
     """
     from fsvm_cli.errors import DataError, FsvmError, UsageError
-    from fsvm_cli.experiment.checks import check_before_run
+    from fsvm_cli.experiment.plan import check_before_run
     from fsvm_cli.spec.collection import LoadedCollection
     from fsvm_cli.spec.load import load_any
 

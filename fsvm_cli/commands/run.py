@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from fsvm_cli.commands.options import Workers
     from fsvm_cli.errors import FsvmError
-    from fsvm_cli.experiment.plan import Experiment
+    from fsvm_cli.experiment.experiment import Experiment
     from fsvm_cli.page.write import Presentation
     from fsvm_cli.runner.session import Job
     from fsvm_cli.spec.collection import LoadedCollection

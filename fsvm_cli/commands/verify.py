@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from fsvm_cli.errors import FsvmError
-    from fsvm_cli.experiment.plan import Experiment
+    from fsvm_cli.experiment.experiment import Experiment
     from fsvm_cli.store.store import Store
 
 # Times differ from run to run; run.json is compared value by value.

@@ -78,8 +78,8 @@ def issues_in_words(name: str, issues: Sequence[TableIssue]) -> str:
     lengths = itertools.accumulate(len(other) + 1 for other in others)
     n_written = max(1, sum(length <= LONGEST_LINE for length in lengths))
     unnamed = shown([issue.about for issue in issues[1 + n_written :]])
-    rest = [f"And more, told when these are mended: {unnamed}."] if unnamed else []
-    return f"{name}: {len(issues)} things are to be mended. {first}\n{' '.join([*others[:n_written], *rest])}"
+    rest = [f"More problems, shown in full once these are solved: {unnamed}."] if unnamed else []
+    return f"{name}: {len(issues)} problems. {first}\n{' '.join([*others[:n_written], *rest])}"
 
 
 def _in_one_line(issue: TableIssue) -> str:

@@ -105,7 +105,7 @@ class Outcome:
         return (self.train if part == "train" else self.test)[self.rows(sizes)]
 
     def merged_with(self, later: Outcome) -> Outcome:
-        """Add subsets that were computed later, for the same split and competitor."""
+        """Add subsets that were computed later, for the same split and compared method."""
         converged = self.ranking_converged and later.ranking_converged
         subsets = self._subsets() | later._subsets()
         predictions = (

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-class Rows(NamedTuple):
+class LabelledRows(NamedTuple):
     """Samples, their classes, and which of them belong together."""
 
     X: NDArray[np.float64]
@@ -40,15 +40,15 @@ class Parts:
     groups_train: NDArray[np.int64] | None = None
     groups_test: NDArray[np.int64] | None = None
 
-    def training_rows(self) -> Rows:
+    def training_rows(self) -> LabelledRows:
         """Give the training part."""
-        return Rows(self.X_train, self.y_train, self.groups_train)
+        return LabelledRows(self.X_train, self.y_train, self.groups_train)
 
-    def all_rows(self) -> Rows:
+    def all_rows(self) -> LabelledRows:
         """Give both parts."""
         stack = functools.partial(sparse.vstack, format="csr") if sparse.issparse(self.X_train) else np.vstack
         are_grouped = self.groups_train is not None and self.groups_test is not None
-        return Rows(
+        return LabelledRows(
             stack([self.X_train, self.X_test]),
             np.concatenate([self.y_train, self.y_test]),
             np.concatenate([self.groups_train, self.groups_test]) if are_grouped else None,

@@ -1,147 +1,53 @@
-"""From a config to trials, and the key under which each outcome is stored."""
+"""From a config to an experiment: its data are opened, and both are checked to fit together.
+
+What a run refuses before its first trial, `fsvm check` reports as far as it is known without fetching data.
+"""
 
 from __future__ import annotations
 
-import functools
-import hashlib
-import json
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fsvm_cli.data.messages import shown
-from fsvm_cli.data.opening import open_source
-from fsvm_cli.data.scaling import fit_scaling
-from fsvm_cli.data.source import DataSource, FixedSource, GeneratedSource, metadata_of
+from fsvm_cli.console import brief
+from fsvm_cli.data.messages import nearest, shown
+from fsvm_cli.data.opening import metadata, open_source
+from fsvm_cli.data.scaling import SHIFTING, fit_scaling, shifts_sparse
+from fsvm_cli.data.source import FixedSource, metadata_of
 from fsvm_cli.data.source_spec import FileSpec
-from fsvm_cli.data.synthetic import GENERATORS
 from fsvm_cli.errors import UsageError
-from fsvm_cli.experiment.checks import check_fit, drawn_rows
-from fsvm_cli.experiment.compared_methods import compared_methods_of, oracle_of
+from fsvm_cli.evaluation.folds import LEAVE_ONE_OUT
+from fsvm_cli.evaluation.splits import count_rows
+from fsvm_cli.experiment.experiment import Experiment
+from fsvm_cli.experiment.records import record_kinds
 from fsvm_cli.numerics import check_input_range
-from fsvm_cli.sources import code_of
+from fsvm_cli.ranking.machine_ranker import MachineRanker
+from fsvm_cli.ranking.registry import advice_on_sparse, ranking_methods, reason_against_sparse
+from fsvm_cli.spec.classifiers import BayesianBase, Classifier, LearnedKernel
+from fsvm_cli.spec.schema import RELEVANT
+from fsvm_cli.svm import KERNELS
+from fsvm_cli.validation_errors import Issue
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
+    from fractions import Fraction
 
-    from fsvm_cli.experiment.compared_methods import ComparedMethod
-    from fsvm_cli.sources import Code
+    from fsvm_cli.data.scaling import ScalingName
+    from fsvm_cli.data.source import DatasetMetadata, DataSource
+    from fsvm_cli.spec.classifiers import ExperimentClassifier
     from fsvm_cli.spec.config import LoadedConfig
+    from fsvm_cli.spec.kernels import KernelSpec
     from fsvm_cli.spec.protocol import Protocol
     from fsvm_cli.spec.schema import Config
+    from fsvm_cli.svm.kernels.base import Kernel
+    from fsvm_cli.validation_errors import Location
 
-TRIAL = tuple(f"{__package__}.trial.{name}" for name in ("DrawnTrial", "draw_parts", "run_compared_methods"))
-"""What leads from the data to an outcome; by name, because their libraries take a second to load."""
+MAX_CLASSES = 20
+"""Classes that a message names."""
 
-CODE = "code"
-"""Under which name the ingredients of a key hold the hash of the code."""
-
-
-@dataclass(frozen=True, order=True, slots=True)
-class Trial:
-    """One split.
-
-    Attributes
-    ----------
-    n_train : int
-        Rows of the training part; of given splits that differ, on average.
-    split : int
-        Number of the split, from 0.
-    """
-
-    n_train: int
-    split: int
-
-
-@dataclass(frozen=True)
-class Experiment:
-    """A config with its data: all that a trial needs.
-
-    Attributes
-    ----------
-    config : Config
-    source : DataSource
-    sizes : tuple of int
-        Numbers of retained features, ascending; the last is that of all features.
-    n_test : dict of int to int
-        Rows of the test part for each number of training rows.
-    """
-
-    config: Config
-    source: DataSource
-    sizes: tuple[int, ...]
-    n_test: dict[int, int]
-
-    def trials(self) -> Iterator[Trial]:
-        """Yield the planned trials, split by split."""
-        for split in range(self.config.protocol.splits):
-            for n_train in self.n_test:
-                yield Trial(n_train, split)
-
-    @functools.cached_property
-    def compared_methods(self) -> tuple[ComparedMethod, ...]:
-        """What has a curve; outcomes are told apart by their numbers here."""
-        return (*compared_methods_of(self.config), *oracle_of(self.config, self.source))
-
-    def numbers(self) -> range:
-        """Numbers of the competitors."""
-        return range(len(self.compared_methods))
-
-    def n_trials(self) -> int:
-        """Count the planned trials."""
-        return self.config.protocol.splits * len(self.n_test)
-
-    def key(self, compared_method: int, trial: Trial) -> str:
-        """Give the key of a trial's outcome with the competitor of a number.
-
-        A key is the hash of what the outcome depends on: data, scaling, classifier, seed and number of the split, rows
-        of its parts, method with parameters and order, and the code that computes it. Names, numbers of splits and the
-        other competitors are not part of it.
-        """
-        return self.key_of(self.groups[compared_method], trial)
-
-    def key_of(self, group: str, trial: Trial) -> str:
-        """Give the key of a trial's outcome by what `groups` says of its competitor."""
-        text = f"{_prefix(group)}/{trial.n_train}/{self.n_test[trial.n_train]}/{trial.split}"
-        return hashlib.sha256(text.encode()).hexdigest()[:32]
-
-    @functools.cached_property
-    def groups(self) -> list[str]:
-        """The ingredients of each competitor, as JSON."""
-        return [json.dumps(self.key_parts(number), sort_keys=True) for number in self.numbers()]
-
-    def key_parts(self, compared_method: int) -> dict[str, Any]:
-        """List what the outcomes of a competitor depend on, beside the split."""
-        compared = self.compared_methods[compared_method]
-        # A random split says so by saying nothing: stored outcomes are older than given splits.
-        given = {"split": "given"} if self.config.protocol.is_given else {}
-        return given | {
-            "data": self.source.identity,
-            "scaling": self.config.scaling,
-            "classifier": compared.classifier.model_dump(mode="json"),
-            "control": self.config.control,
-            "seed": self.config.protocol.seed,
-            "ranking": compared.identity(),
-            CODE: self.code(compared_method).digest,
-        }
-
-    def code(self, compared_method: int) -> Code:
-        """Hash the code that the outcomes of a competitor come from."""
-        compared = self.compared_methods[compared_method]
-        return code_of(*TRIAL, *self._data_code(), *compared.code(), type(compared.classifier))
-
-    def _data_code(self) -> Iterator[object]:
-        """Name what draws or prepares the data of a trial, where something does."""
-        if isinstance(self.source, GeneratedSource):
-            yield GENERATORS[self.source.generator].draw
-        if isinstance(self.source, FixedSource) and self.source.dataset.preparation is not None:
-            yield type(self.source.dataset.preparation)
-
-
-@functools.cache
-def _prefix(group: str) -> str:
-    return hashlib.sha256(group.encode()).hexdigest()
+LEAST_ROWS = 2
+"""A machine needs a row of each of two classes."""
 
 
 def plan(loaded: LoadedConfig, announce: Callable[[str], None]) -> Experiment:
@@ -151,7 +57,7 @@ def plan(loaded: LoadedConfig, announce: Callable[[str], None]) -> Experiment:
     ----------
     loaded : LoadedConfig
     announce : callable
-        Is told, in one sentence each, what takes time or deserves notice.
+        Called with a sentence about each thing that takes time or deserves notice.
 
     Raises
     ------
@@ -198,3 +104,216 @@ def _check_input_range(loaded: LoadedConfig, source: DataSource) -> None:
             check_input_range(source.dataset.X, source.feature_names)
         except ValueError as error:
             raise loaded.document.error(("scaling",), f"{source.name}: {error}") from error
+
+
+def check_before_run(loaded: LoadedConfig) -> None:
+    """Say what a run would say of a config and its data, as far as this is known without fetching anything.
+
+    Raises
+    ------
+    UsageError
+        If there is no such data set or version, or the config asks for what the data do not have.
+    DataError
+        If a file of the user's own is missing or is not usable as it is.
+    """
+    try:
+        data = metadata(loaded.config.dataset, base_folder=loaded.folder)
+    except UsageError as error:
+        raise loaded.document.error(("dataset",), str(error)) from error
+    if data is not None:
+        check_fit(loaded, data)
+
+
+def check_fit(loaded: LoadedConfig, data: DatasetMetadata) -> None:
+    """Check that a config asks for nothing that its data do not have.
+
+    Raises
+    ------
+    UsageError
+        Listing every mistake with the position of its key.
+    """
+    issues = list(issues_with_data(loaded.config, data))
+    if not loaded.document.overrides:  # else nothing is claimed
+        issues += _issues_of_claims(loaded.config, data)
+    if issues:
+        raise loaded.document.errors(issues)
+
+
+def issues_with_data(config: Config, data: DatasetMetadata) -> Iterator[Issue]:
+    """Find what a config asks for that its data do not have, but for what its claims speak of."""
+    yield from _issues_of_split(config.protocol, data)
+    sizes = config.subsets if isinstance(config.subsets, tuple) else ()
+    if too_large := [str(size) for size in sizes if size > data.n_features]:
+        message = f"{shown(too_large)} features cannot be retained; {data.name} has {data.n_features}; write no more"
+        yield Issue(("subsets",), message)
+    yield from _issues_of_folds(config, data)
+    yield from _mistakes_of_kernels(config)
+    yield from _issues_of_oracle(config, data)
+    yield from _issues_of_class_kernels(config, data)
+    yield from _issues_of_class_weights(config, data)
+    for name in config.record:
+        yield from record_kinds()[name].issues(config, data)
+    if data.is_sparse:
+        yield from issues_with_sparse_data(config, data)
+
+
+def drawn_rows(protocol: Protocol, data: DatasetMetadata) -> dict[int, int]:
+    """Count the rows of the test part by those of the training part, for random splits that the data have."""
+    return dict(_rows_of(protocol, part, data) for part in protocol.train)
+
+
+def _rows_of(protocol: Protocol, part: Fraction | int | str, data: DatasetMetadata) -> tuple[int, int]:
+    """Count the rows of a training part, and those of the test part beside it; either may be more than there are."""
+    assert not isinstance(part, str), "a given split is planned as it is"
+    n_train = count_rows(part, data.n_samples)
+    return n_train, data.n_samples - n_train if protocol.test is None else count_rows(protocol.test, data.n_samples)
+
+
+def _issues_of_split(protocol: Protocol, data: DatasetMetadata) -> Iterator[Issue]:
+    if protocol.is_given:
+        if not data.n_splits:
+            own = ", or say under 'dataset' what splits it ('split')" if data.is_own else ""
+            yield Issue(
+                ("protocol", "train"),
+                f"{data.name} comes without a split; write a number or a fraction of its rows{own}",
+            )
+        elif protocol.splits > data.n_splits:
+            given = "1 split is" if data.n_splits == 1 else f"{data.n_splits} splits are"
+            yield Issue(("protocol", "splits"), f"{given} given with {data.name}; write {data.n_splits} or fewer")
+        return
+    for index, part in enumerate(protocol.train):
+        n_train, n_test = _rows_of(protocol, part, data)
+        if n_train < 1 or n_test < 1 or n_train + n_test > data.n_samples:
+            yield Issue(
+                ("protocol", "train", index),
+                f"{n_train} training and {max(n_test, 0)} test rows cannot be drawn from the {data.n_samples} rows "
+                f"of {data.name}; both parts need at least 1 row",
+            )
+        elif n_train < LEAST_ROWS:
+            message = f"1 training row is of one class, and a machine needs rows of two; write {LEAST_ROWS} or more"
+            yield Issue(("protocol", "train", index), message)
+
+
+def _issues_of_folds(config: Config, data: DatasetMetadata) -> Iterator[Issue]:
+    if config.protocol.is_given or any(_issues_of_split(config.protocol, data)):
+        return
+    n_train = max(drawn_rows(config.protocol, data))
+    for location, classifier in config.classifiers_written():
+        for index, step in enumerate(getattr(classifier, "tune", None) or ()):
+            needed = LEAST_ROWS * (LEAST_ROWS if step.folds == LEAVE_ONE_OUT else step.folds)
+            if n_train < needed:
+                yield Issue(
+                    (*location, "tune", index, "folds"),
+                    f"folds is {step.folds}, which needs {needed} training rows of two classes and not {n_train}; "
+                    "write fewer, or train on more",
+                )
+            n_folds = LEAST_ROWS if step.folds == LEAVE_ONE_OUT else step.folds
+            if data.n_groups is not None and data.n_groups - 1 < n_folds:
+                yield Issue(
+                    (*location, "tune", index, "folds"),
+                    f"folds is {step.folds}, which needs {n_folds} groups in the training part; {data.name} has "
+                    f"{data.n_groups} in all, and one at least is for testing; write fewer",
+                )
+
+
+def _mistakes_of_kernels(config: Config) -> Iterator[Issue]:
+    """Find rankings whose method is not defined for any kernel that their machine may have.
+
+    Of a machine that learns its kernel, or is none of ours, this is known to its trials alone.
+    """
+    for index, ranking in enumerate(config.rankings):
+        method, classifier = ranking_methods()[ranking.method], config.classifier_of(ranking)
+        if not issubclass(method, MachineRanker) or not isinstance(classifier, Classifier):
+            continue
+        kernels = [classifier.kernel_object()]
+        for step in classifier.tune or ():
+            kernels = [kernel for each in step.kernels for kernel in each.objects()] or kernels
+        refusals = [refusal for kernel in kernels if (refusal := _refusal(method, kernel))]
+        if len(refusals) == len(kernels):
+            yield Issue(("rankings", index, "method"), f"{refusals[0]}; choose another method, or kernel")
+
+
+def _refusal(method: type[MachineRanker], kernel: Kernel) -> str:
+    try:
+        method.check_kernel(kernel)
+    except ValueError as error:
+        return str(error)
+    return ""
+
+
+def _issues_of_claims(config: Config, data: DatasetMetadata) -> Iterator[Issue]:
+    """Find claims about training sizes that the protocol does not have; of a given split the size is the source's."""
+    if config.protocol.is_given or any(_issues_of_split(config.protocol, data)):
+        return
+    train_sizes = [*drawn_rows(config.protocol, data)]
+    for number, claim in enumerate(config.expected):
+        for place in claim.places():
+            if place.train_size not in (None, *train_sizes):
+                yield Issue(
+                    ("expected", number),
+                    f"the claim {brief(claim.id)} speaks of {place.train_size} training rows, and the protocol trains "
+                    f"on {shown([*map(str, train_sizes)])}; name one of these",
+                )
+
+
+def _issues_of_oracle(config: Config, data: DatasetMetadata) -> Iterator[Issue]:
+    """Find features that the data do not have, and whether somebody knows which matter."""
+    if config.oracle == RELEVANT:
+        if not data.knows_relevant_features:
+            yield Issue(("oracle",), f"nobody knows which features of {data.name} matter; list their names")
+        return
+    for index, name in enumerate(config.oracle or ()):
+        if data.feature_names is not None and name not in data.feature_names:
+            called = nearest(name, data.feature_names)
+            yield Issue(("oracle", index), f"{data.name} has no feature '{brief(name)}'; {called}")
+
+
+def _issues_of_class_kernels(config: Config, data: DatasetMetadata) -> Iterator[Issue]:
+    for location, classifier in config.classifiers_written():
+        named = classifier.class_kernels if isinstance(classifier, Classifier) else {}
+        here = (*location, "class_kernels")
+        if named and len(data.class_names) == 2:
+            yield Issue(here, f"the two classes of {data.name} share one machine; give it its kernel by 'kernel' alone")
+            continue
+        yield from _unknown_classes(named, here, data)
+
+
+def _issues_of_class_weights(config: Config, data: DatasetMetadata) -> Iterator[Issue]:
+    for location, classifier in config.classifiers_written():
+        weights = classifier.class_weight if isinstance(classifier, Classifier) else None
+        if isinstance(weights, dict):
+            yield from _unknown_classes(weights, (*location, "class_weight"), data)
+
+
+def _unknown_classes(named: Iterable[str], here: Location, data: DatasetMetadata) -> Iterator[Issue]:
+    for name in named:
+        if name not in data.class_names:
+            has = shown(data.class_names, MAX_CLASSES)
+            yield Issue((*here, name, "<key>"), f"{data.name} has no class '{brief(name)}'; it has {has}")
+
+
+def issues_with_sparse_data(config: Config, data: DatasetMetadata) -> Iterator[Issue]:
+    """Find what would fill the sparse matrix of a data set, and say what to use instead."""
+    for index, ranking in enumerate(config.rankings):
+        if reason := reason_against_sparse(data, ranking_methods()[ranking.method]):
+            yield Issue(("rankings", index, "method"), reason)
+    for index, extraction in enumerate(config.extractors):
+        yield Issue(("extractors", index, "method"), advice_on_sparse(data, f"{extraction.method} takes"))
+    for location, classifier in config.classifiers_written():
+        if isinstance(classifier, BayesianBase):
+            yield Issue(location, advice_on_sparse(data, "a Bayesian machine takes"))
+        if dense := [spec.kernel for spec in _kernels_of(classifier) if not spec.kernel_object().accepts_sparse]:
+            able = ", ".join(name for name, kernel in KERNELS.items() if kernel().accepts_sparse)
+            reason = f"{advice_on_sparse(data, f'the {dense[0]} kernel takes')}; kernels that take a sparse one: {able}"
+            yield Issue(location, reason)
+    scalings: dict[Location, ScalingName] = {("scaling",): config.scaling}
+    scalings |= {("rankings", index, "scaling"): each.scaling or "none" for index, each in enumerate(config.rankings)}
+    for location, scaling in scalings.items():
+        if scaling in SHIFTING:
+            yield Issue(location, shifts_sparse(scaling))
+
+
+def _kernels_of(classifier: ExperimentClassifier) -> tuple[KernelSpec, ...]:
+    if isinstance(classifier, Classifier):
+        return (classifier, *classifier.class_kernels.values())
+    return classifier.kernels if isinstance(classifier, LearnedKernel) else ()

@@ -28,7 +28,7 @@ from fsvm_cli.spec.collection import MEMBERS, Collection, LoadedCollection
 from fsvm_cli.spec.schema import Config
 
 if TYPE_CHECKING:
-    from fsvm_cli.experiment.plan import Experiment
+    from fsvm_cli.experiment.experiment import Experiment
     from fsvm_cli.spec.config import LoadedConfig
     from fsvm_cli.store.store import Store
 

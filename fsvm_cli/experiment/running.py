@@ -1,6 +1,6 @@
 """What an experiment keeps of its first split, the `record` of a config: its key, its way into the store and out.
 
-A trial as a whole: the outcomes of its competitors, and its records where there are any.
+A trial as a whole: the outcomes of its compared methods, and its records where there are any.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from fsvm_cli.experiment.experiment import Trial
 from fsvm_cli.experiment.outcome import Outcome
-from fsvm_cli.experiment.plan import Trial
-from fsvm_cli.experiment.records.registry import record_kinds
+from fsvm_cli.experiment.records import record_kinds
 from fsvm_cli.experiment.trial import DrawnTrial, draw_parts, failing, run_compared_methods
 from fsvm_cli.sources import code_of
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from fsvm_cli.experiment.plan import Experiment
+    from fsvm_cli.experiment.experiment import Experiment
     from fsvm_cli.store.store import Entry
 
 
@@ -62,14 +62,14 @@ def tables_of(record: str) -> dict[str, pd.DataFrame]:
 
 @dataclass(frozen=True)
 class TrialResult:
-    """What the competitors of a trial led to, the same wherever it ran.
+    """What the compared methods of a trial led to, the same wherever it ran.
 
     Attributes
     ----------
     entries : dict of int to Entry
-        Outcomes by number of the competitor, packed by the worker: the one process that stores them has the least time.
+        Outcomes by number of the compared method, packed by the worker: the process that stores them has least time.
     errors : dict of int to str
-        For the competitors that have no outcome, why: in the first line what was raised, below it the traceback.
+        For the compared methods that have no outcome, why: in the first line what was raised, below it the traceback.
     seconds : float
         Processor time of the thread that ran it, whatever else its computer did; without that of the records, which no
         other trial has.
@@ -94,14 +94,14 @@ class TrialResult:
 def run_trial(
     experiment: Experiment, trial: Trial, wanted: Mapping[int, tuple[int, ...]], records: Sequence[str] = ()
 ) -> TrialResult:
-    """Rank and evaluate on one split; a competitor or a record that fails leaves the others as they are.
+    """Rank and evaluate on one split; a compared method or a record that fails leaves the others as they are.
 
     Parameters
     ----------
     experiment : Experiment
     trial : Trial
     wanted : dict of int to tuple of int
-        For the number of a competitor in ``experiment.competitors``, the subset sizes to evaluate, ascending.
+        For the number of a compared method in ``experiment.compared_methods``, the subset sizes to evaluate, ascending.
     records : sequence of str
         The records to compute of it, by their names.
 

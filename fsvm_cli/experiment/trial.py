@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from fsvm_cli.data.scaling import ScalingName
     from fsvm_cli.evaluation.folds import Fold
     from fsvm_cli.experiment.compared_methods import Ordering
-    from fsvm_cli.experiment.plan import Experiment, Trial
+    from fsvm_cli.experiment.experiment import Experiment, Trial
     from fsvm_cli.learners.base import Learner
     from fsvm_cli.learners.machine import Machine
     from fsvm_cli.ranking.base import Ranker
@@ -82,22 +82,21 @@ def tuned(
     """
     for step in steps:
         kernels = [kernel for candidates in step.kernels for kernel in candidates.objects()]
+        svm = machine.svm
         found = grid_search(
             kernels or [machine.kernel],
-            step.C or [machine.C],
+            step.C or [svm.C],
             X,
             y,
             _folds(step, y, rng, groups),
             n_classes=n_classes,
-            tolerance=machine.tolerance,
+            tolerance=svm.tolerance,
             ties=step.ties,
-            class_weight=machine.class_weight,
-            C_unit=machine.C_unit,
+            class_weight=svm.class_weight,
+            C_unit=svm.C_unit,
         )
         machine = dataclasses.replace(
-            machine,
-            kernel=found.kernel,
-            C=found.C,
+            machine.with_parameters(kernel=found.kernel, C=found.C),
             chosen={**machine.chosen, **_chosen(step, found.kernel, found.C)},
             converged=machine.converged and bool(found.converged.all()),
         )
@@ -252,7 +251,7 @@ def run_compared_methods(
 def _evaluated_together(
     orderings: Mapping[int, Ordering], learners: Mapping[int, Learner], wanted: Mapping[int, tuple[int, ...]]
 ) -> Iterable[list[int]]:
-    """Group the competitors whose subsets one call can evaluate: same data, same learner, same sizes."""
+    """Group the compared methods whose subsets one call can evaluate: same data, same learner, same sizes."""
     groups: dict[tuple[int, int, tuple[int, ...]], list[int]] = {}
     for number, ordering in orderings.items():
         groups.setdefault((id(ordering.parts), id(learners[number]), wanted[number]), []).append(number)
@@ -261,15 +260,15 @@ def _evaluated_together(
 
 @contextlib.contextmanager
 def failing(errors: dict[Name, str], names: Iterable[Name]) -> Iterator[None]:
-    """Note what is raised as the error of competitors: whatever a method raises is its failure, not the run's.
+    """Note what is raised as the error of compared methods: whatever a method raises is its failure, not the run's.
 
     The first line says what was raised, and the traceback stands below.
     """
     try:
         yield
     except Exception as failure:  # noqa: BLE001
-        told = "".join(traceback.format_exception(failure))
-        errors |= dict.fromkeys(names, f"{named(failure)}\n{told}")
+        lines = "".join(traceback.format_exception(failure))
+        errors |= dict.fromkeys(names, f"{named(failure)}\n{lines}")
 
 
 def _evaluate(

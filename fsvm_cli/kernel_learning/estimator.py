@@ -11,7 +11,7 @@ from scipy import sparse
 from fsvm_cli.kernel_learning.alignment import align
 from fsvm_cli.kernel_learning.base_kernels import GramMatrices
 from fsvm_cli.kernel_learning.kinds import Combine
-from fsvm_cli.kernel_learning.margin import LearnedKernel, Margin
+from fsvm_cli.kernel_learning.margin import LearnedSum, Margin
 from fsvm_cli.kernel_learning.qcqp import learn_weights
 from fsvm_cli.kernel_learning.sdp import learn_signed_weights
 from fsvm_cli.numerics import one_blas_thread
@@ -30,9 +30,7 @@ MACHINE_TOLERANCE = 1e-2
 """Gap of the machine on aligned kernels, as a part of the tolerance of the weights."""
 
 
-def learn_kernel(
-    combine: Combine, kernels: GramMatrices, y: Array, margin: Margin, *, tolerance: float
-) -> LearnedKernel:
+def learn_kernel(combine: Combine, kernels: GramMatrices, y: Array, margin: Margin, *, tolerance: float) -> LearnedSum:
     """Learn weights of kernels, and train a machine on their sum.
 
     Parameters
@@ -67,7 +65,7 @@ def learn_kernel(
     gram = kernels.combined(aligned.weights)
     machine = solve(margin.problem(gram, y), tolerance=MACHINE_TOLERANCE * tolerance)
     c = machine.alpha * y
-    return LearnedKernel(
+    return LearnedSum(
         aligned.weights,
         margin.ridge,
         machine,
@@ -206,7 +204,7 @@ output_factors_, n_features_in_, feature_names_in_
             )
         return self
 
-    def _keep(self, X: Any, labels: Array, kernels: Sequence[Kernel], learned: Sequence[LearnedKernel]) -> None:
+    def _keep(self, X: Any, labels: Array, kernels: Sequence[Kernel], learned: Sequence[LearnedSum]) -> None:
         """Set what a machine predicts by, and what was learned."""
         coefficients = np.array([found.machine.alpha * own for found, own in zip(learned, labels, strict=True)])
         self.support_ = np.flatnonzero((coefficients != 0).any(axis=0))
@@ -226,7 +224,7 @@ output_factors_, n_features_in_, feature_names_in_
         )
 
     def _certify(
-        self, X: Any, grams: GramMatrices, labels: Array, margin: Margin, learned: Sequence[LearnedKernel]
+        self, X: Any, grams: GramMatrices, labels: Array, margin: Margin, learned: Sequence[LearnedSum]
     ) -> None:
         """Set the gaps of the machines that predict."""
         for m, (found, y, kernel) in enumerate(zip(learned, labels, self.machine_kernels_, strict=True)):

@@ -71,7 +71,7 @@ class Margin:
 
 
 @dataclass(frozen=True, eq=False)
-class LearnedKernel:
+class LearnedSum:
     """A sum of kernels whose weights make the margin of a machine large, and the machine.
 
     Attributes

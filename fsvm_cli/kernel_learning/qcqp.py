@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from fsvm_cli.kernel_learning.base_kernels import BaseKernels
-    from fsvm_cli.kernel_learning.margin import LearnedKernel, Margin
+    from fsvm_cli.kernel_learning.margin import LearnedSum, Margin
     from fsvm_cli.kernel_learning.trained import Trained
     from fsvm_cli.svm.compiled import Array
 
@@ -116,7 +116,7 @@ VIOLATION = 1e-10
 
 def learn_weights(
     kernels: BaseKernels, y: Array, margin: Margin, *, tolerance: float = 1e-4, max_machines: int = 200
-) -> LearnedKernel:
+) -> LearnedSum:
     """Find the weights mu_i >= 0 whose sum of kernels gives the machine of largest margin.
 
     With G_i = diag(y) K_i diag(y) on the training rows, and the traces r_i on all rows,
@@ -137,7 +137,7 @@ def learn_weights(
 
     Returns
     -------
-    LearnedKernel
+    LearnedSum
         A kernel that is zero has no weight. Of kernels that are copies of each other only the sum of the weights has
         a meaning.
 

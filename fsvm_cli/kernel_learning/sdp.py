@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from fsvm_cli.kernel_learning.base_kernels import GramMatrices
-    from fsvm_cli.kernel_learning.margin import LearnedKernel, Margin
+    from fsvm_cli.kernel_learning.margin import LearnedSum, Margin
     from fsvm_cli.kernel_learning.trained import Trained
     from fsvm_cli.svm.compiled import Array
 
@@ -60,7 +60,7 @@ RETURNS = 30
 
 def learn_signed_weights(
     kernels: GramMatrices, y: Array, margin: Margin, *, tolerance: float = 1e-4, max_machines: int = 200
-) -> LearnedKernel:
+) -> LearnedSum:
     """Find weights mu_i of either sign whose sum of kernels gives the machine of largest margin.
 
     The problem of `learn_weights`, with mu_i >= 0 replaced by sum_i mu_i K_i positive semidefinite on all rows, those
@@ -81,7 +81,7 @@ def learn_signed_weights(
 
     Returns
     -------
-    LearnedKernel
+    LearnedSum
         Positive semidefinite up to `SEMIDEFINITE`. Kernels that are zero or a sum of others have no weight.
 
     Raises
@@ -103,7 +103,7 @@ def learn_signed_weights(
         raise ValueError("a ridge is learned with weights that are not negative only; use the qcqp, or give C")
     trainer = Trainer(kernels, y, margin, MACHINE_TOLERANCE * tolerance)
     points, _ = descend(trainer, max(tolerance, ROUGH), max_machines)
-    search = _Search(kernels, trainer, points)
+    search = _WeightSearch(kernels, trainer, points)
     best, lower = search.best_of(points), 0.0
     while tolerance < relative_gap(best.upper, lower) < math.inf and trainer.n_machines < max_machines:
         found = search.lowest()
@@ -118,7 +118,7 @@ def learn_signed_weights(
     return trainer.learned(trainer.refined(best), lower, tolerance)
 
 
-class _Search:
+class _WeightSearch:
     """The cuts so far, and the coordinates in which the sum of all kernels is the identity."""
 
     def __init__(self, kernels: GramMatrices, trainer: Trainer, points: Sequence[Trained]) -> None:

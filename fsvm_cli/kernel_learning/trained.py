@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fsvm_cli.kernel_learning.margin import LearnedKernel, longest_scaling, relative_gap, scaled_bound
+from fsvm_cli.kernel_learning.margin import LearnedSum, longest_scaling, relative_gap, scaled_bound
 from fsvm_cli.svm.solvers.active_set import VIOLATION
 from fsvm_cli.svm.solvers.solve import Automatic, Workspace, solve
 
@@ -150,13 +150,13 @@ class Trainer:
         rounding = ROUNDED * float(alpha @ alpha) * float(self.kernels.traces.sum())
         return scaled_bound(float(alpha.sum()), ridge_term, float(forms.max()) + rounding, longest)
 
-    def learned(self, best: Trained, lower: float, tolerance: float) -> LearnedKernel:
+    def learned(self, best: Trained, lower: float, tolerance: float) -> LearnedSum:
         """Return the best machine and its weights, with the gap that a lower bound of all values leaves."""
         weights, n_own, ridge = best.shares * self.units, len(best.shares), self.margin.ridge
         if self.margin.kind == "learned-2-norm":  # the weight of the last kernel, the identity
             n_own, ridge = n_own - 1, float(weights[-1])
         gap = relative_gap(best.upper, lower)
-        return LearnedKernel(
+        return LearnedSum(
             weights[:n_own],
             ridge,
             best.machine,

@@ -229,7 +229,7 @@ class EstimatorLearner(Learner):
     ----------
     estimator : object
         Trained, as clones, on the subsets.
-    handed_estimator : object
+    estimator_for_rankings : object
         What ranking methods that take any classifier train.
     groups : ndarray of int, shape (n_train,), optional
         Rows of the training part that belong together, for an estimator that cross-validates.

@@ -24,10 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fsvm_cli.learners.base import Curves, NestedSubsets
-    from fsvm_cli.svm.costs import ClassWeight, CUnit
     from fsvm_cli.svm.kernels.base import Kernel
-    from fsvm_cli.svm.multiclass import OutputScaling
-    from fsvm_cli.svm.solvers.dual import Solver
 
 
 class Approximation(NamedTuple):
@@ -46,26 +43,14 @@ class Approximation(NamedTuple):
     random_state: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Machine(Learner):
     """The support vector machine that a trial trains: the `Learner` of most experiments.
 
     Attributes
     ----------
-    kernel : Kernel
-    C : float
-    tolerance : float
-    solver : str or DualSolver
-    class_kernels : dict of int to Kernel, or None
-        Kernels of the machines of single classes, by class code, where they differ.
-    output_scaling : str
-        What the machines' outputs are multiplied or divided by before they are compared.
-    class_weight : dict of int to float, "balanced", or None
-        What C is multiplied by for the rows of a class, by class code.
-    cache_mb : float or None
-        Megabytes for kernel values where the solver is "decomposition".
-    C_unit : str
-        What C is given in units of.
+    svm : SVM
+        Its parameters, classes by their codes; it is never fitted itself.
     approximation : Approximation or None
         Above how many training rows the machine is approximated, and how.
     chosen : dict of str to value
@@ -74,18 +59,14 @@ class Machine(Learner):
         Whether every machine of the search reached its duality gap.
     """
 
-    kernel: Kernel
-    C: float
-    tolerance: float
-    solver: Solver
-    class_kernels: Mapping[Any, Kernel] | None = None
-    output_scaling: OutputScaling = "none"
-    class_weight: ClassWeight | None = None
-    cache_mb: float | None = None
-    C_unit: CUnit = "none"
+    svm: SVM
     approximation: Approximation | None = None
     chosen: Mapping[str, float | int | str] = dataclasses.field(default_factory=dict)
     converged: bool = True
+
+    def with_parameters(self, **parameters: Any) -> Machine:
+        """Give the machine with other parameters of `SVM`."""
+        return dataclasses.replace(self, svm=SVM(**self.svm.get_params(deep=False) | parameters))
 
     def tuned_on(
         self,
@@ -96,66 +77,56 @@ class Machine(Learner):
         """Give the machine that is trained on so many rows."""
         if self.approximation is None or X.shape[0] <= self.approximation.above:
             return self
-
         return NystroemMachine(self, self.approximation)
 
     def for_labels(self, labels: Mapping[int, Any]) -> Machine:
         """Name the classes of kernels and weights by labels."""
-        kernels, weights = self.class_kernels, self.class_weight
-        return dataclasses.replace(
-            self,
-            class_kernels=kernels and {labels[code]: kernel for code, kernel in kernels.items()},
-            class_weight={labels[code]: each for code, each in weights.items()}
-            if isinstance(weights, dict)
-            else weights,
-        )
+        kernels, weights = self.svm.class_kernels, self.svm.class_weight
+        if kernels:
+            kernels = {labels[code]: kernel for code, kernel in kernels.items()}
+        if isinstance(weights, dict):
+            weights = {labels[code]: weight for code, weight in weights.items()}
+        return self.with_parameters(class_kernels=kernels, class_weight=weights)
 
     def ranking_arguments(self) -> dict[str, Any]:
         """Hand the machine to ranking methods that train machines, or any classifier."""
-        return self._parameters() | {"estimator": self.estimator()}
+        return {**self.svm.get_params(deep=False), "estimator": self.estimator()}
 
     def estimator(self) -> SVM:
         """Build the machine; gaps that it misses are recorded, not raised."""
-        return SVM(**self._parameters(), on_failure="flag")
+        return SVM(**self.svm.get_params(deep=False) | {"on_failure": "flag"})
 
     def curves(self, subsets: NestedSubsets) -> Curves:
         """Train a fresh machine on the first features of each order, for each size; a stopped one tells its gap."""
         found = self._curves(subsets)
-        return with_gaps(found) if isinstance(self.solver, StoppedLibsvm) else found
+        return with_gaps(found) if isinstance(self.svm.solver, StoppedLibsvm) else found
 
     def _curves(self, subsets: NestedSubsets) -> Curves:
-        if not self.is_plain or needs_a_cache(len(subsets.y_train), self.solver):
+        if not self.is_plain or needs_a_cache(len(subsets.y_train), self.svm.solver):
             return curves_of_estimator(self.estimator(), subsets)
         return nested_curves(
             self.kernel,
-            weighted_bounds(self.C, subsets.y_train, self.class_weight),
+            weighted_bounds(self.svm.C, subsets.y_train, self.svm.class_weight),
             subsets.X_train,
             subsets.y_train,
             subsets.X_test,
             subsets.orders,
             subsets.sizes,
             n_classes=subsets.n_classes,
-            tolerance=self.tolerance,
-            solver=self.solver,
+            tolerance=self.svm.tolerance,
+            solver=self.svm.solver,
         )
 
-    def _parameters(self) -> dict[str, Any]:
-        return {
-            "kernel": self.kernel,
-            "C": self.C,
-            "tolerance": self.tolerance,
-            "solver": self.solver,
-            "class_kernels": self.class_kernels,
-            "output_scaling": self.output_scaling,
-            "class_weight": self.class_weight,
-            "cache_mb": self.cache_mb,
-            "C_unit": self.C_unit,
-        }
+    @property
+    def kernel(self) -> Kernel:
+        """The machine's kernel; configs name an object, never a name alone."""
+        assert not isinstance(self.svm.kernel, str)
+        return self.svm.kernel
 
     @property
     def is_plain(self) -> bool:
         """Whether all machines have one kernel and one C on all subsets, and outputs that are compared as they are."""
-        return not self.class_kernels and self.output_scaling == "none" and self.C_unit == "none"
+        return not self.svm.class_kernels and self.svm.output_scaling == "none" and self.svm.C_unit == "none"
 
 
 LANDMARKS = "Nystroem landmarks"
@@ -164,7 +135,7 @@ DISTANCE = "Nystroem distance"
 ERROR = "standard error of the Nystroem distance"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class NystroemMachine(Learner):
     """The `Learner` that takes the place of an exact machine where there are many training rows.
 
@@ -188,12 +159,12 @@ class NystroemMachine(Learner):
     def estimator(self) -> NystroemSVM:
         """Build the machine; gaps that it misses are recorded, not raised."""
         return NystroemSVM(
-            self.exact.kernel,
-            self.exact.C,
+            self.exact.svm.kernel,
+            self.exact.svm.C,
             self.approximation.n_landmarks,
-            self.exact.tolerance,
+            self.exact.svm.tolerance,
             on_failure="flag",
-            class_weight=self.exact.class_weight,
+            class_weight=self.exact.svm.class_weight,
             random_state=self.approximation.random_state,
         )
 

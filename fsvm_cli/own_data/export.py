@@ -36,8 +36,8 @@ from fsvm_cli.data.scaling import ScalingName, fit_scaling
 from fsvm_cli.data.source import FixedSource
 from fsvm_cli.data.source_spec import FileSpec
 from fsvm_cli.errors import UsageError
+from fsvm_cli.experiment.experiment import Trial
 from fsvm_cli.experiment.parts import Parts
-from fsvm_cli.experiment.plan import Trial
 from fsvm_cli.experiment.trial import DrawnTrial
 from fsvm_cli.learners.base import EstimatorLearner
 from fsvm_cli.svm.kernels.base import Kernel
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
     from fsvm_cli.data.dataset import Dataset
     from fsvm_cli.data.preparation import Preparation
-    from fsvm_cli.experiment.plan import Experiment
+    from fsvm_cli.experiment.experiment import Experiment
     from fsvm_cli.spec.rankings import Ranking
 
 
@@ -112,7 +112,7 @@ class Export:
         Columns of a table to features, scaling, selector, classifier; of sparse data without the first.
     dataset : Dataset
     fit_parameters : dict of str to value
-        What the steps are told beside samples and classes: the groups, for a selector that cross-validates.
+        What the steps take beside samples and classes: the groups, for a selector that cross-validates.
     """
 
     pipeline: Pipeline

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from fsvm_cli.data.source import DataSource
     from fsvm_cli.data.source_spec import CategoricalRule, MissingRule, Separator, Spec
     from fsvm_cli.own_data.request import RankingRequest
+    from fsvm_cli.ranking.base import Ranker
 
 
 def source_of(file: str, options: Mapping[str, Any], announce: Callable[[str], None]) -> DataSource:
@@ -53,7 +54,7 @@ def source_of(file: str, options: Mapping[str, Any], announce: Callable[[str], N
     options : mapping of str to value
         What is said of a file, as in `FileSpec`; those that are None say nothing.
     announce : callable
-        Is told, line by line, what takes time.
+        Called with each line about what takes time.
 
     Raises
     ------
@@ -153,7 +154,7 @@ def rank(
     Warns
     -----
     UserWarning
-        If something of the table is suspect, or was decided when it was read, or a machine missed its duality gap.
+        If the table has a data-quality problem, a decision was made when it was read, or a machine missed its gap.
 
     See Also
     --------
@@ -247,12 +248,33 @@ def rank_features(source: DataSource, request: RankingRequest, *, overwrite: boo
     UsageError
         If the method is not defined for these data, or does not come to an end on them.
     """
-    dataset, method = source.draw(random_stream(SEED, "data")), request.method.method
+    dataset = source.draw(random_stream(SEED, "data"))
     if source.is_sparse:
         from fsvm_cli.ranking.registry import reason_against_sparse  # noqa: PLC0415 - imports all that configs can name
 
         if reason := reason_against_sparse(metadata_of(source), request.method):
             raise UsageError(reason)
+    ranker, caveats = _fitted(dataset, request, overwrite=overwrite)
+    words = _words(dataset, ranker.scores_)
+    best: dict[str, float] = {}
+    for column, score in zip(dataset.source_columns or dataset.feature_names, ranker.scores_.tolist(), strict=True):
+        best[column] = max(best.get(column, -np.inf), score)
+    scores = np.array(list(best.values()))
+    return FeatureRanking(
+        method=request.method.method,
+        n_samples=dataset.n_samples,
+        converged=ranker.converged_,
+        chosen=ranker.chosen_,
+        order=order_of(scores),
+        scores=scores,
+        feature_names=tuple(best),
+        words=words,
+        caveats=tuple(dict.fromkeys([*source.caveats, *request.remarks, *caveats])),
+    )
+
+
+def _fitted(dataset: Dataset, request: RankingRequest, *, overwrite: bool) -> tuple[Ranker, list[str]]:
+    """Fit the method on the scaled features; return it with its caveats."""
     X = known_features(dataset, np.arange(dataset.n_samples))
     scaling = fit_scaling(request.scaling, X)
     try:
@@ -269,15 +291,10 @@ def rank_features(source: DataSource, request: RankingRequest, *, overwrite: boo
         raise UsageError(f"{dataset.name}: {error}") from error
     except MemoryError as error:
         raise UsageError(
-            f"{dataset.name}: {method} needs more memory than there is for {dataset.n_samples:,} rows "
+            f"{dataset.name}: {request.method.method} needs more memory than there is for {dataset.n_samples:,} rows "
             f"and {dataset.n_features:,} features; draw fewer rows, or take a filter such as fisher"
         ) from error
-    words = _words(dataset, ranker.scores_)
-    best: dict[str, float] = {}
-    for column, score in zip(dataset.source_columns or dataset.feature_names, ranker.scores_.tolist(), strict=True):
-        best[column] = max(best.get(column, -np.inf), score)
-    scores = np.array(list(best.values()))
-    caveats = [*source.caveats, *request.remarks, *chosen]
+    caveats = [*chosen]
     if len(scaling.constant):
         caveats.append(constant_features(_constant_columns(dataset, scaling.constant)))
     if not ranker.converged_ and not NOTHING_FOUND & ranker.chosen_.keys():
@@ -287,17 +304,7 @@ def rank_features(source: DataSource, request: RankingRequest, *, overwrite: boo
             else "a machine that the method trained missed its duality gap: the order may change with the solver"
         )
     caveats += [f"{words} ({ranker.chosen_[name]})" for name, words in CAVEATS.items() if name in ranker.chosen_]
-    return FeatureRanking(
-        method=method,
-        n_samples=dataset.n_samples,
-        converged=ranker.converged_,
-        chosen=ranker.chosen_,
-        order=order_of(scores),
-        scores=scores,
-        feature_names=tuple(best),
-        words=words,
-        caveats=tuple(dict.fromkeys(caveats)),
-    )
+    return ranker, caveats
 
 
 def _constant_columns(dataset: Dataset, features: NDArray[np.intp]) -> list[str]:

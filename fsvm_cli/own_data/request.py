@@ -79,13 +79,13 @@ class RankingRequest:
 def _with_scaled_kernel(machine: Machine, X: NDArray[np.float64]) -> tuple[Machine, tuple[str, ...]]:
     from fsvm_cli.svm.kernels.exponential import ExponentialKernel  # noqa: PLC0415 - brings the kernels
 
-    if not isinstance(machine.kernel, ExponentialKernel):
+    kernel = machine.kernel
+    if not isinstance(kernel, ExponentialKernel):
         return machine, ()
-    kernel = machine.kernel.scaled_to(X)
+    kernel = kernel.scaled_to(X)
     why = "in proportion to the distances between the rows; theta=... says otherwise"
-    return dataclasses.replace(machine, kernel=kernel), (
-        f"theta of the {kernel.name} kernel is {kernel.theta:.4g}, {why}",
-    )
+    said = f"theta of the {kernel.name} kernel is {kernel.theta:.4g}, {why}"
+    return machine.with_parameters(kernel=kernel), (said,)
 
 
 def ranking_request(
@@ -172,7 +172,7 @@ def _machines_of(method: type[Ranker] | None) -> Any:
 
 
 def machine_keys(method: type[Ranker]) -> set[str]:
-    """Name what a method's machine can be told outside any experiment; what the method would ignore is not among it."""
+    """Name the parameters of a method's machine that can be given outside any experiment and that the method uses."""
     from fsvm_cli.spec.classifiers import Classifier  # noqa: PLC0415 - as above
     from fsvm_cli.spec.kernels import fields_in_configs  # noqa: PLC0415
     from fsvm_cli.svm.kernels.registry import KERNELS  # noqa: PLC0415

@@ -314,6 +314,11 @@ def order_of(scores: NDArray[np.float64]) -> NDArray[np.intp]:
     return order[np.lexsort((order, group))]
 
 
+def n_dropped(step: float, n_left: int) -> int:
+    """Count the features that a round of elimination drops: `step`, or where it is a float this part of those left."""
+    return step if isinstance(step, int) else max(int(step * n_left), 1)
+
+
 def first_largest(values: NDArray[np.float64]) -> int:
     """Index of the largest value; of those that agree with it to within rounding, as in `order_of`, the first."""
     largest = values.max()

@@ -1,6 +1,6 @@
-"""Descent of a bound on the leave-one-out error along the scales of the features, Weston et al. (2000).
+"""Descent of a bound on the leave-one-out error along the scales of the features, and elimination by them.
 
-What the rankings have in common that make a bound on the leave-one-out error small, Weston et al. (2000).
+Source: Weston et al. (2000). `RadiusMargin` and `Span` differ in the bound alone.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 from annotated_types import Ge, Gt, Le, Lt
 
-from fsvm_cli.bounds.bound import hard_margin_machine
+from fsvm_cli.bounds.bound import add_gradient_of_ridge, hard_margin_machine, spread
 from fsvm_cli.numerics import quantised
 from fsvm_cli.quasi_newton import minimise_quantised
-from fsvm_cli.ranking.base import order_of
+from fsvm_cli.ranking.base import n_dropped, order_of
 from fsvm_cli.ranking.machine_ranker import MachineRanker
 from fsvm_cli.svm import Gaussian, Kernel, Linear, Polynomial
 from fsvm_cli.svm.labels import machine_labels
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from fsvm_cli.bounds.bound import Bound
     from fsvm_cli.svm.solvers.dual import DualSolution, Solver
 
-if TYPE_CHECKING:
     Bounds = Callable[[NDArray[np.float64], NDArray[np.float64], Sequence[DualSolution]], Sequence[Bound]]
 
 SMALLEST, LARGEST = 2.0**-10, 1.0
@@ -44,7 +43,7 @@ on a grid of 2^-20 one would lie at the middle of two, and the descent would be 
 
 
 @dataclass(frozen=True, eq=False)
-class Point:
+class BoundPoint:
     """Scales of features, and the bounds there.
 
     Attributes
@@ -63,7 +62,7 @@ class Point:
 
 
 @dataclass(frozen=True, eq=False)
-class Objective:
+class BoundObjective:
     """The bound as a function of the scales s of some features, with the kernel K(x s, x' s).
 
     Attributes
@@ -92,7 +91,7 @@ class Objective:
     tolerance: float
     solver: Solver
 
-    def at(self, features: NDArray[np.intp], s: NDArray[np.float64]) -> Point:
+    def at(self, features: NDArray[np.intp], s: NDArray[np.float64]) -> BoundPoint:
         """Train the machines on some features, scaled by s, and compute their bounds.
 
         Raises
@@ -107,10 +106,8 @@ class Objective:
         if not value > 0:
             raise FloatingPointError("the kernel is the same for all samples")
         by_entry = np.sum([bound.gram_gradient for bound in found], axis=0)
-        by_spread = self.relative_ridge * by_entry.trace() / len(X)
-        by_entry -= by_spread / len(X)
-        by_entry.flat[:: len(X) + 1] += by_spread
-        return Point(
+        add_gradient_of_ridge(by_entry, self.relative_ridge)
+        return BoundPoint(
             value=value,
             # Of two features that are multiplied, a weight w is a scale of sqrt(w) of each.
             slope=2.0 * own * kernel.weight_gradient(X, X, by_entry) / s,
@@ -124,14 +121,14 @@ class Objective:
         X, kernel, _ = self._scaled(features, s)
         return all(np.isfinite(machine.duality_gap) for machine in self._machines(self._gram(X, kernel)))
 
-    def relative(self, features: NDArray[np.intp], s: NDArray[np.float64]) -> Objective:
+    def relative(self, features: NDArray[np.intp], s: NDArray[np.float64]) -> BoundObjective:
         """Return the objective with a relative ridge, which is what the ridge is at these scales.
 
         Where all samples are in one place, the objective as it is.
         """
         X, kernel, _ = self._scaled(features, s)
-        spread = _spread(kernel.gram(X, X))
-        return replace(self, ridge=0.0, relative_ridge=self.ridge / spread) if spread > 0 else self
+        unit = spread(kernel.gram(X, X))
+        return replace(self, ridge=0.0, relative_ridge=self.ridge / unit) if unit > 0 else self
 
     def _scaled(
         self, features: NDArray[np.intp], s: NDArray[np.float64]
@@ -144,7 +141,7 @@ class Objective:
 
     def _gram(self, X: NDArray[np.float64], kernel: Kernel) -> NDArray[np.float64]:
         gram = kernel.gram(X, X)
-        gram.flat[:: len(X) + 1] += self.ridge + self.relative_ridge * _spread(gram)
+        gram.flat[:: len(X) + 1] += self.ridge + self.relative_ridge * spread(gram)
         return gram
 
     def _machines(self, gram: NDArray[np.float64]) -> list[DualSolution]:
@@ -154,12 +151,8 @@ class Objective:
         ]
 
 
-def _spread(gram: NDArray[np.float64]) -> float:
-    return float(gram.trace() / len(gram) - gram.mean())
-
-
 @dataclass(frozen=True)
-class Penalty:
+class ScalePenalty:
     """What scales cost: strength times the sum of s ** exponent."""
 
     strength: float
@@ -197,25 +190,25 @@ class Round:
 
 
 def descend(
-    objective: Objective,
+    objective: BoundObjective,
     features: NDArray[np.intp],
     s: NDArray[np.float64],
     *,
     unit: float,
-    penalty: Penalty,
+    penalty: ScalePenalty,
     max_iterations: int,
 ) -> Round:
     """Make bound plus penalty small by a quasi-Newton method with limits on the scales.
 
     Parameters
     ----------
-    objective : Objective
+    objective : BoundObjective
     features : ndarray of int, shape (n_scales,)
     s : ndarray, shape (n_scales,)
         The start.
     unit : float
         Of the bound, in which it is added to the penalty.
-    penalty : Penalty
+    penalty : ScalePenalty
     max_iterations : int
 
     Returns
@@ -297,7 +290,7 @@ class BoundRanker(MachineRanker):
         weights = kernel.feature_weights(X.shape[1])
         has_say = np.ptp(X, axis=0) > 0 if weights is None else (np.ptp(X, axis=0) > 0) & (weights > 0)
         candidates = np.flatnonzero(has_say)
-        objective = Objective(
+        objective = BoundObjective(
             # A linear machine with a bias does not depend on the origin, and far from it loses digits.
             X=X - X.mean(axis=0) if kernel.is_linear else X,
             labels=machine_labels(y, n_classes)[0],
@@ -318,26 +311,25 @@ class BoundRanker(MachineRanker):
         self.diagnostics_["path"] = path_table(rounds, self._feature_names())
         return places(rounds, candidates, X.shape[1])
 
-    def _eliminate(self, objective: Objective, active: NDArray[np.intp]) -> list[Round]:
+    def _eliminate(self, objective: BoundObjective, active: NDArray[np.intp]) -> list[Round]:
         """Return the descents on ever fewer features, until one is left or a hard margin is lost."""
         s = np.ones(len(active))
         settings: dict[str, Any] = {
             "unit": objective.at(active, s).value,
-            "penalty": Penalty(self.penalty / len(active), self.exponent),
+            "penalty": ScalePenalty(self.penalty / len(active), self.exponent),
             "max_iterations": self.max_iterations,
         }
         rounds: list[Round] = []
         while len(active) > 1 and objective.separates(active, s):
-            found = descend(objective, active, s, **settings)
-            if found.has_collapsed and objective.ridge > 0:
+            end = descend(objective, active, s, **settings)
+            if end.has_collapsed and objective.ridge > 0:
                 objective = objective.relative(active, s)
-                found = descend(objective, active, s, **settings)
-            rounds.append(found)
+                end = descend(objective, active, s, **settings)
+            rounds.append(end)
             if self.penalty > 0:
                 break
-            n_dropped = self.step if isinstance(self.step, int) else max(int(self.step * len(active)), 1)
-            kept = np.sort(order_of(found.keys)[: max(len(active) - n_dropped, 1)])
-            active, s = active[kept], found.s[kept]
+            kept = np.sort(order_of(end.keys)[: max(len(active) - n_dropped(self.step, len(active)), 1)])
+            active, s = active[kept], end.s[kept]
         return rounds
 
     def _ridge(self) -> float:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def chosen_in_turn(
+def select_greedily(
     X: NDArray[np.float64], y: NDArray[np.intp], n_bins: int, price: Callable[[int], float]
 ) -> Iterator[tuple[int, float]]:
     """Yield features in the order of choice, each with its criterion I(x_j; c) - price(|S|) Σ_{s in S} I(x_j; x_s).

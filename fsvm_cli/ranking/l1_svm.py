@@ -94,8 +94,8 @@ def _weights(X: NDArray[np.float64], labels: NDArray[np.intp], C: float) -> tupl
     from sklearn.svm import LinearSVC  # noqa: PLC0415 - as above
 
     machine = LinearSVC(penalty="l1", dual=False, C=C, tol=TOLERANCE, max_iter=MAX_ITERATIONS, random_state=SEED)
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always", ConvergenceWarning)
         machine.fit(X, labels)
-    missed = any(issubclass(each.category, ConvergenceWarning) for each in told)
+    missed = any(issubclass(each.category, ConvergenceWarning) for each in warned)
     return np.abs(machine.coef_[0]), not missed

@@ -8,7 +8,7 @@ import numpy as np
 from annotated_types import Ge
 
 from fsvm_cli.ranking.base import Ranker
-from fsvm_cli.ranking.greedy_information import chosen_in_turn
+from fsvm_cli.ranking.greedy_information import select_greedily
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -68,6 +68,6 @@ class Mifs(Ranker):
 
     def _scores(self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:  # noqa: ARG002
         scores = np.empty(X.shape[1])
-        for feature, criterion in chosen_in_turn(X, y, self.n_bins, lambda _: self.beta):
+        for feature, criterion in select_greedily(X, y, self.n_bins, lambda _: self.beta):
             scores[feature] = criterion
         return scores

@@ -8,7 +8,7 @@ import numpy as np
 from annotated_types import Ge
 
 from fsvm_cli.ranking.base import Ranker
-from fsvm_cli.ranking.greedy_information import chosen_in_turn
+from fsvm_cli.ranking.greedy_information import select_greedily
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -63,7 +63,7 @@ class Mrmr(Ranker):
 
     def _scores(self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:  # noqa: ARG002
         scores = np.empty(X.shape[1])
-        chosen = chosen_in_turn(X, y, self.n_bins, lambda n_chosen: 1 / max(n_chosen, 1))
+        chosen = select_greedily(X, y, self.n_bins, lambda n_chosen: 1 / max(n_chosen, 1))
         for n_chosen, (feature, _) in enumerate(chosen):
             scores[feature] = X.shape[1] - n_chosen
         return scores

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 from annotated_types import Ge, Gt, Lt
 
-from fsvm_cli.ranking.base import first_largest, order_of
+from fsvm_cli.ranking.base import first_largest, n_dropped, order_of
 from fsvm_cli.ranking.machine_ranker import WeightedMachineRanker
 from fsvm_cli.ranking.rfe_machines import EliminationProblem, machines_for
 from fsvm_cli.svm.kernels.additive import require_additive
@@ -97,8 +97,7 @@ class RecursiveFeatureElimination(WeightedMachineRanker):
         while len(machines.features) > 1:
             self.converged_ &= machines.train()
             costs = machines.costs()
-            n_dropped = self.step if isinstance(self.step, int) else max(int(self.step * len(costs)), 1)
-            cheapest = _cheapest(costs, min(n_dropped, len(costs) - 1))
+            cheapest = _cheapest(costs, min(n_dropped(self.step, len(costs)), len(costs) - 1))
             order += machines.features[cheapest].tolist()
             machines.drop(cheapest)
         order += machines.features.tolist()

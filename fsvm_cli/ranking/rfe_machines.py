@@ -1,8 +1,7 @@
-"""Many samples whose features leave one after the other, in the memory of the first copy.
+"""Machines on ever fewer features, for recursive feature elimination.
 
-Compiled steps of recursive feature elimination: a feature leaves a linear machine, which is then optimised again.
-
-Machines on ever fewer features, for recursive feature elimination.
+Three kinds share one interface, `Machines`: with any kernel, linear on a working set of samples, and linear in the
+space of the features where there are many samples.
 """
 
 from __future__ import annotations
@@ -39,53 +38,127 @@ FULL = 0.8
 """Part of the columns that are left in a matrix when these move together: those between are read for nothing."""
 RECOMPUTE_BELOW = 0.25
 """A sum over features that has fallen to this part of itself is computed afresh: subtractions leave their rounding."""
+NEAR = 1.0
+"""Samples up to this far outside the margin, in units of the decision value, are in the working set."""
+NEARLY_ALL = 0.8
+"""Where so large a part of the samples is in the working set, all are: then no violator needs to be looked for."""
+FIRST_SAMPLES = 200
+"""A linear machine begins with about so many samples, which tell what others lie near its margin."""
+ROUNDS = 50
+"""Trainings of one machine at most, the last of them on all samples: one that misses its gap may go on for ever."""
+PAIR_MATRICES = 3
+"""Matrices of all pairs of samples that machines with a kernel hold: sums over features, kernel values, a factor."""
 
 
-class LeavingFeatures:
-    """Samples on the features that are left.
+@dataclass(frozen=True, eq=False)
+class EliminationProblem:
+    """What stays the same while features go.
 
     Attributes
     ----------
-    X : ndarray, shape (n_samples, n_left)
-        Row by row in memory, with columns between the rows that nobody needs any more.
-    features : ndarray of int, shape (n_left,)
-        Of the columns. The last column takes the place of one that is dropped, and no other moves.
-    squared_lengths : ndarray, shape (n_samples,)
-        Of the samples.
+    kernel : AdditiveKernel
+    X : ndarray, shape (n_samples, n_features)
+    labels : ndarray, shape (n_machines, n_samples)
+        -1 or +1.
+    C : ndarray, shape (n_samples,)
+    tolerance, solver
+        As in `fsvm_cli.svm.solve`.
     """
 
-    def __init__(self, X: NDArray[np.float64], weights: NDArray[np.float64] | None) -> None:
-        self.X = np.multiply(X, 1.0 if weights is None else np.sqrt(weights), order="C")
-        self._memory = self.X.reshape(-1)
-        self.features = np.arange(X.shape[1])
-        self.squared_lengths = squared_norms(self.X)
-        self._computed = self.squared_lengths.copy()
+    kernel: AdditiveKernel
+    X: NDArray[np.float64]
+    labels: NDArray[np.float64]
+    C: NDArray[np.float64]
+    tolerance: float
+    solver: Solver
 
-    def drop(self, feature: int) -> NDArray[np.float64]:
-        """Let a feature go; return its column, shape (n_samples,)."""
-        (column,) = np.flatnonzero(self.features == feature)
-        last = len(self.features) - 1
-        dropped = self.X[:, column].copy()
-        if column != last:
-            self.X[:, column], self.features[column] = self.X[:, last], self.features[last]
-        self.X, self.features = self.X[:, :last], self.features[:last]
-        if last * self.X.itemsize <= FULL * self.X.strides[0]:
-            self._move_together()
-        self._shorten(dropped)
-        return dropped
 
-    def _move_together(self) -> None:
-        """Move the rows to the front of the memory, from the first one on, so that none is overwritten before."""
-        n, d = self.X.shape
-        together = self._memory[: n * d].reshape(n, d)
-        for rows in blocks_of(n):
-            together[rows] = self.X[rows]
-        self.X = together
+class Machines(ABC):
+    """One machine per class (two classes: one) on the features that are left.
 
-    def _shorten(self, dropped: NDArray[np.float64]) -> None:
-        self.squared_lengths = self.squared_lengths - dropped * dropped
-        few = np.flatnonzero(self.squared_lengths < RECOMPUTE_BELOW * self._computed)
-        self.squared_lengths[few] = self._computed[few] = np.einsum("ij,ij->i", self.X[few], self.X[few])
+    Attributes
+    ----------
+    problem : EliminationProblem
+    features : ndarray of int, shape (n_left,)
+        In ascending order.
+    """
+
+    def __init__(self, problem: EliminationProblem) -> None:
+        self.problem = problem
+        self.features = np.arange(problem.X.shape[1])
+
+    @abstractmethod
+    def train(self) -> bool:
+        """Train all machines from their coefficients; return whether all reached their duality gap."""
+
+    @abstractmethod
+    def costs(self) -> NDArray[np.float64]:
+        """Return what each feature that is left adds to the squared norms at fixed coefficients, shape (n_left,)."""
+
+    @abstractmethod
+    def drop(self, positions: NDArray[np.intp]) -> None:
+        """Drop the features at these positions of `features`."""
+
+
+def machines_for(problem: EliminationProblem) -> Machines:
+    """Choose how the machines are trained, linear ones on samples less their centre."""
+    if problem.kernel.is_linear:
+        problem = replace(problem, X=centred(problem.X, centre_of(problem.X)))
+    if eliminates_in_feature_space(problem.kernel, problem.X, problem.solver):
+        return FeatureSpaceMachines(problem)
+    fast = problem.kernel.is_linear and problem.solver in {"auto", "smo"}
+    return LinearMachines(problem) if fast else KernelMachines(problem)
+
+
+class KernelMachines(Machines):
+    """Machines with any kernel, on a sum over features from which terms are subtracted."""
+
+    def __init__(self, problem: EliminationProblem) -> None:
+        super().__init__(problem)
+        check_memory_for_pairs(
+            f"rfe with the {problem.kernel.name} kernel",
+            len(problem.X),
+            PAIR_MATRICES,
+            "take the linear kernel, which needs none, or gradient-angle",
+        )
+        self.alphas = np.zeros(problem.labels.shape)
+        self._sum_up()
+
+    def train(self) -> bool:  # noqa: D102
+        problem = self.problem
+        gram = problem.kernel.value(self.statistic)
+        converged = True
+        for machine, y in enumerate(problem.labels):
+            dual, start = DualProblem(gram, y, problem.C), self.alphas[machine]
+            found = solve(dual, tolerance=problem.tolerance, solver=problem.solver, alpha0=start, on_failure="flag")
+            self.alphas[machine] = found.alpha
+            converged &= found.converged
+        return converged
+
+    def costs(self) -> NDArray[np.float64]:  # noqa: D102
+        kernel = self.problem.kernel
+        support = np.flatnonzero((self.alphas != 0).any(axis=0))
+        X, coefficients = self.problem.X[support], (self.alphas * self.problem.labels)[:, support]
+        statistic = self.statistic[np.ix_(support, support)]
+        # For each pair of samples, the sum over the machines of the products of coefficients.
+        pairs = coefficients.T @ coefficients
+        whole = kernel.value(statistic)
+        costs = np.empty(len(self.features))
+        for j, feature in enumerate(self.features.tolist()):
+            without = kernel.value(statistic - kernel.statistic_matrix(X, X, [feature]))
+            costs[j] = np.sum(pairs * (whole - without))
+        return costs
+
+    def drop(self, positions: NDArray[np.intp]) -> None:  # noqa: D102
+        dropped = self.features[positions]
+        self.features = np.delete(self.features, positions)
+        self.statistic -= self.problem.kernel.statistic_matrix(self.problem.X, self.problem.X, dropped)
+        if np.abs(self.statistic).max() < RECOMPUTE_BELOW * self.size:
+            self._sum_up()
+
+    def _sum_up(self) -> None:
+        self.statistic = self.problem.kernel.statistic_matrix(self.problem.X, self.problem.X, self.features)
+        self.size = np.abs(self.statistic).max()
 
 
 class Chunk(NamedTuple):
@@ -187,119 +260,6 @@ def has_margin_violators(  # noqa: PLR0917
     return False
 
 
-NEAR = 1.0
-"""Samples up to this far outside the margin, in units of the decision value, are in the working set."""
-NEARLY_ALL = 0.8
-"""Where so large a part of the samples is in the working set, all are: then no violator needs to be looked for."""
-FIRST_SAMPLES = 200
-"""A linear machine begins with about so many samples, which tell what others lie near its margin."""
-ROUNDS = 50
-"""Trainings of one machine at most, the last of them on all samples: one that misses its gap may go on for ever."""
-PAIR_MATRICES = 3
-"""Matrices of all pairs of samples that machines with a kernel hold: sums over features, kernel values, a factor."""
-
-
-@dataclass(frozen=True, eq=False)
-class EliminationProblem:
-    """What stays the same while features go.
-
-    Attributes
-    ----------
-    kernel : AdditiveKernel
-    X : ndarray, shape (n_samples, n_features)
-    labels : ndarray, shape (n_machines, n_samples)
-        -1 or +1.
-    C : ndarray, shape (n_samples,)
-    tolerance, solver
-        As in `fsvm_cli.svm.solve`.
-    """
-
-    kernel: AdditiveKernel
-    X: NDArray[np.float64]
-    labels: NDArray[np.float64]
-    C: NDArray[np.float64]
-    tolerance: float
-    solver: Solver
-
-
-class Machines(ABC):
-    """One machine per class (two classes: one) on the features that are left.
-
-    Attributes
-    ----------
-    problem : EliminationProblem
-    features : ndarray of int, shape (n_left,)
-        In ascending order.
-    """
-
-    def __init__(self, problem: EliminationProblem) -> None:
-        self.problem = problem
-        self.features = np.arange(problem.X.shape[1])
-
-    @abstractmethod
-    def train(self) -> bool:
-        """Train all machines from their coefficients; return whether all reached their duality gap."""
-
-    @abstractmethod
-    def costs(self) -> NDArray[np.float64]:
-        """Return what each feature that is left adds to the squared norms at fixed coefficients, shape (n_left,)."""
-
-    @abstractmethod
-    def drop(self, positions: NDArray[np.intp]) -> None:
-        """Drop the features at these positions of `features`."""
-
-
-class KernelMachines(Machines):
-    """Machines with any kernel, on a sum over features from which terms are subtracted."""
-
-    def __init__(self, problem: EliminationProblem) -> None:
-        super().__init__(problem)
-        check_memory_for_pairs(
-            f"rfe with the {problem.kernel.name} kernel",
-            len(problem.X),
-            PAIR_MATRICES,
-            "take the linear kernel, which needs none, or gradient-angle",
-        )
-        self.alphas = np.zeros(problem.labels.shape)
-        self._sum_up()
-
-    def train(self) -> bool:  # noqa: D102
-        problem = self.problem
-        gram = problem.kernel.value(self.statistic)
-        converged = True
-        for machine, y in enumerate(problem.labels):
-            dual, start = DualProblem(gram, y, problem.C), self.alphas[machine]
-            found = solve(dual, tolerance=problem.tolerance, solver=problem.solver, alpha0=start, on_failure="flag")
-            self.alphas[machine] = found.alpha
-            converged &= found.converged
-        return converged
-
-    def costs(self) -> NDArray[np.float64]:  # noqa: D102
-        kernel = self.problem.kernel
-        support = np.flatnonzero((self.alphas != 0).any(axis=0))
-        X, coefficients = self.problem.X[support], (self.alphas * self.problem.labels)[:, support]
-        statistic = self.statistic[np.ix_(support, support)]
-        # For each pair of samples, the sum over the machines of the products of coefficients.
-        pairs = coefficients.T @ coefficients
-        whole = kernel.value(statistic)
-        costs = np.empty(len(self.features))
-        for j, feature in enumerate(self.features.tolist()):
-            without = kernel.value(statistic - kernel.statistic_matrix(X, X, [feature]))
-            costs[j] = np.sum(pairs * (whole - without))
-        return costs
-
-    def drop(self, positions: NDArray[np.intp]) -> None:  # noqa: D102
-        dropped = self.features[positions]
-        self.features = np.delete(self.features, positions)
-        self.statistic -= self.problem.kernel.statistic_matrix(self.problem.X, self.problem.X, dropped)
-        if np.abs(self.statistic).max() < RECOMPUTE_BELOW * self.size:
-            self._sum_up()
-
-    def _sum_up(self) -> None:
-        self.statistic = self.problem.kernel.statistic_matrix(self.problem.X, self.problem.X, self.features)
-        self.size = np.abs(self.statistic).max()
-
-
 class LinearMachines(Machines):
     """Machines with the linear kernel, each on the samples near its margin.
 
@@ -385,6 +345,53 @@ def _every_few(y: NDArray[np.float64]) -> NDArray[np.intp]:
     return np.sort(np.concatenate([np.flatnonzero(y > 0)[::stride], np.flatnonzero(y < 0)[::stride]]))
 
 
+class LeavingFeatures:
+    """Samples on the features that are left.
+
+    Attributes
+    ----------
+    X : ndarray, shape (n_samples, n_left)
+        Row by row in memory, with columns between the rows that nobody needs any more.
+    features : ndarray of int, shape (n_left,)
+        Of the columns. The last column takes the place of one that is dropped, and no other moves.
+    squared_lengths : ndarray, shape (n_samples,)
+        Of the samples.
+    """
+
+    def __init__(self, X: NDArray[np.float64], weights: NDArray[np.float64] | None) -> None:
+        self.X = np.multiply(X, 1.0 if weights is None else np.sqrt(weights), order="C")
+        self._memory = self.X.reshape(-1)
+        self.features = np.arange(X.shape[1])
+        self.squared_lengths = squared_norms(self.X)
+        self._computed = self.squared_lengths.copy()
+
+    def drop(self, feature: int) -> NDArray[np.float64]:
+        """Let a feature go; return its column, shape (n_samples,)."""
+        (column,) = np.flatnonzero(self.features == feature)
+        last = len(self.features) - 1
+        dropped = self.X[:, column].copy()
+        if column != last:
+            self.X[:, column], self.features[column] = self.X[:, last], self.features[last]
+        self.X, self.features = self.X[:, :last], self.features[:last]
+        if last * self.X.itemsize <= FULL * self.X.strides[0]:
+            self._move_together()
+        self._shorten(dropped)
+        return dropped
+
+    def _move_together(self) -> None:
+        """Move the rows to the front of the memory, from the first one on, so that none is overwritten before."""
+        n, d = self.X.shape
+        together = self._memory[: n * d].reshape(n, d)
+        for rows in blocks_of(n):
+            together[rows] = self.X[rows]
+        self.X = together
+
+    def _shorten(self, dropped: NDArray[np.float64]) -> None:
+        self.squared_lengths = self.squared_lengths - dropped * dropped
+        few = np.flatnonzero(self.squared_lengths < RECOMPUTE_BELOW * self._computed)
+        self.squared_lengths[few] = self._computed[few] = np.einsum("ij,ij->i", self.X[few], self.X[few])
+
+
 class FeatureSpaceMachines(Machines):
     """Linear machines on so many samples that the space of the features is the smaller one."""
 
@@ -426,13 +433,3 @@ class FeatureSpaceMachines(Machines):
                 self.outputs[machine] -= w[position] * column
         self.features = np.delete(self.features, positions)
         self.w = np.delete(self.w, positions, axis=1)
-
-
-def machines_for(problem: EliminationProblem) -> Machines:
-    """Choose how the machines are trained, linear ones on samples less their centre."""
-    if problem.kernel.is_linear:
-        problem = replace(problem, X=centred(problem.X, centre_of(problem.X)))
-    if eliminates_in_feature_space(problem.kernel, problem.X, problem.solver):
-        return FeatureSpaceMachines(problem)
-    fast = problem.kernel.is_linear and problem.solver in {"auto", "smo"}
-    return LinearMachines(problem) if fast else KernelMachines(problem)

@@ -110,7 +110,7 @@ class Wrapper(Ranker):
         folds = stratified_folds(y, self.folds, self.random_state, groups=groups, caller=self.method)
         estimator = _naive_bayes() if self.estimator is None else self.estimator
         candidates = np.flatnonzero(value_ranges(X) > 0).tolist()
-        search = _Search(_CrossValidation(estimator, X, y, folds), candidates, self.max_evaluations)
+        search = _SubsetSearch(_CrossValidation(estimator, X, y, folds), candidates, self.max_evaluations)
         best = search.run()
         self.n_evaluations_, self.exhausted_ = len(search.worth), search.exhausted
         scores = np.zeros(X.shape[1])
@@ -143,7 +143,7 @@ class _CrossValidation:
 
 
 @dataclass
-class _Search:
+class _SubsetSearch:
     """Best-first search over subsets."""
 
     validation: _CrossValidation

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fsvm_cli.experiment.compared_methods import ComparedMethod
+    from fsvm_cli.experiment.experiment import Experiment
     from fsvm_cli.experiment.outcome import Outcome
-    from fsvm_cli.experiment.plan import Experiment
     from fsvm_cli.spec.schema import Config
     from fsvm_cli.store.store import Store
 

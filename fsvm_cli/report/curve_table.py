@@ -297,8 +297,8 @@ def _certificate(rows: pd.DataFrame, stopped: pd.DataFrame, config: Config) -> s
     missed = rows[rows["n_unconverged"] > 0]
     if not missed.empty:
         by_words = missed.groupby(missed["ranking"].map(convergence_warnings(config)).fillna(MACHINE), sort=False)
-        told = [f"in {n_unconverged} {words}" for words, n_unconverged in by_words["n_unconverged"].sum().items()]
-        certificate = f"; of {int(rows['n_trials'].sum())} points, {', '.join(told)}"
+        notes = [f"in {n_unconverged} {words}" for words, n_unconverged in by_words["n_unconverged"].sum().items()]
+        certificate = f"; of {int(rows['n_trials'].sum())} points, {', '.join(notes)}"
     gaps = rows.merge(stopped[[*KEY, "mean"]], on=KEY, suffixes=("", "_gap"))["mean_gap"]
     if not gaps.empty:
         certificate += (

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fsvm_cli.errors import FsvmError, noting_failure
 from fsvm_cli.experiment.provenance import is_collection, read_run
-from fsvm_cli.experiment.records.registry import record_kinds
+from fsvm_cli.experiment.records import record_kinds
 from fsvm_cli.experiment.run_file import FILE_NAME as RUN_NAME
 from fsvm_cli.files import write_atomically
 from fsvm_cli.report.curve_table import complete_trials_of, read_measures
@@ -129,7 +129,7 @@ def _figures(folder: Path, formats: Sequence[str], score_order: ScoreOrder) -> I
 def _figures_of_records(given: RecordToDraw) -> Iterator[tuple[str, Draw]]:
     for name in given.config.record:
         record = record_kinds()[name]
-        # Of a record whose trial failed, which the run has told, there is no table.
+        # A record whose trial failed, which the run has reported, has no table.
         if any((given.folder / f"{table}.csv").exists() for table in record.tables):
             yield name, functools.partial(_draw_record, record, given)
 

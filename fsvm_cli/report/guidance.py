@@ -119,7 +119,7 @@ def in_words_of_p(p: float) -> str:
     return f"< {SMALLEST_P:g}" if p < SMALLEST_P else f"{p:.2g}"
 
 
-FEW = 0.1
+SMALL_SHARE = 0.1
 """The share of the features at which methods are compared, too: as near to it as an experiment's sizes come."""
 
 
@@ -266,7 +266,7 @@ def _at_few(folder: Path, config: Config, table: str, n_features: int) -> pd.Ser
     if rows.empty:  # no stability of extractions
         return pd.Series(dtype=float)
     sizes = rows["n_features"].unique()
-    nearest = sizes[np.argmin(np.abs(sizes - FEW * n_features))]
+    nearest = sizes[np.argmin(np.abs(sizes - SMALL_SHARE * n_features))]
     there = rows[rows["n_features"] == nearest]
     return pd.Series(there["value"].to_numpy(), index=[names[label] for label in there["ranking"]])
 

@@ -129,7 +129,7 @@ def _title(rows: pd.DataFrame, size: int, config: Config) -> str:
 
 
 def _lines(rows: pd.DataFrame, config: Config) -> list[LearningCurve]:
-    """List the lines: of each competitor at a number of features, and of all features where they share a machine."""
+    """List the lines: each compared method at a number of features, and all features where they share a machine."""
     labels = dict.fromkeys(rows["ranking"])
     means = rows.set_index(["ranking", "train_size"])[[*MEANS]]
     return [

@@ -28,7 +28,7 @@ MAX_NAME = 40
 def draw_compared(
     curves: pd.DataFrame, complete: Mapping[str, int], config: Config, folder: Path, formats: Sequence[str]
 ) -> list[Path]:
-    """Draw one figure per metric: a line for each competitor, a point with its 95 % interval for each training size.
+    """Draw one figure per metric: a line for each compared method, a point with its 95 % interval per training size.
 
     Parameters
     ----------

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from fsvm_cli.spec.schema import Config
 
 LEAST_DATA_SETS = 4
-"""Over fewer, no difference can be told."""
+"""Over fewer, no difference can be significant."""
 
 
 @dataclass(frozen=True)

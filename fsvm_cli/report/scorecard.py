@@ -151,7 +151,7 @@ def _experiment(config: Mapping[str, Any]) -> _Origin:
 
 
 def _rolled_up(rows: Sequence[Any], experiments: Mapping[str, _Origin]) -> dict[str, str]:
-    """Let the main experiment of each part of a claim decide; the others are told."""
+    """Let the main experiment of each part of a claim decide; the others are listed."""
     parts: dict[str, list[Any]] = {}
     for row in rows:
         parts.setdefault(str(row.id), []).append(row)

@@ -12,7 +12,7 @@ from fsvm_cli.evaluation.stability import selection_stability
 from fsvm_cli.evaluation.statistics import mean_interval
 from fsvm_cli.evidence.parameters import CAVEATS
 from fsvm_cli.experiment.provenance import describe_run
-from fsvm_cli.experiment.records.registry import record_kinds
+from fsvm_cli.experiment.records import record_kinds
 from fsvm_cli.experiment.run_file import FILE_NAME as RUN_NAME
 from fsvm_cli.experiment.run_file import written
 from fsvm_cli.experiment.running import record_key, tables_of
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fsvm_cli.experiment.plan import Experiment
+    from fsvm_cli.experiment.experiment import Experiment
     from fsvm_cli.report.complete_trials import CompleteTrials
     from fsvm_cli.spec.config import LoadedConfig
     from fsvm_cli.store.store import Store

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fsvm_cli.experiment.experiment import CODE
 from fsvm_cli.experiment.outcome import stored_outcome
-from fsvm_cli.experiment.plan import CODE
 from fsvm_cli.experiment.provenance import ADOPTED, keep_group
 from fsvm_cli.runner.missing import Coverage
 from fsvm_cli.runner.session import open_local_pool
@@ -19,8 +19,8 @@ from fsvm_cli.runner.verify import is_repeated
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from fsvm_cli.experiment.experiment import Experiment, Trial
     from fsvm_cli.experiment.outcome import Outcome
-    from fsvm_cli.experiment.plan import Experiment, Trial
     from fsvm_cli.store.store import Store
 
 WHATEVER_CODE = frozenset({CODE, "sources"})
@@ -58,8 +58,8 @@ class _Earlier:
 def adopt(experiment: Experiment, store: Store, n_repeated: int, seed: int, n_processes: int = 1) -> list[Adoption]:
     """Repeat some trials of each compared method whose code has changed; where all are equal, take over the others.
 
-    The scores, predictions and measures are compared to the last digit, and what was chosen. Of each competitor all
-    outcomes are taken over in one transaction: a process that is killed leaves them under the one key or the other.
+    The scores, predictions and measures are compared to the last digit, and what was chosen. All outcomes of a compared
+    method are taken over in one transaction: a process that is killed leaves them under the one key or the other.
 
     Parameters
     ----------

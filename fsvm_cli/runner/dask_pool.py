@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from concurrent.futures import Future
 
-    from fsvm_cli.experiment.plan import Experiment
+    from fsvm_cli.experiment.experiment import Experiment
     from fsvm_cli.experiment.running import TrialResult
     from fsvm_cli.runner.tasks import Task
 
@@ -109,14 +109,14 @@ class DaskPool(Pool):
                 if not self._plugin.is_ours:
                     raise UsageError(f"{self._address}: {error}; every worker needs the same version of it") from error
                 cause: Exception = error
-            except OSError as error:  # a worker died while it was told
+            except OSError as error:  # a worker died while the run was sent to it
                 cause = error
             else:
                 return
             self._raise_if_gone()
             if attempt == ATTEMPTS_TO_START:
                 raise DataError(
-                    f"{self._address}: workers die while they are told of the run ({named(cause)}); what was finished "
+                    f"{self._address}: workers die while they receive the run ({named(cause)}); what was finished "
                     "is kept; run again"
                 ) from cause
             self._wait_for_workers()

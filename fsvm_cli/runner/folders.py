@@ -18,7 +18,7 @@ from fsvm_cli.store.store import FILE_NAME as STORE_NAME
 from fsvm_cli.store.store import Store
 
 if TYPE_CHECKING:
-    from fsvm_cli.experiment.plan import Experiment
+    from fsvm_cli.experiment.experiment import Experiment
     from fsvm_cli.spec.config import LoadedConfig
 
     Loaded = LoadedConfig | LoadedCollection

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from fsvm_cli.data.messages import shown
-from fsvm_cli.experiment.plan import CODE
+from fsvm_cli.experiment.experiment import CODE
 from fsvm_cli.experiment.provenance import stored_parts
 from fsvm_cli.experiment.running import record_key, recorded_trial
 from fsvm_cli.runner.tasks import Task
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fsvm_cli.experiment.plan import Experiment
+    from fsvm_cli.experiment.experiment import Experiment
     from fsvm_cli.store.store import Store
 
 if TYPE_CHECKING:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from types import TracebackType
 
-    from fsvm_cli.experiment.plan import Experiment
+    from fsvm_cli.experiment.experiment import Experiment
     from fsvm_cli.experiment.running import TrialResult
     from fsvm_cli.runner.tasks import Task
 
@@ -146,7 +146,7 @@ class ProcessPool(Pool):
             stack.callback(self._shared.remove)
             self._packed = [PackedExperiment.of(experiment, self._shared) for experiment in experiments]
             self._executor = self._start()
-            # Ctrl-C, for one, while code is compiled: the exit would wait for workers that nobody has told to end.
+            # Ctrl-C, for one, while code is compiled: the exit would wait for workers that were never asked to end.
             stack.callback(self._end_processes, busy=True)
             warm_up(experiments)
             stack.pop_all()

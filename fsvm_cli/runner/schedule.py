@@ -61,7 +61,7 @@ class Schedule:
     pool: Pool
     _queues: dict[int, _Queue] = field(default_factory=dict)
     _running: dict[Future[list[TrialResult]], list[Task]] = field(default_factory=dict)
-    _suspects: deque[Task] = field(default_factory=deque)
+    _retried_alone: deque[Task] = field(default_factory=deque)
     _n_deaths: Counter[tuple[int, object]] = field(default_factory=Counter)
     _n_deaths_in_a_row: int = 0
 
@@ -72,7 +72,7 @@ class Schedule:
     def cancel(self, experiment: int) -> None:
         """Begin no further task of an experiment."""
         self._queues[experiment].n_waiting = 0
-        self._suspects = deque(task for task in self._suspects if task.experiment != experiment)
+        self._retried_alone = deque(task for task in self._retried_alone if task.experiment != experiment)
 
     def results(self) -> Iterator[list[Done]]:
         """Run everything; yield results as they come, and an empty list now and then while none comes.
@@ -82,7 +82,7 @@ class Schedule:
         DataError
             If workers keep dying, or the pool is gone.
         """
-        while self._running or self._suspects or any(queue.n_waiting for queue in self._queues.values()):
+        while self._running or self._retried_alone or any(queue.n_waiting for queue in self._queues.values()):
             self._fill()
             done, _ = wait(self._running, SECONDS_BETWEEN_SIGNS_OF_LIFE, FIRST_COMPLETED)
             if not done:
@@ -90,9 +90,9 @@ class Schedule:
             yield self._collect(done)
 
     def _fill(self) -> None:
-        if self._suspects:
+        if self._retried_alone:
             if not self._running:
-                self._submit([self._suspects.popleft()])
+                self._submit([self._retried_alone.popleft()])
             return
         while len(self._running) < self.pool.n_workers * self.pool.chunks_ahead and (chunk := self._next_chunk()):
             self._submit(chunk)
@@ -147,7 +147,7 @@ class Schedule:
         return results
 
     def _recover(self, lost: list[Task], was_alone: bool, cause: BaseException) -> list[Done]:
-        """Make suspects of the tasks that were lost with a worker; one that has died alone too often fails."""
+        """Queue for a run alone the tasks that were lost with a worker; one that has died alone too often fails."""
         if self.pool.loses_all_at_once:
             lost += [task for chunk in self._running.values() for task in chunk]
             self._running.clear()
@@ -165,5 +165,5 @@ class Schedule:
                 reason = f"{FAILED} ({named(cause)})" if isinstance(cause, OSError) else DIED
                 errors, failed_records = dict.fromkeys(task.wanted, reason), dict.fromkeys(task.records, reason)
                 return [(task, TrialResult({}, errors, 0.0, failed_records=failed_records))]
-        self._suspects.extend(lost)
+        self._retried_alone.extend(lost)
         return []

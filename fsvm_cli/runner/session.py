@@ -20,7 +20,7 @@ from fsvm_cli.runner.tasks import call_here
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 
-    from fsvm_cli.experiment.plan import Experiment
+    from fsvm_cli.experiment.experiment import Experiment
     from fsvm_cli.experiment.running import TrialResult
     from fsvm_cli.runner.missing import MissingTasks
     from fsvm_cli.runner.pools import Pool
@@ -36,7 +36,7 @@ SECONDS_BETWEEN_POLLS = 0.25
 
 
 class Progress(Protocol):
-    """Is told how far an experiment is."""
+    """Shows the progress of an experiment."""
 
     def start(self, n_trials: int, n_done: int) -> None:
         """Say how many trials there are, and how many of them are stored already."""

@@ -70,7 +70,7 @@ class SharedArrays:
         return () if self._folder is None else (str(self._folder),)
 
     def share(self, thing: Any) -> Any:
-        """Give the `Mapped` form of an object, or the object itself where it has no large array or there is no room."""
+        """Give the `Mapped` form of an object; the object itself where it has no large array or memory is short."""
         arrays: list[memoryview] = []
 
         def is_small(buffer: pickle.PickleBuffer) -> bool:

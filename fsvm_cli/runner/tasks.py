@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from fsvm_cli.config_io import model_from_json
-from fsvm_cli.experiment.plan import Experiment
+from fsvm_cli.experiment.experiment import Experiment
 from fsvm_cli.experiment.running import TrialResult, run_trial
 from fsvm_cli.runner.shared_arrays import Mapped
 from fsvm_cli.spec.schema import Config
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from fsvm_cli.data.source import DataSource
-    from fsvm_cli.experiment.plan import Trial
+    from fsvm_cli.experiment.experiment import Trial
     from fsvm_cli.runner.shared_arrays import SharedArrays
 
 

@@ -18,8 +18,8 @@ from fsvm_cli.spec.config import LoadedConfig
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from fsvm_cli.experiment.experiment import Experiment, Trial
     from fsvm_cli.experiment.outcome import Outcome
-    from fsvm_cli.experiment.plan import Experiment, Trial
     from fsvm_cli.store.store import Store
 
 PARTS: tuple[Literal["train", "test"], ...] = ("train", "test")

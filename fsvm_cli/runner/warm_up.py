@@ -18,8 +18,8 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from fsvm_cli.evaluation.seeds import random_stream
+from fsvm_cli.experiment.experiment import Trial
 from fsvm_cli.experiment.parts import Parts
-from fsvm_cli.experiment.plan import Trial
 from fsvm_cli.experiment.trial import DrawnTrial, run_compared_methods
 from fsvm_cli.jit_cache import VARIABLE
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator
     from types import FrameType
 
-    from fsvm_cli.experiment.plan import Experiment
+    from fsvm_cli.experiment.experiment import Experiment
 
 SECONDS_BETWEEN_TRIES = 0.5
 ALARM: int | None = getattr(signal, "SIGALRM", None)

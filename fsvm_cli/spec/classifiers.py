@@ -23,6 +23,7 @@ from fsvm_cli.learners.base import EstimatorLearner
 from fsvm_cli.learners.machine import Approximation, Machine
 from fsvm_cli.spec.kernels import SYNONYMS, AnyKernel, KernelSpec, models_of_kernels
 from fsvm_cli.spec.tuning import TuneSteps  # noqa: TC001 - pydantic reads it
+from fsvm_cli.svm import SVM
 from fsvm_cli.svm.costs import CUnit  # noqa: TC001 - pydantic reads it
 from fsvm_cli.svm.multiclass import OutputScaling  # noqa: TC001 - pydantic reads it
 from fsvm_cli.svm.routing import MAX_SAMPLES_OF_GRAM
@@ -298,17 +299,18 @@ class Classifier(KernelSpec):
         if isinstance(self.class_weight, dict):
             weights = {class_names.index(name): weight for name, weight in self.class_weight.items()}
         solver = self.solver if self.stop_after is None else StoppedLibsvm(self.stop_after)
-        return Machine(
+        svm = SVM(
             self.kernel_object(),
             self.C,
             self.tolerance,
             solver,
-            own or None,
-            self.output_scaling,
-            weights,
+            class_kernels=own or None,
+            output_scaling=self.output_scaling,
+            class_weight=weights,
             cache_mb=self.cache_mb,
             C_unit=self.C_unit,
         )
+        return Machine(svm)
 
     def learner(self, class_names: Sequence[str], random_state: int) -> Learner:
         """Build what a trial trains, before anything is tuned."""

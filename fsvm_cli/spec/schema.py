@@ -28,7 +28,7 @@ from fsvm_cli.evaluation.metrics import METRICS
 from fsvm_cli.ranking.ranks import least_relevant, most_relevant
 from fsvm_cli.ranking.registry import ranking_methods
 from fsvm_cli.spec.claims.base import Fixed
-from fsvm_cli.spec.claims.registry import AnyClaim
+from fsvm_cli.spec.claims.kinds import AnyClaim
 from fsvm_cli.spec.classifiers import Classifier, ExperimentClassifier, LabelledClassifier, is_absent
 from fsvm_cli.spec.protocol import Protocol
 from fsvm_cli.spec.rankings import ALL_FEATURES, AnyExtraction, AnyRanking, Ranking
@@ -110,7 +110,7 @@ ONLY_OF_SOME = {
     "class_weight": "that weigh all classes alike",
     "C_unit": "with one C, whatever their kernel and features are",
 }
-"""What the machines that classify can be told and those of some rankings cannot, which then train others."""
+"""Parameters of the machines that classify which the machines of some rankings do not have."""
 
 
 class Paper(StrictModel):
@@ -318,7 +318,7 @@ class Config(StrictModel):
                 yield Issue(("rankings", index, "scaling"), message)
 
     def _settings_of_machines(self) -> Iterator[Issue]:
-        """Find methods whose machines cannot be told what those that classify are."""
+        """Find methods whose machines lack a parameter that those that classify have."""
         for (index, ranking), key in itertools.product(enumerate(self.rankings), ONLY_OF_SOME):
             classifier, method = self.classifier_of(ranking), ranking_methods()[ranking.method]
             said = isinstance(classifier, Classifier) and not is_absent(getattr(classifier, key))

@@ -9,7 +9,7 @@ import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from fsvm_cli.bounds.ard import BoundTunedSVM, tune_ard
-from fsvm_cli.experiment.plan import Trial
+from fsvm_cli.experiment.experiment import Trial
 from fsvm_cli.experiment.running import run_trial
 from fsvm_cli.experiment.trial import draw_parts
 from tests.bounds.test_ard import problem
@@ -17,7 +17,7 @@ from tests.bounds.test_ard import problem
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from fsvm_cli.experiment.plan import Experiment
+    from fsvm_cli.experiment.experiment import Experiment
 
 
 @parametrize_with_checks([BoundTunedSVM(max_iterations=2)])

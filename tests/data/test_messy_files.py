@@ -172,7 +172,7 @@ REFUSED: dict[str, tuple[str | bytes, dict[str, Any], tuple[str, ...]]] = {
     "everything at once": (
         "a,b,when,id,y\n1,red,2024-01-01,q,u\n,blue,2024-01-02,r,v\n3,red,2024-01-03,s,v\n",
         {},
-        ("3 things", r"missing values in 1 of 3 rows; by column: 'a' \(1\)", "'when' holds date32", "'b' .*'id'"),
+        ("3 problems", r"missing values in 1 of 3 rows; by column: 'a' \(1\)", "'when' holds date32", "'b' .*'id'"),
     ),
     "a dash among words, and no rule": (
         "a,y\nred,1\n-,1\nblue,2\n",
@@ -188,7 +188,7 @@ REFUSED: dict[str, tuple[str | bytes, dict[str, Any], tuple[str, ...]]] = {
         ",a,a,b,c,y\n1,1,2,red,2024-01-01,u\n2,1,2,,2024-01-02,u\n3,1,2,red,2024-01-03,u\n",
         {},
         (
-            "6 things",
+            "6 problems",
             r"\(1\) column names stand more than once: 'a'; .*\(2\) column 1 has no name",
             r"missing values in 1 of 3 rows; by column: 'b' \(1\)",
             "'y' has only one class",
@@ -225,7 +225,7 @@ def refusal(content: str, **options: Any) -> list[str]:
 def test_everything_is_told_in_two_lines_each_with_its_remedy() -> None:
     content, options, _ = REFUSED["everything at once"]
     assert refusal(str(content), **options) == [
-        "mine: 3 things are to be mended. (1) missing values in 1 of 3 rows; by column: 'a' (1). Drop these rows "
+        "mine: 3 problems. (1) missing values in 1 of 3 rows; by column: 'a' (1). Drop these rows "
         "(missing: drop, or --missing drop), or have the gaps filled by what training rows show (missing: median, "
         "mean, most-frequent or indicator).",
         "(2) column 'when' holds date32[day], not numbers; drop it. (3) columns of words: 'b' (blue, red); 'id' (q, r, "
@@ -243,7 +243,7 @@ def test_however_much_is_wrong_two_lines_that_a_person_can_read_tell_it(name: st
     assert len(lines) <= 2
     assert [unplain(line) for line in lines] == [""] * len(lines)
     n_told = sum(line.count("; drop it") for line in lines)
-    unnamed = re.search(r"And more, told when these are mended: (.*)\.$", lines[-1])
+    unnamed = re.search(r"More problems, shown in full once these are solved: (.*)\.$", lines[-1])
     assert n_told > 1 or n_columns == 1
     if unnamed:
         more = re.search(r" and (\d+) more$", unnamed[1])

@@ -10,13 +10,13 @@ import pytest
 from fsvm_cli.errors import UsageError
 from fsvm_cli.evaluation.metrics import confusion_matrix
 from fsvm_cli.evaluation.seeds import random_stream
-from fsvm_cli.experiment.plan import Experiment, Trial
+from fsvm_cli.experiment.experiment import Experiment, Trial
 from fsvm_cli.experiment.running import run_trial
 from fsvm_cli.experiment.trial import draw_parts
 from fsvm_cli.learners.machine import DISTANCE, ERROR, LANDMARKS, Approximation, Machine, NystroemMachine
 from fsvm_cli.report.curve_table import read_measures
 from fsvm_cli.report.folder import read_table
-from fsvm_cli.svm import Gaussian
+from fsvm_cli.svm import SVM, Gaussian
 from fsvm_cli.svm.nystroem import NystroemSVM
 from tests.helpers.calling import AS_SVG, fsvm_here, write_config
 
@@ -85,7 +85,7 @@ def test_exact_machines_beside_approximate_ones_are_called_exact(tmp_path: Path)
 
 
 def test_weights_of_classes_are_named_by_labels_where_the_machine_is_exported() -> None:
-    exact = Machine(Gaussian(theta=2.0), 1.0, 1e-6, "auto", class_weight={0: 1.0, 1: 3.0})
+    exact = Machine(SVM(Gaussian(theta=2.0), 1.0, 1e-6, class_weight={0: 1.0, 1: 3.0}))
     learner = NystroemMachine(exact, Approximation(10, 4, 0)).for_labels({0: "no", 1: "yes"})
     assert learner.estimator().class_weight == {"no": 1.0, "yes": 3.0}
 

@@ -9,7 +9,7 @@ import pytest
 
 from fsvm_cli.errors import UsageError
 from fsvm_cli.evaluation.metrics import confusion_matrix
-from fsvm_cli.experiment.plan import Experiment, Trial
+from fsvm_cli.experiment.experiment import Experiment, Trial
 from fsvm_cli.experiment.records.decision_field import DecisionField
 from fsvm_cli.experiment.running import run_trial
 from fsvm_cli.experiment.trial import DrawnTrial, draw_parts

@@ -9,7 +9,8 @@ import pytest
 import scipy.stats
 
 from fsvm_cli.errors import UsageError
-from fsvm_cli.experiment.plan import Trial, plan
+from fsvm_cli.experiment.experiment import Trial
+from fsvm_cli.experiment.plan import plan
 from fsvm_cli.experiment.trial import draw_parts
 from fsvm_cli.ranking.kolmogorov_smirnov import KolmogorovSmirnov
 from fsvm_cli.report.diagnostics import RecordToDraw, draw_record

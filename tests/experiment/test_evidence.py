@@ -16,7 +16,7 @@ from fsvm_cli.evidence.kernels import ArdKernel, nystroem_factor
 from fsvm_cli.evidence.losses import Hinge
 from fsvm_cli.evidence.posterior import Posterior
 from fsvm_cli.evidence.sampled_evidence import BlurredLoss
-from fsvm_cli.experiment.plan import Experiment, Trial
+from fsvm_cli.experiment.experiment import Experiment, Trial
 from fsvm_cli.experiment.running import record_key, run_trial
 from fsvm_cli.experiment.trial import DrawnTrial, draw_parts
 from fsvm_cli.ranking.ard import AutomaticRelevance

@@ -11,7 +11,7 @@ from sklearn.decomposition import PCA
 from sklearn.naive_bayes import GaussianNB
 
 from fsvm_cli.errors import UsageError
-from fsvm_cli.experiment.plan import Experiment, Trial
+from fsvm_cli.experiment.experiment import Experiment, Trial
 from fsvm_cli.experiment.running import run_trial
 from fsvm_cli.experiment.trial import draw_parts
 from fsvm_cli.extraction.registry import extraction_methods

@@ -15,7 +15,7 @@ from fsvm_cli.svm import KERNELS
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from fsvm_cli.experiment.plan import Experiment
+    from fsvm_cli.experiment.experiment import Experiment
 
     Planned = Callable[..., Experiment]
 

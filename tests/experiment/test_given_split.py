@@ -12,7 +12,7 @@ from fsvm_cli.data.dataset import Dataset
 from fsvm_cli.data.source import fixed_source
 from fsvm_cli.errors import UsageError
 from fsvm_cli.experiment import plan as planning
-from fsvm_cli.experiment.plan import Experiment, Trial
+from fsvm_cli.experiment.experiment import Experiment, Trial
 from fsvm_cli.experiment.trial import draw_parts
 from fsvm_cli.report.complete_trials import collect
 from fsvm_cli.report.tables import summarise

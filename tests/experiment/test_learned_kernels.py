@@ -11,8 +11,8 @@ import pytest
 
 from fsvm_cli import LearnedKernelSVM, Linear, Polynomial
 from fsvm_cli.errors import UsageError
+from fsvm_cli.experiment.experiment import Experiment, Trial
 from fsvm_cli.experiment.outcome import stored_outcome
-from fsvm_cli.experiment.plan import Experiment, Trial
 from fsvm_cli.experiment.running import run_trial
 from fsvm_cli.experiment.trial import draw_parts
 from fsvm_cli.report.complete_trials import collect

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from fsvm_cli.cli import cli
 from fsvm_cli.errors import FsvmError
 from fsvm_cli.evaluation.folds import stratified_folds
-from fsvm_cli.experiment.checks import check_before_run
+from fsvm_cli.experiment.plan import check_before_run
 from fsvm_cli.experiment.running import run_trial
 from fsvm_cli.experiment.trial import draw_parts
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from fsvm_cli.experiment.plan import Experiment
+    from fsvm_cli.experiment.experiment import Experiment
     from fsvm_cli.spec.config import LoadedConfig
 
     Planned = Callable[..., Experiment]

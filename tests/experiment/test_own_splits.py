@@ -17,7 +17,7 @@ from fsvm_cli.data.dataset import Dataset
 from fsvm_cli.data.given_splits import read_splits
 from fsvm_cli.data.load import load_splits
 from fsvm_cli.errors import DataError, FsvmError, UsageError
-from fsvm_cli.experiment.checks import check_before_run
+from fsvm_cli.experiment.plan import check_before_run
 from fsvm_cli.experiment.trial import draw_parts
 from fsvm_cli.report.complete_trials import collect
 from fsvm_cli.report.tables import summarise
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from fsvm_cli.experiment.plan import Experiment
+    from fsvm_cli.experiment.experiment import Experiment
     from fsvm_cli.spec.config import LoadedConfig
 
     Planned = Callable[..., Experiment]

@@ -10,8 +10,9 @@ from sklearn.metrics import roc_auc_score
 
 from fsvm_cli.errors import UsageError
 from fsvm_cli.evaluation.roc import area_under_roc, with_ties
-from fsvm_cli.experiment.plan import Trial, plan
-from fsvm_cli.experiment.records.registry import record_kinds
+from fsvm_cli.experiment.experiment import Trial
+from fsvm_cli.experiment.plan import plan
+from fsvm_cli.experiment.records import record_kinds
 from fsvm_cli.experiment.running import record_key
 from fsvm_cli.experiment.trial import DrawnTrial, draw_parts
 from fsvm_cli.ranking.fisher import Fisher
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from fsvm_cli.experiment.plan import Experiment
+    from fsvm_cli.experiment.experiment import Experiment
     from fsvm_cli.spec.config import LoadedConfig
 
 ROC: dict[str, Any] = {

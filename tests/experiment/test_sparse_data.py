@@ -11,7 +11,8 @@ import scipy.sparse as sp
 from fsvm_cli.data.dataset import Dataset, hash_values
 from fsvm_cli.data.source import FixedSource, fixed_source
 from fsvm_cli.errors import UsageError
-from fsvm_cli.experiment.plan import Experiment, Trial, plan
+from fsvm_cli.experiment.experiment import Experiment, Trial
+from fsvm_cli.experiment.plan import plan
 from fsvm_cli.experiment.running import run_trial
 from fsvm_cli.extraction.registry import extraction_methods
 from fsvm_cli.own_data.rank import rank_features

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fsvm_cli.experiment import trial as trials
-from fsvm_cli.experiment.plan import Experiment, Trial
+from fsvm_cli.experiment.experiment import Experiment, Trial
 from fsvm_cli.experiment.running import run_trial
 from fsvm_cli.ranking.registry import ranking_methods
 

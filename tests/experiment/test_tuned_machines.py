@@ -14,8 +14,8 @@ from sklearn.svm import SVC
 
 from fsvm_cli.config_io import model_from_json, parse_document, validate
 from fsvm_cli.errors import UsageError
+from fsvm_cli.experiment.experiment import Experiment, Trial
 from fsvm_cli.experiment.outcome import stored_outcome
-from fsvm_cli.experiment.plan import Experiment, Trial
 from fsvm_cli.experiment.running import run_trial
 from fsvm_cli.experiment.trial import DrawnTrial, draw_parts, tuned
 from fsvm_cli.learners.machine import Machine
@@ -24,7 +24,7 @@ from fsvm_cli.report.tables import describe_choices, write_tables
 from fsvm_cli.spec.schema import Config
 from fsvm_cli.spec.tuning import TuneStep
 from fsvm_cli.store.store import Store
-from fsvm_cli.svm import Gaussian, Laplace, Linear, Polynomial
+from fsvm_cli.svm import SVM, Gaussian, Laplace, Linear, Polynomial
 from tests.helpers.small import run_job
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ TUNE = [
     {"kernels": [{"kernel": "gaussian", "theta": [1, 8, 64]}, {"kernel": "polynomial", "degree": [2, 3]}], "folds": 3},
     {"C": [0.1, 1, 10], "folds": "leave-one-out"},
 ]
-START = Machine(Linear(), 1.0, 1e-9, "auto")
+START = Machine(SVM(Linear(), 1.0, 1e-9))
 
 
 def noisy_data(n_samples: int = 60) -> tuple[np.ndarray, np.ndarray]:
@@ -68,22 +68,22 @@ def test_kernel_and_C_are_those_of_the_best_accuracy_in_cross_validation() -> No
     best = [place for place, value in accuracy.items() if value == pytest.approx(max(accuracy.values()), abs=1e-12)]
     C, theta = min(best, key=lambda place: (place[0], -place[1]))
     assert 1 <= len(best) < len(accuracy)
-    assert (found.kernel, found.C) == (Gaussian(theta), C)
+    assert (found.kernel, found.svm.C) == (Gaussian(theta), C)
     assert found.chosen == {"theta": theta, "C": C}
     assert found.converged
 
 
 def test_a_step_begins_with_what_the_one_before_it_chose() -> None:
     X, y = noisy_data(30)
-    start = replace(START, kernel=Gaussian(8.0))
+    start = START.with_parameters(kernel=Gaussian(8.0))
     found = tuned(start, [step(C=CS, folds="leave-one-out")], X, y, n_classes=2, rng=np.random.default_rng(0))
     accuracy = {C: cross_val_score(SVC(C=C, gamma=1 / 8, tol=1e-9), X, y, cv=LeaveOneOut()).mean() for C in CS}
     best = min(C for C in CS if accuracy[C] == pytest.approx(max(accuracy.values()), abs=1e-12))
     assert len(set(accuracy.values())) > 1
-    assert (found.kernel, found.C, found.chosen) == (Gaussian(8.0), best, {"C": best})
+    assert (found.kernel, found.svm.C, found.chosen) == (Gaussian(8.0), best, {"C": best})
     kernel_first = [step(kernels=({"kernel": "gaussian", "theta": 8.0},), folds=2), step(C=CS, folds="leave-one-out")]
     again = tuned(START, kernel_first, X, y, n_classes=2, rng=np.random.default_rng(0))
-    assert again == found
+    assert (again.kernel, again.svm.C, again.chosen) == (found.kernel, found.svm.C, found.chosen)
 
 
 def test_kernels_of_several_kinds_are_told_by_name() -> None:
@@ -107,8 +107,11 @@ def test_only_the_training_part_decides(planned: Planned) -> None:
     parts = draw_parts(experiment, FIRST)
     blind = replace(parts, X_test=np.full_like(parts.X_test, np.nan), y_test=1 - parts.y_test)
     classifier = experiment.config.classifier
-    machine = DrawnTrial(experiment, FIRST, parts).learner(classifier)
-    assert DrawnTrial(experiment, FIRST, blind).learner(classifier) == machine
+    machine, same = (DrawnTrial(experiment, FIRST, each).learner(classifier) for each in (parts, blind))
+    assert isinstance(machine, Machine)
+    assert isinstance(same, Machine)
+    assert same.svm.get_params() == machine.svm.get_params()
+    assert same.chosen == machine.chosen
     outcome = run_trial(experiment, FIRST, {0: experiment.sizes}).outcomes[0]
     assert outcome.chosen == machine.chosen
 
@@ -120,7 +123,7 @@ def test_rankings_and_subsets_use_the_machine_that_was_chosen(planned: Planned) 
     trial = DrawnTrial(experiment, FIRST, draw_parts(experiment, FIRST))
     machine = trial.learner(experiment.config.classifier)
     assert isinstance(machine, Machine)
-    fixed = {"kernel": machine.kernel.name, "C": machine.C, "tolerance": 0.01}
+    fixed = {"kernel": machine.kernel.name, "C": machine.svm.C, "tolerance": 0.01}
     fixed |= {name: value for name, value in machine.chosen.items() if name not in {"kernel", "C"}}
     expected = planned(classifier=fixed, rankings=angle)
     same = run_trial(expected, FIRST, {0: expected.sizes}).outcomes[0]

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from fsvm_cli.experiment.experiment import Experiment
     from fsvm_cli.experiment.outcome import Outcome
-    from fsvm_cli.experiment.plan import Experiment
 
 SMALL: dict[str, Any] = {
     "title": "A small experiment",

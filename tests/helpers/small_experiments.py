@@ -16,7 +16,7 @@ from ruamel.yaml import YAML
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from fsvm_cli.experiment.plan import Experiment
+    from fsvm_cli.experiment.experiment import Experiment
     from fsvm_cli.spec.config import LoadedConfig
 
 MIRROR, PUBLISHED = "FSVM_TEST_MIRROR", "FSVM_TEST_PUBLISHED"

@@ -10,7 +10,7 @@ import pytest
 
 from fsvm_cli.kernel_learning.alignment import align
 from fsvm_cli.kernel_learning.base_kernels import GramMatrices, SingleFeatures
-from fsvm_cli.kernel_learning.margin import LearnedKernel, Margin
+from fsvm_cli.kernel_learning.margin import LearnedSum, Margin
 from fsvm_cli.kernel_learning.qcqp import learn_weights
 from fsvm_cli.kernel_learning.sdp import learn_signed_weights, whitened
 from fsvm_cli.svm import Gaussian, InfeasibleError, Linear, Polynomial
@@ -131,7 +131,7 @@ def test_the_machine_is_that_of_the_weights(margin: Margin) -> None:
 @pytest.mark.parametrize("learn", [learn_weights, learn_signed_weights])
 @pytest.mark.parametrize("n_kernels", [1, 3])
 def test_the_machine_has_reached_its_gap_where_no_step_leads_down_either(
-    margin: Margin, learn: Callable[..., LearnedKernel], n_kernels: int
+    margin: Margin, learn: Callable[..., LearnedSum], n_kernels: int
 ) -> None:
     grams, y = problem(200)
     found = learn(GramMatrices.of(grams[:n_kernels], len(y)), y, margin, tolerance=1e-4)
@@ -188,7 +188,7 @@ def test_a_constant_kernel_is_as_nothing_once_it_is_centred() -> None:
     assert uncentred.weights[1] == 0.0
 
 
-def learned_by(learn: str, grams: list[np.ndarray], y: np.ndarray, margin: Margin) -> LearnedKernel:
+def learned_by(learn: str, grams: list[np.ndarray], y: np.ndarray, margin: Margin) -> LearnedSum:
     method = {"qcqp": learn_weights, "sdp": learn_signed_weights}[learn]
     return method(GramMatrices.of(grams, len(y)), y, margin, tolerance=1e-6)
 

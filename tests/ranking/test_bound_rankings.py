@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from fsvm_cli.bounds.bound import hard_margin_machine
-from fsvm_cli.ranking.bound_ranker import LARGEST, SMALLEST, Objective, Penalty, descend
+from fsvm_cli.ranking.bound_ranker import LARGEST, SMALLEST, BoundObjective, ScalePenalty, descend
 from fsvm_cli.ranking.radius_margin import RadiusMargin
 from fsvm_cli.ranking.span import Span
 from fsvm_cli.svm import Gaussian, Kernel, Laplace, Linear, Polynomial
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from fsvm_cli.ranking.bound_ranker import BoundRanker
 
 every_ranker = pytest.mark.parametrize("ranker", [RadiusMargin, Span], ids=lambda each: each.method)
-NO_PENALTY = Penalty(0.0, 1.0)
+NO_PENALTY = ScalePenalty(0.0, 1.0)
 
 
 @functools.cache
@@ -52,9 +52,9 @@ def objective_of(
     y: np.ndarray,
     kernel: Kernel,
     relative_ridge: float = 0.0,
-) -> Objective:
+) -> BoundObjective:
     labels, _ = machine_labels(np.unique(y, return_inverse=True)[1], len(np.unique(y)))
-    return Objective(X, labels, kernel, 1.0, relative_ridge, ranker._bounds, 1e-10, "auto")
+    return BoundObjective(X, labels, kernel, 1.0, relative_ridge, ranker._bounds, 1e-10, "auto")
 
 
 @pytest.mark.parametrize("kernel", [Gaussian(2.0), Polynomial(2)], ids=lambda each: each.name)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from fsvm_cli.experiment.plan import Experiment
+    from fsvm_cli.experiment.experiment import Experiment
 
 
 def test_the_size_of_the_blocks_makes_no_difference(

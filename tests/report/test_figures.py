@@ -18,7 +18,8 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from sklearn.metrics import mutual_info_score
 
 from fsvm_cli.errors import DataError
-from fsvm_cli.experiment.plan import Trial, plan
+from fsvm_cli.experiment.experiment import Trial
+from fsvm_cli.experiment.plan import plan
 from fsvm_cli.experiment.records.descent_path import PATH_POINTS
 from fsvm_cli.experiment.trial import draw_parts
 from fsvm_cli.extraction.registry import extraction_methods

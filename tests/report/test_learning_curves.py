@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from fsvm_cli.errors import UsageError
-from fsvm_cli.experiment.plan import Trial, plan
+from fsvm_cli.experiment.experiment import Trial
+from fsvm_cli.experiment.plan import plan
 from fsvm_cli.experiment.trial import draw_parts
 from fsvm_cli.report.complete_trials import collect
 from fsvm_cli.report.curve_table import MAX_SIZES, learning_rows, sizes_shown
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from fsvm_cli.experiment.plan import Experiment
+    from fsvm_cli.experiment.experiment import Experiment
     from fsvm_cli.spec.config import LoadedConfig
 
 TRAIN = [20, 6, 12]

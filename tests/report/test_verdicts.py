@@ -10,7 +10,7 @@ import pytest
 import scipy.stats
 
 from fsvm_cli.evaluation.statistics import difference_interval, holm, independent_difference, mean_interval, p_value
-from fsvm_cli.experiment.plan import Experiment, plan
+from fsvm_cli.experiment.plan import plan
 from fsvm_cli.report.complete_trials import CompleteTrials
 from fsvm_cli.report.verdicts import Trials, judge, judged_together, table_of_verdicts
 from fsvm_cli.spec.claims.base import Claim, Place
@@ -34,6 +34,8 @@ from fsvm_cli.spec.config import load_config
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from fsvm_cli.experiment.experiment import Experiment
 
 N_TRIALS = 40
 TEXTS = {"id": "paper.1", "claim": "So it is.", "where": "Table 1"}

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from fsvm_cli.experiment.plan import Experiment
+    from fsvm_cli.experiment.experiment import Experiment
 
     Planned = Callable[..., Experiment]
 

@@ -156,9 +156,7 @@ def test_a_worker_that_dies_while_it_is_told_of_the_run_is_told_again() -> None:
     told = Troubled(error, ATTEMPTS_TO_START - 1, lambda plugin: None)
     dask_pool(register_plugin=told, wait_for_workers=a_future)._install()
     assert told.n_calls == ATTEMPTS_TO_START
-    with pytest.raises(
-        DataError, match=r"^local:2: workers die while they are told of the run \(CommClosedError: in <"
-    ):
+    with pytest.raises(DataError, match=r"^local:2: workers die while they receive the run \(CommClosedError: in <"):
         dask_pool(register_plugin=Troubled(error, 99, a_future), wait_for_workers=a_future)._install()
     with pytest.raises(DataError, match="scheduler is gone"):
         dask_pool(register_plugin=Troubled(error, 99, a_future), status="closed")._install()

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fsvm_cli.errors import DataError
-from fsvm_cli.experiment.plan import Trial
+from fsvm_cli.experiment.experiment import Trial
 from fsvm_cli.experiment.running import TrialResult
 from fsvm_cli.runner.pools import Pool
 from fsvm_cli.runner.schedule import MAX_DEATHS_OF_A_TRIAL_ALONE, Done, Schedule

@@ -25,7 +25,7 @@ from tests.runner.test_running import Killer
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from fsvm_cli.experiment.plan import Experiment
+    from fsvm_cli.experiment.experiment import Experiment
 
     Planned = Callable[..., Experiment]
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from fsvm_cli.experiment.plan import Experiment
+    from fsvm_cli.experiment.experiment import Experiment
 
 
 def test_a_process_that_keeps_the_lock_holds_nobody_up(

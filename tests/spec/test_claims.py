@@ -11,7 +11,7 @@ import scipy.stats
 
 from fsvm_cli.evaluation.statistics import MeanInterval
 from fsvm_cli.spec.claims.base import Claim, Comparison, Judgement, Place, verdict_of, verdict_on_bounds
-from fsvm_cli.spec.claims.registry import claim_kinds
+from fsvm_cli.spec.claims.kinds import claim_kinds
 
 
 @pytest.mark.parametrize(("name", "kind"), claim_kinds().items())

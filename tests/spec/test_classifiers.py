@@ -12,7 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from fsvm_cli.errors import UsageError
 from fsvm_cli.evaluation.seeds import random_stream
-from fsvm_cli.experiment.plan import Experiment, Trial
+from fsvm_cli.experiment.experiment import Experiment, Trial
 from fsvm_cli.experiment.running import run_trial
 from fsvm_cli.experiment.trial import draw_parts
 from fsvm_cli.learners.base import nested_predictions

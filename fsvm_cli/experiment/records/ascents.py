@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from fsvm_cli.data.source import DatasetMetadata
     from fsvm_cli.evidence.estimator import BayesianSVM
-    from fsvm_cli.experiment.plan import Experiment
+    from fsvm_cli.experiment.experiment import Experiment
     from fsvm_cli.experiment.trial import DrawnTrial
     from fsvm_cli.learners.bayesian import BayesianLearner
     from fsvm_cli.ranking.ard import AutomaticRelevance
@@ -36,7 +36,7 @@ class AscentRecord(Record):
     scales: ClassVar[tuple[str, ...]] = ("ranking", "machine")
 
     def numbers(self, experiment: Experiment) -> list[int]:
-        """List the numbers of the competitors that are shown."""
+        """List the numbers of the compared methods that are shown."""
         return super().numbers(experiment) if experiment.config.rankings else _bayesian(experiment.config)
 
     def issues(self, config: Config, data: DatasetMetadata) -> Iterator[Issue]:  # noqa: ARG002 - as in Record
@@ -53,7 +53,7 @@ class AscentRecord(Record):
         return [name for name in names if name in HYPERPARAMETERS or name.startswith(LENGTH_SCALE_OF)]
 
     def tuned(self, trial: DrawnTrial) -> Iterator[tuple[str, AutomaticRelevance | BayesianSVM]]:
-        """Yield the label of each competitor that is shown with what its hyperparameters were tuned by."""
+        """Yield the label of each compared method that is shown with what its hyperparameters were tuned by."""
         config = trial.experiment.config
         for number in self.numbers(trial.experiment):
             compared_method = trial.experiment.compared_methods[number]
@@ -64,7 +64,7 @@ class AscentRecord(Record):
                 yield compared_method.label, cast("BayesianLearner", trial.learner(compared_method.classifier)).machine
 
     def ascents(self, trial: DrawnTrial) -> Iterator[tuple[str, pd.DataFrame]]:
-        """Yield the label of each competitor that is shown with the table of its ascents, features by their names."""
+        """Yield the label of each compared method that is shown with the table of its ascents; features have names."""
         names = [f"{LENGTH_SCALE_OF}{name}" for name in trial.experiment.source.feature_names]
         for label, tuned in self.tuned(trial):
             steps = pd.DataFrame(tuned.diagnostics_["ascent"])
@@ -80,7 +80,7 @@ def _bayesian(config: Config) -> list[int]:
     return [number for number, each in enumerate(classifiers) if isinstance(each, BayesianBase)]
 
 
-class Ascent(AscentRecord):
+class EvidenceAscent(AscentRecord):
     """The hyperparameters along the ascents of the first split.
 
     Table `ascent`: ranking (or classifier), machine and step; C, k0, k_off; the mean magnitude of the gradients by the

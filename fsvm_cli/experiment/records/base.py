@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from fsvm_cli.data.source import DatasetMetadata
-    from fsvm_cli.experiment.plan import Experiment
+    from fsvm_cli.experiment.experiment import Experiment
     from fsvm_cli.experiment.trial import DrawnTrial
     from fsvm_cli.spec.rankings import Ranking
     from fsvm_cli.spec.schema import Config
@@ -27,7 +27,7 @@ class Record(ABC):
     name : str
         Its name in configs, and that of its figure.
     method : str
-        The ranking method that it shows; not of kinds that show all competitors.
+        The ranking method that it shows; not of kinds that show all compared methods.
     tables : tuple of str
         Names of its tables, as of files without their ending.
     scales : tuple of str
@@ -45,9 +45,9 @@ class Record(ABC):
         return [ranking for ranking in config.rankings if ranking.method == self.method]
 
     def numbers(self, experiment: Experiment) -> list[int]:
-        """List the competitors that the record shows, by their numbers."""
+        """List the compared methods that the record shows, by their numbers."""
         shown = self.rankings(experiment.config)
-        # Rankings are the first competitors, in the order of the config.
+        # Rankings are the first compared methods, in the order of the config.
         return [number for number, ranking in enumerate(experiment.config.rankings) if ranking in shown]
 
     def sizes(self, experiment: Experiment) -> tuple[int, ...]:  # noqa: ARG002 - what a record may depend on

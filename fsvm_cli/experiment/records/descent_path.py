@@ -17,7 +17,7 @@ PATH_POINTS = 101
 WEIGHT_OF = "weight of "
 
 
-class DescentPath(Record):
+class DescentPathRecord(Record):
     """The feature weights of every kpd ranking along its descents, section 3 of the paper.
 
     Table `path`: ranking, machine, iteration, objective, number of active features, and a weight for each feature.

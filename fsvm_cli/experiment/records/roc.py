@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fsvm_cli.data.source import DatasetMetadata
-    from fsvm_cli.experiment.plan import Experiment
+    from fsvm_cli.experiment.experiment import Experiment
     from fsvm_cli.experiment.trial import DrawnTrial
     from fsvm_cli.spec.schema import Config
 
@@ -32,7 +32,7 @@ MAX_CORNERS = 201
 class Roc(Record):
     """How many samples of one class are found at the price of how many false alarms, on the test part.
 
-    Shown are all competitors of an experiment with two classes, with each number of retained features, and the machine
+    All compared methods of an experiment with two classes are shown, with each number of features, and the machine
     on all features. The positive class is the second. Table `roc`: the corners of each curve. Table `auc`: the area
     under it, with its 95 % interval over other test samples.
     """
@@ -41,7 +41,7 @@ class Roc(Record):
     tables: ClassVar[tuple[str, ...]] = ("roc", "auc")
 
     def numbers(self, experiment: Experiment) -> list[int]:
-        """List all competitors."""
+        """List all compared methods."""
         return [*experiment.numbers()]
 
     def sizes(self, experiment: Experiment) -> tuple[int, ...]:

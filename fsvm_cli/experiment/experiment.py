@@ -1,0 +1,134 @@
+"""An experiment: a config with its data, its trials, and the key under which each outcome is stored."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from fsvm_cli.data.source import FixedSource, GeneratedSource
+from fsvm_cli.data.synthetic import GENERATORS
+from fsvm_cli.experiment.compared_methods import compared_methods_of, oracle_of
+from fsvm_cli.sources import code_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fsvm_cli.data.source import DataSource
+    from fsvm_cli.experiment.compared_methods import ComparedMethod
+    from fsvm_cli.sources import Code
+    from fsvm_cli.spec.schema import Config
+
+TRIAL = tuple(f"{__package__}.trial.{name}" for name in ("DrawnTrial", "draw_parts", "run_compared_methods"))
+"""What leads from the data to an outcome; by name, because their libraries take a second to load."""
+
+CODE = "code"
+"""Under which name the parts of a key hold the hash of the code."""
+
+
+@dataclass(frozen=True, order=True, slots=True)
+class Trial:
+    """One split.
+
+    Attributes
+    ----------
+    n_train : int
+        Rows of the training part; of given splits that differ, on average.
+    split : int
+        Number of the split, from 0.
+    """
+
+    n_train: int
+    split: int
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A config with its data: all that a trial needs.
+
+    Attributes
+    ----------
+    config : Config
+    source : DataSource
+    sizes : tuple of int
+        Numbers of retained features, ascending; the last is that of all features.
+    n_test : dict of int to int
+        Rows of the test part for each number of training rows.
+    """
+
+    config: Config
+    source: DataSource
+    sizes: tuple[int, ...]
+    n_test: dict[int, int]
+
+    def trials(self) -> Iterator[Trial]:
+        """Yield the planned trials, split by split."""
+        for split in range(self.config.protocol.splits):
+            for n_train in self.n_test:
+                yield Trial(n_train, split)
+
+    @functools.cached_property
+    def compared_methods(self) -> tuple[ComparedMethod, ...]:
+        """What has a curve; outcomes are identified by their numbers here."""
+        return (*compared_methods_of(self.config), *oracle_of(self.config, self.source))
+
+    def numbers(self) -> range:
+        """Numbers of the compared methods."""
+        return range(len(self.compared_methods))
+
+    def n_trials(self) -> int:
+        """Count the planned trials."""
+        return self.config.protocol.splits * len(self.n_test)
+
+    def key(self, compared_method: int, trial: Trial) -> str:
+        """Give the key of a trial's outcome with the compared method of a number.
+
+        A key is the hash of what the outcome depends on: data, scaling, classifier, seed and number of the split, rows
+        of its parts, method with parameters and order, and the code that computes it. Names, numbers of splits and the
+        other compared methods are not part of it.
+        """
+        return self.key_of(self.groups[compared_method], trial)
+
+    def key_of(self, group: str, trial: Trial) -> str:
+        """Give the key of a trial's outcome by what `groups` says of its compared method."""
+        text = f"{_prefix(group)}/{trial.n_train}/{self.n_test[trial.n_train]}/{trial.split}"
+        return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+    @functools.cached_property
+    def groups(self) -> list[str]:
+        """What the key of each compared method depends on, as JSON."""
+        return [json.dumps(self.key_parts(number), sort_keys=True) for number in self.numbers()]
+
+    def key_parts(self, compared_method: int) -> dict[str, Any]:
+        """List what the outcomes of a compared method depend on, beside the split."""
+        compared = self.compared_methods[compared_method]
+        # A random split says so by saying nothing: stored outcomes are older than given splits.
+        given = {"split": "given"} if self.config.protocol.is_given else {}
+        return given | {
+            "data": self.source.identity,
+            "scaling": self.config.scaling,
+            "classifier": compared.classifier.model_dump(mode="json"),
+            "control": self.config.control,
+            "seed": self.config.protocol.seed,
+            "ranking": compared.identity(),
+            CODE: self.code(compared_method).digest,
+        }
+
+    def code(self, compared_method: int) -> Code:
+        """Hash the code that the outcomes of a compared method come from."""
+        compared = self.compared_methods[compared_method]
+        return code_of(*TRIAL, *self._data_code(), *compared.code(), type(compared.classifier))
+
+    def _data_code(self) -> Iterator[object]:
+        """Name what draws or prepares the data of a trial, where something does."""
+        if isinstance(self.source, GeneratedSource):
+            yield GENERATORS[self.source.generator].draw
+        if isinstance(self.source, FixedSource) and self.source.dataset.preparation is not None:
+            yield type(self.source.dataset.preparation)
+
+
+@functools.cache
+def _prefix(group: str) -> str:
+    return hashlib.sha256(group.encode()).hexdigest()
