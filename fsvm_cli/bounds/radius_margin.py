@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from fsvm_cli.svm.compiled import Array
     from fsvm_cli.svm.solvers.dual import DualSolution
 
-VIOLATION = 1e-2
+MAX_VIOLATION = 1e-2
 """The violation of the optimality conditions to reach, in tolerances and units of the largest squared distance."""
 
 
@@ -72,7 +72,7 @@ def enclosing_ball(gram: Array, *, tolerance: float = 1e-6) -> Ball:
         return Ball(np.full(n, 1.0 / n), 0.0, 0.0, converged=True)
     start = np.zeros(n)
     start[squares.argmax()] = 1.0
-    beta = Simplex(len(start)).maximise(around_mean / unit, 0.5 * squares / unit, start, VIOLATION * tolerance)
+    beta = Simplex(len(start)).maximise(around_mean / unit, 0.5 * squares / unit, start, MAX_VIOLATION * tolerance)
     to_centre = around_mean @ beta
     inner = float(beta @ to_centre)
     squared_radius = float(beta @ squares) - inner

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from fsvm_cli.svm.compiled import Array
     from fsvm_cli.svm.solvers.dual import DualSolution
 
-SHIFT = 1e-12
+RELATIVE_SHIFT = 1e-12
 """On the diagonal, as a part of its largest entry: it gives samples that depend on each other a span of almost 0."""
 
 
@@ -114,7 +114,7 @@ def span_bound(
     by_weight = by_entry @ inverse**2 - slope * alpha
     by_alpha = slope * squared_spans - weights / alpha * by_weight
     # P; of support vectors that depend on each other, whose c is not unique, the least movement.
-    moved = pinvh(matrix, rtol=SHIFT) @ (labels * by_alpha)
+    moved = pinvh(matrix, rtol=RELATIVE_SHIFT) @ (labels * by_alpha)
     along = np.multiply.outer(moved, alpha * labels)
     gradient = np.zeros_like(gram)
     gradient[np.ix_(support, support)] = ((inverse * by_entry) @ inverse - 0.5 * (along + along.T)) / unit
@@ -134,7 +134,7 @@ def _bordered_inverse(matrix: Array, weights: Array) -> Array:
     It is the same for a matrix to which a constant is added, and which is positive definite then.
     """
     shifted = matrix + 1.0
-    shifted.flat[:: len(weights) + 1] += weights + SHIFT
+    shifted.flat[:: len(weights) + 1] += weights + RELATIVE_SHIFT
     factor = cho_factor(shifted, lower=True, overwrite_a=True, check_finite=False)
     inverse = cho_solve(factor, np.eye(len(weights)), check_finite=False)
     sums = inverse.sum(axis=0)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-RESAMPLES = 2000
+N_RESAMPLES = 2000
 
 
 def bootstrap_interval(
@@ -45,8 +45,8 @@ def bootstrap_interval(
     Source: Efron and Tibshirani, An introduction to the bootstrap (1993), section 13.3.
     """
     n_samples = int(confusion.sum())
-    counts = rng.multinomial(n_samples, confusion.ravel() / n_samples, size=RESAMPLES)
-    values = metric(counts.reshape(RESAMPLES, *confusion.shape))
+    counts = rng.multinomial(n_samples, confusion.ravel() / n_samples, size=N_RESAMPLES)
+    values = metric(counts.reshape(N_RESAMPLES, *confusion.shape))
     low, high = np.quantile(values, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
     return float(low), float(high)
 
@@ -103,11 +103,11 @@ def paired_bootstrap_interval(  # noqa: PLR0917 - two sets of classifiers on the
     """
     # Samples on which all say the same are drawn as one pattern.
     patterns, counts = np.unique(np.vstack([y, first, second]), axis=1, return_counts=True)
-    drawn = rng.multinomial(len(y), counts / len(y), size=RESAMPLES)
+    drawn = rng.multinomial(len(y), counts / len(y), size=N_RESAMPLES)
 
     def values(predicted: NDArray[np.intp]) -> NDArray[np.float64]:
         cells = np.eye(n_classes**2, dtype=np.intp)[patterns[0] * n_classes + predicted]
-        return metric((drawn @ cells).reshape(RESAMPLES, n_classes, n_classes))
+        return metric((drawn @ cells).reshape(N_RESAMPLES, n_classes, n_classes))
 
     minuends, subtrahends = np.split(patterns[1:], [len(first)])
     differences = np.mean([values(each) for each in minuends], axis=0) - np.mean(
@@ -115,5 +115,5 @@ def paired_bootstrap_interval(  # noqa: PLR0917 - two sets of classifiers on the
     )
     low, high = np.quantile(differences, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
     rarer = min(np.count_nonzero(differences <= 0), np.count_nonzero(differences >= 0))
-    p = min(2 * (rarer + 1) / (RESAMPLES + 1), 1.0) if differences.any() else np.nan
+    p = min(2 * (rarer + 1) / (N_RESAMPLES + 1), 1.0) if differences.any() else np.nan
     return BootstrapInterval(float(low), float(high), float(p))

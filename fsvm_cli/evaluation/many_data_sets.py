@@ -36,7 +36,7 @@ def signed_rank_p_value(differences: NDArray[np.float64]) -> float:
     return float(wilcoxon(differences).pvalue)
 
 
-LEVEL = 0.05
+SIGNIFICANCE_LEVEL = 0.05
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ def mean_ranks(values: NDArray[np.float64]) -> MeanRanks:
     ranks = of_each.mean(axis=0)
     spread = np.sum((of_each - (k + 1) / 2) ** 2) / (n * (k - 1))
     chi_square = n * float(np.sum((ranks - (k + 1) / 2) ** 2)) / spread if spread > 0 else np.nan
-    quantile = float(scipy.stats.studentized_range.ppf(1 - LEVEL, k, np.inf)) / np.sqrt(2)
+    quantile = float(scipy.stats.studentized_range.ppf(1 - SIGNIFICANCE_LEVEL, k, np.inf)) / np.sqrt(2)
     difference = quantile * float(np.sqrt(k * (k + 1) / (6 * n)))
     return MeanRanks(ranks, chi_square, float(chdtrc(k - 1, chi_square)), difference, n)
 

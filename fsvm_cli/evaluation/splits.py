@@ -11,7 +11,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-ORDERS = 10
+RANDOM_GROUP_ORDERS = 10
 """Random orders of the groups, of which the one is taken that shares the classes out best."""
 
 
@@ -108,7 +108,7 @@ def random_group_split(
     np.add.at(by_group, (codes, classes), 1)
     shares = by_group.sum(axis=0) / len(y)
     found = []
-    for _ in range(ORDERS):
+    for _ in range(RANDOM_GROUP_ORDERS):
         order = rng.permutation(len(sizes))
         n_first = _nearest_prefix(sizes[order], n_train, len(sizes) - 1)
         in_training = by_group[order[:n_first]].sum(axis=0)

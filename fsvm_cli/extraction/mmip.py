@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scipy.optimize import OptimizeResult
 
-REACH = 2.5
+BINNED_DEVIATIONS = 2.5
 """Standard deviations on either side of the mean over which the bins are counted."""
 
-BLOCK = 2**16
+BLOCK_VALUES = 2**16
 """Values of projections that are looked at together: their parts stay in the processor's cache."""
 
 
@@ -33,9 +33,10 @@ class SplineInformation:
     """Mutual information of a projection and the class, with bins that overlap smoothly.
 
     A sample belongs to four neighbouring bins in parts, the values of cubic B-splines at its projection; relative
-    frequencies of bins and classes are means of these parts. Bins are of one width, 2 `REACH` standard deviations of
-    the projection divided by `n_bins`, and there are as many as the projection needs. The estimate does not depend on
-    the length of the direction, and its derivative by the direction is continuous. O(n d) for n samples, d features.
+    frequencies of bins and classes are means of these parts. Bins are of one width, 2 `BINNED_DEVIATIONS` standard
+    deviations of the projection divided by `n_bins`, and there are as many as the projection needs. The estimate does
+    not depend on the length of the direction, and its derivative by the direction is continuous. O(n d) for n samples,
+    d features.
 
     Attributes
     ----------
@@ -68,7 +69,7 @@ class SplineInformation:
         ndarray, shape (n_directions,)
             In bits, at least 0 and at most the entropy of the class; 0 where the projection is constant.
         """
-        at_once = max(BLOCK // len(self.y), 1)
+        at_once = max(BLOCK_VALUES // len(self.y), 1)
         blocks = (directions[:, begin : begin + at_once] for begin in range(0, directions.shape[1], at_once))
         return np.concatenate([self._of_block(block) for block in blocks] or [np.empty(0)])
 
@@ -94,7 +95,7 @@ class SplineInformation:
     def _bins_per_unit(self, projections: NDArray[np.float64]) -> NDArray[np.float64]:
         spread = np.sqrt((projections**2).mean(axis=-1))
         per_unit: NDArray[np.float64] = np.divide(
-            self.n_bins / (2 * REACH), spread, out=np.zeros_like(spread), where=spread > 0
+            self.n_bins / (2 * BINNED_DEVIATIONS), spread, out=np.zeros_like(spread), where=spread > 0
         )
         return per_unit
 
@@ -153,13 +154,13 @@ def cubic_slopes(offset: NDArray[np.float64]) -> NDArray[np.float64]:
 N_ASCENTS = 5
 """Starts, the best of all, from which the search climbs."""
 
-APART = 1e-6
+CURVATURE_STEP = 1e-6
 """Distance over which slopes are compared, to find the curvature at the top."""
 
 NEWTON_STEPS = 3
 """With one curvature, each gains some six digits."""
 
-ROUNDING = 1e-10
+ROUNDING_SPREAD = 1e-10
 """Spread of samples that is none, in units of the largest of any direction."""
 
 
@@ -231,7 +232,7 @@ def spanned(X: NDArray[np.float64]) -> NDArray[np.float64]:
     _, spreads, rows = np.linalg.svd(X, full_matrices=False)
     if spreads[0] == 0:
         return np.eye(X.shape[1])[:, :1]
-    axes: NDArray[np.float64] = rows[spreads > ROUNDING * spreads[0]].T
+    axes: NDArray[np.float64] = rows[spreads > ROUNDING_SPREAD * spreads[0]].T
     return axes
 
 
@@ -259,7 +260,7 @@ def starts(Z: NDArray[np.float64], y: NDArray[np.intp], others: NDArray[np.float
     directions = np.hstack([discriminants, principal, others])
     lengths = np.linalg.norm(directions, axis=0)
     # A feature may lie in the directions that were found before, and leave none.
-    within: NDArray[np.float64] = directions[:, lengths > ROUNDING] / lengths[lengths > ROUNDING]
+    within: NDArray[np.float64] = directions[:, lengths > ROUNDING_SPREAD] / lengths[lengths > ROUNDING_SPREAD]
     return within
 
 
@@ -282,7 +283,7 @@ def climbed(information: SplineInformation, begin: NDArray[np.float64]) -> NDArr
     best = order_of(information.of(begin))[:N_ASCENTS]
     # In coordinates in which the samples spread alike in all directions, the ascent takes a tenth of the steps.
     spreads, turned = np.linalg.eigh(information.X.T @ information.X)
-    alike = turned / np.sqrt(np.maximum(spreads, ROUNDING * spreads[-1]))
+    alike = turned / np.sqrt(np.maximum(spreads, ROUNDING_SPREAD * spreads[-1]))
 
     def descent(coordinates: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         bits, gradient = information.with_gradient(alike @ coordinates)
@@ -330,7 +331,7 @@ def sharpened(information: SplineInformation, direction: NDArray[np.float64]) ->
     if not place.size:
         return direction
     with contextlib.suppress(np.linalg.LinAlgError):
-        curvature = np.atleast_2d(approx_fprime(place, slopes, APART))
+        curvature = np.atleast_2d(approx_fprime(place, slopes, CURVATURE_STEP))
         if np.linalg.eigvalsh(curvature + curvature.T).max() >= 0:
             return direction
         for _ in range(NEWTON_STEPS):

@@ -94,23 +94,23 @@ MACHINE_TOLERANCE = 1e-2
 DAMPING = 1e-9
 """On the diagonal of the second derivative, as a part of its largest entry: that of kernels which are alike has no
 inverse."""
-STEEPNESS = 1e-4
+ARMIJO_SHARE = 1e-4
 """The part of what the slope promises that a step must bring."""
-REACH, FARTHEST, SHRINKAGE, GROWTH, SHORTEST = 0.8, 0.99, 0.5, 1.5, 2.0**-20
+FIRST_REACH, MAX_REACH, REACH_SHRINKAGE, REACH_GROWTH, MIN_STEP = 0.8, 0.99, 0.5, 1.5, 2.0**-20
 """A share falls by no more than a part of it, its reach, in one step: where it should become small, the value is like
 one over the share, and its second derivative promises too much. The reach at first, and the largest for a share that
 keeps falling; what reaches are multiplied by where a step fails, and at most where one succeeds; the least that is
 tried."""
-FALLING = 0.7
+GROWTH_FROM_SHARE = 0.7
 """A share that falls by this part of its reach may fall by a larger part the next time: it may be on its way to 0."""
-NEGLIGIBLE = 1e-4
+NEGLIGIBLE_SHARE = 1e-4
 """Shares smaller than this part of their mean may fall to 0 at once."""
-NO_STEP = 1e-14
+EQUAL_SHARES = 1e-14
 """Shares that differ by less are the same."""
 TINY = float(np.finfo(np.float64).tiny)
-PROMISING = 10.0
+MAX_SQUARED_GAP = 10.0
 """Each step about squares the gap: where its square is larger than so many tolerances, no promise will do."""
-VIOLATION = 1e-10
+NEWTON_VIOLATION = 1e-10
 """Of the optimality conditions of a Newton step, in units of its largest slope."""
 
 
@@ -194,7 +194,7 @@ def descend(trainer: Trainer, tolerance: float, max_machines: int) -> tuple[list
         expansion = Expansion.of(point, trainer.y, trainer.margin)
         direction = newton.direction(point, expansion)
         promised = expansion.alpha_after(direction)
-        if relative_gap(least, lower) ** 2 <= PROMISING * tolerance:
+        if relative_gap(least, lower) ** 2 <= MAX_SQUARED_GAP * tolerance:
             # What the step promises bounds the optimum about as well as the machine there, which takes far longer.
             lower = max(lower, trainer.lower_bound(promised))
             if relative_gap(least, lower) <= tolerance:
@@ -215,29 +215,29 @@ class _Newton:
     def __init__(self, trainer: Trainer) -> None:
         self.trainer = trainer
         self.has_trace = trainer.kernels.traces > 0.0
-        self.reach = np.full(len(self.has_trace), REACH)
+        self.reach = np.full(len(self.has_trace), FIRST_REACH)
         self.simplex = Simplex(len(self.has_trace))
 
     def step(
         self, point: Trained, expansion: Expansion, direction: Array, promised: Array, max_machines: int
     ) -> Trained | None:
         """Take a Newton step, no longer than it leads down; None where none does."""
-        while np.abs(direction).max() > NO_STEP and self.trainer.n_machines < max_machines:
+        while np.abs(direction).max() > EQUAL_SHARES and self.trainer.n_machines < max_machines:
             trial = self.trainer.at(point.shares + direction, point, promised)
-            if trial.upper <= point.upper + STEEPNESS * float(point.slopes @ direction):
+            if trial.upper <= point.upper + ARMIJO_SHARE * float(point.slopes @ direction):
                 self._extend_reach(point, direction)
                 return trial
-            self.reach *= SHRINKAGE
-            if self.reach.max() < SHORTEST:
+            self.reach *= REACH_SHRINKAGE
+            if self.reach.max() < MIN_STEP:
                 break
             direction = self.direction(point, expansion)
             promised = expansion.alpha_after(direction)
         return None
 
     def _extend_reach(self, point: Trained, direction: Array) -> None:
-        falls = direction < -FALLING * self.reach * point.shares
-        farther = np.minimum(1.0 - (1.0 - self.reach) ** 2, FARTHEST)
-        self.reach = np.where(falls, farther, np.minimum(GROWTH * self.reach, REACH))
+        falls = direction < -GROWTH_FROM_SHARE * self.reach * point.shares
+        farther = np.minimum(1.0 - (1.0 - self.reach) ** 2, MAX_REACH)
+        self.reach = np.where(falls, farther, np.minimum(REACH_GROWTH * self.reach, FIRST_REACH))
 
     def direction(self, point: Trained, expansion: Expansion) -> Array:
         """Return where the second-order model is least, within reach."""
@@ -247,5 +247,5 @@ class _Newton:
         curvature.flat[:: len(curvature) + 1] += DAMPING * float(curvature.diagonal().max())
         # A kernel that is zero stays out: it must not look as good as one that the machine has no use for.
         linear = np.where(self.has_trace, curvature @ shares - point.slopes / unit, -1e3)
-        lower = np.where(shares > NEGLIGIBLE / len(shares), (1.0 - self.reach) * shares, 0.0)
-        return self.simplex.maximise(curvature, linear, shares, VIOLATION, lower=lower) - shares
+        lower = np.where(shares > NEGLIGIBLE_SHARE / len(shares), (1.0 - self.reach) * shares, 0.0)
+        return self.simplex.maximise(curvature, linear, shares, NEWTON_VIOLATION, lower=lower) - shares

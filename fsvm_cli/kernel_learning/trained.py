@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fsvm_cli.kernel_learning.margin import LearnedSum, longest_scaling, relative_gap, scaled_bound
-from fsvm_cli.svm.solvers.active_set import VIOLATION
+from fsvm_cli.svm.solvers.active_set import MAX_VIOLATION
 from fsvm_cli.svm.solvers.solve import Automatic, Workspace, solve
 
 if TYPE_CHECKING:
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from fsvm_cli.svm.compiled import Array
     from fsvm_cli.svm.solvers.dual import DualProblem, DualSolution
 
-FIRST_TOLERANCE = 1e-3 / VIOLATION
+FIRST_TOLERANCE = 1e-3 / MAX_VIOLATION
 """No relative gap is larger: the first machine ends where no sample violates its condition by more than .001. A rougher
 one would leave equal shares where all shares are alike, as where w = 0."""
-ROUNDED = 1e-13
+RELATIVE_ROUNDING = 1e-13
 """What rounding of kernel values and sums may take from a form c'Kc, as a part of its largest possible value."""
 
 
@@ -147,7 +147,7 @@ class Trainer:
         longest = longest_scaling(alpha, self.margin.bound)
         ridge_term = self.margin.ridge * float(alpha @ alpha) if self.margin.ridge > 0.0 else 0.0
         # No form is larger than the trace, which all kernels have in common, times the square of the coefficients.
-        rounding = ROUNDED * float(alpha @ alpha) * float(self.kernels.traces.sum())
+        rounding = RELATIVE_ROUNDING * float(alpha @ alpha) * float(self.kernels.traces.sum())
         return scaled_bound(float(alpha.sum()), ridge_term, float(forms.max()) + rounding, longest)
 
     def learned(self, best: Trained, lower: float, tolerance: float) -> LearnedSum:

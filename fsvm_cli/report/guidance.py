@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from rich.table import Table
 
-from fsvm_cli.evaluation.many_data_sets import LEVEL, N_NEIGHBOURS, guidance
+from fsvm_cli.evaluation.many_data_sets import N_NEIGHBOURS, SIGNIFICANCE_LEVEL, guidance
 from fsvm_cli.experiment.provenance import read_run
 from fsvm_cli.files import is_file
 from fsvm_cli.report.comparison import SMALLEST_P
@@ -158,7 +158,7 @@ class MethodGuide:
             f"{alike.mean():.2f}{'' if same else f' (p {in_words_of_p(self.found.p)}, Wilcoxon)'}; one drawn at random "
             f"{at_random.mean():.2f}."
         )
-        if alike.mean() < overall.mean() and self.found.p < LEVEL:
+        if alike.mean() < overall.mean() and self.found.p < SIGNIFICANCE_LEVEL:
             return f"{tried} So look for the data sets most like yours below, and take what was best there."
         rows, features = self.data_sets["n_samples"], self.data_sets["n_features"]
         return (

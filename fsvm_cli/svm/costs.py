@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 CUnit = Literal["none", "mean-diagonal"]
 
-SMALLEST = 1e-300
+MIN_MEAN_DIAGONAL = 1e-300
 """Mean of K(x, x) that one can be divided by; its inverse is the largest."""
 
 
@@ -77,7 +77,7 @@ def unit_of_c(c_unit: CUnit, kernel: Kernel, X: Matrix) -> float:
     mean = float(kernel.diagonal(X).mean())
     if mean == 0.0 and kernel.positive_semidefinite:
         return 1.0
-    if not SMALLEST <= mean <= 1.0 / SMALLEST:
+    if not MIN_MEAN_DIAGONAL <= mean <= 1.0 / MIN_MEAN_DIAGONAL:
         raise ValueError(
             f"the mean of K(x, x) over the training samples is {mean:g} with the {kernel.name} kernel, and one over it "
             "is no unit of C; scale the features, take another kernel, or leave C_unit out"

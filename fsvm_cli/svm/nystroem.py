@@ -97,11 +97,11 @@ def choose_landmarks(n_samples: int, n_landmarks: int, rng: np.random.Generator)
     return np.sort(rng.choice(n_samples, size=size, replace=False)).astype(np.intp)
 
 
-MATRICES = 3
+LANDMARK_MATRICES = 3
 """Of a row for each sample and a column for each landmark, that are held at a time."""
-PAIRS = 100_000_000
+MAX_DISTANCE_PAIRS = 100_000_000
 """Kernel values that the distance from the exact machine may take: all pairs of 10,000 support vectors."""
-FEWEST_ROWS = 100
+MIN_DRAWN_ROWS = 100
 """Of support vectors that are drawn where there are more pairs: fewer would not tell how far off their mean is."""
 
 
@@ -238,7 +238,9 @@ class NystroemSVM(KernelMachine):
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
         self.landmarks_ = choose_landmarks(X.shape[0], self.n_landmarks, rng)
         work = f"{X.shape[0]:,} rows with {len(self.landmarks_):,} landmarks"
-        check_memory(work, 8 * MATRICES * X.shape[0] * len(self.landmarks_), "take fewer landmarks, or draw fewer rows")
+        check_memory(
+            work, 8 * LANDMARK_MATRICES * X.shape[0] * len(self.landmarks_), "take fewer landmarks, or draw fewer rows"
+        )
         weights = weights_of(codes, self.classes_, self.class_weight, None)
         bounds = self.C if weights is None else self.C * weights
         gram = low_rank_gram(kernel, X, self.landmarks_, len(self.landmarks_))
@@ -297,7 +299,7 @@ def distance_from_exact(kernel: Kernel, X: Any, V: Array, coefficients: Array, r
     own = coefficients[support]
     total = float(np.abs(own).sum())
     normal = own @ V[support]
-    n_drawn = max(PAIRS // len(support), FEWEST_ROWS)
+    n_drawn = max(MAX_DISTANCE_PAIRS // len(support), MIN_DRAWN_ROWS)
     draws = n_drawn < len(support)
     rows = rng.choice(len(support), n_drawn, p=np.abs(own) / total) if draws else np.arange(len(support))
     lost = kernel.expansion_in_blocks(X[support], X[support[rows]], own[None])[0] - V[support[rows]] @ normal

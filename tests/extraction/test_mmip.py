@@ -18,7 +18,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.preprocessing import StandardScaler
 
 from fsvm_cli.extraction.mmip import (
-    REACH,
+    BINNED_DEVIATIONS,
     InformativeProjections,
     SplineInformation,
     complement,
@@ -48,7 +48,7 @@ def test_parts_are_those_of_scipy_and_slopes_their_derivatives() -> None:
 def test_the_estimate_is_that_of_a_table_of_shared_samples(rng: np.random.Generator) -> None:
     direction, n_bins = rng.normal(size=X.shape[1]), 7
     projection = X @ direction
-    places = projection / projection.std() * n_bins / (2 * REACH)
+    places = projection / projection.std() * n_bins / (2 * BINNED_DEVIATIONS)
     spline = BSpline.basis_element(np.arange(-2, 3), extrapolate=False)
     table = np.array([[np.nansum(spline(knot - places[c == Y])) for knot in range(-20, 21)] for c in range(3)])
     expected = entropy(table.sum(axis=0), base=2) + entropy(table.sum(axis=1), base=2) - entropy(table.ravel(), base=2)

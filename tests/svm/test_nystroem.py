@@ -70,7 +70,7 @@ def test_drawn_rows_tell_the_distance_within_their_error(monkeypatch: pytest.Mon
     found = solve(DualProblem(V @ V.T, labels, 1.0))
     arguments = (kernel, X, V, found.alpha * labels)
     whole = distance_from_exact(*arguments, np.random.default_rng(0))
-    monkeypatch.setattr(nystroem_module, "PAIRS", 1)
+    monkeypatch.setattr(nystroem_module, "MAX_DISTANCE_PAIRS", 1)
     drawn = [distance_from_exact(*arguments, np.random.default_rng(seed)) for seed in range(200)]
     z = np.array([(each.share - whole.share) / each.error for each in drawn])
     assert whole.error == 0.0

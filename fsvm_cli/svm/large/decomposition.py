@@ -15,7 +15,7 @@ import numpy as np
 from fsvm_cli.memory_check import free_memory
 from fsvm_cli.svm.large.decomposition_problem import KernelProblem, memory_for_rows
 from fsvm_cli.svm.large.decomposition_steps import Ascent
-from fsvm_cli.svm.solvers.active_set import STEPS_PER_SAMPLE, UNBOUNDED
+from fsvm_cli.svm.solvers.active_set import STEPS_PER_SAMPLE, UNBOUNDED_OBJECTIVE
 from fsvm_cli.svm.solvers.certificate import certificate, on_bounds
 from fsvm_cli.svm.solvers.dual import DualProblem, DualSolution, DualSolver, Needs, check_tolerance
 from fsvm_cli.svm.solvers.solve import failed, solve
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from fsvm_cli.svm.compiled import Array
     from fsvm_cli.svm.large.decomposition_problem import Rows
 
-PART, LEAST_PART = 0.25, 2000
+FIRST_PART_SHARE, MIN_FIRST_PART_ROWS = 0.25, 2000
 """The part of the samples whose machine is found first, if they are so many at least."""
-OF_A_PART = 0.3
+FIRST_PART_VIOLATION = 0.3
 """Violation, in units of the decision value, at which a part has told what it can."""
 MAX_ROUNDS_ON_A_PART = 200
 """Working sets of a part, at most."""
-CROWDED = 0.25
+BOUNDED_SHARE_TO_GUESS = 0.25
 """The part of the support vectors that are at their bounds from which on all samples are guessed."""
 
 
@@ -58,17 +58,17 @@ def grown(problem: KernelProblem, memory: Array) -> Iterator[Array]:
     other samples will be: those within the margin. Second, and else first, the others begin at 0.
     """
     n = len(problem.y)
-    size = int(PART * n)
-    if size < LEAST_PART:
+    size = int(FIRST_PART_SHARE * n)
+    if size < MIN_FIRST_PART_ROWS:
         return
     order, alpha = _mixed(problem.y), np.zeros(n)
     rows, others = np.sort(order[:size]), np.sort(order[size:])
     C = problem.C[rows] * (n / size)
     own = KernelProblem(problem.kernel, problem.X[rows], problem.y[rows], C, problem.equality, problem.ridge)
     ascent = Ascent(own, alpha[rows], memory, rough=True)
-    ascent.rise(OF_A_PART, MAX_ROUNDS_ON_A_PART, of_all=False)
+    ascent.rise(FIRST_PART_VIOLATION, MAX_ROUNDS_ON_A_PART, of_all=False)
     alpha[rows] = ascent.alpha
-    if np.count_nonzero(alpha[rows] == C) >= CROWDED * np.count_nonzero(alpha):
+    if np.count_nonzero(alpha[rows] == C) >= BOUNDED_SHARE_TO_GUESS * np.count_nonzero(alpha):
         slack = 1.0 - problem.y[others] * (problem.rough_outputs(alpha * problem.y, others) + ascent.bias)
         guess, rank = np.minimum(alpha * (size / n), problem.C), np.full(n, np.inf)
         guess[others], rank[others] = np.where(slack > 0.0, problem.C[others], 0.0), slack
@@ -118,17 +118,17 @@ def _spread(n: int) -> Array:
 
 
 MEGABYTE = 1_000_000
-PART_OF_FREE_MEMORY = 0.25
+CACHE_SHARE_OF_FREE_MEMORY = 0.25
 """For the cache of kernel values, where nothing is said."""
-ROUGHLY = (1e-2, 1e-3)
+NEWTON_VIOLATIONS = (1e-2, 1e-3)
 """Violations, in units of the decision value, at which Newton steps on all free samples are tried."""
-CLOSELY = (0.1, 1e-2, 1e-3)
+FINAL_VIOLATIONS = (0.1, 1e-2, 1e-3)
 """Violations, in tolerances, that working sets alone go on to where there is no memory for that."""
-TIGHTENINGS = 4
+MAX_TIGHTENINGS = 4
 """How often the violation that Newton steps go on to is made a hundredth where the gap is missed."""
-MATRICES = 3
+NEWTON_MATRICES = 3
 """That Newton steps on a set of samples hold: its Gram matrix, the same with one more row, and the factor."""
-MIN_ROUNDS = 200
+MIN_ROUND_BUDGET = 200
 """Working sets at most, beside as many as would hold each sample `STEPS_PER_SAMPLE` times twice."""
 
 
@@ -174,7 +174,7 @@ def solve_by_decomposition(
         raise ValueError(f"cache_mb must be > 0, not {cache_mb!r}")
     search = _Search(problem, tolerance, int(cache_mb * MEGABYTE), alpha0)
     best: DualSolution | None = None
-    for goal in (*ROUGHLY, *(part * tolerance for part in CLOSELY)):
+    for goal in (*NEWTON_VIOLATIONS, *(part * tolerance for part in FINAL_VIOLATIONS)):
         found = search.go_on(goal)
         if found is None:
             continue
@@ -216,7 +216,7 @@ class Decomposition(DualSolver):
         alpha0: Array | None = None,
         on_failure: Literal["raise", "flag"] = "raise",
     ) -> DualSolution:
-        cache_mb = PART_OF_FREE_MEMORY * free_memory() / MEGABYTE if self.cache_mb is None else self.cache_mb
+        cache_mb = CACHE_SHARE_OF_FREE_MEMORY * free_memory() / MEGABYTE if self.cache_mb is None else self.cache_mb
         return solve_by_decomposition(
             problem, cache_mb=cache_mb, tolerance=tolerance, alpha0=alpha0, on_failure=on_failure
         )
@@ -229,7 +229,7 @@ class _Search:
         self.problem, self.tolerance, self.n_bytes = problem, tolerance, n_bytes
         memory = memory_for_rows(len(problem.y), n_bytes)
         ascent = begin(problem, memory) if alpha0 is None else Ascent(problem, alpha0, memory, rough=True)
-        self.largest_set = math.isqrt(n_bytes // (8 * MATRICES))
+        self.largest_set = math.isqrt(n_bytes // (8 * NEWTON_MATRICES))
         self.alpha, self.steps = ascent.alpha, 0
         self.ascent: Ascent | None = ascent
 
@@ -253,7 +253,7 @@ class _Search:
         """
         known: Array | None = residuals
         best: DualSolution | None = None
-        for tightening in range(TIGHTENINGS):
+        for tightening in range(MAX_TIGHTENINGS):
             ended = optimise_by_working_sets(
                 self.problem,
                 self.alpha,
@@ -275,10 +275,10 @@ class _Search:
         """Return whether the objective is beyond what a margin that doubles resolve would allow."""
         problem = self.problem
         size = float(self.alpha.sum()) * problem.largest_kernel_value()
-        return bool(np.isinf(problem.C).any() and problem.ridge == 0.0 and size > UNBOUNDED)
+        return bool(np.isinf(problem.C).any() and problem.ridge == 0.0 and size > UNBOUNDED_OBJECTIVE)
 
     def _rise(self, ascent: Ascent, goal: float) -> None:
-        before, budget = ascent.rounds, MIN_ROUNDS + 2 * STEPS_PER_SAMPLE * len(self.alpha) // ascent.largest_set
+        before, budget = ascent.rounds, MIN_ROUND_BUDGET + 2 * STEPS_PER_SAMPLE * len(self.alpha) // ascent.largest_set
         ascent.rise(goal, budget - self.steps)
         self.steps += ascent.rounds - before
         self.alpha = ascent.alpha

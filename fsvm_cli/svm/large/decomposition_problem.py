@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 if TYPE_CHECKING:
     Places = npt.NDArray[np.intp]
 
-LEAST_ROWS = 2
+MIN_CACHED_ROWS = 2
 """Two coefficients must move together, for their sum is fixed."""
 
 
@@ -37,7 +37,7 @@ def memory_for_rows(n: int, n_bytes: int) -> Array:
 
     One piece serves one cache after the other: the first use of fresh memory takes as long as some kernel values.
     """
-    return np.empty(min(max(n_bytes // 8, LEAST_ROWS * n), n * n))
+    return np.empty(min(max(n_bytes // 8, MIN_CACHED_ROWS * n), n * n))
 
 
 class RowCache:
@@ -121,7 +121,7 @@ class RowCache:
 if TYPE_CHECKING:
     Rows = npt.NDArray[np.intp]
 
-ROWS = 1024
+BLOCK_ROWS = 1024
 """Of a block of kernel values: 8 megabytes, so that a function of them finds them in the cache of the processor."""
 
 
@@ -159,7 +159,7 @@ class KernelProblem(ImplicitProblem):
         n = np.size(y)
         if samples.ndim != 2 or samples.shape[0] != n or n == 0:
             raise ValueError(f"the samples have shape {samples.shape}; there are {n} labels")
-        if not all(_is_finite(samples[rows]) for rows in _blocks(n, ROWS)):
+        if not all(_is_finite(samples[rows]) for rows in _blocks(n, BLOCK_ROWS)):
             raise ValueError("the samples hold values that are not finite")
         self._set_constraints(n, y, C, equality, ridge)
         object.__setattr__(self, "kernel", kernel)
@@ -207,9 +207,9 @@ class KernelProblem(ImplicitProblem):
         places : (n_rows,) array of int
             Where the row of each sample stands in `out`.
         """
-        for part in _blocks(len(rows), ROWS):
+        for part in _blocks(len(rows), BLOCK_ROWS):
             own = self.X[rows[part]]
-            for to in _blocks(columns.shape[0], ROWS):
+            for to in _blocks(columns.shape[0], BLOCK_ROWS):
                 self.kernel.write_rows(own, columns[to], out, places[part], to.start)
 
     def outputs(self, coefficients: Array, rows: Rows) -> Array:
@@ -291,19 +291,19 @@ class KernelProblem(ImplicitProblem):
     def _expanded(self, support: Rows, coefficients: Array, rows: Rows) -> Array:
         """Return the outputs of some samples from the coefficients of those that have any."""
         outputs = np.zeros(len(rows))
-        for part in _blocks(len(support), ROWS):
+        for part in _blocks(len(support), BLOCK_ROWS):
             own = self.X[support[part]]
-            for to in _blocks(len(rows), ROWS):
+            for to in _blocks(len(rows), BLOCK_ROWS):
                 self.kernel.add_outputs(own, self.X[rows[to]], coefficients[part], outputs[to])
         return outputs
 
     def _values(self, support: Rows, rows: Rows) -> Iterator[tuple[slice, slice, Array]]:
         """Yield the kernel values of some samples with others in blocks, with the places of both."""
-        vectors, places = self.X[support], np.arange(ROWS)
-        for to in _blocks(len(rows), ROWS):
+        vectors, places = self.X[support], np.arange(BLOCK_ROWS)
+        for to in _blocks(len(rows), BLOCK_ROWS):
             others = self.X[rows[to]]
-            memory = np.empty((min(ROWS, len(support)), others.shape[0]))
-            for part in _blocks(len(support), ROWS):
+            memory = np.empty((min(BLOCK_ROWS, len(support)), others.shape[0]))
+            for part in _blocks(len(support), BLOCK_ROWS):
                 gram = memory[: part.stop - part.start]
                 self.kernel.write_rows(vectors[part], others, gram, places[: len(gram)], 0)
                 yield part, to, gram

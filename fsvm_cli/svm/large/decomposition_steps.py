@@ -18,23 +18,23 @@ if TYPE_CHECKING:
     from fsvm_cli.svm.compiled import Array
     from fsvm_cli.svm.large.decomposition_problem import KernelProblem, Rows
 
-LARGEST_SET = 512
+MAX_WORKING_SET = 512
 """Samples whose coefficients move together; half of them stay from one set to the next. Of 512, 1,024 and 2,048 the
 fastest on 8,000 samples."""
-LOOSE, TIGHT = 0.3, 0.1
+LOOSE_VIOLATION_SHARE, TIGHT_VIOLATION_SHARE = 0.3, 0.1
 """Of the present violation: what may be left within a large working set on the way, and within any other."""
 ROUNDS_BETWEEN_SHRINKING = 5
-SINGLE = 2.0**-24
+SINGLE_PRECISION_ROUNDING = 2.0**-24
 """The part of a kernel value by which rounding to single precision changes it, at most."""
-SPREAD = 4.0
+SINGLE_PRECISION_ERRORS = 4.0
 """Times that part, the largest kernel value and the length of the vector of coefficients: more than such changes, in
 either direction alike, do to a residual."""
-LEAST, MOST = 1e-30, 1e30
+MIN_SINGLE, MAX_SINGLE = 1e-30, 1e30
 """Largest kernel values whose rows single precision can hold."""
-QUICK_ROWS = 1024
+ROWS_NOT_CACHED = 1024
 """As long as all samples, whose memory is taken for rows that single precision computes: to compute one again costs no
 more than the first use of fresh memory. Of 30,000 samples all from 640 such rows on took the same time."""
-SHRINK_FROM = 0.2
+MIN_SHRUNK_SHARE = 0.2
 """The part of the active samples that must leave to be worth it, for all cached rows are cut then."""
 
 
@@ -85,7 +85,7 @@ class Ascent:
         self.problem, self.rounds, self.terms, self.moved = problem, 0, 0, 0.0
         self._known: _Known | None = None
         self._memory, self._largest = memory, problem.largest_kernel_value()
-        self._rough = rough and problem.kernel.positive_semidefinite and LEAST <= self._largest <= MOST
+        self._rough = rough and problem.kernel.positive_semidefinite and MIN_SINGLE <= self._largest <= MAX_SINGLE
         self._c = problem.y * alpha
         self._bounds = signed_bounds(problem)
         self._singles = problem.singles if self._rough else None
@@ -114,7 +114,7 @@ class Ascent:
     @property
     def largest_set(self) -> int:
         """Samples of a working set, at most."""
-        return min(LARGEST_SET, len(self._cache), len(self._active))
+        return min(MAX_WORKING_SET, len(self._cache), len(self._active))
 
     @property
     def bias(self) -> float:
@@ -136,7 +136,7 @@ class Ascent:
         self._lower, self._upper = self._bounds
         self._last = np.array([], dtype=np.intp)
         memory: Any = self._memory.view(np.float32) if self._rough else self._memory
-        self._cache = RowCache(n, memory[: QUICK_ROWS * n] if self._singles else memory)
+        self._cache = RowCache(n, memory[: ROWS_NOT_CACHED * n] if self._singles else memory)
 
     def rise(self, max_violation: float, rounds: int, *, of_all: bool = True) -> float:
         """Take working sets until the largest violation is within the bound; return it.
@@ -162,8 +162,8 @@ class Ascent:
             if done % ROUNDS_BETWEEN_SHRINKING == ROUNDS_BETWEEN_SHRINKING - 1:
                 self._shrink(highest, lowest)
             self.rounds += 1
-            loose = self._rough and self.largest_set == LARGEST_SET
-            left = (LOOSE if loose else TIGHT) * (highest - lowest)
+            loose = self._rough and self.largest_set == MAX_WORKING_SET
+            left = (LOOSE_VIOLATION_SHARE if loose else TIGHT_VIOLATION_SHARE) * (highest - lowest)
             if not self._optimise(self._working_set(highest, lowest), left):
                 break
         if of_all and not self._is_exact():
@@ -177,7 +177,7 @@ class Ascent:
 
     def _is_too_rough(self, max_violation: float) -> bool:
         """Return whether single precision might not tell such a violation."""
-        error = SPREAD * (self._singles.error if self._singles else SINGLE)
+        error = SINGLE_PRECISION_ERRORS * (self._singles.error if self._singles else SINGLE_PRECISION_ROUNDING)
         return self._rough and not error * self._largest * float(np.linalg.norm(self._own)) <= max_violation
 
     def _is_exact(self) -> bool:
@@ -232,7 +232,7 @@ class Ascent:
         """Let samples rest that are on a bound and on its side of both extremes."""
         at_lower, at_upper = self._own <= self._lower, self._own >= self._upper
         resting = (at_upper & (self._r > highest)) | (at_lower & (self._r < lowest))
-        if np.count_nonzero(resting) < SHRINK_FROM * len(resting):
+        if np.count_nonzero(resting) < MIN_SHRUNK_SHARE * len(resting):
             return
         kept = np.flatnonzero(~resting)
         self._c[self._active] = self._own

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from fsvm_cli.svm.large.linear_problem import ROWS, blocks_of, weighted_sum
-from fsvm_cli.svm.solvers.active_set import UNBOUNDED
+from fsvm_cli.svm.large.linear_problem import BLOCK_ROWS, blocks_of, weighted_sum
+from fsvm_cli.svm.solvers.active_set import UNBOUNDED_OBJECTIVE
 from fsvm_cli.svm.solvers.interior_point import InnerPoint, predict_and_correct
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class NormalMatrix:
         self.total = float(T.sum())
         self.mean = weighted_sum(T, X) / self.total if has_bias else np.zeros(d)
         matrix, roots = np.eye(d), np.sqrt(T)
-        memory = np.empty((min(ROWS, n), d))  # fresh memory for each block would take a fifth of the time
+        memory = np.empty((min(BLOCK_ROWS, n), d))  # fresh memory for each block would take a fifth of the time
         for rows in blocks_of(n):
             samples = X[rows]
             block = np.subtract(samples, self.mean, out=memory[: len(samples)])
@@ -258,7 +258,7 @@ def solve_interior_point(problem: LinearProblem, accuracy: float, near: WarmStar
         )
         if (relative <= accuracy and barrier.is_decided(at)) or patience == 0:
             break
-        if float(at.alpha.sum()) * problem.largest_kernel_value() > UNBOUNDED and not barrier.bounded.all():
+        if float(at.alpha.sum()) * problem.largest_kernel_value() > UNBOUNDED_OBJECTIVE and not barrier.bounded.all():
             return InteriorPoint(barrier.on_bounds(best), step, infeasible=True, w=best.w, b=best.b)
         try:
             following = predict_and_correct(at, barrier.bounded, _NormalEquations(barrier, at, misses).direction)

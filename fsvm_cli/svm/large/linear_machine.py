@@ -14,7 +14,7 @@ from scipy import sparse
 
 from fsvm_cli.svm.compiled import EPSILON
 from fsvm_cli.svm.large.linear import LinearSolution
-from fsvm_cli.svm.large.linear_problem import ROWS, blocks_of, outputs_of, weighted_sum
+from fsvm_cli.svm.large.linear_problem import BLOCK_ROWS, blocks_of, outputs_of, weighted_sum
 from fsvm_cli.svm.solvers.dual import DualSolution
 from fsvm_cli.svm.solvers.optimality import accurate_sum
 
@@ -66,7 +66,7 @@ def centred(X: Any, centre: Array | None) -> Any:
     return (X.toarray() if sparse.issparse(X) else X) - centre
 
 
-STRETCHES = 3
+MAX_STRETCHES = 3
 """So often a machine is scaled up: rounding may leave a sample within its margin again."""
 
 
@@ -213,7 +213,7 @@ class _Certifier:
         if sparse.issparse(samples):
             self.v, sizes, terms = coefficients[support] @ samples, alpha[support] @ abs(samples), len(support)
         else:
-            self.v, terms = weighted_sum(coefficients[support], samples), min(n, ROWS) + n // ROWS
+            self.v, terms = weighted_sum(coefficients[support], samples), min(n, BLOCK_ROWS) + n // BLOCK_ROWS
             sizes = np.zeros(samples.shape[1])
             for rows in blocks_of(len(samples)):
                 sizes += alpha[support[rows]] @ np.abs(samples[rows])
@@ -273,7 +273,7 @@ class _Certifier:
 
     def _stretched(self, machine: LinearMachine) -> LinearMachine:
         outside = self.alpha < self.problem.C
-        for _ in range(STRETCHES):
+        for _ in range(MAX_STRETCHES):
             values, error = outputs_with_errors(self.problem.Z, machine)
             least = float(
                 (self.problem.y * values - error - EPSILON * (1.0 + np.abs(values)))[outside].min(initial=1.0)

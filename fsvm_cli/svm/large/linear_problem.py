@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
     from fsvm_cli.svm.compiled import Array
 
-ROWS = 1024
+BLOCK_ROWS = 1024
 """Of a block: of 100 features it fits into a processor's cache, and sums over it have few terms to round."""
 
 
 def blocks_of(n: int) -> Iterator[slice]:
     """Yield the blocks of rows, in their order."""
-    for start in range(0, n, ROWS):
-        yield slice(start, start + ROWS)
+    for start in range(0, n, BLOCK_ROWS):
+        yield slice(start, start + BLOCK_ROWS)
 
 
 def outputs_of(X: Array, w: Array) -> Array:
@@ -47,7 +47,7 @@ def weighted_sum(coefficients: Array, X: Array) -> Array:
     """Return sum_i c_i x_i, shape (d,), summed in two stages, which rounds less than one long sum."""
     if (samples := _by_rows(X)) is None:
         return np.asarray(np.sum([coefficients[rows] @ X[rows] for rows in blocks_of(len(X))], axis=0))
-    parts = np.zeros((-(-len(X) // ROWS), X.shape[1]))
+    parts = np.zeros((-(-len(X) // BLOCK_ROWS), X.shape[1]))
     add_up(coefficients, samples, parts)
     return np.asarray(parts.sum(axis=0))
 
@@ -56,7 +56,7 @@ def outputs_and_sum(X: Array, w: Array, coefficients: Array) -> tuple[Array, Arr
     """Return `outputs_of` and `weighted_sum` in one pass."""
     if (samples := _by_rows(X)) is None:
         return outputs_of(X, w), weighted_sum(coefficients, X)
-    outputs, parts = np.empty(len(X)), np.zeros((-(-len(X) // ROWS), X.shape[1]))
+    outputs, parts = np.empty(len(X)), np.zeros((-(-len(X) // BLOCK_ROWS), X.shape[1]))
     multiply_and_add_up(samples, w, outputs, coefficients, parts)
     return outputs, np.asarray(parts.sum(axis=0))
 
@@ -69,7 +69,7 @@ def outputs_and_violators(X: Array, w: Array, b: float, coefficients: Array) -> 
     if (samples := _by_rows(X)) is None:
         outputs = outputs_of(X, w)
         return outputs, weighted_sum(np.where(np.sign(coefficients) * (outputs + b) < 1.0, coefficients, 0.0), X)
-    outputs, parts = np.empty(len(X)), np.zeros((-(-len(X) // ROWS), X.shape[1]))
+    outputs, parts = np.empty(len(X)), np.zeros((-(-len(X) // BLOCK_ROWS), X.shape[1]))
     multiply_and_add_violators(samples, w, b, outputs, coefficients, parts)
     return outputs, np.asarray(parts.sum(axis=0))
 
@@ -91,7 +91,7 @@ def add_up(coefficients: Array, X: Array, parts: Array) -> None:
     """Add the weighted rows of each block to its part; columns beyond those of the parts are left out."""
     for i in range(coefficients.size):
         if coefficients[i] != 0.0:
-            add_scaled(parts[i // ROWS], X[i], coefficients[i])
+            add_scaled(parts[i // BLOCK_ROWS], X[i], coefficients[i])
 
 
 @njit(**COMPILED)
@@ -100,7 +100,7 @@ def multiply_and_add_up(X: Array, w: Array, outputs: Array, coefficients: Array,
     for i in range(outputs.size):
         outputs[i] = inner_product(w, X[i])
         if coefficients[i] != 0.0:
-            add_scaled(parts[i // ROWS], X[i], coefficients[i])
+            add_scaled(parts[i // BLOCK_ROWS], X[i], coefficients[i])
 
 
 @njit(**COMPILED)
@@ -111,7 +111,7 @@ def multiply_and_add_violators(  # noqa: PLR0917
     for i in range(outputs.size):
         outputs[i] = inner_product(w, X[i])
         if np.sign(coefficients[i]) * (outputs[i] + b) < 1.0:
-            add_scaled(parts[i // ROWS], X[i], coefficients[i])
+            add_scaled(parts[i // BLOCK_ROWS], X[i], coefficients[i])
 
 
 def _by_rows(X: Array) -> Array | None:
@@ -271,4 +271,4 @@ class LinearProblem(ImplicitProblem):
         values = self.y - outputs - shrinkage
         error = EPSILON * ((d + 2) * sizes + 2.0 * (1.0 + np.abs(outputs) + 2.0 * np.abs(shrinkage)))
         lengths = float(alpha @ np.sqrt(self.squared_lengths))
-        return Residuals(values, error, apart + EPSILON * (ROWS + n // ROWS + 2) * lengths)
+        return Residuals(values, error, apart + EPSILON * (BLOCK_ROWS + n // BLOCK_ROWS + 2) * lengths)

@@ -14,7 +14,7 @@ from scipy.linalg import LinAlgError
 
 from fsvm_cli.svm.large.linear_interior_point import WarmStart, solve_interior_point
 from fsvm_cli.svm.large.linear_newton import WORKING_SET_WIDTH_IN_ERRORS, Guess, PrimalPoint, sharpened
-from fsvm_cli.svm.solvers.active_set import VIOLATION
+from fsvm_cli.svm.solvers.active_set import MAX_VIOLATION
 from fsvm_cli.svm.solvers.solve import balanced
 from fsvm_cli.svm.solvers.working_set import optimise_by_working_sets
 
@@ -214,7 +214,7 @@ def _settled(problem: LinearProblem, working_set: WorkingSet, near: WarmStart, t
         w = part.outside_w + part.normal_vector(part.y * ended.alpha)
         outputs, normal_vector = problem.outputs_and_normal_vector(w, problem.y * alpha)
         near = WarmStart(w, _bias_of(part, ended.alpha, outputs[rows]), float(alpha.max()))
-        joining = _misplaced(problem, alpha, 1.0 - problem.y * (outputs + near.b), rows, VIOLATION * tolerance)
+        joining = _misplaced(problem, alpha, 1.0 - problem.y * (outputs + near.b), rows, MAX_VIOLATION * tolerance)
         if len(joining) == 0:
             return Optimum(alpha, w, outputs, normal_vector, near, steps)
         rows = np.union1d(rows, joining)

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from numba import njit
 
 from fsvm_cli.svm.compiled import COMPILED, Array, add_scaled
-from fsvm_cli.svm.solvers.active_set import CONVERGED, STEPS_PER_SAMPLE, VIOLATION, make_scratch, maximise_certified
+from fsvm_cli.svm.solvers.active_set import CONVERGED, MAX_VIOLATION, STEPS_PER_SAMPLE, make_scratch, maximise_certified
 from fsvm_cli.svm.solvers.block_pivoting import pivot, pivot_certified
 from fsvm_cli.svm.solvers.optimality import compiled_bias, finish_fit, refresh, refresh_bounded
 from fsvm_cli.svm.solvers.smo import Box, count_inside, set_bounds, set_coefficient
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Booleans = npt.NDArray[np.bool_]
 Fold = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
 
-MISSES = 2
+MAX_FAILED_FOLDS = 2
 """After so many folds in a row on which block pivoting failed, as on kernels of low rank, it is given up for this C."""
 
 
@@ -98,7 +98,7 @@ class FoldMachines:
         changed = np.flatnonzero((self.coefficients[:, left_out] != 0.0).any(axis=1) | repeated)
         for first, c in enumerate(changed):
             done = False
-            if not repeated and self.missed[c] < MISSES:
+            if not repeated and self.missed[c] < MAX_FAILED_FOLDS:
                 found, all_scores = self.coefficients[c], self.scores[c]
                 done, bias = pivot_without(
                     self.K, self.y, self.box, self.factor, self.bounds[c], found, all_scores, left_out, self.tolerance
@@ -190,7 +190,7 @@ def pivot_without(  # noqa: PLR0917
         add_scaled(box.r, K[i], box.c[i])
         box.lower[i], box.upper[i] = 0.0, 0.0
         set_coefficient(box, i, 0.0)
-    if not pivot(K, box, factor, VIOLATION * tolerance):
+    if not pivot(K, box, factor, MAX_VIOLATION * tolerance):
         return False, 0.0
     refresh_bounded(K, y, box)
     bias, gap = finish_fit(K, y, box, tolerance)

@@ -8,9 +8,9 @@ from numba import njit
 from fsvm_cli.svm.compiled import ALLOCATING, COMPILED, Array, add_scaled, inner_product, overwrite
 from fsvm_cli.svm.solvers.active_set import (
     CONVERGED,
+    MAX_VIOLATION,
     MIN_RELATIVE_CURVATURE,
     STEPS_PER_SAMPLE,
-    VIOLATION,
     maximise_certified,
     newton_steps,
 )
@@ -21,11 +21,11 @@ from fsvm_cli.svm.solvers.smo import Box, pair_step, set_coefficient, violating_
 
 MIN_FREE_FOR_PIVOTING = 64
 """With so many free samples or more, block pivoting is faster than steps that stay in the box."""
-ROUNDS = 10
+MAX_NEWTON_STEPS = 10
 """So many Newton steps are tried, with a few pair steps between, before the solver starts afresh."""
-PAIR_STEPS = 5
+PAIR_STEPS_BETWEEN = 5
 """Pair steps between two Newton steps; few, for one term moves few samples to or from their bounds."""
-LEAST_PIVOT = 1e-6
+MIN_PIVOT_SHARE = 1e-6
 """A downdate must leave this part of every squared pivot, or too many digits are lost."""
 
 
@@ -46,7 +46,7 @@ def reoptimise(K: Array, y: Array, box: Box, factor: Factor, tolerance: float) -
         optimal.
     tolerance : float
     """
-    violation = VIOLATION * tolerance
+    violation = MAX_VIOLATION * tolerance
     if factor.size[0] >= MIN_FREE_FOR_PIVOTING:
         c, r = box.c.copy(), box.r.copy()
         if pivot(K, box, factor, violation):
@@ -68,12 +68,12 @@ def reoptimise(K: Array, y: Array, box: Box, factor: Factor, tolerance: float) -
 def alternate(K: Array, box: Box, factor: Factor, max_violation: float) -> bool:
     """Take Newton steps, each after a few pair steps; return whether the violation is small enough."""
     min_curvature = MIN_RELATIVE_CURVATURE * factor.tau[0]
-    for _ in range(ROUNDS):
+    for _ in range(MAX_NEWTON_STEPS):
         newton_steps(K, box, factor)
         highest, lowest = violating_extremes(box.r, box.up, box.low)
         if highest - lowest <= max_violation:
             return True
-        for _ in range(PAIR_STEPS):
+        for _ in range(PAIR_STEPS_BETWEEN):
             if highest > lowest:
                 highest, lowest = pair_step(K, box, highest, min_curvature)
     return False
@@ -116,7 +116,7 @@ def downdate_factor(factor: Factor, v: Array) -> bool:
     for k in range(v.size):
         old, entry = U[k, k], v[k]
         square = (old - entry) * (old + entry)
-        if square < LEAST_PIVOT * old * old:
+        if square < MIN_PIVOT_SHARE * old * old:
             return False
         U[k, k] = np.sqrt(square)
         hyperbolic_rotation(U[k, k + 1 : v.size], v[k + 1 :], U[k, k] / old, entry / old)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 Features = npt.NDArray[np.intp]
 
-FEW = 16
+MAX_FEATURES_ONE_BY_ONE = 16
 """So many features enter one by one; more at once are a matrix product."""
 
 
@@ -227,7 +227,7 @@ def _follow_all(setting: _Setting, orders: Features, sizes: tuple[int, ...]) -> 
 def _follow(setting: _Setting, orders: Features, sizes: npt.NDArray[np.intp], path: Path, scratch: Scratch) -> Records:
     """Fit and evaluate the machines on the first features of each order, for ascending sizes."""
     added = np.diff(sizes, prepend=0)
-    if added.max() <= FEW and not sparse.issparse(setting.X_train):
+    if added.max() <= MAX_FEATURES_ONE_BY_ONE and not sparse.issparse(setting.X_train):
         return _follow_by_features(setting, orders, added, path, scratch)
     return _follow_by_matrices(setting, orders, sizes, path, scratch)
 

@@ -158,7 +158,7 @@ def restart(path: Path, labels: Array) -> None:
     path.residuals[:] = labels
 
 
-PIVOT_FROM = 128
+MIN_FREE_TO_PIVOT = 128
 """From so many free samples on, many of which change with a feature, it pays to exchange all of them at once."""
 
 
@@ -293,7 +293,7 @@ def fit_from(  # noqa: PLR0917
 ) -> tuple[bool, int, float, float]:
     """Go to the optimum from a point with its residuals; return whether the gap was reached, steps, bias and gap."""
     overwrite(box.c, start)
-    if count_inside(box) >= PIVOT_FROM:
+    if count_inside(box) >= MIN_FREE_TO_PIVOT:
         rounds, bias, gap = pivot_certified(K, y, box, factor, tolerance)
         if rounds > 0:
             return True, rounds, bias, gap

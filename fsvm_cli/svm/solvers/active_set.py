@@ -18,16 +18,16 @@ MIN_RELATIVE_CURVATURE = 1e-12
 """Pairs are treated as having at least this part of the largest diagonal entry as curvature."""
 ROUNDING = 2.0 * EPSILON
 """Times the largest diagonal entry and the sum of alpha: a bound on what rounding does to a residual."""
-FIRST_PATIENCE, PATIENCE = 20, 3
+FIRST_PAIR_STEPS, MIN_PAIR_STEPS = 20, 3
 """Pair steps before the first Newton step and, at least, between two."""
-CHARGED_ROWS, CHARGED_ENTRIES = 10, 10
+ROWS_PER_STEP, ENTRIES_PER_STEP = 10, 10
 """How many rows added to the residuals, and how many times n entries of the factor, count as one pair step. They take
 longer, but a Newton step makes more progress: of several values these were the fastest on 100 to 2,000 samples."""
-STALLED_STEPS = 6
+MAX_STALLED_STEPS = 6
 """After so many Newton steps in a row that do not halve a violation of the size of rounding, rounding stands in the
 way. A larger violation never counts: on a nearly singular block many slow steps may end at a bound until the right
 samples are free, and fits stopped there had decision values off by up to 2e-5, more than a tie."""
-UNBOUNDED = 1e13
+UNBOUNDED_OBJECTIVE = 1e13
 """A dual objective beyond this (in units of one over the kernel) means a margin that doubles cannot resolve."""
 
 CONVERGED, STALLED, OUT_OF_BUDGET, INFEASIBLE = 0, 1, 2, 3
@@ -83,9 +83,9 @@ def pair_steps_before_newton(factor: Factor, box: Box) -> int:
     """Return how many pair steps to take before the next Newton step, in proportion to its cost."""
     free, leaving, entering = count_changes(factor, box)
     if free < 2:
-        return FIRST_PATIENCE
+        return FIRST_PAIR_STEPS
     updates, _ = updates_of(free, leaving, entering)
-    return int(PATIENCE + free // CHARGED_ROWS + updates * free * free // (CHARGED_ENTRIES * box.c.size))
+    return int(MIN_PAIR_STEPS + free // ROWS_PER_STEP + updates * free * free // (ENTRIES_PER_STEP * box.c.size))
 
 
 @njit(**COMPILED)
@@ -250,7 +250,7 @@ def maximise(  # noqa: PLR0917
     min_curvature = max(MIN_RELATIVE_CURVATURE * largest, 1e-300)
     highest, lowest = violating_extremes(box.r, box.up, box.low)
     steps, since, fresh = 0, 0, False
-    due, patience = started, FIRST_PATIENCE
+    due, patience = started, FIRST_PAIR_STEPS
     stalled, previous = 0, np.inf
     while steps < budget:
         if highest - lowest <= max_violation:
@@ -269,25 +269,25 @@ def maximise(  # noqa: PLR0917
             continue
         steps += 1 + newton_steps(K, box, factor)
         highest, lowest = violating_extremes(box.r, box.up, box.low)
-        since, fresh, due, patience = 0, False, False, PATIENCE
+        since, fresh, due, patience = 0, False, False, MIN_PAIR_STEPS
         sum_alpha, objective = magnitude(y, box)
-        if unbounded and objective * largest > UNBOUNDED:
+        if unbounded and objective * largest > UNBOUNDED_OBJECTIVE:
             refresh_bounded(K, y, box)
             return INFEASIBLE, steps
         violation, rounding = highest - lowest, ROUNDING * largest * sum_alpha
         stalled = stalled + 1 if violation <= rounding and violation > 0.5 * previous else 0
         previous = violation
-        if stalled >= STALLED_STEPS:
+        if stalled >= MAX_STALLED_STEPS:
             refresh_bounded(K, y, box)
             return STALLED, steps
     refresh_bounded(K, y, box)
     return OUT_OF_BUDGET, steps
 
 
-VIOLATION = 1e-5
+MAX_VIOLATION = 1e-5
 """The violation to reach, in tolerances. So small that only a Newton step, which is exact but for rounding, ends a fit:
 where the Gram matrix is nearly singular, a violation of 1e-3 left decision values off by the width of a tie."""
-TIGHTENINGS = 8
+MAX_TIGHTENINGS = 8
 """How often the violation to reach is made a hundredth. Where no violation is left and the gap is still too large,
 rounding stands in the way: on kernel values near 1e10 this would go on for ever."""
 STEPS_PER_SAMPLE = 100
@@ -319,8 +319,8 @@ def maximise_certified(  # noqa: PLR0917
     bias : float
     gap : float
     """
-    violation, steps, bias, gap = VIOLATION * tolerance, 0, 0.0, np.inf
-    for _ in range(TIGHTENINGS):
+    violation, steps, bias, gap = MAX_VIOLATION * tolerance, 0, 0.0, np.inf
+    for _ in range(MAX_TIGHTENINGS):
         status, taken = maximise(K, y, box, factor, violation, budget - steps)
         steps += taken
         bias, gap = finish_fit(K, y, box, tolerance)

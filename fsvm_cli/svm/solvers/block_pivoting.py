@@ -11,15 +11,15 @@ import numpy as np
 from numba import njit
 
 from fsvm_cli.svm.compiled import COMPILED, EPSILON, INLINED, Array, add_scaled, total
-from fsvm_cli.svm.solvers.active_set import VIOLATION, begin, newton_direction, synchronise
-from fsvm_cli.svm.solvers.cholesky import SHIFT, Factor
+from fsvm_cli.svm.solvers.active_set import MAX_VIOLATION, begin, newton_direction, synchronise
+from fsvm_cli.svm.solvers.cholesky import RELATIVE_SHIFT, Factor
 from fsvm_cli.svm.solvers.optimality import finish_fit, refresh_bounded
 from fsvm_cli.svm.solvers.smo import Box, set_coefficient, violating_extremes
 
-ROUNDS = 30
-PATIENCE = 3
+MAX_ROUNDS = 30
+MAX_ROUNDS_WITHOUT_GAIN = 3
 """So many rounds in a row may leave the number of infeasibilities as it is; then it is given up, for it may cycle."""
-INDEFINITE = 10.0
+INDEFINITE_SHIFTS = 10.0
 """A shift of the factor beyond so many times the least one means that the block has a negative eigenvalue."""
 
 
@@ -53,7 +53,7 @@ def pivot_certified(K: Array, y: Array, box: Box, factor: Factor, tolerance: flo
         As from `finish_fit`.
     """
     begin(K, box, factor)
-    rounds = pivot(K, box, factor, VIOLATION * tolerance)
+    rounds = pivot(K, box, factor, MAX_VIOLATION * tolerance)
     if rounds == 0:
         return 0, 0.0, np.inf
     refresh_bounded(K, y, box)
@@ -79,8 +79,8 @@ def pivot(K: Array, box: Box, factor: Factor, max_violation: float) -> int:
     int
         Rounds that it took; 0 where they fail.
     """
-    fewest, patience = box.c.size + 1, PATIENCE
-    for done in range(ROUNDS):
+    fewest, patience = box.c.size + 1, MAX_ROUNDS_WITHOUT_GAIN
+    for done in range(MAX_ROUNDS):
         synchronise(factor, K, box)
         if factor.size[0] == 0 or is_indefinite(factor, box.diagonal):
             break
@@ -90,7 +90,7 @@ def pivot(K: Array, box: Box, factor: Factor, max_violation: float) -> int:
             highest, lowest = violating_extremes(box.r, box.up, box.low)
             if highest - lowest <= max_violation:
                 return done + 1
-        patience = PATIENCE if infeasibilities < fewest else patience - 1
+        patience = MAX_ROUNDS_WITHOUT_GAIN if infeasibilities < fewest else patience - 1
         if patience < 0:
             break
         fewest = min(fewest, infeasibilities)
@@ -104,7 +104,7 @@ def is_indefinite(factor: Factor, diagonal: Array) -> bool:
     found = False
     for a in range(factor.size[0]):
         entry = diagonal[factor.indices[a]] + factor.tau[0]
-        found |= factor.shift[a] > INDEFINITE * (SHIFT * abs(entry) + 1e-300)
+        found |= factor.shift[a] > INDEFINITE_SHIFTS * (RELATIVE_SHIFT * abs(entry) + 1e-300)
     return found
 
 

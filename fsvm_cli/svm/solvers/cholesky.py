@@ -16,9 +16,9 @@ from numba import njit, types
 
 from fsvm_cli.svm.compiled import COMPILED, REASSOCIATE, Array, inner_product
 
-SHIFT = 1e-12
+RELATIVE_SHIFT = 1e-12
 """The shift of a sample, as a part of its diagonal entry, where no larger one is needed."""
-LAPACK_FROM = 48
+MIN_LAPACK_BLOCK = 48
 """Blocks of so many samples are worth a call of LAPACK."""
 DOUBLE, LOWER = ord("d"), ord("L")
 
@@ -125,7 +125,7 @@ def rotate_tail(old: Array, tail: Array, new: Array, cosine: float, sine: float)
 def safe_pivot(square: float, entry: float) -> tuple[float, float]:
     """Return the pivot and the shift, for the pivot's square and the diagonal entry before the shift."""
     # The size of a square below zero, not the least shift: rows divided by a tiny pivot would grow out of bounds.
-    raised = abs(square) + SHIFT * abs(entry) + 1e-300
+    raised = abs(square) + RELATIVE_SHIFT * abs(entry) + 1e-300
     return np.sqrt(raised), raised - square
 
 
@@ -181,7 +181,7 @@ def rebuild_by_lapack(factor: Factor, K: Array) -> bool:
         row = K[factor.indices[a]]
         for b in range(a, m):
             U[a, b] = row[factor.indices[b]] + tau
-        factor.shift[a] = SHIFT * abs(U[a, a]) + 1e-300
+        factor.shift[a] = RELATIVE_SHIFT * abs(U[a, a]) + 1e-300
         U[a, a] += factor.shift[a]
     # Rows of an upper triangle are the columns of LAPACK's lower one.
     failed: int = lapack_potrf(DOUBLE, LOWER, m, U.ctypes, U.shape[1])
@@ -208,7 +208,7 @@ def rebuild_by_rows(factor: Factor, K: Array) -> None:
 @njit(**COMPILED)
 def rebuild(factor: Factor, K: Array) -> None:
     """Factor the indices' block anew."""
-    if factor.size[0] < LAPACK_FROM or not rebuild_by_lapack(factor, K):
+    if factor.size[0] < MIN_LAPACK_BLOCK or not rebuild_by_lapack(factor, K):
         rebuild_by_rows(factor, K)
 
 

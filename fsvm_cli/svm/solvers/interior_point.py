@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from fsvm_cli.svm.compiled import Array
     from fsvm_cli.svm.solvers.dual import DualProblem
 
-TO_BOUNDARY = 0.995
+STEP_TO_BOUNDARY = 0.995
 """Part of the way to the boundary that a step may go."""
 
 
@@ -83,7 +83,7 @@ def predict_and_correct(at: Point, bounded: npt.NDArray[np.bool_], direction: Ca
         (at.slack * at.xi + predictor.slack * predictor.xi - target) * bounded,
     )
     for_alpha, for_others = _lengths(at, corrector)
-    return at.moved(corrector, TO_BOUNDARY * for_alpha, TO_BOUNDARY * for_others)
+    return at.moved(corrector, STEP_TO_BOUNDARY * for_alpha, STEP_TO_BOUNDARY * for_others)
 
 
 def _lengths(at: InnerPoint, step: InnerPoint) -> tuple[float, float]:

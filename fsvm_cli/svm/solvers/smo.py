@@ -16,7 +16,7 @@ from numba import njit
 
 from fsvm_cli.svm.compiled import COMPILED, EPSILON, REASSOCIATE, Array, larger, smaller
 
-BLOCK = 64
+BLOCK_SAMPLES = 64
 """Samples that are looked through together for one."""
 
 
@@ -152,9 +152,9 @@ def first_equal(values: Array, target: float) -> int:
 
     In blocks without an early exit, so that they run on vectors.
     """
-    for start in range(0, values.size, BLOCK):
+    for start in range(0, values.size, BLOCK_SAMPLES):
         found = values.size
-        for t in range(start, min(start + BLOCK, values.size)):
+        for t in range(start, min(start + BLOCK_SAMPLES, values.size)):
             found = min(found, t if values[t] == target else values.size)
         if found < values.size:
             return found
@@ -164,9 +164,9 @@ def first_equal(values: Array, target: float) -> int:
 @njit(**COMPILED)
 def first_in_up(r: Array, up: Array, target: float) -> int:
     """Return the first index in I_up whose residual is the target, as `first_equal` does."""
-    for start in range(0, r.size, BLOCK):
+    for start in range(0, r.size, BLOCK_SAMPLES):
         found = r.size
-        for t in range(start, min(start + BLOCK, r.size)):
+        for t in range(start, min(start + BLOCK_SAMPLES, r.size)):
             found = min(found, t if r[t] + up[t] == target else r.size)
         if found < r.size:
             return found

@@ -175,7 +175,7 @@ class ActiveSet(GramSolver):
         yield _run_engine(problem, start, tolerance, self.name, workspace)
 
 
-class InteriorPoint(GramSolver):
+class InteriorPointMethod(GramSolver):
     """The interior-point method, ended by the Newton steps of `ActiveSet`."""
 
     name = "interior-point"
@@ -197,7 +197,7 @@ class InteriorPoint(GramSolver):
 
 
 class Automatic(GramSolver):
-    """`ActiveSet`, and `InteriorPoint` where its budget of steps is spent."""
+    """`ActiveSet`, and `InteriorPointMethod` where its budget of steps is spent."""
 
     name = "auto"
     needs = Needs(gram=True)
@@ -205,7 +205,7 @@ class Automatic(GramSolver):
     def candidates(  # noqa: D102
         self, problem: DualProblem, tolerance: float, start: Array, workspace: Workspace | None
     ) -> Iterator[_Candidate]:
-        for solver in (ActiveSet(), InteriorPoint()):
+        for solver in (ActiveSet(), InteriorPointMethod()):
             yield from solver.candidates(problem, tolerance, start, workspace)
 
 
@@ -277,7 +277,7 @@ class StoppedLibsvm(DualSolver):
 
 
 GRAM_SOLVERS: dict[SolverName, GramSolver] = {
-    solver.name: solver for solver in (Automatic(), ActiveSet(), InteriorPoint(), Libsvm())
+    solver.name: solver for solver in (Automatic(), ActiveSet(), InteriorPointMethod(), Libsvm())
 }
 
 
@@ -297,7 +297,7 @@ def solve(
     tolerance : float
         The relative duality gap to reach, > 0.
     solver : {"auto", "smo", "interior-point", "libsvm"} or DualSolver
-        By its name, see `ActiveSet`, `InteriorPoint`, `Automatic` and `Libsvm`, or itself.
+        By its name, see `ActiveSet`, `InteriorPointMethod`, `Automatic` and `Libsvm`, or itself.
     alpha0 : (n,) array, optional
         A feasible point where "smo" begins.
     on_failure : {"raise", "flag"}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from fsvm_cli.svm.solvers.active_set import CONVERGED, STALLED, STEPS_PER_SAMPLE, VIOLATION, make_scratch, maximise
+from fsvm_cli.svm.solvers.active_set import CONVERGED, MAX_VIOLATION, STALLED, STEPS_PER_SAMPLE, make_scratch, maximise
 from fsvm_cli.svm.solvers.optimality import refresh
 
 if TYPE_CHECKING:
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from fsvm_cli.svm.compiled import Array
     from fsvm_cli.svm.solvers.dual import ImplicitProblem
 
-LARGEST_SET = 2000
+MAX_WORKING_SET = 2000
 """Samples whose Gram matrix is made, at most, where nothing else is said: 32 megabytes."""
-ENTERING = 500
+MAX_ENTERING = 500
 """Samples that violate their conditions and enter in a round, half of them from either side."""
-ROUNDS = 100
+MAX_ROUNDS = 100
 """At most; near the optimum a few do."""
-NEARLY = 1e3
+ROUNDING_VIOLATIONS = 1e3
 """Within so many times the largest violation that may be left, one that does not fall to half of itself is rounding."""
 
 
@@ -65,8 +65,8 @@ def optimise_by_working_sets(
     alpha: Array,
     tolerance: float,
     *,
-    rounds: int = ROUNDS,
-    largest_set: int = LARGEST_SET,
+    rounds: int = MAX_ROUNDS,
+    largest_set: int = MAX_WORKING_SET,
     residuals: Array | None = None,
 ) -> WorkingSets:
     """Raise the objective from a feasible point, on a few samples at a time, all others held.
@@ -81,7 +81,7 @@ def optimise_by_working_sets(
     alpha : (n,) array
         In the box, and balanced where the machine has a bias.
     tolerance : float
-        Of the relative duality gap; the violations that may be left are `VIOLATION` of it.
+        Of the relative duality gap; the violations that may be left are `MAX_VIOLATION` of it.
     rounds : int
         After which to give up.
     largest_set : int
@@ -91,13 +91,13 @@ def optimise_by_working_sets(
     """
     coefficients = problem.y * alpha
     lower, upper = signed_bounds(problem)
-    max_violation = VIOLATION * tolerance
+    max_violation = MAX_VIOLATION * tolerance
     residuals = problem.residuals(coefficients) if residuals is None else residuals
     done, terms, moved, optimal, before = 0, 0, 0.0, False, np.inf
     while done < rounds:
         rows, violation = _working_set(problem, coefficients, residuals, (lower, upper))
         optimal = violation <= max_violation
-        is_rounding = 0.5 * before < violation <= NEARLY * max_violation
+        is_rounding = 0.5 * before < violation <= ROUNDING_VIOLATIONS * max_violation
         if optimal or is_rounding or len(rows) > largest_set:
             break
         before = violation
@@ -130,7 +130,7 @@ def _working_set(
     if not problem.equality:
         highest, lowest = max(highest, 0.0), min(lowest, 0.0)
     free = np.flatnonzero(may_rise & may_fall)
-    half = min(ENTERING // 2, len(residuals))
+    half = min(MAX_ENTERING // 2, len(residuals))
     top = np.argpartition(-rising, half - 1)[:half]
     bottom = np.argpartition(falling, half - 1)[:half]
     chosen = np.concatenate([free, top[rising[top] > lowest], bottom[falling[bottom] < highest]])

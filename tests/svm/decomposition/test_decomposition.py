@@ -170,7 +170,7 @@ def test_a_gap_is_never_above_what_is_stated(seed):
 @pytest.mark.parametrize("equality", [True, False])
 @pytest.mark.parametrize("ridge", [0.0, 0.5])
 def test_many_blocks_give_the_residuals_of_the_gram_matrix(monkeypatch, equality, ridge):
-    monkeypatch.setattr("fsvm_cli.svm.large.decomposition_problem.ROWS", 7)
+    monkeypatch.setattr("fsvm_cli.svm.large.decomposition_problem.BLOCK_ROWS", 7)
     X, y = two_classes(50, 3)
     kernel, alpha = Gaussian(2.0), np.random.default_rng(0).random(50)
     alpha[::3] = 0.0
@@ -190,7 +190,7 @@ def test_many_blocks_give_the_residuals_of_the_gram_matrix(monkeypatch, equality
 
 @pytest.mark.parametrize("sharp", [False, True])
 def test_residuals_lie_within_their_bounds(monkeypatch, sharp):
-    monkeypatch.setattr("fsvm_cli.svm.large.decomposition_problem.ROWS", 7)
+    monkeypatch.setattr("fsvm_cli.svm.large.decomposition_problem.BLOCK_ROWS", 7)
     rng = np.random.default_rng(0)
     X, y = (
         rng.integers(-3000, 3000, (40, 3)) * np.array([2.0**-9, 1.0, 2.0**9]),
@@ -210,7 +210,7 @@ def test_residuals_lie_within_their_bounds(monkeypatch, sharp):
 
 
 def test_samples_rest_and_come_back(monkeypatch):
-    monkeypatch.setattr("fsvm_cli.svm.large.decomposition_steps.LARGEST_SET", 16)
+    monkeypatch.setattr("fsvm_cli.svm.large.decomposition_steps.MAX_WORKING_SET", 16)
     X, y = two_classes(400, 3)
     problem = KernelProblem(Gaussian(3.0), X, y, 1.0)
     ascent, seen = Ascent(problem, np.zeros(400), np.empty(400 * 20)), []
@@ -228,7 +228,7 @@ def test_samples_rest_and_come_back(monkeypatch):
 @pytest.mark.parametrize("of_all", [True, False])
 @pytest.mark.parametrize(("goal", "precision"), [(1e-3, np.float32), (1e-7, np.float64)])
 def test_a_rough_way_ends_in_residuals_of_doubles(monkeypatch, goal, precision, of_all):
-    monkeypatch.setattr("fsvm_cli.svm.large.decomposition_steps.LARGEST_SET", 16)
+    monkeypatch.setattr("fsvm_cli.svm.large.decomposition_steps.MAX_WORKING_SET", 16)
     X, y = two_classes(300, 3)
     problem = KernelProblem(Gaussian(3.0), X, y, 1.0)
     rough, exact = (Ascent(problem, np.zeros(300), np.empty(300 * 20), rough=each) for each in (True, False))
@@ -308,7 +308,7 @@ def test_a_machine_grows_from_a_part_of_the_samples(monkeypatch):
     y[5:395] = -1.0  # the rare class is in every part
     kernel, sizes = Gaussian(3.0), []
     expected = solve(DualProblem(kernel.gram(X, X), y, 1.0))
-    monkeypatch.setattr("fsvm_cli.svm.large.decomposition.LEAST_PART", 50)
+    monkeypatch.setattr("fsvm_cli.svm.large.decomposition.MIN_FIRST_PART_ROWS", 50)
     begin = Ascent.__init__
     monkeypatch.setattr(
         Ascent,
@@ -324,7 +324,7 @@ def test_a_machine_grows_from_a_part_of_the_samples(monkeypatch):
 @pytest.mark.parametrize("kernel", [Gaussian(3.0), Laplace(3.0)])
 @pytest.mark.parametrize(("C", "guesses"), [(0.3, 2), (1e4, 1), (np.inf, 1)])
 def test_what_grows_is_feasible_and_no_overshoot(monkeypatch, kernel, C, guesses, equality):
-    monkeypatch.setattr("fsvm_cli.svm.large.decomposition.LEAST_PART", 50)
+    monkeypatch.setattr("fsvm_cli.svm.large.decomposition.MIN_FIRST_PART_ROWS", 50)
     X, y = two_classes(600, 3)
     if np.isinf(C):
         y = np.where(X[:, 0] > 0.2, 1.0, -1.0)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from fsvm_cli.svm.large.linear_problem import (
-    ROWS,
+    BLOCK_ROWS,
     outputs_and_sum,
     outputs_and_violators,
     outputs_of,
@@ -28,7 +28,7 @@ LAYOUTS = {
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize(("n", "d"), [(1, 1), (1, 5), (7, 1), (5, 3), (ROWS, 4), (2 * ROWS + 3, 5)])
+@pytest.mark.parametrize(("n", "d"), [(1, 1), (1, 5), (7, 1), (5, 3), (BLOCK_ROWS, 4), (2 * BLOCK_ROWS + 3, 5)])
 def test_outputs_and_sums_are_those_of_plain_numpy(layout: str, n: int, d: int, rng: np.random.Generator) -> None:
     X = LAYOUTS[layout](rng.standard_normal((n, d)))
     w, coefficients = rng.standard_normal(d), np.where(rng.random(n) < 0.5, rng.standard_normal(n), 0.0)
@@ -44,10 +44,13 @@ def test_outputs_and_sums_are_those_of_plain_numpy(layout: str, n: int, d: int, 
 
 
 def test_rounding_of_a_sum_is_that_of_its_two_stages(rng: np.random.Generator) -> None:
-    n = 3 * ROWS
+    n = 3 * BLOCK_ROWS
     X, coefficients = 10.0 ** rng.uniform(-8, 8, (n, 2)), rng.standard_normal(n)
     found = weighted_sum(coefficients, X)
     for j in range(2):
         terms = [Fraction(c) * Fraction(x) for c, x in zip(coefficients.tolist(), X[:, j].tolist(), strict=True)]
         size = float(sum(abs(term) for term in terms))
-        assert abs(float(Fraction(float(found[j])) - sum(terms))) <= np.finfo(float).eps * (ROWS + n // ROWS + 2) * size
+        assert (
+            abs(float(Fraction(float(found[j])) - sum(terms)))
+            <= np.finfo(float).eps * (BLOCK_ROWS + n // BLOCK_ROWS + 2) * size
+        )

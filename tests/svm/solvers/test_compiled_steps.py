@@ -9,7 +9,7 @@ from fsvm_cli.svm import DualProblem, bias_of, duality_gap
 from fsvm_cli.svm.solvers import cholesky as f
 from fsvm_cli.svm.solvers.active_set import (
     CONVERGED,
-    FIRST_PATIENCE,
+    FIRST_PAIR_STEPS,
     INFEASIBLE,
     OUT_OF_BUDGET,
     begin,
@@ -22,7 +22,7 @@ from fsvm_cli.svm.solvers.active_set import (
 )
 from fsvm_cli.svm.solvers.optimality import compiled_bias, compiled_gaps, refresh, refresh_bounded, subtract_rows_at
 from fsvm_cli.svm.solvers.smo import (
-    BLOCK,
+    BLOCK_SAMPLES,
     first_equal,
     first_in_up,
     move,
@@ -63,7 +63,7 @@ def test_refresh_and_begin_compute_residuals_and_open_sides():
     assert lowest == box.r[box.c > box.lower].min()
 
 
-@pytest.mark.parametrize("n", [1, BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK + 5])
+@pytest.mark.parametrize("n", [1, BLOCK_SAMPLES - 1, BLOCK_SAMPLES, BLOCK_SAMPLES + 1, 3 * BLOCK_SAMPLES + 5])
 def test_the_first_of_equals_is_found_in_whatever_block_it_is(n):
     for target in range(n):
         values = np.zeros(n)
@@ -230,7 +230,7 @@ def test_the_cost_of_a_newton_step_grows_with_the_free_samples_and_with_what_cha
     K, y, box, factor, rng = task(400, 6)
     begin(K, box, factor)
     set_coefficient(box, 0, 0.5 * box.upper[0])
-    assert pair_steps_before_newton(factor, box) == FIRST_PATIENCE
+    assert pair_steps_before_newton(factor, box) == FIRST_PAIR_STEPS
     some_point(K, y, box, factor, rng)
     free = np.flatnonzero((box.lower < box.c) & (box.c < box.upper))
     assert count_changes(factor, box) == (len(free), 0, len(free))
