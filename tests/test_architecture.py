@@ -38,3 +38,17 @@ def test_no_tests_share_a_generator() -> None:
     shared = re.compile(r"^\w+(?:: .*?)? = np\.random\.default_rng\([^()]*\)$", re.MULTILINE)
     assert len(modules) > 200
     assert not [path for path, text in modules.items() if shared.search(text)]
+
+
+def test_every_module_that_the_documentation_names_is_there() -> None:
+    modules = {
+        path.name
+        for folder in ("fsvm_cli", "benchmarks", "docs", "examples", "tests")
+        for path in (CHECKOUT / folder).rglob("*.py")
+    }
+    texts = [*(CHECKOUT / "docs").rglob("*.md"), *(CHECKOUT / "fsvm_cli").rglob("*.md"), CHECKOUT / "README.md"]
+    named = {
+        (text.name, name) for text in texts for name in re.findall(r"`(?:\w+/)*(\w+\.py)`", text.read_text("utf-8"))
+    }
+    assert ("solver.md", "active_set.py") in named
+    assert {(text, name) for text, name in named if name not in modules} == set()
