@@ -119,5 +119,6 @@ def test_a_defect_is_not_taken_for_a_lack_of_memory(error, monkeypatch):
 
     monkeypatch.setattr(cli, "address_space", lambda: math.inf)
     monkeypatch.setattr(cli.LazyGroup, "get_command", fails)
+    monkeypatch.setattr(sys, "argv", ["fsvm", "rank"])
     with pytest.raises(type(error)):
         cli._run()

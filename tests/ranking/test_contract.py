@@ -20,7 +20,7 @@ from fsvm_cli.learners.machine import Machine
 from fsvm_cli.ranking.base import Ranker, first_largest, order_of
 from fsvm_cli.ranking.machine_ranker import MachineRanker
 from fsvm_cli.ranking.registry import ranking_methods
-from fsvm_cli.svm import Linear
+from fsvm_cli.svm import SVM, Linear
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -213,7 +213,7 @@ def test_documentation_names_every_parameter(method: type[Ranker]) -> None:
 
 @every_method
 def test_what_the_experiment_hands_down_is_declared(method: type[Ranker]) -> None:
-    machine = Machine(Linear(), 2.0, 1e-3, "auto", None, "none")
+    machine = Machine(SVM(Linear(), C=2.0, tolerance=1e-3))
     ranking_arguments = machine.ranking_arguments() | {"random_state": 5}
     assert method.passed_down <= set(ranking_arguments)
     assert method.passed_down | method.outside_configs <= set(method._get_param_names())

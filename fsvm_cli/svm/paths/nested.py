@@ -14,19 +14,20 @@ from scipy import sparse
 from fsvm_cli.svm.kernels.additive import AdditiveKernel
 from fsvm_cli.svm.kernels.compiled import IDENTITY, POWER
 from fsvm_cli.svm.labels import Codes, machine_labels
-from fsvm_cli.svm.large.linear_machine import centre_of, centred
+from fsvm_cli.svm.large.linear_machine import LinearMachineSolution, centre_of, centred, joint_outputs
 from fsvm_cli.svm.multiclass import TIE_TOLERANCES, predict_codes
 from fsvm_cli.svm.paths.nested_compiled import Entering, Problems, Records, fit_subset, follow_order, make_path, restart
 from fsvm_cli.svm.solvers.certificate import stated, with_rounding
 from fsvm_cli.svm.solvers.dual import DualProblem, check_tolerance
 from fsvm_cli.svm.solvers.solve import check_solver, solve
+from fsvm_cli.svm.training_set import Settings, SharpSolution, training_set
 
 if TYPE_CHECKING:
     from fsvm_cli.svm.compiled import Array
     from fsvm_cli.svm.kernels.base import Kernel
     from fsvm_cli.svm.kernels.pairwise import Matrix
     from fsvm_cli.svm.paths.nested_compiled import Path, Scratch
-    from fsvm_cli.svm.solvers.dual import Solver
+    from fsvm_cli.svm.solvers.dual import DualSolution, Solver
 
 Features = npt.NDArray[np.intp]
 
@@ -125,7 +126,7 @@ def nested_curves(  # noqa: PLR0917
         X_train, X_test = centred(X_train, centre), centred(X_test, centre)
     setting = _Setting(kernel, bounds, X_train, X_test, labels, tolerance)
     records, solvers = _fit_subsets(setting, checked, sizes, solver)
-    _state_rounding(records, tolerance)
+    _certify_doubtful(setting, checked, sizes, solver, records, solvers)
     return NestedCurves(
         train_predicted=_predict(records.train_decision, counts, tolerance),
         test_predicted=_predict(records.test_decision, counts, tolerance),
@@ -293,13 +294,49 @@ def _refit(
         solvers[m] = found.solver
 
 
-def _state_rounding(records: Records, tolerance: float) -> None:
-    """Flag the machines whose gap the rounding of kernel values may take above the tolerance, and state that gap."""
-    gap, rounding = records.duality_gap, records.rounding
-    doubtful = records.converged & (gap + rounding > tolerance * (1.0 - rounding))
-    for place in map(tuple, np.argwhere(doubtful)):
-        records.duality_gap[place] = with_rounding(float(gap[place]), float(rounding[place]))
-    records.converged[doubtful] = False
+def _certify_doubtful(  # noqa: PLR0917
+    setting: _Setting,
+    orders: Features,
+    sizes: tuple[int, ...],
+    solver: Solver,
+    records: Records,
+    solvers: npt.NDArray[np.str_],
+) -> None:
+    """Train machines anew whose gap the rounding of kernel values may take above the tolerance, by their features.
+
+    A linear machine then predicts by its normal vector, and a polynomial one in twice the precision. Where that does
+    not certify it either, or the solver was chosen by its name, the machine is flagged with the gap that it may have.
+    """
+    tolerance, gap, rounding = setting.tolerance, records.duality_gap, records.rounding
+    doubtful = records.converged & (gap <= tolerance) & (gap + rounding > tolerance * (1.0 - rounding))
+    for o, s in np.argwhere(doubtful.any(axis=2)):
+        subset = np.sort(orders[o, : sizes[s]])
+        X, y = setting.X_train[:, subset], setting.labels
+        has_own = solver == "auto" and setting.kernel.feature_weights(orders.shape[1]) is None
+        training = training_set(setting.kernel, X, solver) if has_own else None
+        for m in np.flatnonzero(doubtful[o, s]):
+            place = (o, s, m)
+            found = training and training.train(y[m], setting.C, Settings(tolerance, solver, "flag"))
+            if not found or not found.converged:
+                gap[place], records.converged[place] = with_rounding(float(gap[place]), float(rounding[place])), False
+                continue
+            records.train_decision[place] = _decision_values(setting.kernel, X, y[m], found, X)
+            records.test_decision[place] = _decision_values(setting.kernel, X, y[m], found, setting.X_test[:, subset])
+            gap[place], solvers[place] = found.duality_gap, found.solver
+            records.iterations[place] += found.iterations
+
+
+def _decision_values(kernel: Kernel, X_train: Matrix, y: Array, found: DualSolution, X: Matrix) -> Array:
+    """Return the decision values of a machine by that of which its gap is, shape (n,)."""
+    if isinstance(found, LinearMachineSolution):
+        return np.asarray(joint_outputs([found.machine], X)[0])
+    used = np.flatnonzero(found.alpha)
+    coefficients = (found.alpha * y)[used]
+    if isinstance(found, SharpSolution):
+        outputs = kernel.sharp_expansion(X_train[used], X, coefficients)
+        assert outputs is not None
+        return np.asarray(outputs + found.bias)
+    return np.asarray(kernel.expansion_in_blocks(X_train[used], X, coefficients[None])[0] + found.bias)
 
 
 def _check_orders(orders: npt.ArrayLike, sizes: tuple[int, ...], n_features: int) -> Features:

@@ -128,7 +128,7 @@ def stated(problem: BinaryProblem, found: DualSolution, tolerance: float) -> Dua
     tolerance : float
         The relative duality gap that was asked for.
     """
-    if not found.converged:
+    if not found.converged or found.duality_gap > tolerance:  # converged all the same: it was stopped on request
         return found
     gap = duality_gap(problem, found.alpha, found.bias)
     return found if gap <= tolerance else replace(found, duality_gap=min(gap, 2.0), converged=False)

@@ -395,7 +395,7 @@ def test_degenerate_points_are_certified_or_flagged(X, y, cache_mb, C):
 @pytest.mark.parametrize(("cache_mb", "solver"), [(TIGHT, "decomposition"), (ROOMY, "smo")])
 def test_where_all_samples_find_room_the_dense_solvers_take_over_from_steps_that_fail(monkeypatch, cache_mb, solver):
     monkeypatch.setattr("fsvm_cli.svm.large.decomposition._Search._newton_steps", lambda *_: None)
-    for limit in ("MIN_ROUNDS", "STEPS_PER_SAMPLE"):
+    for limit in ("MIN_ROUND_BUDGET", "STEPS_PER_SAMPLE"):
         monkeypatch.setattr(f"fsvm_cli.svm.large.decomposition.{limit}", 0)
     X, y = two_classes(60, 3)
     found = solve_by_decomposition(KernelProblem(Gaussian(3.0), X, y, 1.0), cache_mb=cache_mb, on_failure="flag")

@@ -308,7 +308,7 @@ def test_a_machine_that_misses_its_gap_among_the_features_is_tried_on_a_gram_mat
         found = solve_linear(problem, **options)
         return replace(found, alpha=0.5 * found.alpha)
 
-    monkeypatch.setattr("fsvm_cli.svm.training_set.solve_linear", half_way)
+    monkeypatch.setattr("fsvm_cli.svm.large.linear.solve_linear", half_way)
     machine = SVM().fit(X, y)
     assert machine.solver_ == ("smo",)
     np.testing.assert_allclose(machine.decision_function(X), expected.decision_function(X), atol=1e-9)

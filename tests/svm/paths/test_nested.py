@@ -8,7 +8,9 @@ from scipy import sparse
 from sklearn.datasets import load_wine
 from sklearn.preprocessing import StandardScaler
 
+from fsvm_cli import load_dataset
 from fsvm_cli.svm import (
+    SVM,
     Anova,
     DualProblem,
     Gaussian,
@@ -151,26 +153,46 @@ def test_fits_that_miss_their_gap_are_flagged(monkeypatch):
 
 @pytest.mark.parametrize("solver", ["auto", "interior-point"])
 @pytest.mark.parametrize(
-    ("kernel", "offset", "kept"),
-    [(Polynomial(2), 100.0, False), (Polynomial(2), 1.0, True), (Linear(), 1e4, True)],
+    ("kernel", "offset", "is_doubtful"),
+    [(Polynomial(2), 100.0, True), (Polynomial(2), 1.0, False), (Linear(), 1e4, False)],
     ids=["far", "near", "centred"],
 )
-def test_what_rounding_takes_from_kernel_values_is_flagged(kernel, offset, kept, solver, monkeypatch):
+def test_what_rounding_takes_from_kernel_values_is_certified_by_features_or_flagged(
+    kernel, offset, is_doubtful, solver, monkeypatch
+):
     rng = np.random.default_rng(1)
     samples, codes = rng.standard_normal((30, 2)) + offset, np.repeat([0, 1], 15)
 
     def found() -> NestedCurves:
         return nested_curves(kernel, 0.1, samples, codes, samples, [[0, 1]], (2,), n_classes=2, solver=solver)
 
-    told = found()
-    assert told.converged[0, 0, 0] == kept
-    assert (told.duality_gap[0, 0, 0] <= 1e-6) == kept
-    assert np.isfinite(told.duality_gap).all()
-    monkeypatch.setattr(nested, "_state_rounding", lambda *_: None)
+    stated = found()
+    is_certified = solver == "auto" or not is_doubtful
+    assert stated.converged[0, 0, 0] == is_certified
+    assert (stated.duality_gap[0, 0, 0] <= 1e-6) == is_certified
+    assert np.isfinite(stated.duality_gap).all()
+    if is_doubtful and solver == "auto":
+        alone = SVM(kernel, C=0.1).fit(samples, codes)
+        np.testing.assert_array_equal(stated.test_decision[0, 0, 0], alone.decision_function(samples))
+        np.testing.assert_array_equal(stated.duality_gap[0, 0], alone.duality_gap_)
+        return
+    monkeypatch.setattr(nested, "_certify_doubtful", lambda *_: None)
     monkeypatch.setattr(nested, "stated", lambda _, solution, __: solution)
     exact = found()
     assert exact.converged.all()
-    np.testing.assert_array_equal(told.test_decision, exact.test_decision)
+    np.testing.assert_array_equal(stated.test_decision, exact.test_decision)
+
+
+@pytest.mark.parametrize("C", [1.0, 100.0])
+def test_linear_machines_on_unscaled_features_predict_as_the_estimator_does(C):
+    data = load_dataset("wdbc")
+    sizes, order = (3, 30), np.arange(30)
+    found = nested_curves(Linear(), C, data.X[:300], data.y[:300], data.X[300:], order[None], sizes, n_classes=2)
+    assert found.converged.all()
+    for s, size in enumerate(sizes):
+        alone = SVM("linear", C=C).fit(data.X[:300, :size], data.y[:300])
+        scores = alone.decision_function(data.X[300:, :size])
+        np.testing.assert_allclose(found.test_decision[0, s, 0], scores, atol=1e-4 * np.abs(scores).max())
 
 
 KERNELS = [Linear(), Linear(WEIGHTS), Polynomial(3, scale=0.1), Gaussian(8.0), Tanh(0.1)]
