@@ -22,6 +22,7 @@ from fsvm_cli.svm.routing import (
     GRAM_MATRICES,
     MAX_FEATURES_OF_RETRY,
     MAX_SAMPLES_OF_SMALL_GRAM,
+    needs_a_cache,
     solver_for,
 )
 from fsvm_cli.svm.solvers.certificate import certificate, on_bounds
@@ -334,11 +335,12 @@ def training_set(kernel: Kernel, X: Any, solver: Solver, cache_mb: float | None 
     """
     if kernel.is_linear:
         return LinearTrainingSet(kernel, X, solver, cache_mb)
+    solver_for(kernel, X, solver)  # refuses a solver that cannot take the samples
     return _of_any_kernel(kernel, X, solver, cache_mb)
 
 
 def _of_any_kernel(kernel: Kernel, X: Any, solver: Solver, cache_mb: float | None) -> TrainingSet:
-    if not solver_for(kernel, X, solver).needs.gram:
+    if needs_a_cache(X.shape[0], solver):
         return CachedTrainingSet(kernel, X, Decomposition(cache_mb))
     instead = "leave the solver to 'auto', which then holds none, or take the linear kernel"
     check_memory_for_pairs(f"solver '{solver}'", X.shape[0], GRAM_MATRICES, instead)
