@@ -33,7 +33,7 @@ class PosteriorAverages:
         <1/n sum_i l(y_i θ_i)>, as in (8) of Gold et al. (2005).
     moments : (n_batches, n, p) array
         <Y l'(Yθ) b'>, of which (9) is a contraction for every parameter of the kernel. So all derivatives come from
-        one pass over the draws, and none of them is known to it.
+        one pass over the draws, and none of them is known to it. See `controlled_moments`.
     curvature : (n_batches, n) array
         <l''(Yθ)>, of a loss that has one.
     """
@@ -53,6 +53,45 @@ class PosteriorAverages:
             return np.array([np.tensordot(share, values[g], 1) for g, share in zip(groups, shares, strict=True)])
 
         return PosteriorAverages(parts, joined(self.loss), joined(self.moments), joined(self.curvature))
+
+
+def controlled_moments(posterior: Posterior, moments: Array, second_moments: Array) -> Array:
+    """Make averages of Y l'(Yθ) b' less noisy, by what the same draws have for an average that is known.
+
+    Integration by parts gives <F b'> = -I for the force F = -b - C V'Y l'(Yθ) of Gold et al. (2005), equation (21).
+    By the same rule the best linear prediction of Y l' from F has the coefficients -D V <F F'>^(-1), D = diag <l''>. So
+
+        <Y l' b'> + D V S (<F b'> + I)
+
+    has the right mean, whatever D and S, and the less noise the nearer S is to <F F'>^(-1). D and S are those of the
+    `GaussianApproximation`. Along ascents this divides errors of the gradient by two to seven.
+
+    Parameters
+    ----------
+    posterior : Posterior
+    moments : (n_batches, n, p) array
+        <Y l'(Yθ) b'>.
+    second_moments : (n_batches, p, p) array
+        <b b'>.
+
+    Returns
+    -------
+    (n_batches, n, p) array
+        O(n p^2) per batch.
+
+    References
+    ----------
+    - A. Mira, R. Solgi and D. Imparato, "Zero Variance Markov Chain Monte Carlo for Bayesian Estimators", Statistics
+      and Computing 23, 2013, pages 653-662: such control variates.
+    """
+    nearby = posterior.nearby
+    if not nearby.converged:
+        return moments
+    unit = np.eye(posterior.V.shape[1])
+    excess = unit - second_moments - posterior.C * (posterior.V.T @ moments)
+    coefficients = (nearby.curvature[:, None] * posterior.V) @ (nearby.root @ nearby.root.T)
+    controlled: Array = moments + coefficients @ excess
+    return controlled
 
 
 def posterior_averages(posterior: Posterior, points: Array, n_batches: int = 16) -> PosteriorAverages:
@@ -79,6 +118,7 @@ def posterior_averages(posterior: Posterior, points: Array, n_batches: int = 16)
     n = len(posterior.y)
     loss = np.zeros(len(batches))
     moments = np.zeros((len(batches), n, p))
+    second_moments = np.zeros((len(batches), p, p))
     curvature = np.zeros((len(batches), n))
     for k, batch in enumerate(batches):
         for start in range(0, len(batch), COLUMNS_IN_BLOCK):
@@ -90,8 +130,9 @@ def posterior_averages(posterior: Posterior, points: Array, n_batches: int = 16)
         loss[k] /= n * len(batch)
         curvature[k] /= len(batch)
         moments[k] *= posterior.y[:, None] / len(batch)
+        second_moments[k] = batch.T @ batch / len(batch)
     parts = np.array([len(batch) for batch in batches]) / (n_draws * n_chains)
-    return PosteriorAverages(parts, loss, moments, curvature)
+    return PosteriorAverages(parts, loss, controlled_moments(posterior, moments, second_moments), curvature)
 
 
 BATCHES = 4

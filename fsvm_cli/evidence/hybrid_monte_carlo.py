@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from fsvm_cli.errors import FsvmError
-from fsvm_cli.evidence.posterior import gaussian_approximation, posterior_mode
+from fsvm_cli.evidence.posterior import posterior_mode
 from fsvm_cli.numerics import quantised
 
 if TYPE_CHECKING:
@@ -305,7 +305,7 @@ def _start(posterior: Posterior, settings: SamplerSettings, rng: np.random.Gener
     p, n_chains = posterior.V.shape[1], settings.n_chains
     root = None
     if settings.preconditioned:
-        nearby = gaussian_approximation(posterior)
+        nearby = posterior.nearby
         root, centre = nearby.root, nearby.mean[:, None]
         white = rng.standard_normal((p, n_chains))
         b = centre + root @ white

@@ -9,9 +9,8 @@ import numpy as np
 from scipy.special import logsumexp
 
 from fsvm_cli.evidence.diagnostics import pareto_k
-from fsvm_cli.evidence.gradient import PosteriorAverages
+from fsvm_cli.evidence.gradient import PosteriorAverages, controlled_moments
 from fsvm_cli.evidence.hybrid_monte_carlo import SamplingError
-from fsvm_cli.evidence.posterior import gaussian_approximation
 
 if TYPE_CHECKING:
     from fsvm_cli.evidence.posterior import Posterior
@@ -88,10 +87,11 @@ def importance_averages(
         If a few draws have all the weight.
     """
     n, p = posterior.V.shape
-    nearby = gaussian_approximation(posterior)
+    nearby = posterior.nearby
     log_weights = np.empty((settings.n_batches, 2 * settings.n_pairs))
     loss = np.empty(settings.n_batches)
     moments = np.empty((settings.n_batches, n, p))
+    second_moments = np.empty((settings.n_batches, p, p))
     curvature = np.zeros((settings.n_batches, n))
     slopes = np.empty((n, 2 * settings.n_pairs))
     curvatures = np.empty_like(slopes) if posterior.loss.has_curvature else None
@@ -105,7 +105,9 @@ def importance_averages(
         weights = np.exp(log_weights[k] - max(log_weights[k].max(), np.finfo(np.float64).min))
         weights /= weights.sum() or 1.0
         loss[k] = weights[possible] @ losses[possible] / n
-        moments[k] = posterior.y[:, None] * (slopes @ (weights[:, None] * b.T))
+        weighted = weights[:, None] * b.T
+        moments[k] = posterior.y[:, None] * (slopes @ weighted)
+        second_moments[k] = b @ weighted
         if curvatures is not None:
             curvature[k] = curvatures @ weights
     total = float(logsumexp(log_weights))
@@ -120,6 +122,6 @@ def importance_averages(
     parts = np.exp(logsumexp(log_weights, axis=1) - total)
     # The evidences of the batches are as their parts, and that of all draws is their mean.
     error = float(np.std(parts * len(parts), ddof=1) / np.sqrt(len(parts)) / n)
-    averages = PosteriorAverages(parts, loss, moments, curvature)
+    averages = PosteriorAverages(parts, loss, controlled_moments(posterior, moments, second_moments), curvature)
     shape = pareto_k(log_weights.ravel())
     return WeightedAverages(averages, effective_size, shape, float(log_evidence), error)

@@ -45,6 +45,8 @@ class Loss(ABC):
         Whether C is a hyperparameter; the likelihood of a loss without one has C = 1.
     has_curvature : bool
         Whether `expanded` tells a curvature, which only the gradient of the bound needs.
+    has_average : bool
+        Whether `smoothed` averages; if not, it takes the loss at the means.
 
     See Also
     --------
@@ -60,6 +62,7 @@ class Loss(ABC):
     name: ClassVar[str]
     has_strength: ClassVar[bool] = True
     has_curvature: ClassVar[bool] = False
+    has_average: ClassVar[bool] = True
 
     @abstractmethod
     def value(self, margins: Array) -> Array:
@@ -216,13 +219,19 @@ class Trigonometric(Loss):
 
     name: ClassVar[str] = "trigonometric"
     has_strength: ClassVar[bool] = False
+    has_average: ClassVar[bool] = False
 
     def value(self, margins: Array) -> Array:  # noqa: D102 - as in Loss
-        cosine = np.cos(_angle(margins))
-        return np.where(margins > -1.0, -2.0 * np.log(np.where(margins > -1.0, cosine, 1.0)), np.inf)
+        return self.expanded(margins).value
 
     def slope(self, margins: Array) -> Array:  # noqa: D102 - as in Loss
-        return np.where(margins > -1.0, -0.5 * math.pi * np.tan(_angle(margins)), 0.0)
+        return self.expanded(margins).slope
+
+    def expanded(self, margins: Array) -> Smoothed:  # noqa: D102 - as in Loss
+        tangent = np.tan(_angle(margins))
+        inside = margins > -1.0
+        value = np.where(inside, np.log1p(tangent**2), np.inf)  # ln sec^2
+        return Smoothed(value, np.where(inside, -0.5 * math.pi * tangent, 0.0), np.broadcast_to(0.0, margins.shape))
 
     def smoothed(self, margins: Array, spreads: Array) -> Smoothed:  # noqa: ARG002, D102 - as in Loss
         inside = np.abs(margins) < 1.0

@@ -91,6 +91,22 @@ def test_the_normal_approximation_satisfies_its_equations(loss: Loss, C: float) 
     np.testing.assert_allclose(found.root.T @ expected @ found.root, np.eye(8), atol=1e-3)
 
 
+@pytest.mark.parametrize("loss", [Hinge(), SquaredHinge()], ids=["hinge", "squared hinge"])
+def test_the_normal_approximation_is_found_where_the_prior_is_wide(loss: Loss) -> None:
+    """As late in an ascent, where k0 is 1,400: few samples are near the kink, and spreads differ by powers of ten."""
+    samples, labels = two_classes(234, 33)
+    V = np.sqrt(1400.0) * thin_factor(samples, 200, 20).V
+    posterior = Posterior(V, labels, 4.0, loss)
+    found = gaussian_approximation(posterior)
+    assert found.converged
+    signed = labels[:, None] * V
+    here = loss.smoothed(signed @ found.mean, np.linalg.norm(signed @ found.root, axis=1))
+    np.testing.assert_allclose(found.curvature, here.curvature, rtol=1e-6)
+    assert np.linalg.norm(found.root.T @ (found.mean + 4.0 * signed.T @ here.slope)) < 1e-3
+    expected = np.eye(20) + 4.0 * (signed.T * here.curvature) @ signed
+    np.testing.assert_allclose(found.root.T @ expected @ found.root, np.eye(20), atol=2e-3)
+
+
 def test_a_function_that_is_zero_everywhere_is_no_trouble() -> None:
     posterior = Posterior(np.zeros((5, 1)), np.ones(5), C, Hinge())
     found = gaussian_approximation(posterior)
