@@ -204,7 +204,9 @@ def curve_tables(curves: pd.DataFrame, measures: pd.DataFrame, config: Config) -
         labels = list(dict.fromkeys(rows["ranking"]))
         by_size = {label: rows[rows["ranking"] == label].set_index(down) for label in labels}
         sizes = sorted(map(int, rows[down].unique()))
-        cells = tuple((str(size), *(_estimate(by_size[label].loc[size]) for label in labels)) for size in sizes)
+        cells: tuple[tuple[str | Estimate, ...], ...] = tuple(
+            (str(size), *(_estimate(by_size[label].loc[size]) for label in labels)) for size in sizes
+        )
         complete = rows["ranking"].map(complete_trials).fillna(rows["n_trials"])
         note = (
             f"{_coverage(complete, config.protocol)}{without_trials(config, labels)}"
