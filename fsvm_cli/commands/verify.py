@@ -149,7 +149,7 @@ def _adopt(experiment: Experiment, folder: Path, n_repeated: int, seed: int, n_p
     """Adopt what an earlier code computed, and note it in `run.json`; what was not adopted, in words."""
     from fsvm_cli.experiment.provenance import adoptions
     from fsvm_cli.experiment.run_file import note_in_run
-    from fsvm_cli.runner.adopt import adopt
+    from fsvm_cli.runner.verify import adopt
     from fsvm_cli.store.store import Store
 
     with Store(folder, writable=True) as store:

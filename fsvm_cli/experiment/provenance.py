@@ -193,7 +193,7 @@ def adoptions(experiment: Experiment, store: Store) -> dict[str, dict[str, int]]
 
     See Also
     --------
-    fsvm_cli.runner.adopt.adopt : Where they were adopted, by trials that `seed` drew.
+    fsvm_cli.runner.verify.adopt : Where they were adopted, by trials that `seed` drew.
     """
     notes = store.notes(ADOPTED)
     return {

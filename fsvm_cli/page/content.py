@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from fsvm_cli.references import references
-from fsvm_cli.report.printing import TextTable
+from fsvm_cli.report.printing import ResultTable
 from fsvm_cli.report.scorecard import GRAVEST_FIRST, counts_of
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class Section:
         Sentences; none for an experiment of a paper.
     claims : tuple of ClaimRow
     pictures : tuple of Picture
-    tables : tuple of TextTable
+    tables : tuple of ResultTable
     remarks : tuple of str
         What was chosen, what was measured.
     caveats : tuple of str
@@ -92,7 +92,7 @@ class Section:
     recommendation: tuple[str, ...] = ()
     claims: tuple[ClaimRow, ...] = ()
     pictures: tuple[Picture, ...] = ()
-    tables: tuple[TextTable, ...] = ()
+    tables: tuple[ResultTable, ...] = ()
     remarks: tuple[str, ...] = ()
     caveats: tuple[str, ...] = ()
     why: str = ""
@@ -136,7 +136,7 @@ class Ranks:
         The critical-difference diagram.
     guide : str
         Which method to use, and what that cost on data that were left out.
-    tables : tuple of TextTable
+    tables : tuple of ResultTable
         What each method costs, what was best where, and the tests of pairs.
     """
 
@@ -144,7 +144,7 @@ class Ranks:
     words: str
     svg: str
     guide: str
-    tables: tuple[TextTable, ...]
+    tables: tuple[ResultTable, ...]
 
 
 @dataclass(frozen=True)
@@ -175,8 +175,8 @@ class Content:
         return list(dict.fromkeys(experiment.document for experiment in self.experiments))
 
     @property
-    def counts(self) -> TextTable:
+    def counts(self) -> ResultTable:
         """How many published claims of each document have which verdict; see `counts_of`."""
         counts = counts_of(pd.DataFrame(self.scorecard))
         rows = tuple(tuple(map(str, row)) for row in counts.itertuples(index=False))
-        return TextTable("Verdicts by document", tuple(map(str, counts.columns)), rows)
+        return ResultTable("Verdicts by document", tuple(map(str, counts.columns)), rows)

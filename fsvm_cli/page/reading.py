@@ -34,7 +34,7 @@ from fsvm_cli.report.folder import (
     read_table,
 )
 from fsvm_cli.report.guidance import areas_table, guide, in_words_of_p, pairs_table
-from fsvm_cli.report.printing import TextTable
+from fsvm_cli.report.printing import ResultTable
 from fsvm_cli.report.ranks import LEAST_DATA_SETS, areas_of, compare_over_experiments
 from fsvm_cli.report.recommendation import describe_recommendation
 from fsvm_cli.report.scorecard import scorecard_of
@@ -112,7 +112,7 @@ def _ranks(folders: Sequence[Path]) -> Ranks | None:
     tables = (
         which.methods_table(),
         which.data_table(),
-        TextTable("Pairs by Wilcoxon's signed ranks", columns, rows, remark.strip()),
+        ResultTable("Pairs by Wilcoxon's signed ranks", columns, rows, remark.strip()),
     )
     return Ranks(names, found.in_words(), critical_difference_diagram(found).decode(), which.in_words(), tables)
 
@@ -135,7 +135,7 @@ def _experiment(folder: Path) -> Section:
         claims=_claims(folder, config.expected),
         pictures=read_pictures(folder),
         tables=(
-            *(TextTable(f"Test {table.quantity}", table.columns, table.rows, table.note) for table in shown),
+            *(replace(table, title=f"Test {table.title}") for table in shown),
             *_statistics(folder),
         ),
         remarks=(
@@ -164,7 +164,7 @@ def _collection(folder: Path) -> Section:
         where=collection.paper.where if collection.paper else "",
         claims=_claims(folder, collection.expected, only=list(own["experiment"] == loaded.name)),
         pictures=read_pictures(folder),
-        tables=(TextTable("Its experiments", tuple(map(str, overview.columns)), rows),)
+        tables=(ResultTable("Its experiments", tuple(map(str, overview.columns)), rows),)
         if len(overview.columns) > 1
         else (),
         remarks=(f"Collects the results of {', '.join(collection.experiments)}.",),
@@ -173,7 +173,7 @@ def _collection(folder: Path) -> Section:
     )
 
 
-def _statistics(folder: Path) -> Iterator[TextTable]:
+def _statistics(folder: Path) -> Iterator[ResultTable]:
     """Arrange what `fsvm stats` says of an experiment."""
     if not ((folder / AREAS_NAME).exists() and (folder / PAIRS_NAME).exists()):
         return

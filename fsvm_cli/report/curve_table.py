@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,6 +23,7 @@ from fsvm_cli.report.folder import (
     read_table,
 )
 from fsvm_cli.report.numbers import DIGITS_OF_MACHINES, briefly, rounded_alike
+from fsvm_cli.report.printing import Estimate, ResultTable
 from fsvm_cli.spec.classifiers import Classifier, LearnedKernel
 from fsvm_cli.spec.rankings import ALL_FEATURES
 
@@ -189,53 +188,8 @@ KEY = ["ranking", "train_size", "n_features"]
 COLUMN_TITLES = {"n_features": "features", "train_size": "training rows"}
 
 
-@dataclass(frozen=True)
-class Estimate:
-    """A mean in percent and the half-width of its 95 % interval; NaN where there is none."""
-
-    mean: float
-    half_width: float
-
-    def __str__(self) -> str:
-        if math.isnan(self.mean):  # there is no classifier in any trial
-            return "–"
-        return f"{self.mean:.2f}" if math.isnan(self.half_width) else f"{self.mean:.2f} ± {self.half_width:.2f}"
-
-
-@dataclass(frozen=True)
-class CurveTable:
-    """One table of test results.
-
-    Attributes
-    ----------
-    quantity : str
-        What is measured, in which unit, and under which condition.
-    columns : tuple of str
-        Titles: of what leads down the table, then of each method.
-    sizes : tuple of int
-        What leads down the table; the last is that of all features, or of the largest training part.
-    estimates : tuple of tuple of Estimate
-        Of each size, one for each method.
-    note : str
-        What the numbers are, and how many trials they cover.
-    """
-
-    quantity: str
-    columns: tuple[str, ...]
-    sizes: tuple[int, ...]
-    estimates: tuple[tuple[Estimate, ...], ...]
-    note: str
-
-    @property
-    def rows(self) -> tuple[tuple[str, ...], ...]:
-        """One text for each column."""
-        return tuple(
-            (str(size), *map(str, estimates)) for size, estimates in zip(self.sizes, self.estimates, strict=True)
-        )
-
-
-def curve_tables(curves: pd.DataFrame, measures: pd.DataFrame, config: Config) -> Iterator[CurveTable]:
-    """Arrange the test rows of `curves.csv` as tables.
+def curve_tables(curves: pd.DataFrame, measures: pd.DataFrame, config: Config) -> Iterator[ResultTable]:
+    """Arrange the test rows of `curves.csv` as tables of a row per size and an `Estimate` per method.
 
     Parameters
     ----------
@@ -250,13 +204,15 @@ def curve_tables(curves: pd.DataFrame, measures: pd.DataFrame, config: Config) -
         labels = list(dict.fromkeys(rows["ranking"]))
         by_size = {label: rows[rows["ranking"] == label].set_index(down) for label in labels}
         sizes = sorted(map(int, rows[down].unique()))
-        estimates = tuple(tuple(_estimate(by_size[label].loc[size]) for label in labels) for size in sizes)
+        cells: tuple[tuple[str | Estimate, ...], ...] = tuple(
+            (str(size), *(_estimate(by_size[label].loc[size]) for label in labels)) for size in sizes
+        )
         complete = rows["ranking"].map(complete_trials).fillna(rows["n_trials"])
         note = (
             f"{_coverage(complete, config.protocol)}{without_trials(config, labels)}"
             f"{_certificate(rows, stopped_short(config, measures), config)}{_approximation(measures)}."
         )
-        yield CurveTable(quantity, (COLUMN_TITLES[down], *labels), tuple(sizes), estimates, note)
+        yield ResultTable(quantity, (COLUMN_TITLES[down], *labels), cells, note)
 
 
 def _parts(curves: pd.DataFrame, config: Config) -> Iterator[tuple[str, pd.DataFrame, str]]:

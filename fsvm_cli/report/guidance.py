@@ -14,7 +14,7 @@ from fsvm_cli.experiment.provenance import read_run
 from fsvm_cli.files import is_file
 from fsvm_cli.report.comparison import SMALLEST_P
 from fsvm_cli.report.folder import CURVES_NAME, METHOD_TIMES_NAME, SELECTION_NAME, read_table
-from fsvm_cli.report.printing import TextTable
+from fsvm_cli.report.printing import ResultTable
 from fsvm_cli.report.ranks import compared_names
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ CHANCES = (
 )
 
 
-def areas_table(areas: pd.DataFrame) -> TextTable:
+def areas_table(areas: pd.DataFrame) -> ResultTable:
     """Arrange what `summarise_rankings` made."""
     rows = []
     for row in areas.to_dict("records"):
@@ -53,10 +53,10 @@ def areas_table(areas: pd.DataFrame) -> TextTable:
         "there",
         "trials",
     )
-    return TextTable("Each ranking over its whole curve, in %", columns, tuple(rows), ALLOWANCE)
+    return ResultTable("Each ranking over its whole curve, in %", columns, tuple(rows), ALLOWANCE)
 
 
-def pairs_table(pairs: pd.DataFrame, where: str = "area under the curve") -> TextTable:
+def pairs_table(pairs: pd.DataFrame, where: str = "area under the curve") -> ResultTable:
     """Arrange rows of what `compare_rankings` made, all of one number of features."""
     rows = []
     for row in pairs.to_dict("records"):
@@ -64,7 +64,7 @@ def pairs_table(pairs: pd.DataFrame, where: str = "area under the curve") -> Tex
         labels = (str(row["first"]), str(row["second"]), str(row["train_size"]))
         rows.append((*labels, difference, in_words_of_p(row["p_holm"]), chances_in_words(row)))
     columns = ("first", "second", "training rows", "first - second", "p by Holm", "worse / same / better")
-    return TextTable(f"Pairs by {where}, in points", columns, tuple(rows), CHANCES)
+    return ResultTable(f"Pairs by {where}, in points", columns, tuple(rows), CHANCES)
 
 
 def ranks_table(ranks: RankComparison) -> Table:
@@ -167,7 +167,7 @@ class MethodGuide:
             f"{self.methods['ranking'].iloc[0]}."
         )
 
-    def methods_table(self) -> TextTable:
+    def methods_table(self) -> ResultTable:
         """Arrange the methods."""
         timed = "seconds" in self.methods
         rows = [
@@ -186,9 +186,9 @@ class MethodGuide:
         if timed:
             columns.append("seconds")
             note += f" Processor seconds of one ranking on one machine ({METHOD_TIMES_NAME})."
-        return TextTable("What each method costs", tuple(columns), tuple(rows), note)
+        return ResultTable("What each method costs", tuple(columns), tuple(rows), note)
 
-    def data_table(self) -> TextTable:
+    def data_table(self) -> ResultTable:
         """Arrange the data sets."""
         rows = [
             (
@@ -200,7 +200,7 @@ class MethodGuide:
             for name, row in zip(self.data_sets.index, self.data_sets.to_dict("records"), strict=True)
         ]
         columns = ("experiment", "rows", "features", "classes", "machines", "largest area")
-        return TextTable("What was best where", columns, tuple(rows))
+        return ResultTable("What was best where", columns, tuple(rows))
 
 
 def guide(comparison: RankComparison, folders: Sequence[Path]) -> MethodGuide:

@@ -1,4 +1,4 @@
-"""Tables as texts, and in Markdown and LaTeX with numbers rounded to their uncertainty."""
+"""Tables on a terminal and the page, and in Markdown and LaTeX with numbers rounded to their uncertainty."""
 
 from __future__ import annotations
 
@@ -14,8 +14,6 @@ from fsvm_cli.console import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-
-    from fsvm_cli.report.curve_table import CurveTable, Estimate
 
 SIGNIFICANT = 2
 """Digits of an uncertainty that are written."""
@@ -48,21 +46,35 @@ MARKDOWN = str.maketrans({sign: f"\\{sign}" for sign in "\\|*_`<[#"})
 
 
 @dataclass(frozen=True)
-class TextTable:
-    """A table as texts, for a terminal or the page; the first cell of a row is its heading.
+class Estimate:
+    """A mean in percent and the half-width of its 95 % interval; NaN where there is none."""
+
+    mean: float
+    half_width: float
+
+    def __str__(self) -> str:
+        if math.isnan(self.mean):  # there is no classifier in any trial
+            return "–"
+        return f"{self.mean:.2f}" if math.isnan(self.half_width) else f"{self.mean:.2f} ± {self.half_width:.2f}"
+
+
+@dataclass(frozen=True)
+class ResultTable:
+    """A table of results; the first cell of a row is its heading.
 
     Attributes
     ----------
     title : str
+        What is measured, in which unit, and under which condition.
     columns : tuple of str
-    rows : tuple of tuple of str
+    rows : tuple of tuple of str or Estimate
     note : str
-        Printed below the table.
+        Printed below the table: what the numbers are, and how many trials they cover.
     """
 
     title: str
     columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
+    rows: tuple[tuple[str | Estimate, ...], ...]
     note: str = ""
 
     def on_terminal(self) -> Table:
@@ -71,7 +83,7 @@ class TextTable:
         for name in self.columns:
             table.add_column(name, overflow="fold")
         for row in self.rows:
-            table.add_row(*row)
+            table.add_row(*map(str, row))
         return table
 
 
@@ -97,12 +109,13 @@ def rounded(estimate: Estimate) -> tuple[str, str]:
     return f"{round(estimate.mean, decimals):.0f}", f"{round(estimate.half_width, decimals):.0f}"
 
 
-def printed_table(table: CurveTable, caption: str, style: Literal["markdown", "latex"]) -> str:
+def printed_table(table: ResultTable, caption: str, style: Literal["markdown", "latex"]) -> str:
     """Write a table as Markdown, or as LaTeX for the package booktabs.
 
     Parameters
     ----------
-    table : CurveTable
+    table : ResultTable
+        With a row for each size, and a column for each method.
     caption : str
         What the table is of.
     style : {"markdown", "latex"}
@@ -110,20 +123,22 @@ def printed_table(table: CurveTable, caption: str, style: Literal["markdown", "l
     return _latex(table, caption) if style == "latex" else _markdown(table, caption)
 
 
-def _grid(table: CurveTable) -> tuple[list[str], list[list[str]]]:
-    """Arrange titles and rows: methods across, or down where there are more of them than sizes."""
-    cells = [[" ± ".join(filter(None, rounded(each))) for each in estimates] for estimates in table.estimates]
+def _titles_and_rows(table: ResultTable) -> tuple[list[str], list[list[str]]]:
+    """Arrange methods across, or down where there are more of them than sizes."""
+    rows = [
+        [" ± ".join(filter(None, rounded(cell))) if isinstance(cell, Estimate) else cell for cell in row]
+        for row in table.rows
+    ]
     leading, *methods = map(visible, table.columns)
-    if len(table.sizes) < len(methods):
-        lines = zip(*cells, strict=True)
-        return ["", *(f"{size} {leading.removesuffix('s') if size == 1 else leading}" for size in table.sizes)], [
-            [method, *line] for method, line in zip(methods, lines, strict=True)
-        ]
-    return [leading, *methods], [[str(size), *line] for size, line in zip(table.sizes, cells, strict=True)]
+    if len(rows) >= len(methods):
+        return [leading, *methods], rows
+    sizes, *by_method = zip(*rows, strict=True)
+    titles = [f"{size} {leading.removesuffix('s') if size == '1' else leading}" for size in sizes]
+    return ["", *titles], [[method, *cells] for method, cells in zip(methods, by_method, strict=True)]
 
 
-def _markdown(table: CurveTable, caption: str) -> str:
-    titles, rows = _grid(table)
+def _markdown(table: ResultTable, caption: str) -> str:
+    titles, rows = _titles_and_rows(table)
     rule = ["---:" if titles[0] else ":---", *["---:"] * (len(titles) - 1)]
     lines = [
         [cell.translate(MARKDOWN) for cell in titles],
@@ -131,13 +146,13 @@ def _markdown(table: CurveTable, caption: str) -> str:
         *([cell.translate(MARKDOWN) for cell in row] for row in rows),
     ]
     body = "".join(f"| {' | '.join(line)} |\n" for line in lines)
-    heading = f"{caption}: test {table.quantity}"
+    heading = f"{caption}: test {table.title}"
     return f"**{visible(heading).translate(MARKDOWN)}**\n\n{body}\n{table.note}\n"
 
 
-def _latex(table: CurveTable, caption: str) -> str:
+def _latex(table: ResultTable, caption: str) -> str:
     """Write as many floats as it takes for none to be wider or longer than a page."""
-    titles, rows = _grid(table)
+    titles, rows = _titles_and_rows(table)
     columns = list(zip(*rows, strict=True))
     lines_of = [
         textwrap.wrap(title, max(TITLE_LINE, *map(len, column))) for title, column in zip(titles, columns, strict=True)
@@ -149,7 +164,7 @@ def _latex(table: CurveTable, caption: str) -> str:
         for columns in _columns_side_by_side(widths)
         for begin in range(0, len(body), ROWS_OF_PAGE)
     ]
-    heading = f"{caption}: test {table.quantity}"
+    heading = f"{caption}: test {table.title}"
     if len(parts) == 1:
         return _float(parts[0], f"{heading}. {table.note}")
     notes = [table.note, *[""] * (len(parts) - 1)]

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
-    from fsvm_cli.report.curve_table import CurveTable
+    from fsvm_cli.report.printing import ResultTable
     from fsvm_cli.spec.collection import LoadedCollection
     from fsvm_cli.spec.config import LoadedConfig
     from fsvm_cli.spec.schema import Paper
@@ -62,7 +62,7 @@ def print_summary(
     console.print()
     measures = read_measures(folder)
     for table in curve_tables(curves, measures, config):
-        console.print(f"{config.title}: test {table.quantity}", style="bold", soft_wrap=True)
+        console.print(f"{config.title}: test {table.title}", style="bold", soft_wrap=True)
         console.print(_thinned(table))
         console.print(table.note)
     for sentence in describe_measures(measures):
@@ -138,12 +138,12 @@ def _tell_source(console: Console, paper: Paper | None) -> None:
         console.print(f"{paper.where} of {in_words(paper.key)}", soft_wrap=True)
 
 
-def _thinned(table: CurveTable) -> Table:
+def _thinned(table: ResultTable) -> Table:
     """Show of a long table every so many rows, and the last."""
     shown = Table()
     for number, title in enumerate(table.columns):
         shown.add_column(title, justify="right", overflow="fold" if number else "ellipsis")
     every = -(-len(table.rows) // MAX_ROWS)
     for row in table.rows[(len(table.rows) - 1) % every :: every]:
-        shown.add_row(*row)
+        shown.add_row(*map(str, row))
     return shown

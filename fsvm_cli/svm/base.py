@@ -1,9 +1,4 @@
-"""What all classifiers made of binary machines have in common: the classes that they learn, and how they decide.
-
-What fitted machines on kernels have in common: their scores, and the gradients of these.
-
-Classifiers whose binary machines are each tuned on their own.
-"""
+"""Base classes of the classifiers that are made of binary machines."""
 
 from __future__ import annotations
 
@@ -17,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from fsvm_cli.numerics import check_input_range
 from fsvm_cli.svm.labels import machine_labels
 from fsvm_cli.svm.multiclass import TIE_TOLERANCES, predict_codes
+from fsvm_cli.svm.training_set import certified_decision_values
 from fsvm_cli.validation import validated
 
 if TYPE_CHECKING:
@@ -28,6 +24,7 @@ if TYPE_CHECKING:
     from fsvm_cli.svm.compiled import Array
     from fsvm_cli.svm.kernels.base import Kernel
     from fsvm_cli.svm.labels import Codes
+    from fsvm_cli.svm.large.linear_machine import LinearMachine
 
 
 class BinaryMachines(ClassifierMixin, BaseEstimator):
@@ -109,6 +106,8 @@ class KernelMachine(BinaryMachines):
     """
 
     tolerance: float
+    _linear_machines: Sequence[LinearMachine | None] = ()
+    _sharp_machines: Sequence[int] = ()
 
     def input_gradient(self, X: Any) -> Array:
         """Return the gradient of each machine's unscaled score at each row, shape (n_machines, n, n_features)."""
@@ -139,13 +138,16 @@ class KernelMachine(BinaryMachines):
         return scaled
 
     def _unscaled(self, X: Any) -> Array:
-        """Return the scores of samples that have been checked, by expansions over the support vectors."""
-        values = np.empty((len(self.dual_coef_), X.shape[0]))
-        for kernel in dict.fromkeys(self.machine_kernels_):
-            own = [m for m, of_machine in enumerate(self.machine_kernels_) if of_machine == kernel]
-            values[own] = kernel.expansion_in_blocks(self.support_vectors_, X, self.dual_coef_[own])
-        values += self.intercept_[:, None]
-        return values
+        """Return the scores of samples that have been checked."""
+        return certified_decision_values(
+            self.machine_kernels_,
+            self.support_vectors_,
+            self.dual_coef_,
+            self.intercept_,
+            X,
+            linear_machines=self._linear_machines,
+            sharp_machines=self._sharp_machines,
+        )
 
     def _tie_widths(self) -> Array:
         widths: Array = TIE_TOLERANCES * self.tolerance * self.output_factors_

@@ -1,7 +1,4 @@
-"""Probabilities of classes, calibrated on samples that the machine has not seen.
-
-The certified machine in scikit-learn's manner.
-"""
+"""The certified machine as a scikit-learn estimator, with calibrated probabilities."""
 
 from __future__ import annotations
 
@@ -18,7 +15,6 @@ from fsvm_cli.svm.base import KernelMachine
 from fsvm_cli.svm.costs import unit_of_c, weights_of
 from fsvm_cli.svm.kernels.base import Kernel
 from fsvm_cli.svm.kernels.registry import kernel_for, kernel_from_name
-from fsvm_cli.svm.large.linear_machine import joint_outputs
 from fsvm_cli.svm.multiclass import (
     TIE_TOLERANCES,
     OneVsRest,
@@ -44,7 +40,7 @@ FOLDS = 5
 
 
 def asked_for_probability(machine: Any) -> Literal[True]:
-    """Say whether a machine has `predict_proba`.
+    """Return True where a machine has `predict_proba`.
 
     Raises
     ------
@@ -312,19 +308,6 @@ class SVM(KernelMachine):
             return super().input_gradient(X)
         n = self._evaluation_samples(X).shape[0]
         return np.repeat(self.coef_[:, None, :], n, axis=1)
-
-    def _unscaled(self, X: Any) -> Array:
-        machines = self._linear_machines
-        values = super()._unscaled(X) if None in machines else np.empty((len(machines), X.shape[0]))
-        linear = {m: machine for m, machine in enumerate(machines) if machine is not None}
-        for centre in {id(machine.centre) for machine in linear.values()}:
-            own = {m: machine for m, machine in linear.items() if id(machine.centre) == centre}
-            values[list(own)] = joint_outputs([*own.values()], X)
-        for m in self._sharp_machines:
-            outputs = self.machine_kernels_[m].sharp_expansion(self.support_vectors_, X, self.dual_coef_[m])
-            assert outputs is not None
-            values[m] = outputs + self.intercept_[m]
-        return values
 
     @property
     def _has_pairs(self) -> bool:

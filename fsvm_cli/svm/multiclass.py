@@ -1,7 +1,4 @@
-"""Several classes from binary machines that share one Gram matrix, and the rule that turns scores into a class.
-
-Several classes from machines of two classes each, which vote.
-"""
+"""Several classes from binary machines, one against the rest or in pairs, and the rules that predict a class."""
 
 from __future__ import annotations
 
@@ -168,7 +165,7 @@ def predict_codes(values: Array, class_counts: Codes, tie_width: float | Array) 
     largest = values.max(axis=0)
     of_largest = widths[values.argmax(axis=0)] if widths.ndim else widths
     winners = np.zeros(largest.shape, dtype=np.int64)
-    for code in np.lexsort((np.arange(len(counts)), -counts))[::-1]:  # who takes precedence comes last
+    for code in np.lexsort((np.arange(len(counts)), -counts))[::-1]:  # the last one that is written takes precedence
         own = widths[code] if widths.ndim else widths
         np.copyto(winners, code, where=values[code] >= largest - np.maximum(of_largest, own))
     return winners

@@ -15,7 +15,7 @@ from fsvm_cli.svm.kernels.base import SHARP
 from fsvm_cli.svm.large.decomposition import Decomposition
 from fsvm_cli.svm.large.decomposition_problem import KernelProblem
 from fsvm_cli.svm.large.linear import LinearSolution
-from fsvm_cli.svm.large.linear_machine import MachineProblem, centre_of, centred, handed_out
+from fsvm_cli.svm.large.linear_machine import MachineProblem, centre_of, centred, handed_out, joint_outputs
 from fsvm_cli.svm.large.linear_problem import LinearProblem, blocks_of
 from fsvm_cli.svm.routing import (
     FEATURE_SPACE,
@@ -30,11 +30,13 @@ from fsvm_cli.svm.solvers.dual import ConvergenceError, DualProblem, DualSolutio
 from fsvm_cli.svm.solvers.solve import StoppedLibsvm, failed, solve
 
 if TYPE_CHECKING:
+    from collections.abc import Container, Sequence
+
     import numpy.typing as npt
 
     from fsvm_cli.svm.compiled import Array
     from fsvm_cli.svm.kernels.base import Kernel, Rounding
-    from fsvm_cli.svm.large.linear_machine import LinearMachineSolution
+    from fsvm_cli.svm.large.linear_machine import LinearMachine, LinearMachineSolution
     from fsvm_cli.svm.solvers.dual import Solver
 
 MAX_DISTINCT_SHARE, DISTINCT_PROBE_ROWS, MAX_DISTINCT_SHARE_OF_PROBE = 0.25, 1000, 0.5
@@ -345,3 +347,50 @@ def _of_any_kernel(kernel: Kernel, X: Any, solver: Solver, cache_mb: float | Non
     instead = "leave the solver to 'auto', which then holds none, or take the linear kernel"
     check_memory_for_pairs(f"solver '{solver}'", X.shape[0], GRAM_MATRICES, instead)
     return GramTrainingSet(kernel.gram(X, X), kernel.rounding(X), kernel, X)
+
+
+def certified_decision_values(
+    kernels: Sequence[Kernel],
+    support_vectors: Any,
+    coefficients: Array,
+    intercepts: Array,
+    X: Any,
+    *,
+    linear_machines: Sequence[LinearMachine | None],
+    sharp_machines: Container[int],
+) -> Array:
+    """Return the decision values of machines, shape (n_machines, n), each in the way that its gap is certified for.
+
+    A linear machine decides by its normal vector, one with a `SharpSolution` by outputs in twice the precision, and any
+    other by an expansion over the support vectors.
+
+    Parameters
+    ----------
+    kernels : sequence of Kernel
+        One for each machine.
+    support_vectors : (n_support, d) array or CSR matrix
+    coefficients : (n_machines, n_support) array
+        alpha_i y_i.
+    intercepts : (n_machines,) array
+    X : (n, d) array or CSR matrix
+    linear_machines : sequence of LinearMachine or None
+        One for each machine, None where it has none.
+    sharp_machines : container of int
+        The machines that are a `SharpSolution`.
+    """
+    values = np.empty((len(kernels), X.shape[0]))
+    linear = {m: machine for m, machine in enumerate(linear_machines) if machine is not None}
+    for centre in {id(machine.centre) for machine in linear.values()}:
+        own = {m: machine for m, machine in linear.items() if id(machine.centre) == centre}
+        values[list(own)] = joint_outputs([*own.values()], X)
+    by_kernel = [m for m in range(len(kernels)) if m not in linear]
+    for kernel in dict.fromkeys(kernels[m] for m in by_kernel):
+        rows = [m for m in by_kernel if kernels[m] == kernel]
+        values[rows] = kernel.expansion_in_blocks(support_vectors, X, coefficients[rows])
+        values[rows] += intercepts[rows, None]
+    for m in by_kernel:
+        if m in sharp_machines:
+            outputs = kernels[m].sharp_expansion(support_vectors, X, coefficients[m])
+            assert outputs is not None
+            values[m] = outputs + intercepts[m]
+    return values

@@ -15,8 +15,7 @@ from fsvm_cli.data.cards import GeneratedVersion
 from fsvm_cli.data.opening import open_source
 from fsvm_cli.data.source import GeneratedSource
 from fsvm_cli.data.source_spec import NamedSpec
-from fsvm_cli.data.synthetic import GENERATORS
-from fsvm_cli.data.synthetic.infoprop import MIXED, SEGMENTS, TRIANGLES
+from fsvm_cli.data.synthetic import GENERATORS, MIXED, SEGMENTS, TRIANGLES
 from fsvm_cli.resources import resource_names
 from tests.helpers.plain_words import REMEDY, unplain
 from tests.helpers.shipped import shipped_card

@@ -11,7 +11,7 @@ from playwright.sync_api import sync_playwright
 from fsvm_cli.page.content import VERDICTS, ClaimRow, Content, ScorecardRow, Section
 from fsvm_cli.page.pictures import Picture
 from fsvm_cli.page.write import render
-from fsvm_cli.report.printing import TextTable
+from fsvm_cli.report.printing import ResultTable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -40,7 +40,7 @@ def experiment(number: int, title: str = "Wine", **settings: str) -> Section:
         methods=(settings.get("method", "fisher"),),
         claims=(claim,),
         pictures=(Picture("scores", "scores", SVG),),
-        tables=(TextTable("Test accuracy in %", ("features", "fisher"), rows, "Mean over 500 splits."),),
+        tables=(ResultTable("Test accuracy in %", ("features", "fisher"), rows, "Mean over 500 splits."),),
         deviations=("The paper does not state C.",),
         command=f"fsvm run {name}",
         facts=(("seed", "2000"),),

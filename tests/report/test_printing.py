@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import isnan, nan
 from pathlib import Path
 
@@ -9,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fsvm_cli.report.curve_table import CurveTable, Estimate
-from fsvm_cli.report.printing import POINTS_OF_PAGE, ROWS_OF_PAGE, printed_table, rounded
+from fsvm_cli.report.printing import POINTS_OF_PAGE, ROWS_OF_PAGE, Estimate, ResultTable, printed_table, rounded
 from tests.helpers.calling import fsvm_here
 
 RESULTS = Path(__file__).parents[2] / "results"
@@ -44,7 +44,7 @@ def test_rounding_moves_nothing_by_more_than_a_tenth_of_the_uncertainty(mean: fl
 
 
 def test_signs_that_latex_and_markdown_read_are_escaped() -> None:
-    table = CurveTable("accuracy in %", ("features", HARSH), (1,), ((Estimate(66.9533, 0.6268),),), "Mean ± 95 %.")
+    table = ResultTable("accuracy in %", ("features", HARSH), (("1", Estimate(66.9533, 0.6268)),), "Mean ± 95 %.")
     latex = printed_table(table, HARSH, "latex")
     assert r"a\_b \& 100 \% of \$x\textasciicircum{}2\$ \textbackslash{} \{\#\} \textasciitilde{} | *" in latex
     assert r"1 & $66.95 \pm 0.63$ \\" in latex
@@ -76,7 +76,8 @@ def test_parts_of_a_large_latex_table_hold_every_number_once_on_pages_with_room(
         tuple(Estimate(10.0 + size / 100, 1.0 + method / 10) for method in range(len(titles)))
         for size in range(n_sizes)
     )
-    table = CurveTable("accuracy in %", ("features", *titles), tuple(range(1, n_sizes + 1)), estimates, "A note.")
+    cells = tuple((str(size), *of_size) for size, of_size in enumerate(estimates, start=1))
+    table = ResultTable("accuracy in %", ("features", *titles), cells, "A note.")
     parts = printed_table(table, "Caption", "latex").split(r"\begin{table}")[1:]
     found: list[str] = []
     for part in parts:
@@ -91,10 +92,10 @@ def test_parts_of_a_large_latex_table_hold_every_number_once_on_pages_with_room(
 
 
 def test_methods_lead_down_a_table_of_fewer_sizes() -> None:
-    estimates = ((Estimate(66.9533, 0.6268), Estimate(50.0, nan)),)
-    single = CurveTable("accuracy in %", ("features", "first", "second"), (1,), estimates, "A note.")
+    estimates = (Estimate(66.9533, 0.6268), Estimate(50.0, nan))
+    single = ResultTable("accuracy in %", ("features", "first", "second"), (("1", *estimates),), "A note.")
     assert "|  | 1 feature |\n" in printed_table(single, "C", "markdown")
-    table = CurveTable("accuracy in %", ("features", "first", "second"), (7,), estimates, "A note.")
+    table = replace(single, rows=(("7", *estimates),))
     assert "| :--- | ---: |\n| first | 66.95 ± 0.63 |\n| second | 50.00 |" in printed_table(table, "C", "markdown")
     latex = printed_table(table, "C", "latex")
     assert r" & 7 features \\" in latex

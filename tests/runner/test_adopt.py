@@ -14,8 +14,8 @@ import pytest
 
 from fsvm_cli.experiment.outcome import stored_outcome
 from fsvm_cli.experiment.provenance import adoptions
-from fsvm_cli.runner.adopt import adopt
 from fsvm_cli.runner.missing import missing_tasks
+from fsvm_cli.runner.verify import adopt
 from fsvm_cli.store.store import Store
 from tests.helpers.calling import CHECKOUT
 from tests.helpers.small import run_job, stored

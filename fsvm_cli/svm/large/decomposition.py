@@ -153,21 +153,13 @@ def solve_by_decomposition(
     cache_mb : float
         Memory for kernel values in megabytes (10^6 bytes), > 0. Beside it there are copies of the samples, some
         vectors, and blocks of a few megabytes.
-    tolerance : float
-        The relative duality gap to reach, > 0.
-    alpha0 : (n,) array, optional
-        A feasible point to begin at.
-    on_failure : {"raise", "flag"}
-        What to do when the gap is not reached: raise, or return the best point with `converged` False.
-
-    Returns
-    -------
-    DualSolution
+    tolerance, alpha0, on_failure
+        As of `DualSolver.solve`.
 
     Raises
     ------
     InfeasibleError, ConvergenceError, ValueError
-        As of `fsvm_cli.svm.solve`.
+        As `DualSolver.solve`.
     """
     check_tolerance(tolerance)
     if not cache_mb > 0.0:

@@ -188,25 +188,19 @@ def solve_linear(
     Parameters
     ----------
     problem : LinearProblem
-    tolerance : float
-        The relative duality gap to reach, > 0.
+    tolerance, on_failure
+        As of `DualSolver.solve`.
     alpha0 : (n,) array, optional
         A feasible point near the optimum: first, only the samples near its margin are optimised.
     w0 : (d,) array, optional
         Sum of alpha_i y_i x_i of `alpha0`, where it is known.
     outputs0 : (n,) array, optional
         w0 . x_i, where they are known, too.
-    on_failure : {"raise", "flag"}
-        What to do when the gap is not reached: raise, or return the best point with `converged` False.
-
-    Returns
-    -------
-    LinearSolution
 
     Raises
     ------
     InfeasibleError, ConvergenceError, ValueError
-        As of `fsvm_cli.svm.solve`.
+        As `DualSolver.solve`.
     """
     check_tolerance(tolerance)
     if alpha0 is not None:

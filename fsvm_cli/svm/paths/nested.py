@@ -14,13 +14,13 @@ from scipy import sparse
 from fsvm_cli.svm.kernels.additive import AdditiveKernel
 from fsvm_cli.svm.kernels.compiled import IDENTITY, POWER
 from fsvm_cli.svm.labels import Codes, machine_labels
-from fsvm_cli.svm.large.linear_machine import LinearMachineSolution, centre_of, centred, joint_outputs
+from fsvm_cli.svm.large.linear_machine import LinearMachineSolution, centre_of, centred
 from fsvm_cli.svm.multiclass import TIE_TOLERANCES, predict_codes
 from fsvm_cli.svm.paths.nested_compiled import Entering, Problems, Records, fit_subset, follow_order, make_path, restart
 from fsvm_cli.svm.solvers.certificate import stated, with_rounding
 from fsvm_cli.svm.solvers.dual import DualProblem, check_tolerance
 from fsvm_cli.svm.solvers.solve import check_solver, solve
-from fsvm_cli.svm.training_set import Settings, SharpSolution, training_set
+from fsvm_cli.svm.training_set import Settings, SharpSolution, certified_decision_values, training_set
 
 if TYPE_CHECKING:
     from fsvm_cli.svm.compiled import Array
@@ -320,23 +320,25 @@ def _certify_doubtful(  # noqa: PLR0917
             if not found or not found.converged:
                 gap[place], records.converged[place] = with_rounding(float(gap[place]), float(rounding[place])), False
                 continue
-            records.train_decision[place] = _decision_values(setting.kernel, X, y[m], found, X)
-            records.test_decision[place] = _decision_values(setting.kernel, X, y[m], found, setting.X_test[:, subset])
+            for decision, samples in ((records.train_decision, X), (records.test_decision, setting.X_test[:, subset])):
+                decision[place] = _decision_values(setting.kernel, X, y[m], found, samples)
             gap[place], solvers[place] = found.duality_gap, found.solver
             records.iterations[place] += found.iterations
 
 
 def _decision_values(kernel: Kernel, X_train: Matrix, y: Array, found: DualSolution, X: Matrix) -> Array:
-    """Return the decision values of a machine by that of which its gap is, shape (n,)."""
-    if isinstance(found, LinearMachineSolution):
-        return np.asarray(joint_outputs([found.machine], X)[0])
+    """Return the decision values of a machine, shape (n,)."""
     used = np.flatnonzero(found.alpha)
-    coefficients = (found.alpha * y)[used]
-    if isinstance(found, SharpSolution):
-        outputs = kernel.sharp_expansion(X_train[used], X, coefficients)
-        assert outputs is not None
-        return np.asarray(outputs + found.bias)
-    return np.asarray(kernel.expansion_in_blocks(X_train[used], X, coefficients[None])[0] + found.bias)
+    values = certified_decision_values(
+        [kernel],
+        X_train[used],
+        (found.alpha * y)[None, used],
+        np.array([found.bias]),
+        X,
+        linear_machines=[found.machine if isinstance(found, LinearMachineSolution) else None],
+        sharp_machines=[0] if isinstance(found, SharpSolution) else [],
+    )
+    return np.asarray(values[0])
 
 
 def _check_orders(orders: npt.ArrayLike, sizes: tuple[int, ...], n_features: int) -> Features:

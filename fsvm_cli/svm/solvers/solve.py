@@ -294,25 +294,15 @@ def solve(
     Parameters
     ----------
     problem : DualProblem
-    tolerance : float
-        The relative duality gap to reach, > 0.
     solver : {"auto", "smo", "interior-point", "libsvm"} or DualSolver
         By its name, see `ActiveSet`, `InteriorPointMethod`, `Automatic` and `Libsvm`, or itself.
-    alpha0 : (n,) array, optional
-        A feasible point where "smo" begins.
-    on_failure : {"raise", "flag"}
-        What to do when the gap is not reached: raise, or return the best point with `converged` False.
-
-    Returns
-    -------
-    DualSolution
+    tolerance, alpha0, on_failure
+        As of `DualSolver.solve`; "smo" begins at `alpha0`.
 
     Raises
     ------
-    InfeasibleError
-        If a hard margin was asked for and the classes are not separable, and `on_failure` is "raise".
-    ConvergenceError
-        If the gap was not reached and `on_failure` is "raise".
+    InfeasibleError, ConvergenceError
+        As `DualSolver.solve`.
     ValueError
         If a parameter is out of range, `alpha0` is infeasible, or the solver cannot take the problem.
     """
