@@ -9,13 +9,6 @@ QUICK_ROWS ?= 60
 QUICK = --jobs $(JOBS) --splits $(QUICK_SPLITS) --format svg --out build/quick --quiet
 # Its data have 60 rows in all, which is quick enough.
 SMALL := configs/plane.yaml
-# However few the rows are, these train thousands of classifiers, descend along the weights of dozens of kernels, or climb
-# on the evidence: quick runs stop them early.
-WRAPPERS := configs/infoprop-dna-naive-bayes.yaml configs/infoprop-dna-tree.yaml
-DESCENTS := $(wildcard configs/kpd-*-kernels*.yaml)
-ASCENTS := $(patsubst %,configs/ard-%.yaml,ionosphere ionosphere-stops musk spectf wdbc)
-RANKED_BY_ASCENTS := configs/why-select-wdbc.yaml configs/why-spambase.yaml
-stopped_at = $(foreach number,$(2),--set $(subst N,$(number),$(1)))
 FAULTS ?= 40
 FUZZ ?= 100000
 QUICK_TESTS := tests/evaluation tests/extraction tests/report/test_verdicts.py tests/report/test_numbers.py tests/store \
@@ -94,11 +87,9 @@ bench: setup-dev  ## speed against named peers, as ratios; steps and gaps; then 
 	@$(BIN)/python -m benchmarks.overhead
 
 reproduce-quick: setup  ## every experiment with few splits of few rows, into build/quick; says nothing of the papers
-	@$(BIN)/fsvm run $(filter-out $(WRAPPERS) $(DESCENTS) $(ASCENTS) $(RANKED_BY_ASCENTS) $(SMALL),$(wildcard configs/*.yaml)) $(QUICK) --rows $(QUICK_ROWS)
-	@$(BIN)/fsvm run $(WRAPPERS) $(QUICK) --rows $(QUICK_ROWS) $(call stopped_at,rankings.N.max_evaluations=10,2)
-	@$(BIN)/fsvm run $(DESCENTS) $(QUICK) --rows $(QUICK_ROWS) $(call stopped_at,rankings.N.max_iterations=10,0 1 2)
-	@$(BIN)/fsvm run $(ASCENTS) $(QUICK) --rows $(QUICK_ROWS) $(call stopped_at,alternatives.N.classifier.max_steps=2,0 1 2)
-	@$(BIN)/fsvm run $(RANKED_BY_ASCENTS) $(QUICK) --rows $(QUICK_ROWS) $(call stopped_at,rankings.N.max_steps=2,0 1 2 3)
+	@rm -rf build/quick-configs
+	@$(BIN)/python .ci/quick_configs.py build/quick-configs
+	@$(BIN)/fsvm run $(patsubst %,build/quick-%,$(filter-out $(SMALL),$(wildcard configs/*.yaml))) $(QUICK) --rows $(QUICK_ROWS)
 	@$(BIN)/fsvm run $(SMALL) $(QUICK)
 	@$(BIN)/fsvm report build/quick
 

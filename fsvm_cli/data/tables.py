@@ -39,7 +39,9 @@ LARGEST_OF_ALL_INTEGERS = 2.0**53
 
 
 def is_missing(column: pa.ChunkedArray) -> NDArray[np.bool_]:
-    """Tell which values are missing; NaN is."""
+    """Tell which values are missing; NaN is. What neither numbers nor words stand in is refused, whatever it lacks."""
+    if pa.types.is_nested(column.type) or pa.types.is_binary(column.type) or pa.types.is_large_binary(column.type):
+        return np.zeros(len(column), dtype=np.bool_)
     is_floating = pa.types.is_floating(column.type)
     if column.null_count:
         return _to_numpy(column.is_null(nan_is_null=is_floating).cast(pa.uint8())).astype(np.bool_)

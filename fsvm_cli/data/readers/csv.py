@@ -1,4 +1,4 @@
-"""Tables with named columns from text (CSV and the like) and Parquet, through pyarrow.
+"""Tables with named columns from text (CSV and the like), through pyarrow.
 
 A large text is read in blocks, with neither the text nor a second copy of its numbers in memory as a whole: read at
 once, it takes three times as much memory.
@@ -20,11 +20,9 @@ import pyarrow.csv
 from fsvm_cli import memory_check as memory
 from fsvm_cli.console import brief, byte_progress
 from fsvm_cli.data.table_memory import (
-    COPIES_OF_TEXT,
     WAYS_OUT,
     check_memory_for_table,
     check_memory_for_text,
-    check_memory_for_words,
     out_of_memory,
     text_bytes,
 )
@@ -33,8 +31,6 @@ from fsvm_cli.errors import DataError, UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
     from pathlib import Path
-
-    from pyarrow.parquet import FileMetaData, ParquetFile
 
 MISSING_MARKS = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "?")
 SEPARATORS = ",;\t"
@@ -210,8 +206,6 @@ class _Numbers:
 if TYPE_CHECKING:
     RowHandler: TypeAlias = Callable[[pyarrow.csv.InvalidRow], str]
 
-BYTES_AT_A_TIME = 1 << 25
-"""Of the numbers of a Parquet file that are read at once."""
 MOST_BYTES_OF_A_CHARACTER = 3
 """In UTF-8, of one that is a byte elsewhere."""
 
@@ -241,11 +235,11 @@ def read_csv(path: Path, form: CsvForm | None = None, exact: Collection[str] = (
         table = read_in_blocks(path, form, exact)
         if table is None:
             check_memory_for_text(path)
-            table = _with_checked_names(_parsed(path, form))
+            table = with_checked_names(_parsed(path, form))
     except MemoryError as error:
         raise UsageError(out_of_memory(path)) from error
     except (pa.ArrowException, OSError, OverflowError, UnicodeError) as error:
-        where, reason = _what_is_wrong(path, form) or (str(path), _first_line(error))
+        where, reason = _what_is_wrong(path, form) or (str(path), first_line(error))
         encoding = "UTF-8" if form.encoding == "utf8" else form.encoding
         raise DataError(f"{where}: not a CSV table with a header, in {encoding} ({reason})") from error
     for name, column in zip(table.column_names, table.columns, strict=True):
@@ -298,7 +292,7 @@ def _what_is_wrong(path: Path, form: CsvForm) -> tuple[str, str] | None:
         hint = _in_cp1252(path) if form.encoding == "utf8" else ""
         return str(path), f"byte {error.start} is not {'UTF-8' if form.encoding == 'utf8' else form.encoding}{hint}"
     except UnicodeError as error:
-        return str(path), _first_line(error)
+        return str(path), first_line(error)
     ragged: list[pyarrow.csv.InvalidRow] = []
 
     def note(row: pyarrow.csv.InvalidRow) -> str:
@@ -330,91 +324,11 @@ def _in_cp1252(path: Path) -> str:
     return ""
 
 
-def read_parquet(path: Path) -> tuple[pa.Table, tuple[str, ...]]:
-    """Read a Parquet file, and tell which of its columns pandas wrote as the index of the rows.
-
-    Raises
-    ------
-    DataError
-        If it is none, or is damaged.
-    UsageError
-        If there is no memory for it.
-    """
-    from pyarrow import parquet  # noqa: PLC0415 - slow to import, and seldom needed
-
-    try:
-        with parquet.ParquetFile(path) as file:
-            metadata = file.metadata
-            # What the file says of all its rows may be less than what it says of their groups.
-            n_rows = max(metadata.num_rows, sum(metadata.row_group(k).num_rows for k in range(metadata.num_row_groups)))
-            check_memory_for_table(str(path), n_rows, metadata.num_columns)
-            _check_memory_for_pages(path, metadata)
-            _check_memory_for_words(path, file.schema_arrow)
-            table = _by_columns(file)
-        return _with_checked_names(table), _index_columns(table)
-    except MemoryError as error:
-        raise UsageError(out_of_memory(path)) from error
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        raise DataError(f"{path}: not a Parquet file, or damaged ({_first_line(error)})") from error
-
-
-def _check_memory_for_pages(path: Path, metadata: FileMetaData) -> None:
-    """Refuse pages that decompress to more than fits into memory, before one is decompressed."""
-    size = 0
-    for k in range(metadata.num_row_groups):
-        group = metadata.row_group(k)
-        for chunk in map(group.column, range(metadata.num_columns)):
-            copies = COPIES_OF_TEXT if chunk.physical_type == "BYTE_ARRAY" else 1
-            size += copies * chunk.total_uncompressed_size
-    if size > (free := memory.free_memory()):
-        raise UsageError(
-            f"{path}: its pages, decompressed, need {size / memory.GIGABYTE:,.1f} GB, and "
-            f"{free / memory.GIGABYTE:,.1f} GB are free; {WAYS_OUT}"
-        )
-
-
-def _check_memory_for_words(path: Path, schema: pa.Schema) -> None:
-    """Refuse columns of words that do not fit into memory: a word that the file has once may be in every row."""
-    from pyarrow import compute, parquet  # noqa: PLC0415 - as in `read_parquet`
-
-    names = [each.name for each in schema if pa.types.is_string(each.type) or pa.types.is_large_string(each.type)]
-    if not names or len(set(schema.names)) < len(schema.names):
-        return
-    size = 0
-    with parquet.ParquetFile(path, read_dictionary=names) as file:
-        for name in names:
-            for chunk in file.read([name], use_threads=False).column(0).chunks:
-                if pa.types.is_dictionary(chunk.type):
-                    lengths = compute.binary_length(chunk.dictionary).cast(pa.int64())
-                    size += compute.sum(lengths.take(chunk.indices)).as_py() or 0
-    check_memory_for_words(str(path), size)
-
-
-def _by_columns(file: ParquetFile) -> pa.Table:
-    """Read a few columns at a time: the pages of all of them would take as much memory again."""
-    names, n_rows = file.schema_arrow.names, file.metadata.num_rows
-    if len(set(names)) < len(names):
-        return file.read()
-    at_a_time = max(1, BYTES_AT_A_TIME // (8 * max(1, n_rows)))
-    columns: list[pa.ChunkedArray] = []
-    for start in range(0, len(names), at_a_time):
-        own = names[start : start + at_a_time]
-        columns += file.read(own, use_threads=False).select(own).columns
-    return pa.table(columns, schema=file.schema_arrow)
-
-
-def _index_columns(table: pa.Table) -> tuple[str, ...]:
-    try:
-        index = table.schema.pandas_metadata["index_columns"]
-    except (KeyError, TypeError, ValueError, RecursionError):  # there is none, or it is another program's
-        return ()
-    return tuple(name for name in index if isinstance(name, str) and table.column_names.count(name) == 1)
-
-
-def _with_checked_names(table: pa.Table) -> pa.Table:
+def with_checked_names(table: pa.Table) -> pa.Table:
     """Rename the columns to their own names: pyarrow decodes names as late as when they are asked for."""
     return table.rename_columns(table.column_names)
 
 
-def _first_line(error: Exception) -> str:
+def first_line(error: Exception) -> str:
+    """Say in a line what pyarrow found wrong."""
     return (str(error) or type(error).__name__).splitlines()[0][:200]

@@ -12,8 +12,9 @@ import pyarrow as pa
 
 from fsvm_cli import memory_check as memory
 from fsvm_cli.console import brief
-from fsvm_cli.data.readers.csv import MISSING_MARKS, find_form, read_csv, read_parquet
+from fsvm_cli.data.readers.csv import MISSING_MARKS, find_form, read_csv
 from fsvm_cli.data.readers.numbers import Reading, quoted, with_decimal_commas, with_numbers
+from fsvm_cli.data.readers.parquet import read_parquet
 from fsvm_cli.data.table_memory import WAYS_OUT
 from fsvm_cli.errors import DataError, FsvmError, UsageError
 
