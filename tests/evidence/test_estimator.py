@@ -45,6 +45,26 @@ def test_no_theta_is_more_probable_than_that_of_the_machine(loss: Any) -> None:
             assert exponent(a + scale * rng.standard_normal(len(a))) > best - 1e-7
 
 
+def test_the_gap_of_the_machine_is_that_of_what_it_predicts_where_coefficients_are_tiny() -> None:
+    """As late in an ascent, where k0 is 5,000: C times the rounding of θ is more than 1e-6 of the objective.
+
+    The gap is that of the outputs, with the objective from kernel values in extended precision.
+    """
+    C, kernel = 4.0, ArdKernel(5000.0, 50.0, (0.3, 0.3, 0.3))
+    machine = train_map_machine(X, Y, Hinge(), Hyperparameters(C, kernel))
+    assert machine.converged
+    wide = X.astype(np.longdouble)
+    squares = ((wide[:, None] - wide[None]) ** 2).sum(axis=2) / np.longdouble(0.3) ** 2
+    gram = np.longdouble(5000.0) * np.exp(-squares / 2) + np.longdouble(50.0)
+    chosen = [int(np.flatnonzero((X == row).all(axis=1))[0]) for row in machine.X]
+    a = np.zeros(len(X), dtype=np.longdouble)
+    a[chosen] = machine.coefficients
+    norm, loss = a @ gram @ a, np.maximum(0, 1 - Y * machine.decision_function(X)).sum()
+    primal, dual = norm / 2 + C * loss, np.abs(a).sum() - norm / 2
+    assert np.abs(a).max() < C / 100
+    assert (primal - dual) / max(primal, dual) <= machine.duality_gap <= 1e-6
+
+
 @pytest.mark.parametrize("loss", ["hinge", "squared-hinge", "trigonometric"])
 def test_it_predicts_by_the_sign_of_theta(loss: str) -> None:
     settings = {"rule": "magnitude", "approximation": "mixed", "max_steps": 6, "n_permutations": 0}

@@ -118,7 +118,9 @@ def with_rounding(gap: float, rounding: float) -> float:
 
 
 def stated(problem: BinaryProblem, found: DualSolution, tolerance: float) -> DualSolution:
-    """Return a solution with the gap of the machine that predicts where that misses the tolerance, else as it is.
+    """Return a solution as it is where the machine that predicts is within the tolerance; else scaled up, or flagged.
+
+    See `scaled_up`. What misses the tolerance all the same has the gap of the machine that predicts.
 
     Parameters
     ----------
@@ -131,7 +133,19 @@ def stated(problem: BinaryProblem, found: DualSolution, tolerance: float) -> Dua
     if not found.converged or found.duality_gap > tolerance:  # converged all the same: it was stopped on request
         return found
     gap = duality_gap(problem, found.alpha, found.bias)
-    return found if gap <= tolerance else replace(found, duality_gap=min(gap, 2.0), converged=False)
+    if gap <= tolerance:
+        return found
+    return scaled_up(problem, found, tolerance) or replace(found, duality_gap=min(gap, 2.0), converged=False)
+
+
+def scaled_up(problem: BinaryProblem, found: DualSolution, tolerance: float) -> DualSolution | None:
+    """Return a solution scaled up as by `stretched` where its gap is then within the tolerance, else None."""
+    scaled = stretched(problem, found.alpha, found.bias)
+    if scaled is None or (gap := duality_gap(problem, *scaled)) > tolerance:
+        return None
+    alpha, bias = scaled
+    objective = problem.objective(alpha)
+    return replace(found, alpha=alpha, bias=bias, objective=objective, duality_gap=gap, converged=True)
 
 
 def stretched(problem: BinaryProblem, alpha: Array, bias: float) -> tuple[Array, float] | None:

@@ -6,14 +6,14 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
 from scipy.linalg import lapack
 
 from fsvm_cli.svm.solvers.active_set import INFEASIBLE, STEPS_PER_SAMPLE, make_scratch, maximise_certified, synchronise
-from fsvm_cli.svm.solvers.certificate import cause_of_failure, certificate, duality_gap, on_bounds, stretched
+from fsvm_cli.svm.solvers.certificate import cause_of_failure, certificate, duality_gap, on_bounds, scaled_up
 from fsvm_cli.svm.solvers.dual import (
     ConvergenceError,
     DualProblem,
@@ -154,13 +154,7 @@ class GramSolver(DualSolver):
             if best is None or solution.duality_gap < best.duality_gap:
                 best = solution
         assert best is not None
-        if scaled := stretched(problem, best.alpha, best.bias):
-            gap = duality_gap(problem, *scaled)
-            if gap <= tolerance:
-                alpha, bias = scaled
-                objective = problem.objective(alpha)
-                return replace(best, alpha=alpha, bias=bias, objective=objective, duality_gap=gap, converged=True)
-        return failed(problem, best, tolerance, on_failure, infeasible=False)
+        return scaled_up(problem, best, tolerance) or failed(problem, best, tolerance, on_failure, infeasible=False)
 
 
 class ActiveSet(GramSolver):
