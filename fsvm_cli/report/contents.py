@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 import pandas as pd
 
@@ -85,9 +86,10 @@ def _experiment(folder: Path) -> tuple[str, tuple[str, ...]]:
     name = folder.resolve().name
     verdicts = list(read_verdicts(folder / VERDICTS_NAME)["verdict"]) if is_file(folder / VERDICTS_NAME) else []
     judged = ", ".join(f"{verdicts.count(each)} {each}" for each in reversed(GRAVEST_FIRST) if each in verdicts)
-    figures = [f"[{path.stem}]({name}/{path.name})" for path in sorted(folder.glob("*.svg"))]
+    link = quote(name)
+    figures = [f"[{path.stem}]({link}/{quote(path.name)})" for path in sorted(folder.glob("*.svg"))]
     what = _plain(f"{title} ({where})" if where else title)
-    return document, (f"[{_plain(name)}]({name}/)", what, judged, " ".join(figures))
+    return document, (f"[{_plain(name)}]({link}/)", what, judged, " ".join(figures))
 
 
 def _plain(text: str) -> str:

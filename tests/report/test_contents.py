@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 from pathlib import Path
+from urllib.parse import quote, unquote
 
 import pytest
 
@@ -47,6 +48,15 @@ def test_titles_are_text(two: Path) -> None:
     folders = results_folders(two)
     (line,) = [each for each in contents(folders, scorecard_of(folders)).splitlines() if each.startswith("| [wine]")]
     assert r"a \| \[b](http://c) \<script>\\x1b\[31m\\n\# d" in line
+
+
+def test_links_lead_to_folders_of_any_name(two: Path) -> None:
+    odd = two / "50%25 (a b)"
+    (two / "wine").rename(odd)
+    folders = results_folders(two)
+    links = re.findall(r"\]\((.*?)\)", contents(folders, scorecard_of(folders)))
+    assert all((two / unquote(link)).exists() for link in links)
+    assert f"{quote(odd.name)}/" in links
 
 
 def test_a_file_of_somebody_else_stays(two: Path) -> None:
