@@ -2,7 +2,8 @@
 
     python .ci/quick_configs.py build/quick-configs
 
-Ascents on the evidence, descents along weights of kernels and of bounds, and wrappers take as many steps with few rows.
+Ascents on the evidence, descents along weights of kernels and of bounds, and wrappers take many steps however few the
+rows are.
 """
 
 from __future__ import annotations
@@ -10,42 +11,38 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pydantic import BaseModel
 
 from fsvm_cli.spec.collection import MEMBERS
 from fsvm_cli.spec.config import config_in, read_config
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 ROOT = Path(__file__).resolve().parents[1]
 MOST_STEPS = {"max_steps": 2, "max_iterations": 5, "max_evaluations": 10}
 """By the parameter of a method, or of a machine, that limits them."""
 
 
-def limit_steps(model: BaseModel, content: dict[str, Any], most: Mapping[str, int] = MOST_STEPS) -> None:
-    """Limit the steps of each method and machine in a config.
+def limit_steps(model: BaseModel, content: dict[str, Any]) -> None:
+    """Limit the steps of each method and machine in a config, in place.
 
     Parameters
     ----------
     model : pydantic.BaseModel
-        What was read from `content`, which need not say what is as the method has it.
+        What was read from `content`: it has the parameters that `content` leaves at their defaults, too.
     content : dict
         Is changed.
-    most : mapping of str to int
     """
     for name, value in model:
         part = content.get(name)
-        if name in most:
-            content[name] = min(value, most[name])
+        if name in MOST_STEPS:
+            content[name] = min(value, MOST_STEPS[name])
         elif isinstance(value, BaseModel) and isinstance(part, dict):
-            limit_steps(value, part, most)
+            limit_steps(value, part)
         elif isinstance(part, list):
             for each, its_part in zip(value, part, strict=False):
                 if isinstance(each, BaseModel) and isinstance(its_part, dict):
-                    limit_steps(each, its_part, most)
+                    limit_steps(each, its_part)
 
 
 def main() -> None:

@@ -141,8 +141,8 @@ def posterior_mode(posterior: Posterior, tolerance: float = 1e-6) -> Array:
 MAX_SWEEPS = 100
 HALVINGS = 30
 CHANGE = 1e-4
-"""A sweep that moves the mean, or a spread relative to itself, by less ends the search; the mean in units of the
-distribution's own spread."""
+"""A sweep of whole steps that moves the mean and each spread, relative to itself, by less ends the search; the mean in
+units of the distribution's own spread."""
 NEGLIGIBLE_RISE = 1e-10
 """Of the divergence, relative: no reason to halve a step. Rises by rounding are of 1e-13, and differ by processor."""
 
@@ -204,12 +204,14 @@ def gaussian_approximation(posterior: Posterior) -> GaussianApproximation:
         downhill = -here.mean - C * (signed.T @ here.losses.slope)
         curved = unit + C * (signed.T @ (here.losses.curvature[:, None] * signed))
         step = scipy.linalg.cho_solve(scipy.linalg.cho_factor(curved), downhill)
-        here = _first_not_higher(here, functools.partial(_moved, posterior, here, step))
+        here, part_of_step = _first_not_higher(here, functools.partial(_moved, posterior, here, step))
         wanted = unit + C * (signed.T @ (here.losses.curvature[:, None] * signed))
-        here = _first_not_higher(here, functools.partial(_narrowed, posterior, here, wanted))
+        here, part_of_way = _first_not_higher(here, functools.partial(_narrowed, posterior, here, wanted))
         moved = np.linalg.norm(scipy.linalg.solve_triangular(start.root, here.mean - start.mean))
-        converged = bool(moved < CHANGE and np.max(np.abs(here.spreads - start.spreads) / start.spreads) < CHANGE)
-        if converged:
+        narrowed = np.max(np.abs(here.spreads - start.spreads) / start.spreads)
+        # A step that had to be halved is short whether or not it ends at the minimum.
+        converged = bool(part_of_step == part_of_way == 1.0 and moved < CHANGE and narrowed < CHANGE)
+        if converged or part_of_step == part_of_way == 0.0:
             break
     return GaussianApproximation(here.mean, here.root, here.losses.curvature, converged)
 
@@ -251,11 +253,14 @@ def _averaged(posterior: Posterior, mean: Array, root: Array, spreads: Array) ->
     return losses, float(potential + of_width)
 
 
-def _first_not_higher(here: _Normal, candidate: Callable[[float], _Normal]) -> _Normal:
-    """Return the candidate of the whole step, or of the longest of its halves whose divergence is no larger."""
+def _first_not_higher(here: _Normal, candidate: Callable[[float], _Normal]) -> tuple[_Normal, float]:
+    """Return the candidate of the longest part of a step, 1, 1/2, 1/4 and so on, whose divergence is no larger.
+
+    And that part, which is 0 where there is none.
+    """
     ceiling = here.divergence + NEGLIGIBLE_RISE * abs(here.divergence)
-    for halvings in range(HALVINGS):
-        found = candidate(0.5**halvings)
+    for part in 0.5 ** np.arange(HALVINGS):
+        found = candidate(float(part))
         if found.divergence <= ceiling:
-            return found
-    return here
+            return found, float(part)
+    return here, 0.0

@@ -56,7 +56,7 @@ def test_the_gap_of_the_machine_is_that_of_what_it_predicts_where_coefficients_a
     wide = X.astype(np.longdouble)
     squares = ((wide[:, None] - wide[None]) ** 2).sum(axis=2) / np.longdouble(0.3) ** 2
     gram = np.longdouble(5000.0) * np.exp(-squares / 2) + np.longdouble(50.0)
-    chosen = [int(np.flatnonzero((X == row).all(axis=1))[0]) for row in machine.X]
+    chosen = [int(np.flatnonzero((row == X).all(axis=1))[0]) for row in machine.X]
     a = np.zeros(len(X), dtype=np.longdouble)
     a[chosen] = machine.coefficients
     norm, loss = a @ gram @ a, np.maximum(0, 1 - Y * machine.decision_function(X)).sum()

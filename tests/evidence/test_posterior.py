@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.svm import LinearSVC
 
-from fsvm_cli.evidence.losses import Hinge, SquaredHinge, Trigonometric
+from fsvm_cli.evidence.losses import Hinge, Smoothed, SquaredHinge, Trigonometric
 from fsvm_cli.evidence.posterior import Posterior, gaussian_approximation, posterior_mode
 from fsvm_cli.evidence.sampled_evidence import BlurredLoss
 from fsvm_cli.svm import ConvergenceError
@@ -105,6 +105,18 @@ def test_the_normal_approximation_is_found_where_the_prior_is_wide(loss: Loss) -
     assert np.linalg.norm(found.root.T @ (found.mean + 4.0 * signed.T @ here.slope)) < 1e-3
     expected = np.eye(20) + 4.0 * (signed.T * here.curvature) @ signed
     np.testing.assert_allclose(found.root.T @ expected @ found.root, np.eye(20), atol=2e-3)
+
+
+class Overflowing(Hinge):
+    """A loss whose average is no number, so that no step lowers the divergence."""
+
+    def smoothed(self, margins: np.ndarray, spreads: np.ndarray) -> Smoothed:
+        right = super().smoothed(margins, spreads)
+        return right._replace(value=right.value * np.nan)
+
+
+def test_a_search_that_finds_no_step_is_not_called_converged() -> None:
+    assert not gaussian_approximation(posterior_with(Overflowing())).converged
 
 
 def test_a_function_that_is_zero_everywhere_is_no_trouble() -> None:

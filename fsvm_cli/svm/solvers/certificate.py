@@ -139,16 +139,6 @@ def stated(problem: BinaryProblem, found: DualSolution, tolerance: float) -> Dua
 
 
 def scaled_up(problem: BinaryProblem, found: DualSolution, tolerance: float) -> DualSolution | None:
-    """Return a solution scaled up as by `stretched` where its gap is then within the tolerance, else None."""
-    scaled = stretched(problem, found.alpha, found.bias)
-    if scaled is None or (gap := duality_gap(problem, *scaled)) > tolerance:
-        return None
-    alpha, bias = scaled
-    objective = problem.objective(alpha)
-    return replace(found, alpha=alpha, bias=bias, objective=objective, duality_gap=gap, converged=True)
-
-
-def stretched(problem: BinaryProblem, alpha: Array, bias: float) -> tuple[Array, float] | None:
     """Scale a machine up until no sample with alpha_i < C_i is within its margin, whatever the rounding.
 
     Where C is large and the coefficients are tiny, C times the rounding of a residual is more than the tolerance, and
@@ -157,21 +147,27 @@ def stretched(problem: BinaryProblem, alpha: Array, bias: float) -> tuple[Array,
     Parameters
     ----------
     problem : BinaryProblem
-    alpha : (n,) array
-    bias : float
+    found : DualSolution
+    tolerance : float
+        Of the relative duality gap, > 0.
 
     Returns
     -------
-    alpha, bias
-        Of the machine scaled up; None where no scale does it.
+    DualSolution or None
+        The machine scaled up, where that is within the tolerance.
     """
-    residuals = problem.bounded_residuals(alpha, sharp=True)
-    slack = problem.y * (residuals.values - bias) + problem.ridge * alpha
-    factor = _scales(problem, slack, residuals.error + EPSILON * np.abs(slack), alpha < problem.C)[1]
+    residuals = problem.bounded_residuals(found.alpha, sharp=True)
+    slack = problem.y * (residuals.values - found.bias) + problem.ridge * found.alpha
+    factor = _scales(problem, slack, residuals.error + EPSILON * np.abs(slack), found.alpha < problem.C)[1]
     if not np.isfinite(factor):
         return None
     factor += factor - 1.0  # the scaled machine is rounded, too
-    return np.minimum(factor * alpha, problem.C), factor * bias
+    alpha, bias = np.minimum(factor * found.alpha, problem.C), factor * found.bias
+    gap = duality_gap(problem, alpha, bias)
+    if gap > tolerance:
+        return None
+    objective = problem.objective(alpha)
+    return replace(found, alpha=alpha, bias=bias, objective=objective, duality_gap=gap, converged=True)
 
 
 def _gaps(problem: BinaryProblem, alpha: Array, bias: float, residuals: Residuals) -> tuple[float, float]:
