@@ -115,7 +115,7 @@ def importance_averages(
     if effective_size < FEWEST_EFFECTIVE:
         raise SamplingError(
             f"of {log_weights.size} weighted draws {effective_size:.0f} count: no normal distribution is near the "
-            "posterior; choose chains, or fewer eigenvectors"
+            "posterior; choose fewer eigenvectors, or, with approximation 'exact' or 'mixed', chains"
         )
     log_volume = float(np.log(np.diag(nearby.root)).sum())
     log_evidence = posterior.loss.log_normaliser(posterior.C) + (total - np.log(log_weights.size) + log_volume) / n

@@ -67,7 +67,7 @@ class AutomaticRelevance(TunedByEvidence, Ranker):
         "weighted": draws from the normal distribution nearest to the posterior, weighted; where few of them count, as
         often with the trigonometric loss, chains. "chains": 16 chains in the metric of the posterior, whose step adapts
         to their acceptance. "paper": one chain of 40,000 trajectories of 10 steps of 0.05, of which the first half is
-        left out.
+        left out. With approximation "bound" only "weighted", without chains, for chains would amplify rounding there.
     n_permutations : int, default=19
         Ascents on permuted labels beside each machine's, at most, at least 0. They end where one of them is as high,
         or after three where all are lower by 20 in ln Q(Y | X). By chance alone a machine is above 19 of them once in

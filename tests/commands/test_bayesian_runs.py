@@ -57,7 +57,7 @@ def test_a_chain_that_never_moves_fails_its_trials_and_no_others(
         tmp_path,
         table,
         alternatives='[{label: "the chain of the paper", '
-        "classifier: {type: bayesian, rule: magnitude, max_steps: 1, sampler: paper}}]",
+        "classifier: {type: bayesian, rule: magnitude, approximation: exact, max_steps: 1, sampler: paper}}]",
         protocol="{splits: 2, train: 1/2, seed: 1}",
         record="[ascent]",
     )

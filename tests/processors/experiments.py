@@ -65,7 +65,8 @@ def write_experiments(folder: Path) -> list[Path]:
             dataset="{file: lattice.csv, target: class}",
             classifier="{kernel: gaussian, theta: 2, C: 1}",
             protocol=protocol,
-            rankings="[{method: ard, rule: magnitude, sampler: chains, max_steps: 12, n_permutations: 0}]",
+            rankings="[{method: ard, rule: magnitude, approximation: exact, sampler: chains, max_steps: 12, "
+            "n_permutations: 0}]",
             subsets="[1, 2]",
         ),
         write_config(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -42,6 +43,8 @@ def test_climbing_the_bound_finds_them_too() -> None:
         ({"approximation": "bound", "loss": "trigonometric"}, "which the trigonometric loss, infinite below -1"),
         ({"approximation": "exact"}, "needs approximation 'bound' and sampler 'weighted'"),
         ({"rule": "evidence", "approximation": "bound", "sampler": "chains"}, "needs approximation 'bound'"),
+        ({"rule": "magnitude", "sampler": "chains"}, "chains amplify rounding"),
+        ({"rule": "magnitude", "sampler": "paper"}, "choose sampler 'weighted', or approximation 'exact' or 'mixed'"),
     ],
 )
 def test_settings_that_do_not_go_together_are_refused(parameters: dict[str, str], message: str) -> None:
@@ -51,9 +54,9 @@ def test_settings_that_do_not_go_together_are_refused(parameters: dict[str, str]
 
 def test_chains_find_the_same_as_weighted_draws(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(tuning.SAMPLERS, "paper", (replace(PAPER_SETTINGS, n_warm_up=300, n_draws=300),))
+    settings: dict[str, Any] = {"rule": "magnitude", "approximation": "exact", "max_steps": 3, "random_state": 0}
     scores = [
-        AutomaticRelevance(rule="magnitude", sampler=sampler, max_steps=3, random_state=0).fit(X, Y).scores_
-        for sampler in ("weighted", "chains", "paper")
+        AutomaticRelevance(sampler=sampler, **settings).fit(X, Y).scores_ for sampler in ("weighted", "chains", "paper")
     ]
     np.testing.assert_allclose(scores[1], scores[0], atol=0.03)
     np.testing.assert_allclose(scores[2], scores[0], atol=0.06)
@@ -99,7 +102,8 @@ def test_fewer_samples_than_landmarks_and_eigenvectors_will_do() -> None:
 def test_the_ascent_is_shown_with_its_gradients_errors_and_sampler(sampler: str) -> None:
     frame = pd.DataFrame(X[:, :3], columns=["a", "b", "c"])
     y = np.repeat(["k", "l", "m"], [30, 30, 40])
-    ranker = AutomaticRelevance(rule="magnitude", max_steps=2, stop=1e-3, sampler=sampler, random_state=0).fit(frame, y)
+    settings: dict[str, Any] = {"rule": "magnitude", "approximation": "exact", "max_steps": 2, "stop": 1e-3}
+    ranker = AutomaticRelevance(sampler=sampler, random_state=0, **settings).fit(frame, y)
     table = pd.DataFrame(ranker.diagnostics_["ascent"])
     assert table["machine"].tolist() == [0, 0, 0, 1, 1, 1, 2, 2, 2]
     assert table["step"].tolist() == [0, 1, 2] * 3
