@@ -93,7 +93,7 @@ class SVM(KernelMachine):
     tolerance : float
         The relative duality gap of every machine, > 0.
     solver : {"auto", "smo", "interior-point", "libsvm", "feature-space", "decomposition"}
-        As in `fsvm_cli.svm.solve`; "auto" takes "feature-space" for linear machines on more than 2,000 samples, and
+        As in `fsvm_cli.svm.solve`; "auto" takes "feature-space" for linear machines on more than 1,000 samples, and
         "decomposition", which makes no matrix of all pairs, for others on more than 10,000.
     on_failure : {"raise", "flag"}
         Whether a machine that misses its gap raises `ConvergenceError` or is recorded in `converged_`.
