@@ -164,7 +164,7 @@ class Workers:
     number : int
         How many trials run at once; 1 where only the cluster knows.
     open_pool : callable
-        As `fsvm_cli.runner.session.run` takes it.
+        As `fsvm_cli.runner.run.run` takes it.
     """
 
     words: str
@@ -196,7 +196,7 @@ def choose_workers(jobs: int | None, dask: str | None) -> Workers:
 
 
 def _open_local_pool(n_jobs: int, experiments: Sequence[Experiment], n_tasks: int) -> Pool:
-    from fsvm_cli.runner.session import open_local_pool
+    from fsvm_cli.runner.run import open_local_pool
 
     return open_local_pool(n_jobs, experiments, n_tasks)
 

@@ -19,7 +19,7 @@ from fsvm_cli.commands.progress import duration
 from fsvm_cli.console import is_quiet
 from fsvm_cli.errors import noting_failure
 from fsvm_cli.runner.missing import explain, missing_records, missing_tasks
-from fsvm_cli.runner.session import estimate_seconds
+from fsvm_cli.runner.run import estimate_seconds
 from fsvm_cli.store.store import FILE_NAME, Store
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from fsvm_cli.errors import FsvmError
     from fsvm_cli.experiment.experiment import Experiment
     from fsvm_cli.page.write import Presentation
-    from fsvm_cli.runner.session import Job
+    from fsvm_cli.runner.run import Job
     from fsvm_cli.spec.collection import LoadedCollection
     from fsvm_cli.spec.config import LoadedConfig
 
@@ -265,7 +265,7 @@ def _run(
     from fsvm_cli.commands.progress import progress_display
     from fsvm_cli.errors import FsvmError, TrialsFailedError, noting_failure
     from fsvm_cli.runner.folders import borrow
-    from fsvm_cli.runner.session import Job, run
+    from fsvm_cli.runner.run import Job, run
     from fsvm_cli.store.store import Store
 
     _announce_compilation()

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from fsvm_cli.data.scaling import ScalingName
     from fsvm_cli.data.source import DataSource
+    from fsvm_cli.evaluation.splits import Parts
     from fsvm_cli.experiment.outcome import Chosen
-    from fsvm_cli.experiment.parts import Parts
     from fsvm_cli.learners.base import Learner
     from fsvm_cli.ranking.base import Ranker
     from fsvm_cli.spec.classifiers import ExperimentClassifier

@@ -16,9 +16,8 @@ from fsvm_cli.errors import named
 from fsvm_cli.evaluation.folds import LEAVE_ONE_OUT, leave_one_out, stratified_folds
 from fsvm_cli.evaluation.metrics import confusion_matrix
 from fsvm_cli.evaluation.seeds import random_stream
-from fsvm_cli.evaluation.splits import Split, random_group_split, random_split
+from fsvm_cli.evaluation.splits import Parts, Split, random_group_split, random_split
 from fsvm_cli.experiment.outcome import Outcome
-from fsvm_cli.experiment.parts import Parts
 from fsvm_cli.learners.base import MeasuredCurves, NestedSubsets
 from fsvm_cli.numerics import check_input_range
 from fsvm_cli.ranking.base import LeakingRanker

@@ -36,8 +36,8 @@ from fsvm_cli.data.scaling import ScalingName, fit_scaling
 from fsvm_cli.data.source import FixedSource
 from fsvm_cli.data.source_spec import FileSpec
 from fsvm_cli.errors import UsageError
+from fsvm_cli.evaluation.splits import Parts
 from fsvm_cli.experiment.experiment import Trial
-from fsvm_cli.experiment.parts import Parts
 from fsvm_cli.experiment.trial import DrawnTrial
 from fsvm_cli.learners.base import EstimatorLearner
 from fsvm_cli.svm.kernels.base import Kernel

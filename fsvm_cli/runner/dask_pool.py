@@ -16,8 +16,7 @@ from distributed.cfexecutor import ClientExecutor
 
 from fsvm_cli.errors import DataError, FsvmError, UsageError, named
 from fsvm_cli.runner.pools import ATTEMPTS_TO_START, Pool, cannot_start
-from fsvm_cli.runner.shared_arrays import SharedArrays
-from fsvm_cli.runner.tasks import PackedExperiment, run_tasks
+from fsvm_cli.runner.tasks import PackedExperiment, SharedArrays, run_tasks
 from fsvm_cli.runner.warm_up import warm_up
 from fsvm_cli.sources import code_of
 
@@ -200,7 +199,7 @@ def _start_local(n_workers: int) -> distributed.LocalCluster:
                 threads_per_worker=1,
                 processes=True,
                 dashboard_address="127.0.0.1:0",
-                preload="fsvm_cli.runner.worker_libraries",
+                preload="fsvm_cli.runner.pools",
             )
         except Exception as error:  # whatever a worker, its nanny or the scheduler met with
             if attempt == ATTEMPTS_TO_START:

@@ -19,8 +19,7 @@ import loky.process_executor
 import threadpoolctl
 
 from fsvm_cli.errors import DataError, named
-from fsvm_cli.runner.shared_arrays import SharedArrays, remove
-from fsvm_cli.runner.tasks import PackedExperiment, call_here, run_tasks
+from fsvm_cli.runner.tasks import PackedExperiment, SharedArrays, call_here, remove_folders, run_tasks
 from fsvm_cli.runner.warm_up import warm_up
 from fsvm_cli.runner.worker_processes import ONE_THREAD, start_loading
 
@@ -229,7 +228,7 @@ def _die_with(parent: int, shared: tuple[str, ...], is_forked: bool) -> None:
     else:  # loky's processes hold nothing of their parent's there
         while os.getppid() == parent:
             time.sleep(SECONDS_BETWEEN_CHECKS_OF_PARENT)
-    remove(shared)
+    remove_folders(shared)
     os._exit(1)
 
 

@@ -17,7 +17,7 @@ from fsvm_cli.experiment.outcome import stored_outcome
 from fsvm_cli.experiment.provenance import ADOPTED, config_folder, describe_run, keep_group, read_run
 from fsvm_cli.runner.missing import Coverage, flattened, missing_tasks
 from fsvm_cli.runner.pools import SerialPool
-from fsvm_cli.runner.session import open_local_pool
+from fsvm_cli.runner.run import open_local_pool
 from fsvm_cli.runner.tasks import Task
 from fsvm_cli.spec.config import LoadedConfig
 

@@ -18,8 +18,8 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from fsvm_cli.evaluation.seeds import random_stream
+from fsvm_cli.evaluation.splits import Parts
 from fsvm_cli.experiment.experiment import Trial
-from fsvm_cli.experiment.parts import Parts
 from fsvm_cli.experiment.trial import DrawnTrial, run_compared_methods
 from fsvm_cli.jit_cache import VARIABLE
 

@@ -27,12 +27,12 @@ from fsvm_cli.data.source_spec import DatasetSpec
 from fsvm_cli.evaluation.metrics import METRICS
 from fsvm_cli.ranking.ranks import least_relevant, most_relevant
 from fsvm_cli.ranking.registry import ranking_methods
+from fsvm_cli.spec import RECORD_NAMES
 from fsvm_cli.spec.claims.base import Fixed
 from fsvm_cli.spec.claims.kinds import AnyClaim
 from fsvm_cli.spec.classifiers import Classifier, ExperimentClassifier, LabelledClassifier, is_absent
 from fsvm_cli.spec.protocol import Protocol
 from fsvm_cli.spec.rankings import ALL_FEATURES, AnyExtraction, AnyRanking, Ranking
-from fsvm_cli.spec.records import RECORD_NAMES
 from fsvm_cli.validation_errors import Issue, IssuesError
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from fsvm_cli.ranking.registry import ranking_methods
 from fsvm_cli.runner.folders import borrow
 from fsvm_cli.runner.missing import missing_tasks
 from fsvm_cli.runner.pools import ProcessPool, SerialPool
-from fsvm_cli.runner.session import Job, open_local_pool, run
+from fsvm_cli.runner.run import Job, open_local_pool, run
 from fsvm_cli.runner.verify import stored_trials
 from fsvm_cli.store.store import FILE_NAME, Store
 from tests.helpers.small import Quiet, recorded, run_job, stored

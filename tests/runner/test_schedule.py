@@ -14,7 +14,7 @@ from fsvm_cli.errors import DataError
 from fsvm_cli.experiment.experiment import Trial
 from fsvm_cli.experiment.running import TrialResult
 from fsvm_cli.runner.pools import Pool
-from fsvm_cli.runner.schedule import MAX_DEATHS_OF_A_TRIAL_ALONE, Done, Schedule
+from fsvm_cli.runner.run import MAX_DEATHS_OF_A_TRIAL_ALONE, Done, Schedule
 from fsvm_cli.runner.tasks import Task
 
 if TYPE_CHECKING:

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from fsvm_cli.errors import DataError
-from fsvm_cli.store.file import TABLES, open_database, trouble_with
-from fsvm_cli.store.store import FILE_NAME, FRESH_NAME, Entry, Store
+from fsvm_cli.store.store import FILE_NAME, FRESH_NAME, TABLES, Entry, Store, open_database, trouble_with
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,7 +12,7 @@ import pkgutil
 from typing import TYPE_CHECKING
 
 from fsvm_cli.experiment.records.base import Record
-from fsvm_cli.spec.records import RECORD_NAMES
+from fsvm_cli.spec import RECORD_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
