@@ -197,7 +197,7 @@ def command(  # noqa: PLR0917 - click passes every option
 
     # These load the libraries, which workers do meanwhile.
     from fsvm_cli.experiment.plan import plan
-    from fsvm_cli.runner.folders import FULL, WITH_OVERRIDES, check_replaceable
+    from fsvm_cli.runner.folders import OVERRIDDEN_RESULTS_FOLDER, RESULTS_FOLDER, check_replaceable
     from fsvm_cli.spec.load import load_all
 
     assignments += _of_rows(rows)
@@ -207,7 +207,11 @@ def command(  # noqa: PLR0917 - click passes every option
         experiments, collections = load_all(configs, assignments, splits)
     neighbour = None
     if out is None:
-        out, neighbour = (WITH_OVERRIDES, FULL) if assignments or splits else (FULL, WITH_OVERRIDES)
+        out, neighbour = (
+            (OVERRIDDEN_RESULTS_FOLDER, RESULTS_FOLDER)
+            if assignments or splits
+            else (RESULTS_FOLDER, OVERRIDDEN_RESULTS_FOLDER)
+        )
     for loaded in experiments:
         try:
             check_replaceable(loaded, out / loaded.name, overwrite=overwrite)
@@ -264,7 +268,7 @@ def _run(
     """Run the experiments and collect what collections ask for; the errors of those that did not succeed."""
     from fsvm_cli.commands.progress import progress_display
     from fsvm_cli.errors import FsvmError, TrialsFailedError, noting_failure
-    from fsvm_cli.runner.folders import borrow
+    from fsvm_cli.runner.folders import copy_from_folder
     from fsvm_cli.runner.run import Job, run
     from fsvm_cli.store.store import Store
 
@@ -280,7 +284,7 @@ def _run(
         for loaded, experiment, folder in planned:
             try:
                 store = stack.enter_context(Store(folder, writable=True, fresh=fresh))
-                borrow(experiment, store, neighbour and neighbour / loaded.name)
+                copy_from_folder(experiment, store, neighbour and neighbour / loaded.name)
                 tables = Tables(loaded, folder, workers, begin, formats)
                 begun.append((tables, Job(experiment, store, display.of(loaded.name), tables.write)))
             except FsvmError as error:

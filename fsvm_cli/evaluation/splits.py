@@ -130,7 +130,7 @@ def _nearest_prefix(sizes: NDArray[np.intp], n_rows: int, most: int) -> int:
 
 
 class LabelledRows(NamedTuple):
-    """Samples, their classes, and which of them belong together."""
+    """Samples, their classes, and their groups."""
 
     X: NDArray[np.float64]
     y: NDArray[np.intp]
@@ -139,7 +139,7 @@ class LabelledRows(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """The two parts of a split, scaled by what the training part shows.
+    """The two parts of a split, scaled by statistics of the training part.
 
     Attributes
     ----------
@@ -157,11 +157,11 @@ class Parts:
     groups_test: NDArray[np.int64] | None = None
 
     def training_rows(self) -> LabelledRows:
-        """Give the training part."""
+        """Return the training part."""
         return LabelledRows(self.X_train, self.y_train, self.groups_train)
 
     def all_rows(self) -> LabelledRows:
-        """Give both parts."""
+        """Return both parts as one sample."""
         stack = functools.partial(sparse.vstack, format="csr") if sparse.issparse(self.X_train) else np.vstack
         are_grouped = self.groups_train is not None and self.groups_test is not None
         return LabelledRows(

@@ -1,4 +1,4 @@
-"""What an experiment compares: rankings and extractors, or where there are none the classifier on all features.
+"""The compared methods of an experiment: rankings and extractors, or without any the classifier on all features.
 
 The oracle is a classifier on the features that are known to be relevant.
 """
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Ordering:
-    """Columns in the order in which subsets keep them, and how it came about.
+    """Columns in the order in which subsets keep them, and the scores that led to it.
 
     Attributes
     ----------
@@ -75,7 +75,7 @@ class TrialData(Protocol):
 
 
 class ComparedMethod(ABC):
-    """One of the things that an experiment compares; each has a curve."""
+    """A method with a curve of its own in an experiment."""
 
     classifier: ExperimentClassifier
     """What is trained on its subsets."""
@@ -95,11 +95,11 @@ class ComparedMethod(ABC):
 
     @abstractmethod
     def identity(self) -> dict[str, Any] | None:
-        """Say, for the keys of outcomes, what `order` depends on beside the data and the classifier."""
+        """Return, for the keys of outcomes, what `order` depends on, except data and classifier."""
 
     @abstractmethod
     def code(self) -> tuple[type, ...]:
-        """List the classes whose code, with all that they refer to, decides about `order`."""
+        """Return the classes whose code, with all that they refer to, determines `order`."""
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ class AllFeatures(ComparedMethod):
 
     @property
     def label(self) -> str:
-        """Give its name; that of the experiment's own says that these are all."""
+        """Return its name; for the classifier of the experiment, 'all features'."""
         return self.name
 
     def order(self, trial: TrialData) -> Ordering:
@@ -250,7 +250,7 @@ def compared_methods_of(config: Config) -> tuple[ComparedMethod, ...]:
 
 @dataclass(frozen=True)
 class Oracle(ComparedMethod):
-    """The first of the features that matter; of more features than these, these alone.
+    """The first of the features that are known to be relevant; sizes above their number keep all of them.
 
     Attributes
     ----------

@@ -181,7 +181,7 @@ class DrawnTrial:
         return random_stream(self.experiment.config.protocol.seed, *purpose, self.trial.split)
 
     def learner(self, classifier: ExperimentClassifier) -> Learner:
-        """Give what is trained for a classifier, chosen on the training part where the config says so."""
+        """Return the learner of a classifier, tuned on the training part if the config has a search."""
         for known, learner in self._learners:
             if known == classifier:
                 return learner
@@ -205,7 +205,7 @@ class DrawnTrial:
         return learner.tuned_on(self.parts.X_train, self.parts.y_train, self.parts.groups_train)
 
     def ranker(self, ranking: Ranking, classifier: ExperimentClassifier) -> Ranker:
-        """Give the method of a ranking, fitted on the training part; where it says that it leaks, on all rows."""
+        """Return the method of a ranking, fitted on the training part, or on all rows for a declared leak."""
         for known, ranker in self._rankers:
             if ranking.scores_as(known):
                 return ranker
@@ -259,9 +259,9 @@ def _evaluated_together(
 
 @contextlib.contextmanager
 def failing(errors: dict[Name, str], names: Iterable[Name]) -> Iterator[None]:
-    """Note what is raised as the error of compared methods: whatever a method raises is its failure, not the run's.
+    """Record any exception as the error of some compared methods, so that it does not end the run.
 
-    The first line says what was raised, and the traceback stands below.
+    The first line is the exception, followed by its traceback.
     """
     try:
         yield
@@ -273,7 +273,7 @@ def failing(errors: dict[Name, str], names: Iterable[Name]) -> Iterator[None]:
 def _evaluate(
     orderings: Sequence[Ordering], learner: Learner, sizes: tuple[int, ...], n_classes: int, *, keeps_predictions: bool
 ) -> Iterator[Outcome]:
-    """Train a fresh classifier on the first columns of each ordering, for each size; where there are fewer, on all."""
+    """Train a fresh classifier on the first columns of each ordering, for each size; on all if there are fewer."""
     parts, n_columns = orderings[0].parts, len(orderings[0].columns)
     at_hand = tuple(dict.fromkeys(min(size, n_columns) for size in sizes))
     rows = np.searchsorted(at_hand, np.minimum(sizes, n_columns))

@@ -9,8 +9,8 @@ import pandas as pd
 
 from fsvm_cli.evaluation.metrics import METRIC_TITLES
 from fsvm_cli.evaluation.statistics import mean_interval
-from fsvm_cli.learners.base import FOUND
-from fsvm_cli.learners.machine import LANDMARKS
+from fsvm_cli.learners.base import MACHINE_FOUND
+from fsvm_cli.learners.machine import NYSTROEM_LANDMARKS
 from fsvm_cli.report.complete_trials import MACHINE, convergence_warnings, stopped_short, without_trials
 from fsvm_cli.report.folder import (
     AREAS_NAME,
@@ -65,7 +65,7 @@ def read_measures(folder: Path) -> pd.DataFrame:
 
 def complete_trials_of(measures: pd.DataFrame) -> dict[str, int]:
     """Count by ranking the trials that are complete, with a machine or without one, where there may be none."""
-    counted = measures[measures["measure"] == FOUND]
+    counted = measures[measures["measure"] == MACHINE_FOUND]
     return {str(label): int(rows["n_trials"].max()) for label, rows in counted.groupby("ranking")}
 
 
@@ -74,8 +74,8 @@ def describe_measures(measures: pd.DataFrame) -> list[str]:
     sentences = []
     for (label, n_train), rows in measures.groupby(["ranking", "train_size"], sort=False):
         with_all = rows[rows["n_features"] == rows["n_features"].max()]
-        values = [f"{row.measure} {row.mean:.3g}" for row in with_all.itertuples() if row.measure != FOUND]
-        for row in with_all[(with_all["measure"] == FOUND) & (with_all["mean"] < 1.0)].itertuples():
+        values = [f"{row.measure} {row.mean:.3g}" for row in with_all.itertuples() if row.measure != MACHINE_FOUND]
+        for row in with_all[(with_all["measure"] == MACHINE_FOUND) & (with_all["mean"] < 1.0)].itertuples():
             n_without = round((1.0 - row.mean) * row.n_trials)
             values.append(f"no machine in {n_without} of {row.n_trials} trials, which do not count")
         sentences.append(f"{label}, {n_train} rows: {', '.join(values)}.")
@@ -156,9 +156,9 @@ def with_machines(
         By label and number of training rows.
     """
     approximate = {
-        where: in_words(float(np.nanmax(trials.measures[LANDMARKS])))
+        where: in_words(float(np.nanmax(trials.measures[NYSTROEM_LANDMARKS])))
         for where, trials in collected.items()
-        if LANDMARKS in trials.measures
+        if NYSTROEM_LANDMARKS in trials.measures
     }
     if not approximate:
         return dict(tables)
@@ -243,7 +243,7 @@ def _coverage(complete: pd.Series, protocol: Protocol) -> str:
 
 def _approximation(measures: pd.DataFrame) -> str:
     """Say how approximate the machines are, where any is."""
-    n_landmarks = measures.loc[measures["measure"] == LANDMARKS, "mean"]
+    n_landmarks = measures.loc[measures["measure"] == NYSTROEM_LANDMARKS, "mean"]
     return "" if n_landmarks.empty else f"; machines are approximate ({in_words(n_landmarks.max())})"
 
 

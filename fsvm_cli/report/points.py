@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.ticker import FixedLocator, FuncFormatter
 
 from fsvm_cli.evaluation.metrics import METRIC_TITLES
-from fsvm_cli.learners.base import GAP
+from fsvm_cli.learners.base import DUALITY_GAP
 from fsvm_cli.report.complete_trials import without_trials
 from fsvm_cli.report.style import COLOURS, COLUMN_WIDTH, LONGEST_TITLE, MARKERS, figure, legible, save, series_style
 from fsvm_cli.spec.claims.base import NumberClaim
@@ -117,7 +117,7 @@ def draw_convergence(
     -------
     list of Path
     """
-    gaps = measures[measures["measure"] == GAP]
+    gaps = measures[measures["measure"] == DUALITY_GAP]
     if gaps["ranking"].nunique() < LEAST_POINTS:
         return []
     key = ["ranking", "train_size", "n_features"]

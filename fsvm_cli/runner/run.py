@@ -1,4 +1,7 @@
-"""A run: computing and storing the missing trials of experiments, and finishing each experiment that has ended."""
+"""A run: the missing trials of experiments are scheduled on a pool and stored, and each complete experiment finished.
+
+Chunks of tasks run longest experiment first; the tasks of workers that died are repeated.
+"""
 
 from __future__ import annotations
 
@@ -30,23 +33,27 @@ if TYPE_CHECKING:
 
 
 MAX_TASKS_PER_CHUNK = 500
-SECONDS_BETWEEN_SIGNS_OF_LIFE = 0.25
-MAX_DEATHS_OF_A_TRIAL_ALONE = 3
-MAX_DEATHS_IN_A_ROW = 12
-DIED = "the worker process died on this trial, also when it ran alone (out of memory?)"
-FAILED = "the worker could not do this trial, also when it ran alone"
+SECONDS_BETWEEN_POOL_CHECKS = 0.25
+MAX_WORKER_DEATHS_PER_TRIAL = 3
+"""Of a trial that runs alone, after which it fails."""
+
+MAX_CONSECUTIVE_WORKER_DEATHS = 12
+"""Without a result between them, after which the run ends."""
+
+WORKER_DIED = "the worker process died on this trial, also when it ran alone (out of memory?)"
+WORKER_FAILED = "the worker could not do this trial, also when it ran alone"
 SECONDS_BETWEEN_POLLS = 0.25
-"""How long Ctrl-C may wait where a wait for workers cannot be interrupted."""
+"""Bounds the delay of Ctrl-C where a wait for workers cannot be interrupted."""
 
 
 class Progress(Protocol):
     """Shows the progress of an experiment."""
 
     def start(self, n_trials: int, n_done: int) -> None:
-        """Say how many trials there are, and how many of them are stored already."""
+        """Show the number of trials, and how many of them are already stored."""
 
     def advance(self, n_done: int) -> None:
-        """Say how many trials are durable now."""
+        """Show how many trials are durable."""
 
 
 @dataclass
@@ -60,18 +67,18 @@ class Job:
         Open for writing.
     progress : Progress
     finish : callable, optional
-        Takes the job when it has ended: does what only this process can do, which has its store, and gives a call that
-        any process of this computer can make.
+        Called with the ended job in this process, which holds the store; returns a call that any process of this
+        computer can make.
     failures : dict of str to int
-        How many trials failed with each error; complete when the run hands the job back.
+        How many trials failed with each error; complete when the run yields the job.
     tracebacks : dict of str to str
-        Where in the code each error was first raised; none of a worker that died.
+        The first traceback of each error; empty for a worker that died.
     error : FsvmError or None
-        What ended the experiment early, if anything.
+        The error that ended the experiment early, if any.
     n_to_run : int
         Trials that were missing when the run began.
     finished : Future
-        What came of the call that `finish` gave, once the run hands the job back.
+        Result of the call that `finish` returned, set when the run yields the job.
     """
 
     experiment: Experiment
@@ -88,7 +95,7 @@ class Job:
     _n_pending: int = 0
 
     def begin(self, number: int) -> MissingTasks | None:
-        """Find what is missing, as the experiment of that number in a run; None where the store cannot tell."""
+        """Find the missing tasks of the experiment with this number in the run; None if the store cannot be read."""
         try:
             tasks = missing_tasks(self.experiment, self.store, number)
             for compared_method in self.experiment.numbers() if tasks else ():
@@ -103,7 +110,7 @@ class Job:
         return tasks
 
     def advance(self, results: Sequence[Done]) -> bool:
-        """Store results, which count once they are committed; say whether that was the end of the job."""
+        """Store results, which count once they are committed; return whether the job has ended."""
         if self.error is None:
             try:
                 self._store(results)
@@ -139,7 +146,7 @@ class Job:
         self._n_pending += 1
 
     def _count_failures(self, errors: Iterable[str]) -> None:
-        """Count what a trial failed with, the same reason of several compared methods once."""
+        """Count the errors of a trial; an error that several compared methods share counts once."""
         tracebacks = {reason: traceback for reason, _, traceback in (error.partition("\n") for error in errors)}
         self.failures.update(tracebacks.keys())
         self.tracebacks = tracebacks | self.tracebacks
@@ -159,7 +166,7 @@ class Finishing:
     Attributes
     ----------
     begin_call : callable
-        Begins the call that a job gives: `call_here`, or the method `call` of a pool, once there is one.
+        Submits the call of a job: `call_here`, or the method `call` of a pool, once there is one.
     """
 
     def __init__(self, jobs: Sequence[Job]) -> None:
@@ -173,19 +180,20 @@ class Finishing:
         self._waiting.extend(numbers)
 
     def step(self, seconds: float = 0.0) -> Iterator[int]:
-        """Begin to finish one job at most, and yield the numbers of those that are finished.
+        """Begin to finish at most one job, and yield the numbers of the finished ones.
 
         Parameters
         ----------
         seconds : float, default=0.0
-            How long to wait for one, where no other job is to be begun.
+            How long to wait for a job to finish, if no other waits to be begun.
         """
         if self._waiting:
             self._begin(self._waiting.popleft())
         wait(self._begun, 0.0 if self._waiting else seconds, FIRST_COMPLETED)
-        for future in [each for each in self._begun if each.done()]:  # which `wait` does not say of one just cancelled
+        # `wait` does not report futures that were just cancelled.
+        for future in [each for each in self._begun if each.done()]:
             number, call = self._begun.pop(future)
-            # Its worker may have been lost; where the call itself failed, it fails again.
+            # The worker may have been lost; a call that failed by itself fails again here.
             is_lost = future.cancelled() or not isinstance(future.exception(), FsvmError | None)
             self._jobs[number].finished = call_here(call) if is_lost and call is not None else future
             yield number
@@ -211,12 +219,12 @@ def _nothing() -> None:
 
 
 Done = tuple[Task, TrialResult]
-"""A task, and what it led to."""
+"""A task with its result."""
 
 
 @dataclass
 class _Queue:
-    """Tasks of one experiment that wait, and what is known of how long they take."""
+    """The waiting tasks of one experiment, and the measured seconds per task."""
 
     waiting: Iterator[Task]
     n_tasks: int
@@ -233,9 +241,9 @@ class _Queue:
 class Schedule:
     """Runs the tasks of several experiments on one pool, longest experiment first.
 
-    One task of each experiment goes ahead of all others to tell how long its experiment will take. When a worker
-    dies, the tasks that ran at that time run again one at a time, so that one that kills its worker is found and fails
-    alone.
+    The first task of each experiment runs before all others, to estimate the time of its experiment. When a worker
+    dies, the tasks that ran at that time are repeated one at a time, so that a task that kills its worker is identified
+    and fails alone.
 
     Attributes
     ----------
@@ -250,16 +258,16 @@ class Schedule:
     _n_deaths_in_a_row: int = 0
 
     def add(self, experiment: int, tasks: Iterable[Task], n_tasks: int) -> None:
-        """Add the tasks of an experiment; each is asked for when its turn comes."""
+        """Add the tasks of an experiment, which are iterated as they are scheduled."""
         self._queues[experiment] = _Queue(iter(tasks), n_tasks, n_tasks)
 
     def cancel(self, experiment: int) -> None:
-        """Begin no further task of an experiment."""
+        """Start no further task of an experiment."""
         self._queues[experiment].n_waiting = 0
         self._retried_alone = deque(task for task in self._retried_alone if task.experiment != experiment)
 
     def results(self) -> Iterator[list[Done]]:
-        """Run everything; yield results as they come, and an empty list now and then while none comes.
+        """Run all tasks; yield results as they arrive, and an empty list after each interval without any.
 
         Raises
         ------
@@ -268,7 +276,7 @@ class Schedule:
         """
         while self._running or self._retried_alone or any(queue.n_waiting for queue in self._queues.values()):
             self._fill()
-            done, _ = wait(self._running, SECONDS_BETWEEN_SIGNS_OF_LIFE, FIRST_COMPLETED)
+            done, _ = wait(self._running, SECONDS_BETWEEN_POOL_CHECKS, FIRST_COMPLETED)
             if not done:
                 self.pool.check()
             yield self._collect(done)
@@ -318,7 +326,7 @@ class Schedule:
             except CancelledError as error:
                 raise self.pool.gone() from error
             except Exception as error:
-                # What a trial raises is among its results; this comes from what lies between it and here.
+                # Errors of a trial are part of its results; this one comes from the transport or the pool.
                 raise DataError(f"the workers fail ({named(error)}); what was finished is kept; run again") from error
         if results:
             self._n_deaths_in_a_row = 0
@@ -331,22 +339,22 @@ class Schedule:
         return results
 
     def _recover(self, lost: list[Task], was_alone: bool, cause: BaseException) -> list[Done]:
-        """Queue for a run alone the tasks that were lost with a worker; one that has died alone too often fails."""
+        """Queue lost tasks to run alone; a task that has lost its worker alone too often fails."""
         if self.pool.loses_all_at_once:
             lost += [task for chunk in self._running.values() for task in chunk]
             self._running.clear()
         self._n_deaths_in_a_row += 1
-        if self._n_deaths_in_a_row >= MAX_DEATHS_IN_A_ROW:
+        if self._n_deaths_in_a_row >= MAX_CONSECUTIVE_WORKER_DEATHS:
             raise DataError(
-                f"workers died {MAX_DEATHS_IN_A_ROW} times in a row (out of memory?); what was finished is kept; run "
-                "again with fewer workers, or with --jobs 1 to see why"
+                f"workers died {MAX_CONSECUTIVE_WORKER_DEATHS} times in a row (out of memory?); what was finished is "
+                "kept; run again with fewer workers, or with --jobs 1 to see why"
             ) from cause
         self.pool.recover()
         if was_alone:
             (task,) = lost
             self._n_deaths[task.experiment, task.trial] += 1
-            if self._n_deaths[task.experiment, task.trial] >= MAX_DEATHS_OF_A_TRIAL_ALONE:
-                reason = f"{FAILED} ({named(cause)})" if isinstance(cause, OSError) else DIED
+            if self._n_deaths[task.experiment, task.trial] >= MAX_WORKER_DEATHS_PER_TRIAL:
+                reason = f"{WORKER_FAILED} ({named(cause)})" if isinstance(cause, OSError) else WORKER_DIED
                 errors, failed_records = dict.fromkeys(task.wanted, reason), dict.fromkeys(task.records, reason)
                 return [(task, TrialResult({}, errors, 0.0, failed_records=failed_records))]
         self._retried_alone.extend(lost)
@@ -354,22 +362,21 @@ class Schedule:
 
 
 def open_local_pool(n_processes: int, experiments: Sequence[Experiment], n_tasks: int) -> Pool:
-    """Open a pool of as many processes as `n_tasks` can use; one is this process itself."""
+    """Open a pool of at most `n_tasks` processes; with one, this process runs the tasks itself."""
     n_used = min(n_processes, n_tasks)
     return SerialPool(experiments) if n_used == 1 else ProcessPool(experiments, n_used)
 
 
 def run(jobs: Sequence[Job], open_pool: Callable[[Sequence[Experiment], int], Pool]) -> Generator[int]:
-    """Compute and store what is missing, and yield the number of each job when it has ended and is finished.
+    """Compute and store the missing trials, and yield the number of each job once it is finished.
 
-    An experiment whose store fails ends early with its error; the others go on. Jobs are finished by workers that have
-    no trials to run.
+    An experiment whose store fails ends early with its error; the others continue. Idle workers finish the jobs.
 
     Parameters
     ----------
     jobs : sequence of Job
     open_pool : callable
-        Opens workers for experiments and a number of tasks; not called where nothing is missing.
+        Opens a pool for experiments and a number of tasks; not called if nothing is missing.
 
     Raises
     ------
@@ -397,7 +404,7 @@ def run(jobs: Sequence[Job], open_pool: Callable[[Sequence[Experiment], int], Po
 
 
 def _run_tasks(running: dict[int, Job], tasks: Mapping[int, MissingTasks], pool: Pool) -> Iterator[list[int]]:
-    """Run tasks; yield which jobs have ended since the last time, often none."""
+    """Run tasks; yield the jobs that have ended since the last time, often none."""
     schedule = Schedule(pool)
     for number, missing in tasks.items():
         schedule.add(number, missing, len(missing))

@@ -1,4 +1,4 @@
-"""Tasks: a trial with the outcomes that are wanted of it; running a chunk of them where it was sent."""
+"""What workers receive: chunks of tasks, and experiments, whose large arrays are in one file that all workers map."""
 
 from __future__ import annotations
 
@@ -27,14 +27,17 @@ if TYPE_CHECKING:
     from fsvm_cli.experiment.experiment import Trial
 
 MIN_SHARED_BYTES = 1 << 24
-"""Bytes of an array that is worth it."""
-ALIGNMENT = 64
+"""Smaller arrays are sent to each worker: mapping them would save no memory worth the file."""
+
+ALIGNMENT_BYTES = 64
 """Of arrays in the file, for vector instructions."""
-PREFIX = "fsvm-shared-"
-OWNER = "owner.lock"
-"""Is locked as long as the run lives, however it ends."""
-SECONDS_TO_LOCK = 60.0
-"""A younger folder may be one whose run is just about to lock it."""
+
+SHARED_FOLDER_PREFIX = "fsvm-shared-"
+OWNER_LOCK_NAME = "owner.lock"
+"""Locked for the lifetime of the run, however it ends."""
+
+MIN_ABANDONED_AGE_SECONDS = 60.0
+"""Age of a folder without a lock above which its run was killed; a younger one may not have locked it yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +80,7 @@ class Mapped:
     extents: tuple[tuple[int, int], ...]
 
     def load(self) -> Any:
-        """Make the object anew; its large arrays are those of the file, and cannot be written to."""
+        """Rebuild the object; its large arrays are read-only views of the file."""
         with Path(self.path).open("rb") as stream:
             content = memoryview(mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ))
         arrays = [content[begin : begin + size] for begin, size in self.extents]
@@ -87,7 +90,7 @@ class Mapped:
 class SharedArrays:
     """The files of a run, in a folder of their own among the temporary files.
 
-    A run that was killed leaves its folder to whoever dies last of its workers, or else to the next run.
+    After a killed run its last worker removes the folder, or else the next run.
     """
 
     def __init__(self) -> None:
@@ -96,11 +99,11 @@ class SharedArrays:
 
     @property
     def folders(self) -> tuple[str, ...]:
-        """What is to be removed at the end, whoever is left to do it."""
+        """Folders to remove at the end, also by a worker if this process was killed."""
         return () if self._folder is None else (str(self._folder),)
 
     def share(self, thing: Any) -> Any:
-        """Give the `Mapped` form of an object; the object itself where it has no large array or memory is short."""
+        """Return the `Mapped` form of an object; the object itself if it has no large array or the disk is full."""
         arrays: list[memoryview] = []
 
         def is_small(buffer: pickle.PickleBuffer) -> bool:
@@ -120,13 +123,13 @@ class SharedArrays:
     def _write(self, arrays: Sequence[memoryview]) -> tuple[str, tuple[tuple[int, int], ...]]:
         if self._folder is None:
             _remove_abandoned()
-            self._folder = Path(tempfile.mkdtemp(prefix=PREFIX))
-            self._owner = filelock.FileLock(self._folder / OWNER, timeout=0)
+            self._folder = Path(tempfile.mkdtemp(prefix=SHARED_FOLDER_PREFIX))
+            self._owner = filelock.FileLock(self._folder / OWNER_LOCK_NAME, timeout=0)
             self._owner.acquire()
         extents = []
         with tempfile.NamedTemporaryFile(dir=self._folder, delete=False) as stream:
             for array in arrays:
-                stream.seek(-stream.tell() % ALIGNMENT, 1)
+                stream.seek(-stream.tell() % ALIGNMENT_BYTES, 1)
                 extents.append((stream.tell(), array.nbytes))
                 stream.write(array)
         return stream.name, tuple(extents)
@@ -139,11 +142,11 @@ class SharedArrays:
 
 
 def _remove_abandoned() -> None:
-    """Remove what runs have left that were killed with all their workers."""
-    for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+    """Remove the folders of runs that were killed together with all their workers."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{SHARED_FOLDER_PREFIX}*"):
         with contextlib.suppress(OSError, filelock.Timeout):
-            if time.time() - folder.stat().st_mtime > SECONDS_TO_LOCK:
-                with filelock.FileLock(folder / OWNER, timeout=0):
+            if time.time() - folder.stat().st_mtime > MIN_ABANDONED_AGE_SECONDS:
+                with filelock.FileLock(folder / OWNER_LOCK_NAME, timeout=0):
                     remove_folders([str(folder)])
 
 
@@ -156,7 +159,7 @@ def remove_folders(folders: Sequence[str]) -> None:
 
 @dataclass(frozen=True)
 class PackedExperiment:
-    """An experiment in the form in which it travels to a worker: its config's model is made anew there.
+    """An experiment in the form that is sent to a worker, which validates the config again.
 
     Attributes
     ----------
@@ -174,12 +177,12 @@ class PackedExperiment:
 
     @classmethod
     def of(cls, experiment: Experiment, shared: SharedArrays | None = None) -> PackedExperiment:
-        """Pack, with large arrays among the shared ones where there are such."""
+        """Pack an experiment; large arrays go to the shared file if one is given."""
         source = experiment.source if shared is None else shared.share(experiment.source)
         return cls(experiment.config.model_dump_json(), source, experiment.sizes, experiment.n_test)
 
     def unpacked(self) -> Experiment:
-        """Unpack."""
+        """Rebuild the experiment."""
         source = self.source.load() if isinstance(self.source, Mapped) else self.source
         return Experiment(model_from_json(Config, self.config), source, self.sizes, self.n_test)
 
@@ -187,7 +190,7 @@ class PackedExperiment:
 def run_tasks(experiments: Sequence[Experiment], tasks: Sequence[Task]) -> list[TrialResult]:
     """Run a chunk of tasks, one after the other.
 
-    The caller sees to it that BLAS has one thread, so that no number depends on how many there are.
+    The caller must limit BLAS to one thread, so that no number depends on the number of threads.
     """
     return [run_trial(experiments[task.experiment], task.trial, task.wanted, task.records) for task in tasks]
 
@@ -196,7 +199,7 @@ Result = TypeVar("Result")
 
 
 def call_here(call: Callable[[], Result]) -> Future[Result]:
-    """Make a call in this process, at once."""
+    """Make a call immediately, in this process."""
     future: Future[Result] = Future()
     try:
         future.set_result(call())

@@ -1,4 +1,7 @@
-"""The language of configs; what an experiment may say, and how it is read."""
+"""The schema of configs: the models of an experiment and of a collection, their loading, and their validation.
+
+This module imports nothing, for code that needs the names of records without the models.
+"""
 
 from __future__ import annotations
 
@@ -11,4 +14,4 @@ RECORD_NAMES = (
     "roc",
     "sampler-traces",
 )
-"""`fsvm_cli.experiment.records`, a layer above, defines their classes."""
+"""Values of `record` in a config; `fsvm_cli.experiment.records`, a layer above, defines their classes."""

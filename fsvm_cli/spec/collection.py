@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     from fsvm_cli.spec.claims.base import Findings
     from fsvm_cli.spec.config import LoadedConfig
 
-MEMBERS = "experiments"
-"""The key that tells a collection from an experiment."""
+EXPERIMENTS_KEY = "experiments"
+"""Key that only collections have, not experiments."""
 
-UNDECIDED = "not comparable"
+NOT_COMPARABLE = "not comparable"
 
 
-class Row(Protocol):
-    """What the table of an experiment says of a claim about a mean: columns of `published.csv`."""
+class FoundMean(Protocol):
+    """The result of an experiment for a claim about a mean: columns of `published.csv`."""
 
     reproduced: float
     sd: float
@@ -58,14 +58,14 @@ class SmallerDifferenceClaim(Claim):
     smaller: FoundElsewhere
     larger: FoundElsewhere
 
-    def judge(self, findings: Findings) -> Judgement:  # noqa: ARG002 - one experiment cannot tell
-        """Say that one experiment alone cannot judge it."""
+    def judge(self, findings: Findings) -> Judgement:  # noqa: ARG002 - see `judge_rows`
+        """Withhold the judgement, which needs the results of two experiments."""
         return Judgement.withheld("not judged by one experiment", self.claim)
 
-    def judge_rows(self, smaller: Row, larger: Row) -> Judgement:
-        """Compare the two means, which rest on trials that have nothing to do with each other, by Welch's test."""
+    def judge_rows(self, smaller: FoundMean, larger: FoundMean) -> Judgement:
+        """Compare the two means, which are of independent trials, by Welch's test."""
         what = f"{self.larger} minus {self.smaller} (points)"
-        if UNDECIDED in {smaller.verdict, larger.verdict}:
+        if NOT_COMPARABLE in {smaller.verdict, larger.verdict}:
             return Judgement.withheld("one of the two differences is not comparable", what)
         found, on_new_data = (
             independent_difference(*((row.reproduced, error(row), int(row.n)) for row in (larger, smaller)))
@@ -76,11 +76,11 @@ class SmallerDifferenceClaim(Claim):
         return Judgement.of_comparison(verdict_on_sign, "lies above 0", what, compared)
 
 
-def _error_over_splits(row: Row) -> float:
+def _error_over_splits(row: FoundMean) -> float:
     return float(row.sd / np.sqrt(row.n))
 
 
-def _error_on_new_data(row: Row) -> float:
+def _error_on_new_data(row: FoundMean) -> float:
     half_width = (row.new_data_high - row.new_data_low) / 2
     return float(half_width / stdtrit(row.n - 1, (1 + CONFIDENCE) / 2))
 
@@ -103,8 +103,8 @@ class Collection(StrictModel):
     fixed: Fixed | None = Field(
         default=None,
         exclude_if=operator.not_,
-        description="Whether the rules of claims that do not say so themselves were fixed before anybody knew the "
-        "figures that they judge, or after.",
+        description="Whether the rules of the claims were fixed before the figures that they judge were known, or "
+        "after; a claim may state its own.",
     )
     expected: tuple[SmallerDifferenceClaim, ...] = Field(
         default=(),

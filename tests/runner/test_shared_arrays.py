@@ -50,7 +50,7 @@ def test_an_object_comes_back_with_its_arrays_in_one_file(scratch: Path) -> None
     assert back["X"] is back["again"]
     for name in ("X", "columns", "codes"):
         np.testing.assert_array_equal(back[name], thing[name])
-        assert back[name].ctypes.data % tasks.ALIGNMENT == 0
+        assert back[name].ctypes.data % tasks.ALIGNMENT_BYTES == 0
         assert back[name].flags.f_contiguous == thing[name].flags.f_contiguous
         with pytest.raises(ValueError, match="read-only"):
             back[name][:] = 0

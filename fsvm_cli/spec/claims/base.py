@@ -1,8 +1,8 @@
-"""What an experiment found, as claims ask for it: plain numbers, wherever they come from.
+"""The results of an experiment that claims are judged by, and the base classes of claims.
 
 The verdict on a claim, and what it rests on.
 
-What every claim says, and what many do: a place on a curve, a printed number.
+Common fields of claims: a place on a curve, a printed number.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ Verdict = Literal["reproduced", "differs", "inconclusive", "not comparable", "fa
 
 
 class Ruling(NamedTuple):
-    """What a rule says of a printed number.
+    """Verdict of a rule on a printed number.
 
     Attributes
     ----------
@@ -132,7 +132,7 @@ class Ruling(NamedTuple):
 
 @dataclass(frozen=True)
 class Judgement:
-    """A row of `published.csv`, but for what the claim itself says.
+    """A row of `published.csv`, without the columns of the claim itself.
 
     Attributes
     ----------
@@ -143,7 +143,7 @@ class Judgement:
     what : str
         The quantity that was compared.
     reproduced : float
-        What the trials give, in per cent, percentage points, features or rank correlation as `what` says.
+        Result of the trials, in the unit that `what` states: per cent, percentage points, features, or none.
     sd, ci_low, ci_high : float
         Its standard deviation between trials and its 95 % interval.
     n : int
@@ -205,11 +205,11 @@ class Judgement:
 
     @classmethod
     def withheld(cls, reason: str, what: str) -> Judgement:
-        """Say nothing of the document, for want of numbers."""
+        """Return 'not comparable' with its reason, where there are no numbers."""
         return cls("not comparable", reason, what)
 
     def held_against(self, obstacle: str | None) -> Judgement:
-        """Keep the numbers, and say nothing of the document where there is an obstacle."""
+        """Keep the numbers, with the verdict 'not comparable' if there is an obstacle."""
         if obstacle is None or self.verdict == "not comparable":
             return self
         return replace(self, verdict="not comparable", rule=obstacle)
@@ -273,12 +273,12 @@ class Place(StrictModel):
 
 
 class Claim(StrictModel):
-    """What every claim says."""
+    """Common fields of all claims."""
 
     id: Text = Field(description="Identifier of the published value or claim.")
     claim: Text = Field(description="The claim in one sentence.")
     where: Text = Field(description="Where the document prints it.")
-    note: str = Field(default="", description="What a reader of the verdict should know.")
+    note: str = Field(default="", description="Remark for readers of the verdict.")
     unstated: str = Field(
         default="",
         exclude_if=operator.not_,
@@ -293,7 +293,7 @@ class Claim(StrictModel):
     fixed: Fixed | None = Field(
         default=None,
         exclude_if=operator.not_,
-        description="Whether the rule was fixed before anybody knew the figure that it judges, or after; that of the "
+        description="Whether the rule was fixed before the figure that it judges was known, or after; that of the "
         "experiment if left out.",
     )
 

@@ -130,8 +130,8 @@ def _rises(step: MeanInterval, n_steps: int) -> bool:
     return bool(z > ndtri(1 - (1 - CONFIDENCE) / n_steps))
 
 
-DECIMALS = 5
-"""Of the correlation in a trial, as many as tables have of scores: what follows is another on another processor."""
+CORRELATION_DECIMALS = 5
+"""Decimals of the correlation in a trial, as many as tables have of scores: later digits differ between processors."""
 
 
 class CorrelationClaim(Claim):
@@ -152,7 +152,7 @@ class CorrelationClaim(Claim):
         """Compare the interval of the mean correlation with the least that counts."""
         scores = {label: _standardised(findings.scores(label)) for label in self.between}
         pairs = {
-            (one, other): mean_interval(np.mean(scores[one] * scores[other], axis=1).round(DECIMALS))
+            (one, other): mean_interval(np.mean(scores[one] * scores[other], axis=1).round(CORRELATION_DECIMALS))
             for one, other in itertools.combinations(self.between, 2)
         }
         (one, other), found = min(pairs.items(), key=lambda item: item[1].mean)
@@ -228,7 +228,7 @@ class TopFeaturesClaim(Claim):
 
 
 class StatementClaim(Claim):
-    """A claim that this experiment alone cannot judge; the note says why."""
+    """A claim that this experiment alone cannot judge, for the reason in its note."""
 
     kind: Literal["statement"]
 
@@ -238,6 +238,6 @@ class StatementClaim(Claim):
             raise ValueError("the key 'note' is missing, or empty; write why the statement is not judged here")
         return self
 
-    def judge(self, findings: Findings) -> Judgement:  # noqa: ARG002 - they cannot tell
-        """Say that it is not judged here."""
+    def judge(self, findings: Findings) -> Judgement:  # noqa: ARG002 - no result decides
+        """Withhold the judgement."""
         return Judgement.withheld("not judged by this experiment", self.claim)
