@@ -85,7 +85,7 @@ def owner_of(entry: EntryPoint) -> str:
 
 
 def packages_of(group: Group, names: Collection[str]) -> dict[str, str]:
-    """Give the versions of the packages that have entry points of some names, by the packages' names."""
+    """Return the versions of the packages that have entry points of some names, by the packages' names."""
     return {entry.dist.name: entry.dist.version for entry in _entry_points(group) if entry.name in names and entry.dist}
 
 

@@ -45,7 +45,7 @@ class Ordering:
     converged : bool
         Whether every machine that the method trained reached its duality gap.
     chosen : dict of str to value
-        What the method chose on the training part, by the name that configs give it.
+        Hyperparameters that the method selected on the training part, by their names in configs.
     """
 
     parts: Parts
@@ -68,10 +68,10 @@ class TrialData(Protocol):
         """Scale the features once more by the training part."""
 
     def learner(self, classifier: ExperimentClassifier) -> Learner:
-        """Give what is trained for a classifier, tuned on the training part."""
+        """Return the learner of a classifier, tuned on the training part."""
 
     def ranker(self, ranking: Ranking, classifier: ExperimentClassifier) -> Ranker:
-        """Give the fitted method of a ranking."""
+        """Return the fitted method of a ranking."""
 
 
 class ComparedMethod(ABC):
@@ -90,7 +90,7 @@ class ComparedMethod(ABC):
         """Order the columns by what the training part of a trial shows."""
 
     def learner(self, trial: TrialData, ordering: Ordering) -> Learner:  # noqa: ARG002 - for those tuned on its parts
-        """Give what is trained on the subsets: what was chosen on all features of the training part."""
+        """Return the learner for the subsets, tuned on all features of the training part."""
         return trial.learner(self.classifier)
 
     @abstractmethod
@@ -124,7 +124,7 @@ class AllFeatures(ComparedMethod):
         """Return None: no method orders the features."""
 
     def code(self) -> tuple[type, ...]:
-        """Give this class."""
+        """Return this class."""
         return (AllFeatures,)
 
 
@@ -233,7 +233,7 @@ class Extracted(ComparedMethod):
 
 
 def _declared_version(ranking: Ranking) -> dict[str, Any]:
-    """Give the version that a method declares where its numbers change with something else than its code."""
+    """Return the version of a method that declares one, because its numbers depend on more than its code."""
     version = getattr(ranking_methods()[ranking.method], "version", None)
     return {} if version is None else {"version": version}
 
@@ -278,7 +278,7 @@ class Oracle(ComparedMethod):
         return {"method": ORACLE, "features": list(self.features)}
 
     def code(self) -> tuple[type, ...]:
-        """Give this class."""
+        """Return this class."""
         return (Oracle,)
 
 

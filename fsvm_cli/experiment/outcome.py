@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from fsvm_cli.store.store import Store
 
 Chosen = dict[str, float | int | str]
-"""What was chosen on a training part, by the name that configs give it."""
+"""Selected hyperparameters on a training part, by their names in configs."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +42,7 @@ class Outcome:
     duality_gap : ndarray, shape (n_sizes,)
         The largest relative duality gap of a subset's machines.
     chosen : dict of str to value
-        What was chosen on the training part for the classifier and by the method, by the name that configs give it.
+        Selected hyperparameters of the classifier and of the method on the training part, by their names in configs.
     predictions : ndarray of int, shape (1 + n_sizes, n_test)
         The classes of the test rows, and those assigned on each subset, for the bootstrap over the test rows of a
         single given split. Else without columns.

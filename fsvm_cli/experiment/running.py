@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def recorded_trial(experiment: Experiment) -> Trial:
-    """Give the trial whose records are kept: the first split, with the most training rows."""
+    """Return the trial whose records are stored: the first split, with the most training rows."""
     return Trial(n_train=max(experiment.n_test), split=0)
 
 

@@ -171,13 +171,13 @@ class DrawnTrial:
     _rankers: list[tuple[Ranking, Ranker]] = field(default_factory=list, init=False)
 
     def scaled(self, scaling: ScalingName) -> DrawnTrial:
-        """Give the trial with features that are scaled by what its training part shows."""
+        """Return the trial with features scaled by statistics of its training part."""
         fitted = fit_scaling(scaling, self.parts.X_train)
         X_train, X_test = fitted.transform(self.parts.X_train), fitted.transform(self.parts.X_test)
         return replace(self, parts=replace(self.parts, X_train=X_train, X_test=X_test))
 
     def stream(self, *purpose: str) -> np.random.Generator:
-        """Give the random stream of this split for a purpose."""
+        """Return the random stream of this split for a purpose."""
         return random_stream(self.experiment.config.protocol.seed, *purpose, self.trial.split)
 
     def learner(self, classifier: ExperimentClassifier) -> Learner:

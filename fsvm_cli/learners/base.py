@@ -132,7 +132,7 @@ class Learner(ABC):
     Attributes
     ----------
     chosen : dict of str to value
-        What was chosen on the training part, by the name that configs give it; empty where nothing was.
+        Selected hyperparameters on the training part, by their names in configs; empty if none were tuned.
     converged : bool
         Whether every machine of the search that chose reached its duality gap.
     relevances : tuple of float

@@ -28,7 +28,7 @@ class BayesianLearner(Learner):
     machine : BayesianSVM
         Fitted once it is tuned.
     chosen : dict of str to value
-        How the hyperparameters were found.
+        Selected hyperparameters and properties of their ascents.
     converged : bool
         Whether every ascent converged.
     relevances : tuple of float

@@ -51,7 +51,7 @@ class Machine(Learner):
     approximation : Approximation or None
         When and how the machine is approximated; None for never.
     chosen : dict of str to value
-        What was chosen on the training part, by the name that configs give it; empty where nothing was.
+        Selected hyperparameters on the training part, by their names in configs; empty if none were tuned.
     converged : bool
         Whether every machine of the search reached its duality gap.
     """
@@ -62,7 +62,7 @@ class Machine(Learner):
     converged: bool = True
 
     def with_parameters(self, **parameters: Any) -> Machine:
-        """Give the machine with other parameters of `SVM`."""
+        """Return the machine with other parameters of `SVM`."""
         return dataclasses.replace(self, svm=SVM(**self.svm.get_params(deep=False) | parameters))
 
     def tuned_on(

@@ -146,7 +146,7 @@ class ProcessPool(Pool):
             stack.callback(self._shared.remove)
             self._packed = [PackedExperiment.of(experiment, self._shared) for experiment in experiments]
             self._executor = self._start()
-            # After Ctrl-C during compilation, for example, the exit would wait for workers that nobody has stopped.
+            # After Ctrl-C during compilation, for example, the exit would wait for workers that were not stopped.
             stack.callback(self._end_processes, busy=True)
             warm_up(experiments)
             stack.pop_all()

@@ -212,7 +212,7 @@ class Config(StrictModel):
         return all(ranking.classifier is None and ranking.scaling is None for ranking in self.rankings)
 
     def classifier_of(self, ranking: Ranking) -> ExperimentClassifier:
-        """Give the classifier of a ranking; that of the experiment where it has none of its own."""
+        """Return the classifier of a ranking; that of the experiment if the ranking has none."""
         return self.classifier if ranking.classifier is None else ranking.classifier
 
     def classifiers_written(self) -> Iterator[tuple[Location, ExperimentClassifier]]:

@@ -1,9 +1,4 @@
-"""The results of an experiment that claims are judged by, and the base classes of claims.
-
-The verdict on a claim, and what it rests on.
-
-Common fields of claims: a place on a curve, a printed number.
-"""
+"""The base classes of claims, the results of an experiment that they are judged by, and their judgements."""
 
 from __future__ import annotations
 
@@ -30,7 +25,7 @@ Fact = Literal[
 ]
 
 Portion = Literal["test part", "whole set"]
-"""Of which rows a fact speaks."""
+"""The rows that a fact is about."""
 
 
 class Curve(NamedTuple):
@@ -216,9 +211,9 @@ class Judgement:
 
 
 def verdict_of(*, holds: bool, fails: bool) -> Verdict:
-    """Find the verdict on a claim that the numbers may show to hold or to fail; where neither, they leave it open.
+    """Return the verdict on a claim that holds, fails, or neither: 'inconclusive'.
 
-    Comparisons with a number that is not known (NaN) are false, so that what is not known decides nothing.
+    Comparisons with NaN are false, so that an unknown number decides nothing.
     """
     if fails:
         return "differs"
@@ -226,7 +221,7 @@ def verdict_of(*, holds: bool, fails: bool) -> Verdict:
 
 
 def verdict_on_bounds(low: float, high: float, *, at_least: float) -> Verdict:
-    """Find the verdict on a claim that a quantity is at least so large, by the bounds of its interval."""
+    """Return the verdict on a claim that a quantity is at least a number, by the bounds of its interval."""
     return verdict_of(holds=low >= at_least, fails=high < at_least)
 
 
@@ -298,16 +293,16 @@ class Claim(StrictModel):
     )
 
     def places(self) -> Iterator[Place]:
-        """Yield the places on curves that the claim speaks of."""
+        """Yield the places on curves that the claim is about."""
         yield from ()
 
     def rankings(self) -> Iterator[str]:
-        """Yield the labels of the rankings that the claim speaks of."""
+        """Yield the labels of the rankings that the claim is about."""
         yield from (place.ranking for place in self.places())
 
     @abstractmethod
     def judge(self, findings: Findings) -> Judgement:
-        """Compare the claim with what was found, which covers all that the claim speaks of."""
+        """Compare the claim with the findings, which cover all its places and rankings."""
 
 
 class NumberClaim(Claim):

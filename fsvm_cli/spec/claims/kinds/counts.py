@@ -1,12 +1,7 @@
-"""How many features are enough.
+"""Claims about numbers of features, and about which features a method selects.
 
-One ranking needs no more features than others.
-
-How many features a method selects by itself.
-
-Exactly these features are selected.
-
-A printed number of features that make up a share of the relevance.
+The size of the best subset, alone and beside other rankings; the features above a threshold of the score, by number and
+by name; and the features that make up a share of the relevance.
 """
 
 from __future__ import annotations

@@ -1,16 +1,7 @@
-"""One place on a curve is higher than another.
+"""Claims about orders: of places on curves, along a curve, and of the scores of features.
 
-One place on a curve is about as high as another.
-
-A curve falls with every feature that is dropped.
-
-How alike the scores of rankings are.
-
-The scores fall in the order in which the data list the features.
-
-The best features, or the worst, are these.
-
-A claim that one experiment alone cannot judge.
+One place is higher than another or about equal, a curve falls, scores are correlated or follow a given order, and the
+best or worst features are given ones; also claims that one experiment alone cannot judge.
 """
 
 from __future__ import annotations
