@@ -28,7 +28,7 @@ class BayesianLearner(Learner):
     machine : BayesianSVM
         Fitted once it is tuned.
     chosen : dict of str to value
-        Selected hyperparameters and properties of their ascents.
+        Properties of the ascents that found the hyperparameters.
     converged : bool
         Whether every ascent converged.
     relevances : tuple of float
