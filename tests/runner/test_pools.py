@@ -19,7 +19,7 @@ from loky.process_executor import BrokenProcessPool, ShutdownExecutorError, Term
 from fsvm_cli.commands.options import choose_workers
 from fsvm_cli.errors import DataError, UsageError
 from fsvm_cli.runner import pools
-from fsvm_cli.runner.dask_pool import DaskPool, _let_go
+from fsvm_cli.runner.dask_pool import DaskPool, _closing
 from fsvm_cli.runner.pools import MAX_START_ATTEMPTS, ProcessPool
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ def test_what_a_cluster_raises_while_it_is_let_go_is_nobodys_loss(error: BaseExc
         pool._executor = SimpleNamespace(shutdown=fails)
         pool._plugin.is_ours = False
         for _ in ("cluster", "client"):
-            pool._stack.enter_context(_let_go(SimpleNamespace(close=fails)))
+            pool._stack.enter_context(_closing(SimpleNamespace(close=fails)))
         pool.stop(busy=busy)
     assert fails.n_calls == 6
 

@@ -154,6 +154,6 @@ def test_workers_tidy_up_after_a_parent_that_was_killed(scratch: Path, monkeypat
     arrays, codes = SharedArrays(), []
     arrays.share(np.arange(9))
     monkeypatch.setattr(pools.os, "_exit", codes.append)
-    pools._die_with(-1, arrays.folders, is_forked=False)
+    pools._exit_with_parent(-1, arrays.folders, is_forked=False)
     assert codes == [1]
     assert not [*scratch.iterdir()]
