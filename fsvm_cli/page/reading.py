@@ -35,7 +35,7 @@ from fsvm_cli.report.folder import (
 )
 from fsvm_cli.report.guidance import areas_table, guide, in_words_of_p, pairs_table
 from fsvm_cli.report.printing import ResultTable
-from fsvm_cli.report.ranks import LEAST_DATA_SETS, areas_of, compare_over_experiments
+from fsvm_cli.report.ranks import MIN_DATA_SETS, areas_of, compare_over_experiments
 from fsvm_cli.report.recommendation import describe_recommendation
 from fsvm_cli.report.scorecard import scorecard_of
 from fsvm_cli.report.tables import describe_choices
@@ -97,9 +97,9 @@ def _scorecard(folders: Sequence[Path]) -> tuple[ScorecardRow, ...]:
 
 
 def _ranks(folders: Sequence[Path]) -> Ranks | None:
-    if len(folders) < LEAST_DATA_SETS or (found := compare_over_experiments(areas_of(folders))) is None:
+    if len(folders) < MIN_DATA_SETS or (found := compare_over_experiments(areas_of(folders))) is None:
         return None
-    from fsvm_cli.report.critical_difference import critical_difference_diagram  # noqa: PLC0415 - slow to import
+    from fsvm_cli.report.ranks import critical_difference_diagram  # noqa: PLC0415 - slow to import
 
     names = tuple(str(found.areas.columns[index]) for index in np.argsort(found.found.ranks, kind="stable"))
     pairs, remark = _shown_pairs(found.pairs, names[0], "in what 'fsvm stats' prints")

@@ -37,12 +37,12 @@ ASCENT = "an ascent on the evidence did not end by its rule, or a machine after 
 
 
 def convergence_warnings(config: Config) -> dict[str, str]:
-    """Say of each compared method, by its label, what has happened where a trial of it did not converge."""
+    """Map the label of each compared method to the convergence warning of its trials."""
     return {each.label: ASCENT if _ascends(each) else MACHINE for each in compared_methods_of(config)}
 
 
 def without_trials(config: Config, labels: Iterable[str]) -> str:
-    """Say which compared methods have no complete trial; nothing where each has one.
+    """List the compared methods without a complete trial; empty where each has one.
 
     Parameters
     ----------

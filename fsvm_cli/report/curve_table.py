@@ -70,7 +70,7 @@ def complete_trials_of(measures: pd.DataFrame) -> dict[str, int]:
 
 
 def describe_measures(measures: pd.DataFrame) -> list[str]:
-    """Say of each ranking what was measured on average, with all features, and how often there was no machine."""
+    """Summarise the mean measures of each ranking on all features, and the number of trials without a machine."""
     sentences = []
     for (label, n_train), rows in measures.groupby(["ranking", "train_size"], sort=False):
         with_all = rows[rows["n_features"] == rows["n_features"].max()]
@@ -171,7 +171,7 @@ def with_machines(
 
 
 def _of_row(row: Mapping[Hashable, object], approximate: ByCurve) -> str:
-    """Say with which machines a row was measured; where it does not name its curves, with which any was."""
+    """Name the machines by which a row was measured; of all curves where the row names none."""
     labels = {row[column] for column in ("ranking", "first", "second") if column in row}
     n_train = row.get("train_size")
     found = {
@@ -232,7 +232,7 @@ def _estimate(row: pd.Series) -> Estimate:
 
 
 def _coverage(complete: pd.Series, protocol: Protocol) -> str:
-    """Say how many trials are complete, by the counts of all points."""
+    """Format the number of complete trials, from the counts of all points."""
     planned = protocol.splits
     n_trials = int(complete.min())
     splits = f"{n_trials} splits" if n_trials == planned else f"INCOMPLETE: {n_trials} of {planned} splits"
@@ -242,13 +242,13 @@ def _coverage(complete: pd.Series, protocol: Protocol) -> str:
 
 
 def _approximation(measures: pd.DataFrame) -> str:
-    """Say how approximate the machines are, where any is."""
+    """Describe the approximation of the machines, where any is approximate."""
     n_landmarks = measures.loc[measures["measure"] == NYSTROEM_LANDMARKS, "mean"]
     return "" if n_landmarks.empty else f"; machines are approximate ({in_words(n_landmarks.max())})"
 
 
 def _certificate(rows: pd.DataFrame, stopped: pd.DataFrame, config: Config) -> str:
-    """Say whether machines reached their duality gap and ascents their rule; nothing where there is neither."""
+    """Describe whether machines reached their duality gap and ascents their rule; empty where there is neither."""
     certificate = ""
     missed = rows[rows["n_unconverged"] > 0]
     if not missed.empty:
