@@ -19,7 +19,7 @@ from fsvm_cli.console import brief, sanitised
 from fsvm_cli.cpu_features import use_common_cpu_features
 from fsvm_cli.errors import DataError, FsvmError, UsageError
 from fsvm_cli.lazy_imports import SELDOM_USED, import_lazily
-from fsvm_cli.memory_check import GIGABYTE, LEAST_ADDRESS_SPACE, address_space
+from fsvm_cli.memory_check import GIGABYTE, MIN_ADDRESS_SPACE_BYTES, address_space
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -41,10 +41,10 @@ COMMANDS = {
     "methods": "Show the ranking methods, their parameters and sources.",
     "completion": "Print what makes a shell complete commands and names.",
 }
-OBJECTS_BETWEEN_COLLECTIONS = 250_000
-"""More than the libraries make, which all stay; looking at them at Python's own pace takes a sixth of the loading."""
-INTERRUPTED = 128 + signal.SIGINT
-TERMINATED = 128 + signal.SIGTERM
+GC_THRESHOLD_OBJECTS = 250_000
+"""Allocations between garbage collections: more than the imports of the libraries make, which saves a sixth of them."""
+INTERRUPTED_EXIT_CODE = 128 + signal.SIGINT
+TERMINATED_EXIT_CODE = 128 + signal.SIGTERM
 
 
 class Terminated(BaseException):
@@ -64,7 +64,7 @@ class LazyGroup(click.Group):
             near = difflib.get_close_matches(cmd_name, COMMANDS, n=1)
             suggestion = f" Did you mean '{near[0]}'?" if near else ""
             raise click.UsageError(f"No such command '{cmd_name}'.{suggestion}", ctx)
-        if address_space() < LEAST_ADDRESS_SPACE:
+        if address_space() < MIN_ADDRESS_SPACE_BYTES:
             raise UsageError(_too_little_address_space())
         import_lazily(*SELDOM_USED)
         command: click.Command = importlib.import_module(f"fsvm_cli.commands.{cmd_name}").command
@@ -93,7 +93,7 @@ def main() -> None:
     """
     use_common_cpu_features()
     signal.signal(signal.SIGTERM, _terminate)
-    gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
+    gc.set_threshold(GC_THRESHOLD_OBJECTS)
     # At its end, Python would look through them twice more, for a sixth of the time that ranking a small table takes.
     atexit.register(gc.freeze)
     with sanitised():
@@ -129,10 +129,10 @@ def _run() -> int:
         code = DataError.exit_code
     except (KeyboardInterrupt, click.Abort):
         click.echo("fsvm: interrupted; what was finished is kept, and running again does the rest", err=True)
-        code = INTERRUPTED
+        code = INTERRUPTED_EXIT_CODE
     except Terminated:
         click.echo("fsvm: terminated; what was finished is kept, and running again does the rest", err=True)
-        code = TERMINATED
+        code = TERMINATED_EXIT_CODE
     return code
 
 

@@ -17,24 +17,24 @@ if TYPE_CHECKING:
 THIS_PACKAGE = __name__.partition(".")[0]
 
 DERIVED_FIELDS = frozenset({"ctx", "kind", "type_comment"})
-"""Of a syntax tree: what follows from the rest, and what has no effect."""
+"""Fields of syntax nodes that follow from other fields or have no effect."""
 
-BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
-"""Fields of a statement that hold statements."""
+STATEMENT_FIELDS = ("body", "orelse", "finalbody", "handlers", "cases")
+"""Fields of a statement that contain statements."""
 
-FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+FUNCTION_NODES = (ast.FunctionDef, ast.AsyncFunctionDef)
 
-COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+COMPREHENSION_NODES = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
-NEW_SCOPES = (*FUNCTIONS, *COMPREHENSIONS, ast.ClassDef, ast.Lambda)
+SCOPE_NODES = (*FUNCTION_NODES, *COMPREHENSION_NODES, ast.ClassDef, ast.Lambda)
 
-MESSAGES = ("warnings.warn",)
+MESSAGE_CALLS = ("warnings.warn",)
 """Calls whose only effect is a message."""
 
-OF_CONFIGS = ("pydantic.",)
-"""What describes or validates a config; what the config says is part of every key."""
+CONFIG_PREFIXES = ("pydantic.",)
+"""Prefixes of what describes or validates a config; the content of a config is part of every key."""
 
-OF_TYPES = ("typing.Generic", "typing.Protocol", "typing.final", "typing.override", "typing.overload")
+TYPE_ONLY_NAMES = ("typing.Generic", "typing.Protocol", "typing.final", "typing.override", "typing.overload")
 """Bases and decorators without an effect on what is computed."""
 
 
@@ -172,7 +172,7 @@ def _statements(block: list[ast.stmt], *, with_type_checking: bool) -> Iterator[
     """Yield the statements of a block and of all blocks within it."""
     for statement in block:
         yield statement
-        within = ("orelse",) if _is_for_type_checkers(statement) and not with_type_checking else BLOCKS
+        within = ("orelse",) if _is_for_type_checkers(statement) and not with_type_checking else STATEMENT_FIELDS
         for part in (part for name in within for part in getattr(statement, name, ())):
             # The parts of `try` and `match` that hold blocks are no statements.
             inner = [part] if isinstance(part, ast.stmt) else part.body
@@ -194,8 +194,8 @@ def _blocks(block: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
     """Yield the statements of a block and of all blocks within it that have no scope of their own."""
     for statement in block:
         yield statement
-        if not isinstance(statement, NEW_SCOPES):
-            for part in (part for name in BLOCKS for part in getattr(statement, name, ())):
+        if not isinstance(statement, SCOPE_NODES):
+            for part in (part for name in STATEMENT_FIELDS for part in getattr(statement, name, ())):
                 yield from _blocks([part] if isinstance(part, ast.stmt) else part.body)
 
 
@@ -277,7 +277,7 @@ class _Writer(ast.NodeVisitor):
         return str(self.visit(value)) if isinstance(value, ast.AST) else repr(value)
 
     def generic_visit(self, node: ast.AST) -> str:
-        return self.comprehension(node) if isinstance(node, COMPREHENSIONS) else self.plain(node)
+        return self.comprehension(node) if isinstance(node, COMPREHENSION_NODES) else self.plain(node)
 
     def visit_If(self, node: ast.If) -> str:
         return self.text(node.orelse) if _is_for_type_checkers(node) else self.plain(node)
@@ -323,13 +323,16 @@ class _Writer(ast.NodeVisitor):
                 return not (self.scopes and self.scopes[-1].is_class)
             case ast.FunctionDef(decorator_list=named) if named:
                 called = [each.func if isinstance(each, ast.Call) else each for each in named]
-                return any(self.imported_name(each).startswith(OF_CONFIGS) for each in called)
+                return any(self.imported_name(each).startswith(CONFIG_PREFIXES) for each in called)
             case ast.Assign(value=ast.Call(func=named)) | ast.AnnAssign(value=ast.Call(func=named)):
-                beginnings: tuple[str, ...] = OF_CONFIGS
+                beginnings: tuple[str, ...] = CONFIG_PREFIXES
             case ast.Expr(value=ast.Call(func=named)):
-                beginnings = MESSAGES
+                beginnings = MESSAGE_CALLS
             case ast.Name() | ast.Attribute() | ast.Subscript():
-                named, beginnings = getattr(item, "value", item) if isinstance(item, ast.Subscript) else item, OF_TYPES
+                named, beginnings = (
+                    getattr(item, "value", item) if isinstance(item, ast.Subscript) else item,
+                    TYPE_ONLY_NAMES,
+                )
             case _:
                 return False
         return self.imported_name(named).startswith(beginnings)

@@ -88,11 +88,11 @@ NOT_COUNTED = frozenset(
 """Modules that no number depends on: where compiled code lies, the wording of errors, and the words and the reading of
 configs, whose content is part of every key."""
 
-OUTSIDE = "outside"
-"""Stands for a definition in a package that decides about no number."""
+OUTSIDE_MARKER = "outside"
+"""Digest in place of a definition in a package without influence on numbers."""
 
-MOST_KEPT = 2000
-"""Parsed texts that are kept; this package has a quarter of it."""
+MAX_CACHED_TEXTS = 2000
+"""Parsed source texts in the cache file; this package has about a quarter as many."""
 
 
 class _Module(NamedTuple):
@@ -257,7 +257,7 @@ def _merkle(roots: Iterable[_Node]) -> dict[_Node, str]:
 
 def _with_children(node: _Node, inside: Mapping[_Node, str]) -> str:
     children = (
-        OUTSIDE if child is None else f"{inside[child] if child in inside else _DIGESTS[child]}.{attributes}"
+        OUTSIDE_MARKER if child is None else f"{inside[child] if child in inside else _DIGESTS[child]}.{attributes}"
         for child, attributes in _children(node)
     )
     return short_hash(" ".join([_own_digest(node), *children]).encode())
@@ -356,7 +356,7 @@ class _ParseCache:
 
     def save(self) -> None:
         if self.has_more:
-            latest = dict(list(self.known.items())[-MOST_KEPT:])
+            latest = dict(list(self.known.items())[-MAX_CACHED_TEXTS:])
             with contextlib.suppress(DataError):  # where nothing can be written, the next process parses again
                 write_atomically(self.path, json.dumps(latest).encode())
             self.has_more = False

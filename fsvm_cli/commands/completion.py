@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
     Proposals = list[CompletionItem]
 
-VARIABLE = "_FSVM_COMPLETE"
-"""The environment variable by which a shell asks for proposals."""
+COMPLETION_VARIABLE = "_FSVM_COMPLETE"
+"""Environment variable in which a shell requests completions."""
 START_UP_FILES = {"bash": "~/.bashrc", "zsh": "~/.zshrc", "fish": "~/.config/fish/config.fish"}
 
 
@@ -29,7 +29,7 @@ def command(ctx: click.Context, shell: str) -> None:
     """
     of_shell = get_completion_class(shell)
     assert of_shell is not None
-    completion = of_shell(ctx.find_root().command, {}, "fsvm", VARIABLE)
+    completion = of_shell(ctx.find_root().command, {}, "fsvm", COMPLETION_VARIABLE)
     # What `source` does, without a look at the version of the bash that is installed.
     click.echo(completion.source_template % completion.source_vars())
 

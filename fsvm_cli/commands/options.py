@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from fsvm_cli.console import QUIET, is_quiet, without_formulas, write_for_machines
+from fsvm_cli.console import QUIET_KEY, is_quiet, without_formulas, write_for_machines
 from fsvm_cli.errors import ExperimentFailedError, FsvmError, UsageError, noting_failure
 
 if TYPE_CHECKING:
@@ -37,14 +37,14 @@ def with_formats(command: Command) -> Command:
     )(command)
 
 
-VERBOSE = "fsvm.verbose"
+VERBOSE_KEY = "fsvm.verbose"
 
 
 def with_verbosity(command: Command) -> Command:
     """Give a command the options `--quiet` and `--verbose`."""
     for name, key, words in (
-        ("--verbose", VERBOSE, "Print the time of each step, and the traceback of what failed."),
-        ("--quiet", QUIET, "Print errors only."),
+        ("--verbose", VERBOSE_KEY, "Print the time of each step, and the traceback of what failed."),
+        ("--quiet", QUIET_KEY, "Print errors only."),
     ):
         command = click.option(name, is_flag=True, expose_value=False, callback=_noting(key), help=words)(command)
     return command
@@ -53,7 +53,7 @@ def with_verbosity(command: Command) -> Command:
 def _noting(key: str) -> Callable[[click.Context, click.Parameter, bool], None]:
     def note(ctx: click.Context, _: click.Parameter, value: bool) -> None:
         ctx.meta[key] = value
-        if ctx.meta.get(QUIET) and ctx.meta.get(VERBOSE):
+        if ctx.meta.get(QUIET_KEY) and ctx.meta.get(VERBOSE_KEY):
             raise click.UsageError("--quiet and --verbose exclude each other; leave out one", ctx)
 
     return note
@@ -122,10 +122,10 @@ def readable(folders: Sequence[Path], read: Callable[[Path], object], errors: li
 
 def with_spreadsheet(command: Command) -> Command:
     """Give a command the option `--for-spreadsheet`, as `for_spreadsheet`."""
-    return click.option("--for-spreadsheet", is_flag=True, help=FOR_SPREADSHEET)(command)
+    return click.option("--for-spreadsheet", is_flag=True, help=FOR_SPREADSHEET_HELP)(command)
 
 
-FOR_SPREADSHEET = (
+FOR_SPREADSHEET_HELP = (
     "In CSV, put ' before texts that begin with =, +, - or @, which a spreadsheet would take for formulas."
 )
 
@@ -150,7 +150,7 @@ def check_spreadsheet(style: str, *, for_spreadsheet: bool) -> None:
 
 def _is_verbose() -> bool:
     context = click.get_current_context(silent=True)
-    return context is not None and bool(context.meta.get(VERBOSE))
+    return context is not None and bool(context.meta.get(VERBOSE_KEY))
 
 
 @dataclass(frozen=True)

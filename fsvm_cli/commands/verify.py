@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from fsvm_cli.store.store import Store
 
 # Times differ from run to run; run.json is compared value by value.
-PARTICULAR_TO_A_RUN = frozenset({"timings.csv", "run.json"})
+RUN_SPECIFIC_FILES = frozenset({"timings.csv", "run.json"})
 
 
 @click.command("verify")
@@ -206,7 +206,7 @@ def _made_again(folder: Path, write: Callable[[Path], object]) -> list[str]:
         draw_figures(Path(name), drawn or FORMATS)
         for again in sorted(Path(name).iterdir()):
             path = folder / again.name
-            if path.name in PARTICULAR_TO_A_RUN:
+            if path.name in RUN_SPECIFIC_FILES:
                 continue
             if not path.exists():
                 differing.append(f"{path.name} is missing; 'fsvm run' makes it")

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 READ_TIMEOUT_S = 20.0
 MIN_DURATION_S = 60.0
-"""Time that a download has without any bytes."""
+"""Duration that a download is allowed before any bytes count."""
 MIN_BYTES_PER_S = 2000.0
 
 
@@ -116,11 +116,11 @@ class _ReadingInTime(io.RawIOBase):
         super().close()
 
 
-ATTEMPTS = 4
+MAX_ATTEMPTS = 4
 FIRST_PAUSE_S = 0.5
 MAX_REDIRECTS = 5
 CHUNK_BYTES = 1 << 16
-WORTH_RETRYING = frozenset({408, 425, 429, 500, 502, 503, 504})
+RETRIED_STATUS_CODES = frozenset({408, 425, 429, 500, 502, 503, 504})
 
 
 class _BrokenOffError(Exception):
@@ -157,7 +157,7 @@ def download(address: str, path: Path, limit: int) -> None:
         session.hooks["response"] = [_without_content_of_redirect]
         for scheme in ("http://", "https://"):
             session.mount(scheme, DeadlineAdapter(deadline))
-        for attempt in range(ATTEMPTS):
+        for attempt in range(MAX_ATTEMPTS):
             if attempt:
                 time.sleep(FIRST_PAUSE_S * 2 ** (attempt - 1))
             try:
@@ -170,7 +170,7 @@ def download(address: str, path: Path, limit: int) -> None:
                 raise DataError(
                     f"the server is too slow: {deadline.n_received:,} bytes in {deadline.seconds_passed():.2g} s"
                 )
-    raise DataError(f"{problem} ({ATTEMPTS} attempts)")
+    raise DataError(f"{problem} ({MAX_ATTEMPTS} attempts)")
 
 
 def _without_content_of_redirect(response: requests.Response, **_: object) -> None:
@@ -188,7 +188,7 @@ def _attempt(session: requests.Session, address: str, path: Path, limit: int, de
             if response.status_code == requests.codes.requested_range_not_satisfiable:
                 path.unlink()
                 raise _BrokenOffError("the server cannot go on where the transfer broke off")
-            if response.status_code in WORTH_RETRYING:
+            if response.status_code in RETRIED_STATUS_CODES:
                 raise _BrokenOffError(f"the server answers {response.status_code} {response.reason}")
             if not response.ok:
                 raise DataError(f"the server answers {response.status_code} {response.reason}")

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from fsvm_cli.data.cards import CardFile
 
 MAX_ARCHIVE_BYTES = 200_000_000
-WEB_PAGE = (b"<!doctype html", b"<html")
+HTML_PREFIXES = (b"<!doctype html", b"<html")
 
 
 def cache_folder() -> Path:
@@ -238,7 +238,7 @@ class _Fetcher:
 
 def _refuse_web_page(path: Path) -> None:
     with path.open("rb") as stream:
-        if stream.read(200).lstrip().lower().startswith(WEB_PAGE):
+        if stream.read(200).lstrip().lower().startswith(HTML_PREFIXES):
             raise DataError("sends a web page, not the file")
 
 

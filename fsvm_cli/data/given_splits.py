@@ -85,8 +85,8 @@ def check_apart(groups: NDArray[np.int64], train: NDArray[np.int64], test: NDArr
 if TYPE_CHECKING:
     GivenSplit = tuple[NDArray[np.int64], NDArray[np.int64]]
 
-PARTS = ("train", "test")
-BETWEEN_PARTS = "|"
+PART_NAMES = ("train", "test")
+PART_SEPARATOR = "|"
 
 
 def read_splits(path: Path, dataset: Dataset, first_row: int) -> tuple[GivenSplit, ...]:
@@ -139,12 +139,12 @@ def read_splits(path: Path, dataset: Dataset, first_row: int) -> tuple[GivenSpli
 
 def _split(line: str, n_samples: int, first_row: int) -> GivenSplit:
     """Read a line, or say in a ValueError what is wrong with it."""
-    written = line.split(BETWEEN_PARTS)
-    if len(written) > len(PARTS):
-        raise ValueError(f"more than one '{BETWEEN_PARTS}'; write one between training and test rows")
+    written = line.split(PART_SEPARATOR)
+    if len(written) > len(PART_NAMES):
+        raise ValueError(f"more than one '{PART_SEPARATOR}'; write one between training and test rows")
     parts = [_rows(part, n_samples, first_row) for part in written]
     train = parts[0]
-    test = parts[1] if len(parts) == len(PARTS) else np.setdiff1d(np.arange(n_samples), train)
+    test = parts[1] if len(parts) == len(PART_NAMES) else np.setdiff1d(np.arange(n_samples), train)
     if both := np.intersect1d(train, test).tolist():
         raise ValueError(f"row {both[0] + first_row} is in both parts; leave it out of one")
     return train, test
@@ -200,8 +200,8 @@ def split_by_words(words: Sequence[object]) -> GivenSplit:
     """
     said = [str(word).strip().lower() for word in words]
     for row, word in enumerate(said, start=1):
-        if word not in PARTS:
+        if word not in PART_NAMES:
             found = "is empty" if words[row - 1] is None else f"says '{brief(str(words[row - 1]))}'"
             raise ValueError(f"row {row} {found}; write train or test")
-    in_training = np.array([word == PARTS[0] for word in said], dtype=bool)
+    in_training = np.array([word == PART_NAMES[0] for word in said], dtype=bool)
     return np.flatnonzero(in_training), np.flatnonzero(~in_training)

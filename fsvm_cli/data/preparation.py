@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
     Strategy = Literal["mean", "median", "most_frequent"]
 
-STRATEGIES: dict[MissingRule, Strategy] = {
+IMPUTER_STRATEGIES: dict[MissingRule, Strategy] = {
     "mean": "mean",
     "median": "median",
     "most-frequent": "most_frequent",
     "indicator": "mean",
 }
-"""What takes the place of a missing number, by the rule of the config, in scikit-learn's words."""
-MISSING = "missing"
+"""Strategy of scikit-learn's `SimpleImputer` for columns of numbers, by the rule of the config."""
+MISSING_SUFFIX = "missing"
 
 
 class Feature(NamedTuple):
@@ -96,7 +96,7 @@ class Preparation:
             else:
                 features += [Feature(f"{name}={word}", column, code) for code, word in enumerate(words)]
             if column in with_gaps:
-                features.append(Feature(f"{name}={MISSING}", column, is_indicator=True))
+                features.append(Feature(f"{name}={MISSING_SUFFIX}", column, is_indicator=True))
         return tuple(features)
 
     def features(self, training: NDArray[np.integer]) -> NDArray[np.float64]:
@@ -120,7 +120,7 @@ class Preparation:
         is_word = np.array([words is not None for words in self.words])
         numbers, words = np.flatnonzero(~is_word), np.flatnonzero(is_word)
         if len(numbers):
-            filled = _filled(self.columns[:, numbers], training, STRATEGIES.get(self.missing, "mean"))
+            filled = _filled(self.columns[:, numbers], training, IMPUTER_STRATEGIES.get(self.missing, "mean"))
             X[:, [column_of[column, None, False] for column in numbers.tolist()]] = filled
         if len(words) and self.categorical == "ordinal":
             X[:, [column_of[column, None, False] for column in words.tolist()]] = self._numbered(words, training)

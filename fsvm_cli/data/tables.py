@@ -10,11 +10,12 @@ import numpy as np
 import pyarrow as pa
 
 from fsvm_cli.console import brief
-from fsvm_cli.data.data_quality import FEWEST_GROUPS, data_quality_warnings
+from fsvm_cli.data.data_quality import MIN_GROUPS, data_quality_warnings
 from fsvm_cli.data.dataset import Dataset, hash_values
 from fsvm_cli.data.given_splits import check_group_column, check_parts, group_codes, split_by_words
 from fsvm_cli.data.messages import TableIssue, issues_in_words, nearest, of_column, shown
 from fsvm_cli.data.preparation import Preparation
+from fsvm_cli.data.readers.csv import MAX_EXACT_INTEGER
 from fsvm_cli.data.readers.numbers import has_comma, reads_as_number
 from fsvm_cli.data.readers.user_tables import dropped_columns
 from fsvm_cli.data.table_memory import check_memory_for_table
@@ -31,11 +32,13 @@ if TYPE_CHECKING:
     from fsvm_cli.data.source_spec import TableSpec
 
 MAX_CLASSES = 100
-CLASSES_BEYOND_DOUBT = 20
-LONG_WORD = 1000
-MAX_WORDS = 100
-LARGEST_OF_ALL_INTEGERS = 2.0**53
-"""Up to it, floating-point numbers tell all integers apart."""
+"""A target with more distinct values is refused as a measurement."""
+MAX_UNCHECKED_CLASSES = 20
+"""Up to this number, classes may outnumber half of the rows."""
+MAX_NUMPY_WORD_LENGTH = 1000
+"""Characters; longer words are Python strings, because NumPy pads all words to the longest."""
+MAX_WORDS_PER_COLUMN = 100
+"""Distinct words of a column that can become features."""
 
 
 def is_missing(column: pa.ChunkedArray) -> NDArray[np.bool_]:
@@ -69,7 +72,7 @@ def _to_floats(column: pa.ChunkedArray) -> NDArray[np.float64]:
 
 def _is_rounded(integers: pa.ChunkedArray, floats: NDArray[np.float64]) -> bool:
     """Whether different integers have become the same floating-point number."""
-    is_large = bool(np.any(np.abs(floats) >= LARGEST_OF_ALL_INTEGERS))
+    is_large = bool(np.any(np.abs(floats) >= MAX_EXACT_INTEGER))
     return is_large and len(integers.unique()) > len(np.unique(floats))
 
 
@@ -80,8 +83,7 @@ def _words(column: pa.ChunkedArray) -> NDArray[np.str_] | None:
         return None
     words = column if pa.types.is_string(column.type) else column.cast(pa.string())
     values = words.to_pylist()
-    # NumPy's texts are all as long as the longest: where that is long, Python's take less.
-    is_long = max(map(len, values), default=0) > LONG_WORD
+    is_long = max(map(len, values), default=0) > MAX_NUMPY_WORD_LENGTH
     return np.array(values, dtype=object if is_long else np.str_)
 
 
@@ -108,7 +110,7 @@ def encode_target(
     if n_classes == 1:
         text = f"the target '{brief(target)}' has only one class ({shown(classes)}); at least two are needed"
         issues.append(TableIssue("the target", text))
-    if n_classes > MAX_CLASSES or CLASSES_BEYOND_DOUBT < n_classes > len(column) / 2:
+    if n_classes > MAX_CLASSES or MAX_UNCHECKED_CLASSES < n_classes > len(column) / 2:
         text = (
             f"the target '{brief(target)}' has {n_classes} distinct values in {len(column)} rows; "
             "this looks like a measurement, not a class; name another target, or put the values into classes"
@@ -146,13 +148,13 @@ def columns_of(features: pa.Table, spec: TableSpec, issues: list[TableIssue]) ->
         values, codes = np.unique(words, return_inverse=True)
         odd = _odd_words(values.tolist())
         with_commas = bool(odd) and any(has_comma(value) for value in values.tolist())
-        if len(values) > MAX_WORDS or (odd and (spec.categorical == "refuse" or with_commas)):
+        if len(values) > MAX_WORDS_PER_COLUMN or (odd and (spec.categorical == "refuse" or with_commas)):
             n_rows = int(np.isin(values[codes], odd).sum())
             what = _not_numbers(values.tolist(), odd, n_rows, may_be_words=not with_commas)
             issues.append(of_column(column_name, f"holds {what}"))
             continue
         refused.append(f"'{brief(column_name)}' ({shown([*map(brief, values.tolist())])})")
-        if FEWEST_GROUPS <= len(values) <= len(words) / 2:
+        if MIN_GROUPS <= len(values) <= len(words) / 2:
             may_group.append(brief(column_name))
         columns[:, len(names)] = np.nan
         columns[is_known, len(names)] = codes
@@ -196,7 +198,7 @@ def _not_numbers(values: list[str], odd: list[str], n_rows: int, *, may_be_words
             "belong to, keep these together (groups: COLUMN)"
         )
     found = f"numbers and, in {n_rows} rows, words: {shown([brief(repr(word)) for word in odd])}"
-    may_be_words = may_be_words and len(values) <= MAX_WORDS
+    may_be_words = may_be_words and len(values) <= MAX_WORDS_PER_COLUMN
     others = ", or take each value as a word (--categorical one-hot)" if may_be_words else ""
     return f"{found}; mend those, say which means a missing value (--na WORD), drop the column{others}"
 

@@ -21,9 +21,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-MAGIC = b"\x1f\x9d"
-FIRST_WIDTH = 9
-CLEAR = 256
+COMPRESS_MAGIC = b"\x1f\x9d"
+FIRST_CODE_BITS = 9
+CLEAR_CODE = 256
+"""Resets the table of codes."""
 
 
 def decompress(packed: bytes, limit: int) -> bytes:
@@ -46,24 +47,24 @@ def decompress(packed: bytes, limit: int) -> bytes:
     DataError
         If `packed` was not written by ``compress``.
     """
-    if packed[:2] != MAGIC or len(packed) < 3:
+    if packed[:2] != COMPRESS_MAGIC or len(packed) < 3:
         raise DataError("not a file that the program 'compress' wrote")
     widest, has_clear = packed[2] & 0x1F, bool(packed[2] & 0x80)
-    if not FIRST_WIDTH <= widest <= 16:
+    if not FIRST_CODE_BITS <= widest <= 16:
         raise DataError(f"codes of {widest} bits, where 'compress' writes 9 to 16")
     body = packed[3:]
     literals = [bytes([value]) for value in range(256)] + ([b""] if has_clear else [])
-    table, previous, width = literals.copy(), b"", FIRST_WIDTH
+    table, previous, width = literals.copy(), b"", FIRST_CODE_BITS
     unpacked, size = [], 0
     # Codes are written in groups of eight; what is left of a group when the width changes is padding.
     bit = group = 0
     while bit + width <= 8 * len(body) and size <= limit:
         code = int.from_bytes(body[bit // 8 : bit // 8 + 4], "little") >> bit % 8 & (1 << width) - 1
         bit += width
-        if has_clear and code == CLEAR:
+        if has_clear and code == CLEAR_CODE:
             table, previous = literals.copy(), b""
             bit = group = _end_of_group(bit, group, width)
-            width = FIRST_WIDTH
+            width = FIRST_CODE_BITS
             continue
         if code > len(table) or (code == len(table) and not previous):
             raise DataError("damaged: a code stands before its definition")

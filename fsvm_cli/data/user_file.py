@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from fsvm_cli.data.given_splits import GivenSplit
     from fsvm_cli.data.source_spec import FileFormat, FileSpec, TableSpec
 
-FORMATS: dict[str, FileFormat] = {
+FORMAT_OF_SUFFIX: dict[str, FileFormat] = {
     ".csv": "csv",
     ".tsv": "csv",
     ".txt": "csv",
@@ -42,8 +42,8 @@ FORMATS: dict[str, FileFormat] = {
     ".svmlight": "libsvm",
 }
 
-OF_WORDS_ALONE: frozenset[FileFormat] = frozenset({"csv", "excel"})
-"""Formats in which a missing value may be a word; the others have a sign of their own for it."""
+TEXT_FORMATS: frozenset[FileFormat] = frozenset({"csv", "excel"})
+"""Formats in which words mark missing values; the others have a missing value of their own."""
 
 
 def find_file(spec: FileSpec, base_folder: Path) -> tuple[Path, FileFormat]:
@@ -57,11 +57,11 @@ def find_file(spec: FileSpec, base_folder: Path) -> tuple[Path, FileFormat]:
         If the file is missing or empty, or is a pipe or a device.
     """
     path = _expanded(base_folder, spec.file)
-    file_format = spec.format or FORMATS.get(path.suffix.lower())
+    file_format = spec.format or FORMAT_OF_SUFFIX.get(path.suffix.lower())
     if file_format is None:
         raise UsageError(
             f"{brief(str(path))}: the ending does not tell what the file is; give it one of "
-            f"{', '.join(FORMATS)}, or say so in a config (format: csv, excel, parquet, arff or libsvm)"
+            f"{', '.join(FORMAT_OF_SUFFIX)}, or say so in a config (format: csv, excel, parquet, arff or libsvm)"
         )
     if kind := special_kind(path):
         raise DataError(f"{brief(str(path))}: is {kind}, not a file; save the data in a file, and name that")
@@ -123,7 +123,7 @@ def _load(path: Path, file_format: FileFormat, spec: FileSpec, base_folder: Path
     own_target = reading.table.column_names[-1] if file_format == "arff" else None
     if len(readings) > 1:
         reading, part = _both(paths, readings)
-    if file_format in OF_WORDS_ALONE and not spec.na:
+    if file_format in TEXT_FORMATS and not spec.na:
         reading = without_marks(reading, {*no_features(spec), part or ""})
     dataset = dataset_from_table(visible(path.stem), reading, spec, own_target, part)
     del readings, reading

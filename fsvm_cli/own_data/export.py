@@ -31,7 +31,7 @@ from sklearn.preprocessing import (
 from fsvm_cli.console import brief
 from fsvm_cli.data.dataset import known_features
 from fsvm_cli.data.messages import nearest
-from fsvm_cli.data.preparation import STRATEGIES
+from fsvm_cli.data.preparation import IMPUTER_STRATEGIES
 from fsvm_cli.data.scaling import ScalingName, fit_scaling
 from fsvm_cli.data.source import FixedSource
 from fsvm_cli.data.source_spec import FileSpec
@@ -80,9 +80,9 @@ def _steps(prepared: Preparation) -> Iterator[tuple[str, Any, list[str]]]:
 
 
 def _transformer(prepared: Preparation, columns: Sequence[int]) -> Any:
-    fills = prepared.missing in STRATEGIES
+    fills = prepared.missing in IMPUTER_STRATEGIES
     if prepared.words[columns[0]] is None:
-        return SimpleImputer(strategy=STRATEGIES[prepared.missing]) if fills else "passthrough"
+        return SimpleImputer(strategy=IMPUTER_STRATEGIES[prepared.missing]) if fills else "passthrough"
     most_frequent = SimpleImputer(strategy="most_frequent")
     if prepared.categorical == "ordinal":
         # A word that is not known counts as missing.

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from fsvm_cli.spec.classifiers import Classifier
 
 SEED = 0
-OF_EXPERIMENTS = {"tune", "nystroem"}
-"""What is chosen, or not approximated, where nothing but a ranking is asked for."""
+EXPERIMENT_ONLY_KEYS = {"tune", "nystroem"}
+"""Keys of a classifier that apply to experiments only."""
 
 DEFAULT_CLASSIFIER = {"kernel": "linear", "C": 1.0}
 
@@ -177,7 +177,7 @@ def machine_keys(method: type[Ranker]) -> set[str]:
     from fsvm_cli.spec.kernels import fields_in_configs  # noqa: PLC0415
     from fsvm_cli.svm.kernels.registry import KERNELS  # noqa: PLC0415
 
-    own = set(Classifier.model_fields) - OF_EXPERIMENTS
+    own = set(Classifier.model_fields) - EXPERIMENT_ONLY_KEYS
     if "estimator" not in method.passed_down:
         own &= method.passed_down | {"stop_after"}  # which is part of the solver
     return own.union(*map(fields_in_configs, KERNELS.values()))

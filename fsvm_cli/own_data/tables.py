@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from fsvm_cli.own_data.rank import FeatureRanking
     from fsvm_cli.own_data.side_by_side import SideBySide
 
-MOST_ROWS = 1000
-"""Of the table for people, which takes half a millisecond a row; CSV and JSON hold every feature."""
+MAX_TABLE_ROWS = 1000
+"""Of the printed table, which takes half a millisecond per row; CSV and JSON contain all features."""
 
 
 def print_ranking(ranking: FeatureRanking, style: str, *, for_spreadsheet: bool = False) -> None:
     """Print a ranking, best feature first; a column of words is one row, and JSON and the table show its words below.
 
-    The table ends after `MOST_ROWS` features, and says so.
+    The table ends after `MAX_TABLE_ROWS` features, and says so.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def print_ranking(ranking: FeatureRanking, style: str, *, for_spreadsheet: bool 
 def _print_ranking(ranking: FeatureRanking, rows: list[dict[str, Any]]) -> None:
     table = Table("rank", "feature", "score")
     table.columns[0].justify = table.columns[2].justify = "right"
-    for row in rows[:MOST_ROWS]:
+    for row in rows[:MAX_TABLE_ROWS]:
         table.add_row(str(row["rank"]), str(row["feature"]), f"{row['score']:.6g}")
         for word, score in ranking.words.get(str(row["feature"]), {}).items():
             table.add_row("", f"  {word}", f"{score:.6g}", style="dim")
@@ -67,8 +67,8 @@ def _print_ranking(ranking: FeatureRanking, rows: list[dict[str, Any]]) -> None:
     if ranking.chosen:
         console.print("chosen: " + ", ".join(f"{name} {value}" for name, value in ranking.chosen.items()))
     console.print(table)
-    if len(rows) > MOST_ROWS:
-        console.print(f"and {len(rows) - MOST_ROWS:,} features more; --format csv lists all")
+    if len(rows) > MAX_TABLE_ROWS:
+        console.print(f"and {len(rows) - MAX_TABLE_ROWS:,} features more; --format csv lists all")
 
 
 def _words_of(feature: str, ranking: FeatureRanking) -> dict[str, dict[str, float]]:
@@ -130,7 +130,7 @@ def _print_side_by_side(found: SideBySide, rows: list[dict[str, Any]], methods: 
     table = Table("rank", "feature", "mean rank", *methods)
     for column in (table.columns[0], *table.columns[2:]):
         column.justify = "right"
-    for row in rows[:MOST_ROWS]:
+    for row in rows[:MAX_TABLE_ROWS]:
         ranks = [str(row["ranks"][method]) for method in methods]
         table.add_row(str(row["rank"]), str(row["feature"]), f"{row['mean_rank']:.4g}", *ranks)
     console = open_console()
@@ -139,8 +139,8 @@ def _print_side_by_side(found: SideBySide, rows: list[dict[str, Any]], methods: 
         "--method NAME ranks by one method, and shows its scores"
     )
     console.print(table)
-    if len(rows) > MOST_ROWS:
-        console.print(f"and {len(rows) - MOST_ROWS:,} features more; --format csv lists all")
+    if len(rows) > MAX_TABLE_ROWS:
+        console.print(f"and {len(rows) - MAX_TABLE_ROWS:,} features more; --format csv lists all")
     if found.agreement:
         pairs = "; ".join(f"{one} and {other} {value:.2f}" for (one, other), value in found.agreement.items())
         console.print(f"agreement of the ranks (Spearman; 1 is the same order): {pairs}")

@@ -46,8 +46,8 @@ if TYPE_CHECKING:
 
     from fsvm_cli.spec.schema import Config
 
-MOST_PAIRS = 45
-"""Of rankings, that the page shows all of."""
+MAX_PAIRS_SHOWN = 45
+"""Pairs of rankings; of more, the page shows those with the best ranking."""
 
 
 def read_content(folders: Sequence[Path], failures: list[FsvmError] | None = None) -> Content:
@@ -187,7 +187,7 @@ def _statistics(folder: Path) -> Iterator[ResultTable]:
 
 def _shown_pairs(pairs: pd.DataFrame, best: str, elsewhere: str) -> tuple[pd.DataFrame, str]:
     """Keep the pairs that the best ranking is one of, where there are many, and say where the others stand."""
-    if len(pairs) <= MOST_PAIRS:
+    if len(pairs) <= MAX_PAIRS_SHOWN:
         return pairs, ""
     shown = pairs[(pairs["first"] == best) | (pairs["second"] == best)]
     return shown, f" Pairs with {best}, the best; {len(pairs) - len(shown)} more stand {elsewhere}."

@@ -32,7 +32,7 @@ import pathlib
 import sys
 import pyarrow
 from fsvm_cli.data.readers import parquet
-parquet.BYTES_AT_A_TIME = int(sys.argv[2])
+parquet.READ_BLOCK_BYTES = int(sys.argv[2])
 parquet.read_parquet(pathlib.Path(sys.argv[1]))
 print(pyarrow.default_memory_pool().max_memory())
 """
@@ -53,7 +53,7 @@ TABLES = {
 def test_the_columns_are_those_that_pyarrow_reads_at_once(
     what: str, at_a_time: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reader, "BYTES_AT_A_TIME", at_a_time)
+    monkeypatch.setattr(reader, "READ_BLOCK_BYTES", at_a_time)
     parquet.write_table(TABLES[what], tmp_path / "mine.parquet", row_group_size=1)
     table, index = read_parquet(tmp_path / "mine.parquet")
     assert table.equals(parquet.ParquetFile(tmp_path / "mine.parquet").read())

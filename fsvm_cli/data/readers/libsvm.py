@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MAX_DENSE_CELLS = 500_000_000
-BYTES_OF_A_FEATURE = 300
-"""However few rows have it: its name, and its numbers in scaling, scores and ranks."""
+BYTES_PER_FEATURE = 300
+"""Independent of the number of rows: name, scaling, score and rank."""
 
 
 def read_libsvm(path: Path, *, n_features: int | None = None, dense: bool = False) -> Rows:
@@ -57,7 +57,7 @@ def read_libsvm(path: Path, *, n_features: int | None = None, dense: bool = Fals
         ) from error
     if X.nnz == 0:
         raise DataError(f"{path}: holds no {'rows' if y.size == 0 else 'features'}")
-    needed, free = X.shape[1] * BYTES_OF_A_FEATURE, memory.free_memory()
+    needed, free = X.shape[1] * BYTES_PER_FEATURE, memory.free_memory()
     if needed > free:
         raise UsageError(
             f"{path}: its largest index is {X.shape[1]:,}, and so many features need {needed / memory.GIGABYTE:,.1f} "

@@ -19,7 +19,7 @@ MARKS_AMONG_WORDS = frozenset({"", "-", "--", "–", "—", "n/a", "#n/a", "#nv"
 """What stands for a missing value in a column of words; in small letters, without blanks."""
 MARKS_AMONG_NUMBERS = MARKS_AMONG_WORDS | {".", "?", "na", "nan", "null", "none"}
 """The same where the other values of a column are numbers, so that words cannot be meant."""
-_SIGNS = re.compile(r"[-+±/–—−]+")
+_SIGN_WORD = re.compile(r"[-+±/–—−]+")
 
 
 def is_mark(value: str, marks: Collection[str]) -> bool:
@@ -35,7 +35,7 @@ def marks_among_words(values: Sequence[str]) -> list[str]:
     """
     marks = [value for value in values if is_mark(value, MARKS_AMONG_WORDS)]
     words = {value.strip() for value in values} - {mark.strip() for mark in marks}
-    is_told_by_signs = any(_SIGNS.fullmatch(word) for word in words)
+    is_told_by_signs = any(_SIGN_WORD.fullmatch(word) for word in words)
     return [] if len(words) < 2 or is_told_by_signs else marks
 
 
@@ -46,13 +46,13 @@ def found_in(name: str, marks: Sequence[str], n_rows: int) -> str:
 
 DecimalMark: TypeAlias = Literal[".", ","]
 
-_POWER = r"(?:[eE][+-]?\d+)?"
-_WITH_POINT = re.compile(rf"[+-]?(?:\d+\.?\d*|\.\d+){_POWER}")
-_WITH_COMMA = re.compile(rf"[+-]?(?:\d+,?\d*|,\d+){_POWER}")
+_EXPONENT = r"(?:[eE][+-]?\d+)?"
+_WITH_POINT = re.compile(rf"[+-]?(?:\d+\.?\d*|\.\d+){_EXPONENT}")
+_WITH_COMMA = re.compile(rf"[+-]?(?:\d+,?\d*|,\d+){_EXPONENT}")
 _GROUPED_BY_COMMA = re.compile(r"[+-]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?")
 _GROUPED_BY_POINT = re.compile(r"[+-]?[1-9]\d{0,2}(?:\.\d{3})+(?:,\d+)?")
 _GROUPED_BY_BLANK = re.compile(r"[+-]?[1-9]\d{0,2}(?:[\s’']\d{3})+(?:[.,]\d+)?")
-_ANY = (_WITH_POINT, _WITH_COMMA, _GROUPED_BY_COMMA, _GROUPED_BY_POINT)
+_NUMBER_PATTERNS = (_WITH_POINT, _WITH_COMMA, _GROUPED_BY_COMMA, _GROUPED_BY_POINT)
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class Reading:
 
 def reads_as_number(value: str) -> bool:
     """Tell whether a word is a number, with a decimal point or a decimal comma."""
-    return _all_read_with([value], _ANY)
+    return _all_read_with([value], _NUMBER_PATTERNS)
 
 
 def has_comma(value: str) -> bool:

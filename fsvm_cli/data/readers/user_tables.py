@@ -15,7 +15,7 @@ from fsvm_cli.console import brief
 from fsvm_cli.data.readers.csv import MISSING_MARKS, find_form, read_csv
 from fsvm_cli.data.readers.numbers import Reading, quoted, with_decimal_commas, with_numbers
 from fsvm_cli.data.readers.parquet import read_parquet
-from fsvm_cli.data.table_memory import WAYS_OUT
+from fsvm_cli.data.table_memory import MEMORY_REMEDY
 from fsvm_cli.errors import DataError, FsvmError, UsageError
 
 if TYPE_CHECKING:
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from fsvm_cli.data.readers.numbers import DecimalMark
     from fsvm_cli.data.source_spec import FileFormat, FileSpec, TableSpec
 
-BYTES_OF_A_CELL = 24
-"""Of a cell between others that hold something: in pandas' lists, in its table, and in a column."""
-BYTES_OF_A_ROW = 72
-"""Of a row without cells, above another that has some."""
-UNNAMED = "Unnamed: "
-"""What pandas puts before the number of a column that has no name."""
+BYTES_PER_CELL = 24
+"""Of a cell, empty or not: in pandas' lists, in its table, and in a column."""
+BYTES_PER_ROW = 72
+"""Of a row without cells above a row with cells."""
+PANDAS_UNNAMED_PREFIX = "Unnamed: "
+"""Prefix of the names that pandas gives to columns without a name."""
 
 
 def read_excel(path: Path, marks: Sequence[str]) -> tuple[pa.Table, tuple[str, ...]]:
@@ -90,7 +90,7 @@ def _check_unpacked_size(path: Path) -> None:
     if size > free:
         raise UsageError(
             f"{path}: unfolds to {size / memory.GIGABYTE:,.1f} GB, and {free / memory.GIGABYTE:,.1f} GB are free; "
-            f"{WAYS_OUT}"
+            f"{MEMORY_REMEDY}"
         )
 
 
@@ -134,7 +134,7 @@ def _check_memory_for_cells(path: Path, sheet: Any) -> None:
     parser.StartElementHandler = extent.begin
     with zipfile.ZipFile(path) as archive, archive.open(sheet._worksheet_path) as stream:
         parser.ParseFile(stream)
-    needed = extent.last_row * (BYTES_OF_A_ROW + BYTES_OF_A_CELL * extent.last_column)
+    needed = extent.last_row * (BYTES_PER_ROW + BYTES_PER_CELL * extent.last_column)
     if needed > (free := memory.free_memory()):
         raise UsageError(
             f"{path}: the first sheet reaches over {extent.last_row:,} rows of {extent.last_column:,} columns, of "
@@ -145,7 +145,7 @@ def _check_memory_for_cells(path: Path, sheet: Any) -> None:
 
 
 def _own_name(name: object) -> str:
-    return "" if str(name).startswith(UNNAMED) else str(name)
+    return "" if str(name).startswith(PANDAS_UNNAMED_PREFIX) else str(name)
 
 
 def _column(values: pd.Series[Any]) -> pa.Array:
@@ -161,7 +161,7 @@ def _column(values: pd.Series[Any]) -> pa.Array:
     )
 
 
-SEPARATORS = {"tab": "\t", "space": " "}
+NAMED_SEPARATORS = {"tab": "\t", "space": " "}
 """Separators that have a name."""
 
 
@@ -186,7 +186,7 @@ def read_user_table(path: Path, file_format: FileFormat, spec: FileSpec) -> Read
     if file_format == "excel":
         table, remarks = read_excel(path, marks)
         return with_remarks(numbers_of(table, left_out, spec.decimal), remarks)
-    separator = None if spec.separator is None else SEPARATORS.get(spec.separator, spec.separator)
+    separator = None if spec.separator is None else NAMED_SEPARATORS.get(spec.separator, spec.separator)
     form = dataclasses.replace(find_form(path, separator, spec.encoding), marks=marks, decimal=spec.decimal or ".")
     exact = {spec.target or "", spec.groups or "", getattr(spec.split, "column", "")}
     table = read_csv(path, form, exact)
