@@ -101,7 +101,7 @@ def main() -> None:
 
 
 def _run() -> int:
-    """Run the command line's command, and say what went wrong, if anything, in words and as an exit code."""
+    """Run the command; print the message of an error and return the exit code."""
     try:
         code: int = cli.main(standalone_mode=False)
     except click.ClickException as error:
@@ -150,7 +150,7 @@ def _too_little_address_space() -> str:
 
 
 def _describe(error: OSError) -> str:
-    """Say what the system refused, and of which file."""
+    """Describe an error of the operating system, with its file and remedy."""
     where = f"{brief(str(error.filename))}: " if error.filename else ""
     if error.errno in {errno.ENOSPC, errno.EDQUOT}:
         return (

@@ -69,7 +69,7 @@ PARSER_MESSAGES: tuple[tuple[str, str], ...] = (
 
 
 def syntax_in_words(error: YAMLError, text: str) -> tuple[tuple[int, int] | None, str]:
-    """Say what is wrong, and in which line and column, both from 1, where this is known."""
+    """Return line and column of a syntax error, both from 1, or None if unknown, and its message."""
     if isinstance(error, yaml.reader.ReaderError):
         before = text[: error.position]
         place = before.count("\n") + 1, error.position - before.rfind("\n")
@@ -77,13 +77,13 @@ def syntax_in_words(error: YAMLError, text: str) -> tuple[tuple[int, int] | None
     if not isinstance(error, yaml.error.MarkedYAMLError):
         return None, f"{_line_of(error)}; {QUOTE_REMEDY}"
     mark = error.problem_mark or error.context_mark
-    said = str(error.problem or error.context)
+    problem = str(error.problem or error.context)
     for pattern, words in PARSER_MESSAGES:
-        if found := re.search(pattern, said):
+        if found := re.search(pattern, problem):
             message = words.format(**{name: brief(value) for name, value in found.groupdict().items()})
             break
     else:
-        message = f"{brief(' '.join(said.split()))}; {QUOTE_REMEDY}"
+        message = f"{brief(' '.join(problem.split()))}; {QUOTE_REMEDY}"
     return (mark.line + 1, mark.column + 1) if mark else None, message
 
 

@@ -56,7 +56,7 @@ def _can_be_written(folder: Path) -> bool:
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         folder.mkdir(mode=0o700, exist_ok=True)
-        # Only the attempt tells: Windows says of every folder that it can be written.
+        # Only an attempt is reliable: Windows reports every folder as writable.
         with tempfile.TemporaryFile(dir=folder):
             return True
     except OSError:

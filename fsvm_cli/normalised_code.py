@@ -129,8 +129,8 @@ def _meaning(value: object) -> str:
         return _meaning(value.orelse)
     fields = ((name, getattr(value, name, None)) for name in value._fields if name not in DERIVED_FIELDS)
     # What is not there has no field at all in other versions of Python.
-    said = ",".join(f"{name}={_meaning(field)}" for name, field in fields if field is not None and field != [])
-    return f"{type(value).__name__}({said})"
+    joined = ",".join(f"{name}={_meaning(field)}" for name, field in fields if field is not None and field != [])
+    return f"{type(value).__name__}({joined})"
 
 
 def _is_without_effect(item: object) -> bool:
@@ -309,8 +309,8 @@ class _Writer(ast.NodeVisitor):
     def plain(self, value: ast.AST, apart: Collection[str] = ()) -> str:
         fields = ((name, getattr(value, name, None)) for name in value._fields if name not in {*DERIVED_FIELDS, *apart})
         # What is not there has no field at all in other versions of Python.
-        said = ",".join(f"{name}={self.text(each)}" for name, each in fields if each is not None and each != [])
-        return f"{type(value).__name__}({said})"
+        joined = ",".join(f"{name}={self.text(each)}" for name, each in fields if each is not None and each != [])
+        return f"{type(value).__name__}({joined})"
 
     def is_silent(self, item: object) -> bool:
         """Whether a statement, a decorator or a base has no effect on what is computed."""
@@ -366,9 +366,9 @@ class _Writer(ast.NodeVisitor):
 
     def within(self, scope: _Scope, kind: str, *parts: object) -> str:
         self.scopes.append(scope)
-        said = ",".join(map(self.text, parts))
+        joined = ",".join(map(self.text, parts))
         self.scopes.pop()
-        return f"{kind}({said})"
+        return f"{kind}({joined})"
 
     def visit_Name(self, node: ast.Name | ast.Attribute) -> str:
         reference = self.reference(node)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 def quantised(values: npt.ArrayLike, spacing: float) -> npt.NDArray[np.float64]:
     """Return the nearest multiples of a spacing.
 
-    Processors differ in the last digit of a sum. A search that goes on from a computed point amplifies the difference
+    Processors differ in the last digit of a sum. A search that continues from a computed point amplifies the difference
     and may end elsewhere. From quantised points it proceeds alike everywhere, unless a value lies, to within its
     rounding error, halfway between two multiples: the probability of that is the error divided by the spacing.
 

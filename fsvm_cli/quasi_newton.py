@@ -145,7 +145,7 @@ def _step_down(function: Function, place: Callable[[Array], Array], here: Minimu
 
 
 def _direction(slope: Array, pairs: list[tuple[Array, Array]], is_free: NDArray[np.bool_], first_step: float) -> Array:
-    """Return minus the slope by the free variables times the inverse of their curvature, as far as pairs tell it."""
+    """Return the quasi-Newton direction in the free variables, by the two-loop recursion of L-BFGS."""
     direction = np.where(is_free, -slope, 0.0)
     known = [(np.where(is_free, s, 0.0), np.where(is_free, y, 0.0)) for s, y in pairs]
     known = [(s, y) for s, y in known if s @ y > MIN_CURVATURE_COSINE * np.linalg.norm(s) * np.linalg.norm(y)]

@@ -41,7 +41,7 @@ class Reference:
     pages, year, doi : str
         Empty where there is none.
     note : str
-        What is not known of it.
+        Missing or uncertain bibliographic data.
     """
 
     key: str

@@ -245,7 +245,7 @@ _DIGESTS: dict[_Node, str] = {}
 def _merkle(roots: Iterable[_Node]) -> dict[_Node, str]:
     """Hash definitions with those that they refer to, whose hashes stand in the place of their names.
 
-    Definitions that refer to each other, directly or in a circle, are told apart as far as their codes differ.
+    Definitions that refer to each other, directly or in a circle, are distinguished as far as their code differs.
     """
     for circle in _circles(roots):
         inside = dict.fromkeys(circle, "")
@@ -336,7 +336,7 @@ def _read(name: str) -> _Module:
 
 
 class _ParseCache:
-    """What was found in texts, in a file of the user's cache folder: each process goes on from it."""
+    """Parsed source texts, stored in a file of the user's cache folder and shared by all processes."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

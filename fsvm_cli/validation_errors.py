@@ -133,7 +133,7 @@ def _expectation(error: Any) -> str:
 
 
 def _describe(finding: _Finding) -> Issue:
-    """Word one error as: what is wrong; what is allowed; did you mean."""
+    """Word one error: problem, allowed values, suggestion."""
     error, kind, location = finding.error, finding.kind, finding.location
     context, key = error.get("ctx", {}), _key(location)
     if kind == "extra_forbidden":

@@ -37,15 +37,17 @@ def command(file: str, out: str | None, **of_file: Any) -> None:
     source = source_of(file, of_file, _announce)
     for caveat in source.caveats:
         _announce(caveat)
-    said = {key: list(value) if isinstance(value, tuple) else value for key, value in of_file.items()}
-    dataset = {"file": _seen_from(config, Path(file))} | {key: value for key, value in said.items() if _is_said(value)}
+    options = {key: list(value) if isinstance(value, tuple) else value for key, value in of_file.items()}
+    dataset = {"file": _seen_from(config, Path(file))} | {
+        key: value for key, value in options.items() if _is_set(value)
+    }
     title = f"Features of {source.name}"
     text = first_config(source, dataset, title, f"fsvm init {shlex.quote(file)}")
     write_atomically(config, text.encode())
     _announce(f"{config} is written; look at it, then: fsvm run {shlex.quote(str(config))}")
 
 
-def _is_said(value: object) -> bool:
+def _is_set(value: object) -> bool:
     return value not in (None, "refuse", [], False)
 
 

@@ -80,7 +80,7 @@ def _parameters(method: type[NamedMethod]) -> list[dict[str, Any]]:
 
 
 def _range(field: dict[str, Any], schema: dict[str, Any]) -> str:
-    """Say what a JSON Schema admits."""
+    """Describe the values that a JSON Schema admits."""
     if reference := field.get("$ref"):
         return _range(schema["$defs"][reference.rpartition("/")[2]], schema)
     if several := field.get("anyOf"):
@@ -101,7 +101,7 @@ def _range(field: dict[str, Any], schema: dict[str, Any]) -> str:
 
 
 def _described(method: type[NamedMethod]) -> dict[str, str]:
-    """Give the first sentence of a method's description, and what it says of its source."""
+    """Return the first sentence of a method's description, and its source."""
     text = inspect.getdoc(method) or ""
     source = re.search(r"^Source: (.+?)(?:\n\n|\Z)", text, re.DOTALL | re.MULTILINE)
     return {"summary": text.split("\n")[0], "source": " ".join(source[1].split()) if source else ""}

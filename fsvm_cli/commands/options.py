@@ -59,7 +59,7 @@ def _noting(key: str) -> Callable[[click.Context, click.Parameter, bool], None]:
     return note
 
 
-def tell(message: str, *, err: bool = False) -> None:
+def print_line(message: str, *, err: bool = False) -> None:
     """Print a line, unless the command was asked to be quiet."""
     if not is_quiet():
         click.echo(message, err=err)
@@ -70,16 +70,16 @@ def step(name: str) -> Iterator[None]:
     """Run a step, and print its time with `--verbose`."""
     begin = time.monotonic()
     yield
-    tell_time(name, time.monotonic() - begin)
+    print_time(name, time.monotonic() - begin)
 
 
-def tell_time(name: str, seconds: float) -> None:
+def print_time(name: str, seconds: float) -> None:
     """Print the time of a step that was measured elsewhere, with `--verbose`."""
     if _is_verbose():
         click.echo(f"{name}: {seconds:.1f} s", err=True)
 
 
-def tell_traceback(traceback: str) -> None:
+def print_traceback(traceback: str) -> None:
     """Print a traceback, with `--verbose`."""
     if traceback and _is_verbose():
         click.echo(traceback, err=True)
@@ -89,7 +89,7 @@ def raise_as_one(errors: Sequence[FsvmError]) -> None:
     """Print all errors but the first, with `--verbose` the tracebacks of all, and raise the first."""
     for error in errors:
         if isinstance(error, ExperimentFailedError):
-            tell_traceback(error.traceback)
+            print_traceback(error.traceback)
     for error in errors[1:]:
         click.echo(f"fsvm: {error}", err=True)
     if errors:
@@ -162,7 +162,7 @@ class Workers:
     words : str
         For people.
     number : int
-        How many trials run at once; 1 where only the cluster knows.
+        How many trials run at once; 1 for a cluster, whose size is unknown here.
     open_pool : callable
         As `fsvm_cli.runner.session.run` takes it.
     """
@@ -254,12 +254,12 @@ _OPTIONS_OF_TEXT = (
 
 
 def options_of_text(command: Command) -> Command:
-    """Add the options that say how a text holds its table, by the names that they have in configs."""
+    """Add the options about the format of a text, with the names that they have in configs."""
     return _with(_OPTIONS_OF_TEXT, command)
 
 
 def options_of_table(command: Command) -> Command:
-    """Add the options that say how a table becomes numbers and classes, by the names that they have in configs."""
+    """Add the options about features and classes of a table, with the names that they have in configs."""
     return _with(_OPTIONS_OF_TABLE, command)
 
 

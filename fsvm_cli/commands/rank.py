@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fsvm_cli.commands import completion
-from fsvm_cli.commands.options import options_of_table, options_of_text, step, tell, with_verbosity
+from fsvm_cli.commands.options import options_of_table, options_of_text, print_line, step, with_verbosity
 
 if TYPE_CHECKING:
     import numpy as np
@@ -139,4 +139,4 @@ def _side_by_side(source: DataSource, scaling: str, style: str, *, for_spreadshe
 
 
 def _announce(message: str) -> None:
-    tell(message, err=True)
+    print_line(message, err=True)

@@ -257,7 +257,7 @@ class GeneratedVersion(StrictModel):
 
 
 def _kind(value: Any) -> str:
-    """Tell the versions that are drawn from the others."""
+    """Return the tag of a version: generated or fixed."""
     is_drawn = "generator" in value if isinstance(value, dict) else isinstance(value, GeneratedVersion)
     return "generated" if is_drawn else "fixed"
 

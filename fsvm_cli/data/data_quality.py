@@ -37,7 +37,7 @@ def data_quality_warnings(  # noqa: PLR0917 - the parts of a data set
     class_names: Sequence[str],
     groups: NDArray[np.int64] | None = None,
 ) -> tuple[str, ...]:
-    """Say what a person should look at before the features are ranked, and what to do.
+    """Return warnings about columns and rows to check before features are ranked, each with a remedy.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def data_quality_warnings(  # noqa: PLR0917 - the parts of a data set
     least, most = columns.min(axis=0), columns.max(axis=0)
     constant = least == most
     numbering, identifying = _identifiers(columns, least, most, constant)
-    renaming, separating = _tellers(columns, y, len(class_names))
+    renaming, separating = _class_separators(columns, y, len(class_names))
     separating &= ~numbering
     identifying &= ~(renaming | separating)
     grouping = _group_numbers(columns, y, ~(constant | numbering | identifying | renaming | separating))
@@ -82,7 +82,7 @@ def data_quality_warnings(  # noqa: PLR0917 - the parts of a data set
 
 
 def constant_features(names: Sequence[str]) -> str:
-    """Say that features are constant."""
+    """Return the warning about constant features."""
     return f"constant, and so without information: {shown(names)}"
 
 
@@ -121,7 +121,7 @@ def _identifiers(
     return numbering, np.zeros_like(is_one) if 2 * is_one.sum() > n_columns > 2 else is_one
 
 
-def _tellers(
+def _class_separators(
     columns: NDArray[np.float64], y: NDArray[np.int64], n_classes: int
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Find the columns that are the class under another name, and those whose thresholds separate all classes."""
@@ -214,7 +214,7 @@ def _about_classes(y: NDArray[np.int64], class_names: Sequence[str]) -> str:
 
 
 def _about_repeated_rows(X: NDArray[np.float64], y: NDArray[np.int64], groups: NDArray[np.int64] | None) -> str:
-    """Say how many rows repeat an earlier one, of another group, and how many of these do so with another class."""
+    """Count rows that repeat an earlier one of another group, and those of them that have another class."""
     hashes = np.fromiter(_hashes(X), dtype=np.int64, count=len(y))
     _, alike, n_alike = np.unique(hashes, return_inverse=True, return_counts=True)
     repeated = np.flatnonzero(n_alike[alike] > 1)

@@ -59,7 +59,7 @@ class Dataset:
     groups : ndarray of int64, shape (n_samples,), or None
         Rows with the same number belong together, such as those of one patient: no split or fold divides them.
     remarks : tuple of str
-        What was decided when it was read, for whoever uses it.
+        Decisions made on reading that users should know.
 
     Raises
     ------

@@ -115,7 +115,7 @@ def load_version(name: str, card: Card, version: FixedVersion, announce: Callabl
     Raises
     ------
     DataError
-        If no copy can be had; with what was wrong with each.
+        If no copy is available, with the error of each.
     """
     failures = []
     kept = recall(version.expected.sha256)
@@ -166,8 +166,8 @@ def _read_copy(card: Card, version: FixedVersion, copy: Copy, announce: Callable
         return [read_bundled(copy.loader)]
     paths = fetch_files(card.files_of(copy), announce)
     if isinstance(copy, ReutersCopy):
-        said = {key: value for key, value in copy if key not in {"reader", "files", "test_files"}}
-        return read_reuters(paths, **said)
+        options = {key: value for key, value in copy if key not in {"reader", "files", "test_files"}}
+        return read_reuters(paths, **options)
     if isinstance(copy, ExpressionCopy):
         return [read_expression(*paths)]
     rows = [_read_file(path, copy, version.expected.features) for path in paths]
@@ -185,7 +185,7 @@ def _read_file(path: Path, copy: TextCopy | SequencesCopy | LibsvmCopy, n_featur
 
 
 def _from_version(name: str, version: FixedVersion, parts: list[Rows]) -> Dataset:
-    """Build what the card describes from its parts, or say how they differ from it."""
+    """Assemble the data set that the card describes; a DataError states how the parts differ from it."""
     labels = {label for part in parts for label in part.labels}
     unknown = sorted(labels - version.classes.keys())
     if unknown:
@@ -215,14 +215,14 @@ def open_named(spec: NamedSpec, announce: Callable[[str], None]) -> DataSource:
     ----------
     spec : NamedSpec
     announce : callable
-        Is told, line by line, what takes time.
+        Called with a line about each step that takes time.
 
     Raises
     ------
     UsageError
         If there is no such data set or version, or 'samples' does not belong to it.
     DataError
-        If no copy can be had.
+        If no copy is available.
     """
     card, version_name, version = find_version(spec)
     name = spec.name if len(card.versions) == 1 else f"{spec.name} ({version_name})"

@@ -22,7 +22,7 @@ def shown(names: Sequence[str], at_most: int = MAX_NAMES_SHOWN) -> str:
 
 
 def nearest(word: str, names: Sequence[str]) -> str:
-    """Say which of `names` the reader may have meant by `word`, or else which there are."""
+    """Suggest names with a spelling similar to `word`, or else list the names."""
     by_lower_case = {name.lower(): name for name in names[:MAX_NAMES_COMPARED]}
     near = difflib.get_close_matches(word.lower(), by_lower_case, n=3, cutoff=0.6)
     if near:

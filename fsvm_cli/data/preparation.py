@@ -41,9 +41,9 @@ class Feature(NamedTuple):
     name : str
     column : int
     word : int or None
-        Code of the word whose presence it tells.
+        Code of the word whose presence it indicates.
     is_indicator : bool
-        Whether it tells that the value is missing.
+        Whether it indicates a missing value.
     """
 
     name: str

@@ -59,7 +59,7 @@ class Scaling:
         ----------
         X : ndarray or csr_array, shape (n_samples, n_features)
         overwrite : bool, default=False
-            Whether the caller needs `X` no more: then the result may take its place in memory.
+            Whether the result may overwrite `X`.
 
         Raises
         ------
@@ -126,7 +126,7 @@ class _BlocksInUnits:
 
 
 def _learn_standard(blocks: Blocks) -> InPlace:
-    """Learn the mean and the standard deviation of each column, 1 where rounding alone tells its values apart."""
+    """Learn the mean and the standard deviation of each column, 1 where the values differ by rounding only."""
     sizes, totals = zip(*[(len(X), X.sum(axis=0)) for X in blocks], strict=True)
     n = sum(sizes)
     mean = np.sum(totals, axis=0) / n
@@ -172,7 +172,7 @@ SHIFTING_SCALINGS: Mapping[ScalingName, Callable[[Blocks], InPlace]] = {
 
 
 def shifts_sparse(name: ScalingName) -> str:
-    """Say why a scaling that shifts columns is not for a sparse matrix."""
+    """Return the message about a scaling that would fill a sparse matrix."""
     able = " or ".join(f"'{each}'" for each in SCALINGS if each not in SHIFTING_SCALINGS)
     return f"scaling '{name}' would fill a sparse matrix; use {able}"
 

@@ -42,7 +42,7 @@ MAX_WORDS_PER_COLUMN = 100
 
 
 def is_missing(column: pa.ChunkedArray) -> NDArray[np.bool_]:
-    """Tell which values are missing; NaN is. What neither numbers nor words stand in is refused, whatever it lacks."""
+    """Return a mask of missing values, including NaN; all False for nested and binary columns, refused later."""
     if pa.types.is_nested(column.type) or pa.types.is_binary(column.type) or pa.types.is_large_binary(column.type):
         return np.zeros(len(column), dtype=np.bool_)
     is_floating = pa.types.is_floating(column.type)
@@ -52,7 +52,7 @@ def is_missing(column: pa.ChunkedArray) -> NDArray[np.bool_]:
 
 
 def _to_numpy(column: pa.ChunkedArray) -> NDArray[Any]:
-    """Give the numbers of a column without holes; pyarrow's own `to_numpy` imports pandas for it, which is slow."""
+    """Return a column without nulls as an array; pyarrow's own `to_numpy` imports pandas, which is slow."""
     return np.from_dlpack(column.combine_chunks())
 
 
@@ -71,13 +71,13 @@ def _to_floats(column: pa.ChunkedArray) -> NDArray[np.float64]:
 
 
 def _is_rounded(integers: pa.ChunkedArray, floats: NDArray[np.float64]) -> bool:
-    """Whether different integers have become the same floating-point number."""
+    """Whether different integers have been rounded to the same double."""
     is_large = bool(np.any(np.abs(floats) >= MAX_EXACT_INTEGER))
     return is_large and len(integers.unique()) > len(np.unique(floats))
 
 
 def _words(column: pa.ChunkedArray) -> NDArray[np.str_] | None:
-    """Give the column's values as words, or None where they are neither words nor coded words."""
+    """Return the values of a column of words or of dictionary-encoded words; None for other types."""
     kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
     if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
         return None
@@ -90,9 +90,9 @@ def _words(column: pa.ChunkedArray) -> NDArray[np.str_] | None:
 def encode_target(
     target: str, column: pa.ChunkedArray, issues: list[TableIssue]
 ) -> tuple[tuple[str, ...], NDArray[np.int64]]:
-    """Give the classes of a target without gaps, and the code of each row; add to `issues` what is no class."""
+    """Return the classes of a target without missing values, and the code of each row; add an issue if invalid."""
     if pa.types.is_integer(column.type):
-        # As integers, of which floating-point numbers cannot tell all apart.
+        # As integers: different ones may round to the same double.
         values, y = np.unique(_to_numpy(column), return_inverse=True)
         classes = tuple(map(str, values.tolist()))
     elif _is_number(column.type):
@@ -120,60 +120,85 @@ def encode_target(
 
 
 def columns_of(features: pa.Table, spec: TableSpec, issues: list[TableIssue]) -> Preparation:
-    """Give the columns as numbers and codes of words; add to `issues` those that are neither."""
+    """Convert the columns to numbers and codes of words; add columns that are neither to `issues`."""
     names: list[str] = []
     words_of: list[tuple[str, ...] | None] = []
     # Filled column by column, since a list of columns would take as much memory again; with issues, not to its end.
     columns = np.empty((features.num_rows, features.num_columns))
-    refused: list[str] = []
-    may_group: list[str] = []
-    for column_name, column in zip(features.column_names, features.columns, strict=True):
+    for name, column in zip(features.column_names, features.columns, strict=True):
         if _is_number(column.type):
-            numbers = _to_floats(column)
-            if pa.types.is_integer(column.type) and _is_rounded(column, numbers):
-                what = (
-                    "holds integers so large that floating-point numbers cannot tell them apart; drop it if it only "
-                    "names the rows, or subtract what they have in common"
-                )
-                issues.append(of_column(column_name, what))
-            columns[:, len(names)] = numbers
-            names.append(column_name)
+            columns[:, len(names)] = _numbers(name, column, issues)
             words_of.append(None)
+        elif (coded := _coded_words(name, column, spec, issues)) is not None:
+            words, columns[:, len(names)] = coded
+            words_of.append(words)
+        else:
             continue
-        is_known = ~is_missing(column)
-        words = _words(column.drop_null())
-        if words is None:
-            issues.append(of_column(column_name, f"holds {column.type}, not numbers; drop it"))
-            continue
-        values, codes = np.unique(words, return_inverse=True)
-        odd = _odd_words(values.tolist())
-        with_commas = bool(odd) and any(has_comma(value) for value in values.tolist())
-        if len(values) > MAX_WORDS_PER_COLUMN or (odd and (spec.categorical == "refuse" or with_commas)):
-            n_rows = int(np.isin(values[codes], odd).sum())
-            what = _not_numbers(values.tolist(), odd, n_rows, may_be_words=not with_commas)
-            issues.append(of_column(column_name, f"holds {what}"))
-            continue
-        refused.append(f"'{brief(column_name)}' ({shown([*map(brief, values.tolist())])})")
-        if MIN_GROUPS <= len(values) <= len(words) / 2:
-            may_group.append(brief(column_name))
-        columns[:, len(names)] = np.nan
-        columns[is_known, len(names)] = codes
-        names.append(column_name)
-        words_of.append(tuple(values.tolist()))
-    if refused and spec.categorical == "refuse":
-        more = f" and {len(refused) - 3} more" if len(refused) > 3 else ""
-        text = (
-            f"columns of words: {'; '.join(refused[:3])}{more}\n"
-            "Turn each word into a feature (categorical: one-hot, or --categorical one-hot), number the words of a "
-            "column (ordinal), or drop the columns."
-        )
-        if may_group:
-            text += (
-                f" Where '{may_group[0]}' tells which rows belong together, such as those of a patient, name it "
-                f"(groups: {may_group[0]}, or --groups {shlex.quote(may_group[0])})."
-            )
-        issues.append(TableIssue("columns of words", text))
+        names.append(name)
+    if spec.categorical == "refuse":
+        issues += _refused_words(dict(zip(names, words_of, strict=True)), features)
     return Preparation(tuple(names), tuple(words_of), columns[:, : len(names)], spec.missing, spec.categorical)
+
+
+def _numbers(name: str, column: pa.ChunkedArray, issues: list[TableIssue]) -> NDArray[np.float64]:
+    """Convert a column of numbers; integers that differ and round to the same double are an issue."""
+    numbers = _to_floats(column)
+    if pa.types.is_integer(column.type) and _is_rounded(column, numbers):
+        what = (
+            "holds integers so large that floating-point numbers cannot tell them apart; drop it if it only "
+            "names the rows, or subtract what they have in common"
+        )
+        issues.append(of_column(name, what))
+    return numbers
+
+
+def _coded_words(
+    name: str, column: pa.ChunkedArray, spec: TableSpec, issues: list[TableIssue]
+) -> tuple[tuple[str, ...], NDArray[np.float64]] | None:
+    """Return the distinct words of a column and a code for each row (NaN where missing), or None if it is refused.
+
+    Refused, with an issue, are values of other types, more than `MAX_WORDS_PER_COLUMN` words, and words in a column of
+    numbers.
+    """
+    words = _words(column.drop_null())
+    if words is None:
+        issues.append(of_column(name, f"holds {column.type}, not numbers; drop it"))
+        return None
+    distinct, codes = np.unique(words, return_inverse=True)
+    values: list[str] = distinct.tolist()
+    odd = _odd_words(values)
+    with_commas = bool(odd) and any(has_comma(value) for value in values)
+    if len(values) > MAX_WORDS_PER_COLUMN or (odd and (spec.categorical == "refuse" or with_commas)):
+        n_rows = int(np.isin(distinct[codes], odd).sum())
+        what = _not_numbers(values, odd, n_rows, may_be_words=not with_commas)
+        issues.append(of_column(name, f"holds {what}"))
+        return None
+    coded = np.full(len(column), np.nan)
+    coded[~is_missing(column)] = codes
+    return tuple(values), coded
+
+
+def _refused_words(words_of: dict[str, tuple[str, ...] | None], features: pa.Table) -> list[TableIssue]:
+    """Return one issue about all columns of words, where words are refused; it names one that may hold groups."""
+    of_words = {name: words for name, words in words_of.items() if words is not None}
+    if not of_words:
+        return []
+    listed = [f"'{brief(name)}' ({shown([*map(brief, words)])})" for name, words in of_words.items()]
+    more = f" and {len(listed) - 3} more" if len(listed) > 3 else ""
+    text = (
+        f"columns of words: {'; '.join(listed[:3])}{more}\n"
+        "Turn each word into a feature (categorical: one-hot, or --categorical one-hot), number the words of a "
+        "column (ordinal), or drop the columns."
+    )
+    for name, words in of_words.items():
+        column = features.column(name)
+        if MIN_GROUPS <= len(words) <= (len(column) - column.null_count) / 2:
+            text += (
+                f" Where '{brief(name)}' tells which rows belong together, such as those of a patient, name it "
+                f"(groups: {brief(name)}, or --groups {shlex.quote(brief(name))})."
+            )
+            break
+    return [TableIssue("columns of words", text)]
 
 
 def infinite_values(prepared: Preparation) -> list[TableIssue]:
@@ -191,7 +216,7 @@ def infinite_values(prepared: Preparation) -> list[TableIssue]:
 
 
 def _not_numbers(values: list[str], odd: list[str], n_rows: int, *, may_be_words: bool) -> str:
-    """Say what keeps a column of distinct `values` from being one of numbers, and what can be done."""
+    """Describe why a column of distinct `values` is not one of numbers, with remedies."""
     if not odd:
         return (
             f"{len(values)} different words, such as {brief(repr(values[0]))}; drop it, or, if it names what rows "
@@ -226,13 +251,13 @@ def dataset_from_table(
     name : str
         For the data set and in errors.
     reading : Reading
-        The columns, and what is known of them.
+        The columns, with remarks and issues of the reader.
     spec : TableSpec
-        What the user says of them.
+        The user's options.
     own_target : str, optional
         The target that the source itself marks.
     part : str, optional
-        Column that says of each row whether it is for training or testing.
+        Column that assigns each row to training or testing.
 
     Raises
     ------
@@ -290,7 +315,7 @@ def dataset_from_table(
 
 
 def _unclear_names(table: pa.Table, spec: TableSpec) -> tuple[set[str], list[TableIssue]]:
-    """Find the names that are not that of one column, and say what to do about them; or about a table without rows."""
+    """Find repeated and empty column names; return them with their issues, and that of a table without rows."""
     issues: list[TableIssue] = []
     unclear = {column for column, count in Counter(table.column_names).items() if count > 1 and column}
     if unclear:

@@ -47,12 +47,12 @@ TEXT_FORMATS: frozenset[FileFormat] = frozenset({"csv", "excel"})
 
 
 def find_file(spec: FileSpec, base_folder: Path) -> tuple[Path, FileFormat]:
-    """Find a file of the user's own, and tell its format.
+    """Find a file of the user's own, and determine its format.
 
     Raises
     ------
     UsageError
-        If the format cannot be told.
+        If the format cannot be determined.
     DataError
         If the file is missing or empty, or is a pipe or a device.
     """
@@ -92,7 +92,7 @@ def load_file(spec: FileSpec, base_folder: Path) -> Dataset:
     Raises
     ------
     UsageError
-        If the format cannot be told, an option does not fit the file, or there is no memory for it.
+        If the format cannot be determined, an option does not fit the file, or there is no memory for it.
     DataError
         If the file is missing or is not what its format asks for.
     """
@@ -160,14 +160,14 @@ def _read_table(path: Path, file_format: FileFormat, spec: FileSpec) -> Reading:
 
 def _check_options(path: Path, file_format: FileFormat, spec: FileSpec) -> None:
     """Refuse options that the file's format has no use for."""
-    said = spec.model_dump(exclude_defaults=True).keys()
+    given = spec.model_dump(exclude_defaults=True).keys()
     of_formats = {"separator": {"csv"}, "encoding": {"csv"}, "decimal": {"csv", "excel"}, "na": {"csv", "excel"}}
-    if wrong := [option for option, formats in of_formats.items() if option in said and file_format not in formats]:
+    if wrong := [option for option, formats in of_formats.items() if option in given and file_format not in formats]:
         raise UsageError(f"{path}: '{wrong[0]}' is not for files of this kind ({file_format}); leave it out")
 
 
 def _both(paths: Sequence[Path], readings: Sequence[Reading]) -> tuple[Reading, str]:
-    """Put the test rows below the training rows; give the name of a new column that tells them apart, too."""
+    """Concatenate training and test rows; return also the name of a new column that holds the part of each row."""
     train, test = (reading.table for reading in readings)
     names = train.column_names
     for there, here, path in ((names, test.column_names, paths[1]), (test.column_names, names, paths[0])):

@@ -218,9 +218,9 @@ def as_python(exported: Export, experiment: Experiment, folder: Path) -> str:
         From which the config's paths start.
     """
     spec = experiment.config.dataset
-    said = spec.model_dump(mode="json", exclude_defaults=True)
+    content = spec.model_dump(mode="json", exclude_defaults=True)
     if isinstance(spec, FileSpec):
-        said["file"] = str(folder / spec.file)
+        content["file"] = str(folder / spec.file)
     names: dict[str, set[str]] = defaultdict(set)
     names["fsvm_cli"].add("load_dataset")
     for part in _parts(exported.pipeline):
@@ -234,7 +234,7 @@ def as_python(exported: Export, experiment: Experiment, folder: Path) -> str:
     lines = [
         *imports,
         "",
-        f"data = load_dataset({said!r})",
+        f"data = load_dataset({content!r})",
         f"model = {code}",
         f"model.fit({samples}, data.labels(){groups})",
     ]

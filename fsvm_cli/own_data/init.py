@@ -72,7 +72,7 @@ def first_config(source: DataSource, dataset: Mapping[str, Any], title: str, com
     source : DataSource
         The data.
     dataset : mapping of str to value
-        What the config says of them, relative to where it will lie.
+        Its section `dataset`, with paths relative to the config.
     title : str
     command : str
         What was called, for the first line.
@@ -119,7 +119,7 @@ def first_config(source: DataSource, dataset: Mapping[str, Any], title: str, com
 
 
 def _grouping(dataset: Mapping[str, Any]) -> Iterator[str]:
-    """Offer groups where the data have columns that may tell them."""
+    """Yield a commented key `groups`, for a table with named columns."""
     if "target" in dataset and "groups" not in dataset:
         yield "  # groups: COLUMN  # whose rows of one value, such as one patient, stay on one side of every split"
 

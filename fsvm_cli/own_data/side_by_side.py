@@ -1,7 +1,4 @@
-"""Several rankings of one data set beside one another: filters that ask different questions, and a machine.
-
-A table of the best features of a ranking, to go on with elsewhere.
-"""
+"""Several rankings of one data set side by side, and the export of the best features as CSV."""
 
 from __future__ import annotations
 
@@ -57,7 +54,7 @@ class SideBySide:
     agreement : dict of (str, str) to float
         Spearman's rank correlation of each pair of methods, in [-1, 1].
     caveats : tuple of str
-        What whoever reads the rankings must know.
+        Limitations that readers of the rankings must know.
     """
 
     rankings: tuple[FeatureRanking, ...]
@@ -106,12 +103,12 @@ def rank_side_by_side(source: DataSource, scaling: str) -> SideBySide:
         ranks=ranks,
         order=np.argsort(ranks.mean(axis=0), kind="stable"),
         agreement={(rankings[i].method, rankings[j].method): _spearman(ranks[i], ranks[j]) for i, j in pairs},
-        caveats=(*caveats, *_said_by(rankings, source.caveats)),
+        caveats=(*caveats, *_caveats_of(rankings, source.caveats)),
     )
 
 
-def _said_by(rankings: Sequence[FeatureRanking], known: Collection[str]) -> Iterator[str]:
-    """List what is to be said of rankings, each line once, with the methods that it is about where not of all."""
+def _caveats_of(rankings: Sequence[FeatureRanking], known: Collection[str]) -> Iterator[str]:
+    """Yield the caveats of rankings, each once, with the names of the methods that it applies to unless all."""
     methods: dict[str, list[str]] = {}
     for ranking in rankings:
         for line in ranking.caveats:
@@ -143,7 +140,7 @@ def write_chosen(
     target : str
         What the column of the classes is called.
     for_spreadsheet : bool
-        Whether nothing in it may be taken for a formula.
+        Whether texts that begin like a formula are quoted.
 
     Returns
     -------

@@ -1,7 +1,4 @@
-"""A ranking of features as text.
-
-Several rankings of the same features as text.
-"""
+"""Printing of one ranking, or of several side by side, as a table, CSV or JSON."""
 
 from __future__ import annotations
 
@@ -24,7 +21,7 @@ MAX_TABLE_ROWS = 1000
 def print_ranking(ranking: FeatureRanking, style: str, *, for_spreadsheet: bool = False) -> None:
     """Print a ranking, best feature first; a column of words is one row, and JSON and the table show its words below.
 
-    The table ends after `MAX_TABLE_ROWS` features, and says so.
+    The table is cut after `MAX_TABLE_ROWS` features, with a remark.
 
     Parameters
     ----------
@@ -72,7 +69,7 @@ def _print_ranking(ranking: FeatureRanking, rows: list[dict[str, Any]]) -> None:
 
 
 def _words_of(feature: str, ranking: FeatureRanking) -> dict[str, dict[str, float]]:
-    """Give what a row says beside what every row does: the scores of the words, where it is a column of words."""
+    """Return the additional key `words` of a row of JSON for a column of words."""
     return {"words": ranking.words[feature]} if feature in ranking.words else {}
 
 

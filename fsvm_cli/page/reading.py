@@ -174,7 +174,7 @@ def _collection(folder: Path) -> Section:
 
 
 def _statistics(folder: Path) -> Iterator[ResultTable]:
-    """Arrange what `fsvm stats` says of an experiment."""
+    """Yield the tables that `fsvm stats` prints of an experiment."""
     if not ((folder / AREAS_NAME).exists() and (folder / PAIRS_NAME).exists()):
         return
     areas, pairs = read_table(folder / AREAS_NAME), read_table(folder / PAIRS_NAME)
@@ -186,7 +186,7 @@ def _statistics(folder: Path) -> Iterator[ResultTable]:
 
 
 def _shown_pairs(pairs: pd.DataFrame, best: str, elsewhere: str) -> tuple[pd.DataFrame, str]:
-    """Keep the pairs that the best ranking is one of, where there are many, and say where the others stand."""
+    """Keep the pairs with the best ranking if there are many, and return a remark on where the others are."""
     if len(pairs) <= MAX_PAIRS_SHOWN:
         return pairs, ""
     shown = pairs[(pairs["first"] == best) | (pairs["second"] == best)]

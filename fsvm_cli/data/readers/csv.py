@@ -46,7 +46,7 @@ EXCEL_SEPARATOR_LINE = re.compile(r"sep=(.)\s*")
 
 @dataclass(frozen=True)
 class CsvForm:
-    """How a text holds a table.
+    """Format of a table in a text.
 
     Attributes
     ----------
@@ -69,12 +69,12 @@ class CsvForm:
 
 
 def find_form(path: Path, separator: str | None = None, encoding: str | None = None) -> CsvForm:
-    """Find out how a file is written: UTF-16 by its mark, the separator by the header.
+    """Detect the encoding by the byte order mark, and the separator by the header.
 
     Raises
     ------
     UsageError
-        If no encoding is called so.
+        If the encoding does not exist.
     """
     with path.open("rb") as stream:
         mark = stream.read(2)
@@ -88,8 +88,8 @@ def find_form(path: Path, separator: str | None = None, encoding: str | None = N
         ) from error
     except UnicodeError:  # a byte order mark is missing
         header = ""
-    if said := EXCEL_SEPARATOR_LINE.fullmatch(header):
-        return CsvForm(separator or said[1], encoding, lines_before=1)
+    if named := EXCEL_SEPARATOR_LINE.fullmatch(header):
+        return CsvForm(separator or named[1], encoding, lines_before=1)
     found = max(SEPARATORS, key=header.count)
     if not header.count(found) and "|" in header:
         found = "|"
@@ -99,7 +99,7 @@ def find_form(path: Path, separator: str | None = None, encoding: str | None = N
 def options_of(
     form: CsvForm, block: int, refuse: Callable[[pyarrow.csv.InvalidRow], str] | None = None
 ) -> dict[str, Any]:
-    """Say the same in pyarrow's words, for blocks of so many bytes; `refuse` is asked about rows of another length."""
+    """Return pyarrow's options for a form and a block size in bytes; `refuse` handles rows of another length."""
     return {
         "read_options": pyarrow.csv.ReadOptions(block_size=block, skip_rows=form.lines_before, encoding=form.encoding),
         "parse_options": pyarrow.csv.ParseOptions(
@@ -132,13 +132,13 @@ def read_in_blocks(path: Path, form: CsvForm, exact: Collection[str]) -> pa.Tabl
     Returns
     -------
     pyarrow.Table or None
-        None of a small file, and where the first block does not tell what all columns hold, or something is wrong: then
-        the file has to be read as a whole, which tells.
+        None for a small file, and after any error, such as a column whose type the first block does not show: then the
+        file has to be read as a whole.
 
     Raises
     ------
     UsageError
-        If there is no memory for so many rows.
+        If the rows do not fit into memory.
     """
     size = text_bytes(path)
     if size <= MIN_BYTES_READ_IN_BLOCKS:
@@ -180,7 +180,7 @@ class _Numbers:
     largest : dict of str to float
         The largest magnitude so far in each column; NaN where there is none.
     n_known : dict of str to int
-        How many values are there.
+        Number of values that are not missing.
     """
 
     def __init__(self, schema: pa.Schema, exact: Collection[str]) -> None:
@@ -284,7 +284,7 @@ def _parsed(path: Path, form: CsvForm, refuse: RowHandler | None = None) -> pa.T
 
 
 def _what_is_wrong(path: Path, form: CsvForm) -> tuple[str, str] | None:
-    """Find the place of a byte that is not UTF-8, or of rows that are longer or shorter than the header, and say so."""
+    """Return location and reason of a byte outside the encoding, or of a row whose length differs from the header."""
     try:
         lines = path.read_text(encoding=form.encoding).split("\n")
     except UnicodeDecodeError as error:
@@ -311,7 +311,7 @@ def _what_is_wrong(path: Path, form: CsvForm) -> tuple[str, str] | None:
 
 
 def _in_cp1252(path: Path) -> str:
-    """Say what the first word that is not UTF-8 is in the encoding of Windows."""
+    """Return a hint that shows the first word that is not UTF-8 as decoded by cp1252."""
     content = path.read_bytes()
     try:
         content.decode("utf-8")
@@ -330,5 +330,5 @@ def with_checked_names(table: pa.Table) -> pa.Table:
 
 
 def first_line(error: Exception) -> str:
-    """Say in a line what pyarrow found wrong."""
+    """Return the first line of an error message of pyarrow."""
     return (str(error) or type(error).__name__).splitlines()[0][:200]

@@ -29,7 +29,7 @@ def read_libsvm(path: Path, *, n_features: int | None = None, dense: bool = Fals
     path : Path
         The file.
     n_features : int, optional
-        Number of features, where the file alone cannot tell; otherwise the largest index.
+        Number of features; by default, the largest index in the file.
     dense : bool
         Whether X is an array, not CSR.
 
@@ -43,7 +43,7 @@ def read_libsvm(path: Path, *, n_features: int | None = None, dense: bool = Fals
     DataError
         If it is no such file, with the line; or is too large to be dense.
     UsageError
-        If there is no memory for so many features.
+        If the features do not fit into memory.
     """
     from sklearn.datasets import load_svmlight_file  # noqa: PLC0415 - slow to import, and seldom needed
 

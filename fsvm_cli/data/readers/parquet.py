@@ -1,7 +1,7 @@
 """Tables with named columns from Parquet, through pyarrow.
 
-pyarrow believes what a file says of itself, and a page that declares so may decompress to 2 GB. So the headers of all
-pages are read first, and nothing is decompressed that does not fit into memory.
+pyarrow trusts the sizes that a file declares, and a page may decompress to 2 GB. So the headers of all pages are read
+first, and nothing is decompressed that does not fit into memory.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ may repeat a prefix of the previous one."""
 
 
 def read_parquet(path: Path) -> tuple[pa.Table, tuple[str, ...]]:
-    """Read a Parquet file, and tell which of its columns pandas wrote as the index of the rows.
+    """Read a Parquet file; return also the names of the columns that pandas wrote as the index of the rows.
 
     Columns that hold neither numbers nor words, such as lists, are not read: their values are missing.
 
@@ -149,7 +149,7 @@ def _width_of_missing(kind: pa.DataType) -> int:
 
 @dataclass(frozen=True)
 class _Page:
-    """What the header of a page says.
+    """The header of a page.
 
     Attributes
     ----------

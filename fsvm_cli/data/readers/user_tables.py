@@ -73,7 +73,7 @@ def read_excel(path: Path, marks: Sequence[str]) -> tuple[pa.Table, tuple[str, .
         ) from error
     except (FsvmError, MemoryError):
         raise
-    except Exception as error:  # openpyxl answers damage with whatever its parsing runs into
+    except Exception as error:  # openpyxl has no error of its own for damaged files
         reason = next(iter(str(error).splitlines()), type(error).__name__)[:200]
         raise DataError(f"{path}: not a workbook of Excel (.xlsx), or damaged ({reason})") from error
     frame = frame.dropna(how="all").rename(columns=_own_name)
@@ -84,7 +84,7 @@ def read_excel(path: Path, marks: Sequence[str]) -> tuple[pa.Table, tuple[str, .
 
 
 def _check_unpacked_size(path: Path) -> None:
-    """Refuse a workbook that unfolds to more than there is memory for; zipfile reads no more than what is said here."""
+    """Refuse a workbook that does not fit into memory decompressed; zipfile reads no more than the stated sizes."""
     with zipfile.ZipFile(path) as archive:
         size, free = sum(each.file_size for each in archive.infolist()), memory.free_memory()
     if size > free:
@@ -121,7 +121,7 @@ class _Extent:
 
 
 def _number_of(letters: str) -> int:
-    """Tell which column is called so: A is 1, XFD is 16,384."""
+    """Convert the letters of a column to its number: A is 1, XFD is 16,384."""
     number = 0
     for letter in letters.upper():
         number = 26 * number + ord(letter) - ord("A") + 1
@@ -166,7 +166,7 @@ NAMED_SEPARATORS = {"tab": "\t", "space": " "}
 
 
 def read_user_table(path: Path, file_format: FileFormat, spec: FileSpec) -> Reading:
-    """Read a file, and say what was decided on the way.
+    """Read a table of the user's own, with remarks on the decisions made.
 
     Raises
     ------
@@ -181,8 +181,8 @@ def read_user_table(path: Path, file_format: FileFormat, spec: FileSpec) -> Read
         table, index = read_parquet(path)
         index = tuple(name for name in index if name not in left_out)
         reading = numbers_of(table.drop_columns([*index]), left_out)
-        said = f"left out, because pandas wrote it as the index of the rows: {quoted(index)}"
-        return with_remarks(reading, (said,)) if index else reading
+        remark = f"left out, because pandas wrote it as the index of the rows: {quoted(index)}"
+        return with_remarks(reading, (remark,)) if index else reading
     if file_format == "excel":
         table, remarks = read_excel(path, marks)
         return with_remarks(numbers_of(table, left_out, spec.decimal), remarks)
@@ -199,7 +199,7 @@ def read_user_table(path: Path, file_format: FileFormat, spec: FileSpec) -> Read
 
 
 def numbers_of(table: pa.Table, left_out: Collection[str], decimal: DecimalMark | None = None) -> Reading:
-    """Turn columns of words that are numbers into numbers, with the decimal mark that is said or found."""
+    """Turn columns of words that are numbers into numbers, with the given or the detected decimal mark."""
     commas = [] if decimal else with_decimal_commas(table, left_out)
     reading = with_numbers(table, "," if commas else decimal, left_out)
     return with_remarks(reading, (_about(commas),)) if commas else reading
@@ -219,14 +219,14 @@ def no_features(spec: TableSpec) -> set[str]:
     return {spec.target or "", spec.groups or "", *spec.drop, *dropped_columns(spec.drop, ())}
 
 
-def dropped_columns(said: Collection[str], columns: Collection[str]) -> list[str]:
+def dropped_columns(drop: Collection[str], columns: Collection[str]) -> list[str]:
     """List the columns that are no features; ``a,b`` means two where no column is called so.
 
     Parameters
     ----------
-    said : collection of str
+    drop : collection of str
     columns : collection of str
         Those of the table.
     """
-    names = [[name] if name in columns or not name else [part.strip() for part in name.split(",")] for name in said]
+    names = [[name] if name in columns or not name else [part.strip() for part in name.split(",")] for name in drop]
     return list(dict.fromkeys(part for parts in names for part in parts))
