@@ -94,7 +94,7 @@ def main() -> None:
     use_common_cpu_features()
     signal.signal(signal.SIGTERM, _terminate)
     gc.set_threshold(GC_THRESHOLD_OBJECTS)
-    # At its end, Python would look through them twice more, for a sixth of the time that ranking a small table takes.
+    # Python's two collections at exit would add a sixth to the time that ranking a small table takes.
     atexit.register(gc.freeze)
     with sanitised():
         sys.exit(_run())
@@ -114,17 +114,17 @@ def _run() -> int:
         click.echo(f"fsvm: {_out_of_memory()}", err=True)
         code = UsageError.exit_code
     except (ImportError, SystemError) as error:
-        # A library that finds no room for itself.
+        # Raised by libraries that cannot be mapped into the address space.
         if address_space() == math.inf:
             raise
         click.echo(f"fsvm: {brief(str(error))}; {_too_little_address_space()}", err=True)
         code = UsageError.exit_code
     except OSError as error:
-        # llvmlite's error about its library has no number.
+        # llvmlite's error about a library that it cannot load has no errno.
         if address_space() != math.inf and error.errno in {None, errno.ENOMEM}:
             click.echo(f"fsvm: {_too_little_address_space()}", err=True)
             return UsageError.exit_code
-        # Numba writes compiled code in the middle of anything.
+        # Numba may write compiled code at any time.
         click.echo(f"fsvm: {_describe(error)}", err=True)
         code = DataError.exit_code
     except (KeyboardInterrupt, click.Abort):

@@ -150,7 +150,7 @@ def sanitised() -> Iterator[None]:
         yield
     finally:
         for name, sanitising in streams.items():
-            # Another stream that was put in its place since stays there.
+            # A stream that has replaced this one in the meantime stays.
             if getattr(sys, name) is sanitising:
                 sanitising.flush()
                 setattr(sys, name, sanitising.stream)
@@ -175,7 +175,7 @@ def json_text(content: Any) -> str:
     """Write JSON; characters without a shape, or that the console's encoding lacks, become JSON's escapes."""
     is_unicode = (getattr(sys.stdout, "encoding", None) or "utf-8").lower().startswith("utf")
     text = json.dumps(content, indent=2, ensure_ascii=not is_unicode)
-    # JSON is ASCII outside of strings, and inside every character may be written by its code.
+    # Outside of strings JSON is ASCII; within them, any character may be escaped.
     escaped = [json.dumps(each)[1:-1] if each != "\n" and _has_no_shape(each) else each for each in text]
     return "".join(escaped) + "\n"
 

@@ -36,7 +36,7 @@ def common_cpu_features(flags: Collection[str], environment: Mapping[str, str]) 
     is_chosen = not environment.keys().isdisjoint(HASWELL_ENVIRONMENT | NO_AVX512_ENVIRONMENT)
     if is_chosen or not HASWELL_FLAGS.issubset(flags):
         return {}
-    # numpy warns of what the processor does not have.
+    # numpy warns about features that the processor lacks.
     return HASWELL_ENVIRONMENT | (NO_AVX512_ENVIRONMENT if "avx512f" in flags else {})
 
 

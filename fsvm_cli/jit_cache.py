@@ -35,7 +35,7 @@ def use_cache_of_these_sources() -> None:
         base = base.parent
     package = Path(__file__).resolve().parent
     digest = digest_of_sources([package / name for name in COMPILED_PACKAGES])
-    # In a folder for all kinds, code for one would make it seem that there is code for the other.
+    # In a folder shared by all kinds of processor, `is_cold` would count code for another kind.
     name = f"{CACHE_PREFIX}{digest}-{os.environ.get('NUMBA_CPU_NAME', 'host')}"
     folder = base / name
     if not _can_be_written(folder):
@@ -73,7 +73,7 @@ def _open_to_others(folder: Path) -> Path | None:
     folder = folder.resolve()
     for each in (folder, *folder.parents):
         status = each.stat()
-        # Many systems give each user a group of the user's own number, in which nobody else is.
+        # Many systems give each user a group of the user's own number, with no other members.
         writers = stat.S_IWOTH if status.st_gid == os.geteuid() else stat.S_IWGRP | stat.S_IWOTH
         others_write = bool(status.st_mode & writers)
         # In a folder with the sticky bit only the owner of an entry can replace it.
@@ -85,7 +85,7 @@ def _open_to_others(folder: Path) -> Path | None:
 
 
 def _temporary_folder() -> Path:
-    # With a name that nobody can guess: what lies there is run.
+    # The name is not predictable, because code in the folder is executed.
     folder = tempfile.mkdtemp(prefix="fsvm-compiled-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return Path(folder)

@@ -71,7 +71,7 @@ class ParsedSource(NamedTuple):
 
     @classmethod
     def of(cls, digest: str, imports: list[Any], definitions: dict[str, Any], aliases: dict[str, Any]) -> ParsedSource:
-        """Take them as JSON holds them."""
+        """Build one from the values of a JSON document."""
         return cls(
             digest,
             tuple(
@@ -89,7 +89,7 @@ class ParsedSource(NamedTuple):
     def in_text(cls, source: str) -> ParsedSource:
         """Parse a text."""
         tree = ast.parse(source)
-        # A module that finds its names on demand says for type checkers where they come from.
+        # A module with lazy imports states their origin in a block for type checkers.
         is_lazy = any(isinstance(node, ast.FunctionDef) and node.name == "__getattr__" for node in tree.body)
         imports = [
             node
@@ -419,7 +419,7 @@ class _Writer(ast.NodeVisitor):
         return NameReference(0, "", name) if name in self.names else None
 
     def imported_name(self, node: ast.expr) -> str:
-        """Give the dotted name of what another package has; an empty text for all else."""
+        """Return the dotted name of an object of another package; an empty text for other objects."""
         reference = self.reference(node)
         return f"{reference.module}.{reference.path}" if reference is not None and reference.module else ""
 

@@ -75,7 +75,7 @@ def references() -> Mapping[str, Reference]:
 
 
 def in_words(key: str) -> str:
-    """Give the reference that a key stands for; a key of one's own stands for itself."""
+    """Return the reference of a key; a key that is not in the bibliography is returned as it is."""
     return references()[key].in_words() if key in references() else key
 
 
@@ -98,7 +98,7 @@ def cited_in(text: str) -> list[Reference]:
 
 
 def without_accents(text: str) -> str:
-    """Give a text in one line, its letters without accents, as names are found in it."""
+    """Return a text as one line, without accents."""
     letters = unicodedata.normalize("NFKD", " ".join(text.split()))
     return "".join(each for each in letters if not unicodedata.combining(each))
 

@@ -342,7 +342,7 @@ class _ParseCache:
         self.path = path
         self.known: dict[str, ParsedSource] = {}
         self.has_more = False
-        # None yet, or damaged: all texts are parsed anew.
+        # If there is no file, or it is damaged, all texts are parsed anew.
         with contextlib.suppress(OSError, ValueError, TypeError, AttributeError):
             kept = json.loads(path.read_bytes())
             self.known = {key: ParsedSource.of(*found) for key, found in kept.items()}
@@ -364,7 +364,7 @@ class _ParseCache:
 
 @functools.cache
 def _parse_cache() -> _ParseCache:
-    # The parser's own hash is in the name: edited, it may find something else.
+    # The name contains the hash of the parser, because an edited parser may find other definitions.
     name = f"{short_hash(Path(normalised_code.__file__).read_bytes())}.json"
     return _ParseCache(platformdirs.user_cache_path("fsvm") / "sources" / name)
 

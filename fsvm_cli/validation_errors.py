@@ -245,7 +245,7 @@ def _resolve(content: Any, model: type[BaseModel], loc: Location) -> tuple[Locat
             location.append(part)
             annotation = _below(members, part)
         elif isinstance(part, int) and (inner := _below(members, part)) is not None:
-            # One value may be written where a list of them is read.
+            # A single value may stand for a list of one.
             annotation = inner
         else:
             continue

@@ -25,7 +25,7 @@ Command = TypeVar("Command", bound="Callable[..., Any]")
 
 
 def with_formats(command: Command) -> Command:
-    """Give a command the option `--format`, as `formats`."""
+    """Add the option `--format` to a command, as `formats`."""
     return click.option(
         "--format",
         "formats",
@@ -41,7 +41,7 @@ VERBOSE_KEY = "fsvm.verbose"
 
 
 def with_verbosity(command: Command) -> Command:
-    """Give a command the options `--quiet` and `--verbose`."""
+    """Add the options `--quiet` and `--verbose` to a command."""
     for name, key, words in (
         ("--verbose", VERBOSE_KEY, "Print the time of each step, and the traceback of what failed."),
         ("--quiet", QUIET_KEY, "Print errors only."),
@@ -121,7 +121,7 @@ def readable(folders: Sequence[Path], read: Callable[[Path], object], errors: li
 
 
 def with_spreadsheet(command: Command) -> Command:
-    """Give a command the option `--for-spreadsheet`, as `for_spreadsheet`."""
+    """Add the option `--for-spreadsheet` to a command, as `for_spreadsheet`."""
     return click.option("--for-spreadsheet", is_flag=True, help=FOR_SPREADSHEET_HELP)(command)
 
 

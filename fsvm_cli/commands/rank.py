@@ -64,7 +64,7 @@ def command(  # noqa: PLR0917 - click passes every option
 ) -> None:
     """Rank the features of your own data.
 
-    FILE is a CSV, Excel, Parquet, ARFF or LIBSVM file, or the name of a data set that fsvm knows.
+    FILE is a CSV, Excel, Parquet, ARFF or LIBSVM file, or the name of a built-in data set.
     """
     from fsvm_cli.errors import UsageError
     from fsvm_cli.own_data.rank import source_of

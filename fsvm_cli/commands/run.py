@@ -95,7 +95,7 @@ class Tables:
 
 
 def print_page(page: Path | None) -> None:
-    """Name what shows it all in a browser, where there is such a page."""
+    """Print the path of the page, if there is one."""
     if page is not None:
         click.echo(f"As a page, with all that is known of it: {page}")
 

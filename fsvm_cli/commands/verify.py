@@ -63,7 +63,7 @@ def command(results: Path, n_rerun: int, n_adopt: int, jobs: int | None, seed: i
     adopting = (n_adopt, seed or 0, jobs or os.cpu_count() or 1) if n_adopt else None
     issues: list[str] = []
     errors: list[FsvmError] = []
-    # Looked for before anything else: to plan an experiment may fetch its data.
+    # Checked first, because planning an experiment may fetch its data.
     experiments = [folder for folder in folders if not _collects(folder)]
     without_store = [folder for folder in experiments if not (folder / FILE_NAME).exists()]
     if without_store:

@@ -89,7 +89,7 @@ def constant_features(names: Sequence[str]) -> str:
 def _with_words_as_codes(
     X: NDArray[np.float64], feature_names: Sequence[str], source_columns: Sequence[str]
 ) -> tuple[list[str], NDArray[np.float64]]:
-    """Give each column of words one column of codes in place of its features of 0 and 1."""
+    """Replace the one-hot features of each column of words by one column of codes."""
     if tuple(feature_names) == tuple(source_columns):
         return list(feature_names), X
     features: dict[str, list[int]] = defaultdict(list)
@@ -134,7 +134,7 @@ def _class_separators(
     ends, begins = np.take_along_axis(most, order, axis=0)[:-1], np.take_along_axis(least, order, axis=0)[1:]
     separating = (ends < begins).all(axis=0)
     renaming = separating & (least == most).all(axis=0)
-    # Of all ways to share the rows out to the classes, n_classes! have each class in one block.
+    # Of all assignments of the rows to classes of these sizes, n_classes! have each class in one block.
     log_ways = math.lgamma(len(y) + 1) - sum(math.lgamma(count + 1) for count in np.bincount(y))
     log_chance = math.log(columns.shape[1]) + math.lgamma(n_classes + 1) - log_ways
     beyond_chance = log_chance <= math.log(MAX_CHANCE_PROBABILITY)
@@ -158,7 +158,7 @@ def _group_numbers(
         class_of_group = np.zeros(len(distinct), dtype=np.int64)
         class_of_group[group] = y
         if (class_of_group[group] == y).all():
-            # The chance that the rows of each value are of one class, whichever, where classes are drawn.
+            # The probability that the rows of each value have one common class, if classes are drawn independently.
             log_chances = np.logaddexp.reduce(np.bincount(group)[:, None] * log_shares, axis=1)
             found[j] = math.log(n_columns) + log_chances.sum() <= math.log(MAX_CHANCE_PROBABILITY)
     return found

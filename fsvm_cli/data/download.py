@@ -77,7 +77,7 @@ class DeadlineAdapter(HTTPAdapter):
     ) -> HTTPConnectionPool:
         """Choose the pool of connections for a request."""
         pool: Any = super().get_connection_with_tls_context(request, verify, proxies, cert)
-        # What is a class here is called, and nothing else.
+        # urllib3 only calls this class, so that a function may replace it.
         pool.ConnectionCls = partial(_connection, type(pool).ConnectionCls, self._deadline)
         return cast("HTTPConnectionPool", pool)
 
@@ -179,7 +179,7 @@ def _without_content_of_redirect(response: requests.Response, **_: object) -> No
 
 def _attempt(session: requests.Session, address: str, path: Path, limit: int, deadline: Deadline) -> None:
     have = path.stat().st_size if path.exists() else 0
-    # Compressed transfer would make the range count other bytes than those that are stored.
+    # With a compressed transfer, the range would count other bytes than those of the file.
     headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={have}-"} if have else {})
     try:
         with session.get(address, headers=headers, stream=True, timeout=READ_TIMEOUT_S) as response:
@@ -193,9 +193,9 @@ def _attempt(session: requests.Session, address: str, path: Path, limit: int, de
             resumed = response.status_code == requests.codes.partial_content
             _store(response, path, have if resumed else 0, limit, deadline)
     except requests.TooManyRedirects as error:
-        raise DataError("the address leads in circles") from error
+        raise DataError("the address redirects in a circle") from error
     except (requests.Timeout, urllib3.exceptions.TimeoutError) as error:
-        raise _BrokenOffError(f"the server is silent for {READ_TIMEOUT_S:g} s") from error
+        raise _BrokenOffError(f"the server sends nothing for {READ_TIMEOUT_S:g} s") from error
     except requests.ConnectionError as error:
         raise _BrokenOffError("the server cannot be reached") from error
     except urllib3.exceptions.HTTPError as error:

@@ -281,7 +281,7 @@ def _how_to_place(file: CardFile, path: Path, failures: list[str]) -> str:
         failures = [f"  {path}: {problem}", *failures]
     return "\n".join(
         [
-            f"'{path.name}' cannot be had. Tried:",
+            f"'{path.name}' is not available. Tried:",
             *(failures or ["  nothing: the card has no address"]),
             f"Place the file ({file.bytes:,} bytes, sha256 {file.sha256}) at {path}, or name a mirror by FSVM_MIRROR.",
         ]
@@ -323,7 +323,7 @@ def decompress(packed: bytes, limit: int) -> bytes:
     literals = [bytes([value]) for value in range(256)] + ([b""] if has_clear else [])
     table, previous, width = literals.copy(), b"", FIRST_CODE_BITS
     unpacked, size = [], 0
-    # Codes are written in groups of eight; what is left of a group when the width changes is padding.
+    # Codes are written in groups of eight; the rest of a group is padding when the width changes.
     bit = group = 0
     while bit + width <= 8 * len(body) and size <= limit:
         code = int.from_bytes(body[bit // 8 : bit // 8 + 4], "little") >> bit % 8 & (1 << width) - 1
@@ -362,10 +362,10 @@ def is_packed(name: str) -> bool:
 
 
 def extract(packed: Path, name: str, member: str, limit: int) -> bytes:
-    """Take one file out of an archive, or the content out of a compressed file.
+    """Return one file of an archive, or the content of a compressed file.
 
-    Nothing is written, so that no name within an archive can lead anywhere, and reading stops at `limit`, so that
-    no archive can unfold to more.
+    Nothing is written, so that names within an archive cannot lead outside a folder, and reading stops at `limit`, so
+    that no archive can decompress to more.
 
     Parameters
     ----------
@@ -387,7 +387,7 @@ def extract(packed: Path, name: str, member: str, limit: int) -> bytes:
     Raises
     ------
     DataError
-        If it is no such archive, is damaged, has no such file, or the file is larger than `limit`.
+        If the archive has another format, is damaged, lacks the file, or the file is larger than `limit`.
     """
     try:
         with packed.open("rb") as stream:
@@ -409,7 +409,7 @@ def extract(packed: Path, name: str, member: str, limit: int) -> bytes:
     except (NotImplementedError, RuntimeError) as error:  # what zipfile says of unknown methods and passwords
         raise DataError(f"an archive that cannot be read ({error})") from error
     if len(content) > limit:
-        raise DataError(f"unfolds to more than {limit:,} bytes")
+        raise DataError(f"decompresses to more than {limit:,} bytes")
     return content
 
 
@@ -434,7 +434,7 @@ def _from_tar(stream: BinaryIO, member: str, limit: int) -> bytes:
     with tarfile.open(fileobj=stream, mode="r:*") as archive:
         for entry in archive:
             if entry.offset_data + entry.size > MAX_UNPACKED_BYTES:
-                raise DataError(f"unfolds to more than {MAX_UNPACKED_BYTES:,} bytes")
+                raise DataError(f"decompresses to more than {MAX_UNPACKED_BYTES:,} bytes")
             if str(PurePosixPath(entry.name)) == member and entry.isfile():
                 inner = archive.extractfile(entry)
                 assert inner is not None

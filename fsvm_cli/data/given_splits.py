@@ -51,7 +51,7 @@ def check_group_column(name: str, column: str, columns: Collection[str], taken: 
 
 
 def group_codes(column: pa.ChunkedArray, name: str, issues: list[TableIssue]) -> NDArray[np.int64]:
-    """Give each group a number, in the order in which they appear.
+    """Return a number for each row: that of its group, in order of appearance.
 
     Parameters
     ----------

@@ -132,7 +132,7 @@ def load_version(name: str, card: Card, version: FixedVersion, announce: Callabl
         if isinstance(copy, ReutersCopy):
             keep(dataset.sha256, parts)
         return dataset
-    raise DataError("\n".join([f"data set '{name}' cannot be had:", *failures]))
+    raise DataError("\n".join([f"data set '{name}' is not available:", *failures]))
 
 
 def load_splits(
@@ -143,7 +143,7 @@ def load_splits(
     Raises
     ------
     DataError
-        If the file cannot be had, or does not list as many splits of these rows as the card says.
+        If the file is not available, or does not list as many splits of these rows as the card says.
     """
     if version.splits is None:
         return ()
@@ -280,7 +280,7 @@ def metadata_of_card(spec: NamedSpec) -> DatasetMetadata:
 def _fixed(name: str, version: FixedVersion) -> DatasetMetadata:
     expected = version.expected
     has_split = any(isinstance(copy, Files) and copy.test_files for copy in version.copies)
-    # Reuters' own split stands in its stories.
+    # The split of Reuters is marked in its stories.
     has_split |= any(getattr(copy, "split", "any") != "any" for copy in version.copies)
     n_splits = version.splits.number if version.splits else int(has_split)
     size = expected.rows, expected.features

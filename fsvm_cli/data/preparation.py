@@ -100,7 +100,7 @@ class Preparation:
         return tuple(features)
 
     def features(self, training: NDArray[np.integer]) -> NDArray[np.float64]:
-        """Give the features of all rows, as the training rows alone suggest.
+        """Return the features of all rows, with imputation and coding learnt from the training rows.
 
         Parameters
         ----------
@@ -135,7 +135,7 @@ class Preparation:
         return X
 
     def _numbered(self, words: NDArray[np.intp], training: NDArray[np.integer]) -> NDArray[np.float64]:
-        """Count the words of the training rows from 0 on, in the order of their codes."""
+        """Code the words of the training rows by 0, 1, ..., in the order of their codes; fill missing ones."""
         from sklearn.preprocessing import OrdinalEncoder  # noqa: PLC0415 - as below
 
         codes = self.columns[:, words]
@@ -143,7 +143,7 @@ class Preparation:
         return _filled(encoder.fit(codes[training]).transform(codes), training, "most_frequent")
 
     def values(self) -> dict[str, NDArray[Any]]:
-        """Give the columns by their names, with words in place of codes."""
+        """Return the columns by their names, with words in place of codes."""
         values: dict[str, NDArray[Any]] = {}
         for name, words, column in zip(self.names, self.words, self.columns.T, strict=True):
             values[name] = column
@@ -170,7 +170,7 @@ def _filled(columns: NDArray[np.float64], training: NDArray[np.integer], strateg
         return columns
     from sklearn.impute import SimpleImputer  # noqa: PLC0415 - slow to import, and seldom needed
 
-    # In units in which sums do not overflow.
+    # Scaled by powers of two, so that sums do not overflow.
     exponents = binary_exponents(np.max(np.abs(columns), axis=0, initial=0.0, where=~np.isnan(columns)))
     in_units = np.ldexp(columns, exponents)
     imputer = SimpleImputer(strategy=strategy, keep_empty_features=True).fit(in_units[training])

@@ -211,7 +211,7 @@ def infinite_values(prepared: Preparation) -> list[TableIssue]:
         return []
     n_rows = int(np.isinf(prepared.columns[:, columns]).any(axis=1).sum())
     found = shown([f"'{brief(prepared.names[column])}' ({counts[column]})" for column in columns.tolist()])
-    text = f"infinite values in {n_rows} of {len(prepared.columns)} rows; by feature: {found}; mend them"
+    text = f"infinite values in {n_rows} of {len(prepared.columns)} rows; by feature: {found}; correct them"
     return [TableIssue("infinite values", text)]
 
 
@@ -225,7 +225,7 @@ def _not_numbers(values: list[str], odd: list[str], n_rows: int, *, may_be_words
     found = f"numbers and, in {n_rows} rows, words: {shown([brief(repr(word)) for word in odd])}"
     may_be_words = may_be_words and len(values) <= MAX_WORDS_PER_COLUMN
     others = ", or take each value as a word (--categorical one-hot)" if may_be_words else ""
-    return f"{found}; mend those, say which means a missing value (--na WORD), drop the column{others}"
+    return f"{found}; correct those, say which means a missing value (--na WORD), drop the column{others}"
 
 
 def _odd_words(values: list[str]) -> list[str]:
@@ -320,7 +320,7 @@ def _unclear_names(table: pa.Table, spec: TableSpec) -> tuple[set[str], list[Tab
     unclear = {column for column, count in Counter(table.column_names).items() if count > 1 and column}
     if unclear:
         repeated = [f"'{brief(column)}'" for column in dict.fromkeys(table.column_names) if column in unclear]
-        text = f"column names stand more than once: {shown(repeated)}; make them distinct"
+        text = f"column names occur more than once: {shown(repeated)}; make them distinct"
         issues.append(TableIssue("column names", text))
     unnamed = [str(number) for number, column in enumerate(table.column_names, start=1) if not column]
     if len(unnamed) > 1:

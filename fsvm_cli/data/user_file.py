@@ -73,7 +73,7 @@ def find_file(spec: FileSpec, base_folder: Path) -> tuple[Path, FileFormat]:
             f"{brief(str(path))}: cannot be read ({error.strerror}); give the path of a file that can be"
         ) from error
     except ValueError as error:  # a name with a zero byte
-        raise DataError(f"{brief(str(path))}: no file can be called so; give the path of one that is there") from error
+        raise DataError(f"{brief(str(path))}: no file can have this name; give the path of an existing one") from error
     if is_empty:
         raise DataError(f"{path}: is empty; give a table of rows below their header")
     return path, file_format
@@ -191,7 +191,7 @@ def _both(paths: Sequence[Path], readings: Sequence[Reading]) -> tuple[Reading, 
 
 def _from_libsvm(paths: Sequence[Path], *, dense: bool) -> Dataset:
     parts = [read_libsvm(path, dense=dense) for path in paths]
-    # A feature that is zero in all rows of one file does not stand in it.
+    # A file omits features that are zero in all of its rows.
     n_features = max(part.X.shape[1] for part in parts)
     parts = [
         part if part.X.shape[1] == n_features else read_libsvm(path, n_features=n_features, dense=dense)

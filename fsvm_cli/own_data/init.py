@@ -1,4 +1,4 @@
-"""A first config for data of one's own: every method that fits their size, with words on each choice."""
+"""A first config for data of one's own: every method that fits their size, with comments on each choice."""
 
 from __future__ import annotations
 
@@ -125,13 +125,13 @@ def _grouping(dataset: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _weights(is_imbalanced: bool) -> Iterator[str]:
-    """Let the classes weigh the same where one is so rare that a machine would do best to overlook it."""
+    """Yield balanced class weights for imbalanced classes."""
     if is_imbalanced:
         yield "  class_weight: balanced  # C is larger for the rows of rare classes, so that all classes weigh the same"
 
 
 def _tuning(smallest: int) -> Iterator[str]:
-    """Offer a choice of C where every training part has enough rows of each class."""
+    """Yield a commented key `tune`, if every training part has enough rows of each class."""
     if smallest * 2 // 3 > TUNING_FOLDS:
         yield "  # Chosen inside each training part, at some 25 times the time:"
         yield f"  # tune: {{C: [0.01, 0.1, 1, 10, 100], folds: {TUNING_FOLDS}}}"

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 def source_of(file: str, options: Mapping[str, Any], announce: Callable[[str], None]) -> DataSource:
-    """Open a file of the user's own, or a data set that fsvm knows.
+    """Open a file of the user's own, or a built-in data set.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def rank(
     Parameters
     ----------
     table : path or DataFrame
-        A CSV, Excel, Parquet, ARFF or LIBSVM file, the name of a data set that fsvm knows, or the table itself.
+        A CSV, Excel, Parquet, ARFF or LIBSVM file, the name of a built-in data set, or the table itself.
     target : str, optional
         Column that holds the class.
     method : str

@@ -55,7 +55,7 @@ class Picture:
 
     @property
     def is_wide(self) -> bool:
-        """Whether it has several panels side by side, which need the room of several pictures."""
+        """Whether it has several panels side by side, which need the width of several pictures."""
         return self._width > MAX_SINGLE_PANEL_PT
 
     @property
@@ -103,7 +103,7 @@ class Packer:
 
     def packed(self, svg: str) -> str:
         """Pack a picture: without the shapes of its letters, as `compressed`."""
-        # A file of another version of matplotlib may have another shape: it keeps it.
+        # An outline of another version of matplotlib may differ: then it stays in the figure.
         svg = GLYPH_PATTERN.sub(lambda found: "" if self._is_shared(found) else found[0], svg)
         svg = POLYLINE.sub(lambda found: f' d="{stepwise(found[1])}"', INVISIBLE_MARKUP.sub("", svg))
         svg = EXCESS_DIGITS.sub(lambda found: found[1].rstrip("0").rstrip("."), self._with_short_names(svg))

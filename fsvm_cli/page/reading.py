@@ -230,7 +230,7 @@ def _choices(folder: Path) -> list[str]:
 
 
 def _command(folder: Path, run: Mapping[str, Any]) -> str:
-    # What is no name of a config that comes with fsvm is the file of one.
+    # A config that does not come with fsvm is named by its file.
     is_own = "file" in run["config"]["dataset"]
     words = ["fsvm", "run", f"{folder.resolve().name}.yaml" if is_own else folder.resolve().name]
     for key, value in run["overrides"].items():

@@ -189,7 +189,7 @@ REFUSED: dict[str, tuple[str | bytes, dict[str, Any], tuple[str, ...]]] = {
         {},
         (
             "6 problems",
-            r"\(1\) column names stand more than once: 'a'; .*\(2\) column 1 has no name",
+            r"\(1\) column names occur more than once: 'a'; .*\(2\) column 1 has no name",
             r"missing values in 1 of 3 rows; by column: 'b' \(1\)",
             "'y' has only one class",
             "'c' holds date32",

@@ -114,7 +114,7 @@ def test_columns_of_neither_numbers_nor_words_are_not_read(
 
 def test_a_name_that_stands_twice_is_told_before_anything_is_read(tmp_path: Path) -> None:
     parquet.write_table(pa.table([[1, 2], [3, 4]], names=["a", "a"]), tmp_path / "mine.parquet")
-    with pytest.raises(DataError, match=r"mine\.parquet: column names stand more than once: 'a'; make them distinct"):
+    with pytest.raises(DataError, match=r"mine\.parquet: column names occur more than once: 'a'; make them distinct"):
         read_parquet(tmp_path / "mine.parquet")
 
 

@@ -110,7 +110,7 @@ def written(folder: Path, kind: str) -> Path:
     [
         ("libsvm", 10**9, r"its largest index is 1,000,000,000, and so many features need 300\.0 GB, .* without gaps"),
         ("xlsx", 10**9, r"reaches over 65,536 rows of 16,384 columns, of whose cells 15 hold something; .*Ctrl\+End"),
-        ("xlsm", 10**6, r"unfolds to 0\.0 GB, and 0\.0 GB are free"),
+        ("xlsm", 10**6, r"decompresses to 0\.0 GB, and 0\.0 GB are free"),
         ("gz", 10**6, r"a text of 0\.0 GB or more needs 0\.0 GB"),
         ("csv", 10**9, r"a text of 1,000\.0 GB or more needs 3,000\.0 GB, and 1\.0 GB are free; draw fewer rows"),
         ("arff", 10**9, r"a text of 1,000\.0 GB or more needs 3,000\.0 GB"),

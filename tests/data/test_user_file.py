@@ -133,7 +133,7 @@ class TestMissing:
         ('a,y\n"1,2\n', "not a CSV table"),
         (",y\n0,1\n1,2\n", "column 1 has no name.*--drop ''"),
         ("a,y\n1,1\noops,2\n3,1\n", r"column 'a' holds numbers and, in 1 rows, words: 'oops'; mend.*one-hot"),
-        ("a,a,y\n1,2,1\n3,4,2\n", "column names stand more than once: 'a'"),
+        ("a,a,y\n1,2,1\n3,4,2\n", "column names occur more than once: 'a'"),
         ("a,y\n1,1\n2,1\n", r"only one class \(1\)"),
         ("a,y\n1,1\ninf,2\n", r"infinite values in 1 of 2 rows; by feature: 'a' \(1\)"),
         ("y\n1\n2\n", "no columns are left beside the target 'y'"),
@@ -421,7 +421,7 @@ class TestOpenml:
             raise OSError("no network")
 
         monkeypatch.setattr(sklearn.datasets, "fetch_openml", refuse)
-        with pytest.raises(DataError, match=r"OpenML 40: cannot be had \(no network\)\nTry again later, or .*file:"):
+        with pytest.raises(DataError, match=r"OpenML 40: is not available \(no network\)\nTry again later, or .*file:"):
             opened(openml=40)
 
 

@@ -151,7 +151,7 @@ def read_in_blocks(path: Path, form: CsvForm, exact: Collection[str]) -> pa.Tabl
                 return None
             n_rows = first.read_next_batch().num_rows * size / BLOCK_BYTES
         check_memory_for_table(str(path), n_rows, len(kinds))
-        # After integers, or nothing at all, other numbers may follow.
+        # Columns of integers or nulls in the first block may hold other numbers below.
         unsure = [name for name, kind in kinds.items() if name not in exact and kind in {pa.int64(), pa.null()}]
         options["convert_options"].column_types = dict.fromkeys(unsure, pa.float64())
         with pyarrow.csv.open_csv(path, **options) as blocks, byte_progress(path.name, size) as bar:
@@ -276,8 +276,8 @@ def _check_columns(path: Path, form: CsvForm) -> None:
 
 def _parsed(path: Path, form: CsvForm, refuse: RowHandler | None = None) -> pa.Table:
     size = text_bytes(path) * (1 if form.encoding == "utf8" else MAX_BYTES_PER_CHARACTER)
-    # One block, so that a word far down makes a column of words and no error that depends on the block. Where rows are
-    # to be counted, pyarrow needs one thread.
+    # One block, so that a word in a late row makes a column of words, and not an error that depends on the block size.
+    # pyarrow counts rows with one thread only.
     options = options_of(form, max(size, 1 << 16), refuse)
     options["read_options"].use_threads = refuse is None
     return pyarrow.csv.read_csv(path, **options)
@@ -288,7 +288,7 @@ def _what_is_wrong(path: Path, form: CsvForm) -> tuple[str, str] | None:
     try:
         lines = path.read_text(encoding=form.encoding).split("\n")
     except UnicodeDecodeError as error:
-        # pyarrow could not hand such a row over either.
+        # pyarrow cannot pass such a row to the handler.
         hint = _in_cp1252(path) if form.encoding == "utf8" else ""
         return str(path), f"byte {error.start} is not {'UTF-8' if form.encoding == 'utf8' else form.encoding}{hint}"
     except UnicodeError as error:

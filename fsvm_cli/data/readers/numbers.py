@@ -169,7 +169,7 @@ def _is_certain(values: Sequence[str]) -> bool:
 
 
 def _as_numbers(numbers: Sequence[str], decimal: DecimalMark | None) -> dict[str, float] | None:
-    """Give the value of each number, or None where they are not all written in one way."""
+    """Return the value of each number, or None if their formats differ."""
     if decimal == "," and _all_read_with(numbers, (_WITH_COMMA, _GROUPED_BY_POINT)):
         return {number: float(_bare(number).replace(".", "").replace(",", ".")) for number in numbers}
     if _all_read_with(numbers, (_WITH_POINT,)):
@@ -198,7 +198,7 @@ def _unclear(numbers: Sequence[str], decimal: DecimalMark | None) -> str:
     patterns = {",": (_WITH_COMMA, _GROUPED_BY_POINT), ".": (_WITH_POINT, _GROUPED_BY_COMMA)}[decimal]
     other = next((number for number in numbers if not _all_read_with([number], patterns)), odd)
     example = brief(repr(other))
-    return f"writes numbers in several ways, such as {example} where '{decimal}' stands before decimals; mend them"
+    return f"writes numbers in several ways, such as {example} where '{decimal}' stands before decimals; correct them"
 
 
 def _is_mark(value: str) -> bool:
@@ -206,7 +206,7 @@ def _is_mark(value: str) -> bool:
 
 
 def _bare(value: str) -> str:
-    """Take off what stands around a number, and the blanks between groups of three digits."""
+    """Strip blanks around a number and between groups of three digits."""
     bare = value.strip().replace("−", "-")
     return re.sub(r"[\s’']", "", bare) if _GROUPED_BY_BLANK.fullmatch(bare) else bare
 

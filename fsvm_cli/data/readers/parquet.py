@@ -62,7 +62,7 @@ def read_parquet(path: Path) -> tuple[pa.Table, tuple[str, ...]]:
         with parquet.ParquetFile(path) as file:
             schema = file.schema_arrow
             if repeated := [f"'{brief(name)}'" for name, count in Counter(schema.names).items() if count > 1]:
-                raise DataError(f"{path}: column names stand more than once: {shown(repeated)}; make them distinct")
+                raise DataError(f"{path}: column names occur more than once: {shown(repeated)}; make them distinct")
             read = [each.name for each in schema if _is_read(each.type)]
             uncoded = _check_pages(path, file, read)
             _check_memory_for_words(path, file, [name for name in read if _is_word(schema.field(name).type)], uncoded)
@@ -97,7 +97,7 @@ def _check_pages(path: Path, file: ParquetFile, names: list[str]) -> Mapping[str
     groups = [metadata.row_group(k) for k in range(metadata.num_row_groups)]
     leaves = [metadata.schema.column(k) for k in range(metadata.num_columns)]
     columns = [k for k, leaf in enumerate(leaves) if wanted.intersection(_prefixes(leaf.path))]
-    # pyarrow takes a name with dots for a path, too: one of lists, of which a row may hold any number.
+    # pyarrow also reads a name with dots as a path, perhaps of a list, of which a row may hold any number of values.
     if lists := [leaves[k].path for k in columns if leaves[k].max_repetition_level]:
         raise DataError(
             f"{path}: '{brief(lists[0])}' is the name of a column and the path of a list; rename the column"

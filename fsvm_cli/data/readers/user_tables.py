@@ -89,7 +89,7 @@ def _check_unpacked_size(path: Path) -> None:
         size, free = sum(each.file_size for each in archive.infolist()), memory.free_memory()
     if size > free:
         raise UsageError(
-            f"{path}: unfolds to {size / memory.GIGABYTE:,.1f} GB, and {free / memory.GIGABYTE:,.1f} GB are free; "
+            f"{path}: decompresses to {size / memory.GIGABYTE:,.1f} GB, and {free / memory.GIGABYTE:,.1f} GB are free; "
             f"{MEMORY_REMEDY}"
         )
 
@@ -149,7 +149,7 @@ def _own_name(name: object) -> str:
 
 
 def _column(values: pd.Series[Any]) -> pa.Array:
-    """Give one kind of value, or words."""
+    """Convert a column to an array of one type; mixed columns become words."""
     plain = values.infer_objects()
     if plain.dtype != object:
         return pa.array(plain, from_pandas=True)
@@ -193,7 +193,7 @@ def read_user_table(path: Path, file_format: FileFormat, spec: FileSpec) -> Read
     commas = [] if spec.decimal else with_decimal_commas(table, left_out)
     if not commas:
         return with_numbers(table, spec.decimal, left_out)
-    # Points may group digits where commas stand before decimals.
+    # With decimal commas, points may group digits.
     table = read_csv(path, dataclasses.replace(form, decimal=","), exact)
     return with_remarks(with_numbers(table, ",", left_out), (_about(commas),))
 
@@ -215,7 +215,7 @@ def _about(commas: list[str]) -> str:
 
 
 def no_features(spec: TableSpec) -> set[str]:
-    """Name the columns of target and groups, and those that are dropped, before it is known which ones there are."""
+    """Return the names of target, groups and dropped columns, before the table is read."""
     return {spec.target or "", spec.groups or "", *spec.drop, *dropped_columns(spec.drop, ())}
 
 
