@@ -253,7 +253,7 @@ BAD_ANSWERS: dict[str, tuple[str, bytes | Callable[[Handler], None], str]] = {
     "missing": ("/a", status(404), "404 Not Found"),
     "forbidden": ("/a", status(403), "403 Forbidden"),
     "overloaded": ("/a", status(503), r"503 Service Unavailable \(4 attempts\)"),
-    "silent": ("/a", stall, r"silent for 0\.2 s"),
+    "silent": ("/a", stall, r"sends nothing for 0\.2 s"),
     "circular": ("/a", redirect_to_itself, "redirects in a circle"),
     "hanging up": ("/a", hang_up, "cannot be reached"),
     "breaking off": ("/a", break_off, "breaks off"),

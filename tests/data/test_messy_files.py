@@ -157,7 +157,7 @@ REFUSED: dict[str, tuple[str | bytes, dict[str, Any], tuple[str, ...]]] = {
     "a word among decimal commas": (
         "a;y\n1,25;1\n2,5;1\n3,5;2\n4,5;2\noops;2\n",
         {"categorical": "one-hot"},
-        ("numbers and, in 1 rows, words: 'oops'; mend .* drop the column$",),
+        ("numbers and, in 1 rows, words: 'oops'; correct .* drop the column$",),
     ),
     "cp1252": (
         GERMAN.encode("cp1252"),
