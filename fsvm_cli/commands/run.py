@@ -14,7 +14,15 @@ from typing import TYPE_CHECKING
 import click
 
 from fsvm_cli.commands import completion
-from fsvm_cli.commands.options import raise_as_one, step, tell, tell_time, tell_traceback, with_formats, with_verbosity
+from fsvm_cli.commands.options import (
+    print_line,
+    print_time,
+    print_traceback,
+    raise_as_one,
+    step,
+    with_formats,
+    with_verbosity,
+)
 from fsvm_cli.commands.progress import duration
 from fsvm_cli.console import is_quiet
 from fsvm_cli.errors import noting_failure
@@ -60,20 +68,20 @@ class Tables:
         write_environment(self.folder, self.loaded, self.workers.words, job.n_to_run, self.begin)
         return functools.partial(show, self.folder, self.formats, has_figures=not self.curves.empty)
 
-    def tell(self, job: Job, errors: list[FsvmError]) -> None:
-        """Say what came of a job that is finished: which trials failed, and its summary.
+    def print_outcome(self, job: Job, errors: list[FsvmError]) -> None:
+        """Print failed trials and the summary of a finished job.
 
         What its tables, figures, page or summary failed with is added to `errors`.
         """
         name = self.loaded.name
         for reason, n_failed in job.failures.items():
             click.echo(f"{name}: {n_failed} of {job.experiment.n_trials()} trials failed: {reason}", err=True)
-            tell_traceback(job.tracebacks[reason])
+            print_traceback(job.tracebacks[reason])
         with noting_failure(errors, name, "a table"):
             shown: Presentation = job.finished.result()
             errors += shown.failures
             for part, seconds in zip(("figures", "page"), shown.seconds, strict=True):
-                tell_time(f"{part} of {name}", seconds)
+                print_time(f"{part} of {name}", seconds)
             if not is_quiet():
                 with noting_failure(errors, name, "the summary"):
                     self._print_summary(shown, job.experiment.source.caveats)
@@ -83,11 +91,11 @@ class Tables:
 
         if self.curves is not None and not self.curves.empty:
             print_summary(self.loaded, self.curves, self.folder, shown.figures, caveats)
-            tell_page(shown.page)
+            print_page(shown.page)
 
 
-def tell_page(page: Path | None) -> None:
-    """Name what shows it all in a browser, where there is such a page."""
+def print_page(page: Path | None) -> None:
+    """Print the path of the page, if there is one."""
     if page is not None:
         click.echo(f"As a page, with all that is known of it: {page}")
 
@@ -99,7 +107,7 @@ def explain_run(
     *,
     fresh: bool,
 ) -> None:
-    """Say what a run would do, and why.
+    """Print what a run would do, and why.
 
     Parameters
     ----------
@@ -239,12 +247,12 @@ def command(  # noqa: PLR0917 - click passes every option
 
 
 def _of_rows(rows: int | None) -> tuple[str, ...]:
-    """Write what --rows overrides; what a claim says of other sizes of the parts is then not looked at."""
+    """Return the overrides of --rows; claims about other sizes of the parts are then not judged."""
     return () if rows is None else (f"protocol.train={rows}", f"protocol.test={rows}")
 
 
 def _announce(message: str) -> None:
-    tell(message, err=True)
+    print_line(message, err=True)
 
 
 def _announce_compilation() -> None:
@@ -297,7 +305,7 @@ def _run(
             errors.append(error)
     for number in finished:
         tables, job = begun[number]
-        tables.tell(job, errors)
+        tables.print_outcome(job, errors)
     written = {tables.loaded.name for tables, _ in begun if tables.curves is not None}
     for collection in collections:
         with noting_failure(errors, collection.name, "a table, figure or page"):
@@ -331,5 +339,5 @@ def _collect(  # noqa: PLR0917 - as above
     shown = show(folder, formats, has_figures=True)
     if not is_quiet():
         print_overview(loaded, overview, folder, shown.figures)
-        tell_page(shown.page)
+        print_page(shown.page)
     return shown.failures

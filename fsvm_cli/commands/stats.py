@@ -169,7 +169,7 @@ def _print_for_machines(
 
 
 def ranks_for_machines(ranks: RankComparison, which: MethodGuide) -> dict[str, Any]:
-    """Arrange a comparison over experiments as JSON has it."""
+    """Return a comparison over experiments as the content of a JSON document."""
     return {
         "experiments": ranks.areas.index.tolist(),
         "mean_ranks": dict(zip(ranks.areas.columns, ranks.found.ranks.tolist(), strict=True)),

@@ -13,7 +13,7 @@ import numpy as np
 from fsvm_cli.console import brief
 from fsvm_cli.data.messages import nearest, shown
 from fsvm_cli.data.opening import metadata, open_source
-from fsvm_cli.data.scaling import SHIFTING, fit_scaling, shifts_sparse
+from fsvm_cli.data.scaling import SHIFTING_SCALINGS, fit_scaling, shifts_sparse
 from fsvm_cli.data.source import FixedSource, metadata_of
 from fsvm_cli.data.source_spec import FileSpec
 from fsvm_cli.errors import UsageError
@@ -311,7 +311,7 @@ def issues_with_sparse_data(config: Config, data: DatasetMetadata) -> Iterator[I
     scalings: dict[Location, ScalingName] = {("scaling",): config.scaling}
     scalings |= {("rankings", index, "scaling"): each.scaling or "none" for index, each in enumerate(config.rankings)}
     for location, scaling in scalings.items():
-        if scaling in SHIFTING:
+        if scaling in SHIFTING_SCALINGS:
             yield Issue(location, shifts_sparse(scaling))
 
 

@@ -46,8 +46,8 @@ if TYPE_CHECKING:
 
     from fsvm_cli.spec.schema import Config
 
-MOST_PAIRS = 45
-"""Of rankings, that the page shows all of."""
+MAX_PAIRS_SHOWN = 45
+"""Pairs of rankings; of more, the page shows those with the best ranking."""
 
 
 def read_content(folders: Sequence[Path], failures: list[FsvmError] | None = None) -> Content:
@@ -174,7 +174,7 @@ def _collection(folder: Path) -> Section:
 
 
 def _statistics(folder: Path) -> Iterator[ResultTable]:
-    """Arrange what `fsvm stats` says of an experiment."""
+    """Yield the tables that `fsvm stats` prints of an experiment."""
     if not ((folder / AREAS_NAME).exists() and (folder / PAIRS_NAME).exists()):
         return
     areas, pairs = read_table(folder / AREAS_NAME), read_table(folder / PAIRS_NAME)
@@ -186,8 +186,8 @@ def _statistics(folder: Path) -> Iterator[ResultTable]:
 
 
 def _shown_pairs(pairs: pd.DataFrame, best: str, elsewhere: str) -> tuple[pd.DataFrame, str]:
-    """Keep the pairs that the best ranking is one of, where there are many, and say where the others stand."""
-    if len(pairs) <= MOST_PAIRS:
+    """Keep the pairs with the best ranking if there are many, and return a remark on where the others are."""
+    if len(pairs) <= MAX_PAIRS_SHOWN:
         return pairs, ""
     shown = pairs[(pairs["first"] == best) | (pairs["second"] == best)]
     return shown, f" Pairs with {best}, the best; {len(pairs) - len(shown)} more stand {elsewhere}."
@@ -230,7 +230,7 @@ def _choices(folder: Path) -> list[str]:
 
 
 def _command(folder: Path, run: Mapping[str, Any]) -> str:
-    # What is no name of a config that comes with fsvm is the file of one.
+    # A config that does not come with fsvm is named by its file.
     is_own = "file" in run["config"]["dataset"]
     words = ["fsvm", "run", f"{folder.resolve().name}.yaml" if is_own else folder.resolve().name]
     for key, value in run["overrides"].items():

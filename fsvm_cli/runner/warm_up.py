@@ -21,7 +21,7 @@ from fsvm_cli.evaluation.seeds import random_stream
 from fsvm_cli.evaluation.splits import Parts
 from fsvm_cli.experiment.experiment import Trial
 from fsvm_cli.experiment.trial import DrawnTrial, run_compared_methods
-from fsvm_cli.jit_cache import VARIABLE
+from fsvm_cli.jit_cache import CACHE_VARIABLE
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator
@@ -129,7 +129,7 @@ def _lock_path() -> Path:
     # One lock per cache, so that no process waits for the compilation of other sources; not in the cache folder, which
     # may be on a file system that several hosts share. Windows has no user numbers, but a temporary folder per user.
     user = os.getuid() if hasattr(os, "getuid") else "user"
-    cache = hashlib.sha256(os.environ[VARIABLE].encode()).hexdigest()[:16]
+    cache = hashlib.sha256(os.environ[CACHE_VARIABLE].encode()).hexdigest()[:16]
     return Path(tempfile.gettempdir()) / f"fsvm-{user}-compile-{cache}.lock"
 
 
@@ -137,7 +137,7 @@ def _mark(experiment: Experiment) -> Path:
     """Return the marker file, beside the compiled code, of an experiment whose functions have all been compiled."""
     called = experiment.config.model_dump_json(include={"classifier", "alternatives", "rankings", "extractors"})
     text = f"{called} {experiment.source.n_classes} {experiment.source.is_sparse} {numba.__version__} {platform.node()}"
-    return Path(os.environ[VARIABLE]) / f"warm-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
+    return Path(os.environ[CACHE_VARIABLE]) / f"warm-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
 
 
 def _random_parts(experiment: Experiment) -> Parts:
