@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
 from annotated_types import Ge
@@ -11,7 +11,7 @@ from annotated_types import Ge
 from fsvm_cli.bounds.bound import add_gradient_of_ridge, hard_margin_machine, spread
 from fsvm_cli.bounds.radius_margin import enclosing_ball, radius_margin_bound
 from fsvm_cli.bounds.span import span_bound
-from fsvm_cli.numerics import one_blas_thread, quantised, refusing_overflow
+from fsvm_cli.numerics import quantised, refusing_overflow
 from fsvm_cli.quasi_newton import minimise_quantised
 from fsvm_cli.svm.base import TOLERANCE, TunedMachines
 from fsvm_cli.svm.kernels.gaussian import Gaussian
@@ -233,23 +233,7 @@ class BoundTunedSVM(TunedMachines):
     bound: Literal["radius-margin", "span"] = "radius-margin"
     max_iterations: Annotated[int, Ge(1)] = 100
 
-    @one_blas_thread()
-    def fit(self, X: Any, y: Any) -> Self:
-        """Tune and train the machines.
-
-        Parameters
-        ----------
-        X : (n, n_features) array or data frame
-        y : (n,) array
-            Class labels.
-
-        Raises
-        ------
-        ValueError
-            If the input is not fit for classification, holds one class only, has all samples in one place, or a
-            parameter is out of range.
-        """
-        X, labels = self._training_set(X, y)
+    def _tune(self, X: Array, labels: Array) -> None:
         with refusing_overflow("the machine tuned by a bound"):
             # The balls have the tolerance of the machines.
             self.machines_: tuple[TunedArd, ...] = tuple(
@@ -257,4 +241,3 @@ class BoundTunedSVM(TunedMachines):
                 for each in labels
             )
         self.converged_ = np.array([machine.converged for machine in self.machines_])
-        return self

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -174,24 +174,7 @@ class BayesianSVM(TunedByEvidence, TunedMachines):
     length_scales: LengthScales = "per-feature"
     random_state: int | np.random.RandomState | None = None
 
-    @one_blas_thread()
-    def fit(self, X: Any, y: Any) -> Self:
-        """Tune the hyperparameters, and train the machines.
-
-        Parameters
-        ----------
-        X : (n, n_features) array or data frame
-        y : (n,) array
-            Class labels.
-
-        Raises
-        ------
-        ValueError
-            If the input is not fit for classification, holds one class only, or a parameter is out of range.
-        SamplingError
-            If a chain never moved, or a few weighted draws have all the weight.
-        """
-        X, labels = self._training_set(X, y)
+    def _tune(self, X: Array, labels: Array) -> None:
         with refusing_overflow("the Bayesian machine"):
             common = self.length_scales == "common"
             self.path_, controls = self._ascents(X, labels, self.random_state, common_length_scale=common)
@@ -205,7 +188,6 @@ class BayesianSVM(TunedByEvidence, TunedMachines):
             "control": control_table(controls, X, listed),
         }
         self.converged_ &= np.array([path.converged for path in self.path_])
-        return self
 
     def _train(self, X: Array, labels: Array) -> None:
         loss = LOSSES[self.loss]

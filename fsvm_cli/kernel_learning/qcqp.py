@@ -25,7 +25,7 @@ import numpy as np
 from fsvm_cli.kernel_learning.base_kernels import WithIdentity
 from fsvm_cli.kernel_learning.margin import relative_gap
 from fsvm_cli.kernel_learning.trained import Trainer
-from fsvm_cli.svm.solvers.simplex import Simplex
+from fsvm_cli.svm.solvers.active_set import Simplex
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -27,9 +27,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fsvm_cli.bounds.bound import Bound
+    from fsvm_cli.svm.compiled import Array
     from fsvm_cli.svm.solvers.dual import DualSolution, Solver
 
-    Bounds = Callable[[NDArray[np.float64], NDArray[np.float64], Sequence[DualSolution]], Sequence[Bound]]
+    Bounds = Callable[[Array, Array, Sequence[DualSolution]], Sequence[Bound]]
 
 SMALLEST, LARGEST = 2.0**-10, 1.0
 """Of the scales. At 0 every derivative vanishes, and a feature that is worth something could not come back. Above 1
@@ -280,10 +281,8 @@ class BoundRanker(MachineRanker):
     max_iterations: Annotated[int, Ge(1)] = 50
 
     @abstractmethod
-    def _bounds(
-        self, gram: NDArray[np.float64], labels: NDArray[np.float64], machines: Sequence[DualSolution]
-    ) -> Sequence[Bound]:
-        """Return the bound of each machine on one Gram matrix."""
+    def _bounds(self, gram: Array, labels: Array, machines: Sequence[DualSolution]) -> Sequence[Bound]:
+        """Return the bound of each machine on one Gram matrix (n, n), for labels (n_machines, n)."""
 
     def _scores(self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:
         kernel = self._scaled_kernel(X)
