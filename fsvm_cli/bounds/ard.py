@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from fsvm_cli.svm.compiled import Array
     from fsvm_cli.svm.solvers.dual import DualSolution
 
-FIRST_RIDGE = 0.1
-RIDGES = (1e-6, 1.0)
+INITIAL_RELATIVE_RIDGE = 0.1
+RELATIVE_RIDGE_LIMITS = (1e-6, 1.0)
 """Limits of the ridge, in units of the spread of the samples in feature space."""
-LARGEST_CHANGE = float(np.log(1e3))
+MAX_LOG_CHANGE = float(np.log(1e3))
 """Of the logarithm of a length scale: beyond, a feature is as good as out."""
-SMALLEST_FALL, SMALLEST_SLOPE = 2e-9, 1e-5
+MIN_RELATIVE_DECREASE, MIN_RELATIVE_SLOPE = 2e-9, 1e-5
 """What a step lowers the bound by, and its slopes, where the descent ends; in units of the first value."""
-SPACING, SPACING_OF_VALUES, SPACING_OF_SLOPES = 2.0**-20, 2.0**-32, 2.0**-20
+LOG_SPACING, VALUE_SPACING, SLOPE_SPACING = 2.0**-20, 2.0**-32, 2.0**-20
 """Of the logarithms at which the bound is computed; of its values and slopes, in units of the first value: a tenth of
 those at which the descent ends. Processors differ by 5e-13 in values and 2e-10 in slopes, at the most."""
 
@@ -128,15 +128,17 @@ def tune_ard(
     if not np.ptp(X, axis=0).any():
         raise ValueError("all samples are in one place: there is no length scale to tune")
     n_features = X.shape[1]
-    start = quantised(np.append(np.log(FIRST_RIDGE), np.full(n_features, 0.5 * np.log(n_features))), SPACING)
-    (least, most), change = quantised(np.log(RIDGES), SPACING), quantised(LARGEST_CHANGE, SPACING)
+    length_scales = np.full(n_features, 0.5 * np.log(n_features))
+    start = quantised(np.append(np.log(INITIAL_RELATIVE_RIDGE), length_scales), LOG_SPACING)
+    least, most = quantised(np.log(RELATIVE_RIDGE_LIMITS), LOG_SPACING)
+    change = quantised(MAX_LOG_CHANGE, LOG_SPACING)
     converged = True
 
     def value_and_slope(logarithms: Array) -> tuple[float, Array]:
         nonlocal converged
         here = _place(X, y, bound, logarithms, tolerance)
         converged &= here.converged
-        return float(quantised(here.value / first, SPACING_OF_VALUES)), quantised(here.slope / first, SPACING_OF_SLOPES)
+        return float(quantised(here.value / first, VALUE_SPACING)), quantised(here.slope / first, SLOPE_SPACING)
 
     first = _place(X, y, bound, start, tolerance).value
     found = minimise_quantised(
@@ -144,10 +146,10 @@ def tune_ard(
         start,
         lower=np.append(least, start[1:] - change),
         upper=np.append(most, start[1:] + change),
-        spacing=SPACING,
+        spacing=LOG_SPACING,
         max_iterations=max_iterations,
-        smallest_fall=SMALLEST_FALL,
-        smallest_slope=SMALLEST_SLOPE,
+        smallest_fall=MIN_RELATIVE_DECREASE,
+        smallest_slope=MIN_RELATIVE_SLOPE,
     )
     end = _place(X, y, bound, found.x, tolerance)
     return TunedArd(

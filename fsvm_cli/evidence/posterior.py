@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from fsvm_cli.evidence.losses import Loss, Smoothed
     from fsvm_cli.svm.compiled import Array
 
-ROWS_IN_BLOCK = 256
+SAMPLES_PER_BLOCK = 256
 """How many samples' losses are looked at together: with some hundred points they stay in the processor's cache."""
 
 
@@ -78,8 +78,8 @@ class Posterior:
             Where the l'' are written, which only losses that have a curvature need.
         """
         total = np.zeros(b.shape[1])
-        for start in range(0, len(self.y), ROWS_IN_BLOCK):
-            rows = slice(start, start + ROWS_IN_BLOCK)
+        for start in range(0, len(self.y), SAMPLES_PER_BLOCK):
+            rows = slice(start, start + SAMPLES_PER_BLOCK)
             found = self.loss.of_rows(rows).expanded(self.signed[rows] @ b)
             found.value[0] += total  # sums are then those of all rows at once, whatever the blocks
             total = found.value.sum(axis=0)
@@ -139,11 +139,11 @@ def posterior_mode(posterior: Posterior, tolerance: float = 1e-6) -> Array:
 
 
 MAX_SWEEPS = 100
-HALVINGS = 30
-CHANGE = 1e-4
+MAX_HALVINGS = 30
+MAX_LAST_CHANGE = 1e-4
 """A sweep of whole steps that moves the mean and each spread, relative to itself, by less ends the search; the mean in
 units of the distribution's own spread."""
-NEGLIGIBLE_RISE = 1e-10
+NEGLIGIBLE_RELATIVE_RISE = 1e-10
 """Of the divergence, relative: no reason to halve a step. Rises by rounding are of 1e-13, and differ by processor."""
 
 
@@ -210,7 +210,7 @@ def gaussian_approximation(posterior: Posterior) -> GaussianApproximation:
         moved = np.linalg.norm(scipy.linalg.solve_triangular(start.root, here.mean - start.mean))
         narrowed = np.max(np.abs(here.spreads - start.spreads) / start.spreads)
         # A step that had to be halved is short whether or not it ends at the minimum.
-        converged = bool(part_of_step == part_of_way == 1.0 and moved < CHANGE and narrowed < CHANGE)
+        converged = bool(part_of_step == part_of_way == 1.0 and moved < MAX_LAST_CHANGE and narrowed < MAX_LAST_CHANGE)
         if converged or part_of_step == part_of_way == 0.0:
             break
     return GaussianApproximation(here.mean, here.root, here.losses.curvature, converged)
@@ -258,8 +258,8 @@ def _first_not_higher(here: _Normal, candidate: Callable[[float], _Normal]) -> t
 
     And that part, which is 0 where there is none.
     """
-    ceiling = here.divergence + NEGLIGIBLE_RISE * abs(here.divergence)
-    for part in 0.5 ** np.arange(HALVINGS):
+    ceiling = here.divergence + NEGLIGIBLE_RELATIVE_RISE * abs(here.divergence)
+    for part in 0.5 ** np.arange(MAX_HALVINGS):
         found = candidate(float(part))
         if found.divergence <= ceiling:
             return found, float(part)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from sklearn.utils import check_random_state
 
-from fsvm_cli.evidence.ascent import FIRST_LENGTH_SCALE, WORTH_A_MENTION, AscentPath, AscentSettings, ascend
+from fsvm_cli.evidence.ascent import FIRST_LENGTH_SCALE_INDEX, MIN_LOG_EVIDENCE_GAIN, AscentPath, AscentSettings, ascend
 from fsvm_cli.evidence.hybrid_monte_carlo import PAPER_SETTINGS, SamplerSettings
 from fsvm_cli.evidence.importance import ImportanceSettings
 from fsvm_cli.evidence.kernels import ArdKernel
@@ -35,23 +35,23 @@ if TYPE_CHECKING:
     from fsvm_cli.evidence.posterior import Posterior
 
 LOSSES: dict[str, Loss] = {"hinge": Hinge(), "squared-hinge": SquaredHinge(), "trigonometric": Trigonometric()}
-CHAINS = SamplerSettings(n_chains=16, n_warm_up=15, n_draws=120)
+CHAIN_SETTINGS = SamplerSettings(n_chains=16, n_warm_up=15, n_draws=120)
 """Chains begin near the posterior, and the errors of one step's gradient are made up for by the next: few will do. Of
 more and shorter ones R-hat would be above 1.05 however well they agree, for want of draws in each."""
-OF_THE_BOUND = (ImportanceSettings(),)
+BOUND_SAMPLERS = (ImportanceSettings(),)
 """As many at every point: more would be another function, between whose values a search finds no step. Chains, the
 second choice elsewhere, do not know the value that the rule 'evidence' climbs, and on a `BlurredLoss` of small spreads
 they amplify the last digits: by 1e8 in one gradient on samples of a lattice, where with the plain loss they do not."""
-NOT_ALIKE = 1e-12
+NEGLIGIBLE_KERNEL_VALUE = 1e-12
 """Below this value of the kernel's exponential a pair of samples has no part in a gradient, but for rounding."""
-FEWEST_PERMUTATIONS, BEYOND_DOUBT = 3, 20.0
+MIN_PERMUTATIONS, CLEAR_LOG_EVIDENCE_GAP = 3, 20.0
 """After so many ascents on permuted labels no more are made where all ended lower by so much, in ln Q(Y | X)."""
-SATURATION = 0.01
+SATURATED_KERNEL_FACTOR = 0.01
 """Below this value of its factor in the kernel, values of a feature that are next to each other are as far apart as
 they can be."""
 SAMPLERS: dict[str, tuple[SamplerSettings | ImportanceSettings, ...]] = {
-    "weighted": (ImportanceSettings(), CHAINS),
-    "chains": (CHAINS,),
+    "weighted": (ImportanceSettings(), CHAIN_SETTINGS),
+    "chains": (CHAIN_SETTINGS,),
     "paper": (PAPER_SETTINGS,),
 }
 
@@ -133,7 +133,7 @@ class TunedByEvidence(TuningParameters):
         for _ in range(self.n_permutations):
             found.append(ascend(replace(machine, y=rng.permutation(machine.y)), start, settings, rng))
             highest = max((each.gain for each in found if not np.isnan(each.gain)), default=-np.inf)
-            is_clear = len(found) >= FEWEST_PERMUTATIONS and path.gain - highest > BEYOND_DOUBT
+            is_clear = len(found) >= MIN_PERMUTATIONS and path.gain - highest > CLEAR_LOG_EVIDENCE_GAP
             if _is_as_high(found[-1], path) or is_clear:
                 break
         return found
@@ -153,7 +153,7 @@ class TunedByEvidence(TuningParameters):
         self, X: NDArray[np.float64], labels: NDArray[np.float64], rng: np.random.Generator
     ) -> list[SampledEvidence]:
         landmarks = choose_landmarks(len(X), self.n_landmarks, rng)
-        samplers = OF_THE_BOUND if self.approximation == "bound" else SAMPLERS[self.sampler]
+        samplers = BOUND_SAMPLERS if self.approximation == "bound" else SAMPLERS[self.sampler]
         loss = LOSSES[self.loss]
         return [
             SampledEvidence(X, y, loss, landmarks, self.n_eigenvectors, samplers, self.approximation) for y in labels
@@ -162,13 +162,13 @@ class TunedByEvidence(TuningParameters):
 
 def _is_as_high(control: AscentPath, path: AscentPath) -> bool:
     """Whether an ascent on permuted labels ends as high, but for what is not worth a mention."""
-    return control.gain > path.gain - WORTH_A_MENTION
+    return control.gain > path.gain - MIN_LOG_EVIDENCE_GAIN
 
 
 def _refuse_lonely(kernel: ArdKernel, samples: NDArray[np.float64]) -> None:
     """Refuse samples of which each is so far from all others that their Gram matrix says nothing of the features."""
     likeness = kernel.shape.gram(samples, samples)
-    if len(samples) > 1 and (likeness[~np.eye(len(samples), dtype=bool)] < NOT_ALIKE).all():
+    if len(samples) > 1 and (likeness[~np.eye(len(samples), dtype=bool)] < NEGLIGIBLE_KERNEL_VALUE).all():
         raise ValueError(
             "in units of the length scales that the ascent begins with, each sample is so far from all others that the "
             "evidence has no slope: scale the features first, for example to unit variance"
@@ -208,7 +208,7 @@ def _saturated(paths: Sequence[AscentPath], X: NDArray[np.float64]) -> int:
     gaps = np.array([np.diff(np.unique(column)).min(initial=np.inf) for column in X.T])
     varies = np.isfinite(gaps)
     shortest = np.min([path.end.kernel.length_scales for path in paths], axis=0)
-    return int(np.count_nonzero(np.exp(-0.5 * (gaps[varies] / shortest[varies]) ** 2) < SATURATION))
+    return int(np.count_nonzero(np.exp(-0.5 * (gaps[varies] / shortest[varies]) ** 2) < SATURATED_KERNEL_FACTOR))
 
 
 def what_was_chosen(paths: Sequence[AscentPath], X: NDArray[np.float64]) -> dict[str, float | int | str]:
@@ -249,7 +249,7 @@ def ascent_table(paths: Sequence[AscentPath], feature_names: Sequence[str]) -> d
     gradient = np.concatenate([path.gradient for path in paths])
     error = np.concatenate([path.error for path in paths])
     reports = np.array([report for path in paths for report in path.reports])
-    first = FIRST_LENGTH_SCALE
+    first = FIRST_LENGTH_SCALE_INDEX
     columns: dict[str, NDArray[Any]] = {
         "machine": np.repeat(np.arange(len(paths)), lengths),
         "step": np.concatenate([np.arange(length) for length in lengths]),

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from fsvm_cli.kernel_learning.base_kernels import GramMatrices
     from fsvm_cli.svm.compiled import Array
 
-DEPENDENT = 1e-12
+RANK_TOLERANCE = 1e-12
 """Eigenvalues of the kernels' own Gram matrix below this part of the largest are rounding."""
 
 
@@ -95,7 +95,7 @@ def align(kernels: GramMatrices, y: Array, *, centre: bool = False) -> Alignment
 def _non_negative_least_squares(S: Array, q: Array) -> Array:
     """Minimise x' S x - 2 x' q over x >= 0; q lies in the range of S, which may be singular."""
     values, vectors = eigh(S, check_finite=False)
-    kept = values > DEPENDENT * values[-1]
+    kept = values > RANK_TOLERANCE * values[-1]
     roots = np.sqrt(values[kept])
     solution: Array = scipy.optimize.nnls(vectors[:, kept].T * roots[:, None], vectors[:, kept].T @ q / roots)[0]
     return solution

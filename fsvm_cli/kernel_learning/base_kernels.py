@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from fsvm_cli.svm.compiled import Array
 
-ROUNDING = 1e-10
+EIGENVALUE_ROUNDING = 1e-10
 """What rounding may take from an eigenvalue, as a part of the largest diagonal entry times the number of rows."""
 
 
@@ -200,7 +200,7 @@ def _check_symmetric(gram: Array, label: str) -> None:
 
 
 def _room(gram: Array) -> float:
-    return ROUNDING * len(gram) * float(np.abs(gram.diagonal()).max())
+    return EIGENVALUE_ROUNDING * len(gram) * float(np.abs(gram.diagonal()).max())
 
 
 def _check_semidefinite(gram: Array, label: str) -> None:

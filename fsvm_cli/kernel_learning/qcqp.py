@@ -91,7 +91,7 @@ class Expansion:
 
 MACHINE_TOLERANCE = 1e-2
 """Gap of the machines, as a part of the gap of the weights, which is the larger of the two."""
-DAMPING = 1e-9
+RELATIVE_DAMPING = 1e-9
 """On the diagonal of the second derivative, as a part of its largest entry: that of kernels which are alike has no
 inverse."""
 ARMIJO_SHARE = 1e-4
@@ -107,7 +107,7 @@ NEGLIGIBLE_SHARE = 1e-4
 """Shares smaller than this part of their mean may fall to 0 at once."""
 EQUAL_SHARES = 1e-14
 """Shares that differ by less are the same."""
-TINY = float(np.finfo(np.float64).tiny)
+SMALLEST_NORMAL = float(np.finfo(np.float64).tiny)
 MAX_SQUARED_GAP = 10.0
 """Each step about squares the gap: where its square is larger than so many tolerances, no promise will do."""
 NEWTON_VIOLATION = 1e-10
@@ -242,9 +242,10 @@ class _Newton:
     def direction(self, point: Trained, expansion: Expansion) -> Array:
         """Return where the second-order model is least, within reach."""
         shares = point.shares
-        unit = max(float(np.abs(point.slopes).max()), TINY)  # the simplex takes derivatives in units of a slope
+        # `Simplex` takes derivatives in units of a slope.
+        unit = max(float(np.abs(point.slopes).max()), SMALLEST_NORMAL)
         curvature = expansion.curvature / unit
-        curvature.flat[:: len(curvature) + 1] += DAMPING * float(curvature.diagonal().max())
+        curvature.flat[:: len(curvature) + 1] += RELATIVE_DAMPING * float(curvature.diagonal().max())
         # A kernel that is zero stays out: it must not look as good as one that the machine has no use for.
         linear = np.where(self.has_trace, curvature @ shares - point.slopes / unit, -1e3)
         lower = np.where(shares > NEGLIGIBLE_SHARE / len(shares), (1.0 - self.reach) * shares, 0.0)

@@ -107,7 +107,7 @@ class Selector(TransformerMixin, ABC):
         return selected
 
 
-INSTEAD = "take gradient-angle, which holds none, or a filter such as fisher"
+ALTERNATIVES_WITHOUT_PAIR_MATRICES = "take gradient-angle, which holds none, or a filter such as fisher"
 """Ways out where a method holds matrices of all pairs of samples for which there is no memory."""
 RELATIVE_ROUNDING = 1e-9
 """What another processor may change in a score, relative to it, with room to spare: measured were 3e-11."""
@@ -256,7 +256,7 @@ class Ranker(NamedMethod, Selector, BaseEstimator):
             raise ValueError(f"n_features_to_select is {n_selected}; X has {n_features} features")
         check_input_range(X, self._given_names())
         if self.pair_matrices:
-            check_memory_for_pairs(self.method, X.shape[0], self.pair_matrices, INSTEAD)
+            check_memory_for_pairs(self.method, X.shape[0], self.pair_matrices, ALTERNATIVES_WITHOUT_PAIR_MATRICES)
         self.converged_ = True
         self.chosen_: dict[str, float | int | str] = {}
         self.diagnostics_: dict[str, dict[str, NDArray[Any]]] = {}

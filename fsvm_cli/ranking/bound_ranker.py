@@ -32,12 +32,12 @@ if TYPE_CHECKING:
 
     Bounds = Callable[[Array, Array, Sequence[DualSolution]], Sequence[Bound]]
 
-SMALLEST, LARGEST = 2.0**-10, 1.0
+MIN_SCALE, MAX_SCALE = 2.0**-10, 1.0
 """Of the scales. At 0 every derivative vanishes, and a feature that is worth something could not come back. Above 1
 there are valleys in which a feature that is worth nothing grows without end: the machine gives it the less weight."""
-SMALLEST_FALL = 1e-6
+MIN_RELATIVE_DECREASE = 1e-6
 """A descent ends where a step makes the bound smaller by a lesser part of what it was at the start."""
-SPACING, SPACING_OF_VALUES, SPACING_OF_SLOPES = 2.0**-20, 2.0**-32, 2.0**-16
+SCALE_SPACING, VALUE_SPACING, SLOPE_SPACING = 2.0**-20, 2.0**-32, 2.0**-16
 """Of the scales at which the bound is computed; of its values and slopes, in the unit of the bound. Of a machine on 500
 unscaled samples, two processors have slopes that are 3e-12 apart, and an experiment has some hundred thousand of them:
 on a grid of 2^-20 one would lie at the middle of two, and the descent would be another."""
@@ -187,7 +187,7 @@ class Round:
     @property
     def has_collapsed(self) -> bool:
         """Whether all scales are at their lower limit: the bound is least for a machine that tells nothing."""
-        return bool((self.s <= SMALLEST).all())
+        return bool((self.s <= MIN_SCALE).all())
 
 
 def descend(
@@ -224,23 +224,23 @@ def descend(
         converged &= here.converged
         powers = penalty.strength * s**penalty.exponent
         value, slope = here.value / unit + powers.sum(), here.slope / unit + penalty.exponent * powers / s
-        return float(quantised(value, SPACING_OF_VALUES)), quantised(slope, SPACING_OF_SLOPES)
+        return float(quantised(value, VALUE_SPACING)), quantised(slope, SLOPE_SPACING)
 
     optimum = minimise_quantised(
         total,
         s,
-        lower=SMALLEST,
-        upper=LARGEST,
-        spacing=SPACING,
+        lower=MIN_SCALE,
+        upper=MAX_SCALE,
+        spacing=SCALE_SPACING,
         max_iterations=max_iterations,
-        smallest_fall=SMALLEST_FALL,
-        smallest_slope=SMALLEST_FALL,
+        smallest_fall=MIN_RELATIVE_DECREASE,
+        smallest_slope=MIN_RELATIVE_DECREASE,
     )
     end = optimum.x
     bound = unit * float(optimum.value - penalty.strength * (end**penalty.exponent).sum())
     # The derivatives by scales between the limits are 0 at the end, but for the stopping rule.
-    pressed = np.where((end <= SMALLEST) | (end >= LARGEST), optimum.slope, 0.0)
-    keys = end - SMALLEST * pressed / max(np.abs(pressed).max(), np.finfo(float).tiny)
+    pressed = np.where((end <= MIN_SCALE) | (end >= MAX_SCALE), optimum.slope, 0.0)
+    keys = end - MIN_SCALE * pressed / max(np.abs(pressed).max(), np.finfo(float).tiny)
     return Round(features, end, keys, bound, optimum.n_evaluations, converged)
 
 

@@ -11,7 +11,7 @@ from scipy.special import entr
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-ROUNDING = 1e-13
+RELATIVE_ROUNDING = 1e-13
 """What is left of a difference that is 0, in units of the largest value."""
 
 
@@ -23,7 +23,7 @@ def quantise(X: NDArray[np.float64], n_bins: int) -> NDArray[np.intp]:
     X : ndarray, shape (n_samples, n_features)
     n_bins : int
         At least 2. A feature with no more distinct values than that keeps them. Values that differ by no more than
-        `ROUNDING` of the largest size are one.
+        `RELATIVE_ROUNDING` of the largest size are one.
 
     Returns
     -------
@@ -47,7 +47,7 @@ def _distinct(column: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray
     """
     order = np.argsort(column, kind="stable")
     ascending = column[order]
-    first = np.diff(ascending, prepend=-np.inf) > ROUNDING * np.abs(column).max()
+    first = np.diff(ascending, prepend=-np.inf) > RELATIVE_ROUNDING * np.abs(column).max()
     codes = np.empty(len(column), dtype=np.intp)
     codes[order] = np.cumsum(first) - 1
     return ascending[first], codes

@@ -26,7 +26,7 @@ from fsvm_cli.svm.kernels.compiled import (
     IDENTITY,
     INNER_PRODUCT,
     L1_DISTANCE,
-    ROWS_MIRRORED,
+    ROWS_PER_MIRRORED_BLOCK,
     SQUARED_DISTANCE,
     Form,
     add_terms,
@@ -92,8 +92,8 @@ def fill_own_products(rows: Compressed, columns: Compressed, products: Array) ->
     # Rows before the present one stand first in each column; they have had their products.
     begins = columns.begins[:-1].copy()
     n = products.shape[0]
-    for start in range(0, n, ROWS_MIRRORED):
-        stop = min(start + ROWS_MIRRORED, n)
+    for start in range(0, n, ROWS_PER_MIRRORED_BLOCK):
+        stop = min(start + ROWS_PER_MIRRORED_BLOCK, n)
         for i in range(start, stop):
             row = products[i]
             for entry in range(rows.begins[i], rows.begins[i + 1]):
@@ -285,7 +285,7 @@ def _centre(A: Array) -> Array:
     return centre
 
 
-FAR_MEAN = 8.0
+FAR_MEAN_DEVIATIONS = 8.0
 """In standard deviations, or units where there is none: columns with means farther from 0 are centred before sums over
 samples, of which differences are left."""
 
@@ -293,7 +293,7 @@ samples, of which differences are left."""
 def _far_centre(A: Array) -> Array | None:
     """Return the centre of the columns that are far from 0, and 0 for the others; None where no column is far."""
     centre, constant = _centre(A), np.equal(A, A[:1]).all(axis=0)
-    far: npt.NDArray[np.bool_] = np.abs(centre) > FAR_MEAN * np.where(constant, 1.0, A.std(axis=0))
+    far: npt.NDArray[np.bool_] = np.abs(centre) > FAR_MEAN_DEVIATIONS * np.where(constant, 1.0, A.std(axis=0))
     return np.where(far, centre, 0.0) if far.any() else None
 
 
@@ -339,8 +339,9 @@ class InnerProduct(PairwiseStatistic):
 class SquaredDistance(PairwiseStatistic):
     """t(u, v) = (u - v)^2, as |a|^2 + |b|^2 - 2 a.b.
 
-    That is the fast form. Relative to the mean of A it is precise, too, where features are far from the origin, and
-    pairs that are far from that mean, but not from each other, are computed again from differences, see `FAR`.
+    That is the fast form. It is computed relative to the mean of A, so that it is precise for features far from the
+    origin, too. Pairs far from that mean but near each other are recomputed from differences; see
+    `FAR_SQUARED_DISTANCE`.
     """
 
     code: ClassVar[int] = SQUARED_DISTANCE

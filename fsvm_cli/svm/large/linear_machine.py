@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from fsvm_cli.svm.compiled import Array
 
-UNIT = 8.0
+CENTRE_UNIT_DEVIATIONS = 8.0
 """Of a centre, in standard deviations of its column, before it is rounded up to a power of two. A column whose mean is
 less than half of that stays as it is: a standardised one to the last digit."""
 
@@ -46,7 +46,7 @@ def centre_of(X: Any) -> Array | None:
     mean = np.sum([X[rows].sum(axis=0) / n for rows in blocks_of(n)], axis=0)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         deviation = np.sqrt(np.sum([((X[rows] - mean) ** 2).sum(axis=0) / n for rows in blocks_of(n)], axis=0))
-        unit = np.exp2(np.ceil(np.log2(UNIT * deviation)))
+        unit = np.exp2(np.ceil(np.log2(CENTRE_UNIT_DEVIATIONS * deviation)))
         rounded = unit * np.rint(mean / unit)
     centre = np.where(constant, X[0], np.where(np.isfinite(rounded), rounded, 0.0))
     return centre if centre.any() else None

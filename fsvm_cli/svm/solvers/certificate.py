@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fsvm_cli.svm.compiled import EPSILON
-from fsvm_cli.svm.solvers.optimality import BOUND_WIDTH, accurate_sum
+from fsvm_cli.svm.solvers.optimality import BOUND_TOLERANCE, accurate_sum
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from fsvm_cli.svm.compiled import Array
     from fsvm_cli.svm.solvers.dual import BinaryProblem, DualSolution, Residuals
 
-GAP_IN_DOUBT = 1e-9
+MAX_GAP_ROUNDING = 1e-9
 """Where rounding may change a gap by more, it is computed in twice the precision."""
-LARGE_SCALE = 1e5
+MIN_LARGE_KERNEL_VALUE = 1e5
 """Where neither a kernel value nor C is so large, it is the tolerance that is too small."""
 SMALLEST_NORMAL = float(np.finfo(np.float64).tiny)
 
@@ -42,7 +42,7 @@ def on_bounds(problem: BinaryProblem, alpha: Array) -> Array:
     with np.errstate(divide="ignore", invalid="ignore"):
         unit = np.where(largest * influence <= farthest, largest, farthest / influence)
     above = problem.C - alpha
-    near = np.minimum(alpha, above) <= BOUND_WIDTH * unit
+    near = np.minimum(alpha, above) <= BOUND_TOLERANCE * unit
     return np.where(near, np.where(alpha <= above, 0.0, problem.C), alpha)
 
 
@@ -104,7 +104,7 @@ def duality_gap(problem: BinaryProblem, alpha: Array, bias: float) -> float:
         point is stationary, not that it is the optimum.
     """
     gap, bound = _gaps(problem, alpha, bias, problem.bounded_residuals(alpha))
-    if not bound - gap <= GAP_IN_DOUBT:
+    if not bound - gap <= MAX_GAP_ROUNDING:
         gap, bound = _gaps(problem, alpha, bias, problem.bounded_residuals(alpha, sharp=True))
     return bound
 
@@ -284,7 +284,7 @@ def cause_of_failure(problem: BinaryProblem, alpha: Array, bias: float, toleranc
     largest, largest_C = problem.largest_kernel_value(), float(C.max())
     if here <= tolerance and largest * largest_C * EPSILON <= tolerance:
         return ""
-    if max(largest, largest_C) < LARGE_SCALE:
+    if max(largest, largest_C) < MIN_LARGE_KERNEL_VALUE:
         return "so small a gap is beyond double precision"
     if largest >= largest_C:
         return f"kernel values up to {largest:.1e} are too large for double precision; scale the features"

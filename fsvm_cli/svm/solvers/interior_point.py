@@ -100,9 +100,9 @@ def _longest(values: Array, step: Array) -> float:
 
 
 MAX_ITERATIONS = 100
-ACCURACY = 1e-12
+RELATIVE_ACCURACY = 1e-12
 """Relative complementarity gap and residuals to stop at; most problems stall at about this point."""
-NEAR_BOUND = 1e-6
+BOUND_DISTANCE_SHARE = 1e-6
 """At the end, what is within this part of the box of a bound is set to it, if its multiplier agrees."""
 
 
@@ -144,8 +144,8 @@ class _Barrier:
     def on_bounds(self, at: _Iterate) -> Array:
         """Return alpha, on a bound where it is near it and `undecided` leaves no doubt."""
         influence = self.Q.diagonal()
-        low = (at.alpha < NEAR_BOUND * np.minimum(self.C, at.alpha.max())) & (at.alpha * influence < at.z)
-        high = (at.slack < NEAR_BOUND * self.C) & (at.slack * influence < at.xi)
+        low = (at.alpha < BOUND_DISTANCE_SHARE * np.minimum(self.C, at.alpha.max())) & (at.alpha * influence < at.z)
+        high = (at.slack < BOUND_DISTANCE_SHARE * self.C) & (at.slack * influence < at.xi)
         return np.where(low, 0.0, np.where(high & self.bounded, self.C, at.alpha))
 
 
@@ -195,7 +195,7 @@ def solve_interior_point(problem: DualProblem) -> tuple[Array, int]:
         violation += barrier.undecided(at)
         if complementarity < least:
             best, least = at, complementarity
-        if complementarity <= ACCURACY * objective and violation <= 1e-9:
+        if complementarity <= RELATIVE_ACCURACY * objective and violation <= 1e-9:
             return barrier.on_bounds(at), iteration
         try:
             equations = _NewtonEquations(barrier, at, residual_dual, residual_primal)
