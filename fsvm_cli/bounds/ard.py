@@ -25,7 +25,7 @@ INITIAL_RELATIVE_RIDGE = 0.1
 RELATIVE_RIDGE_LIMITS = (1e-6, 1.0)
 """Limits of the ridge, in units of the spread of the samples in feature space."""
 MAX_LOG_CHANGE = float(np.log(1e3))
-"""Of the logarithm of a length scale: beyond, a feature is as good as out."""
+"""Of the logarithm of a length scale: beyond it a feature has no effect on the kernel."""
 MIN_RELATIVE_DECREASE, MIN_RELATIVE_SLOPE = 2e-9, 1e-5
 """What a step lowers the bound by, and its slopes, where the descent ends; in units of the first value."""
 LOG_SPACING, VALUE_SPACING, SLOPE_SPACING = 2.0**-20, 2.0**-32, 2.0**-20

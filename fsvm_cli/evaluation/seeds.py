@@ -1,4 +1,4 @@
-"""Named random streams: the name of a stream alone determines its numbers, not who asks for it or when."""
+"""Named random streams: the name of a stream alone determines its numbers, not its caller or the time of the call."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from fsvm_cli.svm.compiled import Array
 
 MAX_LOG_CHANGE = 10.0
-"""No logarithm leaves its start by more: the hyperparameter stays within factors of some twenty thousand."""
+"""Largest distance of a logarithm from its start: the hyperparameter changes by a factor of 22,000 at most."""
 LOG_SPACING, VALUE_SPACING, SLOPE_SPACING = 2.0**-20, 2.0**-32, 2.0**-20
 """Of the logarithms, counted from the start; by the rule "evidence", of its values and slopes, in a unit in which the
 largest slope at the start is the length of the first step. Processors differ by 1e-13 in values and 1e-12 in slopes, at
@@ -32,13 +32,13 @@ the most, and the Monte Carlo errors of slopes are larger than their spacing."""
 FIRST_LENGTH_SCALE_INDEX = 3
 """Where length scales begin among the logarithms."""
 MIN_LOG_CHANGE = 0.01
-"""An ascent that ends with all length scales nearer to their start has not told the features apart: in the unit of the
-length scales all samples are then in one place, or each is far from all others."""
+"""An ascent that ends with all length scales nearer to their start has not distinguished the features: in the unit of
+the length scales all samples are then in one place, or each is far from all others."""
 MAX_LOG_STEP = 1.0
-"""By how much a logarithm changes in one step by the rule "evidence", at the most: a factor of e. On a plateau the
-curvature tells nothing, and a step along it may take C from where nothing has been seen to where nothing is left."""
+"""By how much a logarithm changes in one step by the rule "evidence", at the most: a factor of e. On a plateau
+the curvature is uninformative, and a long step may carry C past the region in which the evidence varies."""
 STEPS_TO_RAISE_EVIDENCE = 3
-"""Steps that together have to raise the evidence: a single one may fall short by chance."""
+"""Steps that together have to raise the evidence: a single one may fail to by chance."""
 MIN_LOG_EVIDENCE_GAIN = 1.0
 """Of ln Q(Y | X): a ratio of evidences below e is "not worth more than a bare mention" (R. E. Kass and A. E. Raftery,
 "Bayes Factors", Journal of the American Statistical Association 90, 1995)."""
@@ -47,7 +47,7 @@ BLIND_STRENGTHS = np.exp(np.linspace(-8.0, 4.0, 49))
 BLIND_VARIANCES = np.exp(np.linspace(-6.0, 4.0, 21))
 """Where a constant θ is integrated over, and the C and k_off of which the best is taken."""
 LOG_EVIDENCE_ROUNDING = 1e-9
-"""How far a value of 1/n ln Q from a product of matrices is off, at the most."""
+"""Largest rounding error of a value of 1/n ln Q from a product of matrices."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ class AscentPath:
     stopped : bool
         Whether the stopping rule held at the end.
     blind : float
-        1/n ln Q(Y | X) of a machine that looks at no feature; see `blind_log_evidence`.
+        1/n ln Q(Y | X) of a machine that uses no feature; see `blind_log_evidence`.
     n_samples : int
     stands_out : bool
         Whether it ended higher than ascents on permuted labels; true where none were made.
@@ -116,17 +116,17 @@ class AscentPath:
 
     @property
     def converged(self) -> bool:
-        """Whether it ended by its rule, at hyperparameters that tell something of the labels."""
+        """Whether it ended by its rule, at hyperparameters better than those of a machine that uses no feature."""
         return self.stopped and not self.is_blind and self.stands_out
 
     @property
     def gain(self) -> float:
-        """By how much ln Q(Y | X) at the end exceeds that of a machine that looks at no feature; NaN for chains."""
+        """By how much ln Q(Y | X) at the end exceeds that of a machine that uses no feature; NaN for chains."""
         return self.n_samples * (self.reports[-1].log_evidence - self.blind)
 
     @property
     def is_blind(self) -> bool:
-        """Whether that is not worth a mention; chains do not know."""
+        """Whether that is below `MIN_LOG_EVIDENCE_GAIN`; False for chains, which do not estimate the evidence."""
         return self.gain < MIN_LOG_EVIDENCE_GAIN
 
     @property
@@ -158,10 +158,10 @@ def ascend(
 ) -> AscentPath:
     """Climb the evidence from some hyperparameters: C, for losses that have one, and every parameter of the kernel.
 
-    By the rule "magnitude", steps do not look at values of the evidence, which chains do not know. They are
-    ln λ ← ln λ + η_t g / max_λ |g|. Gold et al. (2005) do not say theirs; their stopping rule, section 5 and Figure 1,
-    is the magnitude of the length scales' gradients, each relative to its peak, and the threshold at which it is best
-    differs from data to data. On a plateau it may hold at once: all gradients by length scales shrink with C.
+    By the rule "magnitude", steps do not use values of the evidence, which chains do not estimate. They are ln λ ← ln λ
+    + η_t g / max_λ |g|. Gold et al. (2005) do not state theirs; their stopping rule, section 5 and Figure 1, is the
+    magnitude of the length scales' gradients, each relative to its peak, and the threshold at which it is best differs
+    from data to data. On a plateau it may hold at once: all gradients by length scales shrink with C.
 
     The rule "evidence" has no threshold. Weighted draws from the same random numbers make the lower bound on the
     evidence a smooth function, which the steps of L-BFGS climb (`minimise_quantised`), none longer than `MAX_LOG_STEP`.
@@ -197,7 +197,7 @@ def ascend(
 
 
 def blind_log_evidence(y: Array, loss: Loss) -> float:
-    """Return the evidence of a machine that looks at no feature, for its best C and k_off.
+    """Return the evidence of a machine that uses no feature, for its best C and k_off.
 
     Parameters
     ----------
@@ -209,7 +209,7 @@ def blind_log_evidence(y: Array, loss: Loss) -> float:
     -------
     float
         1/n ln ∫ N(θ; 0, k_off) Π_i Q(y_i | θ) dθ, by the trapezoidal rule, and at least ln 1/2, which is the limit for
-        C and k_off to 0. Largest where one class is rare; what else the evidence is above it, features have told.
+        C and k_off to 0. Largest where one class is rare; what the evidence exceeds it by is due to the features.
     """
     return _blind_log_evidence(int(np.count_nonzero(y > 0)), len(y), loss)
 
@@ -221,8 +221,8 @@ def _blind_log_evidence(n_positive: int, n: int, loss: Loss) -> float:
     log_priors += np.log(BLIND_THETAS[1] - BLIND_THETAS[0])
     strengths = BLIND_STRENGTHS if loss.has_strength else np.ones(1)
     normalisers = np.array([loss.log_normaliser(float(C)) for C in strengths])
-    # All integrals at once are one product of matrices, whose last digits are the processor's: it says which are worth
-    # the sums that have none of their own.
+    # All integrals at once are one product of matrices, whose last digits depend on the processor: it selects those
+    # that are then summed in an order that does not.
     least = losses.min()
     integrals = np.exp(log_priors) @ np.exp(-strengths * (losses - least)[:, None])
     nearly = (np.log(integrals.max(axis=0)) - strengths * least) / n + normalisers
@@ -277,7 +277,7 @@ class _Track:
         return free
 
     def rises_no_more(self) -> bool:
-        """Whether the last steps have not raised the evidence, and on a plateau no slope promises that more would."""
+        """Whether the last steps have not raised the evidence, and on a plateau all slopes are too small."""
         if len(self.rows) <= STEPS_TO_RAISE_EVIDENCE:
             return False
         worth = MIN_LOG_EVIDENCE_GAIN / len(self.evidence.y)
@@ -337,7 +337,7 @@ def _by_evidence(track: _Track, rng: np.random.Generator) -> AscentPath:
         try:
             gradient, report = look(change)
         except SamplingError:
-            # Too far: the search for a step goes back to where draws tell the evidence.
+            # Too far: the line search goes back to where draws estimate the evidence.
             return np.inf, np.zeros_like(change)
         value, slope = -report.log_evidence / unit, -track.free(gradient.value) / unit
         return float(quantised(value, VALUE_SPACING)), quantised(slope, SLOPE_SPACING)

@@ -57,7 +57,7 @@ def split_r_hat(draws: Array) -> Array:
 
 
 def effective_sample_size(draws: Array) -> Array:
-    """Return how many independent draws would tell the mean of each quantity as precisely.
+    """Return the number of independent draws that would estimate the mean of each quantity as precisely.
 
     Parameters
     ----------

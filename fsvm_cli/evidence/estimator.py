@@ -53,7 +53,7 @@ class MapMachine:
         y_i α_i.
     duality_gap : float
         Relative; 0 for the trigonometric loss, which Newton steps train. Where the rounding of kernel values may take
-        it above the tolerance, that of θ as it is computed, and missed.
+        it above the tolerance, that of the computed θ, and missed.
     converged : bool
         Whether the gap was reached.
     """
@@ -146,7 +146,7 @@ class BayesianSVM(TunedByEvidence, TunedMachines):
         Relative.
     converged_ : (n_machines,) array of bool
         Whether the machine reached its gap, and its ascent the stopping rule, at an evidence that is better than that
-        of a machine that looks at no feature, and than with permuted labels.
+        of a machine that uses no feature, and than with permuted labels.
     n_features_in_ : int
     feature_names_in_ : (n_features,) array of str
         Where `X` had string column names.

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from fsvm_cli.svm.compiled import Array
 
 DRAWS_PER_BLOCK = 1024
-"""How many draws are looked at together."""
+"""Draws that are processed together."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,7 +141,7 @@ N_BATCHES = 4
 MAX_WRONG_SIGN_PROBABILITY = 0.025
 """How often a sign would be called resolved and be wrong where the derivative is all but 0, by Student's distribution
 of a mean over its error, if the means of batches were normal. Measured at 140 zeros of gradients by weighted draws,
-looked at 5,600 times: 4.2 %; by chains, looked at 1,400 times: 3.1 %. On 60 made posteriors none of 3,858 was wrong
+in 5,600 trials: 4.2 %; by chains, in 1,400 trials: 3.1 %. On 60 made posteriors none of 3,858 was wrong
 (`tests.evidence.signs`)."""
 RELATIVE_ROUNDING = 1e-9
 """Of the largest component. What is smaller may be nothing but rounding, and so may its error: as by the length scale

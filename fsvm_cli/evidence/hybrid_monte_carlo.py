@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from fsvm_cli.svm.compiled import Array
 
 MAX_LEAPFROG_STEPS = 32
-"""Where steps must be so short that it takes more, the posterior is not what the metric was made for."""
+"""Of one trajectory. Where shorter steps are needed, the metric does not fit the posterior."""
 ADAPTATION_RATE = 2.0
 """How much ln Δτ grows with the acceptance at the first trajectory; later ones count as one over the root of their
 number. The end of the warm-up takes the mean of its second half."""
 LOG2_STEP_SPACING = 2.0**-4
-"""Of the binary logarithms of adapted steps. The step hangs on the acceptance of all chains, and their paths on the
-step: a last digit would become another result within a dozen trajectories."""
+"""Spacing of the binary logarithms of adapted steps. The step depends on the acceptance of all chains, and their paths
+on the step: a difference in the last digit would change the result within a dozen trajectories."""
 SHORT_TRAJECTORY_INTERVAL, SHORT_STEP_FACTOR = 4, 0.1
 """Of an adaptive warm-up, every so many trajectories have steps shorter by this factor, and are not adapted to: they
 free chains that began where the posterior is steep."""
@@ -283,7 +283,7 @@ def _draw(
 def _warm_up(
     rng: np.random.Generator, state: ChainState, posterior: Posterior, settings: SamplerSettings
 ) -> tuple[ChainState, float]:
-    """Advance the chains, and return where they are and the step that their acceptance asks for."""
+    """Advance the chains, and return their states and the step that follows from their acceptance."""
     step, log_steps = settings.step, [math.log(settings.step)]
     for t in range(settings.n_warm_up):
         is_careful = settings.acceptance is not None and t % SHORT_TRAJECTORY_INTERVAL == 0

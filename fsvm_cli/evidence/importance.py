@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from fsvm_cli.evidence.posterior import Posterior
 
 MIN_EFFECTIVE_DRAWS = 16.0
-"""An average that hangs on fewer draws is none, and its error is not known."""
+"""With fewer effective draws an average is not reliable, and its error is unknown."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def importance_averages(
 
     With b = m + R ξ the weights are exp(-U(b) + 1/2 ξ'ξ), where U is the potential; their mean, times det R, is the
     evidence but for κ(C)^n. The posterior is log-concave, so that in the few dimensions of a thin V the weights are
-    alike; in many, and where C k0 is large, they are not. They tell the evidence, which chains do not.
+    alike; in many, and where C k0 is large, they are not. They estimate the evidence, which chains do not.
 
     Parameters
     ----------

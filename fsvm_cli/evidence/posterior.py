@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from fsvm_cli.svm.compiled import Array
 
 SAMPLES_PER_BLOCK = 256
-"""How many samples' losses are looked at together: with some hundred points they stay in the processor's cache."""
+"""Samples whose losses are computed together: with some hundred points they stay in the processor's cache."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,7 +172,7 @@ def gaussian_approximation(posterior: Posterior) -> GaussianApproximation:
     """Find the mean m and the covariance S with the least Kullback-Leibler divergence KL(N(m, S) | Q).
 
     They satisfy m = -C V'Y <l'> and S^(-1) = I + C V' diag(<l''>) V, where the averages are over N(m, S) itself. So
-    the hinge loss, whose curvature at the mode is 0 or infinite, has one that tells how wide the posterior is. With
+    the hinge loss, whose curvature at the mode is 0 or infinite, has one that reflects the width of the posterior. With
     the trigonometric loss, which cannot be averaged, m is the mode and S^(-1) the curvature there.
 
     Not in the paper. Newton steps in m and natural-gradient steps in S, which lead S^(-1) towards the right side of its

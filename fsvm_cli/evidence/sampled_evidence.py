@@ -80,18 +80,18 @@ class BlurredLoss(Loss):
 
 
 MAX_R_HAT, MAX_K_HAT = 1.05, 0.7
-"""Beyond which draws are not trusted: the first as A. Vehtari et al. say that it is used, and the second as they
-recommend; see `diagnostics`. (For summaries of a posterior they ask for an R-hat of 1.01.)"""
+"""Limits beyond which draws are rough: the usual one by A. Vehtari et al., and the one that they recommend; see
+`diagnostics`. (For summaries of a posterior they recommend an R-hat of 1.01.)"""
 MAX_RELATIVE_GRADIENT_ERROR = 0.1
-"""Of a gradient, relative: its direction is then known to some 6 degrees. More draws are taken where it is larger. A
-step needs no more, since the next one makes up for what it was off."""
+"""Its direction is then known to some 6 degrees. More draws are taken where the error is larger. A step needs no
+smaller error, since the next step corrects it."""
 MAX_R_HAT_OF_LAST_SAMPLER = 5.0
-"""Beyond which chains are each where they began, however many draws they are worth together. Between `MAX_R_HAT`
-and this the last of the samplers is used, for want of a better one, and told as rough: an ascent needs a direction that
-leads up. Of 508 gradients by short chains, at 16 points along ascents on Ionosphere and splice, all did, as chains with
-19,200 draws tell it, and within 45 degrees. Up to an R-hat of 1.05 their relative error was .02 in the median and .08
+"""Beyond it chains have not left their starts, whatever their effective size. Between `MAX_R_HAT` and this the last of
+the samplers is used, and its draws count as rough: an ascent needs a direction that
+leads up. Of 508 gradients by short chains, at 16 points along ascents on Ionosphere and splice, all did, by chains with
+19,200 draws, and within 45 degrees. Up to an R-hat of 1.05 their relative error was .02 in the median and .08
 in 19 of 20 cases, from there to 2 it was .04 and .12, from 3 to 5 .08 and .17. Beyond 5 no
-chain had moved by the width of the posterior: what they tell is the normal distribution that they began with."""
+chain had moved by the width of the posterior: they reproduce the normal distribution that they began with."""
 
 
 @dataclass(frozen=True)
@@ -155,7 +155,7 @@ class SamplerReport(NamedTuple):
 
     @property
     def is_rough(self) -> bool:
-        """Whether R-hat or k-hat says that the draws do not tell averages as well as their errors state."""
+        """Whether by R-hat or k-hat averages over the draws are less precise than their errors state."""
         return self.r_hat > MAX_R_HAT or self.pareto_k > MAX_K_HAT
 
 

@@ -36,14 +36,15 @@ if TYPE_CHECKING:
 
 LOSSES: dict[str, Loss] = {"hinge": Hinge(), "squared-hinge": SquaredHinge(), "trigonometric": Trigonometric()}
 CHAIN_SETTINGS = SamplerSettings(n_chains=16, n_warm_up=15, n_draws=120)
-"""Chains begin near the posterior, and the errors of one step's gradient are made up for by the next: few will do. Of
-more and shorter ones R-hat would be above 1.05 however well they agree, for want of draws in each."""
+"""Chains begin near the posterior, and the next step corrects the gradient's error: a few chains are enough. With
+more and shorter ones R-hat would exceed 1.05 however well they agree, for lack of draws in each."""
 BOUND_SAMPLERS = (ImportanceSettings(),)
-"""As many at every point: more would be another function, between whose values a search finds no step. Chains, the
-second choice elsewhere, do not know the value that the rule 'evidence' climbs, and on a `BlurredLoss` of small spreads
-they amplify the last digits: by 1e8 in one gradient on samples of a lattice, where with the plain loss they do not."""
+"""The same number of draws at every point: with more the objective would change during a line search. Chains, the
+second choice elsewhere, do not estimate the value that the rule 'evidence' climbs, and on a `BlurredLoss` of small
+spreads they amplify the last digits: by 1e8 in one gradient on samples of a lattice, where with the plain loss they do
+not."""
 NEGLIGIBLE_KERNEL_VALUE = 1e-12
-"""Below this value of the kernel's exponential a pair of samples has no part in a gradient, but for rounding."""
+"""Below this value of the kernel's exponential a pair of samples contributes only rounding to a gradient."""
 MIN_PERMUTATIONS, CLEAR_LOG_EVIDENCE_GAP = 3, 20.0
 """After so many ascents on permuted labels no more are made where all ended lower by so much, in ln Q(Y | X)."""
 SATURATED_KERNEL_FACTOR = 0.01
@@ -161,12 +162,12 @@ class TunedByEvidence(TuningParameters):
 
 
 def _is_as_high(control: AscentPath, path: AscentPath) -> bool:
-    """Whether an ascent on permuted labels ends as high, but for what is not worth a mention."""
+    """Whether an ascent on permuted labels ends as high, to within `MIN_LOG_EVIDENCE_GAIN`."""
     return control.gain > path.gain - MIN_LOG_EVIDENCE_GAIN
 
 
 def _refuse_lonely(kernel: ArdKernel, samples: NDArray[np.float64]) -> None:
-    """Refuse samples of which each is so far from all others that their Gram matrix says nothing of the features."""
+    """Refuse samples of which each is so far from all others that their Gram matrix does not depend on the features."""
     likeness = kernel.shape.gram(samples, samples)
     if len(samples) > 1 and (likeness[~np.eye(len(samples), dtype=bool)] < NEGLIGIBLE_KERNEL_VALUE).all():
         raise ValueError(
@@ -212,9 +213,9 @@ def _saturated(paths: Sequence[AscentPath], X: NDArray[np.float64]) -> int:
 
 
 def what_was_chosen(paths: Sequence[AscentPath], X: NDArray[np.float64]) -> dict[str, float | int | str]:
-    """Say how many steps the ascents took together, and what of `CAVEATS` there is to say, by how often."""
+    """Return the number of steps of all ascents, and the count of each of `CAVEATS` that occurred."""
     chosen: dict[str, float | int | str] = {"steps": sum(len(path.magnitude) - 1 for path in paths)}
-    told = {
+    counts = {
         AT_BOUNDS: sum(int(np.count_nonzero(path.at_bound)) for path in paths),
         WITHIN_ERROR: sum(int(np.count_nonzero(path.within_error)) for path in paths),
         ROUGH: sum(report.is_rough for path in paths for report in path.reports),
@@ -223,7 +224,7 @@ def what_was_chosen(paths: Sequence[AscentPath], X: NDArray[np.float64]) -> dict
         NOT_APART: sum(not path.stands_out for path in paths),
         SATURATED: _saturated(paths, X),
     }
-    return chosen | {name: count for name, count in told.items() if count}
+    return chosen | {name: count for name, count in counts.items() if count}
 
 
 def ascent_table(paths: Sequence[AscentPath], feature_names: Sequence[str]) -> dict[str, NDArray[Any]]:
@@ -238,7 +239,7 @@ def ascent_table(paths: Sequence[AscentPath], feature_names: Sequence[str]) -> d
     Returns
     -------
     dict of str to ndarray
-        Columns `machine` and `step` (from 0), `C`, `k0`, `k_off`, `magnitude` (what the rule of that name looks at),
+        Columns `machine` and `step` (from 0), `C`, `k0`, `k_off`, `magnitude` (what the rule of that name uses),
         `resolved` (the part of the derivatives whose sign is known, see `EvidenceGradient`); those of
         `SamplerReport`, NaN where the sampler has none; and for each feature "length scale of NAME", "gradient of NAME"
         (of the log evidence per sample, by the logarithm of the length scale) and "error of NAME".
@@ -278,7 +279,7 @@ def control_table(
     -------
     dict of str to ndarray
         Columns `machine`, `permutation` (0: the labels as they are), `steps`, `log_evidence` (1/n ln Q(Y | X) at the
-        end, or its bound), `gain` (of ln Q(Y | X), above a machine that looks at no feature), and "relevance of NAME".
+        end, or its bound), `gain` (of ln Q(Y | X), above a machine that uses no feature), and "relevance of NAME".
     """
     paths = [control.path for control in controls]
     columns: dict[str, NDArray[Any]] = {

@@ -1,6 +1,6 @@
-"""What a projection says about the class, as a smooth function of its direction.
+"""Orthogonal projections with the largest information about the class: MMIP, a baseline of infoprop2001.
 
-Orthogonal projections that say most about the class: MMIP, a baseline of infoprop2001.
+The information of a projection is estimated as a smooth function of its direction.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ BINNED_DEVIATIONS = 2.5
 """Standard deviations on either side of the mean over which the bins are counted."""
 
 BLOCK_VALUES = 2**16
-"""Values of projections that are looked at together: their parts stay in the processor's cache."""
+"""Values of projections that are processed together: their parts stay in the processor's cache."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,16 +151,16 @@ def cubic_slopes(offset: Array) -> Array:
 
 
 N_ASCENTS = 5
-"""Starts, the best of all, from which the search climbs."""
+"""Best starts, from which the search climbs."""
 
 CURVATURE_STEP = 1e-6
 """Distance over which slopes are compared, to find the curvature at the top."""
 
 NEWTON_STEPS = 3
-"""With one curvature, each gains some six digits."""
+"""Steps with one curvature; each gains some six digits."""
 
 ROUNDING_SPREAD = 1e-10
-"""Spread of samples that is none, in units of the largest of any direction."""
+"""Spread of samples that is rounding, in units of the largest of any direction."""
 
 
 class InformativeProjections(Extractor):
@@ -269,7 +269,7 @@ def climbed(information: SplineInformation, begin: Array) -> Array:
     Returns
     -------
     ndarray, shape (n_axes,)
-        Of length 1; it says no less than any start, but for rounding.
+        Of length 1; its information is no less than at any start, up to rounding.
     """
     from scipy.optimize import minimize  # noqa: PLC0415 - slow to import, and seldom needed
 

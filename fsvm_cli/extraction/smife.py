@@ -60,7 +60,7 @@ class SeparatedInformation(Extractor):
 
 
 def joint_information(codes: Codes, y: Codes) -> Array:
-    """Tell what each two features say together about the class.
+    """Return the information of each two features together about the class.
 
     Parameters
     ----------

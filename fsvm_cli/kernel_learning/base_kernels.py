@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from fsvm_cli.svm.compiled import Array
 
 EIGENVALUE_ROUNDING = 1e-10
-"""What rounding may take from an eigenvalue, as a part of the largest diagonal entry times the number of rows."""
+"""Largest rounding error of an eigenvalue, as a part of the largest diagonal entry times the number of rows."""
 
 
 @dataclass(frozen=True, eq=False)

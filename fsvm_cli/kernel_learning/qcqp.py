@@ -95,12 +95,12 @@ RELATIVE_DAMPING = 1e-9
 """On the diagonal of the second derivative, as a part of its largest entry: that of kernels which are alike has no
 inverse."""
 ARMIJO_SHARE = 1e-4
-"""The part of what the slope promises that a step must bring."""
+"""The part of the decrease predicted by the slope that a step must reach (Armijo)."""
 FIRST_REACH, MAX_REACH, REACH_SHRINKAGE, REACH_GROWTH, MIN_STEP = 0.8, 0.99, 0.5, 1.5, 2.0**-20
 """A share falls by no more than a part of it, its reach, in one step: where it should become small, the value is like
-one over the share, and its second derivative promises too much. The reach at first, and the largest for a share that
-keeps falling; what reaches are multiplied by where a step fails, and at most where one succeeds; the least that is
-tried."""
+one over the share, and the second-order model overestimates the decrease. The reach at first, and the largest for a
+share that keeps falling; what reaches are multiplied by where a step fails, and at most where one succeeds; the least
+that is tried."""
 GROWTH_FROM_SHARE = 0.7
 """A share that falls by this part of its reach may fall by a larger part the next time: it may be on its way to 0."""
 NEGLIGIBLE_SHARE = 1e-4
@@ -109,7 +109,7 @@ EQUAL_SHARES = 1e-14
 """Shares that differ by less are the same."""
 SMALLEST_NORMAL = float(np.finfo(np.float64).tiny)
 MAX_SQUARED_GAP = 10.0
-"""Each step about squares the gap: where its square is larger than so many tolerances, no promise will do."""
+"""In tolerances. Each step about squares the gap: where its square is larger, the predicted decrease is no bound."""
 NEWTON_VIOLATION = 1e-10
 """Of the optimality conditions of a Newton step, in units of its largest slope."""
 
@@ -195,7 +195,7 @@ def descend(trainer: Trainer, tolerance: float, max_machines: int) -> tuple[list
         direction = newton.direction(point, expansion)
         promised = expansion.alpha_after(direction)
         if relative_gap(least, lower) ** 2 <= MAX_SQUARED_GAP * tolerance:
-            # What the step promises bounds the optimum about as well as the machine there, which takes far longer.
+            # The predicted decrease bounds the optimum about as well as the machine there, which takes far longer.
             lower = max(lower, trainer.lower_bound(promised))
             if relative_gap(least, lower) <= tolerance:
                 break

@@ -42,20 +42,20 @@ INITIAL_GAP = 1e-2
 RANK_TOLERANCE = 1e-10
 """Eigenvalues of the sum of all kernels below this part of the largest are those of a space that no kernel reaches."""
 DEPENDENCE_TOLERANCE = 1e-8
-"""A kernel that is a sum of others but for so small a part has no weight of its own."""
+"""A kernel that is a sum of others up to this part of itself has no weight of its own."""
 MAX_ABSOLUTE_SHARE = 1e6
-"""Shares beyond it are not looked at; a bound on the value that rests on this is none."""
+"""Limit of the search over shares; where a bound on the value depends on it, it is no bound."""
 INWARD_SHIFT = 1e-9
-"""Boundary points are moved so small a part of the way to the centre, so that rounding leaves them semidefinite."""
+"""Part of the way to the centre by which boundary points are moved, so that rounding leaves them semidefinite."""
 BOUNDARY_FRACTIONS = (1.0, 0.99, 0.9, 0.5)
-"""Parts of the way to the boundary at which a machine is looked for, where there is none on it."""
+"""Parts of the way to the boundary at which a machine is tried in turn, where there is none on the boundary."""
 MAX_CUTS_PER_POINT = 3
 """Cuts from one point, at most: one for each negative eigenvalue."""
 EIGENVALUE_ROUNDING_ULPS = 1.0
 """Last digits, for each row and in units of the largest sums of rows of the kernels times their weights, that an
 eigenvalue may be below 0: about what the rounding of kernel values and of their sum can do."""
 MAX_MOVES_TO_CENTRE = 30
-"""How often a point whose sum of kernels is indefinite is moved towards the centre."""
+"""Times that a point whose sum of kernels is indefinite is moved towards the centre."""
 
 
 def learn_signed_weights(

@@ -33,14 +33,14 @@ if TYPE_CHECKING:
     Bounds = Callable[[Array, Array, Sequence[DualSolution]], Sequence[Bound]]
 
 MIN_SCALE, MAX_SCALE = 2.0**-10, 1.0
-"""Of the scales. At 0 every derivative vanishes, and a feature that is worth something could not come back. Above 1
-there are valleys in which a feature that is worth nothing grows without end: the machine gives it the less weight."""
+"""Limits of the scales. At 0 every derivative vanishes, and a relevant feature could not return. Above 1 there are
+valleys in which the scale of an irrelevant feature grows without bound, while the machine reduces its weight."""
 MIN_RELATIVE_DECREASE = 1e-6
-"""A descent ends where a step makes the bound smaller by a lesser part of what it was at the start."""
+"""A descent ends where a step lowers the bound by less, as a part of its value at the start."""
 SCALE_SPACING, VALUE_SPACING, SLOPE_SPACING = 2.0**-20, 2.0**-32, 2.0**-16
 """Of the scales at which the bound is computed; of its values and slopes, in the unit of the bound. Of a machine on 500
-unscaled samples, two processors have slopes that are 3e-12 apart, and an experiment has some hundred thousand of them:
-on a grid of 2^-20 one would lie at the middle of two, and the descent would be another."""
+unscaled samples, slopes on two processors differ by 3e-12, and an experiment has some hundred thousand of them: with a
+spacing of 2^-20 one of them would be rounded differently, and the descent would differ."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,7 +125,7 @@ class BoundObjective:
     def relative(self, features: NDArray[np.intp], s: NDArray[np.float64]) -> BoundObjective:
         """Return the objective with a relative ridge, which is what the ridge is at these scales.
 
-        Where all samples are in one place, the objective as it is.
+        Where all samples are in one place, the objective unchanged.
         """
         X, kernel, _ = self._scaled(features, s)
         unit = spread(kernel.gram(X, X))
@@ -186,7 +186,7 @@ class Round:
 
     @property
     def has_collapsed(self) -> bool:
-        """Whether all scales are at their lower limit: the bound is least for a machine that tells nothing."""
+        """Whether all scales are at their lower limit: the bound is least for a machine that separates no classes."""
         return bool((self.s <= MIN_SCALE).all())
 
 
@@ -272,7 +272,7 @@ def path_table(rounds: Sequence[Round], feature_names: Sequence[str]) -> dict[st
 class BoundRanker(MachineRanker):
     """Scale the features so that a bound is small, drop those with small scales, and go on with the others.
 
-    A subclass says which bound in `_bounds`.
+    A subclass computes its bound in `_bounds`.
     """
 
     step: Annotated[int, Ge(1)] | Annotated[float, Gt(0), Lt(1)] = 0.5

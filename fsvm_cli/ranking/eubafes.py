@@ -24,13 +24,13 @@ PAIRS_PER_BLOCK = 4096
 """Drawn pairs whose differences are held at a time: they stay in the processor's cache."""
 
 DRAWN_PAIR_COST = 4
-"""What a pair that is drawn costs, in units of one among all pairs of some samples."""
+"""Time for a drawn pair, in units of that for a pair in a loop over all pairs of some samples."""
 
 STEPS_BEFORE_FIRST_REDUCTION, MAX_REDUCTIONS = 5, 20
-"""Steps before features of weight 0 are set aside for the first time, and how often that is done, at most."""
+"""Steps before features of weight 0 are first set aside, and the times that this is done, at most."""
 
 GRADIENT_ROUNDING = 1e-8
-"""What is left of a derivative that is 0; the criterion lies between -1 and 1."""
+"""Rounding error of a derivative that is 0; the criterion lies between -1 and 1."""
 
 
 class Eubafes(Ranker):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 RELATIVE_NOISE = 1e-10
-"""Of the mean size of the values, or of their standard deviation where that is larger: makes values distinct."""
+"""In units of the mean size of the values, or of their standard deviation where that is larger: makes them distinct."""
 
 
 def neighbour_information(
@@ -97,7 +97,7 @@ MAX_DISCRETE_VALUES = 10
 """Distinct values that a discrete feature has at most."""
 
 MIN_SAMPLES_PER_VALUE = 5
-"""On average, for values to be counted; below, frequencies overrate what a feature says by too much."""
+"""On average, for values to be counted; with fewer, frequencies overestimate the information by too much."""
 
 COUNTS, NEIGHBOURS = "counts", "neighbours"
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 RELATIVE_ROUNDING = 1e-13
-"""What is left of a difference that is 0, in units of the largest value."""
+"""Rounding error of a difference that is 0, in units of the largest value."""
 
 
 def quantise(X: NDArray[np.float64], n_bins: int) -> NDArray[np.intp]:
@@ -43,7 +43,7 @@ def quantise(X: NDArray[np.float64], n_bins: int) -> NDArray[np.intp]:
 def _distinct(column: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
     """Give the distinct values, ascending, and the number of each sample's; those that differ by rounding are one.
 
-    Equal rows need not have equal projections: the last bit hangs on where in the matrix they stand.
+    Equal rows need not have equal projections: the last bit depends on their place in the matrix.
     """
     order = np.argsort(column, kind="stable")
     ascending = column[order]

@@ -1,6 +1,6 @@
-"""The ranking methods by name: whatever file stands in this folder, and what other packages add.
+"""The ranking methods by name: those of all modules in this folder, and those that other packages add.
 
-Which ranking methods take a sparse matrix as it is.
+Also which ranking methods accept a sparse matrix.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ def _from_outside(base: type[Any], name: str, loaded: Any) -> dict[str, Any]:
 
 
 def reason_against_sparse(data: DatasetMetadata, method: type[Ranker]) -> str | None:
-    """Say why a ranking method cannot rank the features of a data set as it is, None where it can."""
+    """Return why a ranking method cannot rank the features of a sparse data set, None where it can."""
     if not data.is_sparse or method.accepts_sparse:
         return None
     able = ", ".join(name for name, each in ranking_methods().items() if each.accepts_sparse)
@@ -141,7 +141,7 @@ def reason_against_sparse(data: DatasetMetadata, method: type[Ranker]) -> str | 
 
 
 def advice_on_sparse(data: DatasetMetadata, who: str) -> str:
-    """Say what a sparse data set would become for somebody who takes full matrices only, and how to have one."""
+    """Return the size of a sparse data set as a dense matrix, for `who` needs one, and how to convert it."""
     return (
         f"{who} no sparse matrix, and {data.name}, {data.n_samples:,} x {data.n_features:,}, would take "
         f"{8e-9 * data.n_samples * data.n_features:.1f} GB as a full one (which a LIBSVM file of your own becomes by "

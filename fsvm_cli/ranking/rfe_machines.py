@@ -35,17 +35,17 @@ if TYPE_CHECKING:
     from fsvm_cli.svm.solvers.smo import Box
 
 COMPACT_BELOW_SHARE = 0.8
-"""Part of the columns that are left in a matrix when these move together: those between are read for nothing."""
+"""Columns are moved together when only this part of a matrix is left: the unused ones between are read in vain."""
 RECOMPUTE_BELOW_SHARE = 0.25
-"""A sum over features that has fallen to this part of itself is computed afresh: subtractions leave their rounding."""
+"""A sum over features that has fallen to this part of its value is recomputed: subtractions accumulate rounding."""
 WORKING_SET_MARGIN = 1.0
 """Samples up to this far outside the margin, in units of the decision value, are in the working set."""
 MAX_WORKING_SET_SHARE = 0.8
-"""Where so large a part of the samples is in the working set, all are: then no violator needs to be looked for."""
+"""Beyond this part of the samples the working set is all of them: no search for margin violators is needed then."""
 INITIAL_WORKING_SET_SAMPLES = 200
-"""A linear machine begins with about so many samples, which tell what others lie near its margin."""
+"""Samples that a linear machine begins with, about; their machine predicts which others lie near the margin."""
 MAX_TRAININGS = 50
-"""Trainings of one machine at most, the last of them on all samples: one that misses its gap may go on for ever."""
+"""Trainings of one machine at most, the last of them on all samples: one that misses its gap may never end."""
 PAIR_MATRICES = 3
 """Matrices of all pairs of samples that machines with a kernel hold: sums over features, kernel values, a factor."""
 

@@ -1,4 +1,4 @@
-"""Best-first search for the subset that a classifier does best with: the wrapper that infoprop2001 speaks of."""
+"""Best-first search for the subset that a classifier does best with: the wrapper that infoprop2001 mentions."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     Subset = frozenset[int]
 
 FEATURE_PENALTY = 0.001
-"""Of each feature, in accuracy: of two subsets that do equally well the smaller one is better."""
+"""Accuracy that each feature costs: of two subsets with the same accuracy the smaller one is better."""
 MIN_ACCURACY_GAIN = 0.001
-"""By how much more than the best so far a subset must do to count as better."""
+"""Accuracy less penalty by which a subset must exceed the best one so far."""
 MAX_STALE_EXPANSIONS = 5
-"""So many expansions in a row that find nothing better end the search."""
+"""Expansions in a row without a better subset, after which the search ends."""
 
 
 class Wrapper(Ranker):
@@ -64,7 +64,7 @@ class Wrapper(Ranker):
     n_evaluations_ : int
         Subsets that were evaluated.
     converged_ : bool
-        Always true: a search that spent its budget says so by `exhausted_`.
+        Always true: `exhausted_` marks a search that spent its budget.
     exhausted_ : bool
         Whether the budget ended the search.
 

@@ -16,8 +16,8 @@ from numba.extending import intrinsic
 def _selection(sign: str) -> Any:
     """Return a compiled function that gives the one of two numbers which compares so with the other.
 
-    LLVM runs it on vectors where it reduces a loop to one number, for it is told that no number is NaN. What numba
-    makes of `max` and `min` it leaves as it is: pair steps took two to three times as long.
+    LLVM vectorises it where it reduces a loop to one number, because it may assume that no number is NaN. It does not
+    vectorise what numba generates for `max` and `min`: pair steps took two to three times as long.
     """
 
     def of_two(typing_context: Any, a: Any, b: Any) -> Any:  # noqa: ARG001 - numba asks for it so
@@ -74,7 +74,7 @@ EPSILON = np.finfo(np.float64).eps
 SPLITTER = 2.0**27 + 1.0
 """Times this, a double falls into two halves whose products are exact (Dekker 1971)."""
 ROWS_IN_CACHE = 128
-"""How many rows of a matrix are looked at together."""
+"""Rows of a matrix that are processed as one block."""
 
 
 @njit(**COMPILED, fastmath=REASSOCIATE)

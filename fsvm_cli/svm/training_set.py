@@ -117,7 +117,7 @@ class GramTrainingSet(TrainingSet):
     rounding : Rounding, optional
         Of the kernel values.
     kernel, X : Kernel and (n, d) array or CSR matrix, optional
-        Where nothing but the rounding of kernel values keeps a machine from its gap, its outputs are those by
+        Where the rounding of kernel values alone keeps a machine from its gap, its outputs are those by
         `Kernel.sharp_expansion`, if the kernel has it, and the solution is a `SharpSolution`.
     """
 

@@ -85,10 +85,10 @@ if TYPE_CHECKING:
 
 
 MAX_PAIRS_IN_MEMORY = 2**24
-"""Pairs of samples whose matrix is not made in one piece where only sums over it are asked for: 128 megabytes."""
+"""Kernel values held at a time where only sums over them are needed: 128 megabytes."""
 
 DIAGONAL_BLOCK_ROWS = 64
-"""Samples at a time where only the kernel of each with itself is asked for: small blocks along the diagonal."""
+"""Samples of one diagonal block where only the kernel of each sample with itself is needed."""
 
 
 class Rounding(NamedTuple):
@@ -123,7 +123,7 @@ class Rounding(NamedTuple):
 
 
 UNKNOWN_KERNEL_ULPS = 16
-"""Last digits, beside one for each feature, that a kernel which says nothing may lose."""
+"""Rounding error of a kernel without its own bound, in units in the last place, beside one unit for each feature."""
 TERMS_PER_PRODUCT = 128
 """Terms of a sum over support vectors that one product of matrices adds up. m terms in blocks are rounded by some
 TERMS_PER_PRODUCT + m / TERMS_PER_PRODUCT last digits, in one piece by up to m."""

@@ -13,7 +13,7 @@ INNER_PRODUCT, SQUARED_DISTANCE, L1_DISTANCE, ANOVA_SUM = 0, 1, 2, 3
 IDENTITY, POWER, EXPONENTIAL, TANH = 0, 1, 2, 3
 
 ROWS_PER_MIRRORED_BLOCK = 32
-"""So many rows are mirrored while they are in the cache."""
+"""Rows that are mirrored together, while they are in the cache."""
 LOG2_E = 1.4426950408889634
 LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 EXP_UNDERFLOW = -708.0
@@ -259,9 +259,9 @@ def add_exponentials_of_distances(  # noqa: PLR0917
 def recompute_far(  # noqa: PLR0917
     form: Form, row: Array, square: float, squares: Array, sample: Array, others: Array, weights: Array
 ) -> None:
-    """Replace squared distances in a row by those from differences, where `FAR_SQUARED_DISTANCE` says so.
+    """Replace squared distances in a row by those from differences, for pairs beyond `FAR_SQUARED_DISTANCE`.
 
-    The rule looks at one pair at a time, so that a sample has the same kernel values alone and among others.
+    The rule is applied to each pair by itself, so that a sample has the same kernel values alone and among others.
     """
     theta_inverse = -form.scale
     for k in range(row.size):

@@ -66,7 +66,7 @@ def kernel_from_name(name: str, **parameters: Any) -> AdditiveKernel:
 
 
 def in_place_of(name: str) -> str:
-    """Say what a kernel is called here that is called `name` elsewhere."""
+    """Return a hint with the name that this package has for a kernel which scikit-learn calls `name`."""
     return f"the kernel '{name}' is called '{SCIKIT_LEARN_NAMES[name]}' here, and its gamma is 1 / theta"
 
 

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 BLOCK_ROWS, BLOCK_COLUMNS = 64, 512
 """Of a block, an eighth of a megabyte."""
 MAX_SQUARED_LENGTH = 32.0
-"""The largest squared length, in units of theta, whose kernel values are computed so: their relative error is some
-2^-24 times that."""
+"""In units of theta: kernel values of longer samples are computed in double precision. The relative error is about
+2^-24 times the squared length."""
 MIN_EXPONENT = np.float32(-126.0)
 """Of 2 in a normal number; below it the power is taken as 0."""
 
@@ -59,7 +59,7 @@ class SingleRows:
         if not widest <= MAX_SQUARED_LENGTH:
             return None
         scaled = (centred * np.sqrt(2.0 * LOG2_E / theta)).astype(np.float32)
-        # Of the rounded numbers, so that rounding moves samples a little and leaves all else as it is.
+        # Of the rounded numbers, so that rounding moves samples a little and changes nothing else.
         squares = 0.5 * np.einsum("ij,ij->i", scaled, scaled, dtype=np.float64)
         left = np.ones((n, d + 2), dtype=np.float32)
         right = np.ones((d + 2, n), dtype=np.float32)

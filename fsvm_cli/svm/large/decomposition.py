@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 FIRST_PART_SHARE, MIN_FIRST_PART_ROWS = 0.25, 2000
 """The part of the samples whose machine is found first, if they are so many at least."""
 FIRST_PART_VIOLATION = 0.3
-"""Violation, in units of the decision value, at which a part has told what it can."""
+"""Violation, in units of the decision value, below which a part gives no better start for all samples."""
 MAX_ROUNDS_ON_A_PART = 200
 """Working sets of a part, at most."""
 BOUNDED_SHARE_TO_GUESS = 0.25
@@ -40,8 +40,8 @@ BOUNDED_SHARE_TO_GUESS = 0.25
 def begin(problem: KernelProblem, memory: Array) -> Ascent:
     """Return where to begin: the first point of `grown` whose decision values are not far too large, else 0.
 
-    sum_i c_i f_i is at most sum_i alpha_i at the optimum. A guess is of use up to four times that, for it tells who is
-    on a bound: of 30,000 samples the next point took twice as many working sets.
+    sum_i c_i f_i is at most sum_i alpha_i at the optimum. A guess is useful up to four times that, because it
+    predicts which samples are on a bound: of 30,000 samples the next point took twice as many working sets.
     """
     for alpha in grown(problem, memory):
         ascent = Ascent(problem, alpha, memory, rough=True)
@@ -54,8 +54,8 @@ def grown(problem: KernelProblem, memory: Array) -> Iterator[Array]:
     """Yield feasible points, each (n,), from the machine of a part of the samples, evenly drawn.
 
     There C is as much larger as samples are fewer, so that the losses weigh as much against the margin, and decision
-    values are about those of the machine on all. Where many support vectors are at their bounds, they tell who of the
-    other samples will be: those within the margin. Second, and else first, the others begin at 0.
+    values are about those of the machine on all. Where many support vectors are at their bounds, they predict
+    which other samples will be: those within the margin. Second, and else first, the others begin at 0.
     """
     n = len(problem.y)
     size = int(FIRST_PART_SHARE * n)
@@ -280,7 +280,7 @@ class _Search:
         return n_free < self.largest_set
 
     def _certified(self, summed: tuple[Array, int, float] | None = None) -> DualSolution:
-        """Return the point with its certificate, by residuals that are at hand if their errors are small enough."""
+        """Return the point with its certificate, by the present residuals if their errors are small enough."""
         problem, alpha = self.problem, on_bounds(self.problem, self.alpha)
         gap = np.inf
         if summed is not None and problem.kernel.positive_semidefinite and np.array_equal(alpha, self.alpha):

@@ -176,12 +176,12 @@ class Ascent:
         return ROUNDING * self._largest * float(np.abs(self._own).sum())
 
     def _is_too_rough(self, max_violation: float) -> bool:
-        """Return whether single precision might not tell such a violation."""
+        """Return whether single precision may be too coarse for such a violation."""
         error = SINGLE_PRECISION_ERRORS * (self._singles.error if self._singles else SINGLE_PRECISION_ROUNDING)
         return self._rough and not error * self._largest * float(np.linalg.norm(self._own)) <= max_violation
 
     def _is_exact(self) -> bool:
-        """Return whether the residuals of all samples are at hand, right but for the rounding of doubles."""
+        """Return whether the residuals of all samples are available, with the rounding errors of doubles only."""
         return not self._rough and len(self._active) == len(self._c)
 
     def _extremes(self) -> tuple[float, float]:

@@ -65,9 +65,9 @@ class NormalMatrix:
 
 MAX_STEPS = 100
 MAX_STEPS_WITHOUT_PROGRESS = 40
-"""So many steps may pass without a smaller gap; then rounding stands in the way."""
+"""Steps without a smaller gap after which rounding is taken as the limit."""
 BOUND_MULTIPLIER_RATIO = 10.0
-"""A sample is on a bound where its multiplier is so many times as far from 0 as it is from the bound."""
+"""A sample is on a bound if its multiplier exceeds its distance from the bound by this factor."""
 MAX_FREE_PER_FEATURE = 4
 """At the end no more samples are free than so many times the features, unless there is a ridge."""
 BARRIER_WIDTH = 0.3
@@ -204,7 +204,7 @@ class _LinearBarrier:
     def on_bounds(self, at: _LinearIterate) -> Array:
         """Return alpha, on a bound where its distance from it is small beside its multiplier, each in its own unit.
 
-        At the optimum one of the two is 0, and the other tells which.
+        At the optimum one of the two is 0.
         """
         coefficient = np.minimum(self.C, at.alpha.max())
         margin = BOUND_MULTIPLIER_RATIO * float((at.z + at.xi).mean())

@@ -30,10 +30,10 @@ NARROW_DIVISOR, NARROW_ROWS_PER_FEATURE = 24, 40
 MAX_SHARPENINGS = 6
 """Towards ever sharper corners, at most."""
 ERROR_OF_STEP, ERROR_OF_SMOOTHING = 0.15, 0.1
-"""What errors turned out to be on samples of many kinds: after a Newton step, in its change squared over the distance
+"""Measured errors on samples of many kinds: after a Newton step, in its change squared over the distance
 in which the corner is rounded off; by the corner, in that distance."""
 HESSIAN_ROWS_PER_FEATURE = 100
-"""Samples near the corner, for each feature, that tell its curvature well enough for a step to a sharper one."""
+"""Samples near the corner, for each feature, that determine the curvature well enough for a step to a sharper one."""
 MAX_STEPS_WITH_RIDGE, ROUNDING_CHANGE = 50, 1e-14
 """At most, and a change of outputs, as a part of the largest one, that is rounding."""
 LINE_SEARCH_SLOPE = 0.1

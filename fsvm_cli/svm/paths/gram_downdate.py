@@ -22,7 +22,7 @@ from fsvm_cli.svm.solvers.smo import Box, pair_step, set_coefficient, violating_
 MIN_FREE_FOR_PIVOTING = 64
 """With so many free samples or more, block pivoting is faster than steps that stay in the box."""
 MAX_NEWTON_STEPS = 10
-"""So many Newton steps are tried, with a few pair steps between, before the solver starts afresh."""
+"""Newton steps that are tried, with a few pair steps between, before the solver starts again."""
 PAIR_STEPS_BETWEEN = 5
 """Pair steps between two Newton steps; few, for one term moves few samples to or from their bounds."""
 MIN_PIVOT_SHARE = 1e-6

@@ -226,7 +226,7 @@ class DualSolution:
     solver : str
         The solver that finished.
     converged : bool
-        Whether the gap is within the tolerance that was asked for, or the solver stopped where it was told to.
+        Whether the gap is within the tolerance that was asked for, or the solver stopped on request.
     """
 
     alpha: Array
@@ -337,7 +337,7 @@ class ConvergenceError(FsvmError):
 
     See Also
     --------
-    SVM : Takes that point, and says so, where `on_failure` is "flag".
+    SVM : Uses that point, and flags it, where `on_failure` is "flag".
 
     Examples
     --------

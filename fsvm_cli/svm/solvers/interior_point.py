@@ -131,10 +131,10 @@ class _Barrier:
         return _Iterate(alpha, slack, z, np.where(self.bounded, np.maximum(-gradient, 1.0), 0.0), 0.0)
 
     def undecided(self, at: _Iterate) -> float:
-        """Return by how much of a decision value it is open whether a sample is on a bound or on its margin.
+        """Return the largest part of a decision value for which a sample may be on a bound or on its margin.
 
         z is how far a sample lies beyond its margin, alpha_i Q_ii how far its own alpha has moved it: at the optimum
-        one of the two is 0. Their product says little for an outlier under a polynomial of high degree, whose Q_ii
+        one of the two is 0. Their product is uninformative for an outlier under a polynomial of high degree, whose Q_ii
         may be 1e17 times that of others, and whose alpha as much smaller.
         """
         influence = self.Q.diagonal()

@@ -1,7 +1,7 @@
 """The end of every compiled fit: residuals, coefficients on their bounds, the bias and the duality gap.
 
 Residuals are plain for the steps, with a bound on their rounding errors for the certificate, and in twice the precision
-(Ogita et al. 2005) where nothing but rounding keeps the gap from its tolerance.
+(Ogita et al. 2005) where rounding alone keeps the gap above its tolerance.
 """
 
 from __future__ import annotations

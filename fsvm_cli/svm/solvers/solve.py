@@ -360,7 +360,7 @@ def failed(
     *,
     infeasible: bool,
 ) -> DualSolution:
-    """Return a solution that misses its gap, or raise what tells why, as `on_failure` says."""
+    """Return a solution that misses its gap, or raise an error with the cause, depending on `on_failure`."""
     if on_failure == "flag":
         return solution
     if infeasible:
