@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 TAIL_QUANTILES = (0.05, 0.95)
 """The quantiles whose effective sizes are those of the tails."""
 K_HAT_PRIOR_SIZE, K_HAT_PRIOR_SHAPE = 10, 0.5
-"""Of k-hat: it is averaged with so many observations of this shape."""
+"""Weakly informative prior of k-hat: it is averaged with this number of observations of this shape."""
 NEGLIGIBLE_WEIGHT = 10 * np.finfo(np.float64).eps
 """Weight of a value of the Pareto distribution's parameter that is left out, as ArviZ does."""
 

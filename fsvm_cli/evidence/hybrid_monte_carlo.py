@@ -27,8 +27,8 @@ LOG2_STEP_SPACING = 2.0**-4
 """Spacing of the binary logarithms of adapted steps. The step depends on the acceptance of all chains, and their paths
 on the step: a difference in the last digit would change the result within a dozen trajectories."""
 SHORT_TRAJECTORY_INTERVAL, SHORT_STEP_FACTOR = 4, 0.1
-"""Of an adaptive warm-up, every so many trajectories have steps shorter by this factor, and are not adapted to: they
-free chains that began where the posterior is steep."""
+"""Every fourth trajectory of an adaptive warm-up has steps shorter by this factor, to which nothing adapts: these free
+chains that began where the posterior is steep."""
 MAX_LOG_DENSITY_DEFICIT = 3.0
 """A chain whose first point is e^3 times less probable, against the centre, than the normal approximation has it,
 begins at the centre. At the edge of the trigonometric likelihood no leapfrog step would be short enough."""

@@ -58,7 +58,7 @@ class Posterior:
         return margins
 
     def potential(self, b: Array) -> Array:
-        """Return 1/2 b'b + C sum_i l(y_i θ_i), shape (k,), of points b (p, k): minus ln Q(b | D) but for a constant."""
+        """Return 1/2 b'b + C sum_i l(y_i θ_i), shape (k,), of points b (p, k): minus ln Q(b | D) up to a constant."""
         prior: Array = 0.5 * np.einsum("pk,pk->k", b, b)
         prior += self.C * self.loss.value(self.margins(b)).sum(axis=0)
         return prior
@@ -217,7 +217,7 @@ def gaussian_approximation(posterior: Posterior) -> GaussianApproximation:
 
 
 class _Normal(NamedTuple):
-    """A normal distribution of b, and KL(N(mean, root root') | Q) but for a constant."""
+    """A normal distribution of b, and KL(N(mean, root root') | Q) up to a constant."""
 
     mean: Array
     precision: Array

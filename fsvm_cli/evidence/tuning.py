@@ -46,7 +46,7 @@ not."""
 NEGLIGIBLE_KERNEL_VALUE = 1e-12
 """Below this value of the kernel's exponential a pair of samples contributes only rounding to a gradient."""
 MIN_PERMUTATIONS, CLEAR_LOG_EVIDENCE_GAP = 3, 20.0
-"""After so many ascents on permuted labels no more are made where all ended lower by so much, in ln Q(Y | X)."""
+"""Ascents on permuted labels after which no more are made if all ended lower by this gap, in ln Q(Y | X)."""
 SATURATED_KERNEL_FACTOR = 0.01
 """Below this value of its factor in the kernel, values of a feature that are next to each other are as far apart as
 they can be."""

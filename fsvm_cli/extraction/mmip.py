@@ -339,7 +339,7 @@ def complement(direction: Array) -> Array:
     """Orthonormal columns at right angles to a unit vector: the mirror that puts it on an axis moves the other axes.
 
     The axis is that of the largest entry, the first of equals. Any other choice, as that of a library that computes a
-    null space, may hang on the sign of an entry that is 0 but for rounding, and turn the columns arbitrarily.
+    null space, may depend on the sign of an entry that is 0 up to rounding, and turn the columns arbitrarily.
 
     Parameters
     ----------

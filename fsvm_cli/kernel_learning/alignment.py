@@ -42,7 +42,7 @@ def align(kernels: GramMatrices, y: Array, *, centre: bool = False) -> Alignment
     """Find the conic combination of kernels that is best aligned with the labels.
 
     With q_i = y' K_i y and S_ij = <K_i, K_j> on the training rows: max over mu >= 0 of mu' q with mu' S mu <= 1, which
-    is the non-negative least squares problem min over mu >= 0 of mu' S mu - 2 mu' q but for the scale.
+    is the non-negative least squares problem min over mu >= 0 of mu' S mu - 2 mu' q up to the scale.
 
     Parameters
     ----------

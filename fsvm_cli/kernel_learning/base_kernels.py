@@ -80,7 +80,7 @@ class GramMatrices(BaseKernels):
         grams : sequence of (n_all, n_all) arrays
             Positive semidefinite up to rounding, finite.
         n_train : int, optional
-            The first so many rows are those of the training part; all where it is None.
+            Number of the first rows, those of the training part; all where it is None.
         known_semidefinite : sequence of bool
             Whether each is a Gram matrix of a kernel that is positive semidefinite, so that neither this nor its
             symmetry is checked; where nothing is said, all are.

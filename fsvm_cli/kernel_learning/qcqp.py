@@ -133,7 +133,7 @@ def learn_weights(
     tolerance : float
         The relative duality gap to reach, > 0.
     max_machines : int
-        At most so many machines are trained.
+        Machines to train, at most.
 
     Returns
     -------
@@ -246,7 +246,7 @@ class _Newton:
         unit = max(float(np.abs(point.slopes).max()), SMALLEST_NORMAL)
         curvature = expansion.curvature / unit
         curvature.flat[:: len(curvature) + 1] += RELATIVE_DAMPING * float(curvature.diagonal().max())
-        # A kernel that is zero stays out: it must not look as good as one that the machine has no use for.
+        # A kernel that is zero stays out: it must not be equivalent to a kernel that the machine does not use.
         linear = np.where(self.has_trace, curvature @ shares - point.slopes / unit, -1e3)
         lower = np.where(shares > NEGLIGIBLE_SHARE / len(shares), (1.0 - self.reach) * shares, 0.0)
         return self.simplex.maximise(curvature, linear, shares, NEWTON_VIOLATION, lower=lower) - shares

@@ -77,7 +77,7 @@ def learn_signed_weights(
     tolerance : float
         The relative gap to reach, > 0.
     max_machines : int
-        At most so many machines are trained.
+        Machines to train, at most.
 
     Returns
     -------

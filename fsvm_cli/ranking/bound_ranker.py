@@ -238,7 +238,7 @@ def descend(
     )
     end = optimum.x
     bound = unit * float(optimum.value - penalty.strength * (end**penalty.exponent).sum())
-    # The derivatives by scales between the limits are 0 at the end, but for the stopping rule.
+    # The derivatives by scales between the limits are 0 at the end, to within the stopping rule.
     pressed = np.where((end <= MIN_SCALE) | (end >= MAX_SCALE), optimum.slope, 0.0)
     keys = end - MIN_SCALE * pressed / max(np.abs(pressed).max(), np.finfo(float).tiny)
     return Round(features, end, keys, bound, optimum.n_evaluations, converged)
@@ -287,8 +287,8 @@ class BoundRanker(MachineRanker):
     def _scores(self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:
         kernel = self._scaled_kernel(X)
         weights = kernel.feature_weights(X.shape[1])
-        has_say = np.ptp(X, axis=0) > 0 if weights is None else (np.ptp(X, axis=0) > 0) & (weights > 0)
-        candidates = np.flatnonzero(has_say)
+        varies_and_weighs = np.ptp(X, axis=0) > 0 if weights is None else (np.ptp(X, axis=0) > 0) & (weights > 0)
+        candidates = np.flatnonzero(varies_and_weighs)
         objective = BoundObjective(
             # A linear machine with a bias does not depend on the origin, and far from it loses digits.
             X=X - X.mean(axis=0) if kernel.is_linear else X,
@@ -359,7 +359,7 @@ def places(rounds: Sequence[Round], candidates: NDArray[np.intp], n_features: in
     rounds : sequence of Round
         On ever fewer features.
     candidates : ndarray of int
-        The features of the first round; others have no say.
+        The features of the first round; others score 0.
     n_features : int
 
     Returns

@@ -393,7 +393,7 @@ class LeavingFeatures:
 
 
 class FeatureSpaceMachines(Machines):
-    """Linear machines on so many samples that the space of the features is the smaller one."""
+    """Linear machines on more samples than features, solved in the space of the features."""
 
     def __init__(self, problem: EliminationProblem) -> None:
         super().__init__(problem)

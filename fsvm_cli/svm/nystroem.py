@@ -225,7 +225,7 @@ class NystroemSVM(KernelMachine):
         ------
         ValueError
             If the input is not fit for classification, holds one class only, a parameter is out of range, the kernel
-            is indefinite, or there is no memory for so many landmarks.
+            is indefinite, or there is no memory for that many landmarks.
         ConvergenceError
             If a machine misses its gap and `on_failure` is "raise".
         """

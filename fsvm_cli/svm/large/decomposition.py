@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from fsvm_cli.svm.large.decomposition_problem import Rows
 
 FIRST_PART_SHARE, MIN_FIRST_PART_ROWS = 0.25, 2000
-"""The part of the samples whose machine is found first, if they are so many at least."""
+"""The part of the samples whose machine is found first, if it has at least this number of rows."""
 FIRST_PART_VIOLATION = 0.3
 """Violation, in units of the decision value, below which a part gives no better start for all samples."""
 MAX_ROUNDS_ON_A_PART = 200

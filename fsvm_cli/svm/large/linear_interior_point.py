@@ -69,7 +69,7 @@ MAX_STEPS_WITHOUT_PROGRESS = 40
 BOUND_MULTIPLIER_RATIO = 10.0
 """A sample is on a bound if its multiplier exceeds its distance from the bound by this factor."""
 MAX_FREE_PER_FEATURE = 4
-"""At the end no more samples are free than so many times the features, unless there is a ridge."""
+"""Free samples at the end, for each feature, at most, unless there is a ridge."""
 BARRIER_WIDTH = 0.3
 """Of the barriers around the machine of a part, in units of the mean distance of a sample from its margin."""
 MIN_BOUND_DISTANCE = 0.1

@@ -37,9 +37,9 @@ MAX_WIDENINGS, WIDENING_FACTOR = 4, 3.0
 """Times that a working set may turn out too narrow, and the factor by which it is then widened."""
 MAX_MISPLACED_SHARE, CHECKED_ROW_STEP = 0.05, 8
 """Samples outside that may be on the wrong bound, as a part of the working set, before it is made wider and solved
-anew; one in so many is checked."""
+anew; every eighth sample is checked."""
 NARROWING_ROWS_PER_FEATURE, ERROR_PER_WIDTH, MAX_NARROWED_WIDTH = 40, 0.6, 0.5
-"""A working set of more samples than so many for each feature is first made narrower. Its expected error is estimated
+"""A working set with more samples for each feature than this is first made narrower. Its expected error is estimated
 as this part of its width, and it is made narrower only where the new width is at most this part of the old one."""
 MAX_ROUNDS, MAX_JOINING_AT_ONCE = 20, 200
 """Rounds of working sets, and samples that may join at once because they were on the wrong bound. Where more join, or

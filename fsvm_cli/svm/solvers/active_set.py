@@ -24,9 +24,9 @@ ROWS_PER_STEP, ENTRIES_PER_STEP = 10, 10
 """How many rows added to the residuals, and how many times n entries of the factor, count as one pair step. They take
 longer, but a Newton step makes more progress: of several values these were the fastest on 100 to 2,000 samples."""
 MAX_STALLED_STEPS = 6
-"""After so many Newton steps in a row that do not halve a violation of the size of rounding, rounding stands in the
-way. A larger violation never counts: on a nearly singular block many slow steps may end at a bound until the right
-samples are free, and fits stopped there had decision values off by up to 2e-5, more than a tie."""
+"""Newton steps in a row that do not halve a violation of the size of rounding, after which the solver stops. A larger
+violation never counts: on a nearly singular block many slow steps may end at a bound until the right samples are free,
+and fits stopped there had decision values off by up to 2e-5, more than a tie."""
 UNBOUNDED_OBJECTIVE = 1e13
 """A dual objective beyond this (in units of one over the kernel) means a margin that doubles cannot resolve."""
 
@@ -285,11 +285,11 @@ def maximise(  # noqa: PLR0917
 
 
 MAX_VIOLATION = 1e-5
-"""The violation to reach, in tolerances. So small that only a Newton step, which is exact but for rounding, ends a fit:
+"""The violation to reach, in tolerances. So small that only a Newton step, which is exact up to rounding, ends a fit:
 where the Gram matrix is nearly singular, a violation of 1e-3 left decision values off by the width of a tie."""
 MAX_TIGHTENINGS = 8
 """How often the violation to reach is made a hundredth. Where no violation is left and the gap is still too large,
-rounding stands in the way: on kernel values near 1e10 this would go on for ever."""
+rounding is the cause: on kernel values near 1e10 this would never end."""
 STEPS_PER_SAMPLE = 100
 """The budget of the fast solver; at about this point the interior-point method would have been done."""
 

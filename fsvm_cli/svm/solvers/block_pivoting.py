@@ -20,7 +20,7 @@ MAX_ROUNDS = 30
 MAX_ROUNDS_WITHOUT_GAIN = 3
 """Rounds in a row without fewer infeasibilities, after which the method gives up: it may cycle."""
 INDEFINITE_SHIFTS = 10.0
-"""A shift of the factor beyond so many times the least one means that the block has a negative eigenvalue."""
+"""Shift of the factor, in units of the least one, beyond which the block has a negative eigenvalue."""
 
 
 @njit(**INLINED)

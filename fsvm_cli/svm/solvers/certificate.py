@@ -130,7 +130,7 @@ def stated(problem: BinaryProblem, found: DualSolution, tolerance: float) -> Dua
     tolerance : float
         The relative duality gap that was asked for.
     """
-    if not found.converged or found.duality_gap > tolerance:  # converged all the same: it was stopped on request
+    if not found.converged or found.duality_gap > tolerance:  # converged above the tolerance: it was stopped on request
         return found
     gap = duality_gap(problem, found.alpha, found.bias)
     if gap <= tolerance:

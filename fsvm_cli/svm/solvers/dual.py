@@ -191,7 +191,7 @@ class DualProblem(BinaryProblem):
         return self.y - self.gram @ coefficients - self.ridge * coefficients
 
     def bounded_residuals(self, alpha: Array, *, sharp: bool = False) -> Residuals:
-        """Return the residuals with bounds on their errors, of twice the precision but for the last digit if sharp."""
+        """Return the residuals with bounds on their errors, of twice the precision up to the last digit if sharp."""
         coefficients, n = alpha * self.y, len(self.y)
         values, error = np.empty(n), np.empty(n)
         terms = residuals_of(self.gram, self.y, coefficients, values, error)

@@ -29,7 +29,7 @@ def solve_libsvm(
     tolerance : float
         libsvm's stopping tolerance.
     max_iterations : int
-        After so many it stops, wherever it is.
+        Number after which it stops.
     """
     from sklearn.exceptions import ConvergenceWarning  # noqa: PLC0415 - slow to import, and seldom needed
     from sklearn.svm import SVC  # noqa: PLC0415

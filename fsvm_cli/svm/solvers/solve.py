@@ -229,7 +229,7 @@ class Libsvm(GramSolver):
 
 @dataclass(frozen=True)
 class StoppedLibsvm(DualSolver):
-    """libsvm, stopped after so many iterations wherever it is then, with the bias that it has then.
+    """libsvm, stopped after a number of iterations, with the bias at that point.
 
     It shows what comes of a solver that gives up. The solution counts as converged, for it is what was asked for; how
     far it is from the optimum is its duality gap. Where libsvm's default tolerance ends it before, it ends there.
