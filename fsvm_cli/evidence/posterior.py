@@ -234,14 +234,14 @@ class _Normal(NamedTuple):
 
 
 def _moved(posterior: Posterior, here: _Normal, step: Array, part: float) -> _Normal:
-    """Go a part of a step in the mean."""
+    """Take a part of a step in the mean."""
     mean = here.mean + part * step
     losses, divergence = _averaged(posterior, mean, here.root, here.spreads)
     return here._replace(mean=mean, losses=losses, divergence=divergence)
 
 
 def _narrowed(posterior: Posterior, here: _Normal, wanted: Array, part: float) -> _Normal:
-    """Go a part of the way to a precision."""
+    """Take a part of the step to a precision."""
     return _Normal.of(posterior, here.mean, here.precision + part * (wanted - here.precision))
 
 

@@ -258,7 +258,7 @@ def starts(Z: Array, y: Codes, others: Array) -> Array:
 
 
 def climbed(information: SplineInformation, begin: Array) -> Array:
-    """Climb from the best starts, and return the best direction that was met.
+    """Maximise from the best starts, and return the best direction.
 
     Parameters
     ----------
@@ -295,7 +295,7 @@ def climbed(information: SplineInformation, begin: Array) -> Array:
 
 
 def sharpened(information: SplineInformation, direction: Array) -> Array:
-    """Take a direction that is nearly the top to it, by Newton steps on the gradient.
+    """Refine a direction near a maximum by Newton steps on the gradient.
 
     A climb ends where the information no longer rises, and it is flat at the top: half of the digits of the direction
     are rounding then, other ones on another processor, and each direction hands them on to those after it. The gradient
@@ -336,7 +336,7 @@ def sharpened(information: SplineInformation, direction: Array) -> Array:
 
 
 def complement(direction: Array) -> Array:
-    """Orthonormal columns at right angles to a unit vector: the mirror that puts it on an axis moves the other axes.
+    """Orthonormal columns at right angles to a unit vector: its reflection to an axis, applied to the others.
 
     The axis is that of the largest entry, the first of equals. Any other choice, as that of a library that computes a
     null space, may depend on the sign of an entry that is 0 up to rounding, and turn the columns arbitrarily.

@@ -1,4 +1,4 @@
-"""The base kernels of a sum whose weights are learned, as far as learning sees them."""
+"""The base kernels of a sum whose weights are learned: Gram matrices, traces and their combinations."""
 
 from __future__ import annotations
 

@@ -164,7 +164,7 @@ def learn_weights(
 
 
 def descend(trainer: Trainer, tolerance: float, max_machines: int) -> tuple[list[Trained], float]:
-    """Go down from equal shares to the best ones.
+    """Minimise over the shares, from equal ones.
 
     Parameters
     ----------
@@ -210,7 +210,7 @@ def descend(trainer: Trainer, tolerance: float, max_machines: int) -> tuple[list
 
 
 class _Newton:
-    """Steps by the second derivative, with what has been learned of how far they may go."""
+    """Newton steps with an adaptive limit for each share."""
 
     def __init__(self, trainer: Trainer) -> None:
         self.trainer = trainer
@@ -221,7 +221,7 @@ class _Newton:
     def step(
         self, point: Trained, expansion: Expansion, direction: Array, promised: Array, max_machines: int
     ) -> Trained | None:
-        """Take a Newton step, no longer than it leads down; None where none does."""
+        """Take a Newton step with a line search; None where no step decreases the value."""
         while np.abs(direction).max() > EQUAL_SHARES and self.trainer.n_machines < max_machines:
             trial = self.trainer.at(point.shares + direction, point, promised)
             if trial.upper <= point.upper + ARMIJO_SHARE * float(point.slopes @ direction):

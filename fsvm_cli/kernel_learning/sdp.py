@@ -189,7 +189,7 @@ class _WeightSearch:
         return best
 
     def towards(self, target: Array) -> Trained:
-        """Go from the centre to the shares, as far as the sum of kernels stays semidefinite; add the cuts there."""
+        """Move from the centre to the shares while the sum of kernels is semidefinite; add the cuts there."""
         direction = target - self.centre
         n_rows = self.whitened.shape[1]
         values, vectors = eigh(
@@ -244,7 +244,7 @@ class _WeightSearch:
         return self.trainer.at(of_all)
 
     def _forbid(self, forms: Array, vector: Array) -> None:
-        """Ask for sum_i shares_i v' K_i v >= 0, by these forms.
+        """Add the cut sum_i shares_i v' K_i v >= 0, by these forms.
 
         What a vector makes of the kernels themselves tells how far the forms are off: coordinates in which the sum of
         kernels is the identity lose as many digits as it has in its condition number.
@@ -257,7 +257,7 @@ class _WeightSearch:
         self.sides.append(0.0)
 
     def _bound_value(self, point: Trained) -> None:
-        """Ask that the value be no smaller than the dual objective of the machine's alpha."""
+        """Add the cut that the value is no smaller than the dual objective of the machine's alpha."""
         alpha = point.machine.alpha
         constant = float(alpha.sum() - 0.5 * self.trainer.margin.ridge * (alpha @ alpha))
         row = np.append(-0.5 * point.forms[self.chosen] / self.unit, -1.0)

@@ -1,4 +1,4 @@
-"""What LLVM can do and numba has no words for.
+"""LLVM instructions and numba options for compiled functions, which numba does not offer by name.
 
 Vector operations that compiled kernels and solvers share, and the flags that they are compiled with.
 """
@@ -31,7 +31,7 @@ def _selection(sign: str) -> Any:
 
 
 def _double_of(typing_context: Any, bits: Any) -> Any:  # noqa: ARG001 - numba asks for it so
-    """Give the number whose 64 bits are those of an integer; through memory it would take a loop of its own."""
+    """Give the number whose 64 bits are those of an integer; through memory it would need a separate loop."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:  # noqa: ARG001
         return builder.bitcast(arguments[0], context.get_value_type(types.float64))
@@ -86,7 +86,7 @@ def add_scaled(target: Array, row: Array, factor: float) -> None:
 
 @njit(**COMPILED)
 def overwrite(target: Array, values: Array) -> None:
-    """Copy values to target; an assignment to a slice takes a second to compile, with its words on shapes."""
+    """Copy values to target; an assignment to a slice takes a second to compile, with its shape errors."""
     for t in range(target.size):
         target[t] = values[t]
 

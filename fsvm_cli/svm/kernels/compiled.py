@@ -240,7 +240,7 @@ def distances_in_row(inner: Array, square: float, squares: Array) -> None:
 
 @njit(**COMPILED, fastmath={"contract", "nnan"})
 def exponentials_of_distances(form: Form, inner: Array, square: float, squares: Array, out: Array) -> None:
-    """Do as `distances_in_row` and `apply_function` of an exponential, in one loop: a third faster."""
+    """Combine `distances_in_row` and `apply_function` of an exponential in one loop: a third faster."""
     for t in range(out.size):
         out[t] = exponential(form.scale * max(square + squares[t] - 2.0 * inner[t], 0.0) + form.offset)
 
@@ -278,7 +278,7 @@ def recompute_far(  # noqa: PLR0917
 
 @njit(**COMPILED)
 def distances_in_place(form: Form, inner: Array, squares_a: Array, squares_b: Array, differences: Differences) -> None:
-    """Do as `distances_in_row` and `recompute_far` for a matrix: in numpy four passes over it."""
+    """Combine `distances_in_row` and `recompute_far` for a matrix: numpy would make four passes over it."""
     for i in range(inner.shape[0]):
         distances_in_row(inner[i], squares_a[i], squares_b)
         if differences.weights.size > 0:

@@ -1,4 +1,4 @@
-"""Rows of a Gaussian Gram matrix computed in single precision, for the way to an optimum."""
+"""Rows of a Gaussian Gram matrix computed in single precision, for iterations before the optimum."""
 
 from __future__ import annotations
 

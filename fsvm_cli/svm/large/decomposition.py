@@ -215,7 +215,7 @@ class Decomposition(DualSolver):
 
 
 class _Search:
-    """The way to the optimum: working sets, and Newton steps as soon as there is room for all free samples."""
+    """Iterations to the optimum: working sets, and Newton steps once there is memory for all free samples."""
 
     def __init__(self, problem: KernelProblem, tolerance: float, n_bytes: int, alpha0: Array | None) -> None:
         self.problem, self.tolerance, self.n_bytes = problem, tolerance, n_bytes
@@ -226,7 +226,7 @@ class _Search:
         self.ascent: Ascent | None = ascent
 
     def go_on(self, goal: float) -> DualSolution | None:
-        """Go on to a violation; return a solution where the optimum is reached, or the goal is within the tolerance."""
+        """Iterate to a violation; return a solution at the optimum, or where the goal is within the tolerance."""
         if self.ascent is None:
             self.ascent = Ascent(self.problem, self.alpha, memory_for_rows(len(self.alpha), self.n_bytes))
         self._rise(self.ascent, goal)
@@ -238,7 +238,7 @@ class _Search:
         return self._certified() if goal < self.tolerance or self.is_unbounded() else None
 
     def _newton_steps(self, residuals: Array, terms: int, moved: float) -> DualSolution | None:
-        """Go on to the optimum; return a solution where it is reached, the best where rounding keeps it from its gap.
+        """Iterate to the optimum; return a solution where it is reached, the best where rounding keeps it from its gap.
 
         Where C is large, so is the loss by a violation. And values of one pair that stand in other blocks differ in
         their last digits: where the gap is missed, the steps go on from residuals that are computed anew.

@@ -257,7 +257,7 @@ def _from_a_start(problem: LinearProblem, alpha: Array, start: Start | None, tol
 
 
 def _with_ridge(problem: LinearProblem, inner: InteriorPoint, tolerance: float) -> LinearSolution:
-    """Go on to the optimum by Newton's method on the loss, which has no corner; a large part of the samples is free."""
+    """Iterate to the optimum by Newton's method on the smooth loss; a large part of the samples is free."""
     try:
         alpha, steps = optimum_with_ridge(problem, inner.w, inner.b)
     except LinAlgError:

@@ -142,7 +142,7 @@ class _LinearBarrier:
         self.bounded = np.isfinite(problem.C)
 
     def around(self, w: Array, b: float, largest: float) -> _LinearIterate:
-        """Put alpha and the multipliers where the margins say, as far as twice the largest coefficient reaches."""
+        """Set alpha and the multipliers from the margins, limited to twice the largest coefficient."""
         outputs = self.problem.outputs(w)
         slack = 1.0 - self.y * (outputs + b)
         width = BARRIER_WIDTH * float(np.abs(slack).mean())

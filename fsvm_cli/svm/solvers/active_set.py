@@ -16,7 +16,7 @@ from fsvm_cli.svm.solvers.smo import Box, make_box, move, pair_step, set_coeffic
 
 MIN_RELATIVE_CURVATURE = 1e-12
 """Pairs are treated as having at least this part of the largest diagonal entry as curvature."""
-ROUNDING = 2.0 * EPSILON
+RESIDUAL_ROUNDING = 2.0 * EPSILON
 """Times the largest diagonal entry and the sum of alpha: a bound on what rounding does to a residual."""
 FIRST_PAIR_STEPS, MIN_PAIR_STEPS = 20, 3
 """Pair steps before the first Newton step and, at least, between two."""
@@ -274,7 +274,7 @@ def maximise(  # noqa: PLR0917
         if unbounded and objective * largest > UNBOUNDED_OBJECTIVE:
             refresh_bounded(K, y, box)
             return INFEASIBLE, steps
-        violation, rounding = highest - lowest, ROUNDING * largest * sum_alpha
+        violation, rounding = highest - lowest, RESIDUAL_ROUNDING * largest * sum_alpha
         stalled = stalled + 1 if violation <= rounding and violation > 0.5 * previous else 0
         previous = violation
         if stalled >= MAX_STALLED_STEPS:
