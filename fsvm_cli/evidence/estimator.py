@@ -155,6 +155,10 @@ class BayesianSVM(TunedByEvidence, TunedMachines):
     --------
     AutomaticRelevance : Ranks features by these length scales.
 
+    Notes
+    -----
+    `fit` raises a SamplingError if a chain never moved, or a few weighted draws have all the weight.
+
     References
     ----------
     - C. Gold, A. Holub and P. Sollich, "Bayesian Approach to Feature Selection and Parameter Tuning for Support Vector

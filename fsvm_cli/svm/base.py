@@ -195,8 +195,6 @@ class TunedMachines(BinaryMachines):
         ValueError
             If the input is not fit for classification, holds one class only, has all samples in one place, or a
             parameter is out of range.
-        SamplingError
-            If the machines are tuned by draws, and a chain never moved or a few weighted draws have all the weight.
         """
         X, codes = self._to_learn(X, y)
         check_input_range(X, getattr(self, "feature_names_in_", None))

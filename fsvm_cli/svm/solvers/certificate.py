@@ -188,7 +188,7 @@ def _gaps(problem: BinaryProblem, alpha: Array, bias: float, residuals: Residual
     norm_error = EPSILON * (n + 4) * float(np.abs(lengths).sum()) + float(alpha @ error)
     if residuals.distance:
         # The normal vector w of the residuals is not that of alpha, v: the objectives at w and at alpha differ by the
-        # terms below and |w - v|^2 / 2, and the estimate of w'v by no more than |w - v| |w|.
+        # terms below and |w - v|^2 / 2, and their estimates of w'v by no more than |w - v| |w|.
         apart = residuals.distance * (math.sqrt(max(norm, 0.0)) + residuals.distance)
         blur, norm_error = blur + apart, norm_error + apart
 
