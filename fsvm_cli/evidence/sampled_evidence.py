@@ -89,9 +89,9 @@ MAX_R_HAT_OF_LAST_SAMPLER = 5.0
 """Beyond it chains have not left their starts, whatever their effective size. Between `MAX_R_HAT` and this the last of
 the samplers is used, and its draws count as rough: an ascent needs a direction that leads up. All of 508 gradients by
 short chains, at 16 points along ascents on Ionosphere and splice, were within 45 degrees of those by chains with 19,200
-draws. Up to an R-hat of 1.05 their relative error was .02 in the median and .08
-in 19 of 20 cases, from there to 2 it was .04 and .12, from 3 to 5 .08 and .17. Beyond 5 no
-chain had moved by the width of the posterior: they reproduce the normal distribution that they began with."""
+draws. Up to an R-hat of 1.05 their relative error was .02 in the median and .08 in 19 of 20 cases, from there to 2 it
+was .04 and .12, from 3 to 5 .08 and .17. Beyond 5 no chain had moved by the width of the posterior: they reproduce the
+normal distribution that they began with."""
 
 
 @dataclass(frozen=True)
