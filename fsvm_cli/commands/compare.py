@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 @click.option(
     "--verdict",
     "verdicts",
-    type=click.Choice(["reproduced", "differs", "inconclusive", "not comparable", "fact"]),
+    type=click.Choice(["reproduced", "differs", "inconclusive", "undecided by the source", "not comparable", "fact"]),
     multiple=True,
     help="Only claims with this verdict; may be given more than once.",
 )

@@ -16,7 +16,7 @@ from fsvm_cli.files import write_atomically
 from fsvm_cli.report.comparison import quantity_in_words, read_comparison
 from fsvm_cli.report.folder import OVERVIEW_NAME, VERDICTS_NAME, write_table
 from fsvm_cli.report.style import COLOURS, COLUMN_WIDTH, figure, legible, save, use_logarithms
-from fsvm_cli.report.verdicts import table_of
+from fsvm_cli.report.verdicts import judged_together, table_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -80,7 +80,7 @@ def _with_own_claims(verdicts: pd.DataFrame, loaded: LoadedCollection) -> pd.Dat
     ]
     if loaded.overrides:
         judgements = [judgement.held_against("the config was overridden") for judgement in judgements]
-    own = table_of(claims, judgements, loaded.collection.fixed).assign(experiment=loaded.name)
+    own = table_of(claims, judged_together(judgements), loaded.collection.fixed).assign(experiment=loaded.name)
     return pd.concat([verdicts, own[verdicts.columns]], ignore_index=True)
 
 

@@ -10,6 +10,7 @@ is printed beside it. `docs/verdicts.md` says more.
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
@@ -22,7 +23,8 @@ from fsvm_cli.evaluation.metrics import METRICS
 from fsvm_cli.evaluation.seeds import random_stream
 from fsvm_cli.evaluation.statistics import CONFIDENCE, MeanInterval, difference_interval, holm, mean_interval, p_value
 from fsvm_cli.report.complete_trials import FACTS_OF_CLASSES, MACHINE, convergence_warnings
-from fsvm_cli.spec.claims.base import Comparison, Curve, Judgement
+from fsvm_cli.spec.claims.base import Comparison, Curve, Judgement, Reading
+from fsvm_cli.spec.claims.rules import FEWEST_READINGS, readings_in_words, verdict_over_readings
 from fsvm_cli.spec.rankings import ALL_FEATURES
 from fsvm_cli.spec.schema import ORACLE, selections
 
@@ -220,7 +222,7 @@ VERDICT_COLUMNS = [
     "published_sd",
     "published_n",
     *("reproduced", "sd", "n", "ci_low", "ci_high", "p", "p_holm", "rule", "verdict"),
-    *("new_data_low", "new_data_high", "new_data", "accepts_low", "accepts_high", "fixed", "note"),
+    *("new_data_low", "new_data_high", "new_data", "accepts_low", "accepts_high", "readings", "fixed", "note"),
 ]
 
 
@@ -246,8 +248,49 @@ def judge(claim: Claim, trials: Trials, *, overridden: bool) -> Judgement:
 def table_of_verdicts(trials: Trials, *, overridden: bool) -> pd.DataFrame:
     """Judge every claim of the config, one row each; several differences are judged together, see `judged_together`."""
     config = trials.experiment.config
-    judgements = [judge(claim, trials, overridden=overridden) for claim in config.expected]
+    others = [
+        [(words, judge(_as_if_stated(read), trials, overridden=overridden)) for words, read in claim.other_readings()]
+        for claim in config.expected
+    ]
+    own = [judge(claim, trials, overridden=overridden) for claim in config.expected]
+    judged = judged_together([*own, *(judgement for of_claim in others for _, judgement in of_claim)])
+    rest = iter(judged[len(own) :])
+    judgements = [
+        _in_all_readings(
+            claim, judgement, [(words, next(rest)) for words, _ in of_claim], trials, overridden=overridden
+        )
+        for claim, judgement, of_claim in zip(config.expected, judged[: len(own)], others, strict=True)
+    ]
     return table_of(config.expected, judgements, config.fixed)
+
+
+def _as_if_stated(claim: Claim) -> Claim:
+    return claim.model_copy(update={"unstated": ""})
+
+
+def _in_all_readings(
+    claim: Claim,
+    judgement: Judgement,
+    others: Sequence[tuple[str, Judgement]],
+    trials: Trials,
+    *,
+    overridden: bool,
+) -> Judgement:
+    """Note what is said under each reading that the experiment declares, and decide by them where there are several."""
+    config = trials.experiment.config
+    if config.reading is None or not (claim.unstated or config.why):
+        return judgement
+    alone = _among_several(judge(_as_if_stated(claim), trials, overridden=overridden), judgement.p_holm)
+    found = [(config.reading, alone), *others]
+    readings = tuple(
+        Reading(words, each.verdict, None if np.isnan(each.reproduced) else each.reproduced, each.new_data)
+        for words, each in found
+    )
+    noted = replace(judgement, readings=readings)
+    if overridden or len(readings) < FEWEST_READINGS:
+        return noted
+    verdict = verdict_over_readings([each.answer for each in readings])
+    return replace(noted, verdict=verdict, rule=readings_in_words(readings))
 
 
 def table_of(claims: Sequence[Claim], judgements: Sequence[Judgement], fixed: Fixed | None) -> pd.DataFrame:
@@ -257,11 +300,11 @@ def table_of(claims: Sequence[Claim], judgements: Sequence[Judgement], fixed: Fi
     ----------
     claims : sequence of Claim
     judgements : sequence of Judgement
-        Of each.
+        Of each, as `judged_together` gives them.
     fixed : {"before", "after"}, optional
         When the rules of claims that do not say so themselves were fixed.
     """
-    rows = [_row_of(*judged, fixed) for judged in zip(claims, judged_together(judgements), strict=True)]
+    rows = [_row_of(*judged, fixed) for judged in zip(claims, judgements, strict=True)]
     return pd.DataFrame(rows, columns=VERDICT_COLUMNS)
 
 
@@ -288,7 +331,12 @@ def _among_several(judgement: Judgement, p_holm: float) -> Judgement:
 
 def _row_of(claim: Claim, judgement: Judgement, fixed: Fixed | None) -> dict[str, object]:
     published: object = getattr(claim, "published", claim.claim)
+    readings = [
+        reading._asdict() | {"reproduced": None if reading.reproduced is None else float(f"{reading.reproduced:.9g}")}
+        for reading in judgement.readings
+    ]
     return asdict(judgement) | {
+        "readings": json.dumps(readings, ensure_ascii=False) if readings else None,
         "id": claim.id,
         "where": claim.where,
         "published": "-".join(dict.fromkeys(map(str, published))) if isinstance(published, tuple) else published,

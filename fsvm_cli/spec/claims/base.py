@@ -10,7 +10,7 @@ from __future__ import annotations
 import operator
 from abc import abstractmethod
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 from pydantic import Field
@@ -109,8 +109,11 @@ class Findings(Protocol):
         """Random stream of the experiment for a purpose."""
 
 
-Verdict = Literal["reproduced", "differs", "inconclusive", "not comparable", "fact"]
-"""A fact is what the experiment sets itself, as the document does: it agrees, and nothing was found out."""
+Verdict = Literal["reproduced", "differs", "inconclusive", "undecided by the source", "not comparable", "fact"]
+"""A fact is what the experiment sets itself, as the document does: it agrees, and nothing was found out.
+
+Undecided by the source is a claim that holds under some readings of what the source leaves open, and under others not.
+"""
 
 
 class Ruling(NamedTuple):
@@ -130,6 +133,28 @@ class Ruling(NamedTuple):
     accepts: tuple[float, float]
 
 
+class Reading(NamedTuple):
+    """What one reading of what the source leaves open says about a claim.
+
+    Attributes
+    ----------
+    reading : str
+        What it reads differently, in a few words.
+    answer : str
+        reproduced, differs, inconclusive or fact, as the rule alone says; not comparable where nothing can be said,
+        because machines missed their gap or trials are missing.
+    reproduced : float or None
+        What its trials give; None where they give nothing.
+    new_data : str or None
+        Its answer to the question whether a difference would hold on new data.
+    """
+
+    reading: str
+    answer: str
+    reproduced: float | None = None
+    new_data: str | None = None
+
+
 @dataclass(frozen=True)
 class Judgement:
     """A row of `published.csv`, but for what the claim itself says.
@@ -137,7 +162,7 @@ class Judgement:
     Attributes
     ----------
     verdict : str
-        reproduced, differs, inconclusive, not comparable, or fact.
+        reproduced, differs, inconclusive, undecided by the source, not comparable, or fact.
     rule : str
         By which it came about.
     what : str
@@ -158,6 +183,9 @@ class Judgement:
         Its answer, as a verdict.
     accepts_low, accepts_high : float
         Printed numbers between these would have been reproduced; NaN for claims about no number.
+    readings : tuple of Reading
+        What the rule alone says under each reading of what the source leaves open that this experiment tries, its own
+        first; none where it declares none.
     """
 
     verdict: Verdict
@@ -175,6 +203,7 @@ class Judgement:
     new_data: Verdict | None = None
     accepts_low: float = np.nan
     accepts_high: float = np.nan
+    readings: tuple[Reading, ...] = ()
 
     @classmethod
     def of_number(cls, ruling: Ruling, what: str, found: MeanInterval) -> Judgement:
@@ -285,6 +314,12 @@ class Claim(StrictModel):
         description="What the source leaves open and the number depends on: it is shown beside ours, and nothing is "
         "said about the source.",
     )
+    readings: dict[Text, Annotated[tuple[Text, ...], Field(min_length=1)]] = Field(
+        default={},
+        exclude_if=operator.not_,
+        description="Other readings of what 'unstated' names: by the label that the claim speaks of, the labels that "
+        "take its place, one after the other. The claim is decided over all of them.",
+    )
     part_of: Text | None = Field(
         default=None,
         exclude_if=operator.not_,
@@ -305,9 +340,30 @@ class Claim(StrictModel):
         """Yield the labels of the rankings that the claim speaks of."""
         yield from (place.ranking for place in self.places())
 
+    def other_readings(self) -> Iterator[tuple[str, Claim]]:
+        """Yield the claim as it is under each of the other `readings`, after the label that stands for the reading."""
+        for label, others in self.readings.items():
+            for other in others:
+                content = _relabelled(self.model_dump(exclude={"readings"}), label, other)
+                yield other, type(self).model_validate(content)
+
     @abstractmethod
     def judge(self, findings: Findings) -> Judgement:
         """Compare the claim with what was found, which covers all that the claim speaks of."""
+
+
+_NAMES_RANKINGS = frozenset({"ranking", "labels", "between", "others", "settings"})
+
+
+def _relabelled(content: Any, label: str, other: str, *, names: bool = False) -> Any:
+    """Put another label in the place of one, wherever a claim names rankings; subsets keep what follows a comma."""
+    if isinstance(content, dict):
+        return {key: _relabelled(value, label, other, names=key in _NAMES_RANKINGS) for key, value in content.items()}
+    if isinstance(content, tuple):
+        return tuple(_relabelled(value, label, other, names=names) for value in content)
+    if names and isinstance(content, str) and (content == label or content.startswith(f"{label}, ")):
+        return other + content.removeprefix(label)
+    return content
 
 
 class NumberClaim(Claim):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fsvm_cli.evaluation.statistics import MeanInterval
-    from fsvm_cli.spec.claims.base import NumberClaim, TolerantClaim, Verdict
+    from fsvm_cli.spec.claims.base import NumberClaim, Reading, TolerantClaim, Verdict
 
 
 def agreement(
@@ -104,6 +104,48 @@ def _ordinary_numbers(
         float(ascending[n_beside - 1]) - step - tolerance + offset,
         float(ascending[-n_beside]) + tolerance + offset,
     )
+
+
+FEWEST_READINGS = 2
+"""With fewer, nothing is said about what a source leaves open."""
+
+
+def verdict_over_readings(answers: Sequence[str]) -> Verdict:
+    """Find the verdict on a claim whose source leaves something open, by what is said under each reading of it.
+
+    A claim that agrees under all readings is reproduced, one that does under none differs, and where some agree and
+    others do not, what the source does not say decides: it is undecided by the source. A reading that is inconclusive
+    itself, or not comparable since machines missed their gap, counts as neither; unless others disagree already, it
+    leaves the claim inconclusive.
+
+    Parameters
+    ----------
+    answers : sequence of str
+        Verdicts of the readings, at least `FEWEST_READINGS`.
+    """
+    n_agreeing = sum(answer in AGREEING for answer in answers)
+    n_differing = sum(answer == "differs" for answer in answers)
+    if n_agreeing and n_differing:
+        return "undecided by the source"
+    if n_agreeing == len(answers):
+        return "fact" if set(answers) == {"fact"} else "reproduced"
+    if n_differing == len(answers):
+        return "differs"
+    return "not comparable" if set(answers) == {"not comparable"} else "inconclusive"
+
+
+AGREEING = frozenset({"reproduced", "fact"})
+"""Answers of readings under which a claim holds."""
+
+
+def readings_in_words(readings: Sequence[Reading]) -> str:
+    """Say under how many readings a claim agrees, and what is found under each."""
+    n_agreeing = sum(each.answer in AGREEING for each in readings)
+    each_in_words = "; ".join(
+        f"{each.reading}: {each.answer}" + ("" if each.reproduced is None else f" ({each.reproduced:.4g})")
+        for each in readings
+    )
+    return f"agrees in {n_agreeing} of {len(readings)} readings of what the source leaves open ({each_in_words})"
 
 
 def is_positive(found: MeanInterval) -> bool:

@@ -2,6 +2,8 @@
 
 A printed number that comes from one random run.
 
+What one printed number is above another.
+
 A printed number that is the best of several methods.
 
 A printed number of errors on the test part.
@@ -12,7 +14,7 @@ A printed fact of the problem.
 
 A printed number that a method chooses by itself.
 
-A printed number lies among those that several settings give.
+A printed number, or a gain, lies among those that several settings give.
 
 A number that a document computes from a confusion matrix that it prints.
 """
@@ -42,8 +44,9 @@ from fsvm_cli.spec.claims.base import (
 from fsvm_cli.spec.claims.rules import agreement, ordinariness
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
+    from fsvm_cli.evaluation.statistics import MeanInterval
     from fsvm_cli.spec.claims.base import Findings
 
 
@@ -81,6 +84,35 @@ class SingleRunClaim(NumberClaim):
         """Ask whether the printed number would be an ordinary one among our runs."""
         ruling = ordinariness(self, findings.at(self.at))
         return Judgement.of_number(ruling, f"{self.at} (%)", findings.estimate(self.at))
+
+
+class GainClaim(TolerantClaim):
+    """A printed gain, in points: what one printed number is above another, on the same trials.
+
+    Two numbers may each be met by some setting, and their difference by none. The tolerance is that of the difference;
+    whichever way the two prints drop their rests, they cancel in the mean.
+    """
+
+    kind: Literal["gain"]
+    higher: Place = Field(description="Place whose printed number is the minuend; a printed loss has a gain below 0.")
+    lower: Place
+    print: Literal["rounded"] = Field(default="rounded", description="A difference of prints has no rest to drop.")
+    published_n: PositiveInt = Field(default=1, description="Number of runs that the two numbers are means of.")
+
+    def places(self) -> Iterator[Place]:
+        """Yield both places."""
+        yield self.higher
+        yield self.lower
+
+    def judge(self, findings: Findings) -> Judgement:
+        """Compare the printed difference with the differences on the same trials."""
+        compared = findings.compared(self.higher, self.lower)
+        differences = findings.at(self.higher) - findings.at(self.lower)
+        if self.published_n == 1 and len(differences) > 1:
+            ruling = ordinariness(self, differences, self.tolerance)
+        else:
+            ruling = agreement(self, mean_interval(differences), (compared.found.std, self.published_n), "points")
+        return Judgement.of_number(ruling, f"{self.higher} minus {self.lower} (points)", compared.found)
 
 
 class BestOfClaim(TolerantClaim):
@@ -249,20 +281,57 @@ class WithinRangeClaim(TolerantClaim):
 
     def judge(self, findings: Findings) -> Judgement:
         """Ask whether the printed number lies outside of all that was found, and show the nearest."""
-        found = {place: findings.estimate(place) for place in self.places()}
-        least = min(float(np.nanmin([each.mean, each.low])) for each in found.values())
-        most = max(float(np.nanmax([each.mean, each.high])) for each in found.values())
-        step = 10.0**-self.decimals
-        lowest = self.published - (0.0 if self.print == "truncated" else 0.5 * step)
-        is_outside = lowest + step + self.tolerance < least or lowest - self.tolerance > most
-        nearest = min(found, key=lambda place: abs(found[place].mean - self.published))
-        tried = "; ".join(f"{place.ranking}: {each.mean:.2f}" for place, each in found.items())
-        rule = (
-            f"{'outside' if is_outside else 'within'} the range {least:.2f} to {most:.2f} of {len(found)} settings, "
-            f"with a tolerance of {self.tolerance:g}; within, it is explained by none ({tried})"
+        found = {place.ranking: findings.estimate(place) for place in self.places()}
+        where = Place(features=self.features, metric=self.metric)
+        return _judged_by_range(self, found, lambda label: f"{where.model_copy(update={'ranking': label})} (%)")
+
+
+class GainWithinRangeClaim(TolerantClaim):
+    """A printed gain, in points, beside those of all settings that are tried; judged as a number `within-range` is.
+
+    Each of two numbers may lie within the range of all settings, and their difference outside of it: then no setting
+    gives both.
+    """
+
+    kind: Literal["gain-within-range"]
+    labels: Annotated[tuple[Text, ...], Field(min_length=2)] = Field(description="Labels of the settings.")
+    features: PositiveInt = Field(description="Number of features whose printed number is the minuend.")
+    over: Literal["all"] | PositiveInt = Field(default="all", description="Number of features of the subtrahend.")
+    metric: Metric = "accuracy"
+    print: Literal["rounded"] = Field(default="rounded", description="A difference of prints has no rest to drop.")
+
+    def _ends(self, label: str) -> tuple[Place, Place]:
+        higher, lower = (
+            Place(ranking=label, features=features, metric=self.metric) for features in (self.features, self.over)
         )
-        what = f"{nearest} (%), the nearest of {len(found)} settings"
-        return Judgement.of_mean(verdict_of(holds=False, fails=is_outside), rule, what, found[nearest])
+        return higher, lower
+
+    def places(self) -> Iterator[Place]:
+        """Yield both places of each setting."""
+        for label in self.labels:
+            yield from self._ends(label)
+
+    def judge(self, findings: Findings) -> Judgement:
+        """Ask whether the printed gain lies outside of all that was found, and show the nearest."""
+        found = {label: findings.compared(*self._ends(label)).found for label in self.labels}
+        return _judged_by_range(self, found, lambda label: "{} minus {} (points)".format(*self._ends(label)))
+
+
+def _judged_by_range(claim: TolerantClaim, found: Mapping[str, MeanInterval], what: Callable[[str], str]) -> Judgement:
+    """Judge a printed number by the range of what settings give; `what` says what a setting's number is."""
+    least = min(float(np.nanmin([each.mean, each.low])) for each in found.values())
+    most = max(float(np.nanmax([each.mean, each.high])) for each in found.values())
+    step = 10.0**-claim.decimals
+    lowest = claim.published - (0.0 if claim.print == "truncated" else 0.5 * step)
+    is_outside = lowest + step + claim.tolerance < least or lowest - claim.tolerance > most
+    nearest = min(found, key=lambda label: abs(found[label].mean - claim.published))
+    tried = "; ".join(f"{label}: {each.mean:.2f}" for label, each in found.items())
+    rule = (
+        f"{'outside' if is_outside else 'within'} the range {least:.2f} to {most:.2f} of {len(found)} settings, "
+        f"with a tolerance of {claim.tolerance:g}; within, it is explained by none ({tried})"
+    )
+    verdict = verdict_of(holds=False, fails=is_outside)
+    return Judgement.of_mean(verdict, rule, f"{what(nearest)}, the nearest of {len(found)} settings", found[nearest])
 
 
 Quantity = Literal["accuracy", "class-uncertainty", "classifier-information"]

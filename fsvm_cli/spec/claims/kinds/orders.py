@@ -2,6 +2,8 @@
 
 One place on a curve is about as high as another.
 
+The cells of a table stand in an order.
+
 A curve falls with every feature that is dropped.
 
 How alike the scores of rankings are.
@@ -29,7 +31,7 @@ from fsvm_cli.spec.claims.base import Claim, Judgement, Metric, Place, Text, ver
 from fsvm_cli.spec.claims.rules import is_negative, is_nothing, is_positive, verdict_on_sign
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -79,6 +81,48 @@ class SimilarClaim(Claim):
             f"95 % interval of the difference lies within {self.within:g} points on either side of 0",
             f"{self.one} minus {self.other} (points)",
             found,
+        )
+
+
+class PatternClaim(Claim):
+    """The cells of a printed table stand in this order, the highest first, on the same trials.
+
+    Each pair of neighbours may be left open alone; the order of all holds only if each is as printed.
+    """
+
+    kind: Literal["pattern"]
+    cells: Annotated[tuple[Place, ...], Field(min_length=2)] = Field(description="Places, the highest number first.")
+
+    def places(self) -> Iterator[Place]:
+        """Yield the places."""
+        yield from self.cells
+
+    def judge(self, findings: Findings) -> Judgement:
+        """Find agreement where each cell is above the next; a pair counts against it at 95 % for all pairs together."""
+        pairs = list(itertools.pairwise(self.cells))
+        compared = [findings.compared(*pair) for pair in pairs]
+
+        def verdict_by(steps: Sequence[MeanInterval]) -> Verdict:
+            return verdict_of(
+                holds=all(is_positive(step) for step in steps),
+                fails=any(is_nothing(step) or _rises(step, len(steps)) for step in steps),
+            )
+
+        weakest = min(range(len(pairs)), key=lambda index: compared[index].found.mean)
+        higher, lower = pairs[weakest]
+        order = " above ".join(map(str, self.cells))
+        on_new_data = [each.on_new_data for each in compared]
+        is_another = not any(np.isnan(each.low) for each in on_new_data)
+        return replace(
+            Judgement.of_mean(
+                verdict_by([each.found for each in compared]),
+                f"each is above the next, by the {compared[0].test}; {order}",
+                f"{higher} minus {lower} (points), the least of {len(pairs)} differences",
+                compared[weakest].found,
+            ),
+            new_data_low=on_new_data[weakest].low,
+            new_data_high=on_new_data[weakest].high,
+            new_data=verdict_by(on_new_data) if is_another else None,
         )
 
 
