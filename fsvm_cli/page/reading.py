@@ -79,7 +79,7 @@ def read_content(folders: Sequence[Path], failures: list[FsvmError] | None = Non
         with _leaving_out(failures, folder.resolve().name, "its part of the page"):
             experiments.append(_collection(folder) if is_collection(folder) else _experiment(folder, decided))
     with _leaving_out(failures, "the page of all", "the scorecard"):
-        scorecard = _scorecard(folders)
+        scorecard = scorecard_rows(folders)
     with _leaving_out(failures, "the page of all", "the comparison of rankings"):
         ranks = _ranks(folders)
     in_order = sorted(experiments, key=lambda each: (each.document != OWN_DATA, each.document))
@@ -99,7 +99,8 @@ def _leaving_out(failures: list[FsvmError] | None, where: str, what: str) -> Ite
         failures.append(ExperimentFailedError.of(where, what, error))
 
 
-def _scorecard(folders: Sequence[Path]) -> tuple[ScorecardRow, ...]:
+def scorecard_rows(folders: Sequence[Path]) -> tuple[ScorecardRow, ...]:
+    """Read the rows of the scorecard; see `fsvm_cli.report.scorecard.scorecard_of`."""
     rows = with_provenance(scorecard_of(folders)).rename(columns={"config": "experiment"}).fillna("").astype(str)
     return tuple(ScorecardRow(**{str(key): value for key, value in row.items()}) for row in rows.to_dict("records"))
 
