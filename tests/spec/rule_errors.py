@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -110,7 +111,7 @@ class _Differences:
         found = mean_interval(values)
         self.comparison = Comparison(found, p_value(found), found, "interval")
 
-    def compared(self, higher: Place, lower: Place) -> Comparison:  # noqa: ARG002 - there is one
+    def compared(self, higher: Place, lower: Place) -> Comparison:
         return self.comparison
 
 
@@ -128,17 +129,17 @@ def verdicts_on_difference(
 
 
 if __name__ == "__main__":
-    print("| rule | truth is off by | reproduced | inconclusive | differs |\n| --- | --- | --- | --- | --- |")
-
-    def _show(name: str, off: str, shares: dict[Verdict, float]) -> None:
-        cells = (f"{100 * shares.get(word, 0.0):.1f}" for word in ("reproduced", "inconclusive", "differs"))
-        print(f"| {name} | {off} | {' | '.join(cells)} |")
-
+    rows = []
     for case in CASES:
         far = case.tolerance + 2 * max(case.printed_error, 1.96 * case.sd / np.sqrt(case.n_trials))
         for off, shift in (("0", 0.0), ("the tolerance", case.tolerance), ("that and two errors more", far)):
-            _show(case.name, off, verdicts_on(case, shift, 20_000))
-    for n_trials in (30, 100):
+            rows.append((case.name, off, verdicts_on(case, shift, 20_000)))
+    for n in (30, 100):
         for shift in (0.0, -0.25, -0.5, -1.0):
-            off = f"{shift:g} of a margin of .5 (sd 1)"
-            _show(f"non-inferiority, {n_trials} trials", off, verdicts_on_difference(shift, 0.5, n_trials, 20_000))
+            shares = verdicts_on_difference(shift, 0.5, n, 20_000)
+            rows.append((f"non-inferiority, {n} trials", f"{shift:g} of a margin of .5 (sd 1)", shares))
+    lines = ["| rule | truth is off by | reproduced | inconclusive | differs |", "| --- | --- | --- | --- | --- |"]
+    for name, off, shares in rows:
+        cells = [f"{100 * shares.get(word, 0.0):.1f}" for word in ("reproduced", "inconclusive", "differs")]
+        lines.append(f"| {name} | {off} | {' | '.join(cells)} |")
+    sys.stdout.write("\n".join(lines) + "\n")

@@ -61,8 +61,9 @@ class ValueClaim(TolerantClaim):
 
     def judge(self, findings: Findings) -> Judgement:
         """Compare the two means, or the printed run with ours, see `agreement`."""
-        printed = {"published_sd": self.published_sd, "published_n": self.published_n}
-        ruling = agreement(self, findings.at(self.at), "points", **printed)
+        ruling = agreement(
+            self, findings.at(self.at), "points", published_sd=self.published_sd, published_n=self.published_n
+        )
         return Judgement.of_number(ruling, f"{self.at} (%)", findings.estimate(self.at))
 
 
@@ -122,8 +123,7 @@ class ErrorCountClaim(TolerantClaim):
         what = f"test errors, '{self.at.ranking}'"
         if found.n == 0:
             return Judgement("inconclusive", "no trial has a classifier", what)
-        printed = {"published_sd": self.published_sd, "published_n": self.published_n}
-        ruling = agreement(self, errors, "errors", **printed)
+        ruling = agreement(self, errors, "errors", published_sd=self.published_sd, published_n=self.published_n)
         return Judgement.of_number(ruling, what, found)
 
 
@@ -147,8 +147,8 @@ class MeasureClaim(TolerantClaim):
         what = f"{self.measure}, '{self.at.ranking}'"
         if found.n == 0:
             return Judgement("inconclusive", "no trial has it", what)
-        printed = {"published_sd": self.published_sd, "published_n": self.published_n}
-        ruling = agreement(self, values, "", **printed, digits=self.decimals + 1)
+        sd, n, digits = self.published_sd, self.published_n, self.decimals + 1
+        ruling = agreement(self, values, "", published_sd=sd, published_n=n, digits=digits)
         return Judgement.of_number(ruling, what, found)
 
 

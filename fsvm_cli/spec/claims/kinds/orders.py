@@ -85,10 +85,10 @@ class NonInferiorityClaim(Claim):
         compared = compared._replace(p=p_value(above) if found.n > 1 else np.nan)
 
         def verdict_by(found: MeanInterval) -> Verdict:
-            return verdict_of(holds=found.low > -self.margin, fails=found.high < -self.margin)
+            return verdict_of(holds=found.low > -margin, fails=found.high < -margin)
 
         what = f"{self.higher} minus {self.lower} (points)"
-        return Judgement.of_comparison(verdict_by, f"lies above -{self.margin:g} points", what, compared)
+        return Judgement.of_comparison(verdict_by, f"lies above -{margin:g} points", what, compared)
 
 
 class SimilarClaim(Claim):
