@@ -78,10 +78,8 @@ class NonInferiorityClaim(Claim):
     def judge(self, findings: Findings) -> Judgement:
         """Ask whether the whole interval of the difference lies above minus the margin, or below."""
         compared = findings.compared(self.higher, self.lower)
-        found = compared.found
-        above = replace(
-            found, mean=found.mean + self.margin, low=found.low + self.margin, high=found.high + self.margin
-        )
+        found, margin = compared.found, self.margin
+        above = replace(found, mean=found.mean + margin, low=found.low + margin, high=found.high + margin)
         compared = compared._replace(p=p_value(above) if found.n > 1 else np.nan)
 
         def verdict_by(found: MeanInterval) -> Verdict:
