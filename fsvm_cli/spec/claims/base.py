@@ -5,10 +5,10 @@ from __future__ import annotations
 import operator
 from abc import abstractmethod
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Protocol, Self
 
 import numpy as np
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from fsvm_cli.config_io import StrictModel
 from fsvm_cli.evaluation.metrics import COMPLEMENTS, METRICS
@@ -375,3 +375,13 @@ class TolerantClaim(NumberClaim):
     tolerance: Annotated[float, Field(gt=0)] = Field(
         description="Difference that still counts as agreement, in the unit of the number; points for per cents."
     )
+
+    @model_validator(mode="after")
+    def _tolerance_allows_for_rounding(self) -> Self:
+        half_step = 0.5 * 10.0**-self.decimals
+        if self.tolerance < half_step * (1 - 1e-9):
+            raise ValueError(
+                f"the tolerance {self.tolerance:g} is less than half of the last printed digit, so that no number of "
+                f"trials could show agreement; write at least {half_step:g}, or the number of decimals that is printed"
+            )
+        return self

@@ -110,12 +110,11 @@ class SelectedCountClaim(TolerantClaim):
         yield self.ranking
 
     def judge(self, findings: Findings) -> Judgement:
-        """Compare the printed number with the mean of ours, as that of one run."""
-        scores = findings.scores(self.ranking)
-        found = mean_interval(np.count_nonzero(scores >= self.threshold, axis=1).astype(float))
-        ruling = agreement(self, found, (found.std, 1), "features")
+        """Compare the printed number, that of one run, with ours, see `agreement`."""
+        counts = np.count_nonzero(findings.scores(self.ranking) >= self.threshold, axis=1).astype(float)
+        ruling = agreement(self, counts, "features")
         what = f"features that '{self.ranking}' selects by a score of at least {self.threshold:g}"
-        return Judgement.of_number(ruling, what, found)
+        return Judgement.of_number(ruling, what, mean_interval(counts))
 
 
 class SelectedFeaturesClaim(Claim):
@@ -169,11 +168,11 @@ class RelevanceCountClaim(TolerantClaim):
         yield self.ranking
 
     def judge(self, findings: Findings) -> Judgement:
-        """Compare the printed number with the mean of ours, as that of one run."""
+        """Compare the printed number, that of one run, with ours, see `agreement`."""
         scores = findings.scores(self.ranking)
         select = most_relevant if self.end == "most" else least_relevant
         counts = np.array([len(select(row, self.relevance)) for row in scores], dtype=np.float64)
-        found = mean_interval(counts if self.unit == "features" else 100 * counts / scores.shape[1])
-        ruling = agreement(self, found, (found.std, 1), UNITS[self.unit])
+        values = counts if self.unit == "features" else 100 * counts / scores.shape[1]
+        ruling = agreement(self, values, UNITS[self.unit])
         what = f"{self.end} relevant features of '{self.ranking}' at a relevance of {self.relevance:g}"
-        return Judgement.of_number(ruling, f"{what} ({UNITS[self.unit]})", found)
+        return Judgement.of_number(ruling, f"{what} ({UNITS[self.unit]})", mean_interval(values))

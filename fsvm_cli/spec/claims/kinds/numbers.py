@@ -49,11 +49,11 @@ class ValueClaim(TolerantClaim):
         yield self.at
 
     def judge(self, findings: Findings) -> Judgement:
-        """Compare the two means, with all their uncertainty."""
-        found = findings.estimate(self.at)
-        spread = (found.std if self.published_sd is None else self.published_sd, self.published_n)
-        ruling = agreement(self, found, spread, "points")
-        return Judgement.of_number(ruling, f"{self.at} (%)", found)
+        """Compare the two means, or the printed run with ours, see `agreement`."""
+        ruling = agreement(
+            self, findings.at(self.at), "points", published_sd=self.published_sd, published_n=self.published_n
+        )
+        return Judgement.of_number(ruling, f"{self.at} (%)", findings.estimate(self.at))
 
 
 class SingleRunClaim(NumberClaim):
@@ -94,15 +94,12 @@ class GainClaim(TolerantClaim):
         """Compare the printed difference with the differences on the same trials."""
         compared = findings.compared(self.higher, self.lower)
         differences = findings.at(self.higher) - findings.at(self.lower)
-        if self.published_n == 1 and len(differences) > 1:
-            ruling = ordinariness(self, differences, self.tolerance)
-        else:
-            ruling = agreement(self, mean_interval(differences), (compared.found.std, self.published_n), "points")
+        ruling = agreement(self, differences, "points", published_n=self.published_n)
         return Judgement.of_number(ruling, f"{self.higher} minus {self.lower} (points)", compared.found)
 
 
 class BestOfClaim(TolerantClaim):
-    """A printed number, in per cent, that is the best of several methods."""
+    """A printed number, in per cent, that is the best of several methods in one run."""
 
     kind: Literal["best-of"]
     labels: Annotated[tuple[Text, ...], Field(min_length=2)] = Field(description="Labels of the methods.")
@@ -114,11 +111,11 @@ class BestOfClaim(TolerantClaim):
         yield from (Place(ranking=label, features=self.features, metric=self.metric) for label in self.labels)
 
     def judge(self, findings: Findings) -> Judgement:
-        """Compare with the method whose mean is best here."""
-        best = max(self.places(), key=lambda place: float(findings.at(place).mean()))
-        found = findings.estimate(best)
-        ruling = agreement(self, found, (found.std, 1), "points")
-        return Judgement.of_number(ruling, f"{best} (%), the best of the named", found)
+        """Compare with the best of the methods in each of our runs, and show the one whose mean is best."""
+        values = {place: findings.at(place) for place in self.places()}
+        best = max(values, key=lambda place: float(values[place].mean()))
+        ruling = agreement(self, np.max(list(values.values()), axis=0), "points")
+        return Judgement.of_number(ruling, f"{best} (%), the best of the named", findings.estimate(best))
 
 
 class ErrorCountClaim(TolerantClaim):
@@ -134,14 +131,14 @@ class ErrorCountClaim(TolerantClaim):
         yield self.at
 
     def judge(self, findings: Findings) -> Judgement:
-        """Compare the two means, with all their uncertainty."""
+        """Compare the two means, or the printed run with ours, see `agreement`."""
         rate = 1.0 - findings.at(self.at.model_copy(update={"metric": "accuracy"})) / 100.0
-        found = mean_interval(rate * findings.fact("n_test", "test part"))
+        errors = rate * findings.fact("n_test", "test part")
+        found = mean_interval(errors)
         what = f"test errors, '{self.at.ranking}'"
         if found.n == 0:
             return Judgement("inconclusive", "no trial has a classifier", what)
-        spread = (found.std if self.published_sd is None else self.published_sd, self.published_n)
-        ruling = agreement(self, found, spread, "errors")
+        ruling = agreement(self, errors, "errors", published_sd=self.published_sd, published_n=self.published_n)
         return Judgement.of_number(ruling, what, found)
 
 
@@ -159,13 +156,14 @@ class MeasureClaim(TolerantClaim):
         yield self.at
 
     def judge(self, findings: Findings) -> Judgement:
-        """Compare the two means, with all their uncertainty."""
-        found = mean_interval(findings.measure(self.at, self.measure))
+        """Compare the two means, or the printed run with ours, see `agreement`."""
+        values = findings.measure(self.at, self.measure)
+        found = mean_interval(values)
         what = f"{self.measure}, '{self.at.ranking}'"
         if found.n == 0:
             return Judgement("inconclusive", "no trial has it", what)
-        spread = (found.std if self.published_sd is None else self.published_sd, self.published_n)
-        ruling = agreement(self, found, spread, "", digits=self.decimals + 1)
+        sd, n, digits = self.published_sd, self.published_n, self.decimals + 1
+        ruling = agreement(self, values, "", published_sd=sd, published_n=n, digits=digits)
         return Judgement.of_number(ruling, what, found)
 
 
@@ -203,14 +201,13 @@ class ProblemClaim(TolerantClaim):
     def judge(self, findings: Findings) -> Judgement:
         """Compare a fact that varies with the run as one run among ours, and any other as a number."""
         values, unit = findings.fact(self.fact, self.of), FACT_UNITS[self.fact]
-        found = mean_interval(values)
-        varies = found.n > 1 and np.ptp(values) > 0
-        ruling = ordinariness(self, values, self.tolerance) if varies else agreement(self, found, (0.0, 1), unit)
+        ruling = agreement(self, values, unit)
         if ruling.verdict == "reproduced" and findings.is_set(self.fact):
             rule = "set by the experiment, as in the document: nothing was found out"
             ruling = ruling._replace(verdict="fact", rule=rule)
         of_rows = "" if self.of == "test part" else f", for the {self.of}"
-        return Judgement.of_number(ruling._replace(rule=ruling.rule + of_rows), f"{self.fact} ({unit})", found)
+        ruling = ruling._replace(rule=ruling.rule + of_rows)
+        return Judgement.of_number(ruling, f"{self.fact} ({unit})", mean_interval(values))
 
 
 class ChosenNumberClaim(NumberClaim):
@@ -350,7 +347,6 @@ class ConfusionMatrixClaim(TolerantClaim):
         else:
             compute = class_uncertainty if self.quantity == "class-uncertainty" else classifier_information
             value, unit = compute(confusion), "bits"
-        found = mean_interval(np.atleast_1d(value))
-        ruling = agreement(self, found, (0.0, 1), unit)
+        ruling = agreement(self, np.atleast_1d(value), unit)
         what = f"{self.quantity} of a printed confusion matrix ({'%' if unit == 'points' else unit})"
-        return Judgement.of_number(ruling, what, found)
+        return Judgement.of_number(ruling, what, mean_interval(np.atleast_1d(value)))
