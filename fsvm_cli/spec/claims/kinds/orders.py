@@ -1,8 +1,8 @@
 """Claims about orders: of places on curves, along a curve, and of the scores of features.
 
-One place is higher than another, not lower or about equal, the cells of a table stand in an order, a curve falls, scores
-are correlated or follow a given order, and the best or worst features are given ones; also claims that one experiment
-alone cannot judge.
+One place is higher than another, not lower or about equal, the cells of a table stand in an order, a curve falls,
+scores are correlated or follow a given order, and the best or worst features are given ones; also claims that one
+experiment alone cannot judge.
 """
 
 from __future__ import annotations
