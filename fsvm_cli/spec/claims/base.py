@@ -88,6 +88,14 @@ class Findings(Protocol):
     def scores(self, ranking: str) -> NDArray[np.float64]:
         """Scores of the features in each trial, shape (n_trials, n_features)."""
 
+    def of_scores(
+        self,
+        ranking: str,
+        statistic: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+        bounds: tuple[float, float],
+    ) -> NDArray[np.float64]:
+        """Compute a statistic of the scores of each trial, (n_trials, n_features) to (n_trials,), between bounds."""
+
     def chosen(self, ranking: str, name: str) -> NDArray[np.float64]:
         """Return a number that was chosen on the training part of each trial where one was, shape (n_chosen,)."""
 
@@ -181,6 +189,8 @@ class Judgement:
     readings : tuple of Reading
         What the rule alone says under each reading of what the source leaves open that this experiment tries, its own
         first; none where it declares none.
+    answer : str or None
+        What the rule says by itself, where the verdict was withheld.
     """
 
     verdict: Verdict
@@ -199,6 +209,7 @@ class Judgement:
     accepts_low: float = np.nan
     accepts_high: float = np.nan
     readings: tuple[Reading, ...] = ()
+    answer: Verdict | None = None
 
     @classmethod
     def of_number(cls, ruling: Ruling, what: str, found: MeanInterval) -> Judgement:
@@ -233,10 +244,10 @@ class Judgement:
         return cls("not comparable", reason, what)
 
     def held_against(self, obstacle: str | None) -> Judgement:
-        """Keep the numbers, with the verdict 'not comparable' if there is an obstacle."""
+        """Keep the numbers and the answer, with the verdict 'not comparable' if there is an obstacle."""
         if obstacle is None or self.verdict == "not comparable":
             return self
-        return replace(self, verdict="not comparable", rule=obstacle)
+        return replace(self, verdict="not comparable", rule=obstacle, answer=self.verdict)
 
 
 def verdict_of(*, holds: bool, fails: bool) -> Verdict:

@@ -29,6 +29,8 @@ from fsvm_cli.spec.claims.rules import SIZE_RULE, agreement, interval_of_counts,
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from numpy.typing import NDArray
+
     from fsvm_cli.spec.claims.base import Findings
 
 
@@ -111,7 +113,11 @@ class SelectedCountClaim(TolerantClaim):
 
     def judge(self, findings: Findings) -> Judgement:
         """Compare the printed number, that of one run, with ours, see `agreement`."""
-        counts = np.count_nonzero(findings.scores(self.ranking) >= self.threshold, axis=1).astype(float)
+        counts = findings.of_scores(
+            self.ranking,
+            lambda scores: np.count_nonzero(scores >= self.threshold, axis=1).astype(float),
+            (0, len(findings.feature_names)),
+        )
         ruling = agreement(self, counts, "features")
         what = f"features that '{self.ranking}' selects by a score of at least {self.threshold:g}"
         return Judgement.of_number(ruling, what, mean_interval(counts))
@@ -137,10 +143,13 @@ class SelectedFeaturesClaim(Claim):
     def judge(self, findings: Findings) -> Judgement:
         """Count the runs that select exactly these."""
         claimed = np.array([name in self.features for name in findings.feature_names])
-        scores = findings.scores(self.ranking)
-        best = ranks_of(scores) <= len(self.features)
-        selected = best if self.threshold is None else scores >= self.threshold
-        found = mean_interval((selected == claimed).all(axis=1).astype(float))
+
+        def selects_exactly(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+            best = ranks_of(scores) <= len(self.features)
+            selected = best if self.threshold is None else scores >= self.threshold
+            return np.asarray((selected == claimed).all(axis=1), dtype=np.float64)
+
+        found = mean_interval(findings.of_scores(self.ranking, selects_exactly, (0, 1)))
         # The share of our runs is counted, not estimated, and so has no interval.
         verdict = verdict_on_bounds(found.mean, found.mean, at_least=self.at_least)
         how = "as the best ones" if self.threshold is None else f"by a score of at least {self.threshold:g}"
@@ -169,10 +178,14 @@ class RelevanceCountClaim(TolerantClaim):
 
     def judge(self, findings: Findings) -> Judgement:
         """Compare the printed number, that of one run, with ours, see `agreement`."""
-        scores = findings.scores(self.ranking)
         select = most_relevant if self.end == "most" else least_relevant
-        counts = np.array([len(select(row, self.relevance)) for row in scores], dtype=np.float64)
-        values = counts if self.unit == "features" else 100 * counts / scores.shape[1]
+        n_features = len(findings.feature_names)
+        counts = findings.of_scores(
+            self.ranking,
+            lambda scores: np.array([len(select(row, self.relevance)) for row in scores], dtype=np.float64),
+            (1, n_features) if self.end == "most" else (0, n_features - 1),
+        )
+        values = counts if self.unit == "features" else 100 * counts / n_features
         ruling = agreement(self, values, UNITS[self.unit])
         what = f"{self.end} relevant features of '{self.ranking}' at a relevance of {self.relevance:g}"
         return Judgement.of_number(ruling, f"{what} ({UNITS[self.unit]})", mean_interval(values))

@@ -253,9 +253,11 @@ class ScoreOrderClaim(Claim):
         # scipy.stats takes long to load, and a config is read by commands that judge nothing.
         from scipy.stats import spearmanr  # noqa: PLC0415
 
-        scores = findings.scores(self.ranking)
-        listed = np.arange(scores.shape[1])
-        found = mean_interval(np.array([-spearmanr(listed, row).statistic for row in scores]))
+        def along_the_list(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+            listed = np.arange(scores.shape[1])
+            return np.array([-spearmanr(listed, row).statistic for row in scores])
+
+        found = mean_interval(findings.of_scores(self.ranking, along_the_list, (-1, 1)))
         verdict = verdict_on_bounds(found.low, found.high, at_least=self.at_least)
         rule = f"rank correlation of at least {self.at_least:g} with the claimed order"
         return Judgement.of_mean(verdict, rule, f"rank correlation of the scores of '{self.ranking}'", found)
@@ -279,10 +281,13 @@ class TopFeaturesClaim(Claim):
     def judge(self, findings: Findings) -> Judgement:
         """Count how many of them are among as many best, or worst, features of each trial."""
         claimed = [name in self.features for name in findings.feature_names]
-        scores = findings.scores(self.ranking)
-        ranks = ranks_of(scores if self.end == "best" else -scores)
         n_claimed = len(self.features)
-        found = mean_interval((ranks[:, claimed] <= n_claimed).sum(axis=1) / n_claimed)
+
+        def share(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+            ranks = ranks_of(scores if self.end == "best" else -scores)
+            return np.asarray((ranks[:, claimed] <= n_claimed).sum(axis=1) / n_claimed)
+
+        found = mean_interval(findings.of_scores(self.ranking, share, (0, 1)))
         # A single trial has no interval: its own share decides.
         holds = found.mean >= self.at_least and not found.low < self.at_least
         verdict = verdict_of(holds=holds, fails=found.high < self.at_least)
