@@ -69,7 +69,7 @@ def read_comparison(folders: Sequence[Path], claims: str = "*") -> pd.DataFrame:
     # A table without a row has no types, which would change those of the others.
     tables = [table for table in tables if len(table)] or tables[:1]
     if not tables:
-        return pd.DataFrame(columns=["experiment", "id", "verdict", "fixed"])
+        return pd.DataFrame(columns=["experiment", "id", "verdict", "fixed", "nature"])
     return pd.concat(tables, ignore_index=True).drop_duplicates(["experiment", "id"], ignore_index=True)
 
 
@@ -79,8 +79,10 @@ def read_verdicts(path: Path) -> pd.DataFrame:
 
 
 def with_provenance(table: pd.DataFrame) -> pd.DataFrame:
-    """Complete the column that says when rules were fixed, empty where no config says so, as in older tables."""
-    return table.assign(fixed=table["fixed"].astype(object).fillna("") if "fixed" in table else "")
+    """Complete the columns that say when rules were fixed and what claims are about; older tables have none."""
+    return table.assign(
+        **{name: table[name].astype(object).fillna("") if name in table else "" for name in ("fixed", "nature")}
+    )
 
 
 def format_comparison(comparison: pd.DataFrame, style: str) -> str:

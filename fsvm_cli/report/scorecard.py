@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-SCORECARD_COLUMNS = ["document", "id", "printed", "obtained", "interval", "verdict", "fixed", "config", "elsewhere"]
+SCORECARD_COLUMNS = [
+    *("document", "id", "printed", "obtained", "interval", "verdict", "fixed", "nature", "config", "elsewhere")
+]
 
 SHOWN = ("id", "printed", "obtained", "verdict", "fixed", "config")
 """Columns of what is printed: the interval stands beside what was obtained."""
@@ -35,6 +37,9 @@ WHY = "why"
 
 PROVENANCES = ("", "after", "before")
 """When rules were fixed, the least trusted first: where nobody says so, after the figure was known, or before."""
+
+NATURES = ("finding", "order", "arithmetic", "fact", "repeat", "")
+"""What claims are about, those first that parts of one claim are counted by; empty where a table does not say."""
 
 
 @dataclass(frozen=True)
@@ -80,10 +85,10 @@ def scorecard_of(folders: Sequence[Path]) -> pd.DataFrame:
     -------
     DataFrame
         One row for each claim, sorted by document and id: what is printed, what was obtained with its 95 % interval,
-        the verdict, where configs say so whether its rule was fixed before the figure was known or after, the config
-        that decides it, and what has no vote: what variants of that config say, and which experiments ask why it was
-        missed. A claim in several parts has one row with the gravest verdict of its parts, and a rule that was fixed
-        after if that of one part was.
+        the verdict, where configs say so whether its rule was fixed before the figure was known or after, where tables
+        say so what the claim is about, the config that decides it, and what has no vote: what variants of that config
+        say, and which experiments ask why it was missed. A claim in several parts has one row with the gravest verdict
+        of its parts, and a rule that was fixed after if that of one part was.
     """
     comparison = read_comparison(folders)
     experiments = _experiments(comparison, folders)
@@ -102,7 +107,7 @@ def scorecard_of(folders: Sequence[Path]) -> pd.DataFrame:
         for (document, claim), found in sorted(by_claim.items())
     ]
     scorecard = pd.DataFrame(rows, columns=SCORECARD_COLUMNS)
-    return scorecard if scorecard["fixed"].any() else scorecard.drop(columns="fixed")
+    return scorecard.drop(columns=[name for name in ("fixed", "nature") if not scorecard[name].any()])
 
 
 def with_decisions(comparison: pd.DataFrame, folders: Sequence[Path]) -> pd.DataFrame:
@@ -165,6 +170,7 @@ def _rolled_up(rows: Sequence[Any], experiments: Mapping[str, _Origin]) -> dict[
         "interval": _joined(_interval(row) for row in decisive),
         "verdict": min((str(row.verdict) for row in decisive), key=GRAVEST_FIRST.index),
         "fixed": min((str(row.fixed) for row in decisive), key=PROVENANCES.index),
+        "nature": min((str(row.nature) for row in decisive), key=NATURES.index),
         "config": _joined(dict.fromkeys(str(row.experiment) for row in decisive)),
         "elsewhere": _joined(
             [f"{row.verdict} in {row.experiment}{_with_number(row)}" for row in others]
@@ -281,6 +287,12 @@ POWER_COLUMNS = [
     "by chance, same experiment",
 ]
 
+LENIENT_COLUMNS = ["claim", "printed", "reproduces", "accepts others' numbers"]
+LENIENT_SHARE = 0.9
+"""A rule that accepts such a share of the numbers that other claims print hardly fails."""
+FEWEST_OTHERS = 2
+"""Of fewer numbers a share says nothing."""
+
 
 def power_of(comparison: pd.DataFrame) -> pd.DataFrame:
     """Give every claim the printed numbers of other claims about the same quantity, and count what its rule accepts.
@@ -299,13 +311,14 @@ def power_of(comparison: pd.DataFrame) -> pd.DataFrame:
         One row for each time when rules were fixed, and one for all: how many printed numbers are judged, how many of
         them are reproduced, and how many would be expected to be if each were replaced by the number that another
         claim prints of the same quantity, in another experiment or in the same one. Of the claims that have no such
-        other, none is expected. Without rows where no table says what its rules accept.
+        other, none is expected. Rules that no printed number could satisfy, facts, repeated numbers and arithmetic do
+        not count. Without rows where no table says what its rules accept.
     """
     rows = _printed_numbers(comparison)
     counted = [
         (fixed, int(row.verdict == "reproduced"), *_chances(row, rows))
         for row in rows
-        if row.verdict in DECIDED
+        if _can_decide(row)
         for fixed in (row.fixed, "all")
     ]
     table = pd.DataFrame(counted, columns=[POWER_COLUMNS[0], *POWER_COLUMNS[2:]])
@@ -313,6 +326,52 @@ def power_of(comparison: pd.DataFrame) -> pd.DataFrame:
     totals = table.groupby(POWER_COLUMNS[0]).sum()
     in_order = [fixed for fixed in ("all", *PROVENANCES) if fixed in totals.index]
     return totals.loc[in_order[::-1]].reset_index()[POWER_COLUMNS]
+
+
+def lenient_rules(comparison: pd.DataFrame) -> pd.DataFrame:
+    """List the rules that hardly fail, so that agreement by them says little.
+
+    These are rules that accept most numbers which other claims print of the same quantity, and those whose accepted
+    numbers span at least the printed number itself, as from half of it to one and a half times.
+
+    Parameters
+    ----------
+    comparison : DataFrame
+        From `fsvm_cli.report.scorecard.with_decisions`.
+
+    Returns
+    -------
+    DataFrame
+        One row for each such rule that decides a claim: the claim, what is printed, which numbers would be reproduced,
+        and of how many others it accepts how many.
+    """
+    rows = _printed_numbers(comparison)
+    found = []
+    for row in rows:
+        if not _can_decide(row):
+            continue
+        others = [other.printed for other in rows if other.quantity == row.quantity and other.what != row.what]
+        share, span = _share_accepted(row, others), row.accepts_high - row.accepts_low
+        is_lenient = len(others) >= FEWEST_OTHERS and share >= LENIENT_SHARE
+        if is_lenient or span >= abs(row.printed):
+            accepts = f"{briefly(row.accepts_low)} to {briefly(row.accepts_high)}"
+            found.append((row.id, briefly(row.printed), accepts, f"{round(share * len(others))} of {len(others)}"))
+    return pd.DataFrame(found, columns=LENIENT_COLUMNS)
+
+
+def lenient_table(lenient: pd.DataFrame) -> Table:
+    """Arrange the rules that hardly fail for people."""
+    table = Table(title="Rules that hardly fail", title_justify="left")
+    for name in lenient.columns:
+        table.add_column(name, overflow="fold", justify="left" if name == LENIENT_COLUMNS[0] else "right")
+    for cells in lenient.itertuples(index=False):
+        table.add_row(*cells)
+    return table
+
+
+def _can_decide(row: Any) -> bool:
+    """Whether a rule says something about a source, and could say that it agrees."""
+    return row.verdict in DECIDED and row.nature in {"finding", ""} and row.accepts_low <= row.accepts_high
 
 
 def power_table(power: pd.DataFrame) -> Table:

@@ -220,7 +220,7 @@ VERDICT_COLUMNS = [
     "published_sd",
     "published_n",
     *("reproduced", "sd", "n", "ci_low", "ci_high", "p", "p_holm", "rule", "verdict"),
-    *("new_data_low", "new_data_high", "new_data", "accepts_low", "accepts_high", "fixed", "note"),
+    *("new_data_low", "new_data_high", "new_data", "accepts_low", "accepts_high", "fixed", "nature", "note"),
 ]
 
 
@@ -295,5 +295,6 @@ def _row_of(claim: Claim, judgement: Judgement, fixed: Fixed | None) -> dict[str
         "published_sd": getattr(claim, "published_sd", None),
         "published_n": getattr(claim, "published_n", None),
         "fixed": claim.fixed or fixed,
+        "nature": claim.effective_nature,
         "note": claim.note,
     }

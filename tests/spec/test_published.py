@@ -137,6 +137,15 @@ def test_the_kernels_of_kpd2018_are_tried_at_the_printed_values(published_folder
         np.testing.assert_allclose(tried[kernel].theta, widths, rtol=1e-12)
 
 
+def test_what_a_claim_repeats_is_another_claim_of_the_same_document(configs: list[Config]) -> None:
+    natures = {claim.id: claim.effective_nature for config in configs for claim in config.expected}
+    repeated = {claim.id: claim.repeats for config in configs for claim in config.expected if claim.repeats}
+    assert repeated
+    for known, original in repeated.items():
+        assert natures[original] in {"finding", "order"}, (known, original)
+        assert known.partition(".")[0] == original.partition(".")[0]
+
+
 def test_experiments_ask_about_claims_that_there_are(configs: list[Config]) -> None:
     claimed = {claim.id for config in configs for claim in config.expected if config.why is None}
     claimed |= {claim.part_of for config in configs for claim in config.expected if claim.part_of}

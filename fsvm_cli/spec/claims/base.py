@@ -10,10 +10,10 @@ from __future__ import annotations
 import operator
 from abc import abstractmethod
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, NamedTuple, Protocol
 
 import numpy as np
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from fsvm_cli.config_io import StrictModel
 from fsvm_cli.evaluation.metrics import COMPLEMENTS, METRICS
@@ -235,6 +235,12 @@ Text = Annotated[str, Field(min_length=1)]
 Metric = Literal[*METRICS]  # type: ignore[valid-type]
 Fixed = Literal["before", "after"]
 """Whether the rule of a claim was fixed before its figure was known, or after."""
+Nature = Literal["finding", "order", "arithmetic", "fact", "repeat"]
+"""What a claim is about.
+
+A number that a method gives; what comes first, or is alike; what a document computes from numbers that it prints; the
+data, or what the experiment sets; what another claim says already. Findings and orders are counted.
+"""
 
 
 class Place(StrictModel):
@@ -296,6 +302,34 @@ class Claim(StrictModel):
         description="Whether the rule was fixed before anybody knew the figure that it judges, or after; that of the "
         "experiment if left out.",
     )
+    nature: Nature | None = Field(
+        default=None,
+        exclude_if=operator.not_,
+        description="What the claim is about, where its kind does not tell: a finding about a method, an order, "
+        "arithmetic of printed numbers, or a fact of the data.",
+    )
+    repeats: Text | None = Field(
+        default=None,
+        exclude_if=operator.not_,
+        description="Identifier of the claim that this one repeats: one number in two tables, or in two units.",
+    )
+
+    default_nature: ClassVar[Nature] = "finding"
+
+    @model_validator(mode="after")
+    def _repeats_something(self) -> Claim:
+        if self.nature == "repeat":
+            raise ValueError(
+                "'nature: repeat' does not say what is repeated; write 'repeats' with the claim's id instead"
+            )
+        if self.nature and self.repeats:
+            raise ValueError("a claim that repeats another one has no nature of its own; take out 'nature'")
+        return self
+
+    @property
+    def effective_nature(self) -> Nature:
+        """What the claim is about, by its kind where it does not say so itself."""
+        return "repeat" if self.repeats else self.nature or self.default_nature
 
     def places(self) -> Iterator[Place]:
         """Yield the places on curves that the claim speaks of."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, ClassVar, Literal, Protocol
 
 import numpy as np
 from scipy.special import stdtrit
 
 from fsvm_cli.config_io import StrictModel
 from fsvm_cli.evaluation.statistics import CONFIDENCE, independent_difference, p_value
-from fsvm_cli.spec.claims.base import Claim, Comparison, Judgement, Text
+from fsvm_cli.spec.claims.base import Claim, Comparison, Judgement, Nature, Text
 from fsvm_cli.spec.claims.rules import verdict_on_sign
 
 if TYPE_CHECKING:
@@ -41,6 +41,8 @@ class FoundElsewhere(StrictModel):
 
 class SmallerDifferenceClaim(Claim):
     """One difference is smaller than another, which another experiment found."""
+
+    default_nature: ClassVar[Nature] = "order"
 
     kind: Literal["smaller-difference"]
     smaller: FoundElsewhere

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -25,7 +25,7 @@ from scipy.special import ndtri
 
 from fsvm_cli.evaluation.statistics import CONFIDENCE, mean_interval
 from fsvm_cli.ranking.ranks import ranks_of
-from fsvm_cli.spec.claims.base import Claim, Judgement, Metric, Place, Text, verdict_of, verdict_on_bounds
+from fsvm_cli.spec.claims.base import Claim, Judgement, Metric, Nature, Place, Text, verdict_of, verdict_on_bounds
 from fsvm_cli.spec.claims.rules import is_negative, is_nothing, is_positive, verdict_on_sign
 
 if TYPE_CHECKING:
@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
 class DifferenceClaim(Claim):
     """One place is higher than another, on the same trials."""
+
+    default_nature: ClassVar[Nature] = "order"
 
     kind: Literal["difference"]
     higher: Place
@@ -58,6 +60,8 @@ class DifferenceClaim(Claim):
 
 class SimilarClaim(Claim):
     """Two places are about equally high, on the same trials: a test of equivalence."""
+
+    default_nature: ClassVar[Nature] = "order"
 
     kind: Literal["similar"]
     one: Place
@@ -84,6 +88,8 @@ class SimilarClaim(Claim):
 
 class MonotoneClaim(Claim):
     """A curve falls with every feature that is dropped."""
+
+    default_nature: ClassVar[Nature] = "order"
 
     kind: Literal["monotone"]
     ranking: Text
@@ -140,6 +146,8 @@ class CorrelationClaim(Claim):
     Of more than two rankings the two count whose scores are least correlated in the mean.
     """
 
+    default_nature: ClassVar[Nature] = "order"
+
     kind: Literal["correlation"]
     between: Annotated[tuple[Text, ...], Field(min_length=2)] = Field(description="Labels of the rankings.")
     at_least: Annotated[float, Field(ge=-1, le=1)] = Field(description="Least correlation that counts as agreement.")
@@ -173,6 +181,8 @@ def _standardised(scores: NDArray[np.float64]) -> NDArray[np.float64]:
 class ScoreOrderClaim(Claim):
     """The scores fall in the order in which the data list the features."""
 
+    default_nature: ClassVar[Nature] = "order"
+
     kind: Literal["score-order"]
     ranking: Text
     at_least: Annotated[float, Field(gt=0, le=1)] = Field(
@@ -198,6 +208,8 @@ class ScoreOrderClaim(Claim):
 
 class TopFeaturesClaim(Claim):
     """The best features, or the worst, are these."""
+
+    default_nature: ClassVar[Nature] = "order"
 
     kind: Literal["top-features"]
     ranking: Text
