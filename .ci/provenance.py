@@ -282,10 +282,10 @@ def provenance_of(root: Path) -> dict[Key, Provenance]:
         labels = labels_of(claims[key])
         by_results = max((known.get((experiment, label), math.inf) for label in labels), default=math.nan)
         by_results = known.get((experiment,), math.inf) if math.isnan(by_results) else by_results
-        of_code = max(_changed_at(change, claim, kind) for change in code_history(root)["changes"])
+        of_code = [_changed_at(change, claim, kind) for change in code_history(root)["changes"]]
         # What one setting gives does not tell the range of all of them.
         known_at = by_results if kind == "within-range" else min(by_results, known.get(("", claim), math.inf))
-        found[key] = Provenance(rule, max(since[key], of_code), known_at)
+        found[key] = Provenance(rule, max([since[key], *of_code]), known_at)
     return found
 
 

@@ -131,7 +131,7 @@ def test_what_a_config_says_against_the_history_is_named(repository: Repository)
     repository.commit(results__e__published_csv=ROW)
     repository.commit(configs__e_yaml=f"fixed: before\nexpected: [{CLAIM.replace('tolerance: 1', 'tolerance: 2')}]\n")
     (complaint,) = script["complaints_about"](repository.root, script["rows_of"](repository.root))
-    assert complaint.startswith("e: t: its rule dates from 2020-01-03T12:00:00Z, its figure from 2020-01-02T12:00:00Z")
+    assert complaint.startswith("e: t: its rule dates from 2020-01-04T12:00:00Z, its figure from 2020-01-03T12:00:00Z")
 
 
 def test_no_shipped_config_says_before_where_the_history_says_after() -> None:
