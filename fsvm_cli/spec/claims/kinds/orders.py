@@ -1,5 +1,7 @@
 """One place on a curve is higher than another.
 
+One place on a curve is not lower than another.
+
 One place on a curve is about as high as another.
 
 A curve falls with every feature that is dropped.
@@ -23,7 +25,7 @@ import numpy as np
 from pydantic import Field, model_validator
 from scipy.special import ndtri
 
-from fsvm_cli.evaluation.statistics import CONFIDENCE, mean_interval
+from fsvm_cli.evaluation.statistics import CONFIDENCE, mean_interval, p_value
 from fsvm_cli.ranking.ranks import ranks_of
 from fsvm_cli.spec.claims.base import Claim, Judgement, Metric, Nature, Place, Text, verdict_of, verdict_on_bounds
 from fsvm_cli.spec.claims.rules import is_negative, is_nothing, is_positive, verdict_on_sign
@@ -56,6 +58,41 @@ class DifferenceClaim(Claim):
         compared = findings.compared(self.higher, self.lower)
         what = f"{self.higher} minus {self.lower} (points)"
         return Judgement.of_comparison(verdict_on_sign, "lies above 0", what, compared)
+
+
+class NonInferiorityClaim(Claim):
+    """One place is not lower than another by more than a margin, on the same trials: a test of non-inferiority.
+
+    That a method does not improve on another is that its error is not lower by what counts as an improvement. A
+    difference of 0 bears that out, which a test that it is worse would leave open at any number of trials.
+    """
+
+    default_nature: ClassVar[Nature] = "order"
+
+    kind: Literal["non-inferiority"]
+    higher: Place
+    lower: Place
+    margin: Annotated[float, Field(gt=0)] = Field(description="Points by which the first may be lower.")
+
+    def places(self) -> Iterator[Place]:
+        """Yield both places."""
+        yield self.higher
+        yield self.lower
+
+    def judge(self, findings: Findings) -> Judgement:
+        """Ask whether the whole interval of the difference lies above minus the margin, or below."""
+        compared = findings.compared(self.higher, self.lower)
+        found = compared.found
+        above = replace(
+            found, mean=found.mean + self.margin, low=found.low + self.margin, high=found.high + self.margin
+        )
+        compared = compared._replace(p=p_value(above) if found.n > 1 else np.nan)
+
+        def verdict_by(found: MeanInterval) -> Verdict:
+            return verdict_of(holds=found.low > -self.margin, fails=found.high < -self.margin)
+
+        what = f"{self.higher} minus {self.lower} (points)"
+        return Judgement.of_comparison(verdict_by, f"lies above -{self.margin:g} points", what, compared)
 
 
 class SimilarClaim(Claim):
