@@ -16,15 +16,17 @@ from fsvm_cli.files import write_atomically
 from fsvm_cli.report.comparison import quantity_in_words, read_comparison
 from fsvm_cli.report.folder import OVERVIEW_NAME, VERDICTS_NAME, write_table
 from fsvm_cli.report.style import COLOURS, COLUMN_WIDTH, figure, legible, save, use_logarithms
-from fsvm_cli.report.verdicts import table_of
+from fsvm_cli.report.verdicts import obstacle_of, table_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
+    from fsvm_cli.spec.claims.base import Judgement
+    from fsvm_cli.spec.claims.between import BetweenClaim
     from fsvm_cli.spec.collection import LoadedCollection
 
 SPAN_OF_LOGARITHMS = 100.0
@@ -74,14 +76,17 @@ def _with_own_claims(verdicts: pd.DataFrame, loaded: LoadedCollection) -> pd.Dat
         return verdicts
     found: dict[tuple[Any, Any], Any] = {(row.experiment, row.id): row for row in verdicts.itertuples(index=False)}
     claims = loaded.collection.expected
-    judgements = [
-        claim.judge_rows(*(found[each.experiment, each.claim] for each in (claim.smaller, claim.larger)))
-        for claim in claims
-    ]
+    judgements = [_judged(claim, found) for claim in claims]
     if loaded.overrides:
         judgements = [judgement.held_against("the config was overridden") for judgement in judgements]
     own = table_of(claims, judgements, loaded.collection.fixed).assign(experiment=loaded.name)
     return pd.concat([verdicts, own[verdicts.columns]], ignore_index=True)
+
+
+def _judged(claim: BetweenClaim, found: Mapping[tuple[Any, Any], Any]) -> Judgement:
+    """Judge a claim of a collection; nothing is said about a source that leaves open what the numbers depend on."""
+    judgement = claim.judge_rows([found[each.experiment, each.claim] for _, each in claim.found_elsewhere()])
+    return judgement.held_against(obstacle_of(claim, judgement))
 
 
 def side_by_side(verdicts: pd.DataFrame) -> pd.DataFrame:

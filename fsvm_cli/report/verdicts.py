@@ -239,8 +239,12 @@ def judge(claim: Claim, trials: Trials, *, overridden: bool) -> Judgement:
     judgement = claim.judge(trials)
     if overridden:
         return judgement.held_against("the config was overridden")
-    unstated = f"{claim.unstated}; with what is assumed here: {judgement.rule}" if claim.unstated else None
-    return judgement.held_against(trials.why_not_comparable(claim) or unstated)
+    return judgement.held_against(trials.why_not_comparable(claim) or obstacle_of(claim, judgement))
+
+
+def obstacle_of(claim: Claim, judgement: Judgement) -> str | None:
+    """Say what a source leaves open and a claim depends on, with the rule's answer; None where nothing."""
+    return f"{claim.unstated}; with what is assumed here: {judgement.rule}" if claim.unstated else None
 
 
 def table_of_verdicts(trials: Trials, *, overridden: bool) -> pd.DataFrame:

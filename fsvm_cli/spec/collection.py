@@ -11,7 +11,7 @@ from pydantic import Field, field_validator
 from fsvm_cli.config_io import StrictModel
 from fsvm_cli.console import brief
 from fsvm_cli.spec.claims.base import Fixed
-from fsvm_cli.spec.claims.between import SmallerDifferenceClaim
+from fsvm_cli.spec.claims.between import AnyBetweenClaim
 from fsvm_cli.spec.schema import Paper, Text
 from fsvm_cli.validation_errors import Issue, IssuesError
 
@@ -45,7 +45,7 @@ class Collection(StrictModel):
         description="Whether the rules of claims that do not say so themselves were fixed before anybody knew the "
         "figures that they judge, or after.",
     )
-    expected: tuple[SmallerDifferenceClaim, ...] = Field(
+    expected: tuple[AnyBetweenClaim, ...] = Field(
         default=(),
         exclude_if=operator.not_,
         description="What the source claims of several of the experiments together, and how it is judged.",
