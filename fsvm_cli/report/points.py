@@ -8,9 +8,18 @@ import numpy as np
 from matplotlib.ticker import FixedLocator, FuncFormatter
 
 from fsvm_cli.evaluation.metrics import METRIC_TITLES
-from fsvm_cli.learners.base import GAP
+from fsvm_cli.learners.base import DUALITY_GAP
 from fsvm_cli.report.complete_trials import without_trials
-from fsvm_cli.report.style import COLOURS, COLUMN_WIDTH, LONGEST_TITLE, MARKERS, figure, legible, save, series_style
+from fsvm_cli.report.style import (
+    COLOURS,
+    COLUMN_WIDTH,
+    MARKERS,
+    MAX_TITLE_CHARACTERS,
+    figure,
+    legible,
+    save,
+    series_style,
+)
 from fsvm_cli.spec.claims.base import NumberClaim
 
 if TYPE_CHECKING:
@@ -22,7 +31,7 @@ if TYPE_CHECKING:
 
     from fsvm_cli.spec.schema import Config
 
-MAX_NAME = 40
+MAX_METHOD_CHARACTERS = 40
 
 
 def draw_compared(
@@ -65,13 +74,13 @@ def draw_compared(
                     elinewidth=0.8,
                     label=f"{size} training rows",
                 )
-            axes.set_yticks(np.arange(len(labels)), [legible(label, MAX_NAME) for label in labels])
+            axes.set_yticks(np.arange(len(labels)), [legible(label, MAX_METHOD_CHARACTERS) for label in labels])
             # Points of several training sizes stand beside the line of their compared method, within its half.
             axes.set_ylim(len(labels) - 0.5, -0.5)
             axes.set_xlabel(f"{'Test' if config.parts[0] == 'test' else 'Training'} {METRIC_TITLES[metric]} (%)")
             trials = _trials_compared(rows, complete, config)
             axes.set_title(
-                f"{legible(config.title, LONGEST_TITLE)}\n{trials}; bar: 95 % interval",
+                f"{legible(config.title, MAX_TITLE_CHARACTERS)}\n{trials}; bar: 95 % interval",
                 loc="left",
                 wrap=True,
             )
@@ -89,13 +98,13 @@ def _trials_compared(rows: pd.DataFrame, complete: Mapping[str, int], config: Co
     return f"{planned} splits{missing}{without}"
 
 
-LEAST_POINTS = 2
+MIN_STOPPED_METHODS = 2
 """Of a path to the optimum."""
-GAPS_SHOWN = (1e-8, 0.99999)
+DUALITY_GAP_RANGE = (1e-8, 0.99999)
 """Gaps beyond, such as 1 of a machine that has hardly begun, are drawn there: the axis reaches neither 0 nor 1."""
-FEWEST_SHOWN_TO = 0.5
+MAX_GAP_AT_AXIS_END = 0.5
 """The axis goes at least to here, so that it has numbers where no machine came far."""
-NAMED_GAPS = (0.9999, 0.99, 0.9, 0.5, 0.1, 0.01, 1e-3, 1e-4, 1e-6)
+DUALITY_GAP_TICKS = (0.9999, 0.99, 0.9, 0.5, 0.1, 0.01, 1e-3, 1e-4, 1e-6)
 
 
 def draw_convergence(
@@ -117,8 +126,8 @@ def draw_convergence(
     -------
     list of Path
     """
-    gaps = measures[measures["measure"] == GAP]
-    if gaps["ranking"].nunique() < LEAST_POINTS:
+    gaps = measures[measures["measure"] == DUALITY_GAP]
+    if gaps["ranking"].nunique() < MIN_STOPPED_METHODS:
         return []
     key = ["ranking", "train_size", "n_features"]
     shown = curves[(curves["part"] == config.parts[0]) & (curves["train_size"] == curves["train_size"].max())]
@@ -131,7 +140,7 @@ def draw_convergence(
             _draw(axes, stopped[stopped["metric"] == metric], converged[converged["metric"] == metric], config, metric)
             trials = _trials_stopped(stopped, config)
             axes.set_title(
-                f"{legible(config.title, LONGEST_TITLE)}\n{trials}; dotted: printed; dashed: at the optimum; "
+                f"{legible(config.title, MAX_TITLE_CHARACTERS)}\n{trials}; dotted: printed; dashed: at the optimum; "
                 "bar: 95 % interval",
                 loc="left",
                 wrap=True,
@@ -161,7 +170,7 @@ def _draw(axes: Axes, stopped: pd.DataFrame, converged: pd.DataFrame, config: Co
         path = rows.sort_values("gap", ascending=False)
         percent = 100 * path[["mean", "ci_low", "ci_high"]]
         reach = np.nan_to_num([percent["mean"] - percent["ci_low"], percent["ci_high"] - percent["mean"]])
-        gaps = path["gap"].clip(*GAPS_SHOWN)
+        gaps = path["gap"].clip(*DUALITY_GAP_RANGE)
         axes.errorbar(gaps, percent["mean"], yerr=reach, elinewidth=0.8, label=f"{size} features", **style)
         optimum = converged[converged["n_features"] == size]["mean"]
         for height in 100 * optimum:
@@ -170,10 +179,10 @@ def _draw(axes: Axes, stopped: pd.DataFrame, converged: pd.DataFrame, config: Co
             axes.axhline(height, color=style["color"], linewidth=1.0, linestyle=":", zorder=1)
     # Most of a path may lie near 1, and its end near 0.
     axes.set_xscale("logit")
-    axes.xaxis.set_major_locator(FixedLocator(NAMED_GAPS))
+    axes.xaxis.set_major_locator(FixedLocator(DUALITY_GAP_TICKS))
     axes.xaxis.set_minor_locator(FixedLocator([]))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda gap, _: f"{gap:g}"))
-    begin, end = GAPS_SHOWN[1], min(FEWEST_SHOWN_TO, float(stopped["gap"].clip(*GAPS_SHOWN).min()))
+    begin, end = DUALITY_GAP_RANGE[1], min(MAX_GAP_AT_AXIS_END, float(stopped["gap"].clip(*DUALITY_GAP_RANGE).min()))
     axes.set_xlim(0.5 * (1.0 + begin), 0.5 * end)
 
 

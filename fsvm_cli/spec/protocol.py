@@ -86,7 +86,7 @@ class Protocol(StrictModel):
 
     @property
     def is_single_given(self) -> bool:
-        """Whether one given split is all there is, so that only its test rows say how uncertain a number is."""
+        """Whether there is one given split only, so that uncertainty can only be estimated over its test rows."""
         return self.is_given and self.splits == 1
 
     @model_validator(mode="after")

@@ -9,8 +9,7 @@ import pytest
 import scipy.stats
 
 from fsvm_cli.errors import UsageError
-from fsvm_cli.spec.claims.between import LargestClaim, SimilarMeansClaim
-from fsvm_cli.spec.collection import LoadedCollection
+from fsvm_cli.spec.collection import LargestClaim, LoadedCollection, SimilarMeansClaim
 from fsvm_cli.spec.load import load_all, load_any
 
 if TYPE_CHECKING:
