@@ -26,6 +26,7 @@ from fsvm_cli.report.folder import results_folders
 from fsvm_cli.report.scorecard import (
     counts_of,
     format_cells,
+    lenient_rules,
     others_in_words,
     power_cells,
     power_of,
@@ -202,10 +203,14 @@ def results(root: Path) -> str:
     lines = ["# Results of all documents", "", textwrap.dedent(INTRODUCTION), ""]
     lines += counts(scorecard)
     folders = results_folders(root)
-    power = power_of(with_decisions(read_comparison(folders), folders))
+    decided = with_decisions(read_comparison(folders), folders)
+    power, lenient = power_of(decided), lenient_rules(decided)
     if not power.empty:
         lines += ["", "## What the rules would accept by chance", "", textwrap.dedent(POWER), ""]
         lines += _table(list(map(str, power.columns)), power_cells(power))
+    if not lenient.empty:
+        lines += ["", "Agreement by these rules says little, because they hardly fail:", ""]
+        lines += _table(list(map(str, lenient.columns)), lenient.itertuples(index=False))
     for document, rows in scorecard.groupby("document"):
         reference = references().get(str(document))
         lines += ["", f"## {document}", "", "" if reference is None else reference.in_words(), ""]

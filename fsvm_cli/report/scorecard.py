@@ -426,6 +426,12 @@ POWER_COLUMNS = [
     "by chance, same experiment",
 ]
 
+LENIENT_COLUMNS = ["claim", "printed", "reproduces", "accepts others' numbers"]
+LENIENT_SHARE = 0.9
+"""A rule that accepts such a share of the numbers that other claims print hardly fails."""
+FEWEST_OTHERS = 2
+"""Of fewer numbers a share says nothing."""
+
 
 def power_of(comparison: pd.DataFrame) -> pd.DataFrame:
     """Give every claim the printed numbers of other claims about the same quantity, and count what its rule accepts.
@@ -444,13 +450,14 @@ def power_of(comparison: pd.DataFrame) -> pd.DataFrame:
         One row for each time when rules were fixed, and one for all: how many printed numbers are judged, how many of
         them are reproduced, and how many would be expected to be if each were replaced by the number that another
         claim prints of the same quantity, in another experiment or in the same one. Of the claims that have no such
-        other, none is expected. Without rows where no table says what its rules accept.
+        other, none is expected. Rules that no printed number could satisfy, facts, repeated numbers and arithmetic do
+        not count. Without rows where no table says what its rules accept.
     """
     rows = _printed_numbers(comparison)
     counted = [
         (fixed, int(row.verdict == "reproduced"), *_chances(row, rows))
         for row in rows
-        if row.verdict in DECIDED
+        if _can_decide(row)
         for fixed in (row.fixed, "all")
     ]
     table = pd.DataFrame(counted, columns=[POWER_COLUMNS[0], *POWER_COLUMNS[2:]])
@@ -458,6 +465,52 @@ def power_of(comparison: pd.DataFrame) -> pd.DataFrame:
     totals = table.groupby(POWER_COLUMNS[0]).sum()
     in_order = [fixed for fixed in ("all", *PROVENANCES) if fixed in totals.index]
     return totals.loc[in_order[::-1]].reset_index()[POWER_COLUMNS]
+
+
+def lenient_rules(comparison: pd.DataFrame) -> pd.DataFrame:
+    """List the rules that hardly fail, so that agreement by them says little.
+
+    These are rules that accept most numbers which other claims print of the same quantity, and those whose accepted
+    numbers span at least the printed number itself, as from half of it to one and a half times.
+
+    Parameters
+    ----------
+    comparison : DataFrame
+        From `fsvm_cli.report.scorecard.with_decisions`.
+
+    Returns
+    -------
+    DataFrame
+        One row for each such rule that decides a claim: the claim, what is printed, which numbers would be reproduced,
+        and of how many others it accepts how many.
+    """
+    rows = _printed_numbers(comparison)
+    found = []
+    for row in rows:
+        if not _can_decide(row):
+            continue
+        others = [other.printed for other in rows if other.quantity == row.quantity and other.what != row.what]
+        share, span = _share_accepted(row, others), row.accepts_high - row.accepts_low
+        is_lenient = len(others) >= FEWEST_OTHERS and share >= LENIENT_SHARE
+        if is_lenient or span >= abs(row.printed):
+            accepts = f"{briefly(row.accepts_low)} to {briefly(row.accepts_high)}"
+            found.append((row.id, briefly(row.printed), accepts, f"{round(share * len(others))} of {len(others)}"))
+    return pd.DataFrame(found, columns=LENIENT_COLUMNS)
+
+
+def lenient_table(lenient: pd.DataFrame) -> Table:
+    """Arrange the rules that hardly fail for people."""
+    table = Table(title="Rules that hardly fail", title_justify="left")
+    for name in lenient.columns:
+        table.add_column(name, overflow="fold", justify="left" if name == LENIENT_COLUMNS[0] else "right")
+    for cells in lenient.itertuples(index=False):
+        table.add_row(*cells)
+    return table
+
+
+def _can_decide(row: Any) -> bool:
+    """Whether a rule says something about a source, and could say that it agrees."""
+    return row.verdict in DECIDED and row.nature in {"finding", ""} and row.accepts_low <= row.accepts_high
 
 
 def power_table(power: pd.DataFrame) -> Table:

@@ -157,8 +157,16 @@ class Trials:
         differences = self.at(higher) - self.at(lower)
         if len(differences) == 1:
             return self._compared_on_rows(higher, lower, float(differences[0]))
+        return self._compared_on_splits(differences, higher)
+
+    def compared_means(self, higher: Sequence[Place], lower: Sequence[Place]) -> Comparison:
+        """Difference between the means over two sets of places on the same trials."""
+        first, second = (np.mean([self.at(place) for place in places], axis=0) for places in (higher, lower))
+        return self._compared_on_splits(first - second, higher[0])
+
+    def _compared_on_splits(self, differences: NDArray[np.float64], place: Place) -> Comparison:
         found = mean_interval(differences)
-        on_new_data = difference_interval(differences, self._test_to_train(higher))
+        on_new_data = difference_interval(differences, self._test_to_train(place))
         return Comparison(found, p_value(found), on_new_data, "95 % interval of the mean difference over the splits")
 
     def _compared_on_rows(self, higher: Place, lower: Place, difference: float) -> Comparison:
@@ -337,7 +345,8 @@ class Trials:
         is_two_sided = isinstance(claim, NumberClaim | SimilarClaim)
         sides = {each.reproduced >= centre for each in (judgement, *judged) if each.verdict == "differs"}
         crosses = is_two_sided and len(sides) > 1
-        return flagged, {*(each.verdict for each in judged), *(["inconclusive"] if crosses else [])}
+        verdicts = {each.verdict for each in judged}
+        return flagged, verdicts | {"inconclusive"} if crosses else verdicts
 
 
 VERDICT_COLUMNS = [
@@ -348,7 +357,8 @@ VERDICT_COLUMNS = [
     "published_sd",
     "published_n",
     *("reproduced", "sd", "n", "ci_low", "ci_high", "p", "p_holm", "rule", "answer", "verdict"),
-    *("new_data_low", "new_data_high", "new_data", "accepts_low", "accepts_high", "readings", "fixed", "note"),
+    *("new_data_low", "new_data_high", "new_data", "accepts_low", "accepts_high", "readings"),
+    *("fixed", "nature", "note"),
 ]
 
 
@@ -368,8 +378,12 @@ def judge(claim: Claim, trials: Trials, *, overridden: bool) -> Judgement:
     if overridden:
         return judgement.held_against("the config was overridden")
     weighed = trials.weighed(claim, judgement)
-    unstated = f"{claim.unstated}; with what is assumed here: {weighed.rule}" if claim.unstated else None
-    return weighed.held_against(unstated)
+    return weighed.held_against(obstacle_of(claim, weighed))
+
+
+def obstacle_of(claim: Claim, judgement: Judgement) -> str | None:
+    """Say what a source leaves open and a claim depends on, with the rule's answer; None where nothing."""
+    return f"{claim.unstated}; with what is assumed here: {judgement.rule}" if claim.unstated else None
 
 
 def table_of_verdicts(trials: Trials, *, overridden: bool) -> pd.DataFrame:
@@ -417,7 +431,8 @@ def _in_all_readings(
     if overridden or len(readings) < FEWEST_READINGS:
         return noted
     verdict = verdict_over_readings([each.answer for each in readings])
-    return replace(noted, verdict=verdict, rule=readings_in_words(readings))
+    answer = judgement.answer or alone.verdict
+    return replace(noted, verdict=verdict, rule=readings_in_words(readings), answer=answer)
 
 
 def table_of(claims: Sequence[Claim], judgements: Sequence[Judgement], fixed: Fixed | None) -> pd.DataFrame:
@@ -474,5 +489,6 @@ def _row_of(claim: Claim, judgement: Judgement, fixed: Fixed | None) -> dict[str
         "published_sd": getattr(claim, "published_sd", None),
         "published_n": getattr(claim, "published_n", None),
         "fixed": claim.fixed or fixed,
+        "nature": claim.effective_nature,
         "note": claim.note,
     }

@@ -717,5 +717,5 @@ def test_the_table_has_a_row_for_each_claim(wine: Experiment) -> None:
     assert list(table["id"]) == [claim.id for claim in wine.config.expected]
     assert ",".join(table.columns) == (
         "id,where,what,published,published_sd,published_n,reproduced,sd,n,ci_low,ci_high,p,p_holm,rule,answer,verdict,"
-        "new_data_low,new_data_high,new_data,accepts_low,accepts_high,readings,fixed,note"
+        "new_data_low,new_data_high,new_data,accepts_low,accepts_high,readings,fixed,nature,note"
     )

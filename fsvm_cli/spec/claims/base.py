@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from abc import abstractmethod
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Protocol, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple, Protocol, Self
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -81,6 +81,9 @@ class Findings(Protocol):
 
     def compared(self, higher: Place, lower: Place) -> Comparison:
         """Difference between two places on the same trials."""
+
+    def compared_means(self, higher: Sequence[Place], lower: Sequence[Place]) -> Comparison:
+        """Difference between the means over two sets of places on the same trials."""
 
     def curve(self, ranking: str, metric: str, part: str) -> Curve:
         """Curve of a ranking in each trial."""
@@ -270,6 +273,12 @@ Text = Annotated[str, Field(min_length=1)]
 Metric = Literal[*METRICS]  # type: ignore[valid-type]
 Fixed = Literal["before", "after"]
 """Whether the rule of a claim was fixed before its figure was known, or after."""
+Nature = Literal["finding", "order", "arithmetic", "fact", "repeat"]
+"""What a claim is about.
+
+A number that a method gives; what comes first, or is alike; what a document computes from numbers that it prints; the
+data, or what the experiment sets; what another claim says already. Findings and orders are counted.
+"""
 
 
 class Place(StrictModel):
@@ -337,6 +346,34 @@ class Claim(StrictModel):
         description="Whether the rule was fixed before the figure that it judges was known, or after; that of the "
         "experiment if left out.",
     )
+    nature: Nature | None = Field(
+        default=None,
+        exclude_if=operator.not_,
+        description="What the claim is about, where its kind does not tell: a finding about a method, an order, "
+        "arithmetic of printed numbers, or a fact of the data.",
+    )
+    repeats: Text | None = Field(
+        default=None,
+        exclude_if=operator.not_,
+        description="Identifier of the claim that this one repeats: one number in two tables, or in two units.",
+    )
+
+    default_nature: ClassVar[Nature] = "finding"
+
+    @model_validator(mode="after")
+    def _repeats_something(self) -> Claim:
+        if self.nature == "repeat":
+            raise ValueError(
+                "'nature: repeat' does not say what is repeated; write 'repeats' with the claim's id instead"
+            )
+        if self.nature and self.repeats:
+            raise ValueError("a claim that repeats another one has no nature of its own; take out 'nature'")
+        return self
+
+    @property
+    def effective_nature(self) -> Nature:
+        """What the claim is about, by its kind where it does not say so itself."""
+        return "repeat" if self.repeats else self.nature or self.default_nature
 
     def places(self) -> Iterator[Place]:
         """Yield the places on curves that the claim is about."""

@@ -6,7 +6,7 @@ by name; and the features that make up a share of the relevance.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -17,6 +17,7 @@ from fsvm_cli.spec.claims.base import (
     Claim,
     Judgement,
     Metric,
+    Nature,
     Place,
     PositiveInt,
     Text,
@@ -69,6 +70,8 @@ class CountClaim(Claim):
 
 class SmallestSubsetClaim(Claim):
     """The best subset of a ranking has no more features than that of any other; its size is that of a count."""
+
+    default_nature: ClassVar[Nature] = "order"
 
     kind: Literal["smallest-subset"]
     ranking: Text
@@ -125,6 +128,8 @@ class SelectedCountClaim(TolerantClaim):
 
 class SelectedFeaturesClaim(Claim):
     """Exactly these features are selected, in the one run of the document: it should be nothing unusual in ours."""
+
+    default_nature: ClassVar[Nature] = "order"
 
     kind: Literal["selected-features"]
     ranking: Text

@@ -7,7 +7,7 @@ printed confusion matrix.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -19,6 +19,7 @@ from fsvm_cli.spec.claims.base import (
     Fact,
     Judgement,
     Metric,
+    Nature,
     NumberClaim,
     Place,
     Portion,
@@ -194,6 +195,13 @@ class ProblemClaim(TolerantClaim):
         description="Rows that the major class and the uncertainty of the class are those of.",
     )
 
+    @property
+    def effective_nature(self) -> Nature:
+        """What the claim is about: the data and their parts, or what the machine tells."""
+        if self.nature or self.repeats or self.fact == "classifier-information":
+            return super().effective_nature
+        return "fact"
+
     def places(self) -> Iterator[Place]:
         """Yield the machine on all features."""
         yield Place()
@@ -326,6 +334,8 @@ class ConfusionMatrixClaim(TolerantClaim):
 
     The accuracy in per cent, the uncertainty of the class and the information of the classifier in bits.
     """
+
+    default_nature: ClassVar[Nature] = "arithmetic"
 
     kind: Literal["confusion-matrix"]
     matrix: Annotated[tuple[Counts, ...], Field(min_length=2)] = Field(

@@ -1,15 +1,15 @@
 """Claims about orders: of places on curves, along a curve, and of the scores of features.
 
-One place is higher than another, not lower or about equal, the cells of a table stand in an order, a curve falls,
-scores are correlated or follow a given order, and the best or worst features are given ones; also claims that one
-experiment alone cannot judge.
+One place, or a mean of several, is higher than another, not lower or about equal, the cells of a table stand in an
+order, a curve falls, scores are correlated or follow a given order, and the best or worst features are given ones; also
+claims that one experiment alone cannot judge.
 """
 
 from __future__ import annotations
 
 import itertools
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -17,7 +17,7 @@ from scipy.special import ndtri
 
 from fsvm_cli.evaluation.statistics import CONFIDENCE, mean_interval, p_value
 from fsvm_cli.ranking.ranks import ranks_of
-from fsvm_cli.spec.claims.base import Claim, Judgement, Metric, Place, Text, verdict_of, verdict_on_bounds
+from fsvm_cli.spec.claims.base import Claim, Judgement, Metric, Nature, Place, Text, verdict_of, verdict_on_bounds
 from fsvm_cli.spec.claims.rules import is_negative, is_nothing, is_positive, verdict_on_sign
 
 if TYPE_CHECKING:
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 class DifferenceClaim(Claim):
     """One place is higher than another, on the same trials."""
+
+    default_nature: ClassVar[Nature] = "order"
 
     kind: Literal["difference"]
     higher: Place
@@ -48,12 +50,41 @@ class DifferenceClaim(Claim):
         return Judgement.of_comparison(verdict_on_sign, "lies above 0", what, compared)
 
 
+class MeanDifferenceClaim(Claim):
+    """The mean over some compared methods is higher than that over others, on the same trials.
+
+    As that of a kernel over all parameters that are tried.
+    """
+
+    default_nature: ClassVar[Nature] = "order"
+
+    kind: Literal["mean-difference"]
+    higher: Annotated[tuple[Text, ...], Field(min_length=1)] = Field(description="Labels of the ones.")
+    lower: Annotated[tuple[Text, ...], Field(min_length=1)] = Field(description="Labels of the others.")
+    metric: Metric = "accuracy"
+
+    def _places_of(self, labels: tuple[str, ...]) -> list[Place]:
+        return [Place(ranking=label, metric=self.metric) for label in labels]
+
+    def places(self) -> Iterator[Place]:
+        """Yield the place of each compared method."""
+        yield from self._places_of(self.higher + self.lower)
+
+    def judge(self, findings: Findings) -> Judgement:
+        """Look at the differences of the means on the same trials; the mean over the splits decides."""
+        compared = findings.compared_means(self._places_of(self.higher), self._places_of(self.lower))
+        what = f"mean {self.metric} of {len(self.higher)} methods minus that of {len(self.lower)} (points)"
+        return Judgement.of_comparison(verdict_on_sign, "lies above 0", what, compared)
+
+
 class NonInferiorityClaim(Claim):
     """One place is not lower than another by more than a margin, on the same trials: a test of non-inferiority.
 
     That a method does not improve on another is that its error is not lower by what counts as an improvement. A
     difference of 0 bears that out, which a test that it is worse would leave open at any number of trials.
     """
+
+    default_nature: ClassVar[Nature] = "order"
 
     kind: Literal["non-inferiority"]
     higher: Place
@@ -81,6 +112,8 @@ class NonInferiorityClaim(Claim):
 
 class SimilarClaim(Claim):
     """Two places are about equally high, on the same trials: a test of equivalence."""
+
+    default_nature: ClassVar[Nature] = "order"
 
     kind: Literal["similar"]
     one: Place
@@ -110,6 +143,8 @@ class PatternClaim(Claim):
 
     Each pair of neighbours may be left open alone; the order of all holds only if each is as printed.
     """
+
+    default_nature: ClassVar[Nature] = "order"
 
     kind: Literal["pattern"]
     cells: Annotated[tuple[Place, ...], Field(min_length=2)] = Field(description="Places, the highest number first.")
@@ -149,6 +184,8 @@ class PatternClaim(Claim):
 
 class MonotoneClaim(Claim):
     """A curve falls with every feature that is dropped."""
+
+    default_nature: ClassVar[Nature] = "order"
 
     kind: Literal["monotone"]
     ranking: Text
@@ -205,6 +242,8 @@ class CorrelationClaim(Claim):
     Of more than two rankings the two count whose scores are least correlated in the mean.
     """
 
+    default_nature: ClassVar[Nature] = "order"
+
     kind: Literal["correlation"]
     between: Annotated[tuple[Text, ...], Field(min_length=2)] = Field(description="Labels of the rankings.")
     at_least: Annotated[float, Field(ge=-1, le=1)] = Field(description="Least correlation that counts as agreement.")
@@ -238,6 +277,8 @@ def _standardised(scores: NDArray[np.float64]) -> NDArray[np.float64]:
 class ScoreOrderClaim(Claim):
     """The scores fall in the order in which the data list the features."""
 
+    default_nature: ClassVar[Nature] = "order"
+
     kind: Literal["score-order"]
     ranking: Text
     at_least: Annotated[float, Field(gt=0, le=1)] = Field(
@@ -265,6 +306,8 @@ class ScoreOrderClaim(Claim):
 
 class TopFeaturesClaim(Claim):
     """The best features, or the worst, are these."""
+
+    default_nature: ClassVar[Nature] = "order"
 
     kind: Literal["top-features"]
     ranking: Text
