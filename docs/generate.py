@@ -23,7 +23,16 @@ from fsvm_cli.ranking.registry import ranking_methods
 from fsvm_cli.references import references
 from fsvm_cli.report.comparison import read_comparison, with_provenance
 from fsvm_cli.report.folder import results_folders
-from fsvm_cli.report.scorecard import counts_of, power_cells, power_of, scorecard_of, with_decisions
+from fsvm_cli.report.scorecard import (
+    counts_of,
+    format_cells,
+    lenient_rules,
+    others_in_words,
+    power_cells,
+    power_of,
+    scorecard_of,
+    with_decisions,
+)
 from fsvm_cli.spec.load import json_schema
 from fsvm_cli.svm import KERNELS
 
@@ -194,19 +203,18 @@ def results(root: Path) -> str:
     lines = ["# Results of all documents", "", textwrap.dedent(INTRODUCTION), ""]
     lines += counts(scorecard)
     folders = results_folders(root)
-    power = power_of(with_decisions(read_comparison(folders), folders))
+    decided = with_decisions(read_comparison(folders), folders)
+    power, lenient = power_of(decided), lenient_rules(decided)
     if not power.empty:
         lines += ["", "## What the rules would accept by chance", "", textwrap.dedent(POWER), ""]
         lines += _table(list(map(str, power.columns)), power_cells(power))
+    if not lenient.empty:
+        lines += ["", "Agreement by these rules says little, because they hardly fail:", ""]
+        lines += _table(list(map(str, lenient.columns)), lenient.itertuples(index=False))
     for document, rows in scorecard.groupby("document"):
         reference = references().get(str(document))
         lines += ["", f"## {document}", "", "" if reference is None else reference.in_words(), ""]
-        cells = (
-            (row.id, row.printed, f"{row.obtained} [{row.interval}]" if row.interval else row.obtained, row.verdict,
-             row.fixed, row.config)
-            for row in rows.itertuples(index=False)
-        )  # fmt: skip
-        lines += _table(("claim", "printed", "obtained", "verdict", "fixed", "experiment"), cells)
+        lines += _table(("claim", "printed", "obtained", "verdict", "fixed", "experiment"), format_cells(rows))
     lines += ["", "## Published values that nothing judges", "", *_not_judged()]
     return "\n".join(lines) + "\n"
 
@@ -300,7 +308,9 @@ def totals() -> str:
 def counts(scorecard: pd.DataFrame) -> list[str]:
     """Count the verdicts of each document."""
     counted = counts_of(scorecard)
-    return _table(list(map(str, counted.columns)), counted.itertuples(index=False))
+    others = others_in_words(scorecard)
+    table = _table(list(map(str, counted.columns)), counted.itertuples(index=False))
+    return [*table, *(["", others] if others else [])]
 
 
 def _table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 @click.option(
     "--verdict",
     "verdicts",
-    type=click.Choice(["reproduced", "differs", "inconclusive", "not comparable", "fact"]),
+    type=click.Choice(["reproduced", "differs", "inconclusive", "undecided by the source", "not comparable", "fact"]),
     multiple=True,
     help="Only claims with this verdict; may be given more than once.",
 )
@@ -121,6 +121,8 @@ def _print_scorecard(results: Path, folders: Sequence[Path], style: str, *, for_
     from fsvm_cli.report.scorecard import (
         count_table,
         format_scorecard,
+        lenient_rules,
+        lenient_table,
         power_of,
         power_table,
         scorecard_table,
@@ -136,9 +138,10 @@ def _print_scorecard(results: Path, folders: Sequence[Path], style: str, *, for_
     console = open_console()
     console.print(scorecard_table(rows))
     console.print(count_table(rows))
-    power = power_of(with_decisions(read_comparison(folders), folders))
-    if not power.empty:
-        console.print(power_table(power))
+    decided = with_decisions(read_comparison(folders), folders)
+    for table, arrange in ((power_of(decided), power_table), (lenient_rules(decided), lenient_table)):
+        if not table.empty:
+            console.print(arrange(table))
     written = [results / SCORECARD_NAME, *filter(None, [listed])]
     console.print(f"Written to {', '.join(map(str, written))}", soft_wrap=True)
     if listed is None:
