@@ -39,6 +39,8 @@ RULE_CHANGES = "docs/rule-changes.yaml"
 COLUMNS = ("experiment", "id", "rule", "fixed_at", "known_at")
 WORDS = frozenset({"id", "claim", "where", "note", "fixed", "unstated", "part_of", "nature", "repeats"})
 """Keys of a claim that its verdict by the rule does not depend on."""
+NAMING = frozenset({"ranking", "between", "others", "labels", "settings", "higher", "lower"})
+"""Keys of a claim whose texts are labels of compared methods."""
 ALL_FEATURES = "all features"
 TABLES = ("published.csv", "curves.csv", "scores.csv")
 """Of results, the tables that tell a figure."""
@@ -93,16 +95,26 @@ def fingerprint(claim: Mapping[str, Any], renamed: Mapping[str, str]) -> str:
 def labels_of(rule: Any) -> set[str]:
     """Find the labels of the compared methods that a claim speaks of, in whichever key."""
     if isinstance(rule, list):
-        return set().union(*map(labels_of, rule)) if rule else set()
+        return set().union(*map(labels_of, rule))
     if not isinstance(rule, dict):
         return set()
     found: set[str] = set()
     for name, value in rule.items():
-        if name in {"ranking", "between", "others", "labels"}:
-            found |= {value} if isinstance(value, str) else set(value)
-        else:
-            found |= labels_of(value)
+        if name in NAMING:
+            found |= {each for each in (value if isinstance(value, list) else [value]) if isinstance(each, str)}
+        found |= labels_of(value)
     return found - {ALL_FEATURES}
+
+
+def claims_compared_by(rule: Any) -> set[str]:
+    """Find the ids of the claims of other experiments that a claim of a collection compares."""
+    if isinstance(rule, list):
+        return set().union(*map(claims_compared_by, rule))
+    if not isinstance(rule, dict):
+        return set()
+    if rule.keys() == {"experiment", "claim"}:
+        return {str(rule["claim"])}
+    return set().union(*map(claims_compared_by, rule.values()))
 
 
 def claims_in(configs: Mapping[str, Any]) -> dict[Key, dict[str, Any]]:
@@ -279,9 +291,9 @@ def provenance_of(root: Path) -> dict[Key, Provenance]:
             continue  # not committed yet
         experiment, claim = key
         kind = str(claims[key].get("kind"))
-        labels = labels_of(claims[key])
-        by_results = max((known.get((experiment, label), math.inf) for label in labels), default=math.nan)
-        by_results = known.get((experiment,), math.inf) if math.isnan(by_results) else by_results
+        figures = [(experiment, label) for label in labels_of(claims[key])]
+        figures += [("", compared) for compared in claims_compared_by(claims[key])]
+        by_results = max(known.get(figure, math.inf) for figure in figures or [(experiment,)])
         of_code = [_changed_at(change, claim, kind) for change in code_history(root)["changes"]]
         # What one setting gives does not tell the range of all of them.
         known_at = by_results if kind == "within-range" else min(by_results, known.get(("", claim), math.inf))

@@ -26,6 +26,7 @@ from fsvm_cli.spec.claims.kinds.counts import (
 from fsvm_cli.spec.claims.kinds.numbers import BestOfClaim, ProblemClaim, SingleRunClaim, ValueClaim
 from fsvm_cli.spec.claims.kinds.orders import (
     DifferenceClaim,
+    MeanDifferenceClaim,
     MonotoneClaim,
     NonInferiorityClaim,
     ScoreOrderClaim,
@@ -258,6 +259,22 @@ def test_many_differences_are_judged_together(wine: Experiment) -> None:
     together = judged_together(alone)
     assert [judged.verdict for judged in together] == ["reproduced", *["inconclusive"] * (n - 1)]
     assert together[1].p_holm == pytest.approx((n - 1) * alone[1].p)
+
+
+@pytest.mark.parametrize(("mean", "expected"), [(0.93, "reproduced"), (0.9, "inconclusive"), (0.87, "differs")])
+def test_a_mean_over_methods_is_compared_on_the_same_trials(wine: Experiment, mean: float, expected: str) -> None:
+    rng = np.random.default_rng(3)
+    values = {label: mean + 0.02 * rng.standard_normal((N_TRIALS, 1)) for label in ("a", "b")}
+    values |= {"c": 0.9 + 0.02 * rng.standard_normal((N_TRIALS, 1))}
+    trials = trials_of(wine, **{label: samples_of(each) for label, each in values.items()})
+    claim = MeanDifferenceClaim(kind="mean-difference", higher=("a", "b"), lower=("c",), **TEXTS)
+    judged = judge(claim, trials, overridden=False)
+    assert judged.verdict == expected
+    ours, theirs = 100 * (values["a"] + values["b"])[:, 0] / 2, 100 * values["c"][:, 0]
+    paired = scipy.stats.ttest_rel(ours, theirs)
+    assert judged.p == pytest.approx(paired.pvalue)
+    assert (judged.ci_low, judged.ci_high) == pytest.approx(tuple(paired.confidence_interval()))
+    assert judge(claim, trials_of(wine, a=samples_of(values["a"])), overridden=False).rule == "no complete trial"
 
 
 @pytest.fixture(scope="module")

@@ -98,6 +98,19 @@ def test_a_variant_has_the_rules_of_its_base(repository: Repository) -> None:
     assert script["claims_now"](repository.root)["v", "t"]["fixed"] == "before"
 
 
+def test_a_claim_of_a_collection_is_known_when_all_that_it_compares_is(repository: Repository) -> None:
+    compared = "smaller: {experiment: e, claim: t}, larger: {experiment: f, claim: u}"
+    claim = f"{{id: t, kind: smaller-difference, claim: c, where: w, {compared}}}"
+    repository.commit(results__e__published_csv=ROW.replace("t,", "v,"))
+    repository.commit(configs__c_yaml=f"experiments: [e, f]\nexpected: [{claim}]\n")
+    assert repository.derived("c").is_before
+    repository.commit(results__f__published_csv="id,verdict\nu,differs\n", results__e__published_csv=ROW)
+    repository.commit(configs__c_yaml=f"experiments: [e, f]\nexpected: [{claim.replace('larger', 'larger ')}]\n")
+    assert repository.derived("c").is_before
+    repository.commit(configs__c_yaml=f"experiments: [e, f]\nexpected: [{claim.replace('smaller-', 'larger-')}]\n")
+    assert not repository.derived("c").is_before
+
+
 def test_parallel_branches_change_nothing(repository: Repository) -> None:
     repository.git("checkout", "--quiet", "-b", "other")
     repository.commit(README_md="r")
