@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fsvm_cli.kernel_learning.estimator import LearnedKernelSVM
+from fsvm_cli.kernel_learning.estimator import MACHINE_TOLERANCE, LearnedKernelSVM
 from fsvm_cli.learners.base import MACHINE_FOUND, Learner, MeasuredCurves
 from fsvm_cli.svm import ConvergenceError, UnitDiagonal
 from fsvm_cli.svm.compiled import EPSILON
@@ -109,15 +109,19 @@ class LearnedKernelMachine(Learner):
         centre = centre_of(train)  # of long samples, for which the bias makes up
         train, test = centred(train, centre), centred(test, centre)
         y = np.where(y_train == classes[1], 1.0, -1.0)
-        machine = solve_linear(LinearProblem(train, y, np.inf), tolerance=self.tolerance, on_failure="flag")
+        accuracy = MACHINE_TOLERANCE * self.tolerance
+        machine = solve_linear(LinearProblem(train, y, np.inf), tolerance=accuracy, on_failure="flag")
         outputs = train @ machine.w + machine.bias
         rounding = (train.shape[1] + 2) * EPSILON * (np.abs(train) @ np.abs(machine.w) + abs(machine.bias))
         if not (y * outputs > rounding).all():
             return None
         margin = 2.0 * float((y * outputs).min()) / float(np.linalg.norm(machine.w))
         measures = {MACHINE_FOUND: 1.0, "margin": margin, f"weight 1 ({self.kernels[0].name})": 1.0}
-        predicted = [classes[(values > 0.0).astype(np.intp)] for values in (outputs, test @ machine.w + machine.bias)]
-        return _Found(*predicted, np.array([machine.converged]), np.array([machine.duality_gap]), measures)
+        train_predicted, test_predicted = (
+            classes[(values > 0.0).astype(np.intp)] for values in (outputs, test @ machine.w + machine.bias)
+        )
+        gap = np.array([min(machine.duality_gap, 2.0)])
+        return _Found(train_predicted, test_predicted, gap <= self.tolerance, gap, measures)
 
     def _measures(self, machine: LearnedKernelSVM) -> dict[str, float]:
         """Name margins and weights of each machine; of the class where there are several."""

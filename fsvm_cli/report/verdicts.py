@@ -335,7 +335,8 @@ class Trials:
         is_two_sided = isinstance(claim, NumberClaim | SimilarClaim)
         sides = {each.reproduced >= centre for each in (judgement, *judged) if each.verdict == "differs"}
         crosses = is_two_sided and len(sides) > 1
-        return flagged, {*(each.verdict for each in judged), *(["inconclusive"] if crosses else [])}
+        said = {each.verdict for each in judged}
+        return flagged, said | {"inconclusive"} if crosses else said
 
 
 VERDICT_COLUMNS = [

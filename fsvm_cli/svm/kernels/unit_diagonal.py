@@ -86,7 +86,8 @@ class UnitDiagonal(Kernel):
         if features is None:
             return None
         lengths = np.linalg.norm(features, axis=1, keepdims=True)
-        return np.divide(features, lengths, out=np.zeros_like(features), where=lengths > 0.0)
+        unit: Array = np.divide(features, lengths, out=np.zeros_like(features), where=lengths > 0.0)
+        return unit
 
     def rounding(self, X: Matrix, features: Features | None = None) -> Rounding:  # noqa: D102 - as in Kernel
         own, inverse = self.kernel.rounding(X, features), self._inverse_lengths(X, features)
