@@ -82,8 +82,7 @@ OTHER_PACKAGES = frozenset(
 """The rest: console, messages, validation, plug-ins, reading of documents. A change there makes no trial stale."""
 
 NOT_COUNTED = frozenset(
-    f"{THIS_PACKAGE}.{name}"
-    for name in ("config_io", "errors", "evidence.parameters", "jit_cache", "kernel_learning.kinds")
+    f"{THIS_PACKAGE}.{name}" for name in ("config_io", "errors", "evidence.parameters", "jit_cache", "kernel_learning")
 )
 """Modules that no number depends on: where compiled code lies, the wording of errors, and the words and the reading of
 configs, whose content is part of every key."""

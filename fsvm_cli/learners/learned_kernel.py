@@ -18,7 +18,7 @@ from fsvm_cli.svm.large.linear_problem import LinearProblem
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from fsvm_cli.kernel_learning.kinds import Combine, MarginKind
+    from fsvm_cli.kernel_learning import Combine, MarginKind
     from fsvm_cli.learners.base import NestedSubsets
     from fsvm_cli.svm import Kernel
 

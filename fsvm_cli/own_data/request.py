@@ -153,12 +153,12 @@ def _with_own_name_of_kernel(document: Document) -> tuple[Document, tuple[str, .
     machine = document.content.get("classifier", {})
     if "kernel" not in machine:
         return document, ()
-    from fsvm_cli.svm.kernels.registry import ELSEWHERE, in_place_of  # noqa: PLC0415 - brings the kernels
+    from fsvm_cli.svm.kernels.registry import SCIKIT_LEARN_NAMES, in_place_of  # noqa: PLC0415 - brings the kernels
 
     name = machine["kernel"]
-    if not isinstance(name, str) or name not in ELSEWHERE:
+    if not isinstance(name, str) or name not in SCIKIT_LEARN_NAMES:
         return document, ()
-    content = document.content | {"classifier": machine | {"kernel": ELSEWHERE[name]}}
+    content = document.content | {"classifier": machine | {"kernel": SCIKIT_LEARN_NAMES[name]}}
     return dataclasses.replace(document, content=content), (in_place_of(name),)
 
 

@@ -13,7 +13,7 @@ from pydantic import BeforeValidator, Discriminator, Field, Tag, create_model, m
 
 from fsvm_cli.config_io import StrictModel
 from fsvm_cli.evidence.parameters import LengthScales, TuningParameters
-from fsvm_cli.kernel_learning.kinds import Combine, MarginKind
+from fsvm_cli.kernel_learning import Combine, MarginKind
 from fsvm_cli.learners.base import EstimatorLearner
 from fsvm_cli.learners.machine import Approximation, Machine
 from fsvm_cli.spec.kernels import SYNONYMS, AnyKernel, KernelSpec, models_of_kernels
