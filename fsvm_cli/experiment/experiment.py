@@ -106,6 +106,8 @@ class Experiment:
         compared = self.compared_methods[compared_method]
         # A random split says so by saying nothing: stored outcomes are older than given splits.
         given = {"split": "given"} if self.config.protocol.is_given else {}
+        if self.config.protocol.row_order is not None:
+            given |= {"row_order": self.config.protocol.row_order}
         return given | {
             "data": self.source.identity,
             "scaling": self.config.scaling,

@@ -104,6 +104,10 @@ class Trials:
         if len(differences) == 1:
             return self._compared_on_rows(higher, lower, float(differences[0]))
         found = mean_interval(differences)
+        if self.experiment.config.protocol.row_order is not None:
+            # One training part in several orders tells nothing about other rows.
+            unknown = replace(found, low=np.nan, high=np.nan)
+            return Comparison(found, p_value(found), unknown, "95 % interval of the mean difference over the orders")
         on_new_data = difference_interval(differences, self._test_to_train(higher))
         return Comparison(found, p_value(found), on_new_data, "95 % interval of the mean difference over the splits")
 
