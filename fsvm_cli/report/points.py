@@ -165,9 +165,10 @@ def draw_convergence(  # noqa: PLR0917 - the tables of a folder, and how it is d
                 loc="left",
                 wrap=True,
             )
+            of_gain = "" if changes is None else "; of a gain, that of the machines on all features"
             panels[-1].set_xlabel(
-                "Relative duality gap where the machines were stopped (largest of all machines"
-                f"{'' if changes is None else '; of a gain, that with all features'});\nfalls to the right, logit scale"
+                "Relative duality gap where the machines were stopped, logit scale, falls to the right\n"
+                f"(largest of all machines{of_gain})"
             )
             explain(drawing, _key_to_paths(sorted(rows["n_features"].unique(), reverse=True), gaps, config), 4)
             paths += save(drawing, folder, f"{metric}-vs-gap", formats)
