@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from fsvm_cli.files import is_file, write_atomically
 from fsvm_cli.report.comparison import read_verdicts
 from fsvm_cli.report.folder import CURVES_NAME, FINDINGS_NAME, VERDICTS_NAME, read_table
 from fsvm_cli.report.ranks import areas_of, compare_over_experiments
-from fsvm_cli.report.style import COLUMN_WIDTH, GREY, MARKERS, explain, figure, legible, save, style_of_method
+from fsvm_cli.report.style import COLUMN_WIDTH, GREY, MARKERS, drawn, explain, figure, legible, style_of_method
 from fsvm_cli.spec.rankings import ALL_FEATURES
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ ABOUT_INTERVALS = (
     "difference on the same trials where a claim is about it, and else as wide as if the two numbers were independent."
 )
 CAPTION = "Gain in test accuracy over all features, in points, as printed and as found"
+LINK = re.compile(r"\[([^\]]*)\]\(([^)]*)/\)")
 NUMBERED = re.compile(r"\d+\. (.*)")
 
 AS_PRINTED = "as printed (test leak)"
@@ -564,9 +565,12 @@ def write_findings(root: Path, folders: Sequence[Path]) -> list[Path]:
     sentences, gains = findings_of(results), printed_gains(results)
     if not sentences:
         return []
-    figures = draw_gains(gains, root) if gains else []
     write_atomically(path, as_markdown(sentences, gains).encode())
-    return [path, *figures]
+    if not gains:
+        return [path]
+    picture = root / f"{FIGURE_NAME}.svg"
+    write_atomically(picture, drawn_gains(gains))
+    return [path, picture]
 
 
 def read_findings(root: Path) -> list[str]:
@@ -576,6 +580,18 @@ def read_findings(root: Path) -> list[str]:
     if not text.startswith(MADE_BY):
         return []
     return [found[1] for line in text.splitlines() if (found := NUMBERED.fullmatch(line))]
+
+
+def with_prefix(sentence: str, folder: str) -> str:
+    """Lead the links of a sentence into a folder, where it is read from outside of the results."""
+    return LINK.sub(rf"[\1]({folder}/\2/)", sentence)
+
+
+def parts_of(sentence: str) -> list[tuple[str, str]]:
+    """Cut a sentence into texts, each with the experiment that it links to, or with nothing."""
+    cut = LINK.split(sentence)
+    texts = itertools.zip_longest(cut[::3], cut[1::3], cut[2::3], fillvalue="")
+    return [part for plain, text, name in texts for part in ((plain, ""), (text, unquote(name))) if part[0]]
 
 
 def as_markdown(sentences: Sequence[str], gains: Sequence[Gain]) -> str:
@@ -602,18 +618,19 @@ BESIDE = 1.25
 """By what factor the axes go beyond the largest number."""
 
 
-def draw_gains(gains: Sequence[Gain], root: Path, formats: Sequence[str] = ("svg",)) -> list[Path]:
+def drawn_gains(gains: Sequence[Gain], extension: str = "svg") -> bytes:
     """Draw printed gains against found ones: a point with its 95 % interval for each data set and method.
 
     Parameters
     ----------
     gains : sequence of Gain
-    root, formats
-        As in `fsvm_cli.report.style.save`.
+        At least one.
+    extension : {"svg", "png", "pdf"}
 
     Returns
     -------
-    list of Path
+    bytes
+        The same each time.
     """
     from matplotlib.lines import Line2D  # noqa: PLC0415 - slow to import
     from matplotlib.ticker import FixedLocator, FuncFormatter  # noqa: PLC0415 - slow to import
@@ -653,4 +670,4 @@ def draw_gains(gains: Sequence[Gain], root: Path, formats: Sequence[str] = ("svg
         axes.set_xlabel(f"Printed gain (points; linear to ±{LINEAR_TO:g}, logarithmic beyond)")
         axes.set_ylabel("Gain of machines at their optimum (points)")
         explain(drawing, handles, 3)
-        return save(drawing, root, FIGURE_NAME, formats)
+        return drawn(drawing, extension)
