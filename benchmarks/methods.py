@@ -18,7 +18,7 @@ from fsvm_cli.report.folder import METHOD_TIMES_NAME, write_table
 from fsvm_cli.spec.load import load_all
 
 if TYPE_CHECKING:
-    from fsvm_cli.experiment.parts import Parts
+    from fsvm_cli.evaluation.splits import Parts
     from fsvm_cli.experiment.plan import Experiment
 
 REPEATS = 3

@@ -26,7 +26,7 @@ from fsvm_cli.experiment.running import TrialResult
 from fsvm_cli.runner.dask_pool import DaskPool
 from fsvm_cli.runner.missing import missing_tasks
 from fsvm_cli.runner.pools import ProcessPool, SerialPool
-from fsvm_cli.runner.session import Job, run
+from fsvm_cli.runner.run import Job, run
 from fsvm_cli.runner.tasks import Task
 from fsvm_cli.spec.config import LoadedConfig
 from fsvm_cli.spec.schema import Config

@@ -31,7 +31,7 @@ from fsvm_cli.ranking.random_order import RandomOrder
 from fsvm_cli.report.complete_trials import collect
 from fsvm_cli.report.ranking_statistics import is_near
 from fsvm_cli.report.recommendation import recommendation
-from fsvm_cli.runner.session import Job, open_local_pool, run
+from fsvm_cli.runner.run import Job, open_local_pool, run
 from fsvm_cli.spec.load import load_all
 from fsvm_cli.store.store import Store
 

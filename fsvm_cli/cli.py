@@ -19,7 +19,7 @@ from fsvm_cli.console import brief, sanitised
 from fsvm_cli.cpu_features import use_common_cpu_features
 from fsvm_cli.errors import DataError, FsvmError, UsageError
 from fsvm_cli.lazy_imports import SELDOM_USED, import_lazily
-from fsvm_cli.memory_check import GIGABYTE, LEAST_ADDRESS_SPACE, address_space
+from fsvm_cli.memory_check import GIGABYTE, MIN_ADDRESS_SPACE_BYTES, address_space
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -41,10 +41,10 @@ COMMANDS = {
     "methods": "Show the ranking methods, their parameters and sources.",
     "completion": "Print what makes a shell complete commands and names.",
 }
-OBJECTS_BETWEEN_COLLECTIONS = 250_000
-"""More than the libraries make, which all stay; looking at them at Python's own pace takes a sixth of the loading."""
-INTERRUPTED = 128 + signal.SIGINT
-TERMINATED = 128 + signal.SIGTERM
+GC_THRESHOLD_OBJECTS = 250_000
+"""Allocations between garbage collections: more than the imports of the libraries make, which saves a sixth of them."""
+INTERRUPTED_EXIT_CODE = 128 + signal.SIGINT
+TERMINATED_EXIT_CODE = 128 + signal.SIGTERM
 
 
 class Terminated(BaseException):
@@ -64,7 +64,7 @@ class LazyGroup(click.Group):
             near = difflib.get_close_matches(cmd_name, COMMANDS, n=1)
             suggestion = f" Did you mean '{near[0]}'?" if near else ""
             raise click.UsageError(f"No such command '{cmd_name}'.{suggestion}", ctx)
-        if address_space() < LEAST_ADDRESS_SPACE:
+        if address_space() < MIN_ADDRESS_SPACE_BYTES:
             raise UsageError(_too_little_address_space())
         import_lazily(*SELDOM_USED)
         command: click.Command = importlib.import_module(f"fsvm_cli.commands.{cmd_name}").command
@@ -93,15 +93,15 @@ def main() -> None:
     """
     use_common_cpu_features()
     signal.signal(signal.SIGTERM, _terminate)
-    gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
-    # At its end, Python would look through them twice more, for a sixth of the time that ranking a small table takes.
+    gc.set_threshold(GC_THRESHOLD_OBJECTS)
+    # Python's two collections at exit would add a sixth to the time that ranking a small table takes.
     atexit.register(gc.freeze)
     with sanitised():
         sys.exit(_run())
 
 
 def _run() -> int:
-    """Run the command line's command, and say what went wrong, if anything, in words and as an exit code."""
+    """Run the command; print the message of an error and return the exit code."""
     try:
         code: int = cli.main(standalone_mode=False)
     except click.ClickException as error:
@@ -114,25 +114,25 @@ def _run() -> int:
         click.echo(f"fsvm: {_out_of_memory()}", err=True)
         code = UsageError.exit_code
     except (ImportError, SystemError) as error:
-        # A library that finds no room for itself.
+        # Raised by libraries that cannot be mapped into the address space.
         if address_space() == math.inf:
             raise
         click.echo(f"fsvm: {brief(str(error))}; {_too_little_address_space()}", err=True)
         code = UsageError.exit_code
     except OSError as error:
-        # llvmlite's error about its library has no number.
+        # llvmlite's error about a library that it cannot load has no errno.
         if address_space() != math.inf and error.errno in {None, errno.ENOMEM}:
             click.echo(f"fsvm: {_too_little_address_space()}", err=True)
             return UsageError.exit_code
-        # Numba writes compiled code in the middle of anything.
+        # Numba may write compiled code at any time.
         click.echo(f"fsvm: {_describe(error)}", err=True)
         code = DataError.exit_code
     except (KeyboardInterrupt, click.Abort):
         click.echo("fsvm: interrupted; what was finished is kept, and running again does the rest", err=True)
-        code = INTERRUPTED
+        code = INTERRUPTED_EXIT_CODE
     except Terminated:
         click.echo("fsvm: terminated; what was finished is kept, and running again does the rest", err=True)
-        code = TERMINATED
+        code = TERMINATED_EXIT_CODE
     return code
 
 
@@ -150,7 +150,7 @@ def _too_little_address_space() -> str:
 
 
 def _describe(error: OSError) -> str:
-    """Say what the system refused, and of which file."""
+    """Describe an error of the operating system, with its file and remedy."""
     where = f"{brief(str(error.filename))}: " if error.filename else ""
     if error.errno in {errno.ENOSPC, errno.EDQUOT}:
         return (

@@ -32,10 +32,13 @@ if TYPE_CHECKING:
     from ruamel.yaml.error import YAMLError
     from ruamel.yaml.nodes import MappingNode, Node, ScalarNode
 
-QUOTE = "put a text with signs into quotes"
+QUOTE_REMEDY = "put a text with signs into quotes"
 
-IN_WORDS: tuple[tuple[str, str], ...] = (
-    (r"mapping values are not allowed", f"a ':' where none can stand; {QUOTE}, or indent the line as its neighbours"),
+PARSER_MESSAGES: tuple[tuple[str, str], ...] = (
+    (
+        r"mapping values are not allowed",
+        f"a ':' where none can stand; {QUOTE_REMEDY}, or indent the line as its neighbours",
+    ),
     (
         r"incompatible YAML document|duplicate YAML directive|expected a digit",
         "a line %YAML that names no version 1.1 or 1.2, or a second one; leave it out",
@@ -46,13 +49,13 @@ IN_WORDS: tuple[tuple[str, str], ...] = (
         r"sequence entries are not allowed",
         "a '-' where no list can stand; put it at the beginning of a line",
     ),
-    (r"mapping keys are not allowed", f"a '?' where none can stand; {QUOTE}"),
+    (r"mapping keys are not allowed", f"a '?' where none can stand; {QUOTE_REMEDY}"),
     (r"found character '\\t'", "a tab where none can stand; write blanks"),
-    (r"found character (?P<sign>.+) that cannot", f"{{sign}} cannot begin a value; {QUOTE}"),
+    (r"found character (?P<sign>.+) that cannot", f"{{sign}} cannot begin a value; {QUOTE_REMEDY}"),
     (r"expected ',' or '(?P<sign>[\]}}])', but got", "a ',' or '{sign}' is missing before this; write it, or quotes"),
     (r"but found another document|end of document marker|document end marker", "a second document; keep one"),
-    (r"found undefined alias (?P<sign>.+)", f"there is nothing called {{sign}}; {QUOTE}"),
-    (r"found duplicate anchor (?P<sign>.+)", f"{{sign}} is given twice; {QUOTE}"),
+    (r"found undefined alias (?P<sign>.+)", f"there is nothing called {{sign}}; {QUOTE_REMEDY}"),
+    (r"found duplicate anchor (?P<sign>.+)", f"{{sign}} is given twice; {QUOTE_REMEDY}"),
     (r"unexpected end of stream", "the quotes are never closed; write the second one"),
     (r"found unexpected document separator", "the quotes are not closed before '---'; write the second one"),
     (
@@ -60,27 +63,27 @@ IN_WORDS: tuple[tuple[str, str], ...] = (
         "{sign} after \\ means nothing; write single quotes",
     ),
     (r"expected the node content", "a value is missing here, or a bracket is not closed; write it"),
-    (r"found unexpected ':'", f"a ':' where none can stand; {QUOTE}"),
+    (r"found unexpected ':'", f"a ':' where none can stand; {QUOTE_REMEDY}"),
 )
-"""Messages of the parser as patterns, and their wording here."""
+"""Patterns of the parser's messages, each with the message that is shown instead."""
 
 
 def syntax_in_words(error: YAMLError, text: str) -> tuple[tuple[int, int] | None, str]:
-    """Say what is wrong, and in which line and column, both from 1, where this is known."""
+    """Return line and column of a syntax error, both from 1, or None if unknown, and its message."""
     if isinstance(error, yaml.reader.ReaderError):
         before = text[: error.position]
         place = before.count("\n") + 1, error.position - before.rfind("\n")
         return place, f"the character U+{error.character:04X} cannot stand in a text; leave it out"
     if not isinstance(error, yaml.error.MarkedYAMLError):
-        return None, f"{_line_of(error)}; {QUOTE}"
+        return None, f"{_line_of(error)}; {QUOTE_REMEDY}"
     mark = error.problem_mark or error.context_mark
-    said = str(error.problem or error.context)
-    for pattern, words in IN_WORDS:
-        if found := re.search(pattern, said):
+    problem = str(error.problem or error.context)
+    for pattern, words in PARSER_MESSAGES:
+        if found := re.search(pattern, problem):
             message = words.format(**{name: brief(value) for name, value in found.groupdict().items()})
             break
     else:
-        message = f"{brief(' '.join(said.split()))}; {QUOTE}"
+        message = f"{brief(' '.join(problem.split()))}; {QUOTE_REMEDY}"
     return (mark.line + 1, mark.column + 1) if mark else None, message
 
 
@@ -88,7 +91,7 @@ def _line_of(error: YAMLError) -> str:
     return brief(str(error).partition("\n")[0])
 
 
-MAX_BYTES = 1_000_000
+MAX_DOCUMENT_BYTES = 1_000_000
 MAX_NODES = 20_000
 MAX_DEPTH = 32
 MAX_INTEGER_BITS = 4096
@@ -159,11 +162,11 @@ def read_document(path: Path) -> Document:
         raise UsageError(f"{path}: is {kind}, not a file; save the text in a file, and name that")
     try:
         with path.open("rb") as stream:
-            raw = stream.read(MAX_BYTES + 1)
+            raw = stream.read(MAX_DOCUMENT_BYTES + 1)
     except OSError as error:
         raise UsageError(f"{path}: cannot be read ({error.strerror}); give the path of a file that can be") from error
-    if len(raw) > MAX_BYTES:
-        raise UsageError(f"{path}: larger than {MAX_BYTES:,} bytes; write a shorter document")
+    if len(raw) > MAX_DOCUMENT_BYTES:
+        raise UsageError(f"{path}: larger than {MAX_DOCUMENT_BYTES:,} bytes; write a shorter document")
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-WITHOUT_SHAPE = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
+INVISIBLE_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
 """Unicode's categories of control and format characters, surrogates, private characters and line breaks."""
 
-PLAIN = {
+ASCII_REPLACEMENTS = {
     "±": "+-",
     "−": "-",
     "–": "-",
@@ -39,13 +39,13 @@ PLAIN = {
     "’": "'",
     "²": "^2",
 }
-"""Replacements for signs that the console's encoding lacks."""
+"""ASCII replacements for characters that the console's encoding lacks."""
 
-BEGINS_FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""First characters of what a spreadsheet takes for a formula."""
+FORMULA_PREFIXES = ("=", "+", "-", "@", "\t", "\r")
+"""First characters by which a spreadsheet recognises a formula."""
 
-LONGEST_NAME = 200
-"""Longer names are abbreviated in messages."""
+MAX_NAME_LENGTH = 200
+"""Characters; longer names are abbreviated in messages."""
 
 
 def visible(text: str, *, lines: bool = False) -> str:
@@ -63,12 +63,14 @@ def visible(text: str, *, lines: bool = False) -> str:
 
 
 def brief(name: str) -> str:
-    """Write a name for a line of a message, abbreviated if it is longer than `LONGEST_NAME`."""
-    return visible(name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME // 2]}… ({len(name):,} characters)")
+    """Write a name for a line of a message, abbreviated if it is longer than `MAX_NAME_LENGTH`."""
+    return visible(
+        name if len(name) <= MAX_NAME_LENGTH else f"{name[: MAX_NAME_LENGTH // 2]}… ({len(name):,} characters)"
+    )
 
 
 def _has_no_shape(character: str) -> bool:
-    return unicodedata.category(character) in WITHOUT_SHAPE
+    return unicodedata.category(character) in INVISIBLE_CATEGORIES
 
 
 def _escaped(character: str) -> str:
@@ -80,11 +82,11 @@ def _in_plain_signs(error: UnicodeError) -> tuple[str, int]:
     if not isinstance(error, UnicodeEncodeError):
         raise error
     lacking = error.object[error.start : error.end]
-    return "".join(PLAIN.get(each) or _escaped(each) for each in lacking), error.end
+    return "".join(ASCII_REPLACEMENTS.get(each) or _escaped(each) for each in lacking), error.end
 
 
-PLAIN_SIGNS = "fsvm.plain-signs"
-codecs.register_error(PLAIN_SIGNS, _in_plain_signs)
+ASCII_ERROR_HANDLER = "fsvm.plain-signs"
+codecs.register_error(ASCII_ERROR_HANDLER, _in_plain_signs)
 
 
 class _SanitisedStream(io.TextIOBase):
@@ -96,7 +98,7 @@ class _SanitisedStream(io.TextIOBase):
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors=PLAIN_SIGNS)
+            stream.reconfigure(errors=ASCII_ERROR_HANDLER)
 
     def write(self, text: str | bytes) -> int:
         if isinstance(text, bytes):
@@ -133,7 +135,7 @@ class _SanitisedStream(io.TextIOBase):
 
     @property
     def errors(self) -> str:  # type: ignore[override]
-        return PLAIN_SIGNS
+        return ASCII_ERROR_HANDLER
 
 
 @contextlib.contextmanager
@@ -148,7 +150,7 @@ def sanitised() -> Iterator[None]:
         yield
     finally:
         for name, sanitising in streams.items():
-            # Another stream that was put in its place since stays there.
+            # A stream that has replaced this one in the meantime stays.
             if getattr(sys, name) is sanitising:
                 sanitising.flush()
                 setattr(sys, name, sanitising.stream)
@@ -173,7 +175,7 @@ def json_text(content: Any) -> str:
     """Write JSON; characters without a shape, or that the console's encoding lacks, become JSON's escapes."""
     is_unicode = (getattr(sys.stdout, "encoding", None) or "utf-8").lower().startswith("utf")
     text = json.dumps(content, indent=2, ensure_ascii=not is_unicode)
-    # JSON is ASCII outside of strings, and inside every character may be written by its code.
+    # Outside of strings JSON is ASCII; within them, any character may be escaped.
     escaped = [json.dumps(each)[1:-1] if each != "\n" and _has_no_shape(each) else each for each in text]
     return "".join(escaped) + "\n"
 
@@ -191,7 +193,7 @@ def without_formulas(text: str) -> str:
 
 
 def _without_formula(field: str) -> str:
-    if not field.startswith(BEGINS_FORMULA):
+    if not field.startswith(FORMULA_PREFIXES):
         return field
     try:
         float(field)
@@ -213,7 +215,7 @@ def write_for_machines(text: str) -> None:
 
 
 WIDTH_WITHOUT_TERMINAL = 160
-"""Characters of a line where there is no terminal, such as in a pipe."""
+"""Characters per line where the output is no terminal, such as a pipe."""
 
 
 def open_console(*, stderr: bool = False) -> Console:
@@ -234,14 +236,14 @@ def open_console(*, stderr: bool = False) -> Console:
     )
 
 
-QUIET = "fsvm.quiet"
+QUIET_KEY = "fsvm.quiet"
 """Key in click's context under which a command stores ``--quiet``."""
 
 
 def is_quiet() -> bool:
     """Whether the command that runs has ``--quiet``."""
     context = click.get_current_context(silent=True)
-    return bool(context is not None and context.meta.get(QUIET))
+    return bool(context is not None and context.meta.get(QUIET_KEY))
 
 
 def byte_progress(name: str, total: int | None, done: int = 0) -> Any:

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-CPU_TABLE = Path("/proc/cpuinfo")
-HASWELL = {"abm", "avx2", "bmi1", "bmi2", "f16c", "fma", "movbe"}
+CPUINFO_PATH = Path("/proc/cpuinfo")
+HASWELL_FLAGS = {"abm", "avx2", "bmi1", "bmi2", "f16c", "fma", "movbe"}
 """Linux's names of the features that came with Intel's Haswell of 2013, and that AMD has had since 2015."""
-AS_ON_HASWELL = {"OPENBLAS_CORETYPE": "Haswell", "NUMBA_CPU_NAME": "haswell", "NUMBA_CPU_FEATURES": ""}
-WITHOUT_AVX512 = {"NPY_DISABLE_CPU_FEATURES": "X86_V4 AVX512_ICL AVX512_SPR"}
+HASWELL_ENVIRONMENT = {"OPENBLAS_CORETYPE": "Haswell", "NUMBA_CPU_NAME": "haswell", "NUMBA_CPU_FEATURES": ""}
+NO_AVX512_ENVIRONMENT = {"NPY_DISABLE_CPU_FEATURES": "X86_V4 AVX512_ICL AVX512_SPR"}
 
 
 def use_common_cpu_features() -> None:
@@ -33,17 +33,17 @@ def use_common_cpu_features() -> None:
 
 def common_cpu_features(flags: Collection[str], environment: Mapping[str, str]) -> dict[str, str]:
     """Return the environment variables to set, by the processor's features and what the environment sets already."""
-    is_chosen = not environment.keys().isdisjoint(AS_ON_HASWELL | WITHOUT_AVX512)
-    if is_chosen or not HASWELL.issubset(flags):
+    is_chosen = not environment.keys().isdisjoint(HASWELL_ENVIRONMENT | NO_AVX512_ENVIRONMENT)
+    if is_chosen or not HASWELL_FLAGS.issubset(flags):
         return {}
-    # numpy warns of what the processor does not have.
-    return AS_ON_HASWELL | (WITHOUT_AVX512 if "avx512f" in flags else {})
+    # numpy warns about features that the processor lacks.
+    return HASWELL_ENVIRONMENT | (NO_AVX512_ENVIRONMENT if "avx512f" in flags else {})
 
 
 def cpu_flags() -> list[str]:
     """Read the features of the first processor; an empty list where there is no such table."""
     try:
-        with CPU_TABLE.open(encoding="utf-8", errors="replace") as stream:
+        with CPUINFO_PATH.open(encoding="utf-8", errors="replace") as stream:
             line = next((line for line in stream if line.startswith("flags")), "")
     except OSError:
         return []

@@ -1,4 +1,4 @@
-"""Mistakes and mishaps that a person can mend: one or two lines each, and an exit code that says which kind."""
+"""Errors that users can resolve: messages of one or two lines, and an exit code for each kind."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ class ExperimentFailedError(FsvmError):
 
 @contextlib.contextmanager
 def noting_failure(errors: list[FsvmError], where: str, what: str) -> Iterator[None]:
-    """Add to `errors` what goes wrong with the results of one experiment, so that the others go on.
+    """Add a failure of the results of one experiment to `errors`, so that the other experiments continue.
 
     Parameters
     ----------
@@ -130,5 +130,5 @@ def noting_failure(errors: list[FsvmError], where: str, what: str) -> Iterator[N
 
 
 def named(error: BaseException) -> str:
-    """Write an exception in one line, with the kind that its text may leave out."""
+    """Return type and first line of an exception."""
     return ": ".join([type(error).__name__, *str(error).splitlines()[:1]])

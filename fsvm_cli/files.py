@@ -28,7 +28,7 @@ def is_file(path: Path) -> bool:
 
 
 def special_kind(path: Path) -> str:
-    """Say what is called so and is neither a file nor a folder, '' otherwise.
+    """Return the kind of a path that is neither a file nor a folder, such as "a pipe"; '' otherwise.
 
     To open a pipe waits for a writer, and a device such as /dev/zero never ends: this is asked before either is opened.
     """
@@ -71,7 +71,7 @@ def write_atomically(path: Path, content: bytes) -> None:
     except OSError as error:
         if temporary is not None:
             temporary.unlink(missing_ok=True)
-        # Windows does not replace a file that a program, a spreadsheet say, holds open.
+        # Windows does not replace a file that another program, such as a spreadsheet, has open.
         is_open = temporary is not None and isinstance(error, PermissionError)
         remedy = "close the program that has it open" if is_open else "free some space"
         raise DataError(f"{path}: cannot be written ({error.strerror}); {remedy}, or use another --out") from error

@@ -17,9 +17,9 @@ from pathlib import Path
 
 import platformdirs
 
-VARIABLE = "NUMBA_CACHE_DIR"
-PREFIX = "fsvm-"
-FOLDERS_WITH_COMPILED_CODE = ("svm", "ranking")
+CACHE_VARIABLE = "NUMBA_CACHE_DIR"
+CACHE_PREFIX = "fsvm-"
+COMPILED_PACKAGES = ("svm", "ranking")
 
 
 def use_cache_of_these_sources() -> None:
@@ -30,13 +30,13 @@ def use_cache_of_these_sources() -> None:
     have their code run: a temporary folder then holds the code as long as the process lives. It has to be called before
     the first function is decorated.
     """
-    base = Path(os.environ.get(VARIABLE) or platformdirs.user_cache_path("fsvm") / "compiled")
-    if base.name.startswith(PREFIX):
+    base = Path(os.environ.get(CACHE_VARIABLE) or platformdirs.user_cache_path("fsvm") / "compiled")
+    if base.name.startswith(CACHE_PREFIX):
         base = base.parent
     package = Path(__file__).resolve().parent
-    digest = digest_of_sources([package / name for name in FOLDERS_WITH_COMPILED_CODE])
-    # In a folder for all kinds, code for one would make it seem that there is code for the other.
-    name = f"{PREFIX}{digest}-{os.environ.get('NUMBA_CPU_NAME', 'host')}"
+    digest = digest_of_sources([package / name for name in COMPILED_PACKAGES])
+    # In a folder shared by all kinds of processor, `is_cold` would count code for another kind.
+    name = f"{CACHE_PREFIX}{digest}-{os.environ.get('NUMBA_CPU_NAME', 'host')}"
     folder = base / name
     if not _can_be_written(folder):
         obstacle = f"cannot be kept in {base}"
@@ -46,8 +46,8 @@ def use_cache_of_these_sources() -> None:
         obstacle = ""
     if obstacle:
         folder = _temporary_folder() / name
-        sys.stderr.write(f"compiled code {obstacle} and is compiled each time; {VARIABLE}=FOLDER names another\n")
-    os.environ[VARIABLE] = str(folder)
+        sys.stderr.write(f"compiled code {obstacle} and is compiled each time; {CACHE_VARIABLE}=FOLDER names another\n")
+    os.environ[CACHE_VARIABLE] = str(folder)
     if "numba" in sys.modules:
         sys.modules["numba"].config.CACHE_DIR = str(folder)
 
@@ -56,7 +56,7 @@ def _can_be_written(folder: Path) -> bool:
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         folder.mkdir(mode=0o700, exist_ok=True)
-        # Only the attempt tells: Windows says of every folder that it can be written.
+        # Only an attempt is reliable: Windows reports every folder as writable.
         with tempfile.TemporaryFile(dir=folder):
             return True
     except OSError:
@@ -73,7 +73,7 @@ def _open_to_others(folder: Path) -> Path | None:
     folder = folder.resolve()
     for each in (folder, *folder.parents):
         status = each.stat()
-        # Many systems give each user a group of the user's own number, in which nobody else is.
+        # Many systems give each user a group of the user's own number, with no other members.
         writers = stat.S_IWOTH if status.st_gid == os.geteuid() else stat.S_IWGRP | stat.S_IWOTH
         others_write = bool(status.st_mode & writers)
         # In a folder with the sticky bit only the owner of an entry can replace it.
@@ -85,7 +85,7 @@ def _open_to_others(folder: Path) -> Path | None:
 
 
 def _temporary_folder() -> Path:
-    # With a name that nobody can guess: what lies there is run.
+    # The name is not predictable, because code in the folder is executed.
     folder = tempfile.mkdtemp(prefix="fsvm-compiled-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return Path(folder)
@@ -94,7 +94,7 @@ def _temporary_folder() -> Path:
 def is_cold() -> bool:
     """Whether nothing has been compiled yet for the sources as they are."""
     # numba makes empty folders as soon as a function is decorated.
-    return next(Path(os.environ[VARIABLE]).rglob("*.nbi"), None) is None
+    return next(Path(os.environ[CACHE_VARIABLE]).rglob("*.nbi"), None) is None
 
 
 def digest_of_sources(folders: list[Path]) -> str:

@@ -1,7 +1,7 @@
 """Lazy imports: modules that libraries import but seldom use, loaded when an attribute is first used.
 
-scikit-learn and scipy import at their start what hardly any of their functions calls; to load all of it takes longer
-than most rankings.
+scikit-learn and scipy import modules at their start that few of their functions call; loading them takes longer than
+most rankings.
 """
 
 from __future__ import annotations
@@ -18,34 +18,34 @@ if TYPE_CHECKING:
     from importlib.abc import Loader
 
 SELDOM_USED = (
-    "asyncio",  # joblib: for functions that are coroutines
-    "narwhals",  # scikit-learn: to read a data frame, of whatever library
+    "asyncio",  # joblib: for coroutine functions
+    "narwhals",  # scikit-learn: to read data frames of any library
     "narwhals.stable",
     "narwhals.stable.v2",
-    "numpy.f2py",  # scipy: copies whatever numpy has into a namespace, here a compiler
-    "numpy.testing",  # the same, with all of unittest
-    "pandas",  # scikit-learn: to know whether it is there
-    "pycparser",  # numba: to read declarations in C
-    "ruamel.yaml",  # our documents, which options alone can say as well: to read a text
-    "scipy.optimize",  # methods that climb or descend, of which a run seldom has one
-    "scipy.special",  # scikit-learn: for one function; methods that compute with it load it
-    "scipy.stats",  # scikit-learn: for tests of significance
-    "yaml",  # numba: to read settings from a file, if there is one
+    "numpy.f2py",  # scipy: copies the namespace of numpy, here a wrapper of a Fortran compiler
+    "numpy.testing",  # scipy: the same, here with all of unittest
+    "pandas",  # scikit-learn: to check whether it is installed
+    "pycparser",  # numba: to parse C declarations
+    "ruamel.yaml",  # fsvm: to read YAML, which commands with options alone do not need
+    "scipy.optimize",  # fsvm: methods with an optimisation, which few runs have
+    "scipy.special",  # scikit-learn: for one function; methods that use it load it
+    "scipy.stats",  # scikit-learn: for significance tests
+    "yaml",  # numba: to read a settings file, if there is one
 )
-"""What the command line and its workers import lazily, with the library that imports it, and why."""
+"""Modules that the command line and its workers import lazily, with the library that imports each, and why."""
 
-_CONTENT = frozenset({"__all__", "__version__"})
-"""Names with two underscores that only a module's own text defines."""
+_DUNDERS_OF_MODULES = frozenset({"__all__", "__version__"})
+"""Dunder names that a module itself must define; Python asks every module for the others."""
 
-_LOCK = threading.Lock()
+_LOADING_LOCK = threading.Lock()
 
 
 def import_lazily(*names: str) -> None:
-    """Load modules when an attribute of them is first asked for, unless they are loaded already.
+    """Import modules lazily: each is loaded at the first access to an attribute, unless it is loaded already.
 
-    Nothing is loaded here, not even the package that a module stands in. A module inside a lazy package loads
-    that package, unless it is lazy itself. Python's own `importlib.util.LazyLoader` would load a module as soon as
-    a second one imports it.
+    The call itself loads nothing, not even the package of a module. Loading a module inside a lazy package loads that
+    package as well, unless the module is lazy itself. Python's own `importlib.util.LazyLoader` would load a module as
+    soon as a second one imports it.
 
     Parameters
     ----------
@@ -59,9 +59,9 @@ def import_lazily(*names: str) -> None:
     finder.names.update(names)
 
 
-# The finder and the loaders are of no class of `importlib.abc`: to load that takes half as long as `fsvm --help`.
+# The finder and the loaders do not derive from `importlib.abc`, whose import takes half as long as `fsvm --help`.
 class _Finder:
-    """Finds modules as Python would, and has some of them loaded later."""
+    """Finds modules as Python does, with a lazy loader for some of them."""
 
     def __init__(self) -> None:
         self.names: set[str] = set()
@@ -72,7 +72,7 @@ class _Finder:
         if fullname in self.names:
             spec = PathFinder.find_spec(fullname, path, target)
             if spec is not None and spec.loader is not None:
-                loading = _LOADING.get(fullname)
+                loading = _BEING_LOADED.get(fullname)
                 later = _LazyLoader(spec.loader) if loading is None else _LoaderInto(spec.loader, loading)
                 spec.loader = cast("Loader", later)
             return spec
@@ -85,7 +85,7 @@ class _Finder:
 
 
 class _LazyLoader:
-    """Makes a module, and leaves it empty."""
+    """Creates a module without executing it."""
 
     def __init__(self, loader: Loader) -> None:
         self.loader = loader
@@ -94,12 +94,12 @@ class _LazyLoader:
         return self.loader.create_module(spec)
 
     def exec_module(self, module: ModuleType) -> None:
-        _give_back(module, self.loader)
+        _restore_loader(module, self.loader)
         module.__class__ = _LazyModule
 
 
 class _LoaderInto:
-    """Fills the module that was made before."""
+    """Executes a module into the object that was created lazily."""
 
     def __init__(self, loader: Loader, module: ModuleType) -> None:
         self.loader = loader
@@ -109,25 +109,25 @@ class _LoaderInto:
         return self.module
 
     def exec_module(self, module: ModuleType) -> None:
-        _give_back(module, self.loader)
+        _restore_loader(module, self.loader)
         became: type[ModuleType] = _LazyModule
         try:
             self.loader.exec_module(module)
             became = ModuleType
         finally:
-            del _LOADING[vars(module)["__name__"]]
+            del _BEING_LOADED[vars(module)["__name__"]]
             object.__setattr__(module, "__class__", became)
 
 
 def _loaded_already(module: ModuleType) -> ModuleSpec:
-    """Make a spec that leads to a module that its package has imported: `import` would load it a second time."""
+    """Return a spec of a module that its package has imported, since `import` would load it a second time."""
     spec = ModuleSpec(module.__name__, cast("Loader", _LoadedAlready(module)))
-    module.__spec__ = spec  # which `import` would otherwise put in the place of the one that it is given
+    module.__spec__ = spec  # else `import` would replace the spec of the module
     return spec
 
 
 class _LoadedAlready:
-    """Gives `import` a module that is there."""
+    """Returns a loaded module to `import`."""
 
     def __init__(self, module: ModuleType) -> None:
         self.module = module
@@ -140,48 +140,48 @@ class _LoadedAlready:
         module.__spec__ = self.spec
 
 
-def _give_back(module: ModuleType, loader: Loader) -> None:
-    """Name the loader that a module would have had."""
+def _restore_loader(module: ModuleType, loader: Loader) -> None:
+    """Set the loader of a module to the one that Python would have used."""
     assert module.__spec__ is not None
     module.__spec__.loader = module.__loader__ = loader
 
 
 class _LazyModule(ModuleType):
-    """A module that is loaded when an attribute of it is first asked for, and from then on is an ordinary one."""
+    """A module that is loaded at the first access to an attribute, and becomes an ordinary module then."""
 
     def __getattr__(self, name: str) -> Any:
-        _refuse_names_of_python(name)
+        _refuse_dunder_names(name)
         _load(self)
         return getattr(self, name)
 
 
 class _Loading(ModuleType):
-    """A module that is being loaded: what it lacks is not there yet."""
+    """A module that is being loaded, whose attributes are incomplete."""
 
     def __getattr__(self, name: str) -> Any:
-        _refuse_names_of_python(name)
+        _refuse_dunder_names(name)
         own = vars(self)["__name__"]
-        importlib.import_module(own)  # waits where another thread is about it
+        importlib.import_module(own)  # waits for a thread that is loading it
         if type(self) is _Loading:
             raise AttributeError(f"module {own!r} has no attribute {name!r} yet")
         return getattr(self, name)
 
 
-_LOADING: dict[str, ModuleType] = {}
+_BEING_LOADED: dict[str, ModuleType] = {}
 
 
-def _refuse_names_of_python(name: str) -> None:
-    """Say that there is no name such as __wrapped__: `import`, and who looks through sys.modules, ask all for them."""
-    if name.startswith("__") and name not in _CONTENT:
+def _refuse_dunder_names(name: str) -> None:
+    """Raise AttributeError for a name such as __wrapped__, which `import` and `inspect` look up in every module."""
+    if name.startswith("__") and name not in _DUNDERS_OF_MODULES:
         raise AttributeError(name)
 
 
 def _load(module: _LazyModule) -> None:
-    """Have Python import a module once more, into the same object: its own locks then keep other threads waiting."""
+    """Import a module again, into the same object, with Python's own import locks against other threads."""
     name = vars(module)["__name__"]
-    with _LOCK:
+    with _LOADING_LOCK:
         if type(module) is _LazyModule:
             object.__setattr__(module, "__class__", _Loading)
-            _LOADING[name] = module
+            _BEING_LOADED[name] = module
             sys.modules.pop(name, None)
     importlib.import_module(name)

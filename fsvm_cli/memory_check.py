@@ -7,16 +7,16 @@ import math
 import os
 from pathlib import Path
 
-UNKNOWN = 4_000_000_000
-"""Bytes that are taken to be free where the system does not tell."""
+DEFAULT_FREE_BYTES = 4_000_000_000
+"""Assumed where the system does not report its memory."""
 GIGABYTE = 1e9
-_MEMORY_TABLE = Path("/proc/meminfo")
-_GROUP = Path("/sys/fs/cgroup")
-_OWN_SIZE = Path("/proc/self/statm")
+_MEMINFO_PATH = Path("/proc/meminfo")
+_CGROUP_FOLDER = Path("/sys/fs/cgroup")
+_STATM_PATH = Path("/proc/self/statm")
 
 
-LEAST_ADDRESS_SPACE = 1_000_000_000
-"""Bytes that the libraries need of it with one thread; with less some of them end the process without a word."""
+MIN_ADDRESS_SPACE_BYTES = 1_000_000_000
+"""Needed by the libraries with one thread; with less, some of them end the process without a message."""
 
 
 def address_space() -> float:
@@ -90,7 +90,7 @@ def check_memory(work: str, needed: int, instead: str) -> None:
 
 def _available_in_system() -> int:
     try:
-        for line in _MEMORY_TABLE.read_text(encoding="ascii").splitlines():
+        for line in _MEMINFO_PATH.read_text(encoding="ascii").splitlines():
             if line.startswith("MemAvailable:"):
                 return int(line.split()[1]) * 1024
     except (OSError, ValueError, IndexError):
@@ -98,14 +98,14 @@ def _available_in_system() -> int:
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
     except (AttributeError, OSError, ValueError):
-        return UNKNOWN
+        return DEFAULT_FREE_BYTES
 
 
 def _left_in_address_space() -> float:
     if (limit := address_space()) == math.inf:
         return limit
     try:
-        used = int(_OWN_SIZE.read_text(encoding="ascii").split()[0]) * os.sysconf("SC_PAGE_SIZE")
+        used = int(_STATM_PATH.read_text(encoding="ascii").split()[0]) * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, OSError, ValueError, IndexError):
         return limit
     return max(limit - used, 0)
@@ -114,7 +114,7 @@ def _left_in_address_space() -> float:
 def _left_in_group() -> float:
     """Return what the limit of the control group leaves; infinity where there is none."""
     try:
-        limit = int((_GROUP / "memory.max").read_text(encoding="ascii"))
-        return max(limit - int((_GROUP / "memory.current").read_text(encoding="ascii")), 0)
+        limit = int((_CGROUP_FOLDER / "memory.max").read_text(encoding="ascii"))
+        return max(limit - int((_CGROUP_FOLDER / "memory.current").read_text(encoding="ascii")), 0)
     except (OSError, ValueError):  # no such group, or "max"
         return math.inf

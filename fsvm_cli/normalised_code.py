@@ -17,24 +17,24 @@ if TYPE_CHECKING:
 THIS_PACKAGE = __name__.partition(".")[0]
 
 DERIVED_FIELDS = frozenset({"ctx", "kind", "type_comment"})
-"""Of a syntax tree: what follows from the rest, and what has no effect."""
+"""Fields of syntax nodes that follow from other fields or have no effect."""
 
-BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
-"""Fields of a statement that hold statements."""
+STATEMENT_FIELDS = ("body", "orelse", "finalbody", "handlers", "cases")
+"""Fields of a statement that contain statements."""
 
-FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+FUNCTION_NODES = (ast.FunctionDef, ast.AsyncFunctionDef)
 
-COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+COMPREHENSION_NODES = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
-NEW_SCOPES = (*FUNCTIONS, *COMPREHENSIONS, ast.ClassDef, ast.Lambda)
+SCOPE_NODES = (*FUNCTION_NODES, *COMPREHENSION_NODES, ast.ClassDef, ast.Lambda)
 
-MESSAGES = ("warnings.warn",)
+MESSAGE_CALLS = ("warnings.warn",)
 """Calls whose only effect is a message."""
 
-OF_CONFIGS = ("pydantic.",)
-"""What describes or validates a config; what the config says is part of every key."""
+CONFIG_PREFIXES = ("pydantic.",)
+"""Prefixes of what describes or validates a config; the content of a config is part of every key."""
 
-OF_TYPES = ("typing.Generic", "typing.Protocol", "typing.final", "typing.override", "typing.overload")
+TYPE_ONLY_NAMES = ("typing.Generic", "typing.Protocol", "typing.final", "typing.override", "typing.overload")
 """Bases and decorators without an effect on what is computed."""
 
 
@@ -71,7 +71,7 @@ class ParsedSource(NamedTuple):
 
     @classmethod
     def of(cls, digest: str, imports: list[Any], definitions: dict[str, Any], aliases: dict[str, Any]) -> ParsedSource:
-        """Take them as JSON holds them."""
+        """Build one from the values of a JSON document."""
         return cls(
             digest,
             tuple(
@@ -89,7 +89,7 @@ class ParsedSource(NamedTuple):
     def in_text(cls, source: str) -> ParsedSource:
         """Parse a text."""
         tree = ast.parse(source)
-        # A module that finds its names on demand says for type checkers where they come from.
+        # A module with lazy imports states their origin in a block for type checkers.
         is_lazy = any(isinstance(node, ast.FunctionDef) and node.name == "__getattr__" for node in tree.body)
         imports = [
             node
@@ -129,8 +129,8 @@ def _meaning(value: object) -> str:
         return _meaning(value.orelse)
     fields = ((name, getattr(value, name, None)) for name in value._fields if name not in DERIVED_FIELDS)
     # What is not there has no field at all in other versions of Python.
-    said = ",".join(f"{name}={_meaning(field)}" for name, field in fields if field is not None and field != [])
-    return f"{type(value).__name__}({said})"
+    joined = ",".join(f"{name}={_meaning(field)}" for name, field in fields if field is not None and field != [])
+    return f"{type(value).__name__}({joined})"
 
 
 def _is_without_effect(item: object) -> bool:
@@ -172,7 +172,7 @@ def _statements(block: list[ast.stmt], *, with_type_checking: bool) -> Iterator[
     """Yield the statements of a block and of all blocks within it."""
     for statement in block:
         yield statement
-        within = ("orelse",) if _is_for_type_checkers(statement) and not with_type_checking else BLOCKS
+        within = ("orelse",) if _is_for_type_checkers(statement) and not with_type_checking else STATEMENT_FIELDS
         for part in (part for name in within for part in getattr(statement, name, ())):
             # The parts of `try` and `match` that hold blocks are no statements.
             inner = [part] if isinstance(part, ast.stmt) else part.body
@@ -194,8 +194,8 @@ def _blocks(block: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
     """Yield the statements of a block and of all blocks within it that have no scope of their own."""
     for statement in block:
         yield statement
-        if not isinstance(statement, NEW_SCOPES):
-            for part in (part for name in BLOCKS for part in getattr(statement, name, ())):
+        if not isinstance(statement, SCOPE_NODES):
+            for part in (part for name in STATEMENT_FIELDS for part in getattr(statement, name, ())):
                 yield from _blocks([part] if isinstance(part, ast.stmt) else part.body)
 
 
@@ -277,7 +277,7 @@ class _Writer(ast.NodeVisitor):
         return str(self.visit(value)) if isinstance(value, ast.AST) else repr(value)
 
     def generic_visit(self, node: ast.AST) -> str:
-        return self.comprehension(node) if isinstance(node, COMPREHENSIONS) else self.plain(node)
+        return self.comprehension(node) if isinstance(node, COMPREHENSION_NODES) else self.plain(node)
 
     def visit_If(self, node: ast.If) -> str:
         return self.text(node.orelse) if _is_for_type_checkers(node) else self.plain(node)
@@ -309,8 +309,8 @@ class _Writer(ast.NodeVisitor):
     def plain(self, value: ast.AST, apart: Collection[str] = ()) -> str:
         fields = ((name, getattr(value, name, None)) for name in value._fields if name not in {*DERIVED_FIELDS, *apart})
         # What is not there has no field at all in other versions of Python.
-        said = ",".join(f"{name}={self.text(each)}" for name, each in fields if each is not None and each != [])
-        return f"{type(value).__name__}({said})"
+        joined = ",".join(f"{name}={self.text(each)}" for name, each in fields if each is not None and each != [])
+        return f"{type(value).__name__}({joined})"
 
     def is_silent(self, item: object) -> bool:
         """Whether a statement, a decorator or a base has no effect on what is computed."""
@@ -323,13 +323,16 @@ class _Writer(ast.NodeVisitor):
                 return not (self.scopes and self.scopes[-1].is_class)
             case ast.FunctionDef(decorator_list=named) if named:
                 called = [each.func if isinstance(each, ast.Call) else each for each in named]
-                return any(self.imported_name(each).startswith(OF_CONFIGS) for each in called)
+                return any(self.imported_name(each).startswith(CONFIG_PREFIXES) for each in called)
             case ast.Assign(value=ast.Call(func=named)) | ast.AnnAssign(value=ast.Call(func=named)):
-                beginnings: tuple[str, ...] = OF_CONFIGS
+                beginnings: tuple[str, ...] = CONFIG_PREFIXES
             case ast.Expr(value=ast.Call(func=named)):
-                beginnings = MESSAGES
+                beginnings = MESSAGE_CALLS
             case ast.Name() | ast.Attribute() | ast.Subscript():
-                named, beginnings = getattr(item, "value", item) if isinstance(item, ast.Subscript) else item, OF_TYPES
+                named, beginnings = (
+                    getattr(item, "value", item) if isinstance(item, ast.Subscript) else item,
+                    TYPE_ONLY_NAMES,
+                )
             case _:
                 return False
         return self.imported_name(named).startswith(beginnings)
@@ -363,9 +366,9 @@ class _Writer(ast.NodeVisitor):
 
     def within(self, scope: _Scope, kind: str, *parts: object) -> str:
         self.scopes.append(scope)
-        said = ",".join(map(self.text, parts))
+        joined = ",".join(map(self.text, parts))
         self.scopes.pop()
-        return f"{kind}({said})"
+        return f"{kind}({joined})"
 
     def visit_Name(self, node: ast.Name | ast.Attribute) -> str:
         reference = self.reference(node)
@@ -416,7 +419,7 @@ class _Writer(ast.NodeVisitor):
         return NameReference(0, "", name) if name in self.names else None
 
     def imported_name(self, node: ast.expr) -> str:
-        """Give the dotted name of what another package has; an empty text for all else."""
+        """Return the dotted name of an object of another package; an empty text for other objects."""
         reference = self.reference(node)
         return f"{reference.module}.{reference.path}" if reference is not None and reference.module else ""
 

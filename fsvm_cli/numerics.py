@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 def quantised(values: npt.ArrayLike, spacing: float) -> npt.NDArray[np.float64]:
     """Return the nearest multiples of a spacing.
 
-    Processors differ in the last digit of a sum. A search that goes on from a computed point amplifies the difference
+    Processors differ in the last digit of a sum. A search that continues from a computed point amplifies the difference
     and may end elsewhere. From quantised points it proceeds alike everywhere, unless a value lies, to within its
     rounding error, halfway between two multiples: the probability of that is the error divided by the spacing.
 
@@ -139,10 +139,10 @@ def indicator_credits(confusion: NDArray[np.intp]) -> NDArray[np.float64]:
     return credit
 
 
-LARGEST = 2.0**250
-"""Largest magnitude of a feature; its fourth power, that of a squared inner product, does not overflow."""
-SMALLEST = 2.0**-250
-"""Least magnitude of a feature's largest value, unless all are 0: its square is a normal number."""
+MAX_MAGNITUDE = 2.0**250
+"""Of a feature value: its fourth power, the magnitude of a squared inner product, does not overflow."""
+MIN_MAGNITUDE = 2.0**-250
+"""Of the largest value of a feature that is not 0 everywhere: its square is a normal number."""
 
 
 def check_input_range(X: Any, names: Sequence[str] | None = None, *, unseen: bool = False) -> None:
@@ -160,13 +160,13 @@ def check_input_range(X: Any, names: Sequence[str] | None = None, *, unseen: boo
     Raises
     ------
     ValueError
-        Naming the first feature that has a value beyond `LARGEST`, or values other than 0 that are all closer to 0
-        than `SMALLEST`.
+        Naming the first feature with a value beyond `MAX_MAGNITUDE`, or with values that are not all 0 and all below
+        `MIN_MAGNITUDE` in magnitude.
     """
     sizes = column_sizes(X)
-    too_small = (sizes > 0) & (sizes < SMALLEST) & (not unseen)
-    for feature in np.flatnonzero((sizes > LARGEST) | too_small)[:1].tolist():
-        kind, bound = ("large", LARGEST) if sizes[feature] > LARGEST else ("small", SMALLEST)
+    too_small = (sizes > 0) & (sizes < MIN_MAGNITUDE) & (not unseen)
+    for feature in np.flatnonzero((sizes > MAX_MAGNITUDE) | too_small)[:1].tolist():
+        kind, bound = ("large", MAX_MAGNITUDE) if sizes[feature] > MAX_MAGNITUDE else ("small", MIN_MAGNITUDE)
         raise ValueError(
             f"{feature_called(feature, names)} has values of up to {sizes[feature]:.3g}, too {kind} to compute with "
             f"(the bound is {bound:.2g}): scale the features, for example to unit variance, or give it in other units"
@@ -239,13 +239,13 @@ def refusing_overflow(who: str) -> Iterator[None]:
         ) from error
 
 
-VALUES = 1 << 20
-"""Values of a chunk, 8 MB. A smaller matrix is one chunk, whose sums are those of the whole to the last bit."""
+CHUNK_VALUES = 1 << 20
+"""Values per chunk (8 MB). A smaller matrix is one chunk, whose sums equal those of the whole to the last bit."""
 
 
 def row_blocks(n_rows: int, n_columns: int, n_values: int | None = None) -> Iterator[slice]:
     """Yield the chunks of rows of a matrix of this shape, in order, each of `n_values` values at most."""
-    step = max((n_values or VALUES) // max(n_columns, 1), 1)
+    step = max((n_values or CHUNK_VALUES) // max(n_columns, 1), 1)
     for start in range(0, n_rows, step):
         yield slice(start, min(start + step, n_rows))
 

@@ -1,7 +1,7 @@
-"""What other packages add: ranking methods, feature extractors and data cards, by their entry points.
+"""Plug-ins of other packages: ranking methods, feature extractors and data cards, found by entry points.
 
-A package names them in its ``pyproject.toml``, in the groups ``fsvm.rankings``, ``fsvm.extractors`` and
-``fsvm.datasets``. Nothing is looked for before it is asked for. What cannot be loaded is told in one line and left out.
+A package lists them in its ``pyproject.toml``, in the groups ``fsvm.rankings``, ``fsvm.extractors`` and
+``fsvm.datasets``. A group is read at its first use. An entry point that cannot be loaded is left out with a warning.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 Group = Literal["fsvm.rankings", "fsvm.extractors", "fsvm.datasets"]
 
 THIS_PACKAGE = "fsvm"
-"""The owner of what comes with fsvm itself."""
+"""The owner of the methods and data sets of fsvm itself."""
 
-WHAT: Mapping[Group, str] = {
+GROUP_NOUNS: Mapping[Group, str] = {
     "fsvm.rankings": "ranking method",
     "fsvm.extractors": "feature extractor",
     "fsvm.datasets": "data set",
@@ -32,32 +32,32 @@ logger = logging.getLogger(__name__)
 
 
 def load_plugins(group: Group, read: Callable[[str, Any], Mapping[str, Any]]) -> dict[str, tuple[str, Any]]:
-    """Load what other packages add to a group.
+    """Load the plug-ins of a group.
 
     Parameters
     ----------
     group : str
     read : callable
-        Is given the name of an entry point and the object that it leads to; returns what that adds, by name. Whatever
-        it raises is taken as the reason why the entry point is of no use.
+        Called with the name of an entry point and the loaded object; returns the plug-ins, by name. An exception means
+        that the entry point cannot be used, and its text is the reason in the warning.
 
     Returns
     -------
     dict of str to tuple
-        For each name, the package that adds it, and what is added.
+        For each name, the owner, as of `owner_of`, and the plug-in.
 
     Raises
     ------
     UsageError
-        If two packages add something of the same name.
+        If two packages have a plug-in of the same name.
     """
     found: dict[str, tuple[str, Any]] = {}
     for entry in _entry_points(group):
         owner = owner_of(entry)
         try:
             added = read(entry.name, entry.load())
-        except Exception as failure:  # noqa: BLE001 - what other people's code raises must not end the rest
-            _tell(f"{owner}: the {WHAT[group]} '{entry.name}' cannot be used: {_reason(failure)}")
+        except Exception as failure:  # noqa: BLE001 - an error in one plug-in must not prevent the others
+            _warn(f"{owner}: the {GROUP_NOUNS[group]} '{entry.name}' cannot be used: {_reason(failure)}")
             continue
         for name, value in added.items():
             if name in found:
@@ -67,12 +67,12 @@ def load_plugins(group: Group, read: Callable[[str, Any], Mapping[str, Any]]) ->
 
 
 def joined(group: Group, own: Mapping[str, Any], added: Mapping[str, tuple[str, Any]]) -> dict[str, Any]:
-    """Put what comes with fsvm and what other packages add together, in the order of the names.
+    """Join the entries of fsvm itself with those of other packages, in the order of the names.
 
     Raises
     ------
     UsageError
-        If a package adds something of a name that is taken.
+        If a package has an entry of a name that is taken.
     """
     for name in sorted(own.keys() & added.keys()):
         raise _clash(group, name, THIS_PACKAGE, added[name][0])
@@ -85,25 +85,25 @@ def owner_of(entry: EntryPoint) -> str:
 
 
 def packages_of(group: Group, names: Collection[str]) -> dict[str, str]:
-    """Give the versions of the packages that have entry points of some names, by the packages' names."""
+    """Return the versions of the packages that have entry points of some names, by the packages' names."""
     return {entry.dist.name: entry.dist.version for entry in _entry_points(group) if entry.name in names and entry.dist}
 
 
 @functools.cache
 def _installed(group: Group) -> EntryPoints:
-    # It takes a look at every package that is installed.
+    # Cached because it reads the metadata of every installed package.
     return entry_points(group=group)
 
 
 def _entry_points(group: Group) -> list[EntryPoint]:
-    # A package that can be found in two places of the path has its entry points twice.
+    # A package that is on the path twice has its entry points twice.
     distinct = {(entry.name, entry.value, owner_of(entry)): entry for entry in _installed(group)}
     return [distinct[each] for each in sorted(distinct)]
 
 
 def _clash(group: Group, name: str, *owners: str) -> UsageError:
     both = " and ".join(sorted(owners, key=lambda owner: owner != THIS_PACKAGE))
-    return UsageError(f"{both} both have a {WHAT[group]} called '{name}'; uninstall one, or rename it there")
+    return UsageError(f"{both} both have a {GROUP_NOUNS[group]} called '{name}'; uninstall one, or rename it there")
 
 
 def _reason(failure: Exception) -> str:
@@ -111,7 +111,7 @@ def _reason(failure: Exception) -> str:
     return f"{type(failure).__name__}: {first_line}"
 
 
-def _tell(message: str) -> None:
-    # A worker process is not where a person reads, and the process that started it has told the same.
+def _warn(message: str) -> None:
+    # Only in the main process: each worker process would repeat the same warning.
     if multiprocessing.parent_process() is None:
         logger.warning("fsvm: %s", message)

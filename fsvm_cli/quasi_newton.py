@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
     Function = Callable[[Array], tuple[float, Array]]
 
-PAIRS = 10
-"""Steps, with the changes of the slope along them, that tell the curvature."""
-SUFFICIENT = 1e-4
-"""Part of what the slope promises by which a step must make the function smaller (Armijo)."""
-HALVINGS = 30
-CURVED = 1e-10
-"""Least cosine between a step and the change of the slope along it for the pair to tell of a curvature."""
+MAX_CURVATURE_PAIRS = 10
+"""Stored pairs of a step and the change of the slope along it (the memory of L-BFGS)."""
+ARMIJO_FRACTION = 1e-4
+"""Sufficient decrease (Armijo): a step must reach this fraction of the decrease that the slope predicts."""
+MAX_STEP_HALVINGS = 30
+MIN_CURVATURE_COSINE = 1e-10
+"""Pairs with a smaller cosine between step and change of slope are not used."""
 
 
 class Minimum(NamedTuple):
@@ -121,7 +121,7 @@ def minimise_quantised(
                 return here
             pairs = []  # along the curvature that was seen there is no way down: once more along the slope
             continue
-        pairs = [*pairs, (here.x - x, here.slope - slope)][-PAIRS:]
+        pairs = [*pairs, (here.x - x, here.slope - slope)][-MAX_CURVATURE_PAIRS:]
         fall = before.value - here.value
         ends = is_enough is not None and is_enough(here)
         if ends or fall <= smallest_fall * max(abs(before.value), abs(here.value), 1.0):
@@ -132,23 +132,23 @@ def minimise_quantised(
 def _step_down(function: Function, place: Callable[[Array], Array], here: Minimum, step: Array) -> Minimum:
     """Halve a step until the function is small enough there; stay where it nowhere is."""
     n_evaluations = here.n_evaluations
-    for _ in range(HALVINGS):
+    for _ in range(MAX_STEP_HALVINGS):
         x = place(here.x + step)
         if np.array_equal(x, here.x):
             break
         value, slope = function(x)
         n_evaluations += 1
-        if value <= here.value + SUFFICIENT * min(float(here.slope @ (x - here.x)), 0.0):
+        if value <= here.value + ARMIJO_FRACTION * min(float(here.slope @ (x - here.x)), 0.0):
             return Minimum(x, value, slope, n_evaluations)
         step = 0.5 * step
     return here._replace(n_evaluations=n_evaluations)
 
 
 def _direction(slope: Array, pairs: list[tuple[Array, Array]], is_free: NDArray[np.bool_], first_step: float) -> Array:
-    """Return minus the slope by the free variables times the inverse of their curvature, as far as pairs tell it."""
+    """Return the quasi-Newton direction in the free variables, by the two-loop recursion of L-BFGS."""
     direction = np.where(is_free, -slope, 0.0)
     known = [(np.where(is_free, s, 0.0), np.where(is_free, y, 0.0)) for s, y in pairs]
-    known = [(s, y) for s, y in known if s @ y > CURVED * np.linalg.norm(s) * np.linalg.norm(y)]
+    known = [(s, y) for s, y in known if s @ y > MIN_CURVATURE_COSINE * np.linalg.norm(s) * np.linalg.norm(y)]
     if not known:
         return direction / max(float(np.linalg.norm(direction)) / first_step, 1.0)
     shares = []

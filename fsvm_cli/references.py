@@ -13,13 +13,14 @@ from fsvm_cli.resources import resource_folder
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-FILE_NAME = "papers.bib"
+BIBLIOGRAPHY_NAME = "papers.bib"
 
-ENTRY = re.compile(r"^@(?P<kind>\w+)\{(?P<key>[\w-]+),\n(?P<fields>.*?)^\}", re.MULTILINE | re.DOTALL)
-FIELD = re.compile(r"^  (?P<name>\w+) = \{(?P<value>.*)\},$", re.MULTILINE)
-NAME = r"[A-Z][\w'-]*[a-z]"
-CITED = re.compile(
-    rf"(?<![\w-])(?P<first>{NAME})(?:(?:, {NAME})*,? (?:and|&) {NAME}| et al\.)? \(?(?P<year>(?:19|20)\d\d)\b"
+ENTRY_PATTERN = re.compile(r"^@(?P<kind>\w+)\{(?P<key>[\w-]+),\n(?P<fields>.*?)^\}", re.MULTILINE | re.DOTALL)
+FIELD_PATTERN = re.compile(r"^  (?P<name>\w+) = \{(?P<value>.*)\},$", re.MULTILINE)
+NAME_PATTERN = r"[A-Z][\w'-]*[a-z]"
+CITATION_PATTERN = re.compile(
+    rf"(?<![\w-])(?P<first>{NAME_PATTERN})"
+    rf"(?:(?:, {NAME_PATTERN})*,? (?:and|&) {NAME_PATTERN}| et al\.)? \(?(?P<year>(?:19|20)\d\d)\b"
 )
 """First author and year, as in "Weston et al. (2000)"; the capitals of a conference are no author."""
 
@@ -40,7 +41,7 @@ class Reference:
     pages, year, doi : str
         Empty where there is none.
     note : str
-        What is not known of it.
+        Missing or uncertain bibliographic data.
     """
 
     key: str
@@ -69,12 +70,12 @@ class Reference:
 @functools.cache
 def references() -> Mapping[str, Reference]:
     """Read the bibliography: its documents by their keys, in the order of the file."""
-    text = (resource_folder("docs") / FILE_NAME).read_text(encoding="utf-8")
-    return {entry["key"]: _reference(entry["key"], entry["fields"]) for entry in ENTRY.finditer(text)}
+    text = (resource_folder("docs") / BIBLIOGRAPHY_NAME).read_text(encoding="utf-8")
+    return {entry["key"]: _reference(entry["key"], entry["fields"]) for entry in ENTRY_PATTERN.finditer(text)}
 
 
 def in_words(key: str) -> str:
-    """Give the reference that a key stands for; a key of one's own stands for itself."""
+    """Return the reference of a key; a key that is not in the bibliography is returned as it is."""
     return references()[key].in_words() if key in references() else key
 
 
@@ -92,12 +93,12 @@ def cited_in(text: str) -> list[Reference]:
         In the order of the bibliography.
     """
     plain = without_accents(text)
-    named = {(cited["first"], cited["year"]) for cited in CITED.finditer(plain)}
+    named = {(cited["first"], cited["year"]) for cited in CITATION_PATTERN.finditer(plain)}
     return [each for each in references().values() if _is_named(each, plain, named)]
 
 
 def without_accents(text: str) -> str:
-    """Give a text in one line, its letters without accents, as names are found in it."""
+    """Return a text as one line, without accents."""
     letters = unicodedata.normalize("NFKD", " ".join(text.split()))
     return "".join(each for each in letters if not unicodedata.combining(each))
 
@@ -109,7 +110,7 @@ def _is_named(reference: Reference, plain: str, named: Collection[tuple[str, str
 
 
 def _reference(key: str, text: str) -> Reference:
-    fields = {field["name"]: field["value"].replace(r"\&", "&") for field in FIELD.finditer(text)}
+    fields = {field["name"]: field["value"].replace(r"\&", "&") for field in FIELD_PATTERN.finditer(text)}
     authors = tuple(
         (family, given)
         for family, _, given in (name.partition(", ") for name in fields.get("author", "").split(" and ") if name)

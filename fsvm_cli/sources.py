@@ -82,17 +82,16 @@ OTHER_PACKAGES = frozenset(
 """The rest: console, messages, validation, plug-ins, reading of documents. A change there makes no trial stale."""
 
 NOT_COUNTED = frozenset(
-    f"{THIS_PACKAGE}.{name}"
-    for name in ("config_io", "errors", "evidence.parameters", "jit_cache", "kernel_learning.kinds")
+    f"{THIS_PACKAGE}.{name}" for name in ("config_io", "errors", "evidence.parameters", "jit_cache", "kernel_learning")
 )
 """Modules that no number depends on: where compiled code lies, the wording of errors, and the words and the reading of
 configs, whose content is part of every key."""
 
-OUTSIDE = "outside"
-"""Stands for a definition in a package that decides about no number."""
+OUTSIDE_MARKER = "outside"
+"""Digest in place of a definition in a package without influence on numbers."""
 
-MOST_KEPT = 2000
-"""Parsed texts that are kept; this package has a quarter of it."""
+MAX_CACHED_TEXTS = 2000
+"""Parsed source texts in the cache file; this package has about a quarter as many."""
 
 
 class _Module(NamedTuple):
@@ -245,7 +244,7 @@ _DIGESTS: dict[_Node, str] = {}
 def _merkle(roots: Iterable[_Node]) -> dict[_Node, str]:
     """Hash definitions with those that they refer to, whose hashes stand in the place of their names.
 
-    Definitions that refer to each other, directly or in a circle, are told apart as far as their codes differ.
+    Definitions that refer to each other, directly or in a circle, are distinguished as far as their code differs.
     """
     for circle in _circles(roots):
         inside = dict.fromkeys(circle, "")
@@ -257,7 +256,7 @@ def _merkle(roots: Iterable[_Node]) -> dict[_Node, str]:
 
 def _with_children(node: _Node, inside: Mapping[_Node, str]) -> str:
     children = (
-        OUTSIDE if child is None else f"{inside[child] if child in inside else _DIGESTS[child]}.{attributes}"
+        OUTSIDE_MARKER if child is None else f"{inside[child] if child in inside else _DIGESTS[child]}.{attributes}"
         for child, attributes in _children(node)
     )
     return short_hash(" ".join([_own_digest(node), *children]).encode())
@@ -336,13 +335,13 @@ def _read(name: str) -> _Module:
 
 
 class _ParseCache:
-    """What was found in texts, in a file of the user's cache folder: each process goes on from it."""
+    """Parsed source texts, stored in a file of the user's cache folder and shared by all processes."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.known: dict[str, ParsedSource] = {}
         self.has_more = False
-        # None yet, or damaged: all texts are parsed anew.
+        # If there is no file, or it is damaged, all texts are parsed anew.
         with contextlib.suppress(OSError, ValueError, TypeError, AttributeError):
             kept = json.loads(path.read_bytes())
             self.known = {key: ParsedSource.of(*found) for key, found in kept.items()}
@@ -356,7 +355,7 @@ class _ParseCache:
 
     def save(self) -> None:
         if self.has_more:
-            latest = dict(list(self.known.items())[-MOST_KEPT:])
+            latest = dict(list(self.known.items())[-MAX_CACHED_TEXTS:])
             with contextlib.suppress(DataError):  # where nothing can be written, the next process parses again
                 write_atomically(self.path, json.dumps(latest).encode())
             self.has_more = False
@@ -364,7 +363,7 @@ class _ParseCache:
 
 @functools.cache
 def _parse_cache() -> _ParseCache:
-    # The parser's own hash is in the name: edited, it may find something else.
+    # The name contains the hash of the parser, because an edited parser may find other definitions.
     name = f"{short_hash(Path(normalised_code.__file__).read_bytes())}.json"
     return _ParseCache(platformdirs.user_cache_path("fsvm") / "sources" / name)
 

@@ -1,4 +1,4 @@
-"""What estimators are fitted on, checked as scikit-learn checks it."""
+"""Checks of the samples and classes that estimators are fitted on, equal to those of scikit-learn."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def validated(
 ) -> tuple[Any, Any]:
     """Return samples as floats and their classes, and note the number and names of the features in the estimator.
 
-    Finite floats with whole numbers as classes are what scikit-learn's checks would return; those checks take longer
-    than many a method, and a trial hands over nothing else.
+    scikit-learn's checks return finite floats with integer classes unchanged, but take longer than many methods, and a
+    trial passes nothing else; so they are skipped for such input.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def validated(
         estimator.n_features_in_ = X.shape[1]
         vars(estimator).pop("feature_names_in_", None)
         return X, y
-    # scikit-learn's check for infinities adds up all values, of both signs.
+    # scikit-learn's check for infinities sums all values, which may overflow to inf - inf.
     with np.errstate(invalid="ignore"):
         X, y = validate_data(
             estimator, X, y, dtype=np.float64, accept_sparse=accept_sparse, ensure_min_samples=min_samples

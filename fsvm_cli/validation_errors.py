@@ -52,10 +52,10 @@ EXPECTATIONS = {
     "model_attributes_type": "a mapping of keys to values",
     "none_required": "left out",
 }
-"""What a value should be, by pydantic's type of error."""
+"""The expected value, by pydantic's type of error."""
 
-FORMS = frozenset({*EXPECTATIONS, "literal_error"})
-"""Types of errors that say what a value should be."""
+EXPECTATION_KINDS = frozenset({*EXPECTATIONS, "literal_error"})
+"""Types of pydantic's errors that state an expected value."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ def issues_of(failure: ValidationError, content: Any, model: type[BaseModel]) ->
         found = finding.error.get("ctx", {}).get("error")
         if isinstance(found, IssuesError):
             issues.extend(Issue((*finding.location, *each.location), each.message) for each in found.issues)
-        elif finding.kind not in FORMS:
+        elif finding.kind not in EXPECTATION_KINDS:
             issues.append(_describe(finding))
         elif not any(_lies_within(place, finding.location) for place in places):
             forms.setdefault(finding.location, []).append(finding)
@@ -133,7 +133,7 @@ def _expectation(error: Any) -> str:
 
 
 def _describe(finding: _Finding) -> Issue:
-    """Word one error as: what is wrong; what is allowed; did you mean."""
+    """Word one error: problem, allowed values, suggestion."""
     error, kind, location = finding.error, finding.kind, finding.location
     context, key = error.get("ctx", {}), _key(location)
     if kind == "extra_forbidden":
@@ -245,7 +245,7 @@ def _resolve(content: Any, model: type[BaseModel], loc: Location) -> tuple[Locat
             location.append(part)
             annotation = _below(members, part)
         elif isinstance(part, int) and (inner := _below(members, part)) is not None:
-            # One value may be written where a list of them is read.
+            # A single value may stand for a list of one.
             annotation = inner
         else:
             continue

@@ -16,7 +16,7 @@ import pytest
 import threadpoolctl
 from hypothesis import settings
 
-from fsvm_cli.cli import OBJECTS_BETWEEN_COLLECTIONS
+from fsvm_cli.cli import GC_THRESHOLD_OBJECTS
 from tests.helpers.calling import N_TRIALS, fsvm_here, hashes, write_config
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ settings.register_profile("untimed", deadline=None, max_examples=50)
 settings.load_profile("untimed")
 
 # What is loaded stays: Python need not look through it again and again, nor when the process ends.
-gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
+gc.set_threshold(GC_THRESHOLD_OBJECTS)
 atexit.register(gc.freeze)
 
 NEEDED = {

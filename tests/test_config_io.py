@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pydantic import BeforeValidator, Field
 
 from fsvm_cli.config_io import (
-    MAX_BYTES,
+    MAX_DOCUMENT_BYTES,
     StrictModel,
     model_from_json,
     parse_document,
@@ -150,7 +150,7 @@ def test_scalars_are_those_of_yaml_1_2() -> None:
 
 def test_files_that_cannot_be_read_say_why(tmp_path: Path) -> None:
     large, latin = tmp_path / "large.yaml", tmp_path / "latin.yaml"
-    large.write_bytes(b"#" * (MAX_BYTES + 1))
+    large.write_bytes(b"#" * (MAX_DOCUMENT_BYTES + 1))
     latin.write_bytes("title: é".encode("latin-1"))
     pipe, device = tmp_path / "pipe.yaml", tmp_path / "device.yaml"
     os.mkfifo(pipe)

@@ -12,9 +12,9 @@ import pytest
 
 from fsvm_cli import cpu_features
 from fsvm_cli.cpu_features import (
-    AS_ON_HASWELL,
-    HASWELL,
-    WITHOUT_AVX512,
+    HASWELL_ENVIRONMENT,
+    HASWELL_FLAGS,
+    NO_AVX512_ENVIRONMENT,
     common_cpu_features,
     cpu_flags,
     use_common_cpu_features,
@@ -26,23 +26,25 @@ if TYPE_CHECKING:
 
 
 def test_processors_since_haswell_compute_as_it_does() -> None:
-    assert common_cpu_features(HASWELL, {}) == AS_ON_HASWELL
-    assert common_cpu_features(HASWELL | {"avx512f"}, {"HOME": "/"}) == AS_ON_HASWELL | WITHOUT_AVX512
+    assert common_cpu_features(HASWELL_FLAGS, {}) == HASWELL_ENVIRONMENT
+    assert (
+        common_cpu_features(HASWELL_FLAGS | {"avx512f"}, {"HOME": "/"}) == HASWELL_ENVIRONMENT | NO_AVX512_ENVIRONMENT
+    )
 
 
-@pytest.mark.parametrize("lacking", sorted(HASWELL))
+@pytest.mark.parametrize("lacking", sorted(HASWELL_FLAGS))
 def test_a_processor_that_lacks_any_chooses_for_itself(lacking: str) -> None:
-    assert common_cpu_features(HASWELL - {lacking}, {}) == {}
+    assert common_cpu_features(HASWELL_FLAGS - {lacking}, {}) == {}
 
 
-@pytest.mark.parametrize("variable", sorted(AS_ON_HASWELL | WITHOUT_AVX512))
+@pytest.mark.parametrize("variable", sorted(HASWELL_ENVIRONMENT | NO_AVX512_ENVIRONMENT))
 def test_who_says_anything_says_all(variable: str) -> None:
-    assert common_cpu_features(HASWELL, {variable: ""}) == {}
+    assert common_cpu_features(HASWELL_FLAGS, {variable: ""}) == {}
 
 
 def test_flags_are_read_as_the_system_tells_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "cpuinfo"
-    monkeypatch.setattr(cpu_features, "CPU_TABLE", file)
+    monkeypatch.setattr(cpu_features, "CPUINFO_PATH", file)
     assert not cpu_flags()
     file.write_text("model name\t: other\n")
     assert not cpu_flags()
@@ -52,7 +54,7 @@ def test_flags_are_read_as_the_system_tells_them(tmp_path: Path, monkeypatch: py
 
 def test_nothing_changes_once_numpy_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
     environment = dict(os.environ)
-    monkeypatch.setattr(cpu_features, "cpu_flags", lambda: HASWELL)
+    monkeypatch.setattr(cpu_features, "cpu_flags", lambda: HASWELL_FLAGS)
     use_common_cpu_features()
     assert dict(os.environ) == environment
 

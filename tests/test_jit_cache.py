@@ -11,7 +11,7 @@ import numba
 import pytest
 
 import fsvm_cli.svm  # noqa: F401 - sets the folder
-from fsvm_cli.jit_cache import PREFIX, VARIABLE, digest_of_sources, is_cold, use_cache_of_these_sources
+from fsvm_cli.jit_cache import CACHE_PREFIX, CACHE_VARIABLE, digest_of_sources, is_cold, use_cache_of_these_sources
 
 
 def test_the_folder_changes_with_any_source(tmp_path: Path) -> None:
@@ -24,7 +24,7 @@ def test_the_folder_changes_with_any_source(tmp_path: Path) -> None:
 
 
 def test_numba_and_the_processes_that_are_started_use_the_same_folder() -> None:
-    assert os.environ[VARIABLE] == numba.config.CACHE_DIR
+    assert os.environ[CACHE_VARIABLE] == numba.config.CACHE_DIR
     command = [sys.executable, "-c", "import fsvm_cli.svm.solvers.active_set, numba; print(numba.config.CACHE_DIR)"]
     answer = subprocess.run(command, capture_output=True, text=True, check=True)
     assert answer.stdout.strip() == numba.config.CACHE_DIR
@@ -32,12 +32,12 @@ def test_numba_and_the_processes_that_are_started_use_the_same_folder() -> None:
 
 def test_a_folder_that_the_user_names_holds_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(numba.config, "CACHE_DIR", numba.config.CACHE_DIR)
-    monkeypatch.setenv(VARIABLE, str(tmp_path))
+    monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path))
     for _ in range(2):
         use_cache_of_these_sources()
-        assert os.environ[VARIABLE].startswith(str(tmp_path / PREFIX))
+        assert os.environ[CACHE_VARIABLE].startswith(str(tmp_path / CACHE_PREFIX))
     assert is_cold()
-    compiled = tmp_path / os.environ[VARIABLE] / "svm_1" / "function.nbi"
+    compiled = tmp_path / os.environ[CACHE_VARIABLE] / "svm_1" / "function.nbi"
     compiled.parent.mkdir(parents=True)
     assert is_cold()
     compiled.write_bytes(b"")
@@ -51,10 +51,10 @@ def test_a_folder_that_cannot_be_written_is_no_obstacle(tmp_path: Path) -> None:
         "-c",
         "import fsvm_cli.ranking, fsvm_cli.svm.solvers.smo, numba; print(numba.config.CACHE_DIR)",
     ]
-    environment = os.environ | {VARIABLE: str(tmp_path / "file" / "folder")}
+    environment = os.environ | {CACHE_VARIABLE: str(tmp_path / "file" / "folder")}
     answer = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
     assert answer.stderr.count("cannot be kept in") == 1
-    assert f"{VARIABLE}=FOLDER names another" in answer.stderr
+    assert f"{CACHE_VARIABLE}=FOLDER names another" in answer.stderr
     # What was put up for one process is gone with it.
     assert not Path(answer.stdout.strip()).parent.exists()
 
@@ -68,9 +68,9 @@ def test_a_folder_in_which_others_can_write_is_not_used(
     monkeypatch.setattr(numba.config, "CACHE_DIR", numba.config.CACHE_DIR)
     base = tmp_path / "cache"
     base.mkdir()
-    monkeypatch.setenv(VARIABLE, str(base))
+    monkeypatch.setenv(CACHE_VARIABLE, str(base))
     use_cache_of_these_sources()
-    kept = Path(os.environ[VARIABLE])
+    kept = Path(os.environ[CACHE_VARIABLE])
     assert kept.parent == base
     assert kept.stat().st_mode & 0o077 == 0
     assert not capsys.readouterr().err
@@ -78,7 +78,7 @@ def test_a_folder_in_which_others_can_write_is_not_used(
     (kept if own else base).chmod(mode)
     use_cache_of_these_sources()
     refused = own or mode != 0o1777
-    assert (Path(os.environ[VARIABLE]) != kept) is refused
+    assert (Path(os.environ[CACHE_VARIABLE]) != kept) is refused
     assert ("other users can write in" in capsys.readouterr().err) is refused
 
 
@@ -87,11 +87,11 @@ def test_a_folder_of_another_user_is_not_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(numba.config, "CACHE_DIR", numba.config.CACHE_DIR)
-    monkeypatch.setenv(VARIABLE, str(tmp_path))
+    monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path))
     if os.geteuid() == 0:
         os.chown(tmp_path, 12345, 12345)
     else:
         monkeypatch.setattr(os, "geteuid", lambda: tmp_path.stat().st_uid + 1)
     use_cache_of_these_sources()
-    assert not Path(os.environ[VARIABLE]).is_relative_to(tmp_path)
+    assert not Path(os.environ[CACHE_VARIABLE]).is_relative_to(tmp_path)
     assert "other users can write in" in capsys.readouterr().err

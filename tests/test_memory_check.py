@@ -13,15 +13,15 @@ import pytest
 
 from fsvm_cli import cli
 from fsvm_cli import memory_check as memory
-from fsvm_cli.memory_check import UNKNOWN, check_memory_for_pairs, free_memory
+from fsvm_cli.memory_check import DEFAULT_FREE_BYTES, check_memory_for_pairs, free_memory
 from tests.helpers.calling import fsvm_here
 
 
 @pytest.fixture
 def system(tmp_path, monkeypatch):
     """A system that tells nothing, whose files a test may write."""
-    monkeypatch.setattr(memory, "_MEMORY_TABLE", tmp_path / "meminfo")
-    monkeypatch.setattr(memory, "_GROUP", tmp_path)
+    monkeypatch.setattr(memory, "_MEMINFO_PATH", tmp_path / "meminfo")
+    monkeypatch.setattr(memory, "_CGROUP_FOLDER", tmp_path)
     return tmp_path
 
 
@@ -39,7 +39,7 @@ def test_a_system_that_does_not_tell_is_taken_to_have_some(system, monkeypatch):
     monkeypatch.setattr(memory.os, "sysconf", {"SC_PHYS_PAGES": 1000, "SC_PAGE_SIZE": 4096}.__getitem__, raising=False)
     assert free_memory() == 2_048_000
     monkeypatch.delattr(memory.os, "sysconf")
-    assert free_memory() == UNKNOWN
+    assert free_memory() == DEFAULT_FREE_BYTES
 
 
 def test_too_many_rows_are_refused_with_what_fits(system):
@@ -56,7 +56,7 @@ def test_too_many_rows_are_refused_with_what_fits(system):
 def test_a_limit_of_the_address_space_counts(system, monkeypatch):
     (system / "meminfo").write_text("MemAvailable: 3000000 kB\n")
     (system / "statm").write_text("1000 1 1 1 0 1 0\n")
-    monkeypatch.setattr(memory, "_OWN_SIZE", system / "statm")
+    monkeypatch.setattr(memory, "_STATM_PATH", system / "statm")
     monkeypatch.setattr(memory, "address_space", lambda: 1_000_000_000.0)
     assert free_memory() == 1_000_000_000 - 1000 * memory.os.sysconf("SC_PAGE_SIZE")
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
-from fsvm_cli.spec.collection import MEMBERS
+from fsvm_cli.spec.collection import EXPERIMENTS_KEY
 from fsvm_cli.spec.config import load_config, read_config
 from tests.helpers.calling import CHECKOUT
 
@@ -37,7 +37,7 @@ def test_every_experiment_is_run_with_few_steps(tmp_path: Path, monkeypatch: pyt
     found = []
     for path in sorted(tmp_path.iterdir()):
         _, document = read_config(str(path))
-        if MEMBERS in document.content:
+        if EXPERIMENTS_KEY in document.content:
             continue
         limited, whole = load_config(str(path)).config, load_config(str(CHECKOUT / "configs" / path.name)).config
         assert [each.label for each in limited.rankings] == [each.label for each in whole.rankings]

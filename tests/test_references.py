@@ -9,7 +9,7 @@ import bibtexparser
 
 import fsvm_cli
 from fsvm_cli.ranking.registry import ranking_methods
-from fsvm_cli.references import CITED, FILE_NAME, cited_in, in_words, references, without_accents
+from fsvm_cli.references import BIBLIOGRAPHY_NAME, CITATION_PATTERN, cited_in, in_words, references, without_accents
 from fsvm_cli.resources import resource_folder, resource_names
 
 PACKAGE = Path(fsvm_cli.__file__).parent
@@ -18,7 +18,9 @@ TEXTS = [*sorted(PACKAGE.rglob("*.py")), *sorted(resource_folder("docs").rglob("
 
 def test_another_reader_of_bibtex_finds_the_same() -> None:
     parser = bibtexparser.bparser.BibTexParser(common_strings=False)
-    entries = bibtexparser.loads((resource_folder("docs") / FILE_NAME).read_text(encoding="utf-8"), parser).entries
+    entries = bibtexparser.loads(
+        (resource_folder("docs") / BIBLIOGRAPHY_NAME).read_text(encoding="utf-8"), parser
+    ).entries
     assert [entry["ID"] for entry in entries] == list(references())
     for entry, reference in zip(entries, references().values(), strict=True):
         assert reference.title == entry["title"].replace("\\&", "&")
@@ -33,7 +35,7 @@ def test_every_author_and_year_that_is_cited_stands_in_the_bibliography() -> Non
     cited = {
         (found["first"], found["year"], path.name)
         for path in TEXTS
-        for found in CITED.finditer(without_accents(path.read_text(encoding="utf-8")))
+        for found in CITATION_PATTERN.finditer(without_accents(path.read_text(encoding="utf-8")))
     }
     assert ("Weston", "2000", "pearson.py") in cited
     assert {each for each in cited if each[:2] not in known} == set()

@@ -325,10 +325,10 @@ def test_a_message_and_a_constant_of_the_terminal_make_nothing_stale(edited: Cal
         module: text_of(f"fsvm_cli.{module}")
         for module in ("console", "validation_errors", "memory_check", "plugins", "validation")
     }
-    assert changed["console"].count("LONGEST_NAME = ") == 1
+    assert changed["console"].count("MAX_NAME_LENGTH = ") == 1
     texts = {as_argument(f"fsvm_cli.{module}"): f"{text}\nEDITED = 1\n" for module, text in changed.items()}
     name = as_argument("fsvm_cli.console")
-    texts[name] = re.sub(r"LONGEST_NAME = \d+", "LONGEST_NAME = 201", texts[name])
+    texts[name] = re.sub(r"MAX_NAME_LENGTH = \d+", "MAX_NAME_LENGTH = 201", texts[name])
     before = {method: code_of(*FUNCTIONS, method) for method in ALL_METHODS}
     after = edited(**texts)
     assert {method: after(*FUNCTIONS, method) for method in ALL_METHODS} == before

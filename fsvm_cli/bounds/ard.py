@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
 from annotated_types import Ge
@@ -11,7 +11,7 @@ from annotated_types import Ge
 from fsvm_cli.bounds.bound import add_gradient_of_ridge, hard_margin_machine, spread
 from fsvm_cli.bounds.radius_margin import enclosing_ball, radius_margin_bound
 from fsvm_cli.bounds.span import span_bound
-from fsvm_cli.numerics import one_blas_thread, quantised, refusing_overflow
+from fsvm_cli.numerics import quantised, refusing_overflow
 from fsvm_cli.quasi_newton import minimise_quantised
 from fsvm_cli.svm.base import TOLERANCE, TunedMachines
 from fsvm_cli.svm.kernels.gaussian import Gaussian
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from fsvm_cli.svm.compiled import Array
     from fsvm_cli.svm.solvers.dual import DualSolution
 
-FIRST_RIDGE = 0.1
-RIDGES = (1e-6, 1.0)
+INITIAL_RELATIVE_RIDGE = 0.1
+RELATIVE_RIDGE_LIMITS = (1e-6, 1.0)
 """Limits of the ridge, in units of the spread of the samples in feature space."""
-LARGEST_CHANGE = float(np.log(1e3))
-"""Of the logarithm of a length scale: beyond, a feature is as good as out."""
-SMALLEST_FALL, SMALLEST_SLOPE = 2e-9, 1e-5
+MAX_LOG_CHANGE = float(np.log(1e3))
+"""Of the logarithm of a length scale: beyond it a feature has no effect on the kernel."""
+MIN_RELATIVE_DECREASE, MIN_RELATIVE_SLOPE = 2e-9, 1e-5
 """What a step lowers the bound by, and its slopes, where the descent ends; in units of the first value."""
-SPACING, SPACING_OF_VALUES, SPACING_OF_SLOPES = 2.0**-20, 2.0**-32, 2.0**-20
+LOG_SPACING, VALUE_SPACING, SLOPE_SPACING = 2.0**-20, 2.0**-32, 2.0**-20
 """Of the logarithms at which the bound is computed; of its values and slopes, in units of the first value: a tenth of
 those at which the descent ends. Processors differ by 5e-13 in values and 2e-10 in slopes, at the most."""
 
@@ -128,15 +128,17 @@ def tune_ard(
     if not np.ptp(X, axis=0).any():
         raise ValueError("all samples are in one place: there is no length scale to tune")
     n_features = X.shape[1]
-    start = quantised(np.append(np.log(FIRST_RIDGE), np.full(n_features, 0.5 * np.log(n_features))), SPACING)
-    (least, most), change = quantised(np.log(RIDGES), SPACING), quantised(LARGEST_CHANGE, SPACING)
+    length_scales = np.full(n_features, 0.5 * np.log(n_features))
+    start = quantised(np.append(np.log(INITIAL_RELATIVE_RIDGE), length_scales), LOG_SPACING)
+    least, most = quantised(np.log(RELATIVE_RIDGE_LIMITS), LOG_SPACING)
+    change = quantised(MAX_LOG_CHANGE, LOG_SPACING)
     converged = True
 
     def value_and_slope(logarithms: Array) -> tuple[float, Array]:
         nonlocal converged
         here = _place(X, y, bound, logarithms, tolerance)
         converged &= here.converged
-        return float(quantised(here.value / first, SPACING_OF_VALUES)), quantised(here.slope / first, SPACING_OF_SLOPES)
+        return float(quantised(here.value / first, VALUE_SPACING)), quantised(here.slope / first, SLOPE_SPACING)
 
     first = _place(X, y, bound, start, tolerance).value
     found = minimise_quantised(
@@ -144,10 +146,10 @@ def tune_ard(
         start,
         lower=np.append(least, start[1:] - change),
         upper=np.append(most, start[1:] + change),
-        spacing=SPACING,
+        spacing=LOG_SPACING,
         max_iterations=max_iterations,
-        smallest_fall=SMALLEST_FALL,
-        smallest_slope=SMALLEST_SLOPE,
+        smallest_fall=MIN_RELATIVE_DECREASE,
+        smallest_slope=MIN_RELATIVE_SLOPE,
     )
     end = _place(X, y, bound, found.x, tolerance)
     return TunedArd(
@@ -233,23 +235,7 @@ class BoundTunedSVM(TunedMachines):
     bound: Literal["radius-margin", "span"] = "radius-margin"
     max_iterations: Annotated[int, Ge(1)] = 100
 
-    @one_blas_thread()
-    def fit(self, X: Any, y: Any) -> Self:
-        """Tune and train the machines.
-
-        Parameters
-        ----------
-        X : (n, n_features) array or data frame
-        y : (n,) array
-            Class labels.
-
-        Raises
-        ------
-        ValueError
-            If the input is not fit for classification, holds one class only, has all samples in one place, or a
-            parameter is out of range.
-        """
-        X, labels = self._training_set(X, y)
+    def _tune(self, X: Array, labels: Array) -> None:
         with refusing_overflow("the machine tuned by a bound"):
             # The balls have the tolerance of the machines.
             self.machines_: tuple[TunedArd, ...] = tuple(
@@ -257,4 +243,3 @@ class BoundTunedSVM(TunedMachines):
                 for each in labels
             )
         self.converged_ = np.array([machine.converged for machine in self.machines_])
-        return self

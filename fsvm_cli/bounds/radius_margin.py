@@ -9,7 +9,7 @@ import numpy as np
 
 from fsvm_cli.bounds.bound import Bound
 from fsvm_cli.svm.kernels.gram import centred
-from fsvm_cli.svm.solvers.simplex import Simplex
+from fsvm_cli.svm.solvers.active_set import Simplex
 
 if TYPE_CHECKING:
     from fsvm_cli.svm.compiled import Array

@@ -96,7 +96,7 @@ def _print_comparison(
 
     comparison = read_comparison(folders, claims)
     if claims != "*" and comparison.empty:
-        raise UsageError(f"--claims {claims}: no claim in {results} is called so; leave it out to see them all")
+        raise UsageError(f"--claims {claims}: no claim in {results} matches; leave it out to see them all")
     comparison = with_decisions(comparison, folders)
     if verdicts:
         comparison = with_verdicts(comparison, verdicts, whole_claims=style == "table")

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
     Proposals = list[CompletionItem]
 
-VARIABLE = "_FSVM_COMPLETE"
-"""The environment variable by which a shell asks for proposals."""
+COMPLETION_VARIABLE = "_FSVM_COMPLETE"
+"""Environment variable in which a shell requests completions."""
 START_UP_FILES = {"bash": "~/.bashrc", "zsh": "~/.zshrc", "fish": "~/.config/fish/config.fish"}
 
 
@@ -29,8 +29,8 @@ def command(ctx: click.Context, shell: str) -> None:
     """
     of_shell = get_completion_class(shell)
     assert of_shell is not None
-    completion = of_shell(ctx.find_root().command, {}, "fsvm", VARIABLE)
-    # What `source` does, without a look at the version of the bash that is installed.
+    completion = of_shell(ctx.find_root().command, {}, "fsvm", COMPLETION_VARIABLE)
+    # As `source` does, without its check of the installed version of bash.
     click.echo(completion.source_template % completion.source_vars())
 
 
@@ -39,12 +39,12 @@ def configs(_: click.Context, __: click.Parameter, incomplete: str) -> Proposals
     from fsvm_cli.resources import resource_names
 
     names = [*sorted(path.name for path in Path().glob("*.y*ml")), *resource_names("configs")]
-    # The script for bash forgets what stood before a word about files.
+    # The script for bash discards items that precede one of type file.
     return [CompletionItem(incomplete, type="file"), *_beginning_with(incomplete, names)]
 
 
 def data_sets(_: click.Context, __: click.Parameter, incomplete: str) -> Proposals:
-    """Propose the data sets that fsvm knows, those of other packages among them."""
+    """Propose the data sets of fsvm and of other packages."""
     from fsvm_cli.data.cards import data_cards
 
     return _beginning_with(incomplete, data_cards())

@@ -11,7 +11,7 @@ from fsvm_cli.commands import completion
 
 @click.group("datasets")
 def command() -> None:
-    """Show, fetch and verify the data sets that fsvm knows."""
+    """Show, fetch and verify the built-in data sets, and those of other packages."""
 
 
 @command.command("list")
@@ -82,7 +82,7 @@ def fetch(names: tuple[str, ...]) -> None:
     in_vain: set[tuple[str, ...]] = set()
     for version in [version for name in names for version in summarize(name)]:
         spec = NamedSpec(name=version.name, version=version.version)
-        # Another version of what has just failed would ask the same servers for the same files.
+        # Another version with the same files would fail at the same servers.
         if version.files in in_vain:
             failures.append(f"nor can '{version.name} ({version.version})', which is read from the same files")
             continue

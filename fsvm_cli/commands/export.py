@@ -51,7 +51,7 @@ def command(results: Path, model: Path | None, as_code: bool, ranking: str | Non
 
 
 def _choice(results: Path, experiment: Experiment, ranking: str | None, keep: int | None) -> tuple[str, int]:
-    """Tell the ranking and the number of features: as said, or as recommended."""
+    """Return the ranking and the number of features: those of the options, or the recommended ones."""
     from fsvm_cli.errors import UsageError
     from fsvm_cli.report.folder import RECOMMENDATION_NAME, read_table
 

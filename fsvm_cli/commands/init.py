@@ -28,29 +28,31 @@ def command(file: str, out: str | None, **of_file: Any) -> None:
     from fsvm_cli.own_data.rank import source_of
 
     if not is_file(Path(file)) and not Path(file).suffix:
-        raise UsageError(f"{file}: there is no such file; data sets that fsvm knows have configs ('fsvm run wine')")
+        raise UsageError(f"{file}: there is no such file; built-in data sets have configs ('fsvm run wine')")
     config = Path(out or f"{Path(file).stem}.yaml")
     if config.suffix not in {".yaml", ".yml"}:
         raise UsageError(f"--out {config}: a config ends in .yaml")
     if is_file(config):
-        raise UsageError(f"{config}: is there already; name another with --out, or take it away")
+        raise UsageError(f"{config}: exists already; name another with --out, or remove it")
     source = source_of(file, of_file, _announce)
     for caveat in source.caveats:
         _announce(caveat)
-    said = {key: list(value) if isinstance(value, tuple) else value for key, value in of_file.items()}
-    dataset = {"file": _seen_from(config, Path(file))} | {key: value for key, value in said.items() if _is_said(value)}
+    options = {key: list(value) if isinstance(value, tuple) else value for key, value in of_file.items()}
+    dataset = {"file": _seen_from(config, Path(file))} | {
+        key: value for key, value in options.items() if _is_set(value)
+    }
     title = f"Features of {source.name}"
     text = first_config(source, dataset, title, f"fsvm init {shlex.quote(file)}")
     write_atomically(config, text.encode())
     _announce(f"{config} is written; look at it, then: fsvm run {shlex.quote(str(config))}")
 
 
-def _is_said(value: object) -> bool:
+def _is_set(value: object) -> bool:
     return value not in (None, "refuse", [], False)
 
 
 def _seen_from(config: Path, file: Path) -> str:
-    """Give the path of a file relative to a config, or whole where there is none."""
+    """Return the path of a file relative to a config, or the absolute path if there is no relative one."""
     import os
 
     try:

@@ -80,7 +80,7 @@ def _parameters(method: type[NamedMethod]) -> list[dict[str, Any]]:
 
 
 def _range(field: dict[str, Any], schema: dict[str, Any]) -> str:
-    """Say what a JSON Schema admits."""
+    """Describe the values that a JSON Schema admits."""
     if reference := field.get("$ref"):
         return _range(schema["$defs"][reference.rpartition("/")[2]], schema)
     if several := field.get("anyOf"):
@@ -101,14 +101,14 @@ def _range(field: dict[str, Any], schema: dict[str, Any]) -> str:
 
 
 def _described(method: type[NamedMethod]) -> dict[str, str]:
-    """Give the first sentence of a method's description, and what it says of its source."""
+    """Return the first sentence of a method's description, and its source."""
     text = inspect.getdoc(method) or ""
     source = re.search(r"^Source: (.+?)(?:\n\n|\Z)", text, re.DOTALL | re.MULTILINE)
     return {"summary": text.split("\n")[0], "source": " ".join(source[1].split()) if source else ""}
 
 
-REFERENCES = re.compile(r"^References\n-+\n(?:.+\n?)*\n?", re.MULTILINE)
-"""Of a docstring, where some are named by their keys alone."""
+REFERENCES_SECTION = re.compile(r"^References\n-+\n(?:.+\n?)*\n?", re.MULTILINE)
+"""The section of a docstring, in which some references are given by their keys only."""
 
 
 @click.command("methods")
@@ -154,7 +154,7 @@ def command(name: str | None, style: Literal["text", "csv", "json"], for_spreads
     text = inspect.getdoc(methods[name]) or ""
     if cited := cited_in(text):
         in_full = "\n".join(f"- {each.key}: {each.in_words()}" for each in cited)
-        text = f"{REFERENCES.sub('', text).rstrip()}\n\nReferences\n----------\n{in_full}"
+        text = f"{REFERENCES_SECTION.sub('', text).rstrip()}\n\nReferences\n----------\n{in_full}"
     click.echo(f"{name}\n{'=' * len(name)}\n\n{text}")
 
 

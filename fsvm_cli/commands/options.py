@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from fsvm_cli.console import QUIET, is_quiet, without_formulas, write_for_machines
+from fsvm_cli.console import QUIET_KEY, is_quiet, without_formulas, write_for_machines
 from fsvm_cli.errors import ExperimentFailedError, FsvmError, UsageError, noting_failure
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ Command = TypeVar("Command", bound="Callable[..., Any]")
 
 
 def with_formats(command: Command) -> Command:
-    """Give a command the option `--format`, as `formats`."""
+    """Add the option `--format` to a command, as `formats`."""
     return click.option(
         "--format",
         "formats",
@@ -37,14 +37,14 @@ def with_formats(command: Command) -> Command:
     )(command)
 
 
-VERBOSE = "fsvm.verbose"
+VERBOSE_KEY = "fsvm.verbose"
 
 
 def with_verbosity(command: Command) -> Command:
-    """Give a command the options `--quiet` and `--verbose`."""
+    """Add the options `--quiet` and `--verbose` to a command."""
     for name, key, words in (
-        ("--verbose", VERBOSE, "Print the time of each step, and the traceback of what failed."),
-        ("--quiet", QUIET, "Print errors only."),
+        ("--verbose", VERBOSE_KEY, "Print the time of each step, and the traceback of what failed."),
+        ("--quiet", QUIET_KEY, "Print errors only."),
     ):
         command = click.option(name, is_flag=True, expose_value=False, callback=_noting(key), help=words)(command)
     return command
@@ -53,13 +53,13 @@ def with_verbosity(command: Command) -> Command:
 def _noting(key: str) -> Callable[[click.Context, click.Parameter, bool], None]:
     def note(ctx: click.Context, _: click.Parameter, value: bool) -> None:
         ctx.meta[key] = value
-        if ctx.meta.get(QUIET) and ctx.meta.get(VERBOSE):
+        if ctx.meta.get(QUIET_KEY) and ctx.meta.get(VERBOSE_KEY):
             raise click.UsageError("--quiet and --verbose exclude each other; leave out one", ctx)
 
     return note
 
 
-def tell(message: str, *, err: bool = False) -> None:
+def print_line(message: str, *, err: bool = False) -> None:
     """Print a line, unless the command was asked to be quiet."""
     if not is_quiet():
         click.echo(message, err=err)
@@ -70,16 +70,16 @@ def step(name: str) -> Iterator[None]:
     """Run a step, and print its time with `--verbose`."""
     begin = time.monotonic()
     yield
-    tell_time(name, time.monotonic() - begin)
+    print_time(name, time.monotonic() - begin)
 
 
-def tell_time(name: str, seconds: float) -> None:
+def print_time(name: str, seconds: float) -> None:
     """Print the time of a step that was measured elsewhere, with `--verbose`."""
     if _is_verbose():
         click.echo(f"{name}: {seconds:.1f} s", err=True)
 
 
-def tell_traceback(traceback: str) -> None:
+def print_traceback(traceback: str) -> None:
     """Print a traceback, with `--verbose`."""
     if traceback and _is_verbose():
         click.echo(traceback, err=True)
@@ -89,7 +89,7 @@ def raise_as_one(errors: Sequence[FsvmError]) -> None:
     """Print all errors but the first, with `--verbose` the tracebacks of all, and raise the first."""
     for error in errors:
         if isinstance(error, ExperimentFailedError):
-            tell_traceback(error.traceback)
+            print_traceback(error.traceback)
     for error in errors[1:]:
         click.echo(f"fsvm: {error}", err=True)
     if errors:
@@ -121,11 +121,11 @@ def readable(folders: Sequence[Path], read: Callable[[Path], object], errors: li
 
 
 def with_spreadsheet(command: Command) -> Command:
-    """Give a command the option `--for-spreadsheet`, as `for_spreadsheet`."""
-    return click.option("--for-spreadsheet", is_flag=True, help=FOR_SPREADSHEET)(command)
+    """Add the option `--for-spreadsheet` to a command, as `for_spreadsheet`."""
+    return click.option("--for-spreadsheet", is_flag=True, help=FOR_SPREADSHEET_HELP)(command)
 
 
-FOR_SPREADSHEET = (
+FOR_SPREADSHEET_HELP = (
     "In CSV, put ' before texts that begin with =, +, - or @, which a spreadsheet would take for formulas."
 )
 
@@ -150,7 +150,7 @@ def check_spreadsheet(style: str, *, for_spreadsheet: bool) -> None:
 
 def _is_verbose() -> bool:
     context = click.get_current_context(silent=True)
-    return context is not None and bool(context.meta.get(VERBOSE))
+    return context is not None and bool(context.meta.get(VERBOSE_KEY))
 
 
 @dataclass(frozen=True)
@@ -162,9 +162,9 @@ class Workers:
     words : str
         For people.
     number : int
-        How many trials run at once; 1 where only the cluster knows.
+        How many trials run at once; 1 for a cluster, whose size is unknown here.
     open_pool : callable
-        As `fsvm_cli.runner.session.run` takes it.
+        As `fsvm_cli.runner.run.run` takes it.
     """
 
     words: str
@@ -196,7 +196,7 @@ def choose_workers(jobs: int | None, dask: str | None) -> Workers:
 
 
 def _open_local_pool(n_jobs: int, experiments: Sequence[Experiment], n_tasks: int) -> Pool:
-    from fsvm_cli.runner.session import open_local_pool
+    from fsvm_cli.runner.run import open_local_pool
 
     return open_local_pool(n_jobs, experiments, n_tasks)
 
@@ -254,12 +254,12 @@ _OPTIONS_OF_TEXT = (
 
 
 def options_of_text(command: Command) -> Command:
-    """Add the options that say how a text holds its table, by the names that they have in configs."""
+    """Add the options about the format of a text, with the names that they have in configs."""
     return _with(_OPTIONS_OF_TEXT, command)
 
 
 def options_of_table(command: Command) -> Command:
-    """Add the options that say how a table becomes numbers and classes, by the names that they have in configs."""
+    """Add the options about features and classes of a table, with the names that they have in configs."""
     return _with(_OPTIONS_OF_TABLE, command)
 
 

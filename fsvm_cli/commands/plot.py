@@ -36,7 +36,7 @@ def command(results: Path, formats: tuple[str, ...], jobs: int | None, score_ord
     """
     import os
 
-    from fsvm_cli.commands.options import raise_as_one, step, tell
+    from fsvm_cli.commands.options import print_line, raise_as_one, step
     from fsvm_cli.commands.progress import step_progress
     from fsvm_cli.errors import DataError
     from fsvm_cli.report.drawing import drawing_code, redraw
@@ -58,7 +58,7 @@ def command(results: Path, formats: tuple[str, ...], jobs: int | None, score_ord
             errors += redrawn.failures
             progress.advance(number)
             for path in redrawn.paths if redrawn.is_new else ():
-                tell(str(path))
+                print_line(str(path))
     if n_current:
-        tell(f"{n_current} figures are up to date", err=True)
+        print_line(f"{n_current} figures are up to date", err=True)
     raise_as_one(errors)

@@ -18,7 +18,7 @@ SECONDS_BETWEEN_LINES = 10.0
 
 
 def duration(seconds: float) -> str:
-    """Write a time span as a person would say it."""
+    """Format a time span in seconds, minutes or hours."""
     if seconds < 90:
         return f"{seconds:.0f} s" if seconds >= 1 else "1 s"
     minutes = round(seconds / 60)
@@ -98,22 +98,22 @@ class _Lines:
 
 
 class Silent:
-    """Says nothing."""
+    """A progress display without output."""
 
-    def of(self, name: str) -> Silent:  # noqa: ARG002 - as of those that speak
-        """Give itself for any experiment."""
+    def of(self, name: str) -> Silent:  # noqa: ARG002 - the interface of the other displays
+        """Return itself for any experiment."""
         return self
 
     def start(self, n_trials: int, n_done: int) -> None:
-        """Say nothing at the start."""
+        """Do nothing."""
 
     def advance(self, n_done: int) -> None:
-        """Say nothing on the way."""
+        """Do nothing."""
 
 
 @contextlib.contextmanager
 def progress_display(parts: str = "trials") -> Iterator[_Bars | _Lines | Silent]:
-    """Show the progress of what has `parts` on standard error; ``of(name)`` is told of one experiment, or step."""
+    """Show progress in `parts` on standard error; ``of(name)`` returns the display of one experiment or step."""
     if is_quiet():
         yield Silent()
         return
@@ -122,14 +122,14 @@ def progress_display(parts: str = "trials") -> Iterator[_Bars | _Lines | Silent]
         yield _Lines(parts)
         return
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TextColumn(parts))
-    # Rich puts streams of its own before the standard ones, which must be gated too.
+    # Rich puts streams of its own before the standard ones, which must be sanitised too.
     with Progress(*columns, TimeRemainingColumn(), TextColumn("left"), console=console) as bars, sanitised():
         yield _Bars(bars)
 
 
 @contextlib.contextmanager
 def step_progress(name: str, n_all: int, parts: str) -> Iterator[_Bar | _Line | Silent]:
-    """Show the progress of one step that has parts on standard error; ``advance(n_done)`` is told of it."""
+    """Show the progress of one step on standard error, updated by ``advance(n_done)``."""
     with progress_display(parts) as display:
         progress = display.of(name)
         progress.start(n_all, 0)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fsvm_cli.commands import completion
-from fsvm_cli.commands.options import options_of_table, options_of_text, step, tell, with_verbosity
+from fsvm_cli.commands.options import options_of_table, options_of_text, print_line, step, with_verbosity
 
 if TYPE_CHECKING:
     import numpy as np
@@ -64,7 +64,7 @@ def command(  # noqa: PLR0917 - click passes every option
 ) -> None:
     """Rank the features of your own data.
 
-    FILE is a CSV, Excel, Parquet, ARFF or LIBSVM file, or the name of a data set that fsvm knows.
+    FILE is a CSV, Excel, Parquet, ARFF or LIBSVM file, or the name of a built-in data set.
     """
     from fsvm_cli.errors import UsageError
     from fsvm_cli.own_data.rank import source_of
@@ -139,4 +139,4 @@ def _side_by_side(source: DataSource, scaling: str, style: str, *, for_spreadshe
 
 
 def _announce(message: str) -> None:
-    tell(message, err=True)
+    print_line(message, err=True)

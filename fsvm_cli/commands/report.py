@@ -20,7 +20,7 @@ def command(results: Path, out: Path | None) -> None:
 
     RESULTS is the folder of one experiment, or one that holds several.
     """
-    from fsvm_cli.commands.options import raise_as_one, step, tell
+    from fsvm_cli.commands.options import print_line, raise_as_one, step
     from fsvm_cli.errors import DataError, FsvmError
     from fsvm_cli.page.write import PAGE_NAME, write_page
     from fsvm_cli.report.folder import results_folders
@@ -31,5 +31,5 @@ def command(results: Path, out: Path | None) -> None:
     failures: list[FsvmError] = []
     with step("page"):
         page = write_page(folders, out or results / PAGE_NAME, failures)
-    tell(str(page))
+    print_line(str(page))
     raise_as_one(failures)

@@ -14,12 +14,20 @@ from typing import TYPE_CHECKING
 import click
 
 from fsvm_cli.commands import completion
-from fsvm_cli.commands.options import raise_as_one, step, tell, tell_time, tell_traceback, with_formats, with_verbosity
+from fsvm_cli.commands.options import (
+    print_line,
+    print_time,
+    print_traceback,
+    raise_as_one,
+    step,
+    with_formats,
+    with_verbosity,
+)
 from fsvm_cli.commands.progress import duration
 from fsvm_cli.console import is_quiet
 from fsvm_cli.errors import noting_failure
 from fsvm_cli.runner.missing import explain, missing_records, missing_tasks
-from fsvm_cli.runner.session import estimate_seconds
+from fsvm_cli.runner.run import estimate_seconds
 from fsvm_cli.store.store import FILE_NAME, Store
 
 if TYPE_CHECKING:
@@ -31,7 +39,7 @@ if TYPE_CHECKING:
     from fsvm_cli.errors import FsvmError
     from fsvm_cli.experiment.experiment import Experiment
     from fsvm_cli.page.write import Presentation
-    from fsvm_cli.runner.session import Job
+    from fsvm_cli.runner.run import Job
     from fsvm_cli.spec.collection import LoadedCollection
     from fsvm_cli.spec.config import LoadedConfig
 
@@ -60,20 +68,20 @@ class Tables:
         write_environment(self.folder, self.loaded, self.workers.words, job.n_to_run, self.begin)
         return functools.partial(show, self.folder, self.formats, has_figures=not self.curves.empty)
 
-    def tell(self, job: Job, errors: list[FsvmError]) -> None:
-        """Say what came of a job that is finished: which trials failed, and its summary.
+    def print_outcome(self, job: Job, errors: list[FsvmError]) -> None:
+        """Print failed trials and the summary of a finished job.
 
         What its tables, figures, page or summary failed with is added to `errors`.
         """
         name = self.loaded.name
         for reason, n_failed in job.failures.items():
             click.echo(f"{name}: {n_failed} of {job.experiment.n_trials()} trials failed: {reason}", err=True)
-            tell_traceback(job.tracebacks[reason])
+            print_traceback(job.tracebacks[reason])
         with noting_failure(errors, name, "a table"):
             shown: Presentation = job.finished.result()
             errors += shown.failures
             for part, seconds in zip(("figures", "page"), shown.seconds, strict=True):
-                tell_time(f"{part} of {name}", seconds)
+                print_time(f"{part} of {name}", seconds)
             if not is_quiet():
                 with noting_failure(errors, name, "the summary"):
                     self._print_summary(shown, job.experiment.source.caveats)
@@ -83,11 +91,11 @@ class Tables:
 
         if self.curves is not None and not self.curves.empty:
             print_summary(self.loaded, self.curves, self.folder, shown.figures, caveats)
-            tell_page(shown.page)
+            print_page(shown.page)
 
 
-def tell_page(page: Path | None) -> None:
-    """Name what shows it all in a browser, where there is such a page."""
+def print_page(page: Path | None) -> None:
+    """Print the path of the page, if there is one."""
     if page is not None:
         click.echo(f"As a page, with all that is known of it: {page}")
 
@@ -99,7 +107,7 @@ def explain_run(
     *,
     fresh: bool,
 ) -> None:
-    """Say what a run would do, and why.
+    """Print what a run would do, and why.
 
     Parameters
     ----------
@@ -197,7 +205,7 @@ def command(  # noqa: PLR0917 - click passes every option
 
     # These load the libraries, which workers do meanwhile.
     from fsvm_cli.experiment.plan import plan
-    from fsvm_cli.runner.folders import FULL, WITH_OVERRIDES, check_replaceable
+    from fsvm_cli.runner.folders import OVERRIDDEN_RESULTS_FOLDER, RESULTS_FOLDER, check_replaceable
     from fsvm_cli.spec.load import load_all
 
     assignments += _of_rows(rows)
@@ -207,7 +215,11 @@ def command(  # noqa: PLR0917 - click passes every option
         experiments, collections = load_all(configs, assignments, splits)
     neighbour = None
     if out is None:
-        out, neighbour = (WITH_OVERRIDES, FULL) if assignments or splits else (FULL, WITH_OVERRIDES)
+        out, neighbour = (
+            (OVERRIDDEN_RESULTS_FOLDER, RESULTS_FOLDER)
+            if assignments or splits
+            else (RESULTS_FOLDER, OVERRIDDEN_RESULTS_FOLDER)
+        )
     for loaded in experiments:
         try:
             check_replaceable(loaded, out / loaded.name, overwrite=overwrite)
@@ -235,12 +247,12 @@ def command(  # noqa: PLR0917 - click passes every option
 
 
 def _of_rows(rows: int | None) -> tuple[str, ...]:
-    """Write what --rows overrides; what a claim says of other sizes of the parts is then not looked at."""
+    """Return the overrides of --rows; claims about other sizes of the parts are then not judged."""
     return () if rows is None else (f"protocol.train={rows}", f"protocol.test={rows}")
 
 
 def _announce(message: str) -> None:
-    tell(message, err=True)
+    print_line(message, err=True)
 
 
 def _announce_compilation() -> None:
@@ -264,8 +276,8 @@ def _run(
     """Run the experiments and collect what collections ask for; the errors of those that did not succeed."""
     from fsvm_cli.commands.progress import progress_display
     from fsvm_cli.errors import FsvmError, TrialsFailedError, noting_failure
-    from fsvm_cli.runner.folders import borrow
-    from fsvm_cli.runner.session import Job, run
+    from fsvm_cli.runner.folders import copy_from_folder
+    from fsvm_cli.runner.run import Job, run
     from fsvm_cli.store.store import Store
 
     _announce_compilation()
@@ -280,7 +292,7 @@ def _run(
         for loaded, experiment, folder in planned:
             try:
                 store = stack.enter_context(Store(folder, writable=True, fresh=fresh))
-                borrow(experiment, store, neighbour and neighbour / loaded.name)
+                copy_from_folder(experiment, store, neighbour and neighbour / loaded.name)
                 tables = Tables(loaded, folder, workers, begin, formats)
                 begun.append((tables, Job(experiment, store, display.of(loaded.name), tables.write)))
             except FsvmError as error:
@@ -293,7 +305,7 @@ def _run(
             errors.append(error)
     for number in finished:
         tables, job = begun[number]
-        tables.tell(job, errors)
+        tables.print_outcome(job, errors)
     written = {tables.loaded.name for tables, _ in begun if tables.curves is not None}
     for collection in collections:
         with noting_failure(errors, collection.name, "a table, figure or page"):
@@ -327,5 +339,5 @@ def _collect(  # noqa: PLR0917 - as above
     shown = show(folder, formats, has_figures=True)
     if not is_quiet():
         print_overview(loaded, overview, folder, shown.figures)
-        tell_page(shown.page)
+        print_page(shown.page)
     return shown.failures

@@ -169,7 +169,7 @@ def _print_for_machines(
 
 
 def ranks_for_machines(ranks: RankComparison, which: MethodGuide) -> dict[str, Any]:
-    """Arrange a comparison over experiments as JSON has it."""
+    """Return a comparison over experiments as the content of a JSON document."""
     return {
         "experiments": ranks.areas.index.tolist(),
         "mean_ranks": dict(zip(ranks.areas.columns, ranks.found.ranks.tolist(), strict=True)),
@@ -199,7 +199,7 @@ def _records(table: pd.DataFrame) -> Sequence[dict[str, Any]]:
 def _draw(ranks: RankComparison | None, path: Path) -> None:
     from fsvm_cli.errors import DataError, UsageError
     from fsvm_cli.files import write_atomically
-    from fsvm_cli.report.critical_difference import critical_difference_diagram
+    from fsvm_cli.report.ranks import critical_difference_diagram
 
     extension = path.suffix.removeprefix(".")
     if extension not in {"svg", "png", "pdf"}:
@@ -210,6 +210,6 @@ def _draw(ranks: RankComparison | None, path: Path) -> None:
 
 
 def _no_ranks() -> str:
-    from fsvm_cli.report.ranks import LEAST_DATA_SETS
+    from fsvm_cli.report.ranks import MIN_DATA_SETS
 
-    return f"no two rankings stand in {LEAST_DATA_SETS} experiments on different data: nothing to compare over them."
+    return f"no two rankings stand in {MIN_DATA_SETS} experiments on different data: nothing to compare over them."

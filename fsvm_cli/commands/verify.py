@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fsvm_cli.commands.options import tell, with_verbosity
+from fsvm_cli.commands.options import print_line, with_verbosity
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from fsvm_cli.store.store import Store
 
 # Times differ from run to run; run.json is compared value by value.
-PARTICULAR_TO_A_RUN = frozenset({"timings.csv", "run.json"})
+RUN_SPECIFIC_FILES = frozenset({"timings.csv", "run.json"})
 
 
 @click.command("verify")
@@ -59,11 +59,11 @@ def command(results: Path, n_rerun: int, n_adopt: int, jobs: int | None, seed: i
         raise DataError(f"{results}: no results here; 'fsvm run' makes them")
     if n_adopt:
         seed = secrets.randbits(32) if seed is None else seed
-        tell(f"--adopt draws its trials by --seed {seed}")
+        print_line(f"--adopt draws its trials by --seed {seed}")
     adopting = (n_adopt, seed or 0, jobs or os.cpu_count() or 1) if n_adopt else None
     issues: list[str] = []
     errors: list[FsvmError] = []
-    # Looked for before anything else: to plan an experiment may fetch its data.
+    # Checked first, because planning an experiment may fetch its data.
     experiments = [folder for folder in folders if not _collects(folder)]
     without_store = [folder for folder in experiments if not (folder / FILE_NAME).exists()]
     if without_store:
@@ -94,11 +94,11 @@ def _collects(folder: Path) -> bool:
 
 
 def _announce(message: str) -> None:
-    tell(message, err=True)
+    print_line(message, err=True)
 
 
 def _verify(folder: Path, n_rerun: int, adopting: tuple[int, int, int] | None) -> list[str]:
-    """Verify one experiment or collection; what is wrong with it, in words."""
+    """Verify one experiment or collection; return messages about its issues."""
     import numpy as np
 
     from fsvm_cli.experiment.plan import plan
@@ -116,7 +116,7 @@ def _verify(folder: Path, n_rerun: int, adopting: tuple[int, int, int] | None) -
         for name, (then, now) in changes_since_run(loaded, experiment, store, folder).items():
             change = f"{name} was {then} and is {now} now"
             if name.startswith("packages."):
-                tell(f"{folder}: {change}")
+                print_line(f"{folder}: {change}")
             else:
                 issues.append(change)
         n_stored = len(stored_trials(experiment, store))
@@ -130,14 +130,14 @@ def _verify(folder: Path, n_rerun: int, adopting: tuple[int, int, int] | None) -
             )
             issues += lacking
             return issues
-        tell(f"{folder}: {n_stored} of {experiment.n_trials()} planned trials are stored")
+        print_line(f"{folder}: {n_stored} of {experiment.n_trials()} planned trials are stored")
         differing = _made_again(folder, lambda made: write_tables(loaded, experiment, store, made))
         issues += differing
         if not differing:
-            tell(f"{folder}: every table and figure is what the stored trials lead to")
+            print_line(f"{folder}: every table and figure is what the stored trials lead to")
         if n_rerun:
             found = repeat(experiment, store, n_rerun, np.random.default_rng())
-            tell(f"{folder}: repeated trials: {found.n_identical} identical, {found.n_close} within rounding")
+            print_line(f"{folder}: repeated trials: {found.n_identical} identical, {found.n_close} within rounding")
             issues += [
                 f"split {trial.split} with {trial.n_train} training rows leads to other numbers when it is repeated"
                 for trial in found.differing
@@ -166,9 +166,11 @@ def _adopt(experiment: Experiment, folder: Path, n_repeated: int, seed: int, n_p
                 "'fsvm run' computes it anew"
             )
         else:
-            tell(f"{folder}: {each.label}: adopted after {each.n_repeated} of {each.n_trials} trials were repeated")
+            print_line(
+                f"{folder}: {each.label}: adopted after {each.n_repeated} of {each.n_trials} trials were repeated"
+            )
     if not found:
-        tell(f"{folder}: nothing to adopt")
+        print_line(f"{folder}: nothing to adopt")
     return issues
 
 
@@ -188,12 +190,12 @@ def _verify_collection(folder: Path) -> list[str]:
     loaded = read_collection(folder)
     differing = _made_again(folder, lambda made: write_overview(loaded, folder.resolve().parent, made))
     if not differing:
-        tell(f"{folder}: every table and figure is what the results of its experiments lead to")
+        print_line(f"{folder}: every table and figure is what the results of its experiments lead to")
     return differing
 
 
 def _made_again(folder: Path, write: Callable[[Path], object]) -> list[str]:
-    """Make all tables and figures again and say which differ."""
+    """Make all tables and figures again; return messages about those that differ."""
     import tempfile
 
     from fsvm_cli.report.drawing import draw_figures
@@ -206,7 +208,7 @@ def _made_again(folder: Path, write: Callable[[Path], object]) -> list[str]:
         draw_figures(Path(name), drawn or FORMATS)
         for again in sorted(Path(name).iterdir()):
             path = folder / again.name
-            if path.name in PARTICULAR_TO_A_RUN:
+            if path.name in RUN_SPECIFIC_FILES:
                 continue
             if not path.exists():
                 differing.append(f"{path.name} is missing; 'fsvm run' makes it")

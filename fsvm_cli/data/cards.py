@@ -246,7 +246,7 @@ class GeneratedVersion(StrictModel):
             with np.errstate(all="ignore"):
                 X, _ = draw(np.random.default_rng(0), 2, **self.parameters)
         except (ArithmeticError, TypeError, ValueError) as error:
-            # Python's own words are no help: they speak of its types.
+            # The message of a TypeError is about Python's types, not the card.
             reason = " (one is of another kind than it takes)" if isinstance(error, TypeError) else f" ({error})"
             message = f"{self.generator} cannot draw with these parameters{reason}; write others"
             raise IssuesError([Issue(("parameters",), message)]) from error
@@ -257,7 +257,7 @@ class GeneratedVersion(StrictModel):
 
 
 def _kind(value: Any) -> str:
-    """Tell the versions that are drawn from the others."""
+    """Return the tag of a version: generated or fixed."""
     is_drawn = "generator" in value if isinstance(value, dict) else isinstance(value, GeneratedVersion)
     return "generated" if is_drawn else "fixed"
 

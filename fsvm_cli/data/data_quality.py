@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-FEWEST_ROWS = 10
-"""Of a table of which anything is said: what stands out in a smaller one does so by chance."""
+MIN_ROWS = 10
+"""Smaller tables get no warnings: what is unusual in them is so by chance."""
 USUAL_FOLDS = 5
-LARGEST_GAPS = 1.1
-"""Range of a running number for each row: some rows have been taken out."""
-FEWEST_GROUPS = 10
-"""Distinct values of a column that may name what rows belong to."""
-LARGEST_CHANCE = 0.05
-"""Of a column that has nothing to do with the classes to separate them, all columns together."""
+MAX_RANGE_PER_ROW = 1.1
+"""Range of a row number, divided by the number of rows: some rows may have been removed."""
+MIN_GROUPS = 10
+"""Fewer distinct values are not reported as possible groups."""
+MAX_CHANCE_PROBABILITY = 0.05
+"""Familywise, over all columns: the probability that a column independent of the classes separates them."""
 
 
 def data_quality_warnings(  # noqa: PLR0917 - the parts of a data set
@@ -37,7 +37,7 @@ def data_quality_warnings(  # noqa: PLR0917 - the parts of a data set
     class_names: Sequence[str],
     groups: NDArray[np.int64] | None = None,
 ) -> tuple[str, ...]:
-    """Say what a person should look at before the features are ranked, and what to do.
+    """Return warnings about columns and rows to check before features are ranked, each with a remedy.
 
     Parameters
     ----------
@@ -56,13 +56,13 @@ def data_quality_warnings(  # noqa: PLR0917 - the parts of a data set
     tuple of str
         One line for each kind of warning.
     """
-    if len(y) < FEWEST_ROWS:
+    if len(y) < MIN_ROWS:
         return ()
     names, columns = _with_words_as_codes(X, feature_names, source_columns)
     least, most = columns.min(axis=0), columns.max(axis=0)
     constant = least == most
     numbering, identifying = _identifiers(columns, least, most, constant)
-    renaming, separating = _tellers(columns, y, len(class_names))
+    renaming, separating = _class_separators(columns, y, len(class_names))
     separating &= ~numbering
     identifying &= ~(renaming | separating)
     grouping = _group_numbers(columns, y, ~(constant | numbering | identifying | renaming | separating))
@@ -82,14 +82,14 @@ def data_quality_warnings(  # noqa: PLR0917 - the parts of a data set
 
 
 def constant_features(names: Sequence[str]) -> str:
-    """Say that features are constant."""
+    """Return the warning about constant features."""
     return f"constant, and so without information: {shown(names)}"
 
 
 def _with_words_as_codes(
     X: NDArray[np.float64], feature_names: Sequence[str], source_columns: Sequence[str]
 ) -> tuple[list[str], NDArray[np.float64]]:
-    """Give each column of words one column of codes in place of its features of 0 and 1."""
+    """Replace the one-hot features of each column of words by one column of codes."""
     if tuple(feature_names) == tuple(source_columns):
         return list(feature_names), X
     features: dict[str, list[int]] = defaultdict(list)
@@ -116,12 +116,12 @@ def _identifiers(
         values = columns[:, j]
         if (values[:100] == np.rint(values[:100])).all() and (values == np.rint(values)).all():
             identifying[j] = np.unique(values).size == n_rows
-            numbering[j] = identifying[j] and most[j] - least[j] <= LARGEST_GAPS * n_rows
+            numbering[j] = identifying[j] and most[j] - least[j] <= MAX_RANGE_PER_ROW * n_rows
     is_one = identifying & ~numbering
     return numbering, np.zeros_like(is_one) if 2 * is_one.sum() > n_columns > 2 else is_one
 
 
-def _tellers(
+def _class_separators(
     columns: NDArray[np.float64], y: NDArray[np.int64], n_classes: int
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Find the columns that are the class under another name, and those whose thresholds separate all classes."""
@@ -134,10 +134,10 @@ def _tellers(
     ends, begins = np.take_along_axis(most, order, axis=0)[:-1], np.take_along_axis(least, order, axis=0)[1:]
     separating = (ends < begins).all(axis=0)
     renaming = separating & (least == most).all(axis=0)
-    # Of all ways to share the rows out to the classes, n_classes! have each class in one block.
+    # Of all assignments of the rows to classes of these sizes, n_classes! have each class in one block.
     log_ways = math.lgamma(len(y) + 1) - sum(math.lgamma(count + 1) for count in np.bincount(y))
     log_chance = math.log(columns.shape[1]) + math.lgamma(n_classes + 1) - log_ways
-    beyond_chance = log_chance <= math.log(LARGEST_CHANCE)
+    beyond_chance = log_chance <= math.log(MAX_CHANCE_PROBABILITY)
     return renaming, separating & ~renaming & beyond_chance
 
 
@@ -153,14 +153,14 @@ def _group_numbers(
         if (values[:100] != np.rint(values[:100])).any() or (values != np.rint(values)).any():
             continue
         distinct, group = np.unique(values, return_inverse=True)
-        if not FEWEST_GROUPS <= len(distinct) <= n_rows / 2:
+        if not MIN_GROUPS <= len(distinct) <= n_rows / 2:
             continue
         class_of_group = np.zeros(len(distinct), dtype=np.int64)
         class_of_group[group] = y
         if (class_of_group[group] == y).all():
-            # The chance that the rows of each value are of one class, whichever, where classes are drawn.
+            # The probability that the rows of each value have one common class, if classes are drawn independently.
             log_chances = np.logaddexp.reduce(np.bincount(group)[:, None] * log_shares, axis=1)
-            found[j] = math.log(n_columns) + log_chances.sum() <= math.log(LARGEST_CHANCE)
+            found[j] = math.log(n_columns) + log_chances.sum() <= math.log(MAX_CHANCE_PROBABILITY)
     return found
 
 
@@ -214,7 +214,7 @@ def _about_classes(y: NDArray[np.int64], class_names: Sequence[str]) -> str:
 
 
 def _about_repeated_rows(X: NDArray[np.float64], y: NDArray[np.int64], groups: NDArray[np.int64] | None) -> str:
-    """Say how many rows repeat an earlier one, of another group, and how many of these do so with another class."""
+    """Count rows that repeat an earlier one of another group, and those of them that have another class."""
     hashes = np.fromiter(_hashes(X), dtype=np.int64, count=len(y))
     _, alike, n_alike = np.unique(hashes, return_inverse=True, return_counts=True)
     repeated = np.flatnonzero(n_alike[alike] > 1)

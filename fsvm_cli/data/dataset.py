@@ -59,7 +59,7 @@ class Dataset:
     groups : ndarray of int64, shape (n_samples,), or None
         Rows with the same number belong together, such as those of one patient: no split or fold divides them.
     remarks : tuple of str
-        What was decided when it was read, for whoever uses it.
+        Decisions made on reading that users should know.
 
     Raises
     ------
@@ -120,7 +120,7 @@ class Dataset:
         return dict(zip(self.class_names, counts.tolist(), strict=True))
 
     def frame(self) -> pd.DataFrame:
-        """Give the columns as they stand in the source, words as words and gaps as NaN, without the class.
+        """Return the columns of the source, without the class; words stay words, missing values are NaN.
 
         Raises
         ------
@@ -136,7 +136,7 @@ class Dataset:
         return pd.DataFrame(self.preparation.values())
 
     def labels(self) -> NDArray[Any]:
-        """Give the class of each row by its name; whole numbers where all names are such."""
+        """Return the class name of each row; integers if all names are whole numbers."""
         are_numbers = all(re.fullmatch("-?[0-9]{1,15}", name) for name in self.class_names)
         names = np.array([int(name) for name in self.class_names] if are_numbers else list(self.class_names))
         labels: NDArray[Any] = names[self.y]
@@ -167,7 +167,7 @@ class Dataset:
         for kind, names in (("feature", self.feature_names), ("class", self.class_names)):
             repeated = [f"'{name}'" for name, count in Counter(names).items() if count > 1]
             if repeated:
-                raise self._fail(f"{kind} names stand more than once: {shown(repeated)}; make them distinct")
+                raise self._fail(f"{kind} names occur more than once: {shown(repeated)}; make them distinct")
 
     def _check_finite(self) -> None:
         if np.isfinite(self.X.data).all() if sp.issparse(self.X) else all_finite(self.X):
@@ -249,7 +249,7 @@ def hash_values(
 
 
 def known_features(dataset: Dataset, training: NDArray[np.integer]) -> Matrix:
-    """Give the features of all rows, with what the training rows alone would suggest.
+    """Return the features of all rows, with imputation, coding and vocabulary learnt from the training rows.
 
     Parameters
     ----------
@@ -268,7 +268,7 @@ def known_features(dataset: Dataset, training: NDArray[np.integer]) -> Matrix:
 
 
 def with_training_vocabulary(dataset: Dataset, training: NDArray[np.integer]) -> Matrix:
-    """Give the features of all rows, with the words that the training rows alone would suggest.
+    """Return the features of all rows, with the vocabulary of the training rows.
 
     Where the columns count occurrences of words (`Dataset.least_occurrences`), a word that occurs often enough in the
     training rows becomes 1 where it occurs and 0 where it does not, and every other word is 0 everywhere: the

@@ -30,18 +30,17 @@ if TYPE_CHECKING:
 
 READ_TIMEOUT_S = 20.0
 MIN_DURATION_S = 60.0
-"""Time that a download has without any bytes."""
+"""Duration that a download is allowed before any bytes count."""
 MIN_BYTES_PER_S = 2000.0
 
 
 class Deadline:
-    """The end of the time for one download, all attempts and pauses included: the more has come, the later.
+    """The deadline of one download, all attempts and pauses included; it is later the more bytes have been received.
 
     Attributes
     ----------
     n_received : int
-        Bytes of content that have come so far. Headers, redirects, the frames of chunks and whatever else comes
-        beside the content buy no time.
+        Bytes of content received so far. Headers, redirects and the framing of chunks do not extend the deadline.
     """
 
     def __init__(self) -> None:
@@ -49,20 +48,20 @@ class Deadline:
         self.n_received = 0
 
     def seconds_passed(self) -> float:
-        """Tell how long the download has taken so far."""
+        """Return the duration of the download so far."""
         return time.monotonic() - self._begin
 
     def seconds_left(self) -> float:
-        """Tell how long it may still take; negative where it is over."""
+        """Return the time left; negative after the deadline."""
         return MIN_DURATION_S + self.n_received / MIN_BYTES_PER_S - self.seconds_passed()
 
 
 class DeadlineAdapter(HTTPAdapter):
     """Connections on which every read ends at a deadline, or earlier where the server sends nothing for a while.
 
-    A library's timeout is for each reading alone, and one byte ends it: a header, or the line that says how long a
-    chunk is, may come for hours. To look up a name takes as long as the system lets it, and each of its addresses may
-    be tried for as long as a server may send nothing.
+    The timeout of requests applies to each read of the socket, so that a server that sends single bytes of a header or
+    of the size of a chunk could hold a connection for hours. Name resolution is not bounded, and each of the addresses
+    found is tried for up to `READ_TIMEOUT_S`.
 
     Parameters
     ----------
@@ -78,7 +77,7 @@ class DeadlineAdapter(HTTPAdapter):
     ) -> HTTPConnectionPool:
         """Choose the pool of connections for a request."""
         pool: Any = super().get_connection_with_tls_context(request, verify, proxies, cert)
-        # What is a class here is called, and nothing else.
+        # urllib3 only calls this class, so that a function may replace it.
         pool.ConnectionCls = partial(_connection, type(pool).ConnectionCls, self._deadline)
         return cast("HTTPConnectionPool", pool)
 
@@ -116,37 +115,36 @@ class _ReadingInTime(io.RawIOBase):
         super().close()
 
 
-ATTEMPTS = 4
+MAX_ATTEMPTS = 4
 FIRST_PAUSE_S = 0.5
 MAX_REDIRECTS = 5
 CHUNK_BYTES = 1 << 16
-WORTH_RETRYING = frozenset({408, 425, 429, 500, 502, 503, 504})
+RETRIED_STATUS_CODES = frozenset({408, 425, 429, 500, 502, 503, 504})
 
 
 class _BrokenOffError(Exception):
-    """The transfer stopped short; another attempt may go on from there."""
+    """The transfer was interrupted; another attempt may resume it."""
 
 
 def download(address: str, path: Path, limit: int) -> None:
-    """Fetch `address` into `path`, going on where an earlier attempt left it.
+    """Fetch `address` into `path`, resuming an earlier attempt.
 
-    What breaks off or is answered with a passing failure is tried again after a pause that doubles. All attempts
-    together end within a fixed time, and that which the slowest line takes for the content.
+    Interrupted transfers and temporary failures of the server are retried, after a pause that doubles each time. All
+    attempts together end at a `Deadline`.
 
     Parameters
     ----------
     address : str
         An http or https address.
     path : Path
-        File to write; what it holds already is taken for the beginning of the content. The caller verifies
-        the whole.
+        File to write; an existing file is assumed to be the beginning of the content. The caller verifies the whole.
     limit : int
         Bytes beyond which the content cannot be the right one.
 
     Raises
     ------
     DataError
-        If the server cannot be reached, refuses, stalls, is too slow, leads in circles or sends too much.
+        If the server cannot be reached, refuses, stalls, is too slow, redirects in a circle or sends too much.
     OSError
         If `path` cannot be written.
     """
@@ -157,7 +155,7 @@ def download(address: str, path: Path, limit: int) -> None:
         session.hooks["response"] = [_without_content_of_redirect]
         for scheme in ("http://", "https://"):
             session.mount(scheme, DeadlineAdapter(deadline))
-        for attempt in range(ATTEMPTS):
+        for attempt in range(MAX_ATTEMPTS):
             if attempt:
                 time.sleep(FIRST_PAUSE_S * 2 ** (attempt - 1))
             try:
@@ -170,34 +168,34 @@ def download(address: str, path: Path, limit: int) -> None:
                 raise DataError(
                     f"the server is too slow: {deadline.n_received:,} bytes in {deadline.seconds_passed():.2g} s"
                 )
-    raise DataError(f"{problem} ({ATTEMPTS} attempts)")
+    raise DataError(f"{problem} ({MAX_ATTEMPTS} attempts)")
 
 
 def _without_content_of_redirect(response: requests.Response, **_: object) -> None:
-    """Keep requests from reading what comes with a redirect: it may unfold to anything, and never end."""
+    """Keep requests from reading the content of a redirect, which may decompress to any size or never end."""
     if response.is_redirect:
         response.raw.close()
 
 
 def _attempt(session: requests.Session, address: str, path: Path, limit: int, deadline: Deadline) -> None:
     have = path.stat().st_size if path.exists() else 0
-    # Compressed transfer would make the range count other bytes than those that are stored.
+    # With a compressed transfer, the range would count other bytes than those of the file.
     headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={have}-"} if have else {})
     try:
         with session.get(address, headers=headers, stream=True, timeout=READ_TIMEOUT_S) as response:
             if response.status_code == requests.codes.requested_range_not_satisfiable:
                 path.unlink()
                 raise _BrokenOffError("the server cannot go on where the transfer broke off")
-            if response.status_code in WORTH_RETRYING:
+            if response.status_code in RETRIED_STATUS_CODES:
                 raise _BrokenOffError(f"the server answers {response.status_code} {response.reason}")
             if not response.ok:
                 raise DataError(f"the server answers {response.status_code} {response.reason}")
             resumed = response.status_code == requests.codes.partial_content
             _store(response, path, have if resumed else 0, limit, deadline)
     except requests.TooManyRedirects as error:
-        raise DataError("the address leads in circles") from error
+        raise DataError("the address redirects in a circle") from error
     except (requests.Timeout, urllib3.exceptions.TimeoutError) as error:
-        raise _BrokenOffError(f"the server is silent for {READ_TIMEOUT_S:g} s") from error
+        raise _BrokenOffError(f"the server sends nothing for {READ_TIMEOUT_S:g} s") from error
     except requests.ConnectionError as error:
         raise _BrokenOffError("the server cannot be reached") from error
     except urllib3.exceptions.HTTPError as error:
@@ -217,7 +215,7 @@ def _store(response: requests.Response, path: Path, have: int, limit: int, deadl
         path.open("ab" if have else "wb") as stream,
         byte_progress(name, total, have) as progress,
     ):
-        # What has arrived at each step, however little: waiting for a full chunk would hide a trickle.
+        # read1 returns whatever has arrived; to wait for a full chunk would hide a slow transfer.
         while chunk := response.raw.read1(CHUNK_BYTES):
             size += len(chunk)
             if size > limit:

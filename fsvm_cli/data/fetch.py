@@ -1,21 +1,31 @@
-"""Files of the archive: from the cache, a mirror or their addresses, and never unverified."""
+"""Files of the archive: fetched from the cache, a mirror or their addresses, unpacked and verified.
+
+Files may lie in archives or be compressed, also by the Unix program ``compress`` (``.Z``). Sizes and names that an
+archive states are not trusted.
+"""
 
 from __future__ import annotations
 
+import bz2
 import contextlib
 import errno
+import gzip
 import hashlib
 import logging
+import lzma
 import os
 import shutil
+import struct
+import tarfile
+import zipfile
+import zlib
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TYPE_CHECKING
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 from urllib.parse import quote, unquote, urldefrag, urlsplit
 
 import platformdirs
 
-from fsvm_cli.data.unpack import extract, is_packed
 from fsvm_cli.errors import DataError
 from fsvm_cli.files import special_kind
 
@@ -25,7 +35,7 @@ if TYPE_CHECKING:
     from fsvm_cli.data.cards import CardFile
 
 MAX_ARCHIVE_BYTES = 200_000_000
-WEB_PAGE = (b"<!doctype html", b"<html")
+HTML_PREFIXES = (b"<!doctype html", b"<html")
 
 
 def cache_folder() -> Path:
@@ -43,17 +53,17 @@ def is_intact(path: Path, file: CardFile) -> bool:
 
 
 def fetch_files(files: Sequence[CardFile], announce: Callable[[str], None]) -> list[Path]:
-    """Have verified copies of `files`: from the cache, a mirror that is a folder, or the network into the cache.
+    """Return verified copies of `files`: from the cache, a mirror that is a folder, or the network into the cache.
 
-    Processes that need files at once wait for one another, so that each file is fetched once. What a killed
-    process fetched is kept, and the file or archive that it was at is resumed.
+    Concurrent processes wait for one another, so that each file is fetched once. Files fetched by a killed process are
+    kept, and its unfinished download is resumed.
 
     Parameters
     ----------
     files : sequence of CardFile
         What is needed.
     announce : callable
-        Is told what is fetched, and from where.
+        Called with a message about each file that is fetched, and its address.
 
     Returns
     -------
@@ -63,7 +73,7 @@ def fetch_files(files: Sequence[CardFile], announce: Callable[[str], None]) -> l
     Raises
     ------
     DataError
-        If one cannot be had, with all that was tried and how to place it by hand; or if the cache cannot be
+        If a file is not available, with all addresses tried and how to place it by hand; or if the cache cannot be
         written.
     """
     found = [_at_hand(file) for file in files]
@@ -99,7 +109,7 @@ def _is_address(mirror: str) -> bool:
 
 @contextlib.contextmanager
 def _only_process(cache: Path, announce: Callable[[str], None]) -> Iterator[None]:
-    """Hold the cache for one process at a time; the system lets go of it when a process dies."""
+    """Lock the cache for one process at a time; the system releases the lock when a process dies."""
     from filelock import FileLock, Timeout  # noqa: PLC0415 - slow to import, and not needed where nothing is fetched
 
     cache.mkdir(parents=True, exist_ok=True)
@@ -117,7 +127,7 @@ def _only_process(cache: Path, announce: Callable[[str], None]) -> Iterator[None
 
 @contextlib.contextmanager
 def _scratch_folder(folder: Path) -> Iterator[Path]:
-    """Offer a folder that is gone at the end; what a killed or interrupted process left can be gone on from."""
+    """Make a folder that is removed at the end, except after an interruption: the downloads in it can be resumed."""
     folder.mkdir(exist_ok=True)
     try:
         yield folder
@@ -137,7 +147,7 @@ class _Fetcher:
     fetched: set[Path] = field(default_factory=set)
     resumed: set[Path] = field(default_factory=set)
     refused: dict[Path, str] = field(default_factory=dict)
-    """What was wrong with the archives that cannot be downloaded, so that no other file waits for them again."""
+    """Errors of archives that cannot be downloaded, so that they are not tried again for other files."""
 
     def fetch(self, file: CardFile) -> Path:
         import pooch  # noqa: PLC0415 - slow to import, and not needed where nothing is fetched
@@ -147,7 +157,7 @@ class _Fetcher:
         path.parent.mkdir(parents=True, exist_ok=True)
         partial = _partial(path)
         if special_kind(partial):
-            partial.unlink()  # to write into a pipe waits for a reader
+            partial.unlink()  # writing into a pipe would wait for a reader
         failures = []
         for address in self._attempts(addresses_of(file), partial):
             archive = self._archive(address)
@@ -157,7 +167,7 @@ class _Fetcher:
             if archive not in self.fetched:
                 self.announce(f"fetching {path.name} from {address}")
             try:
-                # Within the scratch folder, so that what a kill leaves of pooch's own is gone with it.
+                # Within the scratch folder, so that temporary files of pooch are removed with it after a kill.
                 verified = pooch.retrieve(
                     address,
                     known_hash=file.sha256,
@@ -170,20 +180,20 @@ class _Fetcher:
                 partial.unlink(missing_ok=True)
                 failures.append(f"  {address}: {error}")
             except OSError:
-                # Half a file would keep a full disk full.
+                # Free the space of the partial file.
                 partial.unlink(missing_ok=True)
                 raise
             except ValueError:  # pooch: another hash
                 failures.append(f"  {address}: sends other bytes than the card expects")
             else:
                 return path
-            self._forget_what_was_gone_on_from(archive)
+            self._discard_resumed(archive)
         raise DataError(_how_to_place(file, path, list(dict.fromkeys(failures))))
 
     def _attempts(self, addresses: list[str], partial: Path) -> Iterator[str]:
-        """Yield the addresses to try; where a killed process began, the one that goes on gets a clean attempt too.
+        """Yield the addresses to try; one whose partial download is resumed is tried once more from the start.
 
-        What was left may be the beginning of something else.
+        The partial file may be the beginning of other content.
         """
         for address in addresses:
             begun = self._archive(address) if _packed_name(address) else partial
@@ -193,17 +203,17 @@ class _Fetcher:
             yield address
 
     def _archive(self, address: str) -> Path:
-        # A name of its own, so that no archive is taken for the beginning of another.
+        # A distinct name for each address, so that no archive is resumed from another one.
         return self.scratch / hashlib.sha256(urldefrag(address).url.encode()).hexdigest()
 
-    def _forget_what_was_gone_on_from(self, archive: Path) -> None:
+    def _discard_resumed(self, archive: Path) -> None:
         if archive in self.resumed:
             archive.unlink(missing_ok=True)
             self.resumed.discard(archive)
             self.fetched.discard(archive)
 
     def download(self, address: str, target: Path, file: CardFile) -> None:
-        """Bring what `address` holds, unpacked, to `target`; pooch verifies it and moves it into place."""
+        """Download the content of `address`, unpacked, to `target`; pooch verifies it and moves it into place."""
         from fsvm_cli.data.download import download  # noqa: PLC0415 - slow to import
 
         source, member = urldefrag(address)
@@ -229,7 +239,7 @@ class _Fetcher:
             download(source, archive, MAX_ARCHIVE_BYTES)
             _refuse_web_page(archive)
         except DataError as error:
-            # What was gone on from may have been the beginning of something else: that says nothing about the address.
+            # A resumed file may have been the beginning of other content: then the address is not at fault.
             if archive not in self.resumed:
                 self.refused[archive] = str(error)
             raise
@@ -238,7 +248,7 @@ class _Fetcher:
 
 def _refuse_web_page(path: Path) -> None:
     with path.open("rb") as stream:
-        if stream.read(200).lstrip().lower().startswith(WEB_PAGE):
+        if stream.read(200).lstrip().lower().startswith(HTML_PREFIXES):
             raise DataError("sends a web page, not the file")
 
 
@@ -263,16 +273,181 @@ def _how_to_place(file: CardFile, path: Path, failures: list[str]) -> str:
     if mirror and not _is_address(mirror):
         placed = Path(mirror) / file.path
         kind = special_kind(placed)
-        told = f"{placed}: is {kind}, not a file" if kind else f"{mirror}: holds no intact '{file.path}'"
-        failures = [f"  {told}", *failures]
+        problem = f"{placed}: is {kind}, not a file" if kind else f"{mirror}: holds no intact '{file.path}'"
+        failures = [f"  {problem}", *failures]
     if path.exists():
         kind = special_kind(path)
-        told = f"is {kind}, not a file" if kind else "holds other bytes than the card expects"
-        failures = [f"  {path}: {told}", *failures]
+        problem = f"is {kind}, not a file" if kind else "holds other bytes than the card expects"
+        failures = [f"  {path}: {problem}", *failures]
     return "\n".join(
         [
-            f"'{path.name}' cannot be had. Tried:",
+            f"'{path.name}' is not available. Tried:",
             *(failures or ["  nothing: the card has no address"]),
             f"Place the file ({file.bytes:,} bytes, sha256 {file.sha256}) at {path}, or name a mirror by FSVM_MIRROR.",
         ]
     )
+
+
+COMPRESS_MAGIC = b"\x1f\x9d"
+FIRST_CODE_BITS = 9
+CLEAR_CODE = 256
+"""Resets the table of codes."""
+
+
+def decompress(packed: bytes, limit: int) -> bytes:
+    """Undo LZW compression with codes of 9 to 16 bits.
+
+    Parameters
+    ----------
+    packed : bytes
+        The whole file.
+    limit : int
+        Bytes beyond which decompression stops.
+
+    Returns
+    -------
+    bytes
+        The content, or its first `limit` bytes and a few more.
+
+    Raises
+    ------
+    DataError
+        If `packed` was not written by ``compress``.
+    """
+    if packed[:2] != COMPRESS_MAGIC or len(packed) < 3:
+        raise DataError("not a file that the program 'compress' wrote")
+    widest, has_clear = packed[2] & 0x1F, bool(packed[2] & 0x80)
+    if not FIRST_CODE_BITS <= widest <= 16:
+        raise DataError(f"codes of {widest} bits, where 'compress' writes 9 to 16")
+    body = packed[3:]
+    literals = [bytes([value]) for value in range(256)] + ([b""] if has_clear else [])
+    table, previous, width = literals.copy(), b"", FIRST_CODE_BITS
+    unpacked, size = [], 0
+    # Codes are written in groups of eight; the rest of a group is padding when the width changes.
+    bit = group = 0
+    while bit + width <= 8 * len(body) and size <= limit:
+        code = int.from_bytes(body[bit // 8 : bit // 8 + 4], "little") >> bit % 8 & (1 << width) - 1
+        bit += width
+        if has_clear and code == CLEAR_CODE:
+            table, previous = literals.copy(), b""
+            bit = group = _end_of_group(bit, group, width)
+            width = FIRST_CODE_BITS
+            continue
+        if code > len(table) or (code == len(table) and not previous):
+            raise DataError("damaged: a code stands before its definition")
+        entry = table[code] if code < len(table) else previous + previous[:1]
+        if previous and len(table) < 1 << widest:
+            table.append(previous + entry[:1])
+        if len(table) >= 1 << width and width < widest:
+            bit = group = _end_of_group(bit, group, width)
+            width += 1
+        unpacked.append(entry)
+        size += len(entry)
+        previous = entry
+    return b"".join(unpacked)
+
+
+def _end_of_group(bit: int, group: int, width: int) -> int:
+    return bit + (group - bit) % (8 * width)
+
+
+MAX_UNPACKED_BYTES = 1_000_000_000
+TAR_SUFFIXES = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
+COMPRESSED_SUFFIXES = (".Z", ".gz", ".bz2", ".xz")
+
+
+def is_packed(name: str) -> bool:
+    """Whether `extract` supports the suffix of `name`."""
+    return name.endswith((".zip", *TAR_SUFFIXES, *COMPRESSED_SUFFIXES))
+
+
+def extract(packed: Path, name: str, member: str, limit: int) -> bytes:
+    """Return one file of an archive, or the content of a compressed file.
+
+    Nothing is written, so that names within an archive cannot lead outside a folder, and reading stops at `limit`, so
+    that no archive can decompress to more.
+
+    Parameters
+    ----------
+    packed : Path
+        The archive or compressed file.
+    name : str
+        File name whose suffix gives the format.
+    member : str
+        Name of the file within an archive, itself perhaps compressed; empty for a compressed file. ``ARCHIVE#MEMBER``
+        names a file of an archive within a zip file.
+    limit : int
+        Size of the content, in bytes.
+
+    Returns
+    -------
+    bytes
+        The content.
+
+    Raises
+    ------
+    DataError
+        If the archive has another format, is damaged, lacks the file, or the file is larger than `limit`.
+    """
+    try:
+        with packed.open("rb") as stream:
+            content = _content(stream, name, member, limit)
+    # Damaged streams make bz2 and zipfile raise OSError, names and numbers in them ValueError and struct.error.
+    except (
+        zipfile.BadZipFile,
+        tarfile.TarError,
+        lzma.LZMAError,
+        zlib.error,
+        struct.error,
+        OSError,
+        ValueError,
+        EOFError,
+    ) as error:
+        # tarfile lists the error of each compression method in a line of its own.
+        reason = next(iter(str(error).splitlines()), type(error).__name__)
+        raise DataError(f"a damaged archive ({reason})") from error
+    except (NotImplementedError, RuntimeError) as error:  # what zipfile says of unknown methods and passwords
+        raise DataError(f"an archive that cannot be read ({error})") from error
+    if len(content) > limit:
+        raise DataError(f"decompresses to more than {limit:,} bytes")
+    return content
+
+
+def _content(stream: BinaryIO, name: str, member: str, limit: int) -> bytes:
+    if name.endswith(".zip"):
+        return _from_zip(stream, member, limit)
+    if name.endswith(TAR_SUFFIXES):
+        return _from_tar(stream, member, limit)
+    return _decompress(stream, name, limit)
+
+
+def _from_zip(stream: BinaryIO, path: str, limit: int) -> bytes:
+    member, _, within = path.partition("#")
+    with zipfile.ZipFile(stream) as archive:
+        if member not in archive.namelist():
+            raise DataError(f"the archive holds no '{member}'")
+        with archive.open(member) as inner:
+            return _content(cast("BinaryIO", inner), member, within, limit)
+
+
+def _from_tar(stream: BinaryIO, member: str, limit: int) -> bytes:
+    with tarfile.open(fileobj=stream, mode="r:*") as archive:
+        for entry in archive:
+            if entry.offset_data + entry.size > MAX_UNPACKED_BYTES:
+                raise DataError(f"decompresses to more than {MAX_UNPACKED_BYTES:,} bytes")
+            if str(PurePosixPath(entry.name)) == member and entry.isfile():
+                inner = archive.extractfile(entry)
+                assert inner is not None
+                return _decompress(cast("BinaryIO", inner), member, limit)
+    raise DataError(f"the archive holds no '{member}'")
+
+
+def _decompress(stream: BinaryIO, name: str, limit: int) -> bytes:
+    if name.endswith(".Z"):
+        return decompress(stream.read(limit + 1), limit)
+    openers: dict[str, Callable[[BinaryIO], Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+    opener = openers.get(PurePosixPath(name).suffix)
+    if opener is None:
+        return stream.read(limit + 1)
+    with opener(stream) as inner:
+        return cast("bytes", inner.read(limit + 1))

@@ -1,4 +1,4 @@
-"""Splits that come with data, listed in a file or told by a column, and groups of rows that stay together."""
+"""Splits that come with data, listed in a file or given by a column, and groups of rows that stay together."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def check_group_column(name: str, column: str, columns: Collection[str], taken: Collection[str | None]) -> None:
-    """Check that a column can tell groups.
+    """Check that a column can hold groups.
 
     Parameters
     ----------
@@ -34,12 +34,12 @@ def check_group_column(name: str, column: str, columns: Collection[str], taken: 
     columns : collection of str
         Those of the table.
     taken : collection of str or None
-        Those that say something else: the target, the column that splits the rows.
+        Columns with another role: the target, the column that splits the rows.
 
     Raises
     ------
     UsageError
-        If there is no such column, or it says something else.
+        If there is no such column, or it has another role.
     """
     if column not in columns:
         raise UsageError(f"{name}: there is no column '{brief(column)}' to group by; {nearest(column, [*columns])}")
@@ -51,7 +51,7 @@ def check_group_column(name: str, column: str, columns: Collection[str], taken: 
 
 
 def group_codes(column: pa.ChunkedArray, name: str, issues: list[TableIssue]) -> NDArray[np.int64]:
-    """Give each group a number, in the order in which they appear.
+    """Return a number for each row: that of its group, in order of appearance.
 
     Parameters
     ----------
@@ -85,8 +85,8 @@ def check_apart(groups: NDArray[np.int64], train: NDArray[np.int64], test: NDArr
 if TYPE_CHECKING:
     GivenSplit = tuple[NDArray[np.int64], NDArray[np.int64]]
 
-PARTS = ("train", "test")
-BETWEEN_PARTS = "|"
+PART_NAMES = ("train", "test")
+PART_SEPARATOR = "|"
 
 
 def read_splits(path: Path, dataset: Dataset, first_row: int) -> tuple[GivenSplit, ...]:
@@ -138,13 +138,13 @@ def read_splits(path: Path, dataset: Dataset, first_row: int) -> tuple[GivenSpli
 
 
 def _split(line: str, n_samples: int, first_row: int) -> GivenSplit:
-    """Read a line, or say in a ValueError what is wrong with it."""
-    written = line.split(BETWEEN_PARTS)
-    if len(written) > len(PARTS):
-        raise ValueError(f"more than one '{BETWEEN_PARTS}'; write one between training and test rows")
+    """Parse a line; a ValueError describes its error."""
+    written = line.split(PART_SEPARATOR)
+    if len(written) > len(PART_NAMES):
+        raise ValueError(f"more than one '{PART_SEPARATOR}'; write one between training and test rows")
     parts = [_rows(part, n_samples, first_row) for part in written]
     train = parts[0]
-    test = parts[1] if len(parts) == len(PARTS) else np.setdiff1d(np.arange(n_samples), train)
+    test = parts[1] if len(parts) == len(PART_NAMES) else np.setdiff1d(np.arange(n_samples), train)
     if both := np.intersect1d(train, test).tolist():
         raise ValueError(f"row {both[0] + first_row} is in both parts; leave it out of one")
     return train, test
@@ -153,7 +153,7 @@ def _split(line: str, n_samples: int, first_row: int) -> GivenSplit:
 def _rows(part: str, n_samples: int, first_row: int) -> NDArray[np.int64]:
     rows = []
     for word in part.replace(",", " ").split():
-        # Of other alphabets' digits, and of very long numbers, int() would make something or nothing.
+        # int() accepts digits of other scripts and rejects very long numbers.
         if not (word.isascii() and word.isdigit() and len(word) < 16):
             raise ValueError(f"'{brief(word)}' is no number of a row; write whole numbers, with blanks between them")
         rows.append(int(word) - first_row)
@@ -191,17 +191,17 @@ def check_parts(
 
 
 def split_by_words(words: Sequence[object]) -> GivenSplit:
-    """Divide rows by words that say ``train`` or ``test``, in letters of either case.
+    """Divide rows by the words ``train`` and ``test``, ignoring case.
 
     Raises
     ------
     ValueError
-        With the first row, from 1, that says anything else.
+        With the first row, from 1, that holds any other value.
     """
-    said = [str(word).strip().lower() for word in words]
-    for row, word in enumerate(said, start=1):
-        if word not in PARTS:
+    lowered = [str(word).strip().lower() for word in words]
+    for row, word in enumerate(lowered, start=1):
+        if word not in PART_NAMES:
             found = "is empty" if words[row - 1] is None else f"says '{brief(str(words[row - 1]))}'"
             raise ValueError(f"row {row} {found}; write train or test")
-    in_training = np.array([word == PARTS[0] for word in said], dtype=bool)
+    in_training = np.array([word == PART_NAMES[0] for word in lowered], dtype=bool)
     return np.flatnonzero(in_training), np.flatnonzero(~in_training)

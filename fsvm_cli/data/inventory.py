@@ -1,4 +1,4 @@
-"""What is known of data sets and what of them lies on this machine, without reading or fetching any."""
+"""Summaries of data sets and the state of their files on this machine, without reading or fetching any."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def _availability(card: Card, version: FixedVersion) -> Availability:
     fetched = [card.files_of(copy) for copy in version.copies if isinstance(copy, Files)]
     found = [list(map(_stored, files)) for files in fetched]
     intact = [files for files in found if all(file.state == "intact" for file in files)]
-    # As a run looks for them.
+    # In the order in which a run tries them.
     if any(not any(file.in_mirror for file in files) for files in intact):
         return "cached"
     if any(isinstance(copy, BundledCopy) for copy in version.copies):

@@ -115,7 +115,7 @@ def load_version(name: str, card: Card, version: FixedVersion, announce: Callabl
     Raises
     ------
     DataError
-        If no copy can be had; with what was wrong with each.
+        If no copy is available, with the error of each.
     """
     failures = []
     kept = recall(version.expected.sha256)
@@ -132,7 +132,7 @@ def load_version(name: str, card: Card, version: FixedVersion, announce: Callabl
         if isinstance(copy, ReutersCopy):
             keep(dataset.sha256, parts)
         return dataset
-    raise DataError("\n".join([f"data set '{name}' cannot be had:", *failures]))
+    raise DataError("\n".join([f"data set '{name}' is not available:", *failures]))
 
 
 def load_splits(
@@ -143,7 +143,7 @@ def load_splits(
     Raises
     ------
     DataError
-        If the file cannot be had, or does not list as many splits of these rows as the card says.
+        If the file is not available, or does not list as many splits of these rows as the card says.
     """
     if version.splits is None:
         return ()
@@ -166,8 +166,8 @@ def _read_copy(card: Card, version: FixedVersion, copy: Copy, announce: Callable
         return [read_bundled(copy.loader)]
     paths = fetch_files(card.files_of(copy), announce)
     if isinstance(copy, ReutersCopy):
-        said = {key: value for key, value in copy if key not in {"reader", "files", "test_files"}}
-        return read_reuters(paths, **said)
+        options = {key: value for key, value in copy if key not in {"reader", "files", "test_files"}}
+        return read_reuters(paths, **options)
     if isinstance(copy, ExpressionCopy):
         return [read_expression(*paths)]
     rows = [_read_file(path, copy, version.expected.features) for path in paths]
@@ -185,7 +185,7 @@ def _read_file(path: Path, copy: TextCopy | SequencesCopy | LibsvmCopy, n_featur
 
 
 def _from_version(name: str, version: FixedVersion, parts: list[Rows]) -> Dataset:
-    """Build what the card describes from its parts, or say how they differ from it."""
+    """Assemble the data set that the card describes; a DataError states how the parts differ from it."""
     labels = {label for part in parts for label in part.labels}
     unknown = sorted(labels - version.classes.keys())
     if unknown:
@@ -215,14 +215,14 @@ def open_named(spec: NamedSpec, announce: Callable[[str], None]) -> DataSource:
     ----------
     spec : NamedSpec
     announce : callable
-        Is told, line by line, what takes time.
+        Called with a line about each step that takes time.
 
     Raises
     ------
     UsageError
         If there is no such data set or version, or 'samples' does not belong to it.
     DataError
-        If no copy can be had.
+        If no copy is available.
     """
     card, version_name, version = find_version(spec)
     name = spec.name if len(card.versions) == 1 else f"{spec.name} ({version_name})"
@@ -280,7 +280,7 @@ def metadata_of_card(spec: NamedSpec) -> DatasetMetadata:
 def _fixed(name: str, version: FixedVersion) -> DatasetMetadata:
     expected = version.expected
     has_split = any(isinstance(copy, Files) and copy.test_files for copy in version.copies)
-    # Reuters' own split stands in its stories.
+    # The split of Reuters is marked in its stories.
     has_split |= any(getattr(copy, "split", "any") != "any" for copy in version.copies)
     n_splits = version.splits.number if version.splits else int(has_split)
     size = expected.rows, expected.features

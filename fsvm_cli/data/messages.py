@@ -11,19 +11,19 @@ from fsvm_cli.console import brief, visible
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-NAMES_SHOWN = 5
-NAMES_COMPARED = 5000
+MAX_NAMES_SHOWN = 5
+MAX_NAMES_COMPARED = 5000
 
 
-def shown(names: Sequence[str], at_most: int = NAMES_SHOWN) -> str:
+def shown(names: Sequence[str], at_most: int = MAX_NAMES_SHOWN) -> str:
     """Join names for a message, the first few of many."""
     more = len(names) - at_most
     return ", ".join(visible(name) for name in names[:at_most]) + (f" and {more} more" if more > 0 else "")
 
 
 def nearest(word: str, names: Sequence[str]) -> str:
-    """Say which of `names` the reader may have meant by `word`, or else which there are."""
-    by_lower_case = {name.lower(): name for name in names[:NAMES_COMPARED]}
+    """Suggest names with a spelling similar to `word`, or else list the names."""
+    by_lower_case = {name.lower(): name for name in names[:MAX_NAMES_COMPARED]}
     near = difflib.get_close_matches(word.lower(), by_lower_case, n=3, cutoff=0.6)
     if near:
         return "did you mean " + " or ".join(f"'{brief(by_lower_case[name])}'" for name in near) + "?"
@@ -35,8 +35,8 @@ def numbered(n_features: int) -> tuple[str, ...]:
     return tuple(f"x{number}" for number in range(1, n_features + 1))
 
 
-LONGEST_LINE = 800
-"""Characters of the second line; issues beyond are only named."""
+MAX_SECOND_LINE_LENGTH = 800
+"""Characters; of further issues only the column is named."""
 
 
 class TableIssue(NamedTuple):
@@ -63,7 +63,8 @@ def of_column(name: str, what: str) -> TableIssue:
 def issues_in_words(name: str, issues: Sequence[TableIssue]) -> str:
     """Write all issues of a table in at most two lines.
 
-    The first line has the first issue, the second as many others as fit into `LONGEST_LINE`; the rest are only named.
+    The first line contains the first issue, the second as many others as fit into `MAX_SECOND_LINE_LENGTH`; the rest
+    are listed by `TableIssue.about`.
 
     Parameters
     ----------
@@ -76,7 +77,7 @@ def issues_in_words(name: str, issues: Sequence[TableIssue]) -> str:
         return f"{name}: {issues[0].text}"
     first, *others = [f"({number}) {_in_one_line(issue)}" for number, issue in enumerate(issues, start=1)]
     lengths = itertools.accumulate(len(other) + 1 for other in others)
-    n_written = max(1, sum(length <= LONGEST_LINE for length in lengths))
+    n_written = max(1, sum(length <= MAX_SECOND_LINE_LENGTH for length in lengths))
     unnamed = shown([issue.about for issue in issues[1 + n_written :]])
     rest = [f"More problems, shown in full once these are solved: {unnamed}."] if unnamed else []
     return f"{name}: {len(issues)} problems. {first}\n{' '.join([*others[:n_written], *rest])}"

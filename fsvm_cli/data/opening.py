@@ -30,7 +30,7 @@ def open_source(spec: Spec, *, base_folder: Path, announce: Callable[[str], None
     base_folder : Path
         Folder that relative paths of files start from.
     announce : callable
-        Is told, line by line, what takes time.
+        Called with a line about each step that takes time.
 
     Raises
     ------
@@ -91,8 +91,8 @@ def load_dataset(dataset: str | Mapping[str, Any], seed: int = 0) -> Dataset:
     >>> load_dataset({"name": "plane", "samples": 100}).n_samples
     100
     """
-    said = as_in_documents(dataset if isinstance(dataset, str) else dict(dataset))
-    spec = validate(Document("load_dataset", {"dataset": said}, {}), _Named).dataset
+    content = as_in_documents(dataset if isinstance(dataset, str) else dict(dataset))
+    spec = validate(Document("load_dataset", {"dataset": content}, {}), _Named).dataset
     return open_source(spec, base_folder=Path(), announce=lambda _: None).draw(np.random.default_rng(seed))
 
 

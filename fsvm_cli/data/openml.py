@@ -47,7 +47,7 @@ def load_openml(spec: OpenmlSpec, announce: Callable[[str], None]) -> Dataset:
     except (OSError, ValueError) as error:  # no network; no such set, or other bytes than OpenML announces
         reason = (str(error) or type(error).__name__).splitlines()[0]
         raise DataError(
-            f"OpenML {spec.openml}: cannot be had ({reason})\n"
+            f"OpenML {spec.openml}: is not available ({reason})\n"
             "Try again later, or save the table and name it in the config (dataset: {file: NAME.csv, target: COLUMN})."
         ) from error
     for remark in remarks:  # which of several versions was taken, for example

@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
     Strategy = Literal["mean", "median", "most_frequent"]
 
-STRATEGIES: dict[MissingRule, Strategy] = {
+IMPUTER_STRATEGIES: dict[MissingRule, Strategy] = {
     "mean": "mean",
     "median": "median",
     "most-frequent": "most_frequent",
     "indicator": "mean",
 }
-"""What takes the place of a missing number, by the rule of the config, in scikit-learn's words."""
-MISSING = "missing"
+"""Strategy of scikit-learn's `SimpleImputer` for columns of numbers, by the rule of the config."""
+MISSING_SUFFIX = "missing"
 
 
 class Feature(NamedTuple):
@@ -41,9 +41,9 @@ class Feature(NamedTuple):
     name : str
     column : int
     word : int or None
-        Code of the word whose presence it tells.
+        Code of the word whose presence it indicates.
     is_indicator : bool
-        Whether it tells that the value is missing.
+        Whether it indicates a missing value.
     """
 
     name: str
@@ -96,11 +96,11 @@ class Preparation:
             else:
                 features += [Feature(f"{name}={word}", column, code) for code, word in enumerate(words)]
             if column in with_gaps:
-                features.append(Feature(f"{name}={MISSING}", column, is_indicator=True))
+                features.append(Feature(f"{name}={MISSING_SUFFIX}", column, is_indicator=True))
         return tuple(features)
 
     def features(self, training: NDArray[np.integer]) -> NDArray[np.float64]:
-        """Give the features of all rows, as the training rows alone suggest.
+        """Return the features of all rows, with imputation and coding learnt from the training rows.
 
         Parameters
         ----------
@@ -120,7 +120,7 @@ class Preparation:
         is_word = np.array([words is not None for words in self.words])
         numbers, words = np.flatnonzero(~is_word), np.flatnonzero(is_word)
         if len(numbers):
-            filled = _filled(self.columns[:, numbers], training, STRATEGIES.get(self.missing, "mean"))
+            filled = _filled(self.columns[:, numbers], training, IMPUTER_STRATEGIES.get(self.missing, "mean"))
             X[:, [column_of[column, None, False] for column in numbers.tolist()]] = filled
         if len(words) and self.categorical == "ordinal":
             X[:, [column_of[column, None, False] for column in words.tolist()]] = self._numbered(words, training)
@@ -135,7 +135,7 @@ class Preparation:
         return X
 
     def _numbered(self, words: NDArray[np.intp], training: NDArray[np.integer]) -> NDArray[np.float64]:
-        """Count the words of the training rows from 0 on, in the order of their codes."""
+        """Code the words of the training rows by 0, 1, ..., in the order of their codes; fill missing ones."""
         from sklearn.preprocessing import OrdinalEncoder  # noqa: PLC0415 - as below
 
         codes = self.columns[:, words]
@@ -143,7 +143,7 @@ class Preparation:
         return _filled(encoder.fit(codes[training]).transform(codes), training, "most_frequent")
 
     def values(self) -> dict[str, NDArray[Any]]:
-        """Give the columns by their names, with words in place of codes."""
+        """Return the columns by their names, with words in place of codes."""
         values: dict[str, NDArray[Any]] = {}
         for name, words, column in zip(self.names, self.words, self.columns.T, strict=True):
             values[name] = column
@@ -170,7 +170,7 @@ def _filled(columns: NDArray[np.float64], training: NDArray[np.integer], strateg
         return columns
     from sklearn.impute import SimpleImputer  # noqa: PLC0415 - slow to import, and seldom needed
 
-    # In units in which sums do not overflow.
+    # Scaled by powers of two, so that sums do not overflow.
     exponents = binary_exponents(np.max(np.abs(columns), axis=0, initial=0.0, where=~np.isnan(columns)))
     in_units = np.ldexp(columns, exponents)
     imputer = SimpleImputer(strategy=strategy, keep_empty_features=True).fit(in_units[training])

@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from fsvm_cli.errors import UsageError
-from fsvm_cli.numerics import VALUES, binary_exponents, check_input_range, column_sizes, row_blocks, value_ranges
+from fsvm_cli.numerics import CHUNK_VALUES, binary_exponents, check_input_range, column_sizes, row_blocks, value_ranges
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -59,7 +59,7 @@ class Scaling:
         ----------
         X : ndarray or csr_array, shape (n_samples, n_features)
         overwrite : bool, default=False
-            Whether the caller needs `X` no more: then the result may take its place in memory.
+            Whether the result may overwrite `X`.
 
         Raises
         ------
@@ -99,15 +99,15 @@ def fit_scaling(name: ScalingName, X_train: Matrix) -> Scaling:
     UsageError
         If a sparse matrix would be shifted, which would fill it.
     """
-    if sp.issparse(X_train) and name in SHIFTING:
+    if sp.issparse(X_train) and name in SHIFTING_SCALINGS:
         raise UsageError(shifts_sparse(name))
     ranges = value_ranges(X_train)
     constant, exponents = np.flatnonzero(ranges == 0), binary_exponents(ranges)
-    learn = SHIFTING.get(name)
+    learn = SHIFTING_SCALINGS.get(name)
     if learn is None:
         return Scaling(name, constant, exponents, None)
     blocks: Blocks = _BlocksInUnits(X_train, constant, exponents)
-    if X_train.size <= VALUES:
+    if X_train.size <= CHUNK_VALUES:
         blocks = [*blocks]
     return Scaling(name, constant, exponents, learn(blocks))
 
@@ -126,7 +126,7 @@ class _BlocksInUnits:
 
 
 def _learn_standard(blocks: Blocks) -> InPlace:
-    """Learn the mean and the standard deviation of each column, 1 where rounding alone tells its values apart."""
+    """Learn the mean and the standard deviation of each column, 1 where the values differ by rounding only."""
     sizes, totals = zip(*[(len(X), X.sum(axis=0)) for X in blocks], strict=True)
     n = sum(sizes)
     mean = np.sum(totals, axis=0) / n
@@ -163,17 +163,17 @@ def _learn_range(blocks: Blocks, low: float, high: float) -> InPlace:
 InPlace: TypeAlias = "Callable[[NDArray[np.float64]], None]"
 Blocks: TypeAlias = "Iterable[NDArray[np.float64]]"
 
-SHIFTING: Mapping[ScalingName, Callable[[Blocks], InPlace]] = {
+SHIFTING_SCALINGS: Mapping[ScalingName, Callable[[Blocks], InPlace]] = {
     "standard": _learn_standard,
     "minmax": functools.partial(_learn_range, low=0.0, high=1.0),
     "minmax-symmetric": functools.partial(_learn_range, low=-1.0, high=1.0),
 }
-"""Scalings that shift columns, and what learns them from blocks of rows in units that are fit to compute with."""
+"""Scalings that shift columns, each with the function that fits it to blocks of scaled rows."""
 
 
 def shifts_sparse(name: ScalingName) -> str:
-    """Say why a scaling that shifts columns is not for a sparse matrix."""
-    able = " or ".join(f"'{each}'" for each in SCALINGS if each not in SHIFTING)
+    """Return the message about a scaling that would fill a sparse matrix."""
+    able = " or ".join(f"'{each}'" for each in SCALINGS if each not in SHIFTING_SCALINGS)
     return f"scaling '{name}' would fill a sparse matrix; use {able}"
 
 

@@ -160,7 +160,7 @@ class DatasetMetadata:
     knows_relevant_features : bool
         Whether it is drawn from a distribution, of which is known what the class depends on.
     is_own : bool
-        Whether it is a file of the user's own, whose config may say what splits it.
+        Whether it is a file of the user's own, whose config may name its split.
     n_groups : int or None
         Groups of rows that stay together; None where each row stands for itself.
     """

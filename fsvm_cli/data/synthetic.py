@@ -42,14 +42,27 @@ class Generator:
     relevant_features: tuple[int, ...]
 
 
-SIGNS = ("-1", "+1")
+SIGN_CLASSES = ("-1", "+1")
 # Breiman et al. (1984), p. 43: the lit segments of the digits 0 to 9, from the top down and from left to right.
-DIGITS = (0b1110111, 0b0010010, 0b1011101, 0b1011011, 0b0111010, 0b1101011, 0b1101111, 0b1010010, 0b1111111, 0b1111011)
-SEGMENTS = np.array([[digit >> bit & 1 for bit in range(6, -1, -1)] for digit in DIGITS])
-POSITIONS = np.arange(1, 22)
+LED_DIGIT_BITS = (
+    0b1110111,
+    0b0010010,
+    0b1011101,
+    0b1011011,
+    0b0111010,
+    0b1101011,
+    0b1101111,
+    0b1010010,
+    0b1111111,
+    0b1111011,
+)
+LED_SEGMENTS = np.array([[digit >> bit & 1 for bit in range(6, -1, -1)] for digit in LED_DIGIT_BITS])
+WAVEFORM_POSITIONS = np.arange(1, 22)
 # Breiman et al. (1984), p. 49: three triangles, which all vanish at the positions 1 and 21.
-TRIANGLES = np.array([np.maximum(6 - np.abs(POSITIONS - peak), 0) for peak in (11, 15, 7)], dtype=np.float64)
-MIXED = np.array([[0, 1], [0, 2], [1, 2]])
+WAVEFORM_TRIANGLES = np.array(
+    [np.maximum(6 - np.abs(WAVEFORM_POSITIONS - peak), 0) for peak in (11, 15, 7)], dtype=np.float64
+)
+WAVEFORM_PAIRS = np.array([[0, 1], [0, 2], [1, 2]])
 
 
 def draw_noise20(
@@ -168,7 +181,7 @@ def draw_led24(
         The digit.
     """
     y = rng.integers(0, 10, size=n_samples)
-    segments = SEGMENTS[y] ^ (rng.random((n_samples, 7)) < inversion)
+    segments = LED_SEGMENTS[y] ^ (rng.random((n_samples, 7)) < inversion)
     bits = rng.integers(0, 2, size=(n_samples, 17))
     return np.hstack([segments, bits]).astype(np.float64), y
 
@@ -193,7 +206,7 @@ def draw_waveform40(rng: np.random.Generator, n_samples: int) -> tuple[NDArray[n
     y = rng.integers(0, 3, size=n_samples)
     u = rng.random((n_samples, 1))
     X = rng.standard_normal((n_samples, 40))
-    X[:, :21] += u * TRIANGLES[MIXED[y, 0]] + (1 - u) * TRIANGLES[MIXED[y, 1]]
+    X[:, :21] += u * WAVEFORM_TRIANGLES[WAVEFORM_PAIRS[y, 0]] + (1 - u) * WAVEFORM_TRIANGLES[WAVEFORM_PAIRS[y, 1]]
     return X, y
 
 
@@ -260,15 +273,17 @@ GENERATORS: dict[str, Generator] = {
     "led24": Generator(
         draw_led24, n_features=24, class_names=tuple(map(str, range(10))), relevant_features=tuple(range(7))
     ),
-    "noise20": Generator(draw_noise20, n_features=20, class_names=SIGNS, relevant_features=tuple(range(20))),
-    "plane": Generator(draw_plane, n_features=2, class_names=SIGNS, relevant_features=(0, 1)),
+    "noise20": Generator(draw_noise20, n_features=20, class_names=SIGN_CLASSES, relevant_features=tuple(range(20))),
+    "plane": Generator(draw_plane, n_features=2, class_names=SIGN_CLASSES, relevant_features=(0, 1)),
     "three-class": Generator(draw_three_class, n_features=9, class_names=("1", "2", "3"), relevant_features=(0, 1, 2)),
     "waveform40": Generator(
         draw_waveform40, n_features=40, class_names=("1", "2", "3"), relevant_features=tuple(range(1, 20))
     ),
     "weston-linear": Generator(
-        draw_weston_linear, n_features=202, class_names=SIGNS, relevant_features=tuple(range(6))
+        draw_weston_linear, n_features=202, class_names=SIGN_CLASSES, relevant_features=tuple(range(6))
     ),
-    "weston-nonlinear": Generator(draw_weston_nonlinear, n_features=52, class_names=SIGNS, relevant_features=(0, 1)),
+    "weston-nonlinear": Generator(
+        draw_weston_nonlinear, n_features=52, class_names=SIGN_CLASSES, relevant_features=(0, 1)
+    ),
 }
 """By the names that data cards use."""

@@ -10,14 +10,13 @@ from fsvm_cli.errors import UsageError
 if TYPE_CHECKING:
     from pathlib import Path
 
-COPIES = 2
-"""Copies of the numbers in memory at a time: columns while the matrix is filled, later the rows of each part."""
-COPIES_OF_TEXT = 3
-"""Copies of a text that is read as a whole: its bytes, its lines, and its fields."""
-PACKED = frozenset({".gz", ".bz2", ".zst", ".lz4", ".br"})
-UNPACKED_BLOCK = 1 << 22
-"""Bytes that are decompressed at a time."""
-WAYS_OUT = "draw fewer rows, take columns out of the file, or use a computer with more memory"
+NUMBER_COPIES = 2
+"""Copies of the numbers in memory at a time: the columns and the matrix, later the rows of each part."""
+TEXT_COPIES = 3
+"""Copies of a text that is read as a whole: bytes, lines and fields."""
+COMPRESSED_SUFFIXES = frozenset({".gz", ".bz2", ".zst", ".lz4", ".br"})
+DECOMPRESSION_BLOCK_BYTES = 1 << 22
+MEMORY_REMEDY = "draw fewer rows, take columns out of the file, or use a computer with more memory"
 
 
 def check_memory_for_table(name: str, n_rows: float, n_columns: int) -> None:
@@ -36,11 +35,11 @@ def check_memory_for_table(name: str, n_rows: float, n_columns: int) -> None:
     UsageError
         With the rows, the bytes, and what else can be done.
     """
-    needed, free = 8.0 * COPIES * n_rows * n_columns, memory.free_memory()
+    needed, free = 8.0 * NUMBER_COPIES * n_rows * n_columns, memory.free_memory()
     if needed > free:
         raise UsageError(
             f"{name}: about {n_rows:,.0f} rows of {n_columns:,} columns need {needed / memory.GIGABYTE:,.1f} GB, and "
-            f"{free / memory.GIGABYTE:,.1f} GB are free; {WAYS_OUT}"
+            f"{free / memory.GIGABYTE:,.1f} GB are free; {MEMORY_REMEDY}"
         )
 
 
@@ -49,13 +48,13 @@ def text_bytes(path: Path) -> int:
 
     Counting stops beyond the free memory.
     """
-    if path.suffix not in PACKED:
+    if path.suffix not in COMPRESSED_SUFFIXES:
         return path.stat().st_size
     import pyarrow as pa  # noqa: PLC0415 - slow to import, and few files are packed
 
     size, free = 0, memory.free_memory()
     with pa.input_stream(str(path)) as stream:
-        while size <= free and (block := stream.read(UNPACKED_BLOCK)):
+        while size <= free and (block := stream.read(DECOMPRESSION_BLOCK_BYTES)):
             size += len(block)
     return size
 
@@ -71,10 +70,10 @@ def check_memory_for_text(path: Path) -> None:
         If it cannot be read.
     """
     size, free = text_bytes(path), memory.free_memory()
-    if (needed := COPIES_OF_TEXT * size) > free:
+    if (needed := TEXT_COPIES * size) > free:
         raise UsageError(
             f"{path}: a text of {size / memory.GIGABYTE:,.1f} GB or more needs {needed / memory.GIGABYTE:,.1f} GB, and "
-            f"{free / memory.GIGABYTE:,.1f} GB are free; {WAYS_OUT}"
+            f"{free / memory.GIGABYTE:,.1f} GB are free; {MEMORY_REMEDY}"
         )
 
 
@@ -86,13 +85,13 @@ def check_memory_for_words(name: str, size: int) -> None:
     UsageError
         With their bytes, and what else can be done.
     """
-    if (needed := COPIES_OF_TEXT * size) > (free := memory.free_memory()):
+    if (needed := TEXT_COPIES * size) > (free := memory.free_memory()):
         raise UsageError(
             f"{name}: columns of words that are {size / memory.GIGABYTE:,.1f} GB, row by row, need "
-            f"{needed / memory.GIGABYTE:,.1f} GB, and {free / memory.GIGABYTE:,.1f} GB are free; {WAYS_OUT}"
+            f"{needed / memory.GIGABYTE:,.1f} GB, and {free / memory.GIGABYTE:,.1f} GB are free; {MEMORY_REMEDY}"
         )
 
 
 def out_of_memory(path: Path) -> str:
     """Message for a ``MemoryError`` that no check foresaw."""
-    return f"{path}: needs more memory than there is; {WAYS_OUT}"
+    return f"{path}: needs more memory than there is; {MEMORY_REMEDY}"

@@ -10,11 +10,12 @@ import numpy as np
 import pyarrow as pa
 
 from fsvm_cli.console import brief
-from fsvm_cli.data.data_quality import FEWEST_GROUPS, data_quality_warnings
+from fsvm_cli.data.data_quality import MIN_GROUPS, data_quality_warnings
 from fsvm_cli.data.dataset import Dataset, hash_values
 from fsvm_cli.data.given_splits import check_group_column, check_parts, group_codes, split_by_words
 from fsvm_cli.data.messages import TableIssue, issues_in_words, nearest, of_column, shown
 from fsvm_cli.data.preparation import Preparation
+from fsvm_cli.data.readers.csv import MAX_EXACT_INTEGER
 from fsvm_cli.data.readers.numbers import has_comma, reads_as_number
 from fsvm_cli.data.readers.user_tables import dropped_columns
 from fsvm_cli.data.table_memory import check_memory_for_table
@@ -31,15 +32,17 @@ if TYPE_CHECKING:
     from fsvm_cli.data.source_spec import TableSpec
 
 MAX_CLASSES = 100
-CLASSES_BEYOND_DOUBT = 20
-LONG_WORD = 1000
-MAX_WORDS = 100
-LARGEST_OF_ALL_INTEGERS = 2.0**53
-"""Up to it, floating-point numbers tell all integers apart."""
+"""A target with more distinct values is refused as a measurement."""
+MAX_UNCHECKED_CLASSES = 20
+"""Up to this number, classes may outnumber half of the rows."""
+MAX_NUMPY_WORD_LENGTH = 1000
+"""Characters; longer words are Python strings, because NumPy pads all words to the longest."""
+MAX_WORDS_PER_COLUMN = 100
+"""Distinct words of a column that can become features."""
 
 
 def is_missing(column: pa.ChunkedArray) -> NDArray[np.bool_]:
-    """Tell which values are missing; NaN is. What neither numbers nor words stand in is refused, whatever it lacks."""
+    """Return a mask of missing values, including NaN; all False for nested and binary columns, refused later."""
     if pa.types.is_nested(column.type) or pa.types.is_binary(column.type) or pa.types.is_large_binary(column.type):
         return np.zeros(len(column), dtype=np.bool_)
     is_floating = pa.types.is_floating(column.type)
@@ -49,7 +52,7 @@ def is_missing(column: pa.ChunkedArray) -> NDArray[np.bool_]:
 
 
 def _to_numpy(column: pa.ChunkedArray) -> NDArray[Any]:
-    """Give the numbers of a column without holes; pyarrow's own `to_numpy` imports pandas for it, which is slow."""
+    """Return a column without nulls as an array; pyarrow's own `to_numpy` imports pandas, which is slow."""
     return np.from_dlpack(column.combine_chunks())
 
 
@@ -68,29 +71,28 @@ def _to_floats(column: pa.ChunkedArray) -> NDArray[np.float64]:
 
 
 def _is_rounded(integers: pa.ChunkedArray, floats: NDArray[np.float64]) -> bool:
-    """Whether different integers have become the same floating-point number."""
-    is_large = bool(np.any(np.abs(floats) >= LARGEST_OF_ALL_INTEGERS))
+    """Whether different integers have been rounded to the same double."""
+    is_large = bool(np.any(np.abs(floats) >= MAX_EXACT_INTEGER))
     return is_large and len(integers.unique()) > len(np.unique(floats))
 
 
 def _words(column: pa.ChunkedArray) -> NDArray[np.str_] | None:
-    """Give the column's values as words, or None where they are neither words nor coded words."""
+    """Return the values of a column of words or of dictionary-encoded words; None for other types."""
     kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
     if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
         return None
     words = column if pa.types.is_string(column.type) else column.cast(pa.string())
     values = words.to_pylist()
-    # NumPy's texts are all as long as the longest: where that is long, Python's take less.
-    is_long = max(map(len, values), default=0) > LONG_WORD
+    is_long = max(map(len, values), default=0) > MAX_NUMPY_WORD_LENGTH
     return np.array(values, dtype=object if is_long else np.str_)
 
 
 def encode_target(
     target: str, column: pa.ChunkedArray, issues: list[TableIssue]
 ) -> tuple[tuple[str, ...], NDArray[np.int64]]:
-    """Give the classes of a target without gaps, and the code of each row; add to `issues` what is no class."""
+    """Return the classes of a target without missing values, and the code of each row; add an issue if invalid."""
     if pa.types.is_integer(column.type):
-        # As integers, of which floating-point numbers cannot tell all apart.
+        # As integers: different ones may round to the same double.
         values, y = np.unique(_to_numpy(column), return_inverse=True)
         classes = tuple(map(str, values.tolist()))
     elif _is_number(column.type):
@@ -108,7 +110,7 @@ def encode_target(
     if n_classes == 1:
         text = f"the target '{brief(target)}' has only one class ({shown(classes)}); at least two are needed"
         issues.append(TableIssue("the target", text))
-    if n_classes > MAX_CLASSES or CLASSES_BEYOND_DOUBT < n_classes > len(column) / 2:
+    if n_classes > MAX_CLASSES or MAX_UNCHECKED_CLASSES < n_classes > len(column) / 2:
         text = (
             f"the target '{brief(target)}' has {n_classes} distinct values in {len(column)} rows; "
             "this looks like a measurement, not a class; name another target, or put the values into classes"
@@ -118,60 +120,85 @@ def encode_target(
 
 
 def columns_of(features: pa.Table, spec: TableSpec, issues: list[TableIssue]) -> Preparation:
-    """Give the columns as numbers and codes of words; add to `issues` those that are neither."""
+    """Convert the columns to numbers and codes of words; add columns that are neither to `issues`."""
     names: list[str] = []
     words_of: list[tuple[str, ...] | None] = []
     # Filled column by column, since a list of columns would take as much memory again; with issues, not to its end.
     columns = np.empty((features.num_rows, features.num_columns))
-    refused: list[str] = []
-    may_group: list[str] = []
-    for column_name, column in zip(features.column_names, features.columns, strict=True):
+    for name, column in zip(features.column_names, features.columns, strict=True):
         if _is_number(column.type):
-            numbers = _to_floats(column)
-            if pa.types.is_integer(column.type) and _is_rounded(column, numbers):
-                what = (
-                    "holds integers so large that floating-point numbers cannot tell them apart; drop it if it only "
-                    "names the rows, or subtract what they have in common"
-                )
-                issues.append(of_column(column_name, what))
-            columns[:, len(names)] = numbers
-            names.append(column_name)
+            columns[:, len(names)] = _numbers(name, column, issues)
             words_of.append(None)
+        elif (coded := _coded_words(name, column, spec, issues)) is not None:
+            words, columns[:, len(names)] = coded
+            words_of.append(words)
+        else:
             continue
-        is_known = ~is_missing(column)
-        words = _words(column.drop_null())
-        if words is None:
-            issues.append(of_column(column_name, f"holds {column.type}, not numbers; drop it"))
-            continue
-        values, codes = np.unique(words, return_inverse=True)
-        odd = _odd_words(values.tolist())
-        with_commas = bool(odd) and any(has_comma(value) for value in values.tolist())
-        if len(values) > MAX_WORDS or (odd and (spec.categorical == "refuse" or with_commas)):
-            n_rows = int(np.isin(values[codes], odd).sum())
-            what = _not_numbers(values.tolist(), odd, n_rows, may_be_words=not with_commas)
-            issues.append(of_column(column_name, f"holds {what}"))
-            continue
-        refused.append(f"'{brief(column_name)}' ({shown([*map(brief, values.tolist())])})")
-        if FEWEST_GROUPS <= len(values) <= len(words) / 2:
-            may_group.append(brief(column_name))
-        columns[:, len(names)] = np.nan
-        columns[is_known, len(names)] = codes
-        names.append(column_name)
-        words_of.append(tuple(values.tolist()))
-    if refused and spec.categorical == "refuse":
-        more = f" and {len(refused) - 3} more" if len(refused) > 3 else ""
-        text = (
-            f"columns of words: {'; '.join(refused[:3])}{more}\n"
-            "Turn each word into a feature (categorical: one-hot, or --categorical one-hot), number the words of a "
-            "column (ordinal), or drop the columns."
-        )
-        if may_group:
-            text += (
-                f" Where '{may_group[0]}' tells which rows belong together, such as those of a patient, name it "
-                f"(groups: {may_group[0]}, or --groups {shlex.quote(may_group[0])})."
-            )
-        issues.append(TableIssue("columns of words", text))
+        names.append(name)
+    if spec.categorical == "refuse":
+        issues += _refused_words(dict(zip(names, words_of, strict=True)), features)
     return Preparation(tuple(names), tuple(words_of), columns[:, : len(names)], spec.missing, spec.categorical)
+
+
+def _numbers(name: str, column: pa.ChunkedArray, issues: list[TableIssue]) -> NDArray[np.float64]:
+    """Convert a column of numbers; integers that differ and round to the same double are an issue."""
+    numbers = _to_floats(column)
+    if pa.types.is_integer(column.type) and _is_rounded(column, numbers):
+        what = (
+            "holds integers so large that floating-point numbers cannot tell them apart; drop it if it only "
+            "names the rows, or subtract what they have in common"
+        )
+        issues.append(of_column(name, what))
+    return numbers
+
+
+def _coded_words(
+    name: str, column: pa.ChunkedArray, spec: TableSpec, issues: list[TableIssue]
+) -> tuple[tuple[str, ...], NDArray[np.float64]] | None:
+    """Return the distinct words of a column and a code for each row (NaN where missing), or None if it is refused.
+
+    Refused, with an issue, are values of other types, more than `MAX_WORDS_PER_COLUMN` words, and words in a column of
+    numbers.
+    """
+    words = _words(column.drop_null())
+    if words is None:
+        issues.append(of_column(name, f"holds {column.type}, not numbers; drop it"))
+        return None
+    distinct, codes = np.unique(words, return_inverse=True)
+    values: list[str] = distinct.tolist()
+    odd = _odd_words(values)
+    with_commas = bool(odd) and any(has_comma(value) for value in values)
+    if len(values) > MAX_WORDS_PER_COLUMN or (odd and (spec.categorical == "refuse" or with_commas)):
+        n_rows = int(np.isin(distinct[codes], odd).sum())
+        what = _not_numbers(values, odd, n_rows, may_be_words=not with_commas)
+        issues.append(of_column(name, f"holds {what}"))
+        return None
+    coded = np.full(len(column), np.nan)
+    coded[~is_missing(column)] = codes
+    return tuple(values), coded
+
+
+def _refused_words(words_of: dict[str, tuple[str, ...] | None], features: pa.Table) -> list[TableIssue]:
+    """Return one issue about all columns of words, where words are refused; it names one that may hold groups."""
+    of_words = {name: words for name, words in words_of.items() if words is not None}
+    if not of_words:
+        return []
+    listed = [f"'{brief(name)}' ({shown([*map(brief, words)])})" for name, words in of_words.items()]
+    more = f" and {len(listed) - 3} more" if len(listed) > 3 else ""
+    text = (
+        f"columns of words: {'; '.join(listed[:3])}{more}\n"
+        "Turn each word into a feature (categorical: one-hot, or --categorical one-hot), number the words of a "
+        "column (ordinal), or drop the columns."
+    )
+    for name, words in of_words.items():
+        column = features.column(name)
+        if MIN_GROUPS <= len(words) <= (len(column) - column.null_count) / 2:
+            text += (
+                f" Where '{brief(name)}' tells which rows belong together, such as those of a patient, name it "
+                f"(groups: {brief(name)}, or --groups {shlex.quote(brief(name))})."
+            )
+            break
+    return [TableIssue("columns of words", text)]
 
 
 def infinite_values(prepared: Preparation) -> list[TableIssue]:
@@ -184,21 +211,21 @@ def infinite_values(prepared: Preparation) -> list[TableIssue]:
         return []
     n_rows = int(np.isinf(prepared.columns[:, columns]).any(axis=1).sum())
     found = shown([f"'{brief(prepared.names[column])}' ({counts[column]})" for column in columns.tolist()])
-    text = f"infinite values in {n_rows} of {len(prepared.columns)} rows; by feature: {found}; mend them"
+    text = f"infinite values in {n_rows} of {len(prepared.columns)} rows; by feature: {found}; correct them"
     return [TableIssue("infinite values", text)]
 
 
 def _not_numbers(values: list[str], odd: list[str], n_rows: int, *, may_be_words: bool) -> str:
-    """Say what keeps a column of distinct `values` from being one of numbers, and what can be done."""
+    """Describe why a column of distinct `values` is not one of numbers, with remedies."""
     if not odd:
         return (
             f"{len(values)} different words, such as {brief(repr(values[0]))}; drop it, or, if it names what rows "
             "belong to, keep these together (groups: COLUMN)"
         )
     found = f"numbers and, in {n_rows} rows, words: {shown([brief(repr(word)) for word in odd])}"
-    may_be_words = may_be_words and len(values) <= MAX_WORDS
+    may_be_words = may_be_words and len(values) <= MAX_WORDS_PER_COLUMN
     others = ", or take each value as a word (--categorical one-hot)" if may_be_words else ""
-    return f"{found}; mend those, say which means a missing value (--na WORD), drop the column{others}"
+    return f"{found}; correct those, say which means a missing value (--na WORD), drop the column{others}"
 
 
 def _odd_words(values: list[str]) -> list[str]:
@@ -224,13 +251,13 @@ def dataset_from_table(
     name : str
         For the data set and in errors.
     reading : Reading
-        The columns, and what is known of them.
+        The columns, with remarks and issues of the reader.
     spec : TableSpec
-        What the user says of them.
+        The user's options.
     own_target : str, optional
         The target that the source itself marks.
     part : str, optional
-        Column that says of each row whether it is for training or testing.
+        Column that assigns each row to training or testing.
 
     Raises
     ------
@@ -288,12 +315,12 @@ def dataset_from_table(
 
 
 def _unclear_names(table: pa.Table, spec: TableSpec) -> tuple[set[str], list[TableIssue]]:
-    """Find the names that are not that of one column, and say what to do about them; or about a table without rows."""
+    """Find repeated and empty column names; return them with their issues, and that of a table without rows."""
     issues: list[TableIssue] = []
     unclear = {column for column, count in Counter(table.column_names).items() if count > 1 and column}
     if unclear:
         repeated = [f"'{brief(column)}'" for column in dict.fromkeys(table.column_names) if column in unclear]
-        text = f"column names stand more than once: {shown(repeated)}; make them distinct"
+        text = f"column names occur more than once: {shown(repeated)}; make them distinct"
         issues.append(TableIssue("column names", text))
     unnamed = [str(number) for number, column in enumerate(table.column_names, start=1) if not column]
     if len(unnamed) > 1:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from fsvm_cli.data.given_splits import GivenSplit
     from fsvm_cli.data.source_spec import FileFormat, FileSpec, TableSpec
 
-FORMATS: dict[str, FileFormat] = {
+FORMAT_OF_SUFFIX: dict[str, FileFormat] = {
     ".csv": "csv",
     ".tsv": "csv",
     ".txt": "csv",
@@ -42,26 +42,26 @@ FORMATS: dict[str, FileFormat] = {
     ".svmlight": "libsvm",
 }
 
-OF_WORDS_ALONE: frozenset[FileFormat] = frozenset({"csv", "excel"})
-"""Formats in which a missing value may be a word; the others have a sign of their own for it."""
+TEXT_FORMATS: frozenset[FileFormat] = frozenset({"csv", "excel"})
+"""Formats in which words mark missing values; the others have a missing value of their own."""
 
 
 def find_file(spec: FileSpec, base_folder: Path) -> tuple[Path, FileFormat]:
-    """Find a file of the user's own, and tell its format.
+    """Find a file of the user's own, and determine its format.
 
     Raises
     ------
     UsageError
-        If the format cannot be told.
+        If the format cannot be determined.
     DataError
         If the file is missing or empty, or is a pipe or a device.
     """
     path = _expanded(base_folder, spec.file)
-    file_format = spec.format or FORMATS.get(path.suffix.lower())
+    file_format = spec.format or FORMAT_OF_SUFFIX.get(path.suffix.lower())
     if file_format is None:
         raise UsageError(
             f"{brief(str(path))}: the ending does not tell what the file is; give it one of "
-            f"{', '.join(FORMATS)}, or say so in a config (format: csv, excel, parquet, arff or libsvm)"
+            f"{', '.join(FORMAT_OF_SUFFIX)}, or say so in a config (format: csv, excel, parquet, arff or libsvm)"
         )
     if kind := special_kind(path):
         raise DataError(f"{brief(str(path))}: is {kind}, not a file; save the data in a file, and name that")
@@ -73,7 +73,7 @@ def find_file(spec: FileSpec, base_folder: Path) -> tuple[Path, FileFormat]:
             f"{brief(str(path))}: cannot be read ({error.strerror}); give the path of a file that can be"
         ) from error
     except ValueError as error:  # a name with a zero byte
-        raise DataError(f"{brief(str(path))}: no file can be called so; give the path of one that is there") from error
+        raise DataError(f"{brief(str(path))}: no file can have this name; give the path of an existing one") from error
     if is_empty:
         raise DataError(f"{path}: is empty; give a table of rows below their header")
     return path, file_format
@@ -92,7 +92,7 @@ def load_file(spec: FileSpec, base_folder: Path) -> Dataset:
     Raises
     ------
     UsageError
-        If the format cannot be told, an option does not fit the file, or there is no memory for it.
+        If the format cannot be determined, an option does not fit the file, or there is no memory for it.
     DataError
         If the file is missing or is not what its format asks for.
     """
@@ -123,7 +123,7 @@ def _load(path: Path, file_format: FileFormat, spec: FileSpec, base_folder: Path
     own_target = reading.table.column_names[-1] if file_format == "arff" else None
     if len(readings) > 1:
         reading, part = _both(paths, readings)
-    if file_format in OF_WORDS_ALONE and not spec.na:
+    if file_format in TEXT_FORMATS and not spec.na:
         reading = without_marks(reading, {*no_features(spec), part or ""})
     dataset = dataset_from_table(visible(path.stem), reading, spec, own_target, part)
     del readings, reading
@@ -160,14 +160,14 @@ def _read_table(path: Path, file_format: FileFormat, spec: FileSpec) -> Reading:
 
 def _check_options(path: Path, file_format: FileFormat, spec: FileSpec) -> None:
     """Refuse options that the file's format has no use for."""
-    said = spec.model_dump(exclude_defaults=True).keys()
+    given = spec.model_dump(exclude_defaults=True).keys()
     of_formats = {"separator": {"csv"}, "encoding": {"csv"}, "decimal": {"csv", "excel"}, "na": {"csv", "excel"}}
-    if wrong := [option for option, formats in of_formats.items() if option in said and file_format not in formats]:
+    if wrong := [option for option, formats in of_formats.items() if option in given and file_format not in formats]:
         raise UsageError(f"{path}: '{wrong[0]}' is not for files of this kind ({file_format}); leave it out")
 
 
 def _both(paths: Sequence[Path], readings: Sequence[Reading]) -> tuple[Reading, str]:
-    """Put the test rows below the training rows; give the name of a new column that tells them apart, too."""
+    """Concatenate training and test rows; return also the name of a new column that holds the part of each row."""
     train, test = (reading.table for reading in readings)
     names = train.column_names
     for there, here, path in ((names, test.column_names, paths[1]), (test.column_names, names, paths[0])):
@@ -191,7 +191,7 @@ def _both(paths: Sequence[Path], readings: Sequence[Reading]) -> tuple[Reading, 
 
 def _from_libsvm(paths: Sequence[Path], *, dense: bool) -> Dataset:
     parts = [read_libsvm(path, dense=dense) for path in paths]
-    # A feature that is zero in all rows of one file does not stand in it.
+    # A file omits features that are zero in all of its rows.
     n_features = max(part.X.shape[1] for part in parts)
     parts = [
         part if part.X.shape[1] == n_features else read_libsvm(path, n_features=n_features, dense=dense)

@@ -23,9 +23,9 @@ def bootstrap_interval(
     """Percentile bootstrap of a metric over the samples of one test part.
 
     Where the source fixes the split there is one confusion matrix and no spread between trials. Drawing its samples
-    with replacement says how far the metric of these machines may lie on other samples of the same kind; what another
-    training part would do remains unknown. For information, which is never negative, the bootstrap inherits the upward
-    bias of the estimate from finite samples, about (n_classes - 1)² / (2 n ln 2) bits for n samples.
+    with replacement estimates how far the metric of these machines may differ on other samples of the same kind; what
+    another training part would do remains unknown. For information, which is never negative, the bootstrap inherits the
+    upward bias of the estimate from finite samples, about (n_classes - 1)² / (2 n ln 2) bits for n samples.
 
     Parameters
     ----------
@@ -79,7 +79,8 @@ def paired_bootstrap_interval(  # noqa: PLR0917 - two sets of classifiers on the
     """Percentile bootstrap of the difference of a metric between classifiers on one test part.
 
     All classifiers see the same drawn samples: where they agree, a draw moves none against another. As with
-    `bootstrap_interval`, it says what these machines would do on other samples, not what another training part would.
+    `bootstrap_interval`, it describes what these machines would do on other samples, not what another training part
+    would.
 
     Parameters
     ----------

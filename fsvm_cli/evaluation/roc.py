@@ -66,7 +66,7 @@ def area_under_roc(values: NDArray[np.float64], is_positive: NDArray[np.bool_]) 
 
 
 def with_ties(values: NDArray[np.float64], width: float) -> NDArray[np.float64]:
-    """Make values equal that differ by no more than what leaves them undetermined.
+    """Make values equal that differ by no more than their uncertainty.
 
     Samples on the margin all have the value 1 or -1. What solvers leave would put them in an order, and an area under
     a curve would be a matter of rounding.

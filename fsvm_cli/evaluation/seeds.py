@@ -1,4 +1,4 @@
-"""Named random streams: the name of a stream alone determines its numbers, not who asks for it or when."""
+"""Named random streams: only the name of a stream determines its numbers, not the order or place of its use."""
 
 from __future__ import annotations
 
@@ -31,5 +31,5 @@ def random_stream(seed: int, *axes: str | int) -> np.random.Generator:
 def _spawn_key(axis: str | int) -> int:
     if isinstance(axis, int):
         return axis
-    # Words lie above all counts, so that no word and no count share a stream.
+    # Hashes of words are above all integers, so that no word and no integer share a stream.
     return 2**32 + int.from_bytes(hashlib.sha256(axis.encode()).digest()[:4])

@@ -1,12 +1,14 @@
-"""Random division of the rows of a data set into a training and a test part."""
+"""The training and the test part of a data set: random splits of its rows, and the samples of the two parts."""
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -125,3 +127,45 @@ def random_group_split(
 def _nearest_prefix(sizes: NDArray[np.intp], n_rows: int, most: int) -> int:
     """Count the first groups, 1 to `most`, whose rows are together nearest to a number; of equals the fewest."""
     return 1 + int(np.argmin(np.abs(np.cumsum(sizes[:most]) - n_rows)))
+
+
+class LabelledRows(NamedTuple):
+    """Samples, their classes, and their groups."""
+
+    X: NDArray[np.float64]
+    y: NDArray[np.intp]
+    groups: NDArray[np.int64] | None
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """The two parts of a split, scaled by statistics of the training part.
+
+    Attributes
+    ----------
+    X_train, X_test : ndarray, shape (n_rows, n_features)
+    y_train, y_test : ndarray of int, shape (n_rows,)
+    groups_train, groups_test : ndarray of int, shape (n_rows,), or None
+        Rows with the same number belong together.
+    """
+
+    X_train: NDArray[np.float64]
+    y_train: NDArray[np.intp]
+    X_test: NDArray[np.float64]
+    y_test: NDArray[np.intp]
+    groups_train: NDArray[np.int64] | None = None
+    groups_test: NDArray[np.int64] | None = None
+
+    def training_rows(self) -> LabelledRows:
+        """Return the training part."""
+        return LabelledRows(self.X_train, self.y_train, self.groups_train)
+
+    def all_rows(self) -> LabelledRows:
+        """Return both parts as one sample."""
+        stack = functools.partial(sparse.vstack, format="csr") if sparse.issparse(self.X_train) else np.vstack
+        are_grouped = self.groups_train is not None and self.groups_test is not None
+        return LabelledRows(
+            stack([self.X_train, self.X_test]),
+            np.concatenate([self.y_train, self.y_test]),
+            np.concatenate([self.groups_train, self.groups_test]) if are_grouped else None,
+        )

@@ -116,7 +116,7 @@ def p_value(found: MeanInterval) -> float:
 
 
 def holm(p_values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Adjust p-values for being several, so that any error at all is as rare as the level says.
+    """Adjust p-values for multiple tests by Holm's method, which limits the family-wise error rate.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ def holm(p_values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def independent_difference(first: tuple[float, float, int], second: tuple[float, float, int]) -> MeanInterval:
-    """Difference of two means over trials that have nothing to do with each other, with Welch's 95 % interval.
+    """Difference of two means over trials that are independent, with Welch's 95 % interval.
 
     Parameters
     ----------

@@ -23,31 +23,31 @@ if TYPE_CHECKING:
     from fsvm_cli.quasi_newton import Minimum
     from fsvm_cli.svm.compiled import Array
 
-LARGEST_CHANGE = 10.0
-"""No logarithm leaves its start by more: the hyperparameter stays within factors of some twenty thousand."""
-SPACING, SPACING_OF_VALUES, SPACING_OF_SLOPES = 2.0**-20, 2.0**-32, 2.0**-20
+MAX_LOG_CHANGE = 10.0
+"""Largest distance of a logarithm from its start: the hyperparameter changes by a factor of 22,000 at most."""
+LOG_SPACING, VALUE_SPACING, SLOPE_SPACING = 2.0**-20, 2.0**-32, 2.0**-20
 """Of the logarithms, counted from the start; by the rule "evidence", of its values and slopes, in a unit in which the
 largest slope at the start is the length of the first step. Processors differ by 1e-13 in values and 1e-12 in slopes, at
 the most, and the Monte Carlo errors of slopes are larger than their spacing."""
-FIRST_LENGTH_SCALE = 3
+FIRST_LENGTH_SCALE_INDEX = 3
 """Where length scales begin among the logarithms."""
-LEAST_CHANGE = 0.01
-"""An ascent that ends with all length scales nearer to their start has not told the features apart: in the unit of the
-length scales all samples are then in one place, or each is far from all others."""
-LONGEST_STEP = 1.0
-"""By how much a logarithm changes in one step by the rule "evidence", at the most: a factor of e. On a plateau the
-curvature tells nothing, and a step along it may take C from where nothing has been seen to where nothing is left."""
-PATIENCE = 3
-"""Steps that together have to raise the evidence: a single one may fall short by chance."""
-WORTH_A_MENTION = 1.0
+MIN_LOG_CHANGE = 0.01
+"""An ascent that ends with all length scales nearer to their start has not distinguished the features: in the unit of
+the length scales all samples are then in one place, or each is far from all others."""
+MAX_LOG_STEP = 1.0
+"""By how much a logarithm changes in one step by the rule "evidence", at the most: a factor of e. On a plateau
+the curvature is uninformative, and a long step may carry C past the region in which the evidence varies."""
+STEPS_TO_RAISE_EVIDENCE = 3
+"""Steps that together have to raise the evidence: a single one may fail to by chance."""
+MIN_LOG_EVIDENCE_GAIN = 1.0
 """Of ln Q(Y | X): a ratio of evidences below e is "not worth more than a bare mention" (R. E. Kass and A. E. Raftery,
 "Bayes Factors", Journal of the American Statistical Association 90, 1995)."""
 BLIND_THETAS = np.linspace(-4.0, 4.0, 4001)
 BLIND_STRENGTHS = np.exp(np.linspace(-8.0, 4.0, 49))
 BLIND_VARIANCES = np.exp(np.linspace(-6.0, 4.0, 21))
 """Where a constant θ is integrated over, and the C and k_off of which the best is taken."""
-NEARLY = 1e-9
-"""How far a value of 1/n ln Q from a product of matrices is off, at the most."""
+LOG_EVIDENCE_ROUNDING = 1e-9
+"""Largest rounding error of a value of 1/n ln Q from a product of matrices."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ class AscentPath:
     stopped : bool
         Whether the stopping rule held at the end.
     blind : float
-        1/n ln Q(Y | X) of a machine that looks at no feature; see `blind_log_evidence`.
+        1/n ln Q(Y | X) of a machine that uses no feature; see `blind_log_evidence`.
     n_samples : int
     stands_out : bool
         Whether it ended higher than ascents on permuted labels; true where none were made.
@@ -116,18 +116,18 @@ class AscentPath:
 
     @property
     def converged(self) -> bool:
-        """Whether it ended by its rule, at hyperparameters that tell something of the labels."""
+        """Whether it ended by its rule, at hyperparameters better than those of a machine that uses no feature."""
         return self.stopped and not self.is_blind and self.stands_out
 
     @property
     def gain(self) -> float:
-        """By how much ln Q(Y | X) at the end exceeds that of a machine that looks at no feature; NaN for chains."""
+        """By how much ln Q(Y | X) at the end exceeds that of a machine that uses no feature; NaN for chains."""
         return self.n_samples * (self.reports[-1].log_evidence - self.blind)
 
     @property
     def is_blind(self) -> bool:
-        """Whether that is not worth a mention; chains do not know."""
-        return self.gain < WORTH_A_MENTION
+        """Whether that is below `MIN_LOG_EVIDENCE_GAIN`; False for chains, which do not estimate the evidence."""
+        return self.gain < MIN_LOG_EVIDENCE_GAIN
 
     @property
     def end(self) -> Hyperparameters:
@@ -137,14 +137,14 @@ class AscentPath:
     @property
     def at_bound(self) -> npt.NDArray[np.bool_]:
         """Which hyperparameters were kept from running away, shape (3 + d,)."""
-        kept: npt.NDArray[np.bool_] = np.abs(self.logarithms[-1] - self.logarithms[0]) >= LARGEST_CHANGE
+        kept: npt.NDArray[np.bool_] = np.abs(self.logarithms[-1] - self.logarithms[0]) >= MAX_LOG_CHANGE
         return kept
 
     @property
     def is_unmoved(self) -> bool:
         """Whether the rule ended the ascent with all length scales where they began."""
-        changes = np.abs(self.logarithms[-1] - self.logarithms[0])[FIRST_LENGTH_SCALE:]
-        return self.stopped and bool((changes < LEAST_CHANGE).all())
+        changes = np.abs(self.logarithms[-1] - self.logarithms[0])[FIRST_LENGTH_SCALE_INDEX:]
+        return self.stopped and bool((changes < MIN_LOG_CHANGE).all())
 
     @property
     def within_error(self) -> npt.NDArray[np.bool_]:
@@ -158,21 +158,21 @@ def ascend(
 ) -> AscentPath:
     """Climb the evidence from some hyperparameters: C, for losses that have one, and every parameter of the kernel.
 
-    By the rule "magnitude", steps do not look at values of the evidence, which chains do not know. They are
-    ln λ ← ln λ + η_t g / max_λ |g|. Gold et al. (2005) do not say theirs; their stopping rule, section 5 and Figure 1,
-    is the magnitude of the length scales' gradients, each relative to its peak, and the threshold at which it is best
-    differs from data to data. On a plateau it may hold at once: all gradients by length scales shrink with C.
+    By the rule "magnitude", steps do not use values of the evidence, which chains do not estimate. They are ln λ ← ln λ
+    + η_t g / max_λ |g|. Gold et al. (2005) do not state theirs; their stopping rule, section 5 and Figure 1, is the
+    magnitude of the length scales' gradients, each relative to its peak, and the threshold at which it is best differs
+    from data to data. On a plateau it may hold at once: all gradients by length scales shrink with C.
 
     The rule "evidence" has no threshold. Weighted draws from the same random numbers make the lower bound on the
-    evidence a smooth function, which the steps of L-BFGS climb (`minimise_on_grid`), none longer than `LONGEST_STEP`;
-    they end when `PATIENCE` of them together have not raised it by what is worth a mention, or by its Monte Carlo
-    error. As long as it is no better than that of a machine that looks at no feature (`blind_log_evidence`), at equal
-    classes a coin's ln 1/2 per sample, that alone is no reason to end: C falls on such a plateau, and with it the slope
-    by everything else. There the slope by each logarithm, C, k0 and k_off among them, must have been so small for as
-    many steps that the whole way to `LARGEST_CHANGE` would not be worth a mention.
+    evidence a smooth function, which the steps of L-BFGS climb (`minimise_quantised`), none longer than `MAX_LOG_STEP`.
+    They end when `STEPS_TO_RAISE_EVIDENCE` of them together raise the evidence by less than `MIN_LOG_EVIDENCE_GAIN`, or
+    by less than its Monte Carlo error. This rule does not apply while the evidence is no better than that of a machine
+    that uses no feature (`blind_log_evidence`; ln 1/2 per sample for equal classes): C falls on such a plateau, and
+    with it all other slopes. There the slope by each logarithm, C, k0 and k_off among them, must have been so small for
+    as many steps that the whole way to `MAX_LOG_CHANGE` would gain less than `MIN_LOG_EVIDENCE_GAIN`.
 
-    The evidence of V V' would not do: it goes on rising with k0, since it knows nothing of the variance that V V'
-    loses. Nor would the gradient "mixed", which is of neither kernel.
+    The evidence of V V' is unsuitable: it keeps rising with k0, since it lacks the variance that V V' loses. So is the
+    gradient "mixed", which belongs to neither kernel.
 
     Parameters
     ----------
@@ -197,7 +197,7 @@ def ascend(
 
 
 def blind_log_evidence(y: Array, loss: Loss) -> float:
-    """Return the evidence of a machine that looks at no feature, for its best C and k_off.
+    """Return the evidence of a machine that uses no feature, for its best C and k_off.
 
     Parameters
     ----------
@@ -209,7 +209,7 @@ def blind_log_evidence(y: Array, loss: Loss) -> float:
     -------
     float
         1/n ln ∫ N(θ; 0, k_off) Π_i Q(y_i | θ) dθ, by the trapezoidal rule, and at least ln 1/2, which is the limit for
-        C and k_off to 0. Largest where one class is rare; what else the evidence is above it, features have told.
+        C and k_off to 0. Largest where one class is rare; what the evidence exceeds it by is due to the features.
     """
     return _blind_log_evidence(int(np.count_nonzero(y > 0)), len(y), loss)
 
@@ -221,15 +221,15 @@ def _blind_log_evidence(n_positive: int, n: int, loss: Loss) -> float:
     log_priors += np.log(BLIND_THETAS[1] - BLIND_THETAS[0])
     strengths = BLIND_STRENGTHS if loss.has_strength else np.ones(1)
     normalisers = np.array([loss.log_normaliser(float(C)) for C in strengths])
-    # All integrals at once are one product of matrices, whose last digits are the processor's: it says which are worth
-    # the sums that have none of their own.
+    # All integrals at once are one product of matrices, whose last digits depend on the processor: it selects those
+    # that are then summed in an order that does not.
     least = losses.min()
     integrals = np.exp(log_priors) @ np.exp(-strengths * (losses - least)[:, None])
     nearly = (np.log(integrals.max(axis=0)) - strengths * least) / n + normalisers
     best: float = max(
         float(logsumexp(log_priors - C * losses, axis=1).max()) / n + float(normaliser)
         for C, normaliser, value in zip(strengths, normalisers, nearly, strict=True)
-        if value > nearly.max() - NEARLY
+        if value > nearly.max() - LOG_EVIDENCE_ROUNDING
     )
     return max(best, float(np.log(0.5)))
 
@@ -251,7 +251,7 @@ class _Track:
 
     def spaced(self, logarithms: Array) -> Array:
         """Return the nearest logarithms to which an ascent may come, the same on every processor."""
-        return self.first + quantised(logarithms - self.first, SPACING)
+        return self.first + quantised(logarithms - self.first, LOG_SPACING)
 
     def at(self, logarithms: Array, rng: np.random.Generator) -> tuple[EvidenceGradient, SamplerReport]:
         """Look at the evidence and its gradient."""
@@ -262,7 +262,7 @@ class _Track:
 
     def append(self, logarithms: Array, gradient: EvidenceGradient, report: SamplerReport) -> None:
         """Add a row."""
-        sizes = np.abs(gradient.value[FIRST_LENGTH_SCALE:])
+        sizes = np.abs(gradient.value[FIRST_LENGTH_SCALE_INDEX:])
         self._peaks = peaks = np.maximum(self._peaks, sizes)
         self.rows.append((logarithms, gradient, report))
         # A feature that is constant has no gradient, ever.
@@ -273,21 +273,21 @@ class _Track:
         free = gradient.copy()
         free[0] *= self.evidence.loss.has_strength
         if self.settings.common_length_scale:
-            free[FIRST_LENGTH_SCALE:] = free[FIRST_LENGTH_SCALE:].mean()
+            free[FIRST_LENGTH_SCALE_INDEX:] = free[FIRST_LENGTH_SCALE_INDEX:].mean()
         return free
 
     def rises_no_more(self) -> bool:
-        """Whether the last steps have not raised the evidence, and on a plateau no slope promises that more would."""
-        if len(self.rows) <= PATIENCE:
+        """Whether the last steps have not raised the evidence, and on a plateau all slopes are too small."""
+        if len(self.rows) <= STEPS_TO_RAISE_EVIDENCE:
             return False
-        worth = WORTH_A_MENTION / len(self.evidence.y)
-        last = self.rows[-1 - PATIENCE :]
+        worth = MIN_LOG_EVIDENCE_GAIN / len(self.evidence.y)
+        last = self.rows[-1 - STEPS_TO_RAISE_EVIDENCE :]
         before, now = last[0][2], last[-1][2]
         error = np.hypot(before.log_evidence_error, now.log_evidence_error)
         if now.log_evidence - before.log_evidence >= max(worth, error):
             return False
         slope = max(float(np.abs(self.free(gradient.value)).max()) for _, gradient, _ in last[1:])
-        return now.log_evidence - self.blind >= worth or slope * LARGEST_CHANGE < worth
+        return now.log_evidence - self.blind >= worth or slope * MAX_LOG_CHANGE < worth
 
     def path(self, *, stopped: bool) -> AscentPath:
         """Join the rows."""
@@ -317,7 +317,7 @@ def _by_magnitude(track: _Track, rng: np.random.Generator) -> AscentPath:
         length = settings.step / (1.0 + (len(track.rows) - 1) / settings.decay)
         slope = track.free(gradient.value)
         moved = track.spaced(here + length * slope / (np.abs(slope).max() or 1.0))
-        here = np.clip(moved, track.first - LARGEST_CHANGE, track.first + LARGEST_CHANGE)
+        here = np.clip(moved, track.first - MAX_LOG_CHANGE, track.first + MAX_LOG_CHANGE)
 
 
 def _by_evidence(track: _Track, rng: np.random.Generator) -> AscentPath:
@@ -337,10 +337,10 @@ def _by_evidence(track: _Track, rng: np.random.Generator) -> AscentPath:
         try:
             gradient, report = look(change)
         except SamplingError:
-            # Too far: the search for a step goes back to where draws tell the evidence.
+            # Too far: the line search goes back to where draws estimate the evidence.
             return np.inf, np.zeros_like(change)
         value, slope = -report.log_evidence / unit, -track.free(gradient.value) / unit
-        return float(quantised(value, SPACING_OF_VALUES)), quantised(slope, SPACING_OF_SLOPES)
+        return float(quantised(value, VALUE_SPACING)), quantised(slope, SLOPE_SPACING)
 
     def rises_no_more(here: Minimum) -> bool:
         track.append(first + here.x, *look(here.x))
@@ -354,14 +354,14 @@ def _by_evidence(track: _Track, rng: np.random.Generator) -> AscentPath:
     found = minimise_quantised(
         descended,
         start,
-        lower=-LARGEST_CHANGE,
-        upper=LARGEST_CHANGE,
-        spacing=SPACING,
+        lower=-MAX_LOG_CHANGE,
+        upper=MAX_LOG_CHANGE,
+        spacing=LOG_SPACING,
         max_iterations=settings.max_steps,
         smallest_fall=0.0,
         smallest_slope=0.0,
         first_step=np.inf,
-        longest_step=LONGEST_STEP,
+        longest_step=MAX_LOG_STEP,
         is_enough=rises_no_more,
     )
     # It also ends where no step along its direction leads higher.

@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from fsvm_cli.evidence.posterior import Posterior
     from fsvm_cli.svm.compiled import Array
 
-TAILS = (0.05, 0.95)
+TAIL_QUANTILES = (0.05, 0.95)
 """The quantiles whose effective sizes are those of the tails."""
-PRIOR_SIZE, PRIOR_SHAPE = 10, 0.5
-"""Of k-hat: it is averaged with so many observations of this shape."""
-NEGLIGIBLE = 10 * np.finfo(np.float64).eps
+K_HAT_PRIOR_SIZE, K_HAT_PRIOR_SHAPE = 10, 0.5
+"""Weakly informative prior of k-hat: it is averaged with this number of observations of this shape."""
+NEGLIGIBLE_WEIGHT = 10 * np.finfo(np.float64).eps
 """Weight of a value of the Pareto distribution's parameter that is left out, as ArviZ does."""
 
 
@@ -57,7 +57,7 @@ def split_r_hat(draws: Array) -> Array:
 
 
 def effective_sample_size(draws: Array) -> Array:
-    """Return how many independent draws would tell the mean of each quantity as precisely.
+    """Return the number of independent draws that would estimate the mean of each quantity as precisely.
 
     Parameters
     ----------
@@ -80,9 +80,10 @@ def bulk_size(draws: Array) -> Array:
 
 
 def tail_size(draws: Array) -> Array:
-    """Return the smaller of the effective sizes for two quantiles, `TAILS`, (q,); see `effective_sample_size`."""
+    """Return the smaller of the effective sizes for the two `TAIL_QUANTILES`, (q,); see `effective_sample_size`."""
     sizes = [
-        _effective_size(_halves((draws <= np.quantile(draws, part, axis=(0, 1))).astype(np.float64))) for part in TAILS
+        _effective_size(_halves((draws <= np.quantile(draws, part, axis=(0, 1))).astype(np.float64)))
+        for part in TAIL_QUANTILES
     ]
     smaller: Array = np.minimum(*sizes)
     return smaller
@@ -138,9 +139,9 @@ def pareto_k(log_weights: Array) -> float:
     shapes = np.log1p(-values[:, None] * tail).mean(axis=1)
     log_likelihoods = n_tail * (np.log(-values / shapes) - shapes - 1.0)
     parts = np.exp(log_likelihoods - logsumexp(log_likelihoods))
-    parts[parts < NEGLIGIBLE] = 0.0
+    parts[parts < NEGLIGIBLE_WEIGHT] = 0.0
     shape = float(np.log1p(-(parts @ values) / parts.sum() * tail).mean())
-    return (n_tail * shape + PRIOR_SIZE * PRIOR_SHAPE) / (n_tail + PRIOR_SIZE)
+    return (n_tail * shape + K_HAT_PRIOR_SIZE * K_HAT_PRIOR_SHAPE) / (n_tail + K_HAT_PRIOR_SIZE)
 
 
 def _halves(draws: Array) -> Array:
@@ -198,7 +199,7 @@ def _variances(chains: Array) -> tuple[Array, Array]:
     return within, within * (1.0 - 1.0 / len(chains)) + between
 
 
-N_SHOWN = 4
+CHAINS_SHOWN = 4
 """Of the chains."""
 
 
@@ -212,7 +213,7 @@ def chain_traces(posterior: Posterior, rng: np.random.Generator) -> dict[str, ND
 
     Returns
     -------
-    dict of str to (N_SHOWN * n_draws,) ndarray
+    dict of str to (CHAINS_SHOWN * n_draws,) ndarray
         Columns `chain` and `draw` (from 0, after the warm-up); `potential`, minus the log posterior per sample, but for
         a constant; `coordinate`, the one of b whose draws of all chains are worth the fewest independent ones;
         `rank`, from 0 to 1, its rank among those of all chains;
@@ -228,14 +229,14 @@ def chain_traces(posterior: Posterior, rng: np.random.Generator) -> dict[str, ND
     sizes = bulk_size(draws.points)
     slowest = draws.points[:, :, np.argmin(sizes)]
     ranks = (scipy.stats.rankdata(slowest).reshape(slowest.shape) - 0.5) / slowest.size
-    points = draws.points[:, :N_SHOWN].transpose(1, 0, 2).reshape(N_SHOWN * n_draws, -1)
+    points = draws.points[:, :CHAINS_SHOWN].transpose(1, 0, 2).reshape(CHAINS_SHOWN * n_draws, -1)
     return {
-        "chain": np.repeat(np.arange(N_SHOWN), n_draws),
-        "draw": np.tile(np.arange(n_draws), N_SHOWN),
+        "chain": np.repeat(np.arange(CHAINS_SHOWN), n_draws),
+        "draw": np.tile(np.arange(n_draws), CHAINS_SHOWN),
         "potential": posterior.potential(points.T) / len(posterior.y),
-        "coordinate": slowest[:, :N_SHOWN].T.ravel(),
-        "rank": ranks[:, :N_SHOWN].T.ravel(),
-        "acceptance": np.repeat(draws.acceptance[:N_SHOWN], n_draws),
+        "coordinate": slowest[:, :CHAINS_SHOWN].T.ravel(),
+        "rank": ranks[:, :CHAINS_SHOWN].T.ravel(),
+        "acceptance": np.repeat(draws.acceptance[:CHAINS_SHOWN], n_draws),
         "r_hat": np.full(len(points), split_r_hat(draws.points).max()),
         "effective_size": np.full(len(points), sizes.min()),
     }

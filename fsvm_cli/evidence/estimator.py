@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -53,7 +53,7 @@ class MapMachine:
         y_i α_i.
     duality_gap : float
         Relative; 0 for the trigonometric loss, which Newton steps train. Where the rounding of kernel values may take
-        it above the tolerance, that of θ as it is computed, and missed.
+        it above the tolerance, that of the computed θ, and missed.
     converged : bool
         Whether the gap was reached.
     """
@@ -146,7 +146,7 @@ class BayesianSVM(TunedByEvidence, TunedMachines):
         Relative.
     converged_ : (n_machines,) array of bool
         Whether the machine reached its gap, and its ascent the stopping rule, at an evidence that is better than that
-        of a machine that looks at no feature, and than with permuted labels.
+        of a machine that uses no feature, and than with permuted labels.
     n_features_in_ : int
     feature_names_in_ : (n_features,) array of str
         Where `X` had string column names.
@@ -154,6 +154,10 @@ class BayesianSVM(TunedByEvidence, TunedMachines):
     See Also
     --------
     AutomaticRelevance : Ranks features by these length scales.
+
+    Notes
+    -----
+    `fit` raises a SamplingError if a chain never moved, or a few weighted draws have all the weight.
 
     References
     ----------
@@ -174,24 +178,7 @@ class BayesianSVM(TunedByEvidence, TunedMachines):
     length_scales: LengthScales = "per-feature"
     random_state: int | np.random.RandomState | None = None
 
-    @one_blas_thread()
-    def fit(self, X: Any, y: Any) -> Self:
-        """Tune the hyperparameters, and train the machines.
-
-        Parameters
-        ----------
-        X : (n, n_features) array or data frame
-        y : (n,) array
-            Class labels.
-
-        Raises
-        ------
-        ValueError
-            If the input is not fit for classification, holds one class only, or a parameter is out of range.
-        SamplingError
-            If a chain never moved, or a few weighted draws have all the weight.
-        """
-        X, labels = self._training_set(X, y)
+    def _tune(self, X: Array, labels: Array) -> None:
         with refusing_overflow("the Bayesian machine"):
             common = self.length_scales == "common"
             self.path_, controls = self._ascents(X, labels, self.random_state, common_length_scale=common)
@@ -205,7 +192,6 @@ class BayesianSVM(TunedByEvidence, TunedMachines):
             "control": control_table(controls, X, listed),
         }
         self.converged_ &= np.array([path.converged for path in self.path_])
-        return self
 
     def _train(self, X: Array, labels: Array) -> None:
         loss = LOSSES[self.loss]

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from fsvm_cli.evidence.posterior import Posterior
     from fsvm_cli.svm.compiled import Array
 
-COLUMNS_IN_BLOCK = 1024
-"""How many draws are looked at together."""
+DRAWS_PER_BLOCK = 1024
+"""Draws that are processed together."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,8 +122,8 @@ def posterior_averages(posterior: Posterior, points: Array, n_batches: int = 16)
     second_moments = np.zeros((len(batches), p, p))
     curvature = np.zeros((len(batches), n))
     for k, batch in enumerate(batches):
-        for start in range(0, len(batch), COLUMNS_IN_BLOCK):
-            b = batch[start : start + COLUMNS_IN_BLOCK]
+        for start in range(0, len(batch), DRAWS_PER_BLOCK):
+            b = batch[start : start + DRAWS_PER_BLOCK]
             at = posterior.loss.expanded(posterior.margins(b.T))
             loss[k] += at.value.sum()
             moments[k] += at.slope @ b
@@ -136,14 +136,14 @@ def posterior_averages(posterior: Posterior, points: Array, n_batches: int = 16)
     return PosteriorAverages(parts, loss, controlled_moments(posterior, moments, second_moments), curvature)
 
 
-BATCHES = 4
+N_BATCHES = 4
 """From whose spread the errors follow: each takes another pass over the kernel's derivatives."""
-WRONG_SIGNS = 0.025
+MAX_WRONG_SIGN_PROBABILITY = 0.025
 """How often a sign would be called resolved and be wrong where the derivative is all but 0, by Student's distribution
 of a mean over its error, if the means of batches were normal. Measured at 140 zeros of gradients by weighted draws,
-looked at 5,600 times: 4.2 %; by chains, looked at 1,400 times: 3.1 %. On 60 made posteriors none of 3,858 was wrong
+in 5,600 trials: 4.2 %; by chains, in 1,400 trials: 3.1 %. On 60 made posteriors none of 3,858 was wrong
 (`tests.evidence.signs`)."""
-ROUNDING = 1e-9
+RELATIVE_ROUNDING = 1e-9
 """Of the largest component. What is smaller may be nothing but rounding, and so may its error: as by the length scale
 of a feature with two values, once they are so far from each other that nothing changes any more."""
 
@@ -166,11 +166,11 @@ class EvidenceGradient:
     def resolved(self) -> npt.NDArray[np.bool_]:
         """Whether each component is so far from 0 that its sign counts as known, and larger than rounding.
 
-        Beside a zero of the derivative some 4 % of signs are called resolved and are wrong; see `WRONG_SIGNS`.
+        Near a zero of the derivative about 4 % of signs are resolved and wrong; see `MAX_WRONG_SIGN_PROBABILITY`.
         """
         sizes = np.abs(self.value)
-        far = stdtrit(BATCHES - 1, 1.0 - WRONG_SIGNS) * self.error
-        larger: npt.NDArray[np.bool_] = sizes > np.maximum(far, ROUNDING * sizes.max())
+        far = stdtrit(N_BATCHES - 1, 1.0 - MAX_WRONG_SIGN_PROBABILITY) * self.error
+        larger: npt.NDArray[np.bool_] = sizes > np.maximum(far, RELATIVE_ROUNDING * sizes.max())
         return larger
 
     @property
@@ -212,7 +212,7 @@ def evidence_gradient(
         Per batch O(n^2 (p + d)) for the mixed gradient and O(n m (p + d)) for the others.
     """
     kernel, X, C, n = factor.kernel, factor.X, posterior.C, len(posterior.y)
-    averages = averages.merged(BATCHES)
+    averages = averages.merged(N_BATCHES)
     by_C = C * (posterior.loss.log_normaliser_slope(C) - averages.loss)
     if approximation == "mixed":
         pseudo_inverse = scipy.linalg.pinv(factor.V).T

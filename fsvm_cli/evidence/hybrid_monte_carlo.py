@@ -18,18 +18,18 @@ if TYPE_CHECKING:
     from fsvm_cli.evidence.posterior import Posterior
     from fsvm_cli.svm.compiled import Array
 
-MOST_STEPS = 32
-"""Where steps must be so short that it takes more, the posterior is not what the metric was made for."""
-ADAPTATION = 2.0
+MAX_LEAPFROG_STEPS = 32
+"""Of one trajectory. Where shorter steps are needed, the metric does not fit the posterior."""
+ADAPTATION_RATE = 2.0
 """How much ln Δτ grows with the acceptance at the first trajectory; later ones count as one over the root of their
 number. The end of the warm-up takes the mean of its second half."""
-SPACING = 2.0**-4
-"""Of the binary logarithms of adapted steps. The step hangs on the acceptance of all chains, and their paths on the
-step: a last digit would become another result within a dozen trajectories."""
-CAREFUL_EVERY, CAREFUL = 4, 0.1
-"""Of an adaptive warm-up, every so many trajectories have steps shorter by this factor, and are not adapted to: they
-free chains that began where the posterior is steep."""
-TOO_IMPROBABLE = 3.0
+LOG2_STEP_SPACING = 2.0**-4
+"""Spacing of the binary logarithms of adapted steps. The step depends on the acceptance of all chains, and their paths
+on the step: a difference in the last digit would change the result within a dozen trajectories."""
+SHORT_TRAJECTORY_INTERVAL, SHORT_STEP_FACTOR = 4, 0.1
+"""Every fourth trajectory of an adaptive warm-up has steps shorter by this factor, to which nothing adapts: these free
+chains that began where the posterior is steep."""
+MAX_LOG_DENSITY_DEFICIT = 3.0
 """A chain whose first point is e^3 times less probable, against the centre, than the normal approximation has it,
 begins at the centre. At the edge of the trigonometric likelihood no leapfrog step would be short enough."""
 
@@ -53,7 +53,7 @@ class SamplerSettings:
     step : float
         Δτ of the leapfrog, where it begins if it is adapted.
     time : float
-        τ of a trajectory, which takes as many leapfrog steps as come nearest to it, but at most `MOST_STEPS`.
+        τ of a trajectory, which takes as many leapfrog steps as come nearest to it, but at most `MAX_LEAPFROG_STEPS`.
     preconditioned : bool
         Whether momenta have the inverse covariance of `gaussian_approximation` for their covariance, in which the
         posterior is about round, and chains begin at draws from it. If not, momenta are white and chains begin at the
@@ -80,7 +80,7 @@ class SamplerSettings:
 
     def n_steps(self, step: float) -> int:
         """Return the number of leapfrog steps of this length in a trajectory."""
-        return min(max(round(self.time / step), 1), MOST_STEPS)
+        return min(max(round(self.time / step), 1), MAX_LEAPFROG_STEPS)
 
 
 PAPER_SETTINGS = SamplerSettings(
@@ -132,7 +132,7 @@ def sample(posterior: Posterior, settings: SamplerSettings, rng: np.random.Gener
     -------
     Draws
         O(n p n_chains) per leapfrog step. Where the step is adapted and a chain does not move, none of them count: the
-        warm-up goes on with steps shorter by `CAREFUL`, and the chains draw again.
+        warm-up goes on with steps shorter by `SHORT_STEP_FACTOR`, and the chains draw again.
 
     Raises
     ------
@@ -145,7 +145,8 @@ def sample(posterior: Posterior, settings: SamplerSettings, rng: np.random.Gener
     if settings.acceptance is not None and not draws.acceptance.all():
         # A chain that has not moved is still where it began: its warm-up has been too short.
         for _ in range(settings.n_warm_up):
-            state, _ = advance(rng, state, posterior, settings, step=CAREFUL * step, n_steps=settings.n_steps(step))
+            n_steps = settings.n_steps(step)
+            state, _ = advance(rng, state, posterior, settings, step=SHORT_STEP_FACTOR * step, n_steps=n_steps)
         state, draws = _draw(rng, state, posterior, settings, step)
     if not draws.acceptance.all():
         stuck = int(np.count_nonzero(draws.acceptance == 0))
@@ -282,15 +283,15 @@ def _draw(
 def _warm_up(
     rng: np.random.Generator, state: ChainState, posterior: Posterior, settings: SamplerSettings
 ) -> tuple[ChainState, float]:
-    """Advance the chains, and return where they are and the step that their acceptance asks for."""
+    """Advance the chains, and return their states and the step that follows from their acceptance."""
     step, log_steps = settings.step, [math.log(settings.step)]
     for t in range(settings.n_warm_up):
-        is_careful = settings.acceptance is not None and t % CAREFUL_EVERY == 0
-        taken = CAREFUL * step if is_careful else step
+        is_careful = settings.acceptance is not None and t % SHORT_TRAJECTORY_INTERVAL == 0
+        taken = SHORT_STEP_FACTOR * step if is_careful else step
         state, info = advance(rng, state, posterior, settings, step=taken, n_steps=settings.n_steps(step))
         if settings.acceptance is not None and not is_careful:
             excess = float(info.acceptance.mean()) - settings.acceptance
-            log_steps.append(log_steps[-1] + ADAPTATION * excess / math.sqrt(len(log_steps)))
+            log_steps.append(log_steps[-1] + ADAPTATION_RATE * excess / math.sqrt(len(log_steps)))
             step = _adapted(log_steps[-1])
     if settings.acceptance is None:
         return state, step
@@ -298,7 +299,7 @@ def _warm_up(
 
 
 def _adapted(log_step: float) -> float:
-    return float(2.0 ** quantised(log_step / math.log(2.0), SPACING))
+    return float(2.0 ** quantised(log_step / math.log(2.0), LOG2_STEP_SPACING))
 
 
 def _start(posterior: Posterior, settings: SamplerSettings, rng: np.random.Generator) -> ChainState:
@@ -310,7 +311,7 @@ def _start(posterior: Posterior, settings: SamplerSettings, rng: np.random.Gener
         white = rng.standard_normal((p, n_chains))
         b = centre + root @ white
         risen = posterior.potential(b) - posterior.potential(centre)
-        b = np.where(risen > 0.5 * (white**2).sum(axis=0) + TOO_IMPROBABLE, centre, b)
+        b = np.where(risen > 0.5 * (white**2).sum(axis=0) + MAX_LOG_DENSITY_DEFICIT, centre, b)
     else:
         b = np.repeat(posterior_mode(posterior)[:, None], n_chains, axis=1)
     return ChainState(root, b, rng.standard_normal((p, n_chains)), posterior.force(b), posterior.potential(b))

@@ -15,8 +15,8 @@ from fsvm_cli.evidence.hybrid_monte_carlo import SamplingError
 if TYPE_CHECKING:
     from fsvm_cli.evidence.posterior import Posterior
 
-FEWEST_EFFECTIVE = 16.0
-"""An average that hangs on fewer draws is none, and its error is not known."""
+MIN_EFFECTIVE_DRAWS = 16.0
+"""With fewer effective draws an average is not reliable, and its error is unknown."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def importance_averages(
 
     With b = m + R ξ the weights are exp(-U(b) + 1/2 ξ'ξ), where U is the potential; their mean, times det R, is the
     evidence but for κ(C)^n. The posterior is log-concave, so that in the few dimensions of a thin V the weights are
-    alike; in many, and where C k0 is large, they are not. They tell the evidence, which chains do not.
+    alike; in many, and where C k0 is large, they are not. They estimate the evidence, which chains do not.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def importance_averages(
             curvature[k] = curvatures @ weights
     total = float(logsumexp(log_weights))
     effective_size = float(np.exp(2.0 * total - logsumexp(2.0 * log_weights))) if np.isfinite(total) else 0.0
-    if effective_size < FEWEST_EFFECTIVE:
+    if effective_size < MIN_EFFECTIVE_DRAWS:
         raise SamplingError(
             f"of {log_weights.size} weighted draws {effective_size:.0f} count: no normal distribution is near the "
             "posterior; choose fewer eigenvectors, or, with approximation 'exact' or 'mixed', chains"

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from fsvm_cli.svm.compiled import Array
 
-ROWS_IN_BLOCK = 256
+ROWS_PER_BLOCK = 256
 """How many rows of a Gram matrix's derivative are held at once."""
 
 
@@ -83,8 +83,8 @@ class ArdKernel:
         """
         shape = self.shape
         gradient = np.zeros((len(left), 2 + len(self.length_scales)))
-        for start in range(0, len(A), ROWS_IN_BLOCK):
-            rows = slice(start, start + ROWS_IN_BLOCK)
+        for start in range(0, len(A), ROWS_PER_BLOCK):
+            rows = slice(start, start + ROWS_PER_BLOCK)
             values = shape.gram(A[rows], B)
             for r, factor in enumerate(left):
                 coefficients = factor[rows] @ right.T

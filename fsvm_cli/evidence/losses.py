@@ -44,7 +44,7 @@ class Loss(ABC):
     has_strength : bool
         Whether C is a hyperparameter; the likelihood of a loss without one has C = 1.
     has_curvature : bool
-        Whether `expanded` tells a curvature, which only the gradient of the bound needs.
+        Whether `expanded` computes a curvature, which only the gradient of the bound needs.
     has_average : bool
         Whether `smoothed` averages; if not, it takes the loss at the means.
 
@@ -186,7 +186,7 @@ def _most_probable(C: float) -> float:
     """Return θ*, the root of θ = tanh(Cθ) that is not negative, and positive where there is one."""
     if C <= 1.0:
         return 0.0
-    # tanh(x) > x - x^3/3 puts the root above this; just above C = 1 rounding cannot tell the two apart.
+    # tanh(x) > x - x^3/3 puts the root above this; just above C = 1 the two are equal up to rounding.
     lower = math.sqrt(3.0 * (C - 1.0) / C**3)
     if math.tanh(C * lower) <= lower:
         return lower

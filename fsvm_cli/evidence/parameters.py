@@ -30,19 +30,19 @@ class TuningParameters:
 
 
 AT_BOUNDS, WITHIN_ERROR = "hyperparameters at bounds", "steps within their error"
-"""What tables call the number of hyperparameters that ascents kept from running away, and that of steps whose gradient
-is smaller than its Monte Carlo error."""
+"""Names in tables for the number of hyperparameters that ascents kept within bounds, and of steps whose gradient is
+smaller than its Monte Carlo error."""
 ROUGH = "steps by rough draws"
-"""What they call the number of steps whose draws are rough; see `SamplerReport`."""
+"""Number of steps whose draws are rough; see `SamplerReport`."""
 UNMOVED = "ascents without a length scale moved"
-"""What they call the number of ascents that left all length scales where they began."""
+"""Number of ascents that left all length scales where they began."""
 BLIND, NOT_APART = "ascents that ended blind", "ascents no higher than with permuted labels"
-"""What they call the number of ascents whose evidence is no better than that of a machine that looks at no feature, and
-that of others which end no higher than some on permuted labels."""
+"""Number of ascents whose evidence is no better than that of a machine that uses no feature, and of others that end no
+higher than some on permuted labels."""
 SATURATED = "length scales below their feature's steps"
-"""What they call the number of features with few values, whose length scale does not matter any more."""
+"""Number of features with few values whose length scale no longer affects the kernel."""
 NOTHING_FOUND = frozenset({BLIND, NOT_APART})
-"""Those that say that the length scales are no finding."""
+"""Caveats under which the length scales are no finding."""
 CAVEATS = {
     AT_BOUNDS: "hyperparameters ran a factor of e^10 from where the ascent began, and were kept there",
     WITHIN_ERROR: "steps of the ascent had a gradient smaller than its Monte Carlo error",
@@ -56,4 +56,4 @@ CAVEATS = {
     SATURATED: "features have so few values, and so short a length scale, that the kernel does not depend on it any "
     "more: how large their relevance is says nothing, as of a column of zeros and ones",
 }
-"""The same in words, where there are any."""
+"""The sentence that reports each caveat."""

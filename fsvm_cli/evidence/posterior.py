@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from fsvm_cli.evidence.losses import Loss, Smoothed
     from fsvm_cli.svm.compiled import Array
 
-ROWS_IN_BLOCK = 256
-"""How many samples' losses are looked at together: with some hundred points they stay in the processor's cache."""
+SAMPLES_PER_BLOCK = 256
+"""Samples whose losses are computed together: with some hundred points they stay in the processor's cache."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +58,7 @@ class Posterior:
         return margins
 
     def potential(self, b: Array) -> Array:
-        """Return 1/2 b'b + C sum_i l(y_i θ_i), shape (k,), of points b (p, k): minus ln Q(b | D) but for a constant."""
+        """Return 1/2 b'b + C sum_i l(y_i θ_i), shape (k,), of points b (p, k): minus ln Q(b | D) up to a constant."""
         prior: Array = 0.5 * np.einsum("pk,pk->k", b, b)
         prior += self.C * self.loss.value(self.margins(b)).sum(axis=0)
         return prior
@@ -78,8 +78,8 @@ class Posterior:
             Where the l'' are written, which only losses that have a curvature need.
         """
         total = np.zeros(b.shape[1])
-        for start in range(0, len(self.y), ROWS_IN_BLOCK):
-            rows = slice(start, start + ROWS_IN_BLOCK)
+        for start in range(0, len(self.y), SAMPLES_PER_BLOCK):
+            rows = slice(start, start + SAMPLES_PER_BLOCK)
             found = self.loss.of_rows(rows).expanded(self.signed[rows] @ b)
             found.value[0] += total  # sums are then those of all rows at once, whatever the blocks
             total = found.value.sum(axis=0)
@@ -139,11 +139,11 @@ def posterior_mode(posterior: Posterior, tolerance: float = 1e-6) -> Array:
 
 
 MAX_SWEEPS = 100
-HALVINGS = 30
-CHANGE = 1e-4
+MAX_HALVINGS = 30
+MAX_LAST_CHANGE = 1e-4
 """A sweep of whole steps that moves the mean and each spread, relative to itself, by less ends the search; the mean in
 units of the distribution's own spread."""
-NEGLIGIBLE_RISE = 1e-10
+NEGLIGIBLE_RELATIVE_RISE = 1e-10
 """Of the divergence, relative: no reason to halve a step. Rises by rounding are of 1e-13, and differ by processor."""
 
 
@@ -172,7 +172,7 @@ def gaussian_approximation(posterior: Posterior) -> GaussianApproximation:
     """Find the mean m and the covariance S with the least Kullback-Leibler divergence KL(N(m, S) | Q).
 
     They satisfy m = -C V'Y <l'> and S^(-1) = I + C V' diag(<l''>) V, where the averages are over N(m, S) itself. So
-    the hinge loss, whose curvature at the mode is 0 or infinite, has one that tells how wide the posterior is. With
+    the hinge loss, whose curvature at the mode is 0 or infinite, has one that reflects the width of the posterior. With
     the trigonometric loss, which cannot be averaged, m is the mode and S^(-1) the curvature there.
 
     Not in the paper. Newton steps in m and natural-gradient steps in S, which lead S^(-1) towards the right side of its
@@ -210,14 +210,14 @@ def gaussian_approximation(posterior: Posterior) -> GaussianApproximation:
         moved = np.linalg.norm(scipy.linalg.solve_triangular(start.root, here.mean - start.mean))
         narrowed = np.max(np.abs(here.spreads - start.spreads) / start.spreads)
         # A step that had to be halved is short whether or not it ends at the minimum.
-        converged = bool(part_of_step == part_of_way == 1.0 and moved < CHANGE and narrowed < CHANGE)
+        converged = bool(part_of_step == part_of_way == 1.0 and moved < MAX_LAST_CHANGE and narrowed < MAX_LAST_CHANGE)
         if converged or part_of_step == part_of_way == 0.0:
             break
     return GaussianApproximation(here.mean, here.root, here.losses.curvature, converged)
 
 
 class _Normal(NamedTuple):
-    """A normal distribution of b, and KL(N(mean, root root') | Q) but for a constant."""
+    """A normal distribution of b, and KL(N(mean, root root') | Q) up to a constant."""
 
     mean: Array
     precision: Array
@@ -234,14 +234,14 @@ class _Normal(NamedTuple):
 
 
 def _moved(posterior: Posterior, here: _Normal, step: Array, part: float) -> _Normal:
-    """Go a part of a step in the mean."""
+    """Take a part of a step in the mean."""
     mean = here.mean + part * step
     losses, divergence = _averaged(posterior, mean, here.root, here.spreads)
     return here._replace(mean=mean, losses=losses, divergence=divergence)
 
 
 def _narrowed(posterior: Posterior, here: _Normal, wanted: Array, part: float) -> _Normal:
-    """Go a part of the way to a precision."""
+    """Take a part of the step to a precision."""
     return _Normal.of(posterior, here.mean, here.precision + part * (wanted - here.precision))
 
 
@@ -258,8 +258,8 @@ def _first_not_higher(here: _Normal, candidate: Callable[[float], _Normal]) -> t
 
     And that part, which is 0 where there is none.
     """
-    ceiling = here.divergence + NEGLIGIBLE_RISE * abs(here.divergence)
-    for part in 0.5 ** np.arange(HALVINGS):
+    ceiling = here.divergence + NEGLIGIBLE_RELATIVE_RISE * abs(here.divergence)
+    for part in 0.5 ** np.arange(MAX_HALVINGS):
         found = candidate(float(part))
         if found.divergence <= ceiling:
             return found, float(part)

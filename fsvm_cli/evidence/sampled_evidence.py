@@ -10,7 +10,7 @@ import numpy as np
 from fsvm_cli.evidence.diagnostics import bulk_size, energy_fraction, split_r_hat, tail_size
 from fsvm_cli.evidence.gradient import EvidenceGradient, evidence_gradient, posterior_averages
 from fsvm_cli.evidence.hybrid_monte_carlo import SamplerSettings, SamplingError, sample
-from fsvm_cli.evidence.importance import FEWEST_EFFECTIVE, ImportanceSettings, importance_averages
+from fsvm_cli.evidence.importance import MIN_EFFECTIVE_DRAWS, ImportanceSettings, importance_averages
 from fsvm_cli.evidence.kernels import ArdKernel, NystroemFactor, nystroem_factor
 from fsvm_cli.evidence.losses import Loss, Smoothed
 from fsvm_cli.evidence.posterior import Posterior
@@ -79,19 +79,19 @@ class BlurredLoss(Loss):
         return self.spreads.reshape(-1, *[1] * (margins.ndim - 1))
 
 
-LARGEST_R_HAT, LARGEST_K = 1.05, 0.7
-"""Beyond which draws are not trusted: the first as A. Vehtari et al. say that it is used, and the second as they
-recommend; see `diagnostics`. (For summaries of a posterior they ask for an R-hat of 1.01.)"""
-LARGEST_ERROR = 0.1
-"""Of a gradient, relative: its direction is then known to some 6 degrees. More draws are taken where it is larger. A
-step needs no more, since the next one makes up for what it was off."""
-HOPELESS_R_HAT = 5.0
-"""Beyond which chains are each where they began, however many draws they are worth together. Between `LARGEST_R_HAT`
-and this the last of the samplers is used, for want of a better one, and told as rough: an ascent needs a direction that
-leads up. Of 508 gradients by short chains, at 16 points along ascents on Ionosphere and splice, all did, as chains with
-19,200 draws tell it, and within 45 degrees. Up to an R-hat of 1.05 their relative error was .02 in the median and .08
-in 19 of 20 cases, from there to 2 it was .04 and .12, from 3 to 5 .08 and .17. Beyond 5 no
-chain had moved by the width of the posterior: what they tell is the normal distribution that they began with."""
+MAX_R_HAT, MAX_K_HAT = 1.05, 0.7
+"""Limits beyond which draws are rough: the usual one by A. Vehtari et al., and the one that they recommend; see
+`diagnostics`. (For summaries of a posterior they recommend an R-hat of 1.01.)"""
+MAX_RELATIVE_GRADIENT_ERROR = 0.1
+"""Its direction is then known to some 6 degrees. More draws are taken where the error is larger. A step needs no
+smaller error, since the next step corrects it."""
+MAX_R_HAT_OF_LAST_SAMPLER = 5.0
+"""Beyond it chains have not left their starts, whatever their effective size. Between `MAX_R_HAT` and this the last of
+the samplers is used, and its draws count as rough: an ascent needs a direction that leads up. All of 508 gradients by
+short chains, at 16 points along ascents on Ionosphere and splice, were within 45 degrees of those by chains with 19,200
+draws. Up to an R-hat of 1.05 their relative error was .02 in the median and .08 in 19 of 20 cases, from there to 2 it
+was .04 and .12, from 3 to 5 .08 and .17. Beyond 5 no chain had moved by the width of the posterior: they reproduce the
+normal distribution that they began with."""
 
 
 @dataclass(frozen=True)
@@ -155,8 +155,8 @@ class SamplerReport(NamedTuple):
 
     @property
     def is_rough(self) -> bool:
-        """Whether R-hat or k-hat says that the draws do not tell averages as well as their errors state."""
-        return self.r_hat > LARGEST_R_HAT or self.pareto_k > LARGEST_K
+        """Whether by R-hat or k-hat averages over the draws are less precise than their errors state."""
+        return self.r_hat > MAX_R_HAT or self.pareto_k > MAX_K_HAT
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,8 +203,8 @@ class SampledEvidence:
     ) -> tuple[EvidenceGradient, SamplerReport]:
         """Estimate the gradient by draws from the posterior.
 
-        By the first of the samplers whose draws are not rough and whose relative error is at most `LARGEST_ERROR`; if
-        there is none, by the last one that does not fail.
+        By the first of the samplers whose draws are not rough and whose relative error is at most
+        `MAX_RELATIVE_GRADIENT_ERROR`; if there is none, by the last one that does not fail.
 
         Raises
         ------
@@ -224,7 +224,7 @@ class SampledEvidence:
             if report.is_rough and settings is not self.samplers[-1]:
                 continue
             gradient = evidence_gradient(factor, posterior, averages, self.approximation)
-            if settings is self.samplers[-1] or gradient.relative_error <= LARGEST_ERROR:
+            if settings is self.samplers[-1] or gradient.relative_error <= MAX_RELATIVE_GRADIENT_ERROR:
                 return gradient, report
         if found is None:
             raise failure or SamplingError("there is no sampler")
@@ -245,7 +245,7 @@ def _averages(
     draws = sample(posterior, settings, rng)
     r_hat, effective_size = float(split_r_hat(draws.points).max()), float(bulk_size(draws.points).min())
     acceptance = float(draws.acceptance.mean())
-    if effective_size < FEWEST_EFFECTIVE or r_hat > HOPELESS_R_HAT:
+    if effective_size < MIN_EFFECTIVE_DRAWS or r_hat > MAX_R_HAT_OF_LAST_SAMPLER:
         raise SamplingError(
             f"chains hardly move: they accepted {acceptance:.2g} of their trajectories, in steps of {draws.step:.2g}, "
             f"and their draws are worth {effective_size:.0f} independent ones (R-hat {r_hat:.3g}); choose weighted "

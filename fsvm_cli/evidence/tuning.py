@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from sklearn.utils import check_random_state
 
-from fsvm_cli.evidence.ascent import FIRST_LENGTH_SCALE, WORTH_A_MENTION, AscentPath, AscentSettings, ascend
+from fsvm_cli.evidence.ascent import FIRST_LENGTH_SCALE_INDEX, MIN_LOG_EVIDENCE_GAIN, AscentPath, AscentSettings, ascend
 from fsvm_cli.evidence.hybrid_monte_carlo import PAPER_SETTINGS, SamplerSettings
 from fsvm_cli.evidence.importance import ImportanceSettings
 from fsvm_cli.evidence.kernels import ArdKernel
@@ -35,23 +35,24 @@ if TYPE_CHECKING:
     from fsvm_cli.evidence.posterior import Posterior
 
 LOSSES: dict[str, Loss] = {"hinge": Hinge(), "squared-hinge": SquaredHinge(), "trigonometric": Trigonometric()}
-CHAINS = SamplerSettings(n_chains=16, n_warm_up=15, n_draws=120)
-"""Chains begin near the posterior, and the errors of one step's gradient are made up for by the next: few will do. Of
-more and shorter ones R-hat would be above 1.05 however well they agree, for want of draws in each."""
-OF_THE_BOUND = (ImportanceSettings(),)
-"""As many at every point: more would be another function, between whose values a search finds no step. Chains, the
-second choice elsewhere, do not know the value that the rule 'evidence' climbs, and on a `BlurredLoss` of small spreads
-they amplify the last digits: by 1e8 in one gradient on samples of a lattice, where with the plain loss they do not."""
-NOT_ALIKE = 1e-12
-"""Below this value of the kernel's exponential a pair of samples has no part in a gradient, but for rounding."""
-FEWEST_PERMUTATIONS, BEYOND_DOUBT = 3, 20.0
-"""After so many ascents on permuted labels no more are made where all ended lower by so much, in ln Q(Y | X)."""
-SATURATION = 0.01
+CHAIN_SETTINGS = SamplerSettings(n_chains=16, n_warm_up=15, n_draws=120)
+"""Chains begin near the posterior, and the next step corrects the gradient's error: a few chains are enough. With
+more and shorter ones R-hat would exceed 1.05 however well they agree, for lack of draws in each."""
+BOUND_SAMPLERS = (ImportanceSettings(),)
+"""The same number of draws at every point: with more the objective would change during a line search. Chains, the
+second choice elsewhere, do not estimate the value that the rule 'evidence' climbs, and on a `BlurredLoss` of small
+spreads they amplify the last digits: by 1e8 in one gradient on samples of a lattice, where with the plain loss they do
+not."""
+NEGLIGIBLE_KERNEL_VALUE = 1e-12
+"""Below this value of the kernel's exponential a pair of samples contributes only rounding to a gradient."""
+MIN_PERMUTATIONS, CLEAR_LOG_EVIDENCE_GAP = 3, 20.0
+"""Ascents on permuted labels after which no more are made if all ended lower by this gap, in ln Q(Y | X)."""
+SATURATED_KERNEL_FACTOR = 0.01
 """Below this value of its factor in the kernel, values of a feature that are next to each other are as far apart as
 they can be."""
 SAMPLERS: dict[str, tuple[SamplerSettings | ImportanceSettings, ...]] = {
-    "weighted": (ImportanceSettings(), CHAINS),
-    "chains": (CHAINS,),
+    "weighted": (ImportanceSettings(), CHAIN_SETTINGS),
+    "chains": (CHAIN_SETTINGS,),
     "paper": (PAPER_SETTINGS,),
 }
 
@@ -133,7 +134,7 @@ class TunedByEvidence(TuningParameters):
         for _ in range(self.n_permutations):
             found.append(ascend(replace(machine, y=rng.permutation(machine.y)), start, settings, rng))
             highest = max((each.gain for each in found if not np.isnan(each.gain)), default=-np.inf)
-            is_clear = len(found) >= FEWEST_PERMUTATIONS and path.gain - highest > BEYOND_DOUBT
+            is_clear = len(found) >= MIN_PERMUTATIONS and path.gain - highest > CLEAR_LOG_EVIDENCE_GAP
             if _is_as_high(found[-1], path) or is_clear:
                 break
         return found
@@ -153,7 +154,7 @@ class TunedByEvidence(TuningParameters):
         self, X: NDArray[np.float64], labels: NDArray[np.float64], rng: np.random.Generator
     ) -> list[SampledEvidence]:
         landmarks = choose_landmarks(len(X), self.n_landmarks, rng)
-        samplers = OF_THE_BOUND if self.approximation == "bound" else SAMPLERS[self.sampler]
+        samplers = BOUND_SAMPLERS if self.approximation == "bound" else SAMPLERS[self.sampler]
         loss = LOSSES[self.loss]
         return [
             SampledEvidence(X, y, loss, landmarks, self.n_eigenvectors, samplers, self.approximation) for y in labels
@@ -161,14 +162,14 @@ class TunedByEvidence(TuningParameters):
 
 
 def _is_as_high(control: AscentPath, path: AscentPath) -> bool:
-    """Whether an ascent on permuted labels ends as high, but for what is not worth a mention."""
-    return control.gain > path.gain - WORTH_A_MENTION
+    """Whether an ascent on permuted labels ends as high, to within `MIN_LOG_EVIDENCE_GAIN`."""
+    return control.gain > path.gain - MIN_LOG_EVIDENCE_GAIN
 
 
 def _refuse_lonely(kernel: ArdKernel, samples: NDArray[np.float64]) -> None:
-    """Refuse samples of which each is so far from all others that their Gram matrix says nothing of the features."""
+    """Refuse samples of which each is so far from all others that their Gram matrix does not depend on the features."""
     likeness = kernel.shape.gram(samples, samples)
-    if len(samples) > 1 and (likeness[~np.eye(len(samples), dtype=bool)] < NOT_ALIKE).all():
+    if len(samples) > 1 and (likeness[~np.eye(len(samples), dtype=bool)] < NEGLIGIBLE_KERNEL_VALUE).all():
         raise ValueError(
             "in units of the length scales that the ascent begins with, each sample is so far from all others that the "
             "evidence has no slope: scale the features first, for example to unit variance"
@@ -208,13 +209,13 @@ def _saturated(paths: Sequence[AscentPath], X: NDArray[np.float64]) -> int:
     gaps = np.array([np.diff(np.unique(column)).min(initial=np.inf) for column in X.T])
     varies = np.isfinite(gaps)
     shortest = np.min([path.end.kernel.length_scales for path in paths], axis=0)
-    return int(np.count_nonzero(np.exp(-0.5 * (gaps[varies] / shortest[varies]) ** 2) < SATURATION))
+    return int(np.count_nonzero(np.exp(-0.5 * (gaps[varies] / shortest[varies]) ** 2) < SATURATED_KERNEL_FACTOR))
 
 
 def what_was_chosen(paths: Sequence[AscentPath], X: NDArray[np.float64]) -> dict[str, float | int | str]:
-    """Say how many steps the ascents took together, and what of `CAVEATS` there is to say, by how often."""
+    """Return the number of steps of all ascents, and the count of each of `CAVEATS` that occurred."""
     chosen: dict[str, float | int | str] = {"steps": sum(len(path.magnitude) - 1 for path in paths)}
-    told = {
+    counts = {
         AT_BOUNDS: sum(int(np.count_nonzero(path.at_bound)) for path in paths),
         WITHIN_ERROR: sum(int(np.count_nonzero(path.within_error)) for path in paths),
         ROUGH: sum(report.is_rough for path in paths for report in path.reports),
@@ -223,7 +224,7 @@ def what_was_chosen(paths: Sequence[AscentPath], X: NDArray[np.float64]) -> dict
         NOT_APART: sum(not path.stands_out for path in paths),
         SATURATED: _saturated(paths, X),
     }
-    return chosen | {name: count for name, count in told.items() if count}
+    return chosen | {name: count for name, count in counts.items() if count}
 
 
 def ascent_table(paths: Sequence[AscentPath], feature_names: Sequence[str]) -> dict[str, NDArray[Any]]:
@@ -238,7 +239,7 @@ def ascent_table(paths: Sequence[AscentPath], feature_names: Sequence[str]) -> d
     Returns
     -------
     dict of str to ndarray
-        Columns `machine` and `step` (from 0), `C`, `k0`, `k_off`, `magnitude` (what the rule of that name looks at),
+        Columns `machine` and `step` (from 0), `C`, `k0`, `k_off`, `magnitude` (what the rule of that name uses),
         `resolved` (the part of the derivatives whose sign is known, see `EvidenceGradient`); those of
         `SamplerReport`, NaN where the sampler has none; and for each feature "length scale of NAME", "gradient of NAME"
         (of the log evidence per sample, by the logarithm of the length scale) and "error of NAME".
@@ -249,7 +250,7 @@ def ascent_table(paths: Sequence[AscentPath], feature_names: Sequence[str]) -> d
     gradient = np.concatenate([path.gradient for path in paths])
     error = np.concatenate([path.error for path in paths])
     reports = np.array([report for path in paths for report in path.reports])
-    first = FIRST_LENGTH_SCALE
+    first = FIRST_LENGTH_SCALE_INDEX
     columns: dict[str, NDArray[Any]] = {
         "machine": np.repeat(np.arange(len(paths)), lengths),
         "step": np.concatenate([np.arange(length) for length in lengths]),
@@ -278,7 +279,7 @@ def control_table(
     -------
     dict of str to ndarray
         Columns `machine`, `permutation` (0: the labels as they are), `steps`, `log_evidence` (1/n ln Q(Y | X) at the
-        end, or its bound), `gain` (of ln Q(Y | X), above a machine that looks at no feature), and "relevance of NAME".
+        end, or its bound), `gain` (of ln Q(Y | X), above a machine that uses no feature), and "relevance of NAME".
     """
     paths = [control.path for control in controls]
     columns: dict[str, NDArray[Any]] = {

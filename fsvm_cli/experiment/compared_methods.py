@@ -1,4 +1,4 @@
-"""What an experiment compares: rankings and extractors, or where there are none the classifier on all features.
+"""The compared methods of an experiment: rankings and extractors, or without any the classifier on all features.
 
 The oracle is a classifier on the features that are known to be relevant.
 """
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from fsvm_cli.data.scaling import ScalingName
     from fsvm_cli.data.source import DataSource
+    from fsvm_cli.evaluation.splits import Parts
     from fsvm_cli.experiment.outcome import Chosen
-    from fsvm_cli.experiment.parts import Parts
     from fsvm_cli.learners.base import Learner
     from fsvm_cli.ranking.base import Ranker
     from fsvm_cli.spec.classifiers import ExperimentClassifier
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Ordering:
-    """Columns in the order in which subsets keep them, and how it came about.
+    """Columns in the order in which subsets keep them, and the scores that led to it.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class Ordering:
     converged : bool
         Whether every machine that the method trained reached its duality gap.
     chosen : dict of str to value
-        What the method chose on the training part, by the name that configs give it.
+        Hyperparameters that the method selected on the training part, by their names in configs.
     """
 
     parts: Parts
@@ -68,14 +68,14 @@ class TrialData(Protocol):
         """Scale the features once more by the training part."""
 
     def learner(self, classifier: ExperimentClassifier) -> Learner:
-        """Give what is trained for a classifier, tuned on the training part."""
+        """Return the learner of a classifier, tuned on the training part."""
 
     def ranker(self, ranking: Ranking, classifier: ExperimentClassifier) -> Ranker:
-        """Give the fitted method of a ranking."""
+        """Return the fitted method of a ranking."""
 
 
 class ComparedMethod(ABC):
-    """One of the things that an experiment compares; each has a curve."""
+    """A method with a curve of its own in an experiment."""
 
     classifier: ExperimentClassifier
     """What is trained on its subsets."""
@@ -90,16 +90,16 @@ class ComparedMethod(ABC):
         """Order the columns by what the training part of a trial shows."""
 
     def learner(self, trial: TrialData, ordering: Ordering) -> Learner:  # noqa: ARG002 - for those tuned on its parts
-        """Give what is trained on the subsets: what was chosen on all features of the training part."""
+        """Return the learner for the subsets, tuned on all features of the training part."""
         return trial.learner(self.classifier)
 
     @abstractmethod
     def identity(self) -> dict[str, Any] | None:
-        """Say, for the keys of outcomes, what `order` depends on beside the data and the classifier."""
+        """Return, for the keys of outcomes, what `order` depends on, except data and classifier."""
 
     @abstractmethod
     def code(self) -> tuple[type, ...]:
-        """List the classes whose code, with all that they refer to, decides about `order`."""
+        """Return the classes whose code, with all that they refer to, determines `order`."""
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ class AllFeatures(ComparedMethod):
 
     @property
     def label(self) -> str:
-        """Give its name; that of the experiment's own says that these are all."""
+        """Return its name; for the classifier of the experiment, 'all features'."""
         return self.name
 
     def order(self, trial: TrialData) -> Ordering:
@@ -124,7 +124,7 @@ class AllFeatures(ComparedMethod):
         """Return None: no method orders the features."""
 
     def code(self) -> tuple[type, ...]:
-        """Give this class."""
+        """Return this class."""
         return (AllFeatures,)
 
 
@@ -233,7 +233,7 @@ class Extracted(ComparedMethod):
 
 
 def _declared_version(ranking: Ranking) -> dict[str, Any]:
-    """Give the version that a method declares where its numbers change with something else than its code."""
+    """Return the version of a method that declares one, because its numbers depend on more than its code."""
     version = getattr(ranking_methods()[ranking.method], "version", None)
     return {} if version is None else {"version": version}
 
@@ -250,7 +250,7 @@ def compared_methods_of(config: Config) -> tuple[ComparedMethod, ...]:
 
 @dataclass(frozen=True)
 class Oracle(ComparedMethod):
-    """The first of the features that matter; of more features than these, these alone.
+    """The first of the features that are known to be relevant; sizes above their number keep all of them.
 
     Attributes
     ----------
@@ -278,7 +278,7 @@ class Oracle(ComparedMethod):
         return {"method": ORACLE, "features": list(self.features)}
 
     def code(self) -> tuple[type, ...]:
-        """Give this class."""
+        """Return this class."""
         return (Oracle,)
 
 

@@ -21,11 +21,13 @@ if TYPE_CHECKING:
     from fsvm_cli.sources import Code
     from fsvm_cli.spec.schema import Config
 
-TRIAL = tuple(f"{__package__}.trial.{name}" for name in ("DrawnTrial", "draw_parts", "run_compared_methods"))
-"""What leads from the data to an outcome; by name, because their libraries take a second to load."""
+TRIAL_DEFINITIONS = tuple(
+    f"{__package__}.trial.{name}" for name in ("DrawnTrial", "draw_parts", "run_compared_methods")
+)
+"""Definitions that compute an outcome from the data; as names, because their libraries take a second to load."""
 
-CODE = "code"
-"""Under which name the parts of a key hold the hash of the code."""
+CODE_KEY = "code"
+"""Entry of the parts of a key that holds the hash of the code."""
 
 
 @dataclass(frozen=True, order=True, slots=True)
@@ -46,7 +48,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class Experiment:
-    """A config with its data: all that a trial needs.
+    """A config with its data: the complete input of its trials.
 
     Attributes
     ----------
@@ -71,7 +73,7 @@ class Experiment:
 
     @functools.cached_property
     def compared_methods(self) -> tuple[ComparedMethod, ...]:
-        """What has a curve; outcomes are identified by their numbers here."""
+        """The compared methods; outcomes refer to them by their indices here."""
         return (*compared_methods_of(self.config), *oracle_of(self.config, self.source))
 
     def numbers(self) -> range:
@@ -83,7 +85,7 @@ class Experiment:
         return self.config.protocol.splits * len(self.n_test)
 
     def key(self, compared_method: int, trial: Trial) -> str:
-        """Give the key of a trial's outcome with the compared method of a number.
+        """Return the key of a trial's outcome with the compared method of a number.
 
         A key is the hash of what the outcome depends on: data, scaling, classifier, seed and number of the split, rows
         of its parts, method with parameters and order, and the code that computes it. Names, numbers of splits and the
@@ -92,19 +94,19 @@ class Experiment:
         return self.key_of(self.groups[compared_method], trial)
 
     def key_of(self, group: str, trial: Trial) -> str:
-        """Give the key of a trial's outcome by what `groups` says of its compared method."""
+        """Return the key of a trial's outcome from the entry of `groups` of its compared method."""
         text = f"{_prefix(group)}/{trial.n_train}/{self.n_test[trial.n_train]}/{trial.split}"
         return hashlib.sha256(text.encode()).hexdigest()[:32]
 
     @functools.cached_property
     def groups(self) -> list[str]:
-        """What the key of each compared method depends on, as JSON."""
+        """The parts of the keys of each compared method, as JSON."""
         return [json.dumps(self.key_parts(number), sort_keys=True) for number in self.numbers()]
 
     def key_parts(self, compared_method: int) -> dict[str, Any]:
-        """List what the outcomes of a compared method depend on, beside the split."""
+        """Return what the outcomes of a compared method depend on, except the split."""
         compared = self.compared_methods[compared_method]
-        # A random split says so by saying nothing: stored outcomes are older than given splits.
+        # Random splits have no entry, so that keys from before given splits existed stay valid.
         given = {"split": "given"} if self.config.protocol.is_given else {}
         if self.config.protocol.row_order is not None:
             given |= {"row_order": self.config.protocol.row_order}
@@ -115,16 +117,16 @@ class Experiment:
             "control": self.config.control,
             "seed": self.config.protocol.seed,
             "ranking": compared.identity(),
-            CODE: self.code(compared_method).digest,
+            CODE_KEY: self.code(compared_method).digest,
         }
 
     def code(self, compared_method: int) -> Code:
         """Hash the code that the outcomes of a compared method come from."""
         compared = self.compared_methods[compared_method]
-        return code_of(*TRIAL, *self._data_code(), *compared.code(), type(compared.classifier))
+        return code_of(*TRIAL_DEFINITIONS, *self._data_code(), *compared.code(), type(compared.classifier))
 
     def _data_code(self) -> Iterator[object]:
-        """Name what draws or prepares the data of a trial, where something does."""
+        """Yield the functions and classes that draw or prepare the data of a trial, if any."""
         if isinstance(self.source, GeneratedSource):
             yield GENERATORS[self.source.generator].draw
         if isinstance(self.source, FixedSource) and self.source.dataset.preparation is not None:

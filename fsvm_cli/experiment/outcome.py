@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from fsvm_cli.store.store import Store
 
 Chosen = dict[str, float | int | str]
-"""What was chosen on a training part, by the name that configs give it."""
+"""Selected hyperparameters on a training part, by their names in configs."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,10 +42,10 @@ class Outcome:
     duality_gap : ndarray, shape (n_sizes,)
         The largest relative duality gap of a subset's machines.
     chosen : dict of str to value
-        What was chosen on the training part for the classifier and by the method, by the name that configs give it.
-    answers : ndarray of int, shape (1 + n_sizes, n_test)
-        The classes of the test rows, and those assigned on each subset, where the bootstrap over test rows asks for
-        them: for a single given split. Else without columns.
+        Selected hyperparameters of the classifier and of the method on the training part, by their names in configs.
+    predictions : ndarray of int, shape (1 + n_sizes, n_test)
+        The classes of the test rows, and those assigned on each subset, for the bootstrap over the test rows of a
+        single given split. Else without columns.
     measures : tuple of dict of str to float
         What the classifier of each size measured on the training part, by name; empty where none measures anything.
         Where there is no classifier, its confusion matrices are zero.
@@ -83,7 +83,7 @@ class Outcome:
         if self.n_unconverged.shape != (n_sizes,) or self.duality_gap.shape != (n_sizes,):
             raise ValueError(f"there are {n_sizes} sizes, and another number of certificates")
         if self.predictions.size and len(self.predictions) != 1 + n_sizes:
-            raise ValueError(f"there are {n_sizes} sizes, and answers of {len(self.predictions) - 1}")
+            raise ValueError(f"there are {n_sizes} sizes, and predictions of {len(self.predictions) - 1}")
 
     def __eq__(self, other: object) -> bool:
         """Compare what would be stored."""
@@ -118,7 +118,7 @@ class Outcome:
         return self.predictions[[0, *(1 + self.rows(sizes))]] if self.predictions.size else self.predictions
 
     def _predictions(self) -> dict[int, list[int]]:
-        """Rows of the answers by size, in the form in which they are stored; the true ones at 0."""
+        """Rows of the predictions by size, in the form in which they are stored; the true classes at 0."""
         return dict(zip((0, *self.sizes), self.predictions.tolist(), strict=True)) if self.predictions.size else {}
 
     def _subsets(self) -> dict[int, list[Any]]:
@@ -160,7 +160,7 @@ class Outcome:
             raise ValueError(f"not an outcome: {error!r}") from error
 
     def packed(self) -> Entry:
-        """Write in the form in which it travels from a worker and lies in the store."""
+        """Serialise for the transfer from a worker and for the store."""
         return Entry(" ".join(map(str, self.sizes)), self.to_json())
 
     @classmethod

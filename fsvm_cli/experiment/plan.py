@@ -1,6 +1,6 @@
-"""From a config to an experiment: its data are opened, and both are checked to fit together.
+"""Planning an experiment: opening the data of a config, and checking that config and data fit together.
 
-What a run refuses before its first trial, `fsvm check` reports as far as it is known without fetching data.
+`fsvm check` reports the same errors as a run before its first trial, as far as they are known without fetching data.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 from fsvm_cli.console import brief
 from fsvm_cli.data.messages import nearest, shown
 from fsvm_cli.data.opening import metadata, open_source
-from fsvm_cli.data.scaling import SHIFTING, fit_scaling, shifts_sparse
+from fsvm_cli.data.scaling import SHIFTING_SCALINGS, fit_scaling, shifts_sparse
 from fsvm_cli.data.source import FixedSource, metadata_of
 from fsvm_cli.data.source_spec import FileSpec
 from fsvm_cli.errors import UsageError
@@ -45,11 +45,11 @@ if TYPE_CHECKING:
     from fsvm_cli.svm.kernels.base import Kernel
     from fsvm_cli.validation_errors import Location
 
-MAX_CLASSES = 20
-"""Classes that a message names."""
+MAX_CLASSES_SHOWN = 20
+"""Classes that a message lists."""
 
-LEAST_ROWS = 2
-"""A machine needs a row of each of two classes."""
+MIN_TRAINING_ROWS = 2
+"""Training rows of a machine at least: one of each of two classes."""
 
 
 def plan(loaded: LoadedConfig, announce: Callable[[str], None]) -> Experiment:
@@ -59,12 +59,12 @@ def plan(loaded: LoadedConfig, announce: Callable[[str], None]) -> Experiment:
     ----------
     loaded : LoadedConfig
     announce : callable
-        Called with a sentence about each thing that takes time or deserves notice.
+        Called with a sentence about each slow step and each remark on the data.
 
     Raises
     ------
     UsageError
-        If the config asks for rows or features that the data do not have.
+        If the config requires rows or features that the data do not have.
     DataError
         If the data cannot be had.
     """
@@ -118,12 +118,12 @@ def _check_input_range(loaded: LoadedConfig, source: DataSource) -> None:
 
 
 def check_before_run(loaded: LoadedConfig) -> None:
-    """Say what a run would say of a config and its data, as far as this is known without fetching anything.
+    """Check a config and its data as a run does, as far as possible without fetching data.
 
     Raises
     ------
     UsageError
-        If there is no such data set or version, or the config asks for what the data do not have.
+        If there is no such data set or version, or the config requires what the data do not have.
     DataError
         If a file of the user's own is missing or is not usable as it is.
     """
@@ -136,7 +136,7 @@ def check_before_run(loaded: LoadedConfig) -> None:
 
 
 def check_fit(loaded: LoadedConfig, data: DatasetMetadata) -> None:
-    """Check that a config asks for nothing that its data do not have.
+    """Check that the data have everything that a config requires.
 
     Raises
     ------
@@ -151,14 +151,14 @@ def check_fit(loaded: LoadedConfig, data: DatasetMetadata) -> None:
 
 
 def issues_with_data(config: Config, data: DatasetMetadata) -> Iterator[Issue]:
-    """Find what a config asks for that its data do not have, but for what its claims speak of."""
+    """Find what a config requires and its data do not have; claims are checked elsewhere."""
     yield from _issues_of_split(config.protocol, data)
     sizes = config.subsets if isinstance(config.subsets, tuple) else ()
     if too_large := [str(size) for size in sizes if size > data.n_features]:
         message = f"{shown(too_large)} features cannot be retained; {data.name} has {data.n_features}; write no more"
         yield Issue(("subsets",), message)
     yield from _issues_of_folds(config, data)
-    yield from _mistakes_of_kernels(config)
+    yield from _issues_of_kernels(config)
     yield from _issues_of_oracle(config, data)
     yield from _issues_of_class_kernels(config, data)
     yield from _issues_of_class_weights(config, data)
@@ -200,8 +200,10 @@ def _issues_of_split(protocol: Protocol, data: DatasetMetadata) -> Iterator[Issu
                 f"{n_train} training and {max(n_test, 0)} test rows cannot be drawn from the {data.n_samples} rows "
                 f"of {data.name}; both parts need at least 1 row",
             )
-        elif n_train < LEAST_ROWS:
-            message = f"1 training row is of one class, and a machine needs rows of two; write {LEAST_ROWS} or more"
+        elif n_train < MIN_TRAINING_ROWS:
+            message = (
+                f"1 training row is of one class, and a machine needs rows of two; write {MIN_TRAINING_ROWS} or more"
+            )
             yield Issue(("protocol", "train", index), message)
 
 
@@ -211,14 +213,14 @@ def _issues_of_folds(config: Config, data: DatasetMetadata) -> Iterator[Issue]:
     n_train = max(drawn_rows(config.protocol, data))
     for location, classifier in config.classifiers_written():
         for index, step in enumerate(getattr(classifier, "tune", None) or ()):
-            needed = LEAST_ROWS * (LEAST_ROWS if step.folds == LEAVE_ONE_OUT else step.folds)
+            needed = MIN_TRAINING_ROWS * (MIN_TRAINING_ROWS if step.folds == LEAVE_ONE_OUT else step.folds)
             if n_train < needed:
                 yield Issue(
                     (*location, "tune", index, "folds"),
                     f"folds is {step.folds}, which needs {needed} training rows of two classes and not {n_train}; "
                     "write fewer, or train on more",
                 )
-            n_folds = LEAST_ROWS if step.folds == LEAVE_ONE_OUT else step.folds
+            n_folds = MIN_TRAINING_ROWS if step.folds == LEAVE_ONE_OUT else step.folds
             if data.n_groups is not None and data.n_groups - 1 < n_folds:
                 yield Issue(
                     (*location, "tune", index, "folds"),
@@ -227,10 +229,10 @@ def _issues_of_folds(config: Config, data: DatasetMetadata) -> Iterator[Issue]:
                 )
 
 
-def _mistakes_of_kernels(config: Config) -> Iterator[Issue]:
+def _issues_of_kernels(config: Config) -> Iterator[Issue]:
     """Find rankings whose method is not defined for any kernel that their machine may have.
 
-    Of a machine that learns its kernel, or is none of ours, this is known to its trials alone.
+    For machines with a learned kernel and other classifiers, only the trials find out.
     """
     for index, ranking in enumerate(config.rankings):
         method, classifier = ranking_methods()[ranking.method], config.classifier_of(ranking)
@@ -268,7 +270,7 @@ def _issues_of_claims(config: Config, data: DatasetMetadata) -> Iterator[Issue]:
 
 
 def _issues_of_oracle(config: Config, data: DatasetMetadata) -> Iterator[Issue]:
-    """Find features that the data do not have, and whether somebody knows which matter."""
+    """Find features of the oracle that the data lack, and 'relevant' where the data declare no relevant features."""
     if config.oracle == RELEVANT:
         if not data.knows_relevant_features:
             yield Issue(("oracle",), f"nobody knows which features of {data.name} matter; list their names")
@@ -299,12 +301,12 @@ def _issues_of_class_weights(config: Config, data: DatasetMetadata) -> Iterator[
 def _unknown_classes(named: Iterable[str], here: Location, data: DatasetMetadata) -> Iterator[Issue]:
     for name in named:
         if name not in data.class_names:
-            has = shown(data.class_names, MAX_CLASSES)
+            has = shown(data.class_names, MAX_CLASSES_SHOWN)
             yield Issue((*here, name, "<key>"), f"{data.name} has no class '{brief(name)}'; it has {has}")
 
 
 def issues_with_sparse_data(config: Config, data: DatasetMetadata) -> Iterator[Issue]:
-    """Find what would fill the sparse matrix of a data set, and say what to use instead."""
+    """Find settings that need a full matrix of sparse data, and suggest those that do not."""
     for index, ranking in enumerate(config.rankings):
         if reason := reason_against_sparse(data, ranking_methods()[ranking.method]):
             yield Issue(("rankings", index, "method"), reason)
@@ -320,7 +322,7 @@ def issues_with_sparse_data(config: Config, data: DatasetMetadata) -> Iterator[I
     scalings: dict[Location, ScalingName] = {("scaling",): config.scaling}
     scalings |= {("rankings", index, "scaling"): each.scaling or "none" for index, each in enumerate(config.rankings)}
     for location, scaling in scalings.items():
-        if scaling in SHIFTING:
+        if scaling in SHIFTING_SCALINGS:
             yield Issue(location, shifts_sparse(scaling))
 
 

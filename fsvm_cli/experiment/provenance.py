@@ -1,4 +1,4 @@
-"""Where results came from: config, data and packages in `run.json`, and the hashes of the code in notes of the store.
+"""Provenance of results: config, data and packages in `run.json`, and hashes of the code in notes of the store.
 
 `run.json` holds nothing that differs between two equal runs, and no hashes of the code: these would change with commits
 that change no result. They are part of the key of every outcome in the store.
@@ -24,7 +24,7 @@ from fsvm_cli.config_io import model_from_json
 from fsvm_cli.experiment.run_file import report_damage, run_content
 from fsvm_cli.files import write_atomically
 from fsvm_cli.plugins import packages_of
-from fsvm_cli.spec.collection import MEMBERS, Collection, LoadedCollection
+from fsvm_cli.spec.collection import EXPERIMENTS_KEY, Collection, LoadedCollection
 from fsvm_cli.spec.schema import Config
 
 if TYPE_CHECKING:
@@ -32,14 +32,14 @@ if TYPE_CHECKING:
     from fsvm_cli.spec.config import LoadedConfig
     from fsvm_cli.store.store import Store
 
-PARTS = "parts of the code"
-"""Subject of notes in the store, by the hash of the code."""
+CODE_PARTS_NOTES = "parts of the code"
+"""Subject of notes in the store: the hashes of functions and modules, by the hash of the whole code."""
 
-ADOPTED = "adopted"
-"""Subject of notes in the store on outcomes of another code, by what their keys are made of."""
+ADOPTION_NOTES = "adopted"
+"""Subject of notes in the store: how outcomes of an earlier code were adopted, by the parts of their keys."""
 
 ENVIRONMENT_NAME = "environment.json"
-PACKAGES = ("matplotlib", "numba", "numpy", "pandas", "scikit-learn", "scipy")
+RECORDED_PACKAGES = ("matplotlib", "numba", "numpy", "pandas", "scikit-learn", "scipy")
 
 
 def describe_run(loaded: LoadedConfig, experiment: Experiment, store: Store) -> dict[str, Any]:
@@ -59,7 +59,7 @@ def describe_run(loaded: LoadedConfig, experiment: Experiment, store: Store) -> 
         "packages": {
             "fsvm": fsvm_cli.__version__,
             "python": ".".join(platform.python_version_tuple()[:2]),
-            **{package: importlib.metadata.version(package) for package in PACKAGES},
+            **{package: importlib.metadata.version(package) for package in RECORDED_PACKAGES},
             **packages_of("fsvm.rankings", {ranking.method for ranking in experiment.config.rankings}),
             **packages_of("fsvm.extractors", {extraction.method for extraction in experiment.config.extractors}),
         },
@@ -70,16 +70,16 @@ def describe_run(loaded: LoadedConfig, experiment: Experiment, store: Store) -> 
 def write_environment(
     folder: Path, loaded: LoadedConfig | LoadedCollection, workers: str, n_trials_run: int, begin: datetime
 ) -> None:
-    """Write to `environment.json` where and when a run took place: what differs between two equal runs.
+    """Write host, time and libraries of a run to `environment.json`: what differs between two equal runs.
 
     Parameters
     ----------
     folder : Path
         Folder of the experiment's results.
     loaded : LoadedConfig or LoadedCollection
-        Where it lies is written down, because files that it names are relative to that.
+        Its folder is recorded, because paths in the config are relative to it.
     workers : str
-        What ran the trials, for example "2 jobs".
+        Description of the workers, for example "2 jobs".
     n_trials_run : int
         Trials that were computed, not found in the store.
     begin : datetime
@@ -114,12 +114,12 @@ def write_environment(
 
 
 def config_folder(folder: Path) -> Path:
-    """Find the folder that paths in the config of a results folder are relative to; the current one if unknown."""
+    """Return the folder that paths in the config of a results folder are relative to; the current one if unknown."""
     return recorded_config_folder(folder) or Path()
 
 
 def recorded_config_folder(folder: Path) -> Path | None:
-    """Find where the config of a results folder lay when it was run; None if that is not known here."""
+    """Return the folder of the config of a results folder at the time of the run; None if it is not recorded."""
     with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
         return Path(json.loads((folder / ENVIRONMENT_NAME).read_text(encoding="utf-8"))["config_folder"])
     return None
@@ -134,7 +134,7 @@ def _cpu_model() -> str:
 
 
 def describe_collection(loaded: LoadedCollection) -> dict[str, Any]:
-    """Describe a collection for `run.json`; what its experiments came from, theirs say."""
+    """Describe a collection for `run.json`; its experiments have files of their own."""
     return {"config": json.loads(loaded.collection.model_dump_json()), "overrides": loaded.overrides}
 
 
@@ -146,7 +146,7 @@ def is_collection(folder: Path) -> bool:
     DataError
         As `read_run`.
     """
-    return MEMBERS in run_content(folder)["config"]
+    return EXPERIMENTS_KEY in run_content(folder)["config"]
 
 
 def read_run(folder: Path) -> tuple[Config, dict[str, Any]]:
@@ -177,15 +177,17 @@ def read_collection(folder: Path) -> LoadedCollection:
 
 
 def keep_group(store: Store, experiment: Experiment, compared_method: int) -> None:
-    """Remember what the keys of a compared method are made of, and the parts of its code."""
+    """Store the parts of the keys of a compared method, and the hashes of its functions and modules."""
     code = experiment.code(compared_method)
     store.add_group(experiment.groups[compared_method])
-    store.add_note(PARTS, code.digest, b85encode(zlib.compress(json.dumps(code.parts).encode())).decode())
+    store.add_note(CODE_PARTS_NOTES, code.digest, b85encode(zlib.compress(json.dumps(code.parts).encode())).decode())
 
 
 def stored_parts(store: Store) -> dict[str, dict[str, str]]:
-    """Read the parts of codes that outcomes came from, by the hash of the code."""
-    return {digest: json.loads(zlib.decompress(b85decode(note))) for digest, note in store.notes(PARTS).items()}
+    """Read the hashes of functions and modules, by the hash of the whole code."""
+    return {
+        digest: json.loads(zlib.decompress(b85decode(note))) for digest, note in store.notes(CODE_PARTS_NOTES).items()
+    }
 
 
 def adoptions(experiment: Experiment, store: Store) -> dict[str, dict[str, int]]:
@@ -195,7 +197,7 @@ def adoptions(experiment: Experiment, store: Store) -> dict[str, dict[str, int]]
     --------
     fsvm_cli.runner.verify.adopt : Where they were adopted, by trials that `seed` drew.
     """
-    notes = store.notes(ADOPTED)
+    notes = store.notes(ADOPTION_NOTES)
     return {
         experiment.compared_methods[number].label: json.loads(notes[group])
         for number, group in enumerate(experiment.groups)

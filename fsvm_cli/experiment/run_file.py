@@ -1,4 +1,4 @@
-"""The `run.json` of a folder of results as it stands, without the models of what it says."""
+"""Reading and writing the `run.json` of a results folder as plain JSON, without importing the models of configs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FILE_NAME = "run.json"
 
 
 def run_content(folder: Path) -> dict[str, Any]:
-    """Read what the file says.
+    """Read `run.json`.
 
     Raises
     ------
@@ -30,12 +30,12 @@ def run_content(folder: Path) -> dict[str, Any]:
 
 
 def written(description: dict[str, Any]) -> bytes:
-    """Write what a run came from in the form of the file."""
+    """Serialise the description of a run as in the file."""
     return (json.dumps(description, indent=2, ensure_ascii=False) + "\n").encode()
 
 
 def note_in_run(folder: Path, key: str, note: dict[str, Any]) -> None:
-    """Replace one key of the file, which goes where there is nothing to note.
+    """Replace one key of `run.json`; an empty note removes the key.
 
     Raises
     ------
@@ -51,7 +51,7 @@ def note_in_run(folder: Path, key: str, note: dict[str, Any]) -> None:
 
 @contextlib.contextmanager
 def report_damage(folder: Path) -> Iterator[None]:
-    """Turn whatever a damaged file leads to into an error that names it."""
+    """Raise the errors of reading a damaged `run.json` as a DataError that names the file."""
     path = folder / FILE_NAME
     try:
         yield

@@ -1,7 +1,4 @@
-"""What an experiment keeps of its first split, the `record` of a config: its key, its way into the store and out.
-
-A trial as a whole: the outcomes of its compared methods, and its records where there are any.
-"""
+"""Running a trial: the outcomes of its compared methods and, for the first split, its records with their keys."""
 
 from __future__ import annotations
 
@@ -27,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def recorded_trial(experiment: Experiment) -> Trial:
-    """Give the trial whose records are kept: the first split, with the most training rows."""
+    """Return the trial whose records are stored: the first split, with the most training rows."""
     return Trial(n_train=max(experiment.n_test), split=0)
 
 
@@ -62,21 +59,20 @@ def tables_of(record: str) -> dict[str, pd.DataFrame]:
 
 @dataclass(frozen=True)
 class TrialResult:
-    """What the compared methods of a trial led to, the same wherever it ran.
+    """The outcomes of a trial, independent of where it ran.
 
     Attributes
     ----------
     entries : dict of int to Entry
-        Outcomes by number of the compared method, packed by the worker: the process that stores them has least time.
+        Outcomes by number of the compared method, packed by the worker to save time in the process that stores them.
     errors : dict of int to str
         For the compared methods that have no outcome, why: in the first line what was raised, below it the traceback.
     seconds : float
-        Processor time of the thread that ran it, whatever else its computer did; without that of the records, which no
-        other trial has.
+        Processor time of the thread that ran it, without the time of the records, which other trials lack.
     records : dict of str to str
-        What was recorded, by name.
+        Records as JSON, by name.
     failed_records : dict of str to str
-        For the records that there are not, why, in the same way.
+        Errors of the records that failed, by name, in the form of `errors`.
     """
 
     entries: dict[int, Entry]

@@ -16,9 +16,8 @@ from fsvm_cli.errors import named
 from fsvm_cli.evaluation.folds import LEAVE_ONE_OUT, leave_one_out, stratified_folds
 from fsvm_cli.evaluation.metrics import confusion_matrix
 from fsvm_cli.evaluation.seeds import random_stream
-from fsvm_cli.evaluation.splits import Split, random_group_split, random_split
+from fsvm_cli.evaluation.splits import Parts, Split, random_group_split, random_split
 from fsvm_cli.experiment.outcome import Outcome
-from fsvm_cli.experiment.parts import Parts
 from fsvm_cli.learners.base import MeasuredCurves, NestedSubsets
 from fsvm_cli.numerics import check_input_range
 from fsvm_cli.ranking.base import LeakingRanker
@@ -172,17 +171,17 @@ class DrawnTrial:
     _rankers: list[tuple[Ranking, Ranker]] = field(default_factory=list, init=False)
 
     def scaled(self, scaling: ScalingName) -> DrawnTrial:
-        """Give the trial with features that are scaled by what its training part shows."""
+        """Return the trial with features scaled by statistics of its training part."""
         fitted = fit_scaling(scaling, self.parts.X_train)
         X_train, X_test = fitted.transform(self.parts.X_train), fitted.transform(self.parts.X_test)
         return replace(self, parts=replace(self.parts, X_train=X_train, X_test=X_test))
 
     def stream(self, *purpose: str) -> np.random.Generator:
-        """Give the random stream of this split for a purpose."""
+        """Return the random stream of this split for a purpose."""
         return random_stream(self.experiment.config.protocol.seed, *purpose, self.trial.split)
 
     def learner(self, classifier: ExperimentClassifier) -> Learner:
-        """Give what is trained for a classifier, chosen on the training part where the config says so."""
+        """Return the learner of a classifier, tuned on the training part if the config has a search."""
         for known, learner in self._learners:
             if known == classifier:
                 return learner
@@ -206,7 +205,7 @@ class DrawnTrial:
         return learner.tuned_on(self.parts.X_train, self.parts.y_train, self.parts.groups_train)
 
     def ranker(self, ranking: Ranking, classifier: ExperimentClassifier) -> Ranker:
-        """Give the method of a ranking, fitted on the training part; where it says that it leaks, on all rows."""
+        """Return the method of a ranking, fitted on the training part, or on all rows for a declared leak."""
         for known, ranker in self._rankers:
             if ranking.scores_as(known):
                 return ranker
@@ -260,9 +259,9 @@ def _evaluated_together(
 
 @contextlib.contextmanager
 def failing(errors: dict[Name, str], names: Iterable[Name]) -> Iterator[None]:
-    """Note what is raised as the error of compared methods: whatever a method raises is its failure, not the run's.
+    """Record any exception as the error of some compared methods, so that it does not end the run.
 
-    The first line says what was raised, and the traceback stands below.
+    The first line is the exception, followed by its traceback.
     """
     try:
         yield
@@ -274,7 +273,7 @@ def failing(errors: dict[Name, str], names: Iterable[Name]) -> Iterator[None]:
 def _evaluate(
     orderings: Sequence[Ordering], learner: Learner, sizes: tuple[int, ...], n_classes: int, *, keeps_predictions: bool
 ) -> Iterator[Outcome]:
-    """Train a fresh classifier on the first columns of each ordering, for each size; where there are fewer, on all."""
+    """Train a fresh classifier on the first columns of each ordering, for each size; on all if there are fewer."""
     parts, n_columns = orderings[0].parts, len(orderings[0].columns)
     at_hand = tuple(dict.fromkeys(min(size, n_columns) for size in sizes))
     rows = np.searchsorted(at_hand, np.minimum(sizes, n_columns))

@@ -17,6 +17,9 @@ from fsvm_cli.validation import validated
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    Array = NDArray[np.float64]
+    Codes = NDArray[np.intp]
+
 
 class Extractor(NamedMethod, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """A scikit-learn transformer that projects the samples on directions, the best first.
@@ -71,9 +74,7 @@ class Extractor(NamedMethod, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     n_components: int | None = field(default=None, kw_only=True)
 
     @abstractmethod
-    def _directions(
-        self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int, n_components: int
-    ) -> NDArray[np.float64]:
+    def _directions(self, X: Array, y: Codes, n_classes: int, n_components: int) -> Array:
         """Find directions for centred samples, best first, shape (n_features, at most n_components)."""
 
     @one_blas_thread()

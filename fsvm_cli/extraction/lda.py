@@ -9,7 +9,7 @@ import numpy as np
 from fsvm_cli.extraction.base import Extractor
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from fsvm_cli.extraction.base import Array, Codes
 
 
 class LinearDiscriminants(Extractor):
@@ -40,9 +40,7 @@ class LinearDiscriminants(Extractor):
 
     method = "lda"
 
-    def _directions(
-        self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int, n_components: int
-    ) -> NDArray[np.float64]:
+    def _directions(self, X: Array, y: Codes, n_classes: int, n_components: int) -> Array:
         from sklearn.discriminant_analysis import LinearDiscriminantAnalysis  # noqa: PLC0415 - slow to import, and seldom needed
 
         # Shares of the variance, which are not used, are 0/0 where the classes have the same mean.
@@ -54,5 +52,5 @@ class LinearDiscriminants(Extractor):
                 raise ValueError(
                     f"{self.method} needs samples that differ within their classes; all are alike there: leave it out"
                 ) from error
-        directions: NDArray[np.float64] = fitted.scalings_[:, :n_components]
+        directions: Array = fitted.scalings_[:, :n_components]
         return directions

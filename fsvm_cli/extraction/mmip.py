@@ -1,6 +1,6 @@
-"""What a projection says about the class, as a smooth function of its direction.
+"""Orthogonal projections with the largest information about the class: MMIP, a baseline of infoprop2001.
 
-Orthogonal projections that say most about the class: MMIP, a baseline of infoprop2001.
+The information of a projection is estimated as a smooth function of its direction.
 """
 
 from __future__ import annotations
@@ -18,14 +18,15 @@ from fsvm_cli.extraction.lda import LinearDiscriminants
 from fsvm_cli.ranking.base import first_largest, order_of
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
     from scipy.optimize import OptimizeResult
+
+    from fsvm_cli.extraction.base import Array, Codes
 
 BINNED_DEVIATIONS = 2.5
 """Standard deviations on either side of the mean over which the bins are counted."""
 
 BLOCK_VALUES = 2**16
-"""Values of projections that are looked at together: their parts stay in the processor's cache."""
+"""Values of projections that are processed together: their parts stay in the processor's cache."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,11 +54,11 @@ class SplineInformation:
     BMC Bioinformatics 5, 2004, article 118; bins in units of the standard deviation are ours.
     """
 
-    X: NDArray[np.float64]
-    y: NDArray[np.intp]
+    X: Array
+    y: Codes
     n_bins: int
 
-    def of(self, directions: NDArray[np.float64]) -> NDArray[np.float64]:
+    def of(self, directions: Array) -> Array:
         """Estimate for several directions.
 
         Parameters
@@ -73,12 +74,12 @@ class SplineInformation:
         blocks = (directions[:, begin : begin + at_once] for begin in range(0, directions.shape[1], at_once))
         return np.concatenate([self._of_block(block) for block in blocks] or [np.empty(0)])
 
-    def _of_block(self, directions: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _of_block(self, directions: Array) -> Array:
         projections = (self.X @ directions).T
         offset, bins = _shared(projections * self._bins_per_unit(projections)[:, None])
         return _bits(*self._frequencies(cubic_parts(offset), bins))
 
-    def with_gradient(self, direction: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+    def with_gradient(self, direction: Array) -> tuple[float, Array]:
         """Estimate in bits, and its derivative by the direction, both 0 for a projection that is constant."""
         projection = self.X @ direction
         bins_per_unit = self._bins_per_unit(projection)
@@ -92,16 +93,14 @@ class SplineInformation:
         by_projection = by_place - (by_place @ projection / (projection @ projection)) * projection
         return float(_bits(joint, ratio)), (self.X.T @ by_projection) * bins_per_unit
 
-    def _bins_per_unit(self, projections: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _bins_per_unit(self, projections: Array) -> Array:
         spread = np.sqrt((projections**2).mean(axis=-1))
-        per_unit: NDArray[np.float64] = np.divide(
+        per_unit: Array = np.divide(
             self.n_bins / (2 * BINNED_DEVIATIONS), spread, out=np.zeros_like(spread), where=spread > 0
         )
         return per_unit
 
-    def _frequencies(
-        self, parts: NDArray[np.float64], bins: NDArray[np.intp]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _frequencies(self, parts: Array, bins: Codes) -> tuple[Array, Array]:
         """Joint relative frequencies of classes and bins, and their ratios to the products of the two by themselves.
 
         Both are of shape (..., n_classes, n_bins), for parts and bins of shape (4, ..., n_samples).
@@ -116,19 +115,19 @@ class SplineInformation:
         return joint, np.divide(joint, alone, out=np.ones_like(joint), where=joint > 0)
 
 
-def _shared(places: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+def _shared(places: Array) -> tuple[Array, Codes]:
     """Find the four bins of each sample: offsets from the knots, and numbers of bins, from 0, along a first axis."""
     knots = np.floor(places)
     first = (knots - knots.min(axis=-1, keepdims=True)).astype(np.intp)
     return places - knots, first + np.arange(4).reshape(4, *([1] * places.ndim))
 
 
-def _bits(joint: NDArray[np.float64], ratio: NDArray[np.float64]) -> NDArray[np.float64]:
-    bits: NDArray[np.float64] = xlogy(joint, ratio).sum(axis=(-2, -1)) / np.log(2)
+def _bits(joint: Array, ratio: Array) -> Array:
+    bits: Array = xlogy(joint, ratio).sum(axis=(-2, -1)) / np.log(2)
     return np.maximum(bits, 0)
 
 
-def cubic_parts(offset: NDArray[np.float64]) -> NDArray[np.float64]:
+def cubic_parts(offset: Array) -> Array:
     """Values of the four cubic B-splines that are not 0 between two knots.
 
     Parameters
@@ -145,23 +144,23 @@ def cubic_parts(offset: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.array([v**3, 3 * u**3 - 6 * u**2 + 4, 3 * v**3 - 6 * v**2 + 4, u**3]) / 6
 
 
-def cubic_slopes(offset: NDArray[np.float64]) -> NDArray[np.float64]:
+def cubic_slopes(offset: Array) -> Array:
     """Differentiate `cubic_parts`; shape (4, n), and the four add up to 0."""
     u, v = offset, 1 - offset
     return np.array([-(v**2), 3 * u**2 - 4 * u, 4 * v - 3 * v**2, u**2]) / 2
 
 
 N_ASCENTS = 5
-"""Starts, the best of all, from which the search climbs."""
+"""Best starts, from which the search climbs."""
 
 CURVATURE_STEP = 1e-6
 """Distance over which slopes are compared, to find the curvature at the top."""
 
 NEWTON_STEPS = 3
-"""With one curvature, each gains some six digits."""
+"""Steps with one curvature; each gains some six digits."""
 
 ROUNDING_SPREAD = 1e-10
-"""Spread of samples that is none, in units of the largest of any direction."""
+"""Spread of samples that is rounding, in units of the largest of any direction."""
 
 
 class InformativeProjections(Extractor):
@@ -206,13 +205,7 @@ class InformativeProjections(Extractor):
     n_bins: Annotated[int, Ge(2)] = 10
     n_starts: Annotated[int, Ge(0)] = 500
 
-    def _directions(
-        self,
-        X: NDArray[np.float64],
-        y: NDArray[np.intp],
-        n_classes: int,  # noqa: ARG002 - the codes tell
-        n_components: int,
-    ) -> NDArray[np.float64]:
+    def _directions(self, X: Array, y: Codes, n_classes: int, n_components: int) -> Array:  # noqa: ARG002
         axes = spanned(X)
         if not X.any():
             return axes
@@ -227,16 +220,16 @@ class InformativeProjections(Extractor):
         return found
 
 
-def spanned(X: NDArray[np.float64]) -> NDArray[np.float64]:
+def spanned(X: Array) -> Array:
     """Orthonormal columns that span the directions in which centred samples differ; one where they never do."""
     _, spreads, rows = np.linalg.svd(X, full_matrices=False)
     if spreads[0] == 0:
         return np.eye(X.shape[1])[:, :1]
-    axes: NDArray[np.float64] = rows[spreads > ROUNDING_SPREAD * spreads[0]].T
+    axes: Array = rows[spreads > ROUNDING_SPREAD * spreads[0]].T
     return axes
 
 
-def starts(Z: NDArray[np.float64], y: NDArray[np.intp], others: NDArray[np.float64]) -> NDArray[np.float64]:
+def starts(Z: Array, y: Codes, others: Array) -> Array:
     """List where a search begins.
 
     Parameters
@@ -260,12 +253,12 @@ def starts(Z: NDArray[np.float64], y: NDArray[np.intp], others: NDArray[np.float
     directions = np.hstack([discriminants, principal, others])
     lengths = np.linalg.norm(directions, axis=0)
     # A feature may lie in the directions that were found before, and leave none.
-    within: NDArray[np.float64] = directions[:, lengths > ROUNDING_SPREAD] / lengths[lengths > ROUNDING_SPREAD]
+    within: Array = directions[:, lengths > ROUNDING_SPREAD] / lengths[lengths > ROUNDING_SPREAD]
     return within
 
 
-def climbed(information: SplineInformation, begin: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Climb from the best starts, and return the best direction that was met.
+def climbed(information: SplineInformation, begin: Array) -> Array:
+    """Maximise from the best starts, and return the best direction.
 
     Parameters
     ----------
@@ -276,7 +269,7 @@ def climbed(information: SplineInformation, begin: NDArray[np.float64]) -> NDArr
     Returns
     -------
     ndarray, shape (n_axes,)
-        Of length 1; it says no less than any start, but for rounding.
+        Of length 1; its information is no less than at any start, up to rounding.
     """
     from scipy.optimize import minimize  # noqa: PLC0415 - slow to import, and seldom needed
 
@@ -285,11 +278,11 @@ def climbed(information: SplineInformation, begin: NDArray[np.float64]) -> NDArr
     spreads, turned = np.linalg.eigh(information.X.T @ information.X)
     alike = turned / np.sqrt(np.maximum(spreads, ROUNDING_SPREAD * spreads[-1]))
 
-    def descent(coordinates: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+    def descent(coordinates: Array) -> tuple[float, Array]:
         bits, gradient = information.with_gradient(alike @ coordinates)
         return -bits, -(alike.T @ gradient)
 
-    def descended(coordinates: NDArray[np.float64], accuracy: float) -> OptimizeResult:
+    def descended(coordinates: Array, accuracy: float) -> OptimizeResult:
         unit = coordinates / np.linalg.norm(coordinates)
         options = {"maxiter": 1000, "ftol": accuracy, "gtol": 1e-9}
         return minimize(descent, unit, method="L-BFGS-B", jac=True, options=options)
@@ -301,8 +294,8 @@ def climbed(information: SplineInformation, begin: NDArray[np.float64]) -> NDArr
     return sharpened(information, direction / np.linalg.norm(direction))
 
 
-def sharpened(information: SplineInformation, direction: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Take a direction that is nearly the top to it, by Newton steps on the gradient.
+def sharpened(information: SplineInformation, direction: Array) -> Array:
+    """Refine a direction near a maximum by Newton steps on the gradient.
 
     A climb ends where the information no longer rises, and it is flat at the top: half of the digits of the direction
     are rounding then, other ones on another processor, and each direction hands them on to those after it. The gradient
@@ -323,8 +316,8 @@ def sharpened(information: SplineInformation, direction: NDArray[np.float64]) ->
 
     across = complement(direction)
 
-    def slopes(place: NDArray[np.float64]) -> NDArray[np.float64]:
-        slope: NDArray[np.float64] = across.T @ information.with_gradient(direction + across @ place)[1]
+    def slopes(place: Array) -> Array:
+        slope: Array = across.T @ information.with_gradient(direction + across @ place)[1]
         return slope
 
     place = np.zeros(across.shape[1])
@@ -338,15 +331,15 @@ def sharpened(information: SplineInformation, direction: NDArray[np.float64]) ->
             place = place - np.linalg.solve(curvature, slopes(place))
     if not np.linalg.norm(slopes(place)) < np.linalg.norm(slopes(np.zeros_like(place))):
         return direction
-    top: NDArray[np.float64] = direction + across @ place
+    top: Array = direction + across @ place
     return top / np.linalg.norm(top)
 
 
-def complement(direction: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Orthonormal columns at right angles to a unit vector: the mirror that puts it on an axis moves the other axes.
+def complement(direction: Array) -> Array:
+    """Orthonormal columns at right angles to a unit vector: its reflection to an axis, applied to the others.
 
     The axis is that of the largest entry, the first of equals. Any other choice, as that of a library that computes a
-    null space, may hang on the sign of an entry that is 0 but for rounding, and turn the columns arbitrarily.
+    null space, may depend on the sign of an entry that is 0 up to rounding, and turn the columns arbitrarily.
 
     Parameters
     ----------

@@ -9,7 +9,7 @@ import numpy as np
 from fsvm_cli.extraction.base import Extractor
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from fsvm_cli.extraction.base import Array, Codes
 
 
 class PrincipalComponents(Extractor):
@@ -38,17 +38,11 @@ class PrincipalComponents(Extractor):
 
     method = "pca"
 
-    def _directions(
-        self,
-        X: NDArray[np.float64],
-        y: NDArray[np.intp],  # noqa: ARG002 - the classes do not matter
-        n_classes: int,  # noqa: ARG002
-        n_components: int,
-    ) -> NDArray[np.float64]:
+    def _directions(self, X: Array, y: Codes, n_classes: int, n_components: int) -> Array:  # noqa: ARG002
         from sklearn.decomposition import PCA  # noqa: PLC0415 - slow to import, and seldom needed
 
         # Shares of the variance, which are not used, are 0/0 where samples do not vary.
         with np.errstate(invalid="ignore"):
             fitted = PCA(min(n_components, *X.shape), svd_solver="full").fit(X)
-        directions: NDArray[np.float64] = fitted.components_.T
+        directions: Array = fitted.components_.T
         return directions

@@ -1,4 +1,4 @@
-"""The extractors by name: whatever file stands in this folder, and what other packages add."""
+"""The extractors by name: those of all modules in this folder, and those that other packages add."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from fsvm_cli.ranking.koller_sahami import pairwise_conditional_information
 from fsvm_cli.ranking.quantise import Indicators, quantise
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from fsvm_cli.extraction.base import Array, Codes
 
 
 class SeparatedInformation(Extractor):
@@ -52,21 +52,15 @@ class SeparatedInformation(Extractor):
 
     n_bins: Annotated[int, Ge(2)] = 10
 
-    def _directions(
-        self,
-        X: NDArray[np.float64],
-        y: NDArray[np.intp],
-        n_classes: int,  # noqa: ARG002 - the codes tell
-        n_components: int,
-    ) -> NDArray[np.float64]:
+    def _directions(self, X: Array, y: Codes, n_classes: int, n_components: int) -> Array:  # noqa: ARG002
         values, vectors = np.linalg.eigh(joint_information(quantise(X, self.n_bins), y))
         largest_first = order_of(np.abs(values))
-        directions: NDArray[np.float64] = vectors[:, largest_first[:n_components]]
+        directions: Array = vectors[:, largest_first[:n_components]]
         return directions
 
 
-def joint_information(codes: NDArray[np.intp], y: NDArray[np.intp]) -> NDArray[np.float64]:
-    """Tell what each two features say together about the class.
+def joint_information(codes: Codes, y: Codes) -> Array:
+    """Return the information of each two features together about the class.
 
     Parameters
     ----------
@@ -81,5 +75,5 @@ def joint_information(codes: NDArray[np.intp], y: NDArray[np.intp]) -> NDArray[n
         I(x_i, x_j; c) in bits, symmetric; on the diagonal I(x_i; c).
     """
     joint = pairwise_conditional_information(codes, y) + Indicators.of(codes).information(y)
-    symmetric: NDArray[np.float64] = 0.5 * (joint + joint.T)
+    symmetric: Array = 0.5 * (joint + joint.T)
     return symmetric

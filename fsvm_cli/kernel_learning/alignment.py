@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from fsvm_cli.kernel_learning.base_kernels import GramMatrices
     from fsvm_cli.svm.compiled import Array
 
-DEPENDENT = 1e-12
+RANK_TOLERANCE = 1e-12
 """Eigenvalues of the kernels' own Gram matrix below this part of the largest are rounding."""
 
 
@@ -42,7 +42,7 @@ def align(kernels: GramMatrices, y: Array, *, centre: bool = False) -> Alignment
     """Find the conic combination of kernels that is best aligned with the labels.
 
     With q_i = y' K_i y and S_ij = <K_i, K_j> on the training rows: max over mu >= 0 of mu' q with mu' S mu <= 1, which
-    is the non-negative least squares problem min over mu >= 0 of mu' S mu - 2 mu' q but for the scale.
+    is the non-negative least squares problem min over mu >= 0 of mu' S mu - 2 mu' q up to the scale.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def align(kernels: GramMatrices, y: Array, *, centre: bool = False) -> Alignment
 def _non_negative_least_squares(S: Array, q: Array) -> Array:
     """Minimise x' S x - 2 x' q over x >= 0; q lies in the range of S, which may be singular."""
     values, vectors = eigh(S, check_finite=False)
-    kept = values > DEPENDENT * values[-1]
+    kept = values > RANK_TOLERANCE * values[-1]
     roots = np.sqrt(values[kept])
     solution: Array = scipy.optimize.nnls(vectors[:, kept].T * roots[:, None], vectors[:, kept].T @ q / roots)[0]
     return solution

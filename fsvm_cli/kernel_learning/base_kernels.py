@@ -1,4 +1,4 @@
-"""The base kernels of a sum whose weights are learned, as far as learning sees them."""
+"""The base kernels of a sum whose weights are learned: Gram matrices, traces and their combinations."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from fsvm_cli.svm.compiled import Array
 
-ROUNDING = 1e-10
-"""What rounding may take from an eigenvalue, as a part of the largest diagonal entry times the number of rows."""
+EIGENVALUE_ROUNDING = 1e-10
+"""Largest rounding error of an eigenvalue, as a part of the largest diagonal entry times the number of rows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +80,7 @@ class GramMatrices(BaseKernels):
         grams : sequence of (n_all, n_all) arrays
             Positive semidefinite up to rounding, finite.
         n_train : int, optional
-            The first so many rows are those of the training part; all where it is None.
+            Number of the first rows, those of the training part; all where it is None.
         known_semidefinite : sequence of bool
             Whether each is a Gram matrix of a kernel that is positive semidefinite, so that neither this nor its
             symmetry is checked; where nothing is said, all are.
@@ -200,7 +200,7 @@ def _check_symmetric(gram: Array, label: str) -> None:
 
 
 def _room(gram: Array) -> float:
-    return ROUNDING * len(gram) * float(np.abs(gram.diagonal()).max())
+    return EIGENVALUE_ROUNDING * len(gram) * float(np.abs(gram.diagonal()).max())
 
 
 def _check_semidefinite(gram: Array, label: str) -> None:

@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from fsvm_cli.kernel_learning import Combine
 from fsvm_cli.kernel_learning.alignment import align
 from fsvm_cli.kernel_learning.base_kernels import GramMatrices
-from fsvm_cli.kernel_learning.kinds import Combine
 from fsvm_cli.kernel_learning.margin import LearnedSum, Margin
 from fsvm_cli.kernel_learning.qcqp import learn_weights
 from fsvm_cli.kernel_learning.sdp import learn_signed_weights
@@ -23,7 +23,7 @@ from fsvm_cli.svm.solvers.solve import solve
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from fsvm_cli.kernel_learning.kinds import MarginKind
+    from fsvm_cli.kernel_learning import MarginKind
     from fsvm_cli.svm.compiled import Array
 
 MACHINE_TOLERANCE = 1e-2

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, get_args
 
-from fsvm_cli.kernel_learning.kinds import MarginKind
+from fsvm_cli.kernel_learning import MarginKind
 from fsvm_cli.svm.solvers.dual import DualProblem
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ import numpy as np
 from fsvm_cli.kernel_learning.base_kernels import WithIdentity
 from fsvm_cli.kernel_learning.margin import relative_gap
 from fsvm_cli.kernel_learning.trained import Trainer
-from fsvm_cli.svm.solvers.simplex import Simplex
+from fsvm_cli.svm.solvers.active_set import Simplex
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -91,25 +91,25 @@ class Expansion:
 
 MACHINE_TOLERANCE = 1e-2
 """Gap of the machines, as a part of the gap of the weights, which is the larger of the two."""
-DAMPING = 1e-9
+RELATIVE_DAMPING = 1e-9
 """On the diagonal of the second derivative, as a part of its largest entry: that of kernels which are alike has no
 inverse."""
 ARMIJO_SHARE = 1e-4
-"""The part of what the slope promises that a step must bring."""
+"""The part of the decrease predicted by the slope that a step must reach (Armijo)."""
 FIRST_REACH, MAX_REACH, REACH_SHRINKAGE, REACH_GROWTH, MIN_STEP = 0.8, 0.99, 0.5, 1.5, 2.0**-20
 """A share falls by no more than a part of it, its reach, in one step: where it should become small, the value is like
-one over the share, and its second derivative promises too much. The reach at first, and the largest for a share that
-keeps falling; what reaches are multiplied by where a step fails, and at most where one succeeds; the least that is
-tried."""
+one over the share, and the second-order model overestimates the decrease. The reach at first, and the largest for a
+share that keeps falling; what reaches are multiplied by where a step fails, and at most where one succeeds; the least
+that is tried."""
 GROWTH_FROM_SHARE = 0.7
 """A share that falls by this part of its reach may fall by a larger part the next time: it may be on its way to 0."""
 NEGLIGIBLE_SHARE = 1e-4
 """Shares smaller than this part of their mean may fall to 0 at once."""
 EQUAL_SHARES = 1e-14
 """Shares that differ by less are the same."""
-TINY = float(np.finfo(np.float64).tiny)
+SMALLEST_NORMAL = float(np.finfo(np.float64).tiny)
 MAX_SQUARED_GAP = 10.0
-"""Each step about squares the gap: where its square is larger than so many tolerances, no promise will do."""
+"""In tolerances. Each step about squares the gap: where its square is larger, the predicted decrease is no bound."""
 NEWTON_VIOLATION = 1e-10
 """Of the optimality conditions of a Newton step, in units of its largest slope."""
 
@@ -133,7 +133,7 @@ def learn_weights(
     tolerance : float
         The relative duality gap to reach, > 0.
     max_machines : int
-        At most so many machines are trained.
+        Machines to train, at most.
 
     Returns
     -------
@@ -164,7 +164,7 @@ def learn_weights(
 
 
 def descend(trainer: Trainer, tolerance: float, max_machines: int) -> tuple[list[Trained], float]:
-    """Go down from equal shares to the best ones.
+    """Minimise over the shares, from equal ones.
 
     Parameters
     ----------
@@ -195,7 +195,7 @@ def descend(trainer: Trainer, tolerance: float, max_machines: int) -> tuple[list
         direction = newton.direction(point, expansion)
         promised = expansion.alpha_after(direction)
         if relative_gap(least, lower) ** 2 <= MAX_SQUARED_GAP * tolerance:
-            # What the step promises bounds the optimum about as well as the machine there, which takes far longer.
+            # The predicted decrease bounds the optimum about as well as the machine there, which takes far longer.
             lower = max(lower, trainer.lower_bound(promised))
             if relative_gap(least, lower) <= tolerance:
                 break
@@ -210,7 +210,7 @@ def descend(trainer: Trainer, tolerance: float, max_machines: int) -> tuple[list
 
 
 class _Newton:
-    """Steps by the second derivative, with what has been learned of how far they may go."""
+    """Newton steps with an adaptive limit for each share."""
 
     def __init__(self, trainer: Trainer) -> None:
         self.trainer = trainer
@@ -221,7 +221,7 @@ class _Newton:
     def step(
         self, point: Trained, expansion: Expansion, direction: Array, promised: Array, max_machines: int
     ) -> Trained | None:
-        """Take a Newton step, no longer than it leads down; None where none does."""
+        """Take a Newton step with a line search; None where no step decreases the value."""
         while np.abs(direction).max() > EQUAL_SHARES and self.trainer.n_machines < max_machines:
             trial = self.trainer.at(point.shares + direction, point, promised)
             if trial.upper <= point.upper + ARMIJO_SHARE * float(point.slopes @ direction):
@@ -242,10 +242,11 @@ class _Newton:
     def direction(self, point: Trained, expansion: Expansion) -> Array:
         """Return where the second-order model is least, within reach."""
         shares = point.shares
-        unit = max(float(np.abs(point.slopes).max()), TINY)  # the simplex takes derivatives in units of a slope
+        # `Simplex` takes derivatives in units of a slope.
+        unit = max(float(np.abs(point.slopes).max()), SMALLEST_NORMAL)
         curvature = expansion.curvature / unit
-        curvature.flat[:: len(curvature) + 1] += DAMPING * float(curvature.diagonal().max())
-        # A kernel that is zero stays out: it must not look as good as one that the machine has no use for.
+        curvature.flat[:: len(curvature) + 1] += RELATIVE_DAMPING * float(curvature.diagonal().max())
+        # A kernel that is zero stays out: it must not be equivalent to a kernel that the machine does not use.
         linear = np.where(self.has_trace, curvature @ shares - point.slopes / unit, -1e3)
         lower = np.where(shares > NEGLIGIBLE_SHARE / len(shares), (1.0 - self.reach) * shares, 0.0)
         return self.simplex.maximise(curvature, linear, shares, NEWTON_VIOLATION, lower=lower) - shares

@@ -37,25 +37,25 @@ if TYPE_CHECKING:
     from fsvm_cli.kernel_learning.trained import Trained
     from fsvm_cli.svm.compiled import Array
 
-ROUGH = 1e-2
+INITIAL_GAP = 1e-2
 """The gap of weights that are not negative, from which the search begins: their machines are the first cuts."""
-RANK = 1e-10
+RANK_TOLERANCE = 1e-10
 """Eigenvalues of the sum of all kernels below this part of the largest are those of a space that no kernel reaches."""
-DEPENDENT = 1e-8
-"""A kernel that is a sum of others but for so small a part has no weight of its own."""
-FARTHEST = 1e6
-"""Shares beyond it are not looked at; a bound on the value that rests on this is none."""
-INSIDE = 1e-9
-"""Boundary points are moved so small a part of the way to the centre, so that rounding leaves them semidefinite."""
-RETREATS = (1.0, 0.99, 0.9, 0.5)
-"""Parts of the way to the boundary at which a machine is looked for, where there is none on it."""
-EIGENVECTORS = 3
+DEPENDENCE_TOLERANCE = 1e-8
+"""A kernel that is a sum of others up to this part of itself has no weight of its own."""
+MAX_ABSOLUTE_SHARE = 1e6
+"""Limit of the search over shares; where a bound on the value depends on it, it is no bound."""
+INWARD_SHIFT = 1e-9
+"""Part of the way to the centre by which boundary points are moved, so that rounding leaves them semidefinite."""
+BOUNDARY_FRACTIONS = (1.0, 0.99, 0.9, 0.5)
+"""Parts of the way to the boundary at which a machine is tried in turn, where there is none on the boundary."""
+MAX_CUTS_PER_POINT = 3
 """Cuts from one point, at most: one for each negative eigenvalue."""
-SEMIDEFINITE = 1.0
+EIGENVALUE_ROUNDING_ULPS = 1.0
 """Last digits, for each row and in units of the largest sums of rows of the kernels times their weights, that an
 eigenvalue may be below 0: about what the rounding of kernel values and of their sum can do."""
-RETURNS = 30
-"""How often a point whose sum of kernels is indefinite is moved towards the centre."""
+MAX_MOVES_TO_CENTRE = 30
+"""Times that a point whose sum of kernels is indefinite is moved towards the centre."""
 
 
 def learn_signed_weights(
@@ -77,12 +77,12 @@ def learn_signed_weights(
     tolerance : float
         The relative gap to reach, > 0.
     max_machines : int
-        At most so many machines are trained.
+        Machines to train, at most.
 
     Returns
     -------
     LearnedSum
-        Positive semidefinite up to `SEMIDEFINITE`. Kernels that are zero or a sum of others have no weight.
+        Positive semidefinite up to `EIGENVALUE_ROUNDING_ULPS`. Kernels that are zero or a sum of others have no weight.
 
     Raises
     ------
@@ -102,7 +102,7 @@ def learn_signed_weights(
     if margin.kind == "learned-2-norm":
         raise ValueError("a ridge is learned with weights that are not negative only; use the qcqp, or give C")
     trainer = Trainer(kernels, y, margin, MACHINE_TOLERANCE * tolerance)
-    points, _ = descend(trainer, max(tolerance, ROUGH), max_machines)
+    points, _ = descend(trainer, max(tolerance, INITIAL_GAP), max_machines)
     search = _WeightSearch(kernels, trainer, points)
     best, lower = search.best_of(points), 0.0
     while tolerance < relative_gap(best.upper, lower) < math.inf and trainer.n_machines < max_machines:
@@ -150,20 +150,20 @@ class _WeightSearch:
             b_ub=np.array(self.sides),
             A_eq=[np.append(np.ones(n), 0.0)],
             b_eq=[1.0],
-            bounds=[*[(-FARTHEST, FARTHEST)] * n, (0.0, None)],
+            bounds=[*[(-MAX_ABSOLUTE_SHARE, MAX_ABSOLUTE_SHARE)] * n, (0.0, None)],
         )
         if found.x is None:
             return None
         shares: Array = found.x[:-1]
-        rests_on_cuts = bool((np.abs(shares) < 0.99 * FARTHEST).all())
+        rests_on_cuts = bool((np.abs(shares) < 0.99 * MAX_ABSOLUTE_SHARE).all())
         return shares, self.unit * self._bound_of_cuts(shares, -found.ineqlin.marginals) if rests_on_cuts else 0.0
 
     def _bound_of_cuts(self, shares: Array, multipliers: Array) -> float:
         """Return a lower bound of the value, in its unit, from multipliers of the cuts, which the programme rounds.
 
-        The cuts themselves are rounded by last digits of what they say at the shares. Whatever the multipliers >= 0
-        are, a bound follows by what the shares, at most `FARTHEST`, can gain from what is left of their derivatives. So
-        that this is next to nothing, the multipliers of active cuts are solved for again.
+        The values of the cuts at the shares are exact up to their last digits. Any multipliers >= 0 give a bound: the
+        shares, at most `MAX_ABSOLUTE_SHARE`, can gain no more than their remaining derivatives allow. To make this gain
+        negligible, the multipliers of active cuts are solved for again.
         """
         rows, sides = np.array(self.rows), np.array(self.sides)
         active = np.flatnonzero(multipliers > 0.0)
@@ -185,26 +185,26 @@ class _WeightSearch:
             rounding += float(scaled @ np.array(self.doubts)[active]) * float(np.abs(shares).sum())
             left = float(np.abs(slopes - level).sum())
             # Shares add up to 1, so that what is alike in the derivatives counts once.
-            best = max(best, level - float(scaled @ sides[active]) - left * FARTHEST - rounding)
+            best = max(best, level - float(scaled @ sides[active]) - left * MAX_ABSOLUTE_SHARE - rounding)
         return best
 
     def towards(self, target: Array) -> Trained:
-        """Go from the centre to the shares, as far as the sum of kernels stays semidefinite; add the cuts there."""
+        """Move from the centre to the shares while the sum of kernels is semidefinite; add the cuts there."""
         direction = target - self.centre
         n_rows = self.whitened.shape[1]
         values, vectors = eigh(
             np.tensordot(direction, self.whitened, 1),
-            subset_by_index=(0, min(EIGENVECTORS, n_rows) - 1),
+            subset_by_index=(0, min(MAX_CUTS_PER_POINT, n_rows) - 1),
             overwrite_a=True,
             check_finite=False,
         )
         length = 1.0
         if values[0] < -1.0:
-            length = (1.0 - INSIDE) / -float(values[0])
+            length = (1.0 - INWARD_SHIFT) / -float(values[0])
             for vector in vectors[:, values < -1.0].T:
                 self._forbid(np.einsum("i,mij,j->m", vector, self.whitened, vector, optimize=True), self.root @ vector)
         length = self._semidefinite_length(direction, length)
-        for part in RETREATS:
+        for part in BOUNDARY_FRACTIONS:
             point = self._at(self.centre + part * length * direction)
             if math.isfinite(point.upper):
                 break
@@ -213,15 +213,15 @@ class _WeightSearch:
 
     def _semidefinite_length(self, direction: Array, length: float) -> float:
         """Return a length, at most the given one, at which the sum of kernels itself is semidefinite; add cuts."""
-        for _ in range(RETURNS):
+        for _ in range(MAX_MOVES_TO_CENTRE):
             shares = self.centre + length * direction
             total = np.tensordot(shares, self.scaled, 1)
-            allowed = SEMIDEFINITE * EPSILON * len(total) * float(np.abs(shares) @ self.sizes)
+            allowed = EIGENVALUE_ROUNDING_ULPS * EPSILON * len(total) * float(np.abs(shares) @ self.sizes)
             shifted = total.copy()
             shifted.flat[:: len(total) + 1] += allowed
             if not lapack.dpotrf(shifted.T, lower=1, clean=0, overwrite_a=1)[1]:
                 return length
-            vectors = eigh(total, subset_by_index=(0, min(EIGENVECTORS, len(total)) - 1), check_finite=False)[1]
+            vectors = eigh(total, subset_by_index=(0, min(MAX_CUTS_PER_POINT, len(total)) - 1), check_finite=False)[1]
             farthest = length
             for vector in vectors.T:
                 forms = np.einsum("i,mij,j->m", vector, self.scaled, vector, optimize=True)
@@ -229,7 +229,7 @@ class _WeightSearch:
                 if at_centre + length * along < -0.5 * allowed:
                     self._forbid(forms, vector)
                     farthest = min(farthest, max(at_centre, 0.0) / -along)
-            length = (1.0 - INSIDE) * min(farthest, 0.9 * length)
+            length = (1.0 - INWARD_SHIFT) * min(farthest, 0.9 * length)
         return 0.0
 
     def between(self, first: Trained, second: Trained) -> Trained:
@@ -244,7 +244,7 @@ class _WeightSearch:
         return self.trainer.at(of_all)
 
     def _forbid(self, forms: Array, vector: Array) -> None:
-        """Ask for sum_i shares_i v' K_i v >= 0, by these forms.
+        """Add the cut sum_i shares_i v' K_i v >= 0, by these forms.
 
         What a vector makes of the kernels themselves tells how far the forms are off: coordinates in which the sum of
         kernels is the identity lose as many digits as it has in its condition number.
@@ -257,7 +257,7 @@ class _WeightSearch:
         self.sides.append(0.0)
 
     def _bound_value(self, point: Trained) -> None:
-        """Ask that the value be no smaller than the dual objective of the machine's alpha."""
+        """Add the cut that the value is no smaller than the dual objective of the machine's alpha."""
         alpha = point.machine.alpha
         constant = float(alpha.sum() - 0.5 * self.trainer.margin.ridge * (alpha @ alpha))
         row = np.append(-0.5 * point.forms[self.chosen] / self.unit, -1.0)
@@ -275,7 +275,7 @@ def independent_kernels(kernels: GramMatrices) -> npt.NDArray[np.intp]:
     columns = (kernels.grams[present] @ vectors).reshape(len(present), -1).T
     columns = columns / np.linalg.norm(columns, axis=0)
     triangle, order = qr(columns, mode="r", pivoting=True, check_finite=False)
-    kept = np.abs(triangle.diagonal()) > DEPENDENT
+    kept = np.abs(triangle.diagonal()) > DEPENDENCE_TOLERANCE
     return np.sort(present[order[: len(kept)][kept]])
 
 
@@ -298,9 +298,9 @@ def whitened(grams: Array, shares: Array) -> tuple[Array, Array]:
     total = np.tensordot(shares, grams, 1)
     factor, failed = lapack.dpotrf(total, lower=1, clean=0)
     pivots = factor.diagonal() ** 2
-    if failed or pivots.min() <= RANK * pivots.max():
+    if failed or pivots.min() <= RANK_TOLERANCE * pivots.max():
         values, vectors = eigh(total, check_finite=False, driver="evd")
-        reached = values > RANK * values[-1]
+        reached = values > RANK_TOLERANCE * values[-1]
         basis = vectors[:, reached] / np.sqrt(values[reached])
         return np.array([basis.T @ (gram @ basis) for gram in grams]), basis
     white = np.empty_like(grams)

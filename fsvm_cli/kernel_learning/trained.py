@@ -1,4 +1,4 @@
-"""Machines at shares of the kernels in the trace, and what each says of other shares."""
+"""Machines at shares of the kernels in the trace, and the bounds that each gives at other shares."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class Trainer:
     def first(self, shares: Array) -> Trained:
         """Train the machine on all kernels together; where it has no hard margin, there is none at all.
 
-        A soft one is rough: where to go from shares that are a guess, it tells as well.
+        A soft one is rough: it gives the direction from shares that are a guess as well.
 
         Raises
         ------

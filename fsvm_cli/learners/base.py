@@ -1,7 +1,4 @@
-"""What any classifier predicts on nested subsets of the features.
-
-What an experiment trains on subsets of the features: a support vector machine, or a classifier of scikit-learn.
-"""
+"""Learners: classifiers that an experiment trains on nested subsets of the features, and their predictions."""
 
 from __future__ import annotations
 
@@ -73,15 +70,15 @@ def nested_predictions(  # noqa: PLR0917 - the arguments of nested_curves, in it
 
 
 def _predicted(fitted: Any, X: NDArray[np.float64], subset: Sequence[np.intp]) -> NDArray[np.intp]:
-    """Predict block by block: what a classifier computes on the way may be larger than the samples."""
+    """Predict block by block, since intermediate arrays of a classifier may be larger than the samples."""
     return np.concatenate([fitted.predict(X[rows][:, subset]) for rows in row_blocks(*X.shape)])
 
 
-FOUND = "machine found"
-"""The measure that is 1 where there is a machine, and 0 where a hard margin was asked for and none was found."""
+MACHINE_FOUND = "machine found"
+"""Name of the measure that is 1 if a machine exists, and 0 if there is none with a hard margin."""
 
-GAP = "duality gap"
-"""The measure of machines that were stopped short of their optimum."""
+DUALITY_GAP = "duality gap"
+"""Name of the measure of machines that were stopped before their optimum."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,11 +132,11 @@ class Learner(ABC):
     Attributes
     ----------
     chosen : dict of str to value
-        What was chosen on the training part, by the name that configs give it; empty where nothing was.
+        Selected hyperparameters on the training part, by their names in configs; empty if none were tuned.
     converged : bool
         Whether every machine of the search that chose reached its duality gap.
     relevances : tuple of float
-        Of each feature, where the choice says so; empty elsewhere.
+        Relevance of each feature, if tuning estimates it; empty otherwise.
     """
 
     chosen: Mapping[str, float | int | str] = MappingProxyType({})
@@ -152,16 +149,16 @@ class Learner(ABC):
         y: NDArray[np.intp],  # noqa: ARG002
         groups: NDArray[np.intp] | None,  # noqa: ARG002
     ) -> Learner:
-        """Give what is trained once there are data, with the group of each row; the same, where nothing is chosen."""
+        """Return the learner tuned on data with the group of each row; itself if nothing is tuned."""
         return self
 
     def for_labels(self, labels: Mapping[int, Any]) -> Learner:  # noqa: ARG002 - for those that name classes
-        """Give what is trained on these labels instead of class codes."""
+        """Return the learner for these labels instead of class codes."""
         return self
 
     @abstractmethod
     def ranking_arguments(self) -> dict[str, Any]:
-        """Name what ranking methods may ask for: the parameters of a machine, and the estimator."""
+        """Return the arguments for ranking methods: the parameters of a machine, and the estimator."""
 
     @abstractmethod
     def curves(self, subsets: NestedSubsets) -> Curves:
@@ -180,7 +177,7 @@ class EstimatorCurves:
 
 @dataclass(frozen=True, eq=False)
 class MeasuredCurves(EstimatorCurves):
-    """`Curves` of a classifier that tells more of itself than what it predicts, or that may not exist.
+    """`Curves` of a classifier with measures beside its predictions, or that may not exist.
 
     Attributes
     ----------
@@ -195,14 +192,14 @@ class MeasuredCurves(EstimatorCurves):
 
 
 def with_gaps(curves: Curves) -> MeasuredCurves:
-    """Add to curves what their machines are short of the optimum by, the largest relative duality gap of each."""
+    """Add the largest relative duality gap of the machines to curves, as a measure."""
     gaps = curves.duality_gap.max(axis=2)
     return MeasuredCurves(
         curves.train_predicted,
         curves.test_predicted,
         curves.converged,
         curves.duality_gap,
-        tuple(tuple({GAP: gap} for gap in of_order) for of_order in gaps.tolist()),
+        tuple(tuple({DUALITY_GAP: gap} for gap in of_order) for of_order in gaps.tolist()),
         np.ones(gaps.shape, dtype=bool),
     )
 
@@ -249,7 +246,7 @@ class EstimatorLearner(Learner):
         return replace(self, groups=groups)
 
     def ranking_arguments(self) -> dict[str, Any]:
-        """Hand over the estimator; methods that train machines cannot be listed."""
+        """Return the estimator only: a config cannot list methods that train machines."""
         return {"estimator": self.estimator_for_rankings}
 
     def curves(self, subsets: NestedSubsets) -> EstimatorCurves:

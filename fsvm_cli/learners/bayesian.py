@@ -28,9 +28,9 @@ class BayesianLearner(Learner):
     machine : BayesianSVM
         Fitted once it is tuned.
     chosen : dict of str to value
-        How the hyperparameters were found.
+        Properties of the ascents that found the hyperparameters.
     converged : bool
-        Whether the ascents ended by their rule, and found something.
+        Whether every ascent converged.
     relevances : tuple of float
         The share of each feature, by its length scale.
     """
@@ -56,7 +56,7 @@ class BayesianLearner(Learner):
         )
 
     def ranking_arguments(self) -> dict[str, Any]:
-        """Hand over the estimator, to be tuned by whoever trains it."""
+        """Return the estimator, which tunes itself when a ranking method fits it."""
         return {"estimator": clone(self.machine)}
 
     def curves(self, subsets: NestedSubsets) -> EstimatorCurves:

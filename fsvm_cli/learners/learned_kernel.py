@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fsvm_cli.kernel_learning.estimator import LearnedKernelSVM
-from fsvm_cli.learners.base import FOUND, Learner, MeasuredCurves
+from fsvm_cli.learners.base import MACHINE_FOUND, Learner, MeasuredCurves
 from fsvm_cli.svm import ConvergenceError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from fsvm_cli.kernel_learning.kinds import Combine, MarginKind
+    from fsvm_cli.kernel_learning import Combine, MarginKind
     from fsvm_cli.learners.base import NestedSubsets
     from fsvm_cli.svm import Kernel
 
@@ -40,7 +40,7 @@ class LearnedKernelMachine(Learner):
     transductive: bool
 
     def ranking_arguments(self) -> dict[str, Any]:
-        """Hand over the estimator; methods that train machines cannot be listed."""
+        """Return the estimator only: a config cannot list methods that train machines."""
         return {"estimator": self.estimator()}
 
     def estimator(self) -> LearnedKernelSVM:
@@ -76,14 +76,16 @@ class LearnedKernelMachine(Learner):
                 raise
             n_machines = 1 if len(np.unique(y_train)) == 2 else len(np.unique(y_train))
             nothing = np.zeros(n_machines)
-            return _Found(np.zeros_like(y_train), np.zeros(len(B), np.intp), nothing == 0.0, nothing, {FOUND: 0.0})
+            return _Found(
+                np.zeros_like(y_train), np.zeros(len(B), np.intp), nothing == 0.0, nothing, {MACHINE_FOUND: 0.0}
+            )
         return _Found(
             machine.predict(A), machine.predict(B), machine.converged_, machine.duality_gap_, self._measures(machine)
         )
 
     def _measures(self, machine: LearnedKernelSVM) -> dict[str, float]:
         """Name margins and weights of each machine; of the class where there are several."""
-        measures = {FOUND: 1.0} if self.margin == "hard" else {}
+        measures = {MACHINE_FOUND: 1.0} if self.margin == "hard" else {}
         for number, weights in enumerate(machine.weights_):
             of_class = "" if len(machine.weights_) == 1 else f", class {machine.classes_[number]}"
             measures[f"margin{of_class}"] = float(machine.margin_[number])
@@ -106,4 +108,4 @@ class _Found:
 
     @property
     def exists(self) -> bool:
-        return self.measures.get(FOUND, 1.0) == 1.0
+        return self.measures.get(MACHINE_FOUND, 1.0) == 1.0

@@ -1,7 +1,4 @@
-"""The support vector machine of a trial.
-
-The machine on a Gram matrix of low rank, as a trial trains it.
-"""
+"""The learners of the support vector machine: exact, or on a Gram matrix of low rank."""
 
 from __future__ import annotations
 
@@ -52,9 +49,9 @@ class Machine(Learner):
     svm : SVM
         Its parameters, classes by their codes; it is never fitted itself.
     approximation : Approximation or None
-        Above how many training rows the machine is approximated, and how.
+        When and how the machine is approximated; None for never.
     chosen : dict of str to value
-        What was chosen on the training part, by the name that configs give it; empty where nothing was.
+        Selected hyperparameters on the training part, by their names in configs; empty if none were tuned.
     converged : bool
         Whether every machine of the search reached its duality gap.
     """
@@ -65,7 +62,7 @@ class Machine(Learner):
     converged: bool = True
 
     def with_parameters(self, **parameters: Any) -> Machine:
-        """Give the machine with other parameters of `SVM`."""
+        """Return the machine with other parameters of `SVM`."""
         return dataclasses.replace(self, svm=SVM(**self.svm.get_params(deep=False) | parameters))
 
     def tuned_on(
@@ -74,7 +71,7 @@ class Machine(Learner):
         y: NDArray[np.intp],  # noqa: ARG002 - nothing is chosen
         groups: NDArray[np.intp] | None,  # noqa: ARG002
     ) -> Learner:
-        """Give the machine that is trained on so many rows."""
+        """Return the learner for this number of rows: approximate above the limit."""
         if self.approximation is None or X.shape[0] <= self.approximation.above:
             return self
         return NystroemMachine(self, self.approximation)
@@ -89,7 +86,7 @@ class Machine(Learner):
         return self.with_parameters(class_kernels=kernels, class_weight=weights)
 
     def ranking_arguments(self) -> dict[str, Any]:
-        """Hand the machine to ranking methods that train machines, or any classifier."""
+        """Return the parameters of the machine and its estimator, for methods that train either."""
         return {**self.svm.get_params(deep=False), "estimator": self.estimator()}
 
     def estimator(self) -> SVM:
@@ -97,7 +94,7 @@ class Machine(Learner):
         return SVM(**self.svm.get_params(deep=False) | {"on_failure": "flag"})
 
     def curves(self, subsets: NestedSubsets) -> Curves:
-        """Train a fresh machine on the first features of each order, for each size; a stopped one tells its gap."""
+        """Train a fresh machine on the first features of each order, for each size; stopped ones measure their gap."""
         found = self._curves(subsets)
         return with_gaps(found) if isinstance(self.svm.solver, StoppedLibsvm) else found
 
@@ -129,10 +126,12 @@ class Machine(Learner):
         return not self.svm.class_kernels and self.svm.output_scaling == "none" and self.svm.C_unit == "none"
 
 
-LANDMARKS = "Nystroem landmarks"
-DISTANCE = "Nystroem distance"
-"""The measure that says within which share of its objective the exact optimum lies."""
-ERROR = "standard error of the Nystroem distance"
+NYSTROEM_LANDMARKS = "Nystroem landmarks"
+
+NYSTROEM_DISTANCE = "Nystroem distance"
+"""Name of the measure of the distance to the exact optimum, as a share of the objective."""
+
+NYSTROEM_DISTANCE_ERROR = "standard error of the Nystroem distance"
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,7 +152,7 @@ class NystroemMachine(Learner):
         return NystroemMachine(self.exact.for_labels(labels), self.approximation)
 
     def ranking_arguments(self) -> dict[str, Any]:
-        """Hand the exact machine to methods that train machines, and this one to those that take any."""
+        """Return the parameters of the exact machine, and the estimator of this one for methods that train any."""
         return self.exact.ranking_arguments() | {"estimator": self.estimator()}
 
     def estimator(self) -> NystroemSVM:
@@ -169,7 +168,7 @@ class NystroemMachine(Learner):
         )
 
     def curves(self, subsets: NestedSubsets) -> MeasuredCurves:
-        """Train a fresh machine on the first features of each order, for each size, and say how exact it is."""
+        """Train a fresh machine on the first features of each order, for each size, and measure its accuracy."""
         X, y, X_test, sizes = subsets.X_train, subsets.y_train, subsets.X_test, subsets.sizes
         machine = self.estimator()
         found = [nested_predictions(machine, X, y, X_test, order, sizes) for order in subsets.orders]
@@ -184,6 +183,10 @@ class NystroemMachine(Learner):
 
 
 def _measures(machine: NystroemSVM) -> dict[str, float]:
-    """Tell the landmarks, and of the machine that is farthest from the exact one, how far it is."""
+    """Return the number of landmarks, and the distance of the machine that is farthest from its exact optimum."""
     farthest = max(machine.distance_)
-    return {LANDMARKS: float(len(machine.landmarks_)), DISTANCE: farthest.share, ERROR: farthest.error}
+    return {
+        NYSTROEM_LANDMARKS: float(len(machine.landmarks_)),
+        NYSTROEM_DISTANCE: farthest.share,
+        NYSTROEM_DISTANCE_ERROR: farthest.error,
+    }

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 LEAF = -1
-"""What scikit-learn calls the child of a leaf."""
+"""Index of the children of a leaf in scikit-learn's trees."""
 
 
 class PrunedTree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -132,7 +132,7 @@ def collapse_prices(grown: Any) -> NDArray[np.float64]:
 
 
 def _remove_below(top: int, inner: NDArray[np.bool_], left: NDArray[np.intp], right: NDArray[np.intp]) -> None:
-    """Take a node and all inner nodes below it out of the running."""
+    """Mark a node and all inner nodes below it as leaves."""
     waiting = [top]
     while waiting:
         node = waiting.pop()
@@ -151,8 +151,8 @@ def predictions_by_price(tree: Any, X: NDArray[np.float64], prices: NDArray[np.f
         goes_on = (stops[node] == node) & (collapse[node] > prices)
         for child in (grown.children_left[node], grown.children_right[node]):
             stops[child] = np.where(goes_on, child, stops[node])
-    said = tree.classes_[grown.value[:, 0].argmax(axis=1)]
-    predicted: NDArray[np.intp] = said[stops[tree.apply(X)]].T
+    of_node = tree.classes_[grown.value[:, 0].argmax(axis=1)]
+    predicted: NDArray[np.intp] = of_node[stops[tree.apply(X)]].T
     return predicted
 
 

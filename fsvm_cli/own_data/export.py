@@ -1,6 +1,6 @@
-"""How a table becomes features, as a transformer of scikit-learn that takes data frames.
+"""Export of a ranking: a pipeline of scikit-learn, fitted on all rows, and the Python that rebuilds it.
 
-What an experiment chose, fitted on all rows as one pipeline of scikit-learn, and as the Python that rebuilds it.
+The pipeline takes data frames with the columns of the table.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from sklearn.preprocessing import (
 from fsvm_cli.console import brief
 from fsvm_cli.data.dataset import known_features
 from fsvm_cli.data.messages import nearest
-from fsvm_cli.data.preparation import STRATEGIES
+from fsvm_cli.data.preparation import IMPUTER_STRATEGIES
 from fsvm_cli.data.scaling import ScalingName, fit_scaling
 from fsvm_cli.data.source import FixedSource
 from fsvm_cli.data.source_spec import FileSpec
 from fsvm_cli.errors import UsageError
+from fsvm_cli.evaluation.splits import Parts
 from fsvm_cli.experiment.experiment import Trial
-from fsvm_cli.experiment.parts import Parts
 from fsvm_cli.experiment.trial import DrawnTrial
 from fsvm_cli.learners.base import EstimatorLearner
 from fsvm_cli.svm.kernels.base import Kernel
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 def table_transformer(dataset: Dataset) -> ColumnTransformer:
     """Build the transformer, not fitted, that makes of `Dataset.frame` what `Dataset.X` holds, column by column.
 
-    It takes other columns of a frame for what they are: none of its business.
+    Other columns of a frame are ignored.
     """
     prepared = dataset.preparation
     if prepared is None:
@@ -73,19 +73,19 @@ def _steps(prepared: Preparation) -> Iterator[tuple[str, Any, list[str]]]:
     for _, run in itertools.groupby(range(len(kinds)), key=lambda column: kinds[column]):
         columns = list(run)
         names = [prepared.names[column] for column in columns]
-        # A column may have a name that scikit-learn does not take for that of a step.
+        # scikit-learn does not accept every column name as the name of a step.
         yield f"columns from {columns[0] + 1}", _transformer(prepared, columns), names
         if columns[0] in indicated:
             yield f"gaps of {columns[0] + 1}", MissingIndicator(features="all"), names
 
 
 def _transformer(prepared: Preparation, columns: Sequence[int]) -> Any:
-    fills = prepared.missing in STRATEGIES
+    fills = prepared.missing in IMPUTER_STRATEGIES
     if prepared.words[columns[0]] is None:
-        return SimpleImputer(strategy=STRATEGIES[prepared.missing]) if fills else "passthrough"
+        return SimpleImputer(strategy=IMPUTER_STRATEGIES[prepared.missing]) if fills else "passthrough"
     most_frequent = SimpleImputer(strategy="most_frequent")
     if prepared.categorical == "ordinal":
-        # A word that is not known counts as missing.
+        # An unknown word counts as missing.
         encoder = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=np.nan)
         return make_pipeline(encoder, most_frequent)
     encoder = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
@@ -154,7 +154,7 @@ def export(experiment: Experiment, label: str, n_features: int) -> Export:
     scaling = ranking.scaling or config.scaling
     scaled = fit_scaling(scaling, X).transform(X)
     parts = Parts(scaled, dataset.y, scaled[:0], dataset.y[:0], dataset.groups)
-    # Of the streams of a split that no trial has.
+    # With the random streams of a split that no trial uses.
     drawn = DrawnTrial(experiment, Trial(dataset.n_samples, config.protocol.splits), parts)
     with threadpoolctl.threadpool_limits(limits=1):
         learner = drawn.learner(config.classifier_of(ranking))
@@ -218,9 +218,9 @@ def as_python(exported: Export, experiment: Experiment, folder: Path) -> str:
         From which the config's paths start.
     """
     spec = experiment.config.dataset
-    said = spec.model_dump(mode="json", exclude_defaults=True)
+    content = spec.model_dump(mode="json", exclude_defaults=True)
     if isinstance(spec, FileSpec):
-        said["file"] = str(folder / spec.file)
+        content["file"] = str(folder / spec.file)
     names: dict[str, set[str]] = defaultdict(set)
     names["fsvm_cli"].add("load_dataset")
     for part in _parts(exported.pipeline):
@@ -234,7 +234,7 @@ def as_python(exported: Export, experiment: Experiment, folder: Path) -> str:
     lines = [
         *imports,
         "",
-        f"data = load_dataset({said!r})",
+        f"data = load_dataset({content!r})",
         f"model = {code}",
         f"model.fit({samples}, data.labels(){groups})",
     ]
@@ -242,7 +242,7 @@ def as_python(exported: Export, experiment: Experiment, folder: Path) -> str:
 
 
 def _home(kind: type) -> str:
-    """Name the shortest module that has a class."""
+    """Return the public module of a class."""
     parts = kind.__module__.split(".")
     if parts[0] == "sklearn":
         return ".".join(part for part in parts if not part.startswith("_"))

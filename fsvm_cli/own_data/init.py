@@ -1,4 +1,4 @@
-"""A first config for data of one's own: every method that fits their size, with words on each choice."""
+"""A first config for data of one's own: every method that fits their size, with comments on each choice."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
     from fsvm_cli.data.source import DataSource
 
-MOST_SIZES = 20
-"""Of subsets; data of more features have sizes in geometric steps."""
-CELLS_OF_MANY_SPLITS = 200_000
-"""Of a table that is split 100 times; a larger one is split 20 times at first."""
-FOLDS = 5
-LARGEST_IMBALANCE = 3
-"""Rows of the largest class for each row of the smallest, from which on accuracy says little."""
+MAX_SUBSET_SIZES = 20
+"""Subset sizes in a config; with more features than this they are geometrically spaced."""
+MAX_CELLS_FOR_100_SPLITS = 200_000
+"""Rows times features; the config of a larger table has 20 splits."""
+TUNING_FOLDS = 5
+MAX_CLASS_RATIO = 3
+"""Rows of the largest class per row of the smallest; beyond it, balanced accuracy is the first metric."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class _Offer:
     most_features: float = math.inf
 
 
-OFFERS = (
+OFFERED_METHODS = (
     _Offer("fisher", "are the means of the classes far apart, each feature alone?"),
     _Offer("kolmogorov-smirnov", "do the distributions of the classes differ, each feature alone?", 50_000),
     _Offer("mutual-information", "what does a feature tell of the class, each alone, in any way?", 20_000, 5_000),
@@ -60,8 +60,8 @@ OFFERS = (
     _Offer("infoprop", "which features do a machine's decisions go by?", 3_000, 20_000),
     _Offer("random", "the control: what is not clearly better than this has found nothing"),
 )
-ONLY_FOR_SPARSE = frozenset({"infoprop"})
-"""Methods that are slow beside others that answer like questions, which take no sparse data."""
+SPARSE_ONLY_METHODS = frozenset({"infoprop"})
+"""Methods that are offered for sparse data only: for dense data there are faster ones."""
 
 
 def first_config(source: DataSource, dataset: Mapping[str, Any], title: str, command: str) -> str:
@@ -72,7 +72,7 @@ def first_config(source: DataSource, dataset: Mapping[str, Any], title: str, com
     source : DataSource
         The data.
     dataset : mapping of str to value
-        What the config says of them, relative to where it will lie.
+        Its section `dataset`, with paths relative to the config.
     title : str
     command : str
         What was called, for the first line.
@@ -85,9 +85,9 @@ def first_config(source: DataSource, dataset: Mapping[str, Any], title: str, com
     data = source.draw(random_stream(SEED, "data"))
     counts = data.class_counts()
     smallest = min(counts.values())
-    several = ", ".join(f"{_comment(name)} ({count})" for name, count in list(counts.items())[:MOST_SIZES])
-    n_splits = 100 if data.n_samples * data.n_features <= CELLS_OF_MANY_SPLITS else 20
-    is_imbalanced = max(counts.values()) > LARGEST_IMBALANCE * smallest
+    several = ", ".join(f"{_comment(name)} ({count})" for name, count in list(counts.items())[:MAX_SUBSET_SIZES])
+    n_splits = 100 if data.n_samples * data.n_features <= MAX_CELLS_FOR_100_SPLITS else 20
+    is_imbalanced = max(counts.values()) > MAX_CLASS_RATIO * smallest
     metric = "balanced-accuracy" if is_imbalanced else "accuracy"
     scaling = "none" if source.is_sparse else "standard"
     lines = [
@@ -119,29 +119,29 @@ def first_config(source: DataSource, dataset: Mapping[str, Any], title: str, com
 
 
 def _grouping(dataset: Mapping[str, Any]) -> Iterator[str]:
-    """Offer groups where the data have columns that may tell them."""
+    """Yield a commented key `groups`, for a table with named columns."""
     if "target" in dataset and "groups" not in dataset:
         yield "  # groups: COLUMN  # whose rows of one value, such as one patient, stay on one side of every split"
 
 
 def _weights(is_imbalanced: bool) -> Iterator[str]:
-    """Let the classes weigh the same where one is so rare that a machine would do best to overlook it."""
+    """Yield balanced class weights for imbalanced classes."""
     if is_imbalanced:
         yield "  class_weight: balanced  # C is larger for the rows of rare classes, so that all classes weigh the same"
 
 
 def _tuning(smallest: int) -> Iterator[str]:
-    """Offer a choice of C where every training part has enough rows of each class."""
-    if smallest * 2 // 3 > FOLDS:
+    """Yield a commented key `tune`, if every training part has enough rows of each class."""
+    if smallest * 2 // 3 > TUNING_FOLDS:
         yield "  # Chosen inside each training part, at some 25 times the time:"
-        yield f"  # tune: {{C: [0.01, 0.1, 1, 10, 100], folds: {FOLDS}}}"
+        yield f"  # tune: {{C: [0.01, 0.1, 1, 10, 100], folds: {TUNING_FOLDS}}}"
 
 
 def _rankings(source: DataSource) -> Iterator[str]:
     data = metadata_of(source)
-    for offer in OFFERS:
+    for offer in OFFERED_METHODS:
         method = ranking_methods()[offer.method]
-        if reason_against_sparse(data, method) or (offer.method in ONLY_FOR_SPARSE and not data.is_sparse):
+        if reason_against_sparse(data, method) or (offer.method in SPARSE_ONLY_METHODS and not data.is_sparse):
             continue
         fits = data.n_samples <= offer.most_rows and data.n_features <= offer.most_features
         step = ", step: 0.1" if offer.method == "rfe" and data.n_features > 100 else ""
@@ -149,9 +149,9 @@ def _rankings(source: DataSource) -> Iterator[str]:
 
 
 def _sizes(n_features: int) -> str:
-    if n_features <= MOST_SIZES:
+    if n_features <= MAX_SUBSET_SIZES:
         return "all"
-    steps = np.geomspace(1, n_features, MOST_SIZES).round().astype(int)
+    steps = np.geomspace(1, n_features, MAX_SUBSET_SIZES).round().astype(int)
     return f"[{', '.join(map(str, np.unique(steps)))}]"
 
 

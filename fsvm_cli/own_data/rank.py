@@ -1,7 +1,4 @@
-"""What is ranked outside any experiment: a file, a data frame, or a data set that fsvm knows.
-
-Ranking the features of one data set as a whole, outside any experiment.
-"""
+"""Ranking the features of a file, a data frame or a built-in data set as a whole, outside any experiment."""
 
 from __future__ import annotations
 
@@ -45,14 +42,14 @@ if TYPE_CHECKING:
 
 
 def source_of(file: str, options: Mapping[str, Any], announce: Callable[[str], None]) -> DataSource:
-    """Open a file of the user's own, or a data set that fsvm knows.
+    """Open a file of the user's own, or a built-in data set.
 
     Parameters
     ----------
     file : str
         Path, or name of a data set; a file of the name goes first.
     options : mapping of str to value
-        What is said of a file, as in `FileSpec`; those that are None say nothing.
+        Keys of `FileSpec`; None stands for the default.
     announce : callable
         Called with each line about what takes time.
 
@@ -87,8 +84,8 @@ def source_of_frame(table: pd.DataFrame, options: Mapping[str, Any]) -> DataSour
 
 
 def _document(options: Mapping[str, Any]) -> Document:
-    said = as_in_documents({name: value for name, value in options.items() if value is not None})
-    return Document("rank", said, {(name,): name for name in said})
+    content = as_in_documents({name: value for name, value in options.items() if value is not None})
+    return Document("rank", content, {(name,): name for name in content})
 
 
 def rank(
@@ -112,7 +109,7 @@ def rank(
     Parameters
     ----------
     table : path or DataFrame
-        A CSV, Excel, Parquet, ARFF or LIBSVM file, the name of a data set that fsvm knows, or the table itself.
+        A CSV, Excel, Parquet, ARFF or LIBSVM file, the name of a built-in data set, or the table itself.
     target : str, optional
         Column that holds the class.
     method : str
@@ -207,7 +204,7 @@ class FeatureRanking:
     words : dict of str to dict of str to float
         For each column of words, the scores of its words, by the names that they have as features.
     caveats : tuple of str
-        What whoever reads the ranking must know.
+        Limitations that readers of the ranking must know.
     """
 
     method: str
@@ -241,7 +238,7 @@ def rank_features(source: DataSource, request: RankingRequest, *, overwrite: boo
     source : DataSource
     request : RankingRequest
     overwrite : bool, default=False
-        Whether the caller needs the features of the data set no more: then the scaled ones take their place in memory.
+        Whether the scaled features may overwrite those of the data set.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What a ranking outside any experiment is asked for: a method, its parameters, its machine and the scaling."""
+"""The request for a ranking outside any experiment: a method, its parameters, its machine and the scaling."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from fsvm_cli.spec.classifiers import Classifier
 
 SEED = 0
-OF_EXPERIMENTS = {"tune", "nystroem"}
-"""What is chosen, or not approximated, where nothing but a ranking is asked for."""
+EXPERIMENT_ONLY_KEYS = {"tune", "nystroem"}
+"""Keys of a classifier that apply to experiments only."""
 
 DEFAULT_CLASSIFIER = {"kernel": "linear", "C": 1.0}
 
@@ -53,7 +53,7 @@ class RankingRequest:
         The machine of a method that trains one; the method's own where None.
     scaling : str
     remarks : tuple of str
-        How what was said is understood.
+        How ambiguous parameters are interpreted.
     """
 
     method: type[Ranker]
@@ -63,7 +63,7 @@ class RankingRequest:
     remarks: tuple[str, ...] = ()
 
     def estimator(self, class_names: Sequence[str], X: Matrix) -> tuple[Ranker, tuple[str, ...]]:
-        """Build the method's estimator for these classes and samples, and say what was chosen for them."""
+        """Build the method's estimator for these classes and samples; return also remarks on chosen parameters."""
         ranking_arguments: dict[str, Any] = {}
         chosen: tuple[str, ...] = ()
         if self.classifier is not None:
@@ -84,14 +84,14 @@ def _with_scaled_kernel(machine: Machine, X: NDArray[np.float64]) -> tuple[Machi
         return machine, ()
     kernel = kernel.scaled_to(X)
     why = "in proportion to the distances between the rows; theta=... says otherwise"
-    said = f"theta of the {kernel.name} kernel is {kernel.theta:.4g}, {why}"
-    return machine.with_parameters(kernel=kernel), (said,)
+    remark = f"theta of the {kernel.name} kernel is {kernel.theta:.4g}, {why}"
+    return machine.with_parameters(kernel=kernel), (remark,)
 
 
 def ranking_request(
     method: str, scaling: str, assignments: Collection[str] = (), parameters: Mapping[str, Any] | None = None
 ) -> RankingRequest:
-    """Build a request from what the command line, or a caller, says.
+    """Build a request from the options of the command line, or from the arguments of a caller.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def ranking_request(
     Raises
     ------
     UsageError
-        Listing every mistake, with what is allowed.
+        Listing every error, with the allowed values.
     """
     known = ranking_method(method)
     content = {"ranking": {"method": method}, "scaling": scaling}
@@ -134,7 +134,7 @@ def ranking_request(
 
 
 def _section(key: str, option: str, method: str, section_of: Mapping[str, str]) -> str:
-    """Tell whether a key is the method's or its machine's."""
+    """Return the section of a key: that of the method or that of its machine."""
     if key not in section_of:
         who = f"neither {method} nor its machine has a" if "classifier" in section_of.values() else f"{method} has no"
         allowed = f"allowed: {', '.join(sorted(section_of))}" if section_of else "it has no parameters"
@@ -143,7 +143,7 @@ def _section(key: str, option: str, method: str, section_of: Mapping[str, str]) 
 
 
 def _with_machine(document: Document, section: str) -> Document:
-    """Describe the machine that is meant where only some of it is said."""
+    """Add the default machine to a document that sets only some of its keys."""
     if section != "classifier" or section in document.content:
         return document
     return dataclasses.replace(document, content=document.content | {"classifier": DEFAULT_CLASSIFIER})
@@ -153,12 +153,12 @@ def _with_own_name_of_kernel(document: Document) -> tuple[Document, tuple[str, .
     machine = document.content.get("classifier", {})
     if "kernel" not in machine:
         return document, ()
-    from fsvm_cli.svm.kernels.registry import ELSEWHERE, in_place_of  # noqa: PLC0415 - brings the kernels
+    from fsvm_cli.svm.kernels.registry import SCIKIT_LEARN_NAMES, in_place_of  # noqa: PLC0415 - brings the kernels
 
     name = machine["kernel"]
-    if not isinstance(name, str) or name not in ELSEWHERE:
+    if not isinstance(name, str) or name not in SCIKIT_LEARN_NAMES:
         return document, ()
-    content = document.content | {"classifier": machine | {"kernel": ELSEWHERE[name]}}
+    content = document.content | {"classifier": machine | {"kernel": SCIKIT_LEARN_NAMES[name]}}
     return dataclasses.replace(document, content=content), (in_place_of(name),)
 
 
@@ -177,7 +177,7 @@ def machine_keys(method: type[Ranker]) -> set[str]:
     from fsvm_cli.spec.kernels import fields_in_configs  # noqa: PLC0415
     from fsvm_cli.svm.kernels.registry import KERNELS  # noqa: PLC0415
 
-    own = set(Classifier.model_fields) - OF_EXPERIMENTS
+    own = set(Classifier.model_fields) - EXPERIMENT_ONLY_KEYS
     if "estimator" not in method.passed_down:
         own &= method.passed_down | {"stop_after"}  # which is part of the solver
     return own.union(*map(fields_in_configs, KERNELS.values()))

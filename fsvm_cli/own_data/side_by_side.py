@@ -1,7 +1,4 @@
-"""Several rankings of one data set beside one another: filters that ask different questions, and a machine.
-
-A table of the best features of a ranking, to go on with elsewhere.
-"""
+"""Several rankings of one data set side by side, and the export of the best features as CSV."""
 
 from __future__ import annotations
 
@@ -33,13 +30,13 @@ if TYPE_CHECKING:
     from fsvm_cli.data.source import DataSource
     from fsvm_cli.own_data.rank import FeatureRanking
 
-FILTERS = ("fisher", "mutual-information", "relief-f")
-MACHINE = "rfe"
-FEATURES_ONE_BY_ONE = 100
-"""More than these are eliminated a tenth of the rest at a time."""
-MOST_ROWS_IN_PAIRS = 3_000
-"""Of methods that compare every row with every other."""
-IN_PAIRS = frozenset({"relief-f", MACHINE})
+FILTER_METHODS = ("fisher", "mutual-information", "relief-f")
+ELIMINATION_METHOD = "rfe"
+MAX_FEATURES_FOR_SINGLE_STEPS = 100
+"""With more features, each step of RFE eliminates a tenth of the remaining ones."""
+MAX_ROWS_FOR_PAIRS = 3_000
+"""With more rows, methods that compare all pairs of rows are left out."""
+PAIRWISE_METHODS = frozenset({"relief-f", ELIMINATION_METHOD})
 
 
 @dataclass(frozen=True)
@@ -57,7 +54,7 @@ class SideBySide:
     agreement : dict of (str, str) to float
         Spearman's rank correlation of each pair of methods, in [-1, 1].
     caveats : tuple of str
-        What whoever reads the rankings must know.
+        Limitations that readers of the rankings must know.
     """
 
     rankings: tuple[FeatureRanking, ...]
@@ -73,21 +70,23 @@ class SideBySide:
 
 
 def rank_side_by_side(source: DataSource, scaling: str) -> SideBySide:
-    """Rank by every method of `FILTERS`, and by a linear machine, that the data allow.
+    """Rank by every method of `FILTER_METHODS`, and by a linear machine, that the data allow.
 
     Raises
     ------
     UsageError
         If no method is defined for these data.
     """
-    step = 1 if source.n_features <= FEATURES_ONE_BY_ONE else 0.1
-    requests = [ranking_request(method, scaling) for method in FILTERS]
-    requests.append(ranking_request(MACHINE, scaling, parameters={"step": step, "kernel": "linear", "C": 1.0}))
+    step = 1 if source.n_features <= MAX_FEATURES_FOR_SINGLE_STEPS else 0.1
+    requests = [ranking_request(method, scaling) for method in FILTER_METHODS]
+    requests.append(
+        ranking_request(ELIMINATION_METHOD, scaling, parameters={"step": step, "kernel": "linear", "C": 1.0})
+    )
     caveats: list[str] = []
     rankings = []
     for request in requests:
         method = request.method.method
-        if source.n_samples > MOST_ROWS_IN_PAIRS and method in IN_PAIRS:
+        if source.n_samples > MAX_ROWS_FOR_PAIRS and method in PAIRWISE_METHODS:
             caveats.append(
                 f"left out: {method} compares all pairs of {source.n_samples:,} rows; --method {method} does so"
             )
@@ -104,12 +103,12 @@ def rank_side_by_side(source: DataSource, scaling: str) -> SideBySide:
         ranks=ranks,
         order=np.argsort(ranks.mean(axis=0), kind="stable"),
         agreement={(rankings[i].method, rankings[j].method): _spearman(ranks[i], ranks[j]) for i, j in pairs},
-        caveats=(*caveats, *_said_by(rankings, source.caveats)),
+        caveats=(*caveats, *_caveats_of(rankings, source.caveats)),
     )
 
 
-def _said_by(rankings: Sequence[FeatureRanking], known: Collection[str]) -> Iterator[str]:
-    """List what is to be said of rankings, each line once, with the methods that it is about where not of all."""
+def _caveats_of(rankings: Sequence[FeatureRanking], known: Collection[str]) -> Iterator[str]:
+    """Yield the caveats of rankings, each once, with the names of the methods that it applies to unless all."""
     methods: dict[str, list[str]] = {}
     for ranking in rankings:
         for line in ranking.caveats:
@@ -141,7 +140,7 @@ def write_chosen(
     target : str
         What the column of the classes is called.
     for_spreadsheet : bool
-        Whether nothing in it may be taken for a formula.
+        Whether texts that begin like a formula are quoted.
 
     Returns
     -------

@@ -1,7 +1,4 @@
-"""A ranking of features as text.
-
-Several rankings of the same features as text.
-"""
+"""Printing of one ranking, or of several side by side, as a table, CSV or JSON."""
 
 from __future__ import annotations
 
@@ -17,14 +14,14 @@ if TYPE_CHECKING:
     from fsvm_cli.own_data.rank import FeatureRanking
     from fsvm_cli.own_data.side_by_side import SideBySide
 
-MOST_ROWS = 1000
-"""Of the table for people, which takes half a millisecond a row; CSV and JSON hold every feature."""
+MAX_TABLE_ROWS = 1000
+"""Of the printed table, which takes half a millisecond per row; CSV and JSON contain all features."""
 
 
 def print_ranking(ranking: FeatureRanking, style: str, *, for_spreadsheet: bool = False) -> None:
     """Print a ranking, best feature first; a column of words is one row, and JSON and the table show its words below.
 
-    The table ends after `MOST_ROWS` features, and says so.
+    The table is cut after `MAX_TABLE_ROWS` features, with a remark.
 
     Parameters
     ----------
@@ -58,7 +55,7 @@ def print_ranking(ranking: FeatureRanking, style: str, *, for_spreadsheet: bool 
 def _print_ranking(ranking: FeatureRanking, rows: list[dict[str, Any]]) -> None:
     table = Table("rank", "feature", "score")
     table.columns[0].justify = table.columns[2].justify = "right"
-    for row in rows[:MOST_ROWS]:
+    for row in rows[:MAX_TABLE_ROWS]:
         table.add_row(str(row["rank"]), str(row["feature"]), f"{row['score']:.6g}")
         for word, score in ranking.words.get(str(row["feature"]), {}).items():
             table.add_row("", f"  {word}", f"{score:.6g}", style="dim")
@@ -67,12 +64,12 @@ def _print_ranking(ranking: FeatureRanking, rows: list[dict[str, Any]]) -> None:
     if ranking.chosen:
         console.print("chosen: " + ", ".join(f"{name} {value}" for name, value in ranking.chosen.items()))
     console.print(table)
-    if len(rows) > MOST_ROWS:
-        console.print(f"and {len(rows) - MOST_ROWS:,} features more; --format csv lists all")
+    if len(rows) > MAX_TABLE_ROWS:
+        console.print(f"and {len(rows) - MAX_TABLE_ROWS:,} features more; --format csv lists all")
 
 
 def _words_of(feature: str, ranking: FeatureRanking) -> dict[str, dict[str, float]]:
-    """Give what a row says beside what every row does: the scores of the words, where it is a column of words."""
+    """Return the additional key `words` of a row of JSON for a column of words."""
     return {"words": ranking.words[feature]} if feature in ranking.words else {}
 
 
@@ -130,7 +127,7 @@ def _print_side_by_side(found: SideBySide, rows: list[dict[str, Any]], methods: 
     table = Table("rank", "feature", "mean rank", *methods)
     for column in (table.columns[0], *table.columns[2:]):
         column.justify = "right"
-    for row in rows[:MOST_ROWS]:
+    for row in rows[:MAX_TABLE_ROWS]:
         ranks = [str(row["ranks"][method]) for method in methods]
         table.add_row(str(row["rank"]), str(row["feature"]), f"{row['mean_rank']:.4g}", *ranks)
     console = open_console()
@@ -139,8 +136,8 @@ def _print_side_by_side(found: SideBySide, rows: list[dict[str, Any]], methods: 
         "--method NAME ranks by one method, and shows its scores"
     )
     console.print(table)
-    if len(rows) > MOST_ROWS:
-        console.print(f"and {len(rows) - MOST_ROWS:,} features more; --format csv lists all")
+    if len(rows) > MAX_TABLE_ROWS:
+        console.print(f"and {len(rows) - MAX_TABLE_ROWS:,} features more; --format csv lists all")
     if found.agreement:
         pairs = "; ".join(f"{one} and {other} {value:.2f}" for (one, other), value in found.agreement.items())
         console.print(f"agreement of the ranks (Spearman; 1 is the same order): {pairs}")

@@ -36,7 +36,7 @@ class ClaimRow:
     verdict : str
         One of `VERDICTS`.
     fixed : str
-        Whether the rule was fixed before the figure was known, or after; empty where no config says so.
+        Whether the rule was fixed before or after the figure was known; empty if no config states it.
     is_about_data : bool
         Whether it is about the data and how they were divided, whatever is done with them.
     """

@@ -19,20 +19,20 @@ from fsvm_cli.errors import DataError
 if TYPE_CHECKING:
     from pathlib import Path
 
-GLYPH = re.compile(
+GLYPH_PATTERN = re.compile(
     r'\s*<path id="(?P<id>DejaVu[\w-]*-[0-9a-f]+)" d="(?P<shape>[^"]*)" transform="scale\(0\.015625\)"/>'
 )
-"""The shape of a letter, as matplotlib writes it."""
-NOT_SHOWN = re.compile(r"<!--.*?-->|<metadata>.*?</metadata>|<!DOCTYPE.*?>", re.DOTALL)
-LINES = re.compile(r' d="(M [^"A-KN-Ya-y]*)"')
-"""A path of straight lines, as matplotlib writes it: M and L, each with the coordinates of a point, and z."""
-WIDTH = re.compile(r'<svg\b[^>]*\bwidth="([\d.]+)pt"')
-WIDEST_OF_ONE = 330.0
-"""Points."""
-LARGEST_SCALE, POINTS_OF_A_REM = 1.5, 12.0
-DIGITS_TOO_MANY = re.compile(r"(?<![\w.])(-?[1-9]\d*\.\d\d)\d+")
-"""Of numbers of at least 1: smaller ones may be scales."""
-NAME, REFERENCE = re.compile(r' id="([^"]*)"'), re.compile(r'((?:href="|url\()#)([^")]*)')
+"""The outline of a character, as written by matplotlib."""
+INVISIBLE_MARKUP = re.compile(r"<!--.*?-->|<metadata>.*?</metadata>|<!DOCTYPE.*?>", re.DOTALL)
+POLYLINE = re.compile(r' d="(M [^"A-KN-Ya-y]*)"')
+"""A path of straight lines, as written by matplotlib: M and L, each with the coordinates of a point, and z."""
+WIDTH_ATTRIBUTE = re.compile(r'<svg\b[^>]*\bwidth="([\d.]+)pt"')
+MAX_SINGLE_PANEL_PT = 330.0
+"""Wider figures have several panels side by side."""
+MAX_SCALE, POINTS_PER_REM = 1.5, 12.0
+EXCESS_DIGITS = re.compile(r"(?<![\w.])(-?[1-9]\d*\.\d\d)\d+")
+"""Decimals beyond the second of numbers of magnitude 1 or more; smaller numbers may be scale factors."""
+ID_ATTRIBUTE, ID_REFERENCE = re.compile(r' id="([^"]*)"'), re.compile(r'((?:href="|url\()#)([^")]*)')
 
 
 @dataclass(frozen=True)
@@ -55,17 +55,17 @@ class Picture:
 
     @property
     def is_wide(self) -> bool:
-        """Whether it has several panels side by side, which need the room of several pictures."""
-        return self._width > WIDEST_OF_ONE
+        """Whether it has several panels side by side, which need the width of several pictures."""
+        return self._width > MAX_SINGLE_PANEL_PT
 
     @property
     def widest(self) -> float:
         """How wide it is shown at most, in rem, so that no picture's letters are much larger than another's."""
-        return round(LARGEST_SCALE * self._width / POINTS_OF_A_REM, 1)
+        return round(MAX_SCALE * self._width / POINTS_PER_REM, 1)
 
     @property
     def _width(self) -> float:
-        width = WIDTH.search(self.svg)
+        width = WIDTH_ATTRIBUTE.search(self.svg)
         return 0.0 if width is None else float(width[1])
 
 
@@ -103,10 +103,10 @@ class Packer:
 
     def packed(self, svg: str) -> str:
         """Pack a picture: without the shapes of its letters, as `compressed`."""
-        # A file of another version of matplotlib may have another shape: it keeps it.
-        svg = GLYPH.sub(lambda found: "" if self._is_shared(found) else found[0], svg)
-        svg = LINES.sub(lambda found: f' d="{stepwise(found[1])}"', NOT_SHOWN.sub("", svg))
-        svg = DIGITS_TOO_MANY.sub(lambda found: found[1].rstrip("0").rstrip("."), self._with_short_names(svg))
+        # An outline of another version of matplotlib may differ: then it stays in the figure.
+        svg = GLYPH_PATTERN.sub(lambda found: "" if self._is_shared(found) else found[0], svg)
+        svg = POLYLINE.sub(lambda found: f' d="{stepwise(found[1])}"', INVISIBLE_MARKUP.sub("", svg))
+        svg = EXCESS_DIGITS.sub(lambda found: found[1].rstrip("0").rstrip("."), self._with_short_names(svg))
         return compressed(re.sub(r"\s*\n\s*", " ", svg).replace("> <", "><"))
 
     def _is_shared(self, found: re.Match[str]) -> bool:
@@ -114,10 +114,10 @@ class Packer:
 
     def _with_short_names(self, svg: str) -> str:
         """Leave out the names of elements that nothing refers to, and shorten the others, but those of letters."""
-        used = sorted({name for _, name in REFERENCE.findall(svg)})
+        used = sorted({name for _, name in ID_REFERENCE.findall(svg)})
         short = {name: name if name in self.shapes else f"_{number}" for number, name in enumerate(used)}
-        svg = NAME.sub(lambda found: f' id="{short[found[1]]}"' if found[1] in short else "", svg)
-        return REFERENCE.sub(lambda found: found[1] + short[found[2]], svg)
+        svg = ID_ATTRIBUTE.sub(lambda found: f' id="{short[found[1]]}"' if found[1] in short else "", svg)
+        return ID_REFERENCE.sub(lambda found: found[1] + short[found[2]], svg)
 
     def packed_shapes(self) -> str:
         """Pack the shapes that all packed pictures share, as JSON."""

@@ -36,7 +36,7 @@ from fsvm_cli.report.folder import (
 )
 from fsvm_cli.report.guidance import areas_table, guide, in_words_of_p, pairs_table
 from fsvm_cli.report.printing import ResultTable
-from fsvm_cli.report.ranks import LEAST_DATA_SETS, areas_of, compare_over_experiments
+from fsvm_cli.report.ranks import MIN_DATA_SETS, areas_of, compare_over_experiments
 from fsvm_cli.report.recommendation import describe_recommendation
 from fsvm_cli.report.scorecard import scorecard_of
 from fsvm_cli.report.tables import describe_choices
@@ -47,8 +47,8 @@ if TYPE_CHECKING:
 
     from fsvm_cli.spec.schema import Config
 
-MOST_PAIRS = 45
-"""Of rankings, that the page shows all of."""
+MAX_PAIRS_SHOWN = 45
+"""Pairs of rankings; of more, the page shows those with the best ranking."""
 
 
 def read_content(folders: Sequence[Path], failures: list[FsvmError] | None = None) -> Content:
@@ -111,9 +111,9 @@ def _findings(folders: Sequence[Path]) -> tuple[tuple[tuple[tuple[str, str], ...
 
 
 def _ranks(folders: Sequence[Path]) -> Ranks | None:
-    if len(folders) < LEAST_DATA_SETS or (found := compare_over_experiments(areas_of(folders))) is None:
+    if len(folders) < MIN_DATA_SETS or (found := compare_over_experiments(areas_of(folders))) is None:
         return None
-    from fsvm_cli.report.critical_difference import critical_difference_diagram  # noqa: PLC0415 - slow to import
+    from fsvm_cli.report.ranks import critical_difference_diagram  # noqa: PLC0415 - slow to import
 
     names = tuple(str(found.areas.columns[index]) for index in np.argsort(found.found.ranks, kind="stable"))
     pairs, remark = _shown_pairs(found.pairs, names[0], "in what 'fsvm stats' prints")
@@ -188,7 +188,7 @@ def _collection(folder: Path) -> Section:
 
 
 def _statistics(folder: Path) -> Iterator[ResultTable]:
-    """Arrange what `fsvm stats` says of an experiment."""
+    """Yield the tables that `fsvm stats` prints of an experiment."""
     if not ((folder / AREAS_NAME).exists() and (folder / PAIRS_NAME).exists()):
         return
     areas, pairs = read_table(folder / AREAS_NAME), read_table(folder / PAIRS_NAME)
@@ -200,8 +200,8 @@ def _statistics(folder: Path) -> Iterator[ResultTable]:
 
 
 def _shown_pairs(pairs: pd.DataFrame, best: str, elsewhere: str) -> tuple[pd.DataFrame, str]:
-    """Keep the pairs that the best ranking is one of, where there are many, and say where the others stand."""
-    if len(pairs) <= MOST_PAIRS:
+    """Keep the pairs with the best ranking if there are many, and return a remark on where the others are."""
+    if len(pairs) <= MAX_PAIRS_SHOWN:
         return pairs, ""
     shown = pairs[(pairs["first"] == best) | (pairs["second"] == best)]
     return shown, f" Pairs with {best}, the best; {len(pairs) - len(shown)} more stand {elsewhere}."
@@ -244,7 +244,7 @@ def _choices(folder: Path) -> list[str]:
 
 
 def _command(folder: Path, run: Mapping[str, Any]) -> str:
-    # What is no name of a config that comes with fsvm is the file of one.
+    # A config that does not come with fsvm is named by its file.
     is_own = "file" in run["config"]["dataset"]
     words = ["fsvm", "run", f"{folder.resolve().name}.yaml" if is_own else folder.resolve().name]
     for key, value in run["overrides"].items():

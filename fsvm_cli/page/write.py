@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from fsvm_cli.page.content import Content
 
-SIGNS = {"reproduced": "✓", "differs": "✗", "inconclusive": "?", "not comparable": "–", "fact": "•"}
+VERDICT_SIGNS = {"reproduced": "✓", "differs": "✗", "inconclusive": "?", "not comparable": "–", "fact": "•"}
 
 
 def render(content: Content, heading: str) -> str:
@@ -41,7 +41,7 @@ def render(content: Content, heading: str) -> str:
         heading=heading,
         content=content,
         verdicts=VERDICTS,
-        signs=SIGNS,
+        signs=VERDICT_SIGNS,
         version=fsvm_cli.__version__,
         packed=packer.packed,
         packed_shapes=packer.packed_shapes,
@@ -74,8 +74,8 @@ def _finalised(value: object) -> object:
 
 
 PAGE_NAME = "index.html"
-HEADING = "Feature selection with support vector machines: results"
-"""Of a page of several experiments; that of one has its title."""
+COLLECTIVE_HEADING = "Feature selection with support vector machines: results"
+"""Heading of a page of several experiments; a page of one has its title."""
 
 
 def write_page(folders: Sequence[Path], path: Path, failures: list[FsvmError] | None = None) -> Path:
@@ -94,7 +94,7 @@ def write_page(folders: Sequence[Path], path: Path, failures: list[FsvmError] | 
         If results are damaged, or the file cannot be written.
     """
     content = read_content(folders, failures)
-    heading = content.experiments[0].title if len(content.experiments) == 1 else HEADING
+    heading = content.experiments[0].title if len(content.experiments) == 1 else COLLECTIVE_HEADING
     write_atomically(path, render(content, heading).encode())
     return path
 

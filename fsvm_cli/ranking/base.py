@@ -107,10 +107,10 @@ class Selector(TransformerMixin, ABC):
         return selected
 
 
-INSTEAD = "take gradient-angle, which holds none, or a filter such as fisher"
-"""Ways out where a method holds matrices of all pairs of samples for which there is no memory."""
+ALTERNATIVES_WITHOUT_PAIR_MATRICES = "take gradient-angle, which holds none, or a filter such as fisher"
+"""Remedy where a method holds matrices of all pairs of samples and memory is too small."""
 RELATIVE_ROUNDING = 1e-9
-"""What another processor may change in a score, relative to it, with room to spare: measured were 3e-11."""
+"""What another processor may change in a score, relative to it, with room to spare: 3e-11 was measured."""
 
 ROUNDING_OF_ZERO = 1e-12
 """The same where a score is a difference of numbers of about 1 that cancel."""
@@ -195,7 +195,7 @@ class Ranker(NamedMethod, Selector, BaseEstimator):
     """Whether `_scores` divides the samples into parts, and takes ``groups``: the samples of one stay in one part."""
 
     accepts_sparse: ClassVar[bool] = False
-    """Whether `_scores` takes a CSR matrix as it is; other methods refuse one, because most would fill it."""
+    """Whether `_scores` accepts a CSR matrix; other methods refuse one, because most would fill it."""
 
     pair_matrices: ClassVar[int] = 0
     """Matrices of all pairs of samples that the method holds at a time, 0 where none need be."""
@@ -235,7 +235,7 @@ class Ranker(NamedMethod, Selector, BaseEstimator):
         return self._fit(X, y, self._scores_with(groups, y))
 
     def _scores_with(self, groups: Any, y: Any) -> Callable[..., NDArray[np.float64]]:
-        """Return `_scores`, which knows the groups if it asks for them."""
+        """Return `_scores`, which receives the groups if it declares them."""
         if groups is None or not self.cross_validates:
             return self._scores
         check_consistent_length(groups, y)
@@ -256,7 +256,7 @@ class Ranker(NamedMethod, Selector, BaseEstimator):
             raise ValueError(f"n_features_to_select is {n_selected}; X has {n_features} features")
         check_input_range(X, self._given_names())
         if self.pair_matrices:
-            check_memory_for_pairs(self.method, X.shape[0], self.pair_matrices, INSTEAD)
+            check_memory_for_pairs(self.method, X.shape[0], self.pair_matrices, ALTERNATIVES_WITHOUT_PAIR_MATRICES)
         self.converged_ = True
         self.chosen_: dict[str, float | int | str] = {}
         self.diagnostics_: dict[str, dict[str, NDArray[Any]]] = {}
@@ -354,8 +354,8 @@ def order_by_content(X: NDArray[np.float64]) -> NDArray[np.intp]:
 class LeakingRanker(Ranker):
     """A ranking method that with some of its parameters needs the test part.
 
-    That is a leak: test labels decide about the ranking, and its test accuracy is optimistic. An experiment hands over
-    the test part where `sees_test_part` says so, and nowhere else; the ranking's label then tells of it.
+    That is a leak: test labels decide about the ranking, and its test accuracy is optimistic. An experiment passes the
+    test part only where `sees_test_part` is true; the label of the ranking then mentions it.
     """
 
     leaks_where: ClassVar[Mapping[str, Any]]

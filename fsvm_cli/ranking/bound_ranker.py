@@ -27,19 +27,20 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fsvm_cli.bounds.bound import Bound
+    from fsvm_cli.svm.compiled import Array
     from fsvm_cli.svm.solvers.dual import DualSolution, Solver
 
-    Bounds = Callable[[NDArray[np.float64], NDArray[np.float64], Sequence[DualSolution]], Sequence[Bound]]
+    Bounds = Callable[[Array, Array, Sequence[DualSolution]], Sequence[Bound]]
 
-SMALLEST, LARGEST = 2.0**-10, 1.0
-"""Of the scales. At 0 every derivative vanishes, and a feature that is worth something could not come back. Above 1
-there are valleys in which a feature that is worth nothing grows without end: the machine gives it the less weight."""
-SMALLEST_FALL = 1e-6
-"""A descent ends where a step makes the bound smaller by a lesser part of what it was at the start."""
-SPACING, SPACING_OF_VALUES, SPACING_OF_SLOPES = 2.0**-20, 2.0**-32, 2.0**-16
+MIN_SCALE, MAX_SCALE = 2.0**-10, 1.0
+"""Limits of the scales. At 0 every derivative vanishes, and a relevant feature could not return. Above 1 there are
+valleys in which the scale of an irrelevant feature grows without bound, while the machine reduces its weight."""
+MIN_RELATIVE_DECREASE = 1e-6
+"""A descent ends where a step lowers the bound by less, as a part of its value at the start."""
+SCALE_SPACING, VALUE_SPACING, SLOPE_SPACING = 2.0**-20, 2.0**-32, 2.0**-16
 """Of the scales at which the bound is computed; of its values and slopes, in the unit of the bound. Of a machine on 500
-unscaled samples, two processors have slopes that are 3e-12 apart, and an experiment has some hundred thousand of them:
-on a grid of 2^-20 one would lie at the middle of two, and the descent would be another."""
+unscaled samples, slopes on two processors differ by 3e-12, and an experiment has some hundred thousand of them: with a
+spacing of 2^-20 one of them would be rounded differently, and the descent would differ."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +125,7 @@ class BoundObjective:
     def relative(self, features: NDArray[np.intp], s: NDArray[np.float64]) -> BoundObjective:
         """Return the objective with a relative ridge, which is what the ridge is at these scales.
 
-        Where all samples are in one place, the objective as it is.
+        Where all samples are in one place, the objective unchanged.
         """
         X, kernel, _ = self._scaled(features, s)
         unit = spread(kernel.gram(X, X))
@@ -185,8 +186,8 @@ class Round:
 
     @property
     def has_collapsed(self) -> bool:
-        """Whether all scales are at their lower limit: the bound is least for a machine that tells nothing."""
-        return bool((self.s <= SMALLEST).all())
+        """Whether all scales are at their lower limit: the bound is least for a machine that separates no classes."""
+        return bool((self.s <= MIN_SCALE).all())
 
 
 def descend(
@@ -223,23 +224,23 @@ def descend(
         converged &= here.converged
         powers = penalty.strength * s**penalty.exponent
         value, slope = here.value / unit + powers.sum(), here.slope / unit + penalty.exponent * powers / s
-        return float(quantised(value, SPACING_OF_VALUES)), quantised(slope, SPACING_OF_SLOPES)
+        return float(quantised(value, VALUE_SPACING)), quantised(slope, SLOPE_SPACING)
 
     optimum = minimise_quantised(
         total,
         s,
-        lower=SMALLEST,
-        upper=LARGEST,
-        spacing=SPACING,
+        lower=MIN_SCALE,
+        upper=MAX_SCALE,
+        spacing=SCALE_SPACING,
         max_iterations=max_iterations,
-        smallest_fall=SMALLEST_FALL,
-        smallest_slope=SMALLEST_FALL,
+        smallest_fall=MIN_RELATIVE_DECREASE,
+        smallest_slope=MIN_RELATIVE_DECREASE,
     )
     end = optimum.x
     bound = unit * float(optimum.value - penalty.strength * (end**penalty.exponent).sum())
-    # The derivatives by scales between the limits are 0 at the end, but for the stopping rule.
-    pressed = np.where((end <= SMALLEST) | (end >= LARGEST), optimum.slope, 0.0)
-    keys = end - SMALLEST * pressed / max(np.abs(pressed).max(), np.finfo(float).tiny)
+    # The derivatives by scales between the limits are 0 at the end, to within the stopping rule.
+    pressed = np.where((end <= MIN_SCALE) | (end >= MAX_SCALE), optimum.slope, 0.0)
+    keys = end - MIN_SCALE * pressed / max(np.abs(pressed).max(), np.finfo(float).tiny)
     return Round(features, end, keys, bound, optimum.n_evaluations, converged)
 
 
@@ -271,7 +272,7 @@ def path_table(rounds: Sequence[Round], feature_names: Sequence[str]) -> dict[st
 class BoundRanker(MachineRanker):
     """Scale the features so that a bound is small, drop those with small scales, and go on with the others.
 
-    A subclass says which bound in `_bounds`.
+    A subclass computes its bound in `_bounds`.
     """
 
     step: Annotated[int, Ge(1)] | Annotated[float, Gt(0), Lt(1)] = 0.5
@@ -280,16 +281,14 @@ class BoundRanker(MachineRanker):
     max_iterations: Annotated[int, Ge(1)] = 50
 
     @abstractmethod
-    def _bounds(
-        self, gram: NDArray[np.float64], labels: NDArray[np.float64], machines: Sequence[DualSolution]
-    ) -> Sequence[Bound]:
-        """Return the bound of each machine on one Gram matrix."""
+    def _bounds(self, gram: Array, labels: Array, machines: Sequence[DualSolution]) -> Sequence[Bound]:
+        """Return the bound of each machine on one Gram matrix (n, n), for labels (n_machines, n)."""
 
     def _scores(self, X: NDArray[np.float64], y: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:
         kernel = self._scaled_kernel(X)
         weights = kernel.feature_weights(X.shape[1])
-        has_say = np.ptp(X, axis=0) > 0 if weights is None else (np.ptp(X, axis=0) > 0) & (weights > 0)
-        candidates = np.flatnonzero(has_say)
+        varies_and_weighs = np.ptp(X, axis=0) > 0 if weights is None else (np.ptp(X, axis=0) > 0) & (weights > 0)
+        candidates = np.flatnonzero(varies_and_weighs)
         objective = BoundObjective(
             # A linear machine with a bias does not depend on the origin, and far from it loses digits.
             X=X - X.mean(axis=0) if kernel.is_linear else X,
@@ -360,7 +359,7 @@ def places(rounds: Sequence[Round], candidates: NDArray[np.intp], n_features: in
     rounds : sequence of Round
         On ever fewer features.
     candidates : ndarray of int
-        The features of the first round; others have no say.
+        The features of the first round; others score 0.
     n_features : int
 
     Returns

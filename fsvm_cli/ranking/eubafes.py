@@ -20,17 +20,17 @@ if TYPE_CHECKING:
     Evaluation = tuple[float, NDArray[np.float64]]
     Contrast = Callable[[NDArray[np.float64], NDArray[np.float64]], Evaluation]
 
-BLOCK = 4096
+PAIRS_PER_BLOCK = 4096
 """Drawn pairs whose differences are held at a time: they stay in the processor's cache."""
 
-DRAWN_COST = 4
-"""What a pair that is drawn costs, in units of one among all pairs of some samples."""
+DRAWN_PAIR_COST = 4
+"""Time for a drawn pair, in units of that for a pair in a loop over all pairs of some samples."""
 
-FIRST_STEPS, MOST_ROUNDS = 5, 20
-"""Steps before features of weight 0 are set aside for the first time, and how often that is done, at most."""
+STEPS_BEFORE_FIRST_REDUCTION, MAX_REDUCTIONS = 5, 20
+"""Steps before features of weight 0 are first set aside, and the times that this is done, at most."""
 
-GRADIENT_OF_NONE = 1e-8
-"""What is left of a derivative that is 0; the criterion lies between -1 and 1."""
+GRADIENT_ROUNDING = 1e-8
+"""Rounding error of a derivative that is 0; the criterion lies between -1 and 1."""
 
 
 class Eubafes(Ranker):
@@ -111,7 +111,7 @@ class Eubafes(Ranker):
             return scores
         standardised = (X[:, varies] - X[0, varies]) / deviation[varies]
         contrast: Contrast
-        if len(y) * (len(y) - 1) // 2 <= DRAWN_COST * self.max_pairs:
+        if len(y) * (len(y) - 1) // 2 <= DRAWN_PAIR_COST * self.max_pairs:
             coefficients = pair_coefficients(y)
             contrast = lambda X, weights: similarity_contrast(X, coefficients, weights)  # noqa: E731
         else:
@@ -133,19 +133,19 @@ def ascended(contrast: Contrast, X: NDArray[np.float64]) -> tuple[NDArray[np.flo
     Returns
     -------
     weights : ndarray, shape (n_features,)
-        At least 0; the gradient is 0 to within `GRADIENT_OF_NONE` where they are above, and no more where they are 0.
+        At least 0; the gradient is 0 to within `GRADIENT_ROUNDING` where they are above, and no more where they are 0.
     converged : bool
     """
     n_features = X.shape[1]
-    weights, active, n_steps = np.full(n_features, 1 / n_features), np.arange(n_features), FIRST_STEPS
-    for _ in range(MOST_ROUNDS):
+    weights, active, n_steps = np.full(n_features, 1 / n_features), np.arange(n_features), STEPS_BEFORE_FIRST_REDUCTION
+    for _ in range(MAX_REDUCTIONS):
         columns = np.ascontiguousarray(X[:, active])
 
         def descent(some: NDArray[np.float64], columns: NDArray[np.float64] = columns) -> Evaluation:
             value, gradient = contrast(columns, some)
             return -value, -gradient
 
-        options = {"maxiter": n_steps, "ftol": 1e-12, "gtol": GRADIENT_OF_NONE}
+        options = {"maxiter": n_steps, "ftol": 1e-12, "gtol": GRADIENT_ROUNDING}
         bounds = [(0.0, None)] * len(active)
         top = scipy.optimize.minimize(
             descent, weights[active], method="L-BFGS-B", jac=True, bounds=bounds, options=options
@@ -153,7 +153,7 @@ def ascended(contrast: Contrast, X: NDArray[np.float64]) -> tuple[NDArray[np.flo
         weights[active] = top.x
         wanting = np.zeros(n_features, dtype=bool)
         if top.success:
-            wanting = (weights == 0) & (contrast(X, weights)[1] > GRADIENT_OF_NONE)
+            wanting = (weights == 0) & (contrast(X, weights)[1] > GRADIENT_ROUNDING)
             wanting[active] = False
             if not wanting.any():
                 return weights, True
@@ -265,8 +265,8 @@ def drawn_contrast(
     """
     value, gradient = 0.0, np.zeros(X.shape[1])
     for pairs, sign in ((within, 1.0), (between, -1.0)):
-        for start in range(0, pairs.shape[1], BLOCK):
-            first, second = pairs[:, start : start + BLOCK]
+        for start in range(0, pairs.shape[1], PAIRS_PER_BLOCK):
+            first, second = pairs[:, start : start + PAIRS_PER_BLOCK]
             squares = (X[first] - X[second]) ** 2
             parts = np.exp(-(squares @ weights)) * (sign / pairs.shape[1])
             value += float(parts.sum())

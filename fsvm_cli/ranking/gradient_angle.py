@@ -64,7 +64,7 @@ class GradientAngle(SVMRanker):
     the support vectors take its place. Points where the gradient vanishes have no angle and do not count; a machine
     with none but such points does not count either. A gradient vanishes when it cannot move g by more than the width
     of a tie over the range of the training data: the linear machine of a class that lies between two others is
-    constant but for rounding. The scores are then the mean over the other machines. A straight reading of (6) to (8)
+    constant up to rounding. The scores are then the mean over the other machines. A straight reading of (6) to (8)
     takes the direction of that rounding for one, and on three classes in a row is .1 away and more.
 
     See Also

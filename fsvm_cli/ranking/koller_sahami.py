@@ -1,4 +1,4 @@
-"""Backward elimination of what an approximate Markov blanket says already, a baseline of infoprop2001."""
+"""Backward elimination of features that an approximate Markov blanket makes redundant, a baseline of infoprop2001."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from fsvm_cli.ranking.base import Ranker, order_by_content
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-SEED = 0
+ORDER_SEED = 0
 """Of the order in which coordinates are descended; the optimum is the same."""
 TOLERANCE = 1e-4
 MAX_ITERATIONS = 5000
@@ -93,7 +93,7 @@ def _weights(X: NDArray[np.float64], labels: NDArray[np.intp], C: float) -> tupl
     """Return the sizes of the weights of one machine, shape (n_features,), and whether it reached its tolerance."""
     from sklearn.svm import LinearSVC  # noqa: PLC0415 - as above
 
-    machine = LinearSVC(penalty="l1", dual=False, C=C, tol=TOLERANCE, max_iter=MAX_ITERATIONS, random_state=SEED)
+    machine = LinearSVC(penalty="l1", dual=False, C=C, tol=TOLERANCE, max_iter=MAX_ITERATIONS, random_state=ORDER_SEED)
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always", ConvergenceWarning)
         machine.fit(X, labels)

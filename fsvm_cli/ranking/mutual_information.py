@@ -19,8 +19,8 @@ from fsvm_cli.ranking.base import Ranker
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-NOISE = 1e-10
-"""Of the mean size of the values, or of their standard deviation where that is larger: makes values distinct."""
+RELATIVE_NOISE = 1e-10
+"""In units of the mean size of the values, or of their standard deviation where that is larger: makes them distinct."""
 
 
 def neighbour_information(
@@ -53,7 +53,7 @@ def neighbour_information(
     searches trees, in so many steps for each feature that hundreds of samples take it over ten times as long.
     """
     x = values / values.std()
-    x = x + NOISE * max(1.0, np.abs(x).mean()) * noise
+    x = x + RELATIVE_NOISE * max(1.0, np.abs(x).mean()) * noise
     counts = np.bincount(y)[y]
     x, y, counts = x[counts > 1], y[counts > 1], counts[counts > 1]
     k = np.minimum(n_neighbors, counts - 1)
@@ -93,11 +93,11 @@ def _number_within(
     return behind - first
 
 
-MOST_VALUES = 10
+MAX_DISCRETE_VALUES = 10
 """Distinct values that a discrete feature has at most."""
 
-SAMPLES_PER_VALUE = 5
-"""On average, for values to be counted; below, frequencies overrate what a feature says by too much."""
+MIN_SAMPLES_PER_VALUE = 5
+"""On average, for values to be counted; with fewer, frequencies overestimate the information by too much."""
 
 COUNTS, NEIGHBOURS = "counts", "neighbours"
 
@@ -195,7 +195,7 @@ class MutualInformation(Ranker):
 
 def is_discrete(n_values: int, n_samples: int) -> bool:
     """Whether the values of a feature repeat often enough to be counted."""
-    return n_values <= 2 or (n_values <= MOST_VALUES and n_values * SAMPLES_PER_VALUE <= n_samples)
+    return n_values <= 2 or (n_values <= MAX_DISCRETE_VALUES and n_values * MIN_SAMPLES_PER_VALUE <= n_samples)
 
 
 def holds_zeros_and_ones(X: Any) -> NDArray[np.bool_]:

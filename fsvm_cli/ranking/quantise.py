@@ -11,8 +11,8 @@ from scipy.special import entr
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-ROUNDING = 1e-13
-"""What is left of a difference that is 0, in units of the largest value."""
+RELATIVE_ROUNDING = 1e-13
+"""Rounding error of a difference that is 0, in units of the largest value."""
 
 
 def quantise(X: NDArray[np.float64], n_bins: int) -> NDArray[np.intp]:
@@ -23,7 +23,7 @@ def quantise(X: NDArray[np.float64], n_bins: int) -> NDArray[np.intp]:
     X : ndarray, shape (n_samples, n_features)
     n_bins : int
         At least 2. A feature with no more distinct values than that keeps them. Values that differ by no more than
-        `ROUNDING` of the largest size are one.
+        `RELATIVE_ROUNDING` of the largest size are one.
 
     Returns
     -------
@@ -43,11 +43,11 @@ def quantise(X: NDArray[np.float64], n_bins: int) -> NDArray[np.intp]:
 def _distinct(column: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
     """Give the distinct values, ascending, and the number of each sample's; those that differ by rounding are one.
 
-    Equal rows need not have equal projections: the last bit hangs on where in the matrix they stand.
+    Equal rows need not have equal projections: the last bit depends on their place in the matrix.
     """
     order = np.argsort(column, kind="stable")
     ascending = column[order]
-    first = np.diff(ascending, prepend=-np.inf) > ROUNDING * np.abs(column).max()
+    first = np.diff(ascending, prepend=-np.inf) > RELATIVE_ROUNDING * np.abs(column).max()
     codes = np.empty(len(column), dtype=np.intp)
     codes[order] = np.cumsum(first) - 1
     return ascending[first], codes

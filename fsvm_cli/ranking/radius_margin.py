@@ -10,10 +10,8 @@ from fsvm_cli.ranking.bound_ranker import BoundRanker
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
-    from numpy.typing import NDArray
-
     from fsvm_cli.bounds.bound import Bound
+    from fsvm_cli.svm.compiled import Array
     from fsvm_cli.svm.solvers.dual import DualSolution
 
 
@@ -100,8 +98,6 @@ class RadiusMargin(BoundRanker):
     method = "radius-margin"
     pair_matrices = 6
 
-    def _bounds(
-        self, gram: NDArray[np.float64], labels: NDArray[np.float64], machines: Sequence[DualSolution]
-    ) -> Sequence[Bound]:
+    def _bounds(self, gram: Array, labels: Array, machines: Sequence[DualSolution]) -> Sequence[Bound]:
         ball = enclosing_ball(gram, tolerance=self.tolerance)
         return [radius_margin_bound(y, ball, machine) for y, machine in zip(labels, machines, strict=True)]

@@ -45,7 +45,7 @@ def most_relevant(shares: NDArray[np.float64], relevance: float) -> NDArray[np.i
     """
     order = order_of(shares)
     reached = np.cumsum(shares[order])
-    # A sum that is the relevance but for rounding has reached it.
+    # A sum that is the relevance up to rounding has reached it.
     n_kept = int(np.count_nonzero(reached < relevance - RELATIVE_ROUNDING)) + 1
     return order[:n_kept]
 

@@ -1,7 +1,4 @@
-"""The ranking methods by name: whatever file stands in this folder, and what other packages add.
-
-Which ranking methods take a sparse matrix as it is.
-"""
+"""The ranking methods by name: those of this package, and plug-ins; and which of them take sparse matrices."""
 
 from __future__ import annotations
 
@@ -46,12 +43,12 @@ SYNONYMS = {
     **dict.fromkeys(("cv", "n-splits", "n-folds"), "folds"),
     **dict.fromkeys(("bins",), "n_bins"),
 }
-"""What other programs and papers call methods and their parameters."""
+"""Names of methods and parameters in other programs and papers."""
 
 
 @functools.cache
 def ranking_methods() -> Mapping[str, type[Ranker]]:
-    """Find every method, in the order of the names.
+    """Return all methods, in the order of the names.
 
     Returns
     -------
@@ -67,7 +64,7 @@ def ranking_methods() -> Mapping[str, type[Ranker]]:
 
 
 def ranking_method(name: str) -> type[Ranker] | None:
-    """Find a method by its name; only its own file is imported where it is called like the method.
+    """Return a method by its name, importing only its own module if that has the name of the method.
 
     Returns
     -------
@@ -83,12 +80,12 @@ def ranking_method(name: str) -> type[Ranker] | None:
 
 
 def all_methods(package: ModuleType, base: type[M], group: Group) -> Mapping[str, type[M]]:
-    """Find the methods of a package's modules, and those that other packages add to a group of entry points."""
+    """Return the methods of a package's modules, and the plug-ins of a group of entry points."""
     return joined(group, methods_in(package, base), load_plugins(group, functools.partial(_from_outside, base)))
 
 
 def methods_in(package: ModuleType, base: type[M]) -> Mapping[str, type[M]]:
-    """Find the classes that the modules of a package define below a base class, and that have a name.
+    """Return the subclasses of a base class that the modules of a package define under a name for configs.
 
     Returns
     -------
@@ -104,7 +101,7 @@ def methods_in(package: ModuleType, base: type[M]) -> Mapping[str, type[M]]:
 
 
 def _defined_in(module_name: str, base: type[M]) -> dict[str, type[M]]:
-    """Find the methods that a module itself defines, by name."""
+    """Return the methods that a module itself defines, by name."""
     module = importlib.import_module(module_name)
     classes = [value for value in vars(module).values() if isinstance(value, type) and issubclass(value, base)]
     return {
@@ -113,7 +110,7 @@ def _defined_in(module_name: str, base: type[M]) -> dict[str, type[M]]:
 
 
 def _from_outside(base: type[Any], name: str, loaded: Any) -> dict[str, Any]:
-    """Check that what another package adds is a method below a base class, and has the name of its entry point.
+    """Check that a plug-in is a subclass of a base class, and has the name of its entry point.
 
     Raises
     ------
@@ -133,7 +130,7 @@ def _from_outside(base: type[Any], name: str, loaded: Any) -> dict[str, Any]:
 
 
 def reason_against_sparse(data: DatasetMetadata, method: type[Ranker]) -> str | None:
-    """Say why a ranking method cannot rank the features of a data set as it is, None where it can."""
+    """Return why a ranking method cannot rank the features of a data set as it is; None if it can."""
     if not data.is_sparse or method.accepts_sparse:
         return None
     able = ", ".join(name for name, each in ranking_methods().items() if each.accepts_sparse)
@@ -141,7 +138,10 @@ def reason_against_sparse(data: DatasetMetadata, method: type[Ranker]) -> str | 
 
 
 def advice_on_sparse(data: DatasetMetadata, who: str) -> str:
-    """Say what a sparse data set would become for somebody who takes full matrices only, and how to have one."""
+    """Return the memory that a sparse data set takes as a full matrix, and the option that makes it one.
+
+    The sentence begins with `who`, the subject that takes full matrices only, with its verb.
+    """
     return (
         f"{who} no sparse matrix, and {data.name}, {data.n_samples:,} x {data.n_features:,}, would take "
         f"{8e-9 * data.n_samples * data.n_features:.1f} GB as a full one (which a LIBSVM file of your own becomes by "

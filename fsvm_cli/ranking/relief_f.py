@@ -13,7 +13,7 @@ from fsvm_cli.ranking.base import Ranker
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-GROUP = 4
+FEATURES_PER_PASS = 4
 """Features whose differences are added up before the distances are written back: memory is what costs time."""
 
 
@@ -76,7 +76,7 @@ class ReliefF(Ranker):
         lowest, spread = X.min(axis=0), np.ptp(X, axis=0)
         n_samples, n_features = X.shape
         # Features that are zero everywhere fill up the last group.
-        columns = np.zeros((-(-n_features // GROUP) * GROUP, n_samples))
+        columns = np.zeros((-(-n_features // FEATURES_PER_PASS) * FEATURES_PER_PASS, n_samples))
         columns[:n_features] = ((X - lowest) / np.where(spread > 0, spread, 1)).T
         priors = np.bincount(y, minlength=n_classes) / n_samples
         weights = priors[None, :] / (1 - priors[:, None])
@@ -95,7 +95,7 @@ def _nearest_of_each_class(
     Parameters
     ----------
     columns : ndarray, shape (n_features, n_samples)
-        Features scaled to 0 .. 1; a multiple of `GROUP`.
+        Features scaled to 0 .. 1; a multiple of `FEATURES_PER_PASS`.
     y : ndarray of int, shape (n_samples,)
         Class codes.
     n_classes, n_neighbors : int
@@ -135,7 +135,7 @@ def _distances_to_later(columns: NDArray[np.float64], sample: int, distance: NDA
     """Fill in the city-block distances of one sample to all that come after it."""
     later = distance[sample + 1 :]
     later[:] = 0.0
-    for j in range(0, columns.shape[0], GROUP):
+    for j in range(0, columns.shape[0], FEATURES_PER_PASS):
         # Slices from here on: indices that may be negative would keep the loop from using vector instructions.
         a, b = columns[j, sample + 1 :], columns[j + 1, sample + 1 :]
         c, d = columns[j + 2, sample + 1 :], columns[j + 3, sample + 1 :]

@@ -34,18 +34,18 @@ if TYPE_CHECKING:
     from fsvm_cli.svm.solvers.dual import Solver
     from fsvm_cli.svm.solvers.smo import Box
 
-FULL = 0.8
-"""Part of the columns that are left in a matrix when these move together: those between are read for nothing."""
-RECOMPUTE_BELOW = 0.25
-"""A sum over features that has fallen to this part of itself is computed afresh: subtractions leave their rounding."""
-NEAR = 1.0
+COMPACT_BELOW_SHARE = 0.8
+"""Columns are moved together when only this part of a matrix is left: the unused ones between are read in vain."""
+RECOMPUTE_BELOW_SHARE = 0.25
+"""A sum over features that has fallen to this part of its value is recomputed: subtractions accumulate rounding."""
+WORKING_SET_MARGIN = 1.0
 """Samples up to this far outside the margin, in units of the decision value, are in the working set."""
-NEARLY_ALL = 0.8
-"""Where so large a part of the samples is in the working set, all are: then no violator needs to be looked for."""
-FIRST_SAMPLES = 200
-"""A linear machine begins with about so many samples, which tell what others lie near its margin."""
-ROUNDS = 50
-"""Trainings of one machine at most, the last of them on all samples: one that misses its gap may go on for ever."""
+MAX_WORKING_SET_SHARE = 0.8
+"""Beyond this part of the samples the working set is all of them: no search for margin violators is needed then."""
+INITIAL_WORKING_SET_SAMPLES = 200
+"""Samples that a linear machine begins with, about; their machine predicts which others lie near the margin."""
+MAX_TRAININGS = 50
+"""Trainings of one machine at most, the last of them on all samples: one that misses its gap may never end."""
 PAIR_MATRICES = 3
 """Matrices of all pairs of samples that machines with a kernel hold: sums over features, kernel values, a factor."""
 
@@ -153,7 +153,7 @@ class KernelMachines(Machines):
         dropped = self.features[positions]
         self.features = np.delete(self.features, positions)
         self.statistic -= self.problem.kernel.statistic_matrix(self.problem.X, self.problem.X, dropped)
-        if np.abs(self.statistic).max() < RECOMPUTE_BELOW * self.size:
+        if np.abs(self.statistic).max() < RECOMPUTE_BELOW_SHARE * self.size:
             self._sum_up()
 
     def _sum_up(self) -> None:
@@ -298,7 +298,7 @@ class LinearMachines(Machines):
         self.features = np.delete(self.features, positions)
         self.w = np.delete(self.w, positions, axis=1)
         trace = self.squares[self.features].sum()
-        if trace < RECOMPUTE_BELOW * self.trace:
+        if trace < RECOMPUTE_BELOW_SHARE * self.trace:
             self.trace, self.outdated = trace, True
         if self.outdated:
             return
@@ -308,7 +308,7 @@ class LinearMachines(Machines):
 
     def _train(self, machine: int) -> bool:
         problem = self.problem
-        for rounds_left in reversed(range(ROUNDS)):
+        for rounds_left in reversed(range(MAX_TRAININGS)):
             chunk = self.chunks[machine]
             converged = bool(train(chunk, problem.tolerance))
             if not converged and problem.solver == "auto":
@@ -334,14 +334,14 @@ class LinearMachines(Machines):
         margins *= y
         coefficients = np.zeros(len(y))
         coefficients[chunk.rows] = chunk.box.c
-        near = (margins < 1 + NEAR) | (coefficients != 0)
-        rows = np.arange(len(y)) if every or near.mean() > NEARLY_ALL else np.flatnonzero(near)
+        near = (margins < 1 + WORKING_SET_MARGIN) | (coefficients != 0)
+        rows = np.arange(len(y)) if every or near.mean() > MAX_WORKING_SET_SHARE else np.flatnonzero(near)
         self.chunks[machine] = make_chunk(rows, self.columns, self.features, y, coefficients, self.problem.C)
 
 
 def _every_few(y: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Return about `FIRST_SAMPLES` rows, evenly from both classes, in ascending order."""
-    stride = -(-len(y) // FIRST_SAMPLES)
+    """Return about `INITIAL_WORKING_SET_SAMPLES` rows, evenly from both classes, in ascending order."""
+    stride = -(-len(y) // INITIAL_WORKING_SET_SAMPLES)
     return np.sort(np.concatenate([np.flatnonzero(y > 0)[::stride], np.flatnonzero(y < 0)[::stride]]))
 
 
@@ -373,7 +373,7 @@ class LeavingFeatures:
         if column != last:
             self.X[:, column], self.features[column] = self.X[:, last], self.features[last]
         self.X, self.features = self.X[:, :last], self.features[:last]
-        if last * self.X.itemsize <= FULL * self.X.strides[0]:
+        if last * self.X.itemsize <= COMPACT_BELOW_SHARE * self.X.strides[0]:
             self._move_together()
         self._shorten(dropped)
         return dropped
@@ -388,12 +388,12 @@ class LeavingFeatures:
 
     def _shorten(self, dropped: NDArray[np.float64]) -> None:
         self.squared_lengths = self.squared_lengths - dropped * dropped
-        few = np.flatnonzero(self.squared_lengths < RECOMPUTE_BELOW * self._computed)
+        few = np.flatnonzero(self.squared_lengths < RECOMPUTE_BELOW_SHARE * self._computed)
         self.squared_lengths[few] = self._computed[few] = np.einsum("ij,ij->i", self.X[few], self.X[few])
 
 
 class FeatureSpaceMachines(Machines):
-    """Linear machines on so many samples that the space of the features is the smaller one."""
+    """Linear machines on more samples than features, solved in the space of the features."""
 
     def __init__(self, problem: EliminationProblem) -> None:
         super().__init__(problem)

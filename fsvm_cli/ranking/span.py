@@ -12,10 +12,8 @@ from fsvm_cli.ranking.bound_ranker import BoundRanker
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
-    from numpy.typing import NDArray
-
     from fsvm_cli.bounds.bound import Bound
+    from fsvm_cli.svm.compiled import Array
     from fsvm_cli.svm.solvers.dual import DualSolution
 
 
@@ -105,9 +103,7 @@ class Span(BoundRanker):
     sharpness: Annotated[float, Gt(0)] = 5.0
     regularisation: Annotated[float, Gt(0)] = 0.1
 
-    def _bounds(
-        self, gram: NDArray[np.float64], labels: NDArray[np.float64], machines: Sequence[DualSolution]
-    ) -> Sequence[Bound]:
+    def _bounds(self, gram: Array, labels: Array, machines: Sequence[DualSolution]) -> Sequence[Bound]:
         return [
             span_bound(gram, y, machine, sharpness=self.sharpness, regularisation=self.regularisation)
             for y, machine in zip(labels, machines, strict=True)

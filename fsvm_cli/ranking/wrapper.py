@@ -1,4 +1,4 @@
-"""Best-first search for the subset that a classifier does best with: the wrapper that infoprop2001 speaks of."""
+"""Best-first search for the subset that a classifier does best with: the wrapper that infoprop2001 mentions."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
     Subset = frozenset[int]
 
-PENALTY = 0.001
-"""Of each feature, in accuracy: of two subsets that do equally well the smaller one is better."""
-IMPROVEMENT = 0.001
-"""By how much more than the best so far a subset must do to count as better."""
-STALE = 5
-"""So many expansions in a row that find nothing better end the search."""
+FEATURE_PENALTY = 0.001
+"""Accuracy that each feature costs: of two subsets with the same accuracy the smaller one is better."""
+MIN_ACCURACY_GAIN = 0.001
+"""Accuracy less penalty by which a subset must exceed the best one so far."""
+MAX_STALE_EXPANSIONS = 5
+"""Expansions in a row without a better subset, after which the search ends."""
 
 
 class Wrapper(Ranker):
@@ -64,7 +64,7 @@ class Wrapper(Ranker):
     n_evaluations_ : int
         Subsets that were evaluated.
     converged_ : bool
-        Always true: a search that spent its budget says so by `exhausted_`.
+        Always true: `exhausted_` marks a search that spent its budget.
     exhausted_ : bool
         Whether the budget ended the search.
 
@@ -115,7 +115,7 @@ class Wrapper(Ranker):
         self.n_evaluations_, self.exhausted_ = len(search.worth), search.exhausted
         scores = np.zeros(X.shape[1])
         for feature in candidates:
-            scores[feature] = search.worth.get(frozenset([feature]), -PENALTY) + PENALTY
+            scores[feature] = search.worth.get(frozenset([feature]), -FEATURE_PENALTY) + FEATURE_PENALTY
         self.best_subset_ = np.array(search.by_gain(best), dtype=np.intp)
         scores[self.best_subset_] = 2 - np.arange(len(best)) / max(len(best), 1)
         return scores
@@ -157,7 +157,7 @@ class _SubsetSearch:
         best: Subset = frozenset()
         most, stale = -np.inf, 0
         opened, expanded = {best}, set()
-        while stale < STALE and opened and not self.exhausted:
+        while stale < MAX_STALE_EXPANSIONS and opened and not self.exhausted:
             node = max(opened, key=self._preference)
             opened.remove(node)
             expanded.add(node)
@@ -166,7 +166,7 @@ class _SubsetSearch:
                 if child in expanded or not self._evaluate(child):
                     continue
                 opened.add(child)
-                if self.worth[child] > most + (IMPROVEMENT if best else 0):
+                if self.worth[child] > most + (MIN_ACCURACY_GAIN if best else 0):
                     stale = 0
             leader = max(self.worth, key=self._preference, default=best)
             if self.worth.get(leader, -np.inf) > most:
@@ -193,7 +193,7 @@ class _SubsetSearch:
             if len(self.worth) >= self.budget:
                 self.exhausted = True
                 return False
-            self.worth[subset] = self.validation.accuracy(subset) - PENALTY * len(subset)
+            self.worth[subset] = self.validation.accuracy(subset) - FEATURE_PENALTY * len(subset)
         return True
 
     def _preference(self, subset: Subset) -> tuple[float, float, list[int]]:

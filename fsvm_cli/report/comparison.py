@@ -43,8 +43,8 @@ OF_MACHINES: frozenset[str] = frozenset({"classifier-information"})
 COLOURS = {"reproduced": "green", "differs": "red", "inconclusive": "yellow", "not comparable": "dim", "fact": "dim"}
 TITLES = ("claim", "published", "reproduced", "verdict", "rule")
 
-SMALLEST_P = 1e-4
-"""Below, a p-value says no more."""
+MIN_P_SHOWN = 1e-4
+"""Smaller p-values are written as a bound."""
 
 
 def read_comparison(folders: Sequence[Path], claims: str = "*") -> pd.DataFrame:
@@ -133,7 +133,7 @@ def _name(row: Any, comparison: pd.DataFrame) -> str:
 
 
 def quantity_in_words(what: str) -> str:
-    """Say in the field's terms what a number is; tables have the words of configs."""
+    """Name a quantity in the field's terms; tables have the names of configs."""
     name, _, unit = what.partition(" (")
     if name in FACT_TITLES:
         return f"{FACT_TITLES[name]} ({unit}"
@@ -142,24 +142,24 @@ def quantity_in_words(what: str) -> str:
 
 
 def is_about_data(row: Any) -> bool:
-    """Whether a claim is about the data and their division, whatever is done with them."""
+    """Whether a claim is about the data and their division alone."""
     name = str(row.what).partition(" (")[0]
     return row.verdict == "fact" or (name in FACT_TITLES and name not in OF_MACHINES)
 
 
 def rule_beside(row: Any) -> str:
-    """Give the rule by which a verdict was found, if `found_in_words` does not say it already, and its provenance."""
+    """Give the rule of a verdict and its provenance; empty where `found_in_words` gives the rule."""
     is_said = pd.isna(row.reproduced) or row.verdict == "not comparable"
     return "" if is_said else f"{row.rule}{provenance_in_words(row.fixed)}"
 
 
 def provenance_in_words(fixed: str) -> str:
-    """Say when a rule was fixed, to go on after it; nothing where no config says so."""
+    """Give when a rule was fixed, as a suffix to the rule; empty where no config states it."""
     return f"; fixed {fixed} the figure was known" if fixed else ""
 
 
 def printed_in_words(row: Any) -> str:
-    """Say what a document prints; a count without decimals, which a column of other numbers has given it."""
+    """Format the published value; a count has no decimals, although its column may hold other numbers."""
     return str(row.published).removesuffix(".0") if _is_count(row) else str(row.published)
 
 
@@ -179,7 +179,7 @@ def _alike(*numbers: float, is_count: bool) -> list[str]:
 
 
 def found_in_words(row: Any) -> str:
-    """Say what was found, with its interval and in words what it is."""
+    """Format what was found, with its interval and the name of the quantity."""
     if pd.isna(row.reproduced):
         return str(row.rule)
     interval = () if pd.isna(row.ci_low) else (row.ci_low, row.ci_high)
@@ -192,10 +192,10 @@ def found_in_words(row: Any) -> str:
 
 
 def _further(row: Any) -> str:
-    """Say what stands beside the interval that decides: Holm's p-value, and the answer for new data."""
+    """Format the results beside the deciding interval: Holm's p-value, and the interval for new data."""
     # Tables of older versions have no such columns.
     p_holm, new_data = getattr(row, "p_holm", None), getattr(row, "new_data", None)
-    together = "" if pd.isna(p_holm) else f", p {'< 0.0001' if p_holm < SMALLEST_P else f'= {p_holm:.2g}'} by Holm"
+    together = "" if pd.isna(p_holm) else f", p {'< 0.0001' if p_holm < MIN_P_SHOWN else f'= {p_holm:.2g}'} by Holm"
     if pd.isna(new_data):
         return together
     return f"{together}; on new data [{row.new_data_low:.2f}, {row.new_data_high:.2f}], {new_data}"

@@ -14,7 +14,7 @@ from fsvm_cli.evaluation.metrics import METRICS
 from fsvm_cli.evaluation.seeds import random_stream
 from fsvm_cli.experiment.compared_methods import Ranked, Selected, compared_methods_of
 from fsvm_cli.experiment.outcome import stored_outcome
-from fsvm_cli.learners.base import GAP
+from fsvm_cli.learners.base import DUALITY_GAP
 from fsvm_cli.numerics import classifier_information, entropy
 from fsvm_cli.ranking.ard import AutomaticRelevance
 from fsvm_cli.report.style import legible
@@ -37,12 +37,12 @@ ASCENT = "an ascent on the evidence did not end by its rule, or a machine after 
 
 
 def convergence_warnings(config: Config) -> dict[str, str]:
-    """Say of each compared method, by its label, what has happened where a trial of it did not converge."""
+    """Map the label of each compared method to the convergence warning of its trials."""
     return {each.label: ASCENT if _ascends(each) else MACHINE for each in compared_methods_of(config)}
 
 
 def without_trials(config: Config, labels: Iterable[str]) -> str:
-    """Say which compared methods have no complete trial; nothing where each has one.
+    """List the compared methods without a complete trial; empty where each has one.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def stopped_short(config: Config, measures: pd.DataFrame) -> pd.DataFrame:
         for each in compared_methods_of(config)
         if isinstance(each.classifier, Classifier) and each.classifier.stop_after is not None
     }
-    gaps = measures[measures["measure"] == GAP]
+    gaps = measures[measures["measure"] == DUALITY_GAP]
     found: pd.DataFrame = gaps[gaps["mean"] > gaps["ranking"].map(tolerances).astype(float)]
     return found
 

@@ -152,5 +152,5 @@ def _cells_of_claim(row: Any, others: list[Any], *, several: bool) -> list[str]:
 
 
 def _briefly(row: Any) -> str:
-    """Say what another reading found."""
+    """Give the verdict under another reading."""
     return str(row.verdict) if pd.isna(row.reproduced) else f"{briefly(row.reproduced)}, {row.verdict},"

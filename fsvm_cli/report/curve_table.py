@@ -9,8 +9,8 @@ import pandas as pd
 
 from fsvm_cli.evaluation.metrics import METRIC_TITLES
 from fsvm_cli.evaluation.statistics import mean_interval
-from fsvm_cli.learners.base import FOUND
-from fsvm_cli.learners.machine import LANDMARKS
+from fsvm_cli.learners.base import MACHINE_FOUND
+from fsvm_cli.learners.machine import NYSTROEM_LANDMARKS
 from fsvm_cli.report.complete_trials import MACHINE, convergence_warnings, stopped_short, without_trials
 from fsvm_cli.report.folder import (
     AREAS_NAME,
@@ -65,17 +65,17 @@ def read_measures(folder: Path) -> pd.DataFrame:
 
 def complete_trials_of(measures: pd.DataFrame) -> dict[str, int]:
     """Count by ranking the trials that are complete, with a machine or without one, where there may be none."""
-    counted = measures[measures["measure"] == FOUND]
+    counted = measures[measures["measure"] == MACHINE_FOUND]
     return {str(label): int(rows["n_trials"].max()) for label, rows in counted.groupby("ranking")}
 
 
 def describe_measures(measures: pd.DataFrame) -> list[str]:
-    """Say of each ranking what was measured on average, with all features, and how often there was no machine."""
+    """Summarise the mean measures of each ranking on all features, and the number of trials without a machine."""
     sentences = []
     for (label, n_train), rows in measures.groupby(["ranking", "train_size"], sort=False):
         with_all = rows[rows["n_features"] == rows["n_features"].max()]
-        values = [f"{row.measure} {row.mean:.3g}" for row in with_all.itertuples() if row.measure != FOUND]
-        for row in with_all[(with_all["measure"] == FOUND) & (with_all["mean"] < 1.0)].itertuples():
+        values = [f"{row.measure} {row.mean:.3g}" for row in with_all.itertuples() if row.measure != MACHINE_FOUND]
+        for row in with_all[(with_all["measure"] == MACHINE_FOUND) & (with_all["mean"] < 1.0)].itertuples():
             n_without = round((1.0 - row.mean) * row.n_trials)
             values.append(f"no machine in {n_without} of {row.n_trials} trials, which do not count")
         sentences.append(f"{label}, {n_train} rows: {', '.join(values)}.")
@@ -156,9 +156,9 @@ def with_machines(
         By label and number of training rows.
     """
     approximate = {
-        where: in_words(float(np.nanmax(trials.measures[LANDMARKS])))
+        where: in_words(float(np.nanmax(trials.measures[NYSTROEM_LANDMARKS])))
         for where, trials in collected.items()
-        if LANDMARKS in trials.measures
+        if NYSTROEM_LANDMARKS in trials.measures
     }
     if not approximate:
         return dict(tables)
@@ -171,7 +171,7 @@ def with_machines(
 
 
 def _of_row(row: Mapping[Hashable, object], approximate: ByCurve) -> str:
-    """Say with which machines a row was measured; where it does not name its curves, with which any was."""
+    """Name the machines by which a row was measured; of all curves where the row names none."""
     labels = {row[column] for column in ("ranking", "first", "second") if column in row}
     n_train = row.get("train_size")
     found = {
@@ -232,7 +232,7 @@ def _estimate(row: pd.Series) -> Estimate:
 
 
 def _coverage(complete: pd.Series, protocol: Protocol) -> str:
-    """Say how many trials are complete, by the counts of all points."""
+    """Format the number of complete trials, from the counts of all points."""
     splits = protocol.trials_in_words(int(complete.min()))
     if protocol.is_single_given:
         return "The split of the source, ± 95 % interval of the bootstrap over its test rows"
@@ -240,13 +240,13 @@ def _coverage(complete: pd.Series, protocol: Protocol) -> str:
 
 
 def _approximation(measures: pd.DataFrame) -> str:
-    """Say how approximate the machines are, where any is."""
-    n_landmarks = measures.loc[measures["measure"] == LANDMARKS, "mean"]
+    """Describe the approximation of the machines, where any is approximate."""
+    n_landmarks = measures.loc[measures["measure"] == NYSTROEM_LANDMARKS, "mean"]
     return "" if n_landmarks.empty else f"; machines are approximate ({in_words(n_landmarks.max())})"
 
 
 def _certificate(rows: pd.DataFrame, stopped: pd.DataFrame, config: Config) -> str:
-    """Say whether machines reached their duality gap and ascents their rule; nothing where there is neither."""
+    """Describe whether machines reached their duality gap and ascents their rule; empty where there is neither."""
     certificate = ""
     missed = rows[rows["n_unconverged"] > 0]
     if not missed.empty:

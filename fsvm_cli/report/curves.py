@@ -1,4 +1,4 @@
-"""Figures of a figure of merit against the number of retained features, with the printed values."""
+"""Figures of merit, and the stability of the selection, against the number of retained features."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fsvm_cli.evaluation.metrics import METRIC_TITLES
 from fsvm_cli.report.complete_trials import without_trials
 from fsvm_cli.report.style import (
     COLUMN_WIDTH,
-    LONGEST_TITLE,
+    MAX_TITLE_CHARACTERS,
     PLAIN,
     Style,
     explain,
@@ -28,7 +28,7 @@ from fsvm_cli.spec.claims.kinds.numbers import BestOfClaim, SingleRunClaim, Valu
 from fsvm_cli.spec.rankings import ALL_FEATURES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     import pandas as pd
@@ -95,12 +95,12 @@ def printed_sizes(config: Config, metric: str) -> list[PrintedSizes]:
     return [PrintedSizes(claim.ranking, min(claim.published), max(claim.published)) for claim in counts]
 
 
-MAX_ROWS_OF_A_TABLE = 6
-"""So few numbers of features, chosen one by one, are the rows of a table, and no line leads from one to the next."""
-WIDTH_OF_A_ROW = 0.64
-"""Of the space between two rows of a table, what the points side by side take."""
-MOST_TICKS = 9
-NARROWEST_GAP = 0.09
+MAX_TABLE_ROWS = 6
+"""Up to this many numbers of features, listed in the config, are rows of a table without connecting lines."""
+POINTS_SHARE_OF_ROW = 0.64
+"""Share of the space between two table rows that points side by side span."""
+MAX_SIZE_TICKS = 9
+MIN_TICK_GAP_SHARE = 0.09
 """Of the axis, between two ticks that are named."""
 
 
@@ -118,13 +118,13 @@ class SizeAxis(NamedTuple):
     def of(cls, config: Config, rows: pd.DataFrame) -> Self:
         """Give the axis of the rows of a table: a scale, or a few rows where sizes were chosen one by one."""
         sizes = tuple(sorted(rows["n_features"].unique()))
-        return cls(config.subsets != "all" and len(sizes) <= MAX_ROWS_OF_A_TABLE, sizes)
+        return cls(config.subsets != "all" and len(sizes) <= MAX_TABLE_ROWS, sizes)
 
     def beside(self, label: str, labels: Sequence[str]) -> float:
-        """Say how far a point stands beside the middle of its row, where those of several labels stand side by side."""
+        """Give the offset of a point from the middle of its row, where points of several labels stand side by side."""
         if not self.is_table or label not in labels:
             return 0.0
-        return WIDTH_OF_A_ROW * ((labels.index(label) + 0.5) / len(labels) - 0.5)
+        return POINTS_SHARE_OF_ROW * ((labels.index(label) + 0.5) / len(labels) - 0.5)
 
 
 def ticks_among(sizes: Sequence[int]) -> list[float]:
@@ -136,11 +136,11 @@ def ticks_among(sizes: Sequence[int]) -> list[float]:
         Ascending.
     """
     span = max(sizes[-1] - sizes[0], 1)
-    wanted = np.linspace(sizes[0], sizes[-1], min(MOST_TICKS, len(sizes)))
+    wanted = np.linspace(sizes[0], sizes[-1], min(MAX_SIZE_TICKS, len(sizes)))
     nearest = sorted({min(sizes, key=lambda size, at=at: abs(size - at)) for at in wanted}, reverse=True)  # type: ignore[misc]
     chosen: list[float] = []
     for size in nearest:
-        if not chosen or chosen[-1] - size >= NARROWEST_GAP * span:
+        if not chosen or chosen[-1] - size >= MIN_TICK_GAP_SHARE * span:
             chosen.append(float(size))
     return chosen[::-1]
 
@@ -150,26 +150,26 @@ PART_NAMES = {"test": "test", "train": "training"}
 MAX_MARKED_SIZES = 31
 
 GREY = "#777777"
-PRINTED: dict[str, Any] = {
+PUBLISHED_STYLE: dict[str, Any] = {
     "marker": "*",
     "markersize": 7.5,
     "markerfacecolor": "#ffffff",
     "linestyle": "none",
     "zorder": 5,
 }
-MAX_TOGETHER = 5
-"""So many curves with their bands can be told apart; more have a panel each."""
-LEAST_POINTS = 3
-"""Of a curve that is drawn beside learning curves."""
-COMPONENTS_OF_CLASSES = frozenset({"lda"})
-CHANGES_SHOWN = (-50, -20, -10, -5, -2, -1, -0.5, 0, 0.5, 1, 2, 5, 10, 20, 50)
+MAX_CURVES_PER_PANEL = 5
+"""With more curves, whose bands overlap, each has a panel."""
+MIN_CURVE_POINTS = 3
+"""Fewest points of a curve: of merit where learning curves are drawn, too, and of the stability."""
+CLASS_COMPONENT_METHODS = frozenset({"lda"})
+CHANGE_TICKS = (-50, -20, -10, -5, -2, -1, -0.5, 0, 0.5, 1, 2, 5, 10, 20, 50)
 """Points that the axis of changes names; between -1 and 1 it is linear, beyond logarithmic."""
 
 
 def existing_components(curves: pd.DataFrame, config: Config, n_classes: int) -> pd.DataFrame:
     """Leave out what linear discriminants do not have: one less of them exists than there are classes."""
     largest = min((size for size in curves["n_features"].unique() if size >= n_classes - 1), default=None)
-    of_classes = [each.label for each in config.extractors if each.method in COMPONENTS_OF_CLASSES]
+    of_classes = [each.label for each in config.extractors if each.method in CLASS_COMPONENT_METHODS]
     if largest is None or not of_classes:
         return curves
     do_not_exist = curves["ranking"].isin(of_classes) & (curves["n_features"] > largest)
@@ -180,7 +180,7 @@ def existing_components(curves: pd.DataFrame, config: Config, n_classes: int) ->
 def draw_curves(curves: pd.DataFrame, config: Config, folder: Path, formats: Sequence[str]) -> list[Path]:
     """Draw one figure per metric and training size, with what the source prints of it.
 
-    There is none of two points where learning curves tell the same.
+    Curves of fewer than `MIN_CURVE_POINTS` points are left to the learning curves of the experiment.
 
     Parameters
     ----------
@@ -195,12 +195,12 @@ def draw_curves(curves: pd.DataFrame, config: Config, folder: Path, formats: Seq
     list of Path
     """
     paths: list[Path] = []
-    if len(config.protocol.train) > 1 and curves["n_features"].nunique() < LEAST_POINTS:
+    if len(config.protocol.train) > 1 and curves["n_features"].nunique() < MIN_CURVE_POINTS:
         return paths
     for metric, rows, suffix in _figures_of(curves, config):
         sizes = SizeAxis.of(config, rows)
         ordinate = f"{_part(config)}{METRIC_TITLES[metric]} (%)"
-        if rows["ranking"].nunique() > MAX_TOGETHER and not sizes.is_table:
+        if rows["ranking"].nunique() > MAX_CURVES_PER_PANEL and not sizes.is_table:
             with _one_panel_each(rows, config, sizes, ordinate) as drawing:
                 paths += save(drawing, folder, f"{metric}-vs-features{suffix}", formats)
             continue
@@ -264,7 +264,7 @@ def draw_changes(changes: pd.DataFrame, config: Config, folder: Path, formats: S
             handles = _draw(axes, rows, config, sizes)
             axes.set_yscale("symlog", linthresh=1)
             low, high = axes.get_ylim()
-            axes.yaxis.set_major_locator(FixedLocator([tick for tick in CHANGES_SHOWN if low <= tick <= high]))
+            axes.yaxis.set_major_locator(FixedLocator([tick for tick in CHANGE_TICKS if low <= tick <= high]))
             axes.yaxis.set_minor_locator(FixedLocator([]))
             axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:+g}" if value else "0"))
             quantity = f"change of {_part(config)}{METRIC_TITLES[metric]} (points)"
@@ -308,12 +308,12 @@ def _title(rows: pd.DataFrame, config: Config, sizes: SizeAxis) -> str:
     if config.protocol.is_given:
         trials = "the split of the source" if config.protocol.is_single_given else f"{trials} of the source"
     trials += without_trials(config, rows["ranking"])
-    heading = f"{legible(config.title, LONGEST_TITLE)}\n{trials}, {rows['train_size'].iloc[0]} training rows"
+    heading = f"{legible(config.title, MAX_TITLE_CHARACTERS)}\n{trials}, {rows['train_size'].iloc[0]} training rows"
     return f"{heading}\n{_meaning_of_interval(config, n_trials, 'bar' if sizes.is_table else 'band')}"
 
 
 def _meaning_of_interval(config: Config, n_trials: int, sign: str) -> str:
-    """Say which interval a band or a bar is."""
+    """Name the interval that a band or a bar shows."""
     if config.protocol.is_single_given:
         return f"{sign}: 95 % interval, bootstrap over the test rows"
     trials = "orders" if config.protocol.row_order else "splits"
@@ -385,7 +385,7 @@ def _draw_printed(  # noqa: PLR0917 - what a figure shows, and of what
     handles = []
     if points:
         with_sd = " ± s.d." if any(point.sd for point in points) else ""
-        handles.append(Line2D([], [], markeredgecolor=PLAIN.colour, label=f"published{with_sd}", **PRINTED))
+        handles.append(Line2D([], [], markeredgecolor=PLAIN.colour, label=f"published{with_sd}", **PUBLISHED_STYLE))
     counts = printed_sizes(config, metric)
     for count in counts:
         colour = styles.get(count.label, PLAIN).colour
@@ -399,7 +399,7 @@ def _draw_printed(  # noqa: PLR0917 - what a figure shows, and of what
 def _draw_point(axes: Axes, position: float, point: PrintedPoint, colour: str) -> None:
     if point.sd:
         axes.errorbar(position, point.percent, yerr=point.sd, fmt="none", ecolor=colour, elinewidth=0.9, capsize=2.5)
-    axes.plot([position], [point.percent], markeredgecolor=colour, **PRINTED)
+    axes.plot([position], [point.percent], markeredgecolor=colour, **PUBLISHED_STYLE)
 
 
 def _key_to_lines(config: Config) -> list[Line2D]:
@@ -413,3 +413,104 @@ def _key_to_lines(config: Config) -> list[Line2D]:
         return key
     reference = f"all features, {PART_NAMES[config.parts[0]]} part" if len(config.parts) > 1 else "all features"
     return [*key, Line2D([], [], color=GREY, linewidth=0.7, linestyle=":", label=reference)]
+
+
+STABILITY_PANELS_PER_ROW = 3
+
+
+def draw_stability(
+    curves: pd.DataFrame, selection: pd.DataFrame, config: Config, folder: Path, formats: Sequence[str]
+) -> list[Path]:
+    """Draw Nogueira's index of stability against the number of features, with the mean test result.
+
+    Of several training sizes the largest is shown.
+
+    Parameters
+    ----------
+    curves, selection : DataFrame
+        The tables `curves.csv` and `selection.csv`.
+    config : Config
+    folder, formats
+        As in `fsvm_cli.report.style.save`.
+
+    Returns
+    -------
+    list of Path
+        Empty where no curve of the stability has `MIN_CURVE_POINTS` points.
+    """
+    metric = config.metrics[0]
+    largest = curves["train_size"].max()
+    known = selection[(selection["train_size"] == largest) & selection["stability"].notna()]
+    shown = curves[(curves["train_size"] == largest) & (curves["metric"] == metric) & (curves["part"] == "test")]
+    if known["n_features"].nunique() < MIN_CURVE_POINTS:
+        return []
+    styles = {label: style for label, style in styles_of(config).items() if label in set(known["ranking"])}
+    merit = f"test {METRIC_TITLES[metric]}"
+    heading = (
+        f"{legible(config.title, MAX_TITLE_CHARACTERS)}\n{largest} training rows; band: 95 % interval of the stability"
+    )
+    draw = _stability_together if len(styles) <= MAX_CURVES_PER_PANEL else _one_stability_panel_each
+    with draw(shown, known, styles, merit, heading) as drawing:
+        return save(drawing, folder, "stability-vs-features", formats)
+
+
+@contextlib.contextmanager
+def _stability_together(
+    shown: pd.DataFrame, known: pd.DataFrame, styles: Mapping[str, Style], merit: str, heading: str
+) -> Iterator[Figure]:
+    """Draw the figure of merit above, and the stability below."""
+    every = -(-known["n_features"].nunique() // MAX_MARKED_SIZES)
+    with figure(COLUMN_WIDTH, 4.4) as drawing:
+        upper, lower = drawing.subplots(2, 1, sharex=True, height_ratios=(1, 1))
+        handles = []
+        for label, its in styles.items():
+            style = its.of_line() | {"markevery": every}
+            curve = shown[shown["ranking"] == label]
+            handles += upper.plot(curve["n_features"], 100 * curve["mean"], label=legible(label), **style)
+            _draw_stable(lower, known[known["ranking"] == label], style)
+        # A symmetric interval may leave the range that the index can have.
+        lower.set_ylim(top=min(lower.get_ylim()[1], 1.05))
+        upper.set_ylabel(f"{merit[0].upper()}{merit[1:]} (%)")
+        lower.set_ylabel("Stability of the choice\n(1: always the same)")
+        lower.set_xlabel("Number of retained features")
+        _set_size_ticks(lower, shown)
+        upper.set_title(heading, loc="left", wrap=True)
+        explain(drawing, handles)
+        yield drawing
+
+
+@contextlib.contextmanager
+def _one_stability_panel_each(
+    shown: pd.DataFrame, known: pd.DataFrame, styles: Mapping[str, Style], merit: str, heading: str
+) -> Iterator[Figure]:
+    """Draw many rankings: each in a panel, with its figure of merit as a share, and all others grey behind it."""
+    n_rows = -(-len(styles) // STABILITY_PANELS_PER_ROW)
+    with figure(2 * COLUMN_WIDTH, 1.0 + 1.4 * n_rows) as drawing:
+        all_axes = drawing.subplots(n_rows, STABILITY_PANELS_PER_ROW, sharex=True, sharey=True, squeeze=False).ravel()
+        for axes, (label, style) in zip(all_axes, styles.items(), strict=False):
+            for _, behind in known.groupby("ranking", sort=False):
+                axes.plot(behind["n_features"], behind["stability"], color="#cccccc", linewidth=0.7, zorder=1)
+            curve = shown[shown["ranking"] == label]
+            axes.plot(curve["n_features"], curve["mean"], color=style.colour, linestyle=":", zorder=3)
+            _draw_stable(axes, known[known["ranking"] == label], style.of_line() | {"markevery": 1})
+            axes.set_title(legible(label), loc="left")
+        all_axes[0].set_ylim(top=min(all_axes[0].get_ylim()[1], 1.05))
+        _set_size_ticks(all_axes[0], shown)
+        for number, axes in enumerate(all_axes[len(styles) :], start=len(styles)):
+            axes.set_visible(False)
+            all_axes[number - STABILITY_PANELS_PER_ROW].tick_params(labelbottom=True)
+        drawing.suptitle(f"{heading}; dotted: {merit} as a share", fontsize=8, x=0.01, ha="left", wrap=True)
+        drawing.supxlabel("Number of retained features", fontsize=7.5)
+        drawing.supylabel("Stability of the choice (1: always the same)", fontsize=7.5)
+        yield drawing
+
+
+def _draw_stable(axes: Axes, stable: pd.DataFrame, style: dict[str, Any]) -> None:
+    axes.plot(stable["n_features"], stable["stability"], **style)
+    band = {"color": style["color"], "alpha": 0.2, "linewidth": 0}
+    axes.fill_between(stable["n_features"], stable["stability_ci_low"], stable["stability_ci_high"], **band)
+
+
+def _set_size_ticks(axes: Axes, shown: pd.DataFrame) -> None:
+    axes.xaxis.set_major_locator(FixedLocator(ticks_among(sorted(shown["n_features"].unique()))))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda size, _: f"{size:.0f}"))

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from fsvm_cli.experiment.records.ascents import LENGTH_SCALE_OF
+from fsvm_cli.experiment.records.ascents import LENGTH_SCALE_PREFIX
 from fsvm_cli.experiment.records.decision_field import DecisionField
-from fsvm_cli.experiment.records.descent_path import WEIGHT_OF
-from fsvm_cli.report.style import COLOURS, COLUMN_WIDTH, LONGEST_TITLE, figure, legible, save, series_style
+from fsvm_cli.experiment.records.descent_path import WEIGHT_PREFIX
+from fsvm_cli.report.style import COLOURS, COLUMN_WIDTH, MAX_TITLE_CHARACTERS, figure, legible, save, series_style
 from fsvm_cli.spec.rankings import ALL_FEATURES
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class RecordToDraw:
         As read from their files.
     config : Config
     data : mapping of str to value
-        What `run.json` says of the data: ``feature_names``, ``class_names``.
+        Description of the data in `run.json`: ``feature_names``, ``class_names``.
     styles : mapping of str to mapping
         Colour and line of each ranking and extractor by its label, in matplotlib's words; the same in all figures.
     folder, formats
@@ -71,7 +71,7 @@ class RecordToDraw:
 
     def save(self, drawing: Figure, name: str, below: str = "") -> list[Path]:
         """Write the title of the experiment over a drawing, with what it shows of it below, and save it by a name."""
-        heading = legible(self.config.title, LONGEST_TITLE) + (below and f"\n{below}")
+        heading = legible(self.config.title, MAX_TITLE_CHARACTERS) + (below and f"\n{below}")
         drawing.suptitle(heading, fontsize=8, x=0.01, ha="left", wrap=True)
         return save(drawing, self.folder, name, self.formats)
 
@@ -119,14 +119,14 @@ def _draw_ascent(given: RecordToDraw) -> list[Path]:
 
 def _draw_length_scales(axes: Axes, steps: pd.DataFrame) -> None:
     """Draw all length scales, and name the features that end with the shortest."""
-    lengths = steps[[name for name in steps if str(name).startswith(LENGTH_SCALE_OF)]]
+    lengths = steps[[name for name in steps if str(name).startswith(LENGTH_SCALE_PREFIX)]]
     named = list(lengths.iloc[-1].sort_values(kind="stable").index[:N_NAMED_FEATURES])
     for name in lengths:
         if name not in named:
             axes.plot(steps["step"], lengths[name], color="#bbbbbb", linewidth=0.5, zorder=1)
     handles = []
     for colour, name in zip(COLOURS, named, strict=False):
-        label = legible(name.removeprefix(LENGTH_SCALE_OF), MAX_FEATURE_NAME)
+        label = legible(name.removeprefix(LENGTH_SCALE_PREFIX), MAX_FEATURE_NAME)
         handles += axes.plot(steps["step"], lengths[name], color=colour, zorder=2, label=label)
     shown = lengths.to_numpy()
     # Room for the names above the curves.
@@ -140,13 +140,13 @@ def _draw_length_scales(axes: Axes, steps: pd.DataFrame) -> None:
 
 
 def _draw_evidence(axes: Axes, steps: pd.DataFrame) -> None:
-    """Draw the log evidence with twice its error; chains do not know it."""
+    """Draw the log evidence with twice its error; chains do not estimate it."""
     axes.errorbar(
         steps["step"],
         steps["log_evidence"],
         yerr=2 * steps["log_evidence_error"],
         color=COLOURS[1],
-        marker=".",  # where the steps beside do not know it, there is no line
+        marker=".",  # a step between two without an estimate has no line
         markersize=3,
         ecolor="#999999",
         elinewidth=0.8,
@@ -176,7 +176,7 @@ def _draw_descent_path(given: RecordToDraw) -> list[Path]:
 
 def _draw_weights(axes: Axes, rows: pd.DataFrame) -> None:
     """Draw all weights, and name the features that are the largest at the end."""
-    weights = rows[[name for name in rows if str(name).startswith(WEIGHT_OF)]]
+    weights = rows[[name for name in rows if str(name).startswith(WEIGHT_PREFIX)]]
     weights = weights / weights.iloc[0].mean()
     named = list(weights.iloc[-1].sort_values(ascending=False, kind="stable").index[:N_NAMED_FEATURES])
     for name in weights:
@@ -184,10 +184,10 @@ def _draw_weights(axes: Axes, rows: pd.DataFrame) -> None:
             axes.plot(rows["iteration"], weights[name], color="#bbbbbb", linewidth=0.5, zorder=1)
     for colour, name in zip(COLOURS, named, strict=False):
         axes.plot(rows["iteration"], weights[name], color=colour, zorder=2)
-    # What draws is imported where it is used: a run computes records, and draws nothing.
+    # Imported here because a run computes records without drawing.
     from matplotlib.lines import Line2D  # noqa: PLC0415
 
-    names = [name.removeprefix(WEIGHT_OF) for name in named]
+    names = [name.removeprefix(WEIGHT_PREFIX) for name in named]
     handles = [
         Line2D([], [], color=colour, label=legible(name, MAX_FEATURE_NAME))
         for colour, name in zip(COLOURS, names, strict=False)

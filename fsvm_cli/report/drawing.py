@@ -15,7 +15,7 @@ from fsvm_cli.experiment.records import record_kinds
 from fsvm_cli.experiment.run_file import FILE_NAME as RUN_NAME
 from fsvm_cli.files import write_atomically
 from fsvm_cli.report.curve_table import complete_trials_of, read_measures
-from fsvm_cli.report.curves import draw_changes, draw_curves, existing_components
+from fsvm_cli.report.curves import draw_changes, draw_curves, draw_stability, existing_components
 from fsvm_cli.report.diagnostics import RecordToDraw, draw_record
 from fsvm_cli.report.folder import (
     CHANGES_NAME,
@@ -28,12 +28,10 @@ from fsvm_cli.report.folder import (
     read_table,
     remove_figures,
 )
-from fsvm_cli.report.forest import draw_forest
 from fsvm_cli.report.learning_curves import draw_learning_curves
-from fsvm_cli.report.overview import draw_overview
+from fsvm_cli.report.overview import draw_forest, draw_overview
 from fsvm_cli.report.points import draw_compared, draw_convergence
 from fsvm_cli.report.scores import draw_scores
-from fsvm_cli.report.stability import draw_stability
 from fsvm_cli.report.style import styles_of
 from fsvm_cli.sources import source_digests
 from fsvm_cli.spec.schema import RelevanceSubsets
@@ -185,7 +183,7 @@ def _redrawn(
         if all(noted["figures"][path.name] == _digest(path) for path in paths):
             return Redrawn(paths, is_new=False, failures=failures)
     paths = draw_figures(folder, formats, score_order, failures)
-    if failures:  # nothing is noted, so that they are drawn again
+    if failures:  # without figures.json they are drawn again
         return Redrawn(paths, is_new=True, failures=failures)
     note = {
         "drawn_from": drawn_from,
@@ -203,7 +201,7 @@ def _tables(folder: Path) -> dict[str, str]:
 
 
 def _noted(folder: Path) -> dict[str, Any]:
-    """Read what was noted; nothing where that is missing or damaged, and so everything is drawn."""
+    """Read `figures.json`; empty where it is missing or damaged, so that every figure is drawn."""
     try:
         noted = json.loads((folder / FIGURES_NAME).read_text(encoding="utf-8"))
         return noted if isinstance(noted.get("figures"), dict) else {}

@@ -10,7 +10,7 @@ from fsvm_cli.errors import DataError
 from fsvm_cli.experiment.run_file import FILE_NAME as RUN_NAME
 from fsvm_cli.files import is_file, is_folder, write_atomically
 from fsvm_cli.report.numbers import as_csv
-from fsvm_cli.spec.records import RECORD_NAMES
+from fsvm_cli.spec import RECORD_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -12,7 +12,7 @@ from rich.table import Table
 from fsvm_cli.evaluation.many_data_sets import N_NEIGHBOURS, SIGNIFICANCE_LEVEL, guidance
 from fsvm_cli.experiment.provenance import read_run
 from fsvm_cli.files import is_file
-from fsvm_cli.report.comparison import SMALLEST_P
+from fsvm_cli.report.comparison import MIN_P_SHOWN
 from fsvm_cli.report.folder import CURVES_NAME, METHOD_TIMES_NAME, SELECTION_NAME, read_table
 from fsvm_cli.report.printing import ResultTable
 from fsvm_cli.report.ranks import compared_names
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from fsvm_cli.report.ranks import RankComparison
     from fsvm_cli.spec.schema import Config
 
-ALLOWANCE = "Intervals of 95 % allow for the rows that random splits share (Nadeau and Bengio)."
-CHANCES = (
+AREA_NOTE = "Intervals of 95 % allow for the rows that random splits share (Nadeau and Bengio)."
+PAIRS_NOTE = (
     "The test allows for the rows that random splits share (Nadeau and Bengio). Worse, same, better: probabilities "
     "that the first is worse by more than a point, within a point, or better (Corani and Benavoli)."
 )
@@ -53,7 +53,7 @@ def areas_table(areas: pd.DataFrame) -> ResultTable:
         "there",
         "trials",
     )
-    return ResultTable("Each ranking over its whole curve, in %", columns, tuple(rows), ALLOWANCE)
+    return ResultTable("Each ranking over its whole curve, in %", columns, tuple(rows), AREA_NOTE)
 
 
 def pairs_table(pairs: pd.DataFrame, where: str = "area under the curve") -> ResultTable:
@@ -64,7 +64,7 @@ def pairs_table(pairs: pd.DataFrame, where: str = "area under the curve") -> Res
         labels = (str(row["first"]), str(row["second"]), str(row["train_size"]))
         rows.append((*labels, difference, in_words_of_p(row["p_holm"]), chances_in_words(row)))
     columns = ("first", "second", "training rows", "first - second", "p by Holm", "worse / same / better")
-    return ResultTable(f"Pairs by {where}, in points", columns, tuple(rows), CHANCES)
+    return ResultTable(f"Pairs by {where}, in points", columns, tuple(rows), PAIRS_NOTE)
 
 
 def ranks_table(ranks: RankComparison) -> Table:
@@ -116,10 +116,10 @@ def in_words_of_p(p: float) -> str:
     """Write a p-value."""
     if pd.isna(p):
         return "–"
-    return f"< {SMALLEST_P:g}" if p < SMALLEST_P else f"{p:.2g}"
+    return f"< {MIN_P_SHOWN:g}" if p < MIN_P_SHOWN else f"{p:.2g}"
 
 
-SMALL_SHARE = 0.1
+SMALL_FEATURE_SHARE = 0.1
 """The share of the features at which methods are compared, too: as near to it as an experiment's sizes come."""
 
 
@@ -145,7 +145,7 @@ class MethodGuide:
     found: Guidance
 
     def in_words(self) -> str:
-        """Say which method to take, and what that cost on data sets that were left out."""
+        """Name the method to use, and its loss on data sets that were left out."""
         overall, alike, at_random = (
             100 * losses for losses in (self.found.overall_losses, self.found.alike_losses, self.found.random_losses)
         )
@@ -266,7 +266,7 @@ def _at_few(folder: Path, config: Config, table: str, n_features: int) -> pd.Ser
     if rows.empty:  # no stability of extractions
         return pd.Series(dtype=float)
     sizes = rows["n_features"].unique()
-    nearest = sizes[np.argmin(np.abs(sizes - SMALL_SHARE * n_features))]
+    nearest = sizes[np.argmin(np.abs(sizes - SMALL_FEATURE_SHARE * n_features))]
     there = rows[rows["n_features"] == nearest]
     return pd.Series(there["value"].to_numpy(), index=[names[label] for label in there["ranking"]])
 

@@ -16,7 +16,7 @@ from fsvm_cli.report.curves import PART_NAMES
 from fsvm_cli.report.style import (
     COLOURS,
     COLUMN_WIDTH,
-    LONGEST_TITLE,
+    MAX_TITLE_CHARACTERS,
     explain,
     figure,
     legible,
@@ -38,17 +38,17 @@ if TYPE_CHECKING:
 
     from fsvm_cli.spec.schema import Config
 
-SPAN_OF_LOGARITHMS = 8.0
+LOGARITHMIC_FROM_RATIO = 8.0
 """Training sizes that span at least this factor stand on a logarithmic axis."""
 
-SHARE_OF_GAP = 0.45
+MARK_SPREAD_SHARE = 0.45
 """Of the smallest gap between training sizes: how far the marks of all lines at one of them are spread."""
-WIDEST_GAP = 0.15
+MAX_GAP_SHARE_OF_AXIS = 0.15
 """As a share of the axis: of few sizes that lie far apart, marks stay at theirs."""
 
-MEANS = ("mean", "ci_low", "ci_high")
+MEAN_COLUMNS = ("mean", "ci_low", "ci_high")
 ORACLE_STYLE: dict[str, Any] = {"color": "#000000", "marker": "", "linestyle": "--"}
-REFERENCE: dict[str, Any] = {"color": "#777777", "marker": "", "linestyle": ":"}
+REFERENCE_STYLE: dict[str, Any] = {"color": "#777777", "marker": "", "linestyle": ":"}
 
 
 class LearningCurve(NamedTuple):
@@ -124,13 +124,13 @@ def _title(rows: pd.DataFrame, size: int, config: Config) -> str:
     splits = config.protocol.trials_in_words(int(rows["n_trials"].min()))
     splits += without_trials(config, rows["ranking"])
     kept = f"{size} feature{'s' if size > 1 else ''} kept, " if config.rankings else ""
-    return f"{legible(config.title, LONGEST_TITLE)}\n{kept}{splits}, 95 % intervals"
+    return f"{legible(config.title, MAX_TITLE_CHARACTERS)}\n{kept}{splits}, 95 % intervals"
 
 
 def _lines(rows: pd.DataFrame, config: Config) -> list[LearningCurve]:
     """List the lines: each compared method at a number of features, and all features where they share a machine."""
     labels = dict.fromkeys(rows["ranking"])
-    means = rows.set_index(["ranking", "train_size"])[[*MEANS]]
+    means = rows.set_index(["ranking", "train_size"])[[*MEAN_COLUMNS]]
     return [
         LearningCurve(label, _style(number, label, config), means.loc[label]) for number, label in enumerate(labels)
     ]
@@ -140,7 +140,7 @@ def _style(number: int, label: str, config: Config) -> dict[str, Any]:
     if config.oracle is not None and label == ORACLE:
         return ORACLE_STYLE
     if config.rankings and label == ALL_FEATURES:
-        return REFERENCE
+        return REFERENCE_STYLE
     if (style := styles_of(config).get(label)) is not None:
         return {"color": style.colour, "marker": style.marker, "linestyle": style.line}
     return series_style(number) | {"linestyle": "-" if number < len(COLOURS) else "-."}
@@ -159,7 +159,7 @@ def _recovery(selection: pd.DataFrame, size: int, config: Config) -> list[Learni
     labels = dict.fromkeys(selection["ranking"])
     styles = {label: _style(number, label, config) for number, label in enumerate(labels)}
     shares = 100 * known.set_index(["ranking", "train_size"])[["recovered", "recovered_ci_low", "recovered_ci_high"]]
-    shares.columns = [*MEANS]
+    shares.columns = [*MEAN_COLUMNS]
     return [
         LearningCurve(str(label), styles[label], of_label.droplevel(0).sort_index())
         for label, of_label in shares.groupby("ranking", sort=False)
@@ -169,7 +169,7 @@ def _recovery(selection: pd.DataFrame, size: int, config: Config) -> list[Learni
 def _draw(axes: Axes, lines: Sequence[LearningCurve]) -> list[Any]:
     """Draw lines whose marks stand side by side at each training size; the handles come the upper line first."""
     train_sizes = np.unique(np.concatenate([line.rows.index.to_numpy(dtype=float) for line in lines]))
-    if train_sizes[-1] >= SPAN_OF_LOGARITHMS * train_sizes[0]:
+    if train_sizes[-1] >= LOGARITHMIC_FROM_RATIO * train_sizes[0]:
         axes.set_xscale("log")
     axes.xaxis.set_major_locator(FixedLocator(train_sizes.tolist()))
     axes.xaxis.set_major_formatter(FixedFormatter([f"{size:g}" for size in train_sizes]))
@@ -190,6 +190,6 @@ def _beside(axes: Axes, x: NDArray[np.float64], train_sizes: NDArray[np.float64]
     """Move places a little, by a share of the smallest gap between training sizes, or of the axis, as it shows them."""
     to_axis = axes.xaxis.get_transform()
     shown = to_axis.transform(train_sizes)
-    gap = min(np.diff(shown).min(), WIDEST_GAP * np.ptp(shown)) if len(shown) > 1 else 0.0
-    moved: NDArray[np.float64] = to_axis.inverted().transform(to_axis.transform(x) + SHARE_OF_GAP * shift * gap)
+    gap = min(np.diff(shown).min(), MAX_GAP_SHARE_OF_AXIS * np.ptp(shown)) if len(shown) > 1 else 0.0
+    moved: NDArray[np.float64] = to_axis.inverted().transform(to_axis.transform(x) + MARK_SPREAD_SHARE * shift * gap)
     return moved

@@ -1,8 +1,9 @@
-"""The table and figure of a collection: the claims of its experiments, one row per experiment."""
+"""Published numbers beside ours: table and figure of a collection, and the forest plot of an experiment."""
 
 from __future__ import annotations
 
 import json
+import re
 import textwrap
 from typing import TYPE_CHECKING, Any
 
@@ -13,9 +14,9 @@ from fsvm_cli.errors import DataError
 from fsvm_cli.experiment.provenance import describe_collection
 from fsvm_cli.experiment.run_file import FILE_NAME as RUN_NAME
 from fsvm_cli.files import write_atomically
-from fsvm_cli.report.comparison import quantity_in_words, read_comparison
+from fsvm_cli.report.comparison import is_about_data, quantity_in_words, read_comparison
 from fsvm_cli.report.folder import OVERVIEW_NAME, VERDICTS_NAME, write_table
-from fsvm_cli.report.style import COLOURS, COLUMN_WIDTH, figure, legible, save, use_logarithms
+from fsvm_cli.report.style import COLOURS, COLUMN_WIDTH, MAX_TITLE_CHARACTERS, figure, legible, save, use_logarithms
 from fsvm_cli.report.verdicts import table_of
 
 if TYPE_CHECKING:
@@ -23,13 +24,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
     from numpy.typing import NDArray
 
     from fsvm_cli.spec.collection import LoadedCollection
 
-SPAN_OF_LOGARITHMS = 100.0
+LOGARITHMIC_FROM_RATIO = 100.0
 """A quantity whose values span more than this factor is drawn on a logarithmic axis."""
-TITLES_WIDTH = 80
+TITLE_CHARACTERS_PER_ROW = 80
 """Characters of the titles of all panels that stand side by side."""
 
 
@@ -135,7 +137,8 @@ def draw_overview(verdicts: pd.DataFrame, folder: Path, formats: Sequence[str]) 
     if not panels:
         return []
     titles = [
-        textwrap.fill(legible(quantity_in_words(str(quantity))), TITLES_WIDTH // len(panels)) for quantity, _ in panels
+        textwrap.fill(legible(quantity_in_words(str(quantity))), TITLE_CHARACTERS_PER_ROW // len(panels))
+        for quantity, _ in panels
     ]
     n_lines = max(title.count("\n") + 1 for title in titles)
     with figure(2 * COLUMN_WIDTH, 0.8 + 0.13 * n_lines + 0.2 * len(experiments)) as drawing:
@@ -156,5 +159,112 @@ def _draw_panel(axes: Axes, rows: pd.DataFrame, lines: NDArray[np.intp]) -> None
     axes.errorbar(found, lines, xerr=rows["sd"].fillna(0), fmt="o", color=COLOURS[0], elinewidth=0.8, label=label)
     axes.plot(printed, lines, "x", color=COLOURS[1], markersize=5, zorder=3, label="published")
     values = np.concatenate([found, printed])
-    if values.min() > 0 and values.max() > SPAN_OF_LOGARITHMS * values.min():
+    if values.min() > 0 and values.max() > LOGARITHMIC_FROM_RATIO * values.min():
         use_logarithms(axes)
+
+
+UNIT_PATTERN = re.compile(r" \((%|points|bits|features|rows|classes|% of the features)\)")
+MIN_FOREST_CLAIMS = 2
+"""A single claim is left to the table of verdicts."""
+MIN_AXIS_SPAN_SHARE = 1e-3
+"""Smallest span of an axis, as a share of the largest magnitude on it."""
+MAX_FOREST_CLAIMS = 60
+CLAIM_INCHES = 0.16
+MAX_LABEL_CHARACTERS = 70
+
+VERDICT_STYLES: dict[str, tuple[str, str]] = {
+    "reproduced": ("#0a6640", "o"),
+    "differs": ("#a8200d", "X"),
+    "inconclusive": ("#7a5200", "s"),
+    "not comparable": ("#777777", "D"),
+}
+"""Colour and marker by verdict."""
+PUBLISHED_STYLE: dict[str, Any] = {
+    "markersize": 7.5,
+    "markerfacecolor": "none",
+    "markeredgecolor": "#000000",
+    "zorder": 4,
+}
+
+
+def draw_forest(verdicts: pd.DataFrame, title: str, folder: Path, formats: Sequence[str]) -> list[Path]:
+    """Draw the claims that are numbers, with our 95 % intervals; facts about the data are left out.
+
+    Parameters
+    ----------
+    verdicts : DataFrame
+        The table `published.csv` of an experiment.
+    title : str
+        Of the experiment.
+    folder, formats
+        As in `fsvm_cli.report.style.save`.
+
+    Returns
+    -------
+    list of Path
+        Empty where fewer than `MIN_FOREST_CLAIMS` claims are numbers.
+    """
+    panels = _panels_by_unit(verdicts)
+    if sum(map(len, panels.values())) < MIN_FOREST_CLAIMS:
+        return []
+    heights = [len(rows) + 1.5 for rows in panels.values()]
+    with figure(2 * COLUMN_WIDTH, 0.9 + CLAIM_INCHES * sum(heights) + 0.3 * len(panels)) as drawing:
+        all_axes = drawing.subplots(len(panels), 1, squeeze=False, height_ratios=heights)[:, 0]
+        for axes, (unit, rows) in zip(all_axes, panels.items(), strict=True):
+            _draw_forest_panel(axes, rows, unit)
+        drawing.suptitle(legible(title, MAX_TITLE_CHARACTERS), fontsize=8, x=0.01, ha="left", wrap=True)
+        drawing.legend(handles=_key(panels), loc="outside lower center", ncols=3)
+        return save(drawing, folder, "forest", formats)
+
+
+def _panels_by_unit(verdicts: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Pick the claims that are numbers, by their units in the order of the table."""
+    numbers = verdicts.assign(printed=pd.to_numeric(verdicts["published"], errors="coerce"))
+    numbers = numbers.dropna(subset=["printed", "reproduced"])
+    shown = np.array([not is_about_data(row) for row in numbers.itertuples(index=False)], dtype=np.bool_)
+    numbers = numbers[shown].head(MAX_FOREST_CLAIMS)
+    return {str(unit): rows for unit, rows in numbers.groupby(numbers["what"].map(_unit), sort=False)}
+
+
+def _unit(what: str) -> str:
+    """Give the unit of a quantity; of one without, its name, up to what it is of."""
+    return found[1] if (found := UNIT_PATTERN.search(what)) else quantity_in_words(what).partition(",")[0]
+
+
+def _draw_forest_panel(axes: Axes, rows: pd.DataFrame, unit: str) -> None:
+    lines = np.arange(len(rows))
+    for line, row in zip(lines, rows.itertuples(index=False), strict=True):
+        colour, marker = VERDICT_STYLES.get(str(row.verdict), VERDICT_STYLES["not comparable"])
+        found: Any = row
+        if not pd.isna(found.ci_low):
+            axes.plot([found.ci_low, found.ci_high], [line, line], color=colour, linewidth=1.2, solid_capstyle="butt")
+        axes.plot([found.reproduced], [line], marker=marker, color=colour, markersize=4, linestyle="none")
+    axes.plot(rows["printed"], lines, marker="*", linestyle="none", **PUBLISHED_STYLE)
+    axes.set_yticks(lines, [_label(row) for row in rows.itertuples(index=False)])
+    axes.set_ylim(len(rows) - 0.4, -0.6)
+    values = rows[["printed", "reproduced"]].to_numpy()
+    if values.min() > 0 and values.max() > LOGARITHMIC_FROM_RATIO * values.min():
+        use_logarithms(axes)
+    ends = rows[["printed", "reproduced", "ci_low", "ci_high"]].to_numpy(dtype=np.float64)
+    low, high = np.nanmin(ends), np.nanmax(ends)
+    reach = MIN_AXIS_SPAN_SHARE * max(abs(low), abs(high))
+    if high - low < reach:
+        # Numbers that agree to their rounding lie in one place, not millionths apart.
+        axes.set_xlim(low - reach, high + reach)
+    axes.set_xlabel({"%": "per cent"}.get(unit, unit))
+
+
+def _label(row: Any) -> str:
+    return legible(UNIT_PATTERN.sub("", quantity_in_words(str(row.what))), MAX_LABEL_CHARACTERS)
+
+
+def _key(panels: dict[str, pd.DataFrame]) -> list[Line2D]:
+    from matplotlib.lines import Line2D  # noqa: PLC0415 - matplotlib is slow to import
+
+    present = {str(verdict) for rows in panels.values() for verdict in rows["verdict"]}
+    handles = [Line2D([], [], marker="*", linestyle="none", label="published", **PUBLISHED_STYLE)]
+    for verdict, (colour, marker) in VERDICT_STYLES.items():
+        if verdict in present:
+            label = f"here, 95 % interval: {verdict}"
+            handles.append(Line2D([], [], color=colour, marker=marker, linewidth=1.2, markersize=4, label=label))
+    return handles

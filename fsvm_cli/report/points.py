@@ -9,14 +9,14 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter
 
 from fsvm_cli.evaluation.metrics import METRIC_TITLES
-from fsvm_cli.learners.base import GAP
+from fsvm_cli.learners.base import DUALITY_GAP
 from fsvm_cli.report.complete_trials import without_trials
 from fsvm_cli.report.style import (
     COLOURS,
     COLUMN_WIDTH,
     GREY,
-    LONGEST_TITLE,
     MARKERS,
+    MAX_TITLE_CHARACTERS,
     explain,
     figure,
     legible,
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from fsvm_cli.spec.schema import Config
 
-MAX_NAME = 40
+MAX_METHOD_CHARACTERS = 40
 
 
 def draw_compared(
@@ -78,13 +78,13 @@ def draw_compared(
                     elinewidth=0.8,
                     label=f"{size} training rows",
                 )
-            axes.set_yticks(np.arange(len(labels)), [legible(label, MAX_NAME) for label in labels])
+            axes.set_yticks(np.arange(len(labels)), [legible(label, MAX_METHOD_CHARACTERS) for label in labels])
             # Points of several training sizes stand beside the line of their compared method, within its half.
             axes.set_ylim(len(labels) - 0.5, -0.5)
             axes.set_xlabel(f"{'Test' if config.parts[0] == 'test' else 'Training'} {METRIC_TITLES[metric]} (%)")
             trials = _trials_compared(rows, complete, config)
             axes.set_title(
-                f"{legible(config.title, LONGEST_TITLE)}\n{trials}; bar: 95 % interval",
+                f"{legible(config.title, MAX_TITLE_CHARACTERS)}\n{trials}; bar: 95 % interval",
                 loc="left",
                 wrap=True,
             )
@@ -102,17 +102,17 @@ def _trials_compared(rows: pd.DataFrame, complete: Mapping[str, int], config: Co
     return f"{planned} splits{missing}{without}"
 
 
-LEAST_POINTS = 2
+MIN_STOPPED_METHODS = 2
 """Of a path to the optimum."""
-GAPS_SHOWN = (1e-8, 0.99999)
+DUALITY_GAP_RANGE = (1e-8, 0.99999)
 """Gaps beyond, such as 1 of a machine that has hardly begun, are drawn there: the axis reaches neither 0 nor 1."""
-FEWEST_SHOWN_TO = 0.5
+MAX_GAP_AT_AXIS_END = 0.5
 """The axis goes at least to here, so that it has numbers where no machine came far."""
-HEIGHTS = (3.5, 2.0)
+PANEL_HEIGHTS = (3.5, 2.0)
 """Inches of the panels: of the figures of merit, and of the gains."""
-PATHS = ("#444444", "#D55E00", "#0072B2", "#009E73", "#CC79A7")
+PATH_COLOURS = ("#444444", "#D55E00", "#0072B2", "#009E73", "#CC79A7")
 """Colours of lines by the number of features; those of points go with the steps."""
-NAMED_GAPS = (0.9999, 0.99, 0.9, 0.5, 0.1, 0.01, 1e-3, 1e-4, 1e-6)
+DUALITY_GAP_TICKS = (0.9999, 0.99, 0.9, 0.5, 0.1, 0.01, 1e-3, 1e-4, 1e-6)
 
 
 def draw_convergence(  # noqa: PLR0917 - the tables of a folder, and how it is drawn
@@ -143,15 +143,17 @@ def draw_convergence(  # noqa: PLR0917 - the tables of a folder, and how it is d
     -------
     list of Path
     """
-    gaps = measures[measures["measure"] == GAP]
-    if gaps["ranking"].nunique() < LEAST_POINTS:
+    gaps = measures[measures["measure"] == DUALITY_GAP]
+    if gaps["ranking"].nunique() < MIN_STOPPED_METHODS:
         return []
     paths = []
     for metric in config.metrics:
         rows = _shown(curves, config, metric)
-        n_panels = 1 if changes is None else len(HEIGHTS)
-        with figure(1.5 * COLUMN_WIDTH, sum(HEIGHTS[:n_panels])) as drawing:
-            panels = drawing.subplots(n_panels, sharex=True, height_ratios=HEIGHTS[:n_panels], squeeze=False)[:, 0]
+        n_panels = 1 if changes is None else len(PANEL_HEIGHTS)
+        with figure(1.5 * COLUMN_WIDTH, sum(PANEL_HEIGHTS[:n_panels])) as drawing:
+            panels = drawing.subplots(n_panels, sharex=True, height_ratios=PANEL_HEIGHTS[:n_panels], squeeze=False)[
+                :, 0
+            ]
             _draw(panels[0], rows, gaps, config, metric)
             part = "Test" if config.parts[0] == "test" else "Training"
             panels[0].set_ylabel(f"{part} {METRIC_TITLES[metric]} (%)")
@@ -161,7 +163,7 @@ def draw_convergence(  # noqa: PLR0917 - the tables of a folder, and how it is d
                 panels[1].set_ylabel("Gain over\nall features (points)")
                 signs += "; thin bar: ± one standard deviation of a trial"
             panels[0].set_title(
-                f"{legible(config.title, LONGEST_TITLE)}\n{_trials_stopped(rows, config)}; {signs}",
+                f"{legible(config.title, MAX_TITLE_CHARACTERS)}\n{_trials_stopped(rows, config)}; {signs}",
                 loc="left",
                 wrap=True,
             )
@@ -200,10 +202,10 @@ def _draw(axes: Axes, rows: pd.DataFrame, gaps: pd.DataFrame, config: Config, me
         _draw_levels(axes, 100 * converged[converged["n_features"] == size]["mean"], printed, number)
     # Most of a path may lie near 1, and its end near 0.
     axes.set_xscale("logit")
-    axes.xaxis.set_major_locator(FixedLocator(NAMED_GAPS))
+    axes.xaxis.set_major_locator(FixedLocator(DUALITY_GAP_TICKS))
     axes.xaxis.set_minor_locator(FixedLocator([]))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda gap, _: f"{gap:g}"))
-    begin, end = GAPS_SHOWN[1], min(FEWEST_SHOWN_TO, float(stopped["gap"].clip(*GAPS_SHOWN).min()))
+    begin, end = DUALITY_GAP_RANGE[1], min(MAX_GAP_AT_AXIS_END, float(stopped["gap"].clip(*DUALITY_GAP_RANGE).min()))
     axes.set_xlim(0.5 * (1.0 + begin), 0.5 * end)
 
 
@@ -219,7 +221,7 @@ def _draw_gains(axes: Axes, rows: pd.DataFrame, gaps: pd.DataFrame, config: Conf
         if size == n_all:
             continue
         spread = 100 * points["std"]
-        gaps_shown = points["gap"].clip(*GAPS_SHOWN)
+        gaps_shown = points["gap"].clip(*DUALITY_GAP_RANGE)
         axes.errorbar(
             gaps_shown, 100 * points["mean"], yerr=np.nan_to_num(spread), fmt="none", ecolor=GREY, elinewidth=0.6
         )
@@ -232,9 +234,9 @@ def _draw_gains(axes: Axes, rows: pd.DataFrame, gaps: pd.DataFrame, config: Conf
 def _draw_path(axes: Axes, points: pd.DataFrame, number: int, config: Config) -> None:
     """Draw the points of one number of features, joined in the order of their steps."""
     steps, styles = steps_of(config), styles_of(config)
-    marker, line = MARKERS[number % len(MARKERS)], PATHS[number % len(PATHS)]
+    marker, line = MARKERS[number % len(MARKERS)], PATH_COLOURS[number % len(PATH_COLOURS)]
     path = points.assign(steps=points["ranking"].map(steps)).sort_values("steps")
-    gaps, percent = path["gap"].clip(*GAPS_SHOWN), 100 * path[["mean", "ci_low", "ci_high"]]
+    gaps, percent = path["gap"].clip(*DUALITY_GAP_RANGE), 100 * path[["mean", "ci_low", "ci_high"]]
     axes.plot(gaps, percent["mean"], color=line, linewidth=0.8, zorder=1.5)
     reach = np.nan_to_num([percent["mean"] - percent["ci_low"], percent["ci_high"] - percent["mean"]])
     for index, label in enumerate(path["ranking"]):
@@ -244,7 +246,7 @@ def _draw_path(axes: Axes, points: pd.DataFrame, number: int, config: Config) ->
 
 
 def _draw_levels(axes: Axes, optimum: Iterable[float], printed: Iterable[float], number: int) -> None:
-    colour = PATHS[number % len(PATHS)]
+    colour = PATH_COLOURS[number % len(PATH_COLOURS)]
     for heights, line in ((optimum, "--"), (printed, ":")):
         for height in heights:
             axes.axhline(height, color=colour, linewidth=1.0, linestyle=line, zorder=1)
@@ -255,7 +257,11 @@ def _key_to_paths(sizes: Sequence[int], gaps: pd.DataFrame, config: Config) -> l
     styles = styles_of(config)
     of_sizes = [
         Line2D(
-            [], [], color=PATHS[number % len(PATHS)], marker=MARKERS[number % len(MARKERS)], label=f"{size} features"
+            [],
+            [],
+            color=PATH_COLOURS[number % len(PATH_COLOURS)],
+            marker=MARKERS[number % len(MARKERS)],
+            label=f"{size} features",
         )
         for number, size in enumerate(sizes)
     ]

@@ -15,20 +15,20 @@ from fsvm_cli.console import visible
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-SIGNIFICANT = 2
+SIGNIFICANT_DIGITS = 2
 """Digits of an uncertainty that are written."""
 DECIMALS_WITHOUT = 2
 """Of a number whose uncertainty is not known."""
-POINTS_OF_PAGE = 345.0
+PAGE_WIDTH_POINTS = 345.0
 """Width of the text in LaTeX's article at ten points."""
 POINTS_OF_CAPITAL, POINTS_OF_SIGN, POINTS_OF_SPACE = 7.5, 5.2, 3.4
 """Of Computer Modern at ten points; a point and a comma are no wider than a space."""
-POINTS_OF_GAP = 12.0
+COLUMN_GAP_POINTS = 12.0
 """Between two columns."""
-ROWS_OF_PAGE = 36
+ROWS_PER_PAGE = 36
 NUMBER = re.compile(r"[\d.]+")
 NEW_LINE = r"\\"
-TITLE_LINE = 14
+TITLE_CHARACTERS_PER_LINE = 14
 """Signs in a line of a column's title, at least."""
 LATEX = str.maketrans(
     {
@@ -102,8 +102,8 @@ def rounded(estimate: Estimate) -> tuple[str, str]:
     if estimate.half_width == 0.0:
         return f"{estimate.mean:.{DECIMALS_WITHOUT}f}", f"{0:.{DECIMALS_WITHOUT}f}"
     # The exponent of the rounded number: .0996 is .10, and no longer .100.
-    exponent = int(f"{estimate.half_width:.{SIGNIFICANT - 1}e}".partition("e")[2])
-    decimals = SIGNIFICANT - 1 - exponent
+    exponent = int(f"{estimate.half_width:.{SIGNIFICANT_DIGITS - 1}e}".partition("e")[2])
+    decimals = SIGNIFICANT_DIGITS - 1 - exponent
     if decimals >= 0:
         return f"{estimate.mean:.{decimals}f}", f"{estimate.half_width:.{decimals}f}"
     return f"{round(estimate.mean, decimals):.0f}", f"{round(estimate.half_width, decimals):.0f}"
@@ -155,14 +155,15 @@ def _latex(table: ResultTable, caption: str) -> str:
     titles, rows = _titles_and_rows(table)
     columns = list(zip(*rows, strict=True))
     lines_of = [
-        textwrap.wrap(title, max(TITLE_LINE, *map(len, column))) for title, column in zip(titles, columns, strict=True)
+        textwrap.wrap(title, max(TITLE_CHARACTERS_PER_LINE, *map(len, column)))
+        for title, column in zip(titles, columns, strict=True)
     ]
     widths = [max(map(_points, (*column, *lines))) for column, lines in zip(columns, lines_of, strict=True)]
     head, body = [_stacked(lines) for lines in lines_of], [[_in_latex(cell) for cell in row] for row in rows]
     parts = [
-        [[row[column] for column in columns] for row in (head, *body[begin : begin + ROWS_OF_PAGE])]
+        [[row[column] for column in columns] for row in (head, *body[begin : begin + ROWS_PER_PAGE])]
         for columns in _columns_side_by_side(widths)
-        for begin in range(0, len(body), ROWS_OF_PAGE)
+        for begin in range(0, len(body), ROWS_PER_PAGE)
     ]
     heading = f"{caption}: test {table.title}"
     if len(parts) == 1:
@@ -185,7 +186,7 @@ def _columns_side_by_side(widths: Sequence[float]) -> Iterator[list[int]]:
     """Group the columns that a page has room for; each group begins with the first, which leads down the table."""
     group = [0]
     for column in range(1, len(widths)):
-        if len(group) > 1 and sum(POINTS_OF_GAP + widths[each] for each in (*group, column)) > POINTS_OF_PAGE:
+        if len(group) > 1 and sum(COLUMN_GAP_POINTS + widths[each] for each in (*group, column)) > PAGE_WIDTH_POINTS:
             yield group
             group = [0]
         group.append(column)

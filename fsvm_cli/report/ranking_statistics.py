@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 WHOLE_CURVE = 0
 """Stands for the number of features where the area under the curve is compared."""
-LEAST_TRIALS = 2
-"""Without a spread nothing is tested."""
+MIN_TRIALS = 2
+"""A test needs a spread between trials."""
 MARGIN = 0.01
 """Accuracies that differ by a point or less are the same in practice, as Benavoli et al. have it."""
 
@@ -117,7 +117,7 @@ def summarise_rankings(
     for curves in _curves(experiment, collected, metric):
         for label, all_values in zip(curves.labels, curves.values, strict=True):
             values = all_values[np.isfinite(all_values).all(axis=1)]
-            if len(values) < LEAST_TRIALS:
+            if len(values) < MIN_TRIALS:
                 rows.append((label, curves.n_train, metric, *[np.nan] * 3, pd.NA, pd.NA, np.nan, len(values)))
                 continue
             area = difference_interval(area_under_curve(values, curves.sizes), curves.ratio)
@@ -160,7 +160,7 @@ def compare_rankings(
 def _compared(differences: NDArray[np.float64], ratio: float) -> _Compared:
     """Test the differences of a pair on the splits where both have a machine."""
     known = differences[np.isfinite(differences)]
-    if len(known) < LEAST_TRIALS:
+    if len(known) < MIN_TRIALS:
         return _Compared(np.nan, np.nan, np.nan, np.nan, (np.nan, np.nan, np.nan), len(known))
     found = difference_interval(known, ratio)
     chances = practical_equivalence(known, ratio, MARGIN)
@@ -199,7 +199,7 @@ def smallest_near_best(values: NDArray[np.float64], ratio: float) -> tuple[int, 
 
 
 def is_near(behind: NDArray[np.float64], ratio: float) -> NDArray[np.bool_]:
-    """Tell which of several, behind by so much on each split, are within one standard error of it; shape (...)."""
+    """Find which of several are within one standard error of the best, from their losses on each split; shape (...)."""
     # Means that are equal but for rounding are equal.
     near: NDArray[np.bool_] = behind.mean(axis=0) <= standard_error(behind, ratio) + 1e-12
     return near
@@ -222,7 +222,7 @@ def _curves(
     for n_train, n_test in experiment.n_test.items():
         found = {label: collected[label, n_train] for label in labels if (label, n_train) in collected}
         splits = common_splits(list(found.values()))
-        if len(splits) < LEAST_TRIALS:
+        if len(splits) < MIN_TRIALS:
             continue
         sizes = np.array(next(iter(found.values())).sizes, dtype=np.int64)
         values = [each.values[metric, "test"][np.isin(each.splits, splits)] for each in found.values()]

@@ -1,4 +1,7 @@
-"""Rankings compared over several experiments, by the ranks of the areas under their curves."""
+"""Rankings compared over several experiments by their mean ranks, with the critical-difference diagram of J. Demsar.
+
+The diagram is that of JMLR 7, 2006.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,7 @@ from fsvm_cli.evaluation.statistics import holm
 from fsvm_cli.experiment.provenance import is_collection, read_run
 from fsvm_cli.report.folder import CURVES_NAME, read_table
 from fsvm_cli.report.ranking_statistics import area_under_curve
+from fsvm_cli.report.style import COLUMN_WIDTH, drawn, figure, legible
 from fsvm_cli.spec.rankings import LEAK
 
 if TYPE_CHECKING:
@@ -27,7 +31,7 @@ if TYPE_CHECKING:
     from fsvm_cli.spec.rankings import Extraction, Ranking
     from fsvm_cli.spec.schema import Config
 
-LEAST_DATA_SETS = 4
+MIN_DATA_SETS = 4
 """Over fewer, no difference can be significant."""
 
 
@@ -51,7 +55,7 @@ class RankComparison:
     pairs: pd.DataFrame
 
     def in_words(self) -> str:
-        """Say what Friedman's test finds, and from which difference on two mean ranks differ."""
+        """Describe the result of Friedman's test, and the critical difference of two mean ranks."""
         p = "< 0.0001" if self.found.p < 1e-4 else f"{self.found.p:.2g}"
         return (
             f"Over {len(self.areas)} data sets ({', '.join(map(str, self.areas.index))}), one experiment each. "
@@ -120,7 +124,7 @@ def compare_over_experiments(areas: pd.DataFrame) -> RankComparison | None:
     Returns
     -------
     RankComparison or None
-        None where no two rankings share `LEAST_DATA_SETS` experiments.
+        None where no two rankings share `MIN_DATA_SETS` experiments.
     """
     there = areas.notna().to_numpy()
     sets = [grown for pair in itertools.combinations(range(there.shape[1]), 2) for grown in _growing(there, pair)]
@@ -136,11 +140,11 @@ def compare_over_experiments(areas: pd.DataFrame) -> RankComparison | None:
 def _growing(there: NDArray[np.bool_], pair: tuple[int, int]) -> Iterator[list[int]]:
     """Yield a pair of columns, and what it grows to, as long as enough rows have them all."""
     grown = list(pair)
-    while there[:, grown].all(axis=1).sum() >= LEAST_DATA_SETS:
+    while there[:, grown].all(axis=1).sum() >= MIN_DATA_SETS:
         yield list(grown)
         kept = there[there[:, grown].all(axis=1)].sum(axis=0)
         kept[grown] = -1
-        if kept.max() < LEAST_DATA_SETS:
+        if kept.max() < MIN_DATA_SETS:
             return
         grown.append(int(np.argmax(kept)))
 
@@ -152,3 +156,90 @@ def _pairs(block: pd.DataFrame) -> pd.DataFrame:
         rows.append((first, second, int(np.count_nonzero(differences > 0)), signed_rank_p_value(differences)))
     table = pd.DataFrame(rows, columns=["first", "second", "wins", "p"])
     return table.assign(p_holm=holm(table["p"].to_numpy()))
+
+
+ROW_INCHES = 0.16
+"""Inches from one label, or one bar, to the next."""
+GREY = "#777777"
+
+
+def groups_alike(ranks: NDArray[np.float64], critical_difference: float) -> list[tuple[int, int]]:
+    """List the longest runs of methods whose ranks do not differ.
+
+    Parameters
+    ----------
+    ranks : ndarray, shape (n_methods,)
+        Ascending.
+    critical_difference : float
+
+    Returns
+    -------
+    list of (int, int)
+        First and last of each run of at least two methods; none lies within another.
+    """
+    runs: list[tuple[int, int]] = []
+    for first, rank in enumerate(ranks):
+        last = int(np.searchsorted(ranks, rank + critical_difference, side="right")) - 1
+        if last > first and (not runs or last > runs[-1][1]):
+            runs.append((first, last))
+    return runs
+
+
+def critical_difference_diagram(comparison: RankComparison, extension: str = "svg") -> bytes:
+    """Draw mean ranks, the best at the left, and a bar over each group whose ranks do not differ.
+
+    Parameters
+    ----------
+    comparison : RankComparison
+    extension : {"svg", "png", "pdf"}
+
+    Returns
+    -------
+    bytes
+        Of the figure's file.
+    """
+    order = np.argsort(comparison.found.ranks, kind="stable")
+    ranks = comparison.found.ranks[order]
+    labels = [legible(comparison.areas.columns[index], 40) for index in order]
+    groups = groups_alike(ranks, comparison.found.critical_difference)
+    n_left = (len(labels) + 1) // 2
+    depth = ROW_INCHES * (len(groups) + n_left + 1)
+    with figure(2 * COLUMN_WIDTH, 0.75 + depth) as drawing:
+        axes = drawing.add_subplot()
+        axes.set_xlim(1, len(labels))
+        axes.set_ylim(depth, -3.2 * ROW_INCHES)
+        axes.grid(visible=False)
+        for side in ("left", "bottom"):
+            axes.spines[side].set_visible(False)
+        axes.spines["top"].set_visible(True)
+        axes.spines["top"].set_position(("data", 0))
+        axes.xaxis.set_ticks_position("top")
+        axes.set_xticks(range(1, len(labels) + 1))
+        axes.set_yticks([])
+        axes.set_title(
+            f"Mean ranks over {len(comparison.areas)} data sets, 1 is best; a bar joins rankings that do not differ "
+            "(Nemenyi, level .05)",
+            loc="left",
+        )
+        width = comparison.found.critical_difference
+        axes.plot([1, 1 + width], [-2.4 * ROW_INCHES] * 2, color=GREY, linewidth=1.2, marker="|")
+        axes.text(
+            1 + width / 2,
+            -2.55 * ROW_INCHES,
+            f"critical difference {width:.2f}",
+            ha="center",
+            va="bottom",
+            color=GREY,
+        )
+        for number, (first, last) in enumerate(groups):
+            reach = 0.01 * (len(labels) - 1)
+            ends = [ranks[first] - reach, ranks[last] + reach]
+            axes.plot(ends, [ROW_INCHES * (number + 0.7)] * 2, color="#000000", linewidth=2.5, solid_capstyle="butt")
+        for index, (rank, label) in enumerate(zip(ranks, labels, strict=True)):
+            is_left = index < n_left
+            level = ROW_INCHES * (len(groups) + 1 + (index if is_left else len(labels) - 1 - index))
+            edge = 1 if is_left else len(labels)
+            axes.plot([rank, rank, edge], [0, level, level], color=GREY, linewidth=0.7)
+            text = f"{label}  {rank:.2f} " if is_left else f" {rank:.2f}  {label}"
+            axes.text(edge, level, text, ha="right" if is_left else "left", va="center")
+        return drawn(drawing, extension)

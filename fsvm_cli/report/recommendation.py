@@ -64,7 +64,7 @@ RECOMMENDATION_COLUMNS = [
 
 
 def _can_recommend(experiment: Experiment) -> bool:
-    """Tell whether an experiment is one on data of the user's own, with rankings and several splits of one size."""
+    """Whether an experiment is on the user's own data, with rankings and several splits of one size."""
     config = experiment.config
     return (
         not isinstance(config.dataset, NamedSpec)
@@ -198,7 +198,7 @@ FEATURES_SHOWN = 20
 
 
 def describe_recommendation(table: pd.DataFrame, config: Config, folder: Path, results: Path) -> Iterator[str]:
-    """Say which features to keep, how sure that is, and what is not known.
+    """Describe which features to keep, the confidence in them, and the limits of the estimate.
 
     Parameters
     ----------
@@ -262,7 +262,7 @@ def _steady_in_words(features: object, they: str) -> str:
 
 
 def _larger(row: Mapping[Any, Any]) -> str:
-    """Say what the rule leaves out: it favours small sets, and what it leaves out may be of use."""
+    """Describe the features that the rule omits: it favours small sets, and omitted features may be useful."""
     n_best = int(row["best_n_features"])
     return (
         f"The rule takes the smallest set within one standard error. The mean is highest with {n_best} features "

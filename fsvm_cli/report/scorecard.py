@@ -34,7 +34,7 @@ WHY = "why"
 """Instead of a document, for the claims of experiments that ask why another one missed."""
 
 PROVENANCES = ("", "after", "before")
-"""When rules were fixed, the least trusted first: where nobody says so, after the figure was known, or before."""
+"""When rules were fixed, the least trusted first: not stated, after the figure was known, or before."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ def scorecard_of(folders: Sequence[Path]) -> pd.DataFrame:
 
 
 def with_decisions(comparison: pd.DataFrame, folders: Sequence[Path]) -> pd.DataFrame:
-    """Say of each row of a comparison which document it is about, and whether it decides its claim.
+    """Add to each row of a comparison the document that it is about, and whether it decides its claim.
 
     Returns
     -------
@@ -133,7 +133,7 @@ def _are_own_claims(comparison: pd.DataFrame, experiments: Mapping[str, _Origin]
 
 
 def _experiments(comparison: pd.DataFrame, folders: Sequence[Path]) -> dict[str, _Origin]:
-    # A collection tells of experiments whose own results may lie elsewhere.
+    # A collection lists experiments whose own results may lie elsewhere.
     found = {str(name): _Origin("", None, {}) for name in comparison["experiment"].unique()}
     return found | {folder.resolve().name: _experiment(run_content(folder)["config"]) for folder in folders}
 
@@ -334,7 +334,7 @@ def power_cells(power: pd.DataFrame) -> list[tuple[str, ...]]:
 
 
 def _printed_numbers(comparison: pd.DataFrame) -> list[Any]:
-    """List the rows that decide a claim about a number; tables of older versions do not say what rules accept."""
+    """List the rows that decide a claim about a number; tables of older versions lack the accepted range."""
     if not set(ACCEPTS) <= set(comparison.columns):
         return []
     numbers = pd.to_numeric(comparison["published"], errors="coerce")

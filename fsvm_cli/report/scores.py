@@ -26,16 +26,16 @@ if TYPE_CHECKING:
 
 ScoreOrder = Literal["score", "file"]
 
-THIN: dict[str, Any] = {"elinewidth": 0.8}
-THRESHOLD: dict[str, Any] = {"color": "#000000", "linewidth": 0.9, "linestyle": "--"}
+ERROR_BAR_STYLE: dict[str, Any] = {"elinewidth": 0.8}
+THRESHOLD_STYLE: dict[str, Any] = {"color": "#000000", "linewidth": 0.9, "linestyle": "--"}
 
-CHARACTERS_OF_COLUMN = 42
+TITLE_CHARACTERS_PER_COLUMN = 42
 """Of a title that stand side by side in the width of a column."""
-MAX_NAMED = 40
+MAX_NAMED_FEATURES = 40
 """Features that a column of names has room for."""
-MAX_BESIDE, PANELS_IN_A_ROW, NAMED_IN_A_ROW = 8, 6, 20
+MAX_PANELS_IN_ONE_ROW, PANELS_PER_ROW, NAMED_FEATURES_PER_ROW = 8, 6, 20
 """Panels that have room beside each other; of more so many stand in a row, and each row has fewer features."""
-MAX_BARS = 400
+MAX_BARS_PER_ROW = 400
 """Features that a row of bars has room for."""
 
 
@@ -69,7 +69,7 @@ def draw_scores(
     if not shown:
         return []
     panels = [(ranking, scores[scores["ranking"] == ranking.label].reset_index(drop=True)) for ranking in shown]
-    in_a_row = MAX_NAMED < len(panels[0][1]) <= MAX_BARS and _has_shares(shown[0])
+    in_a_row = MAX_NAMED_FEATURES < len(panels[0][1]) <= MAX_BARS_PER_ROW and _has_shares(shown[0])
     with _row_of_bars(panels) if in_a_row else _named_features(panels, order) as drawing:
         return save(drawing, folder, "scores", formats)
 
@@ -78,10 +78,12 @@ def draw_scores(
 def _named_features(panels: Panels, order: ScoreOrder) -> Iterator[Figure]:
     """Draw one line for each feature, and the panels side by side."""
     first, n_columns = panels[0][1], min(len(panels), 2)
-    n_across = len(panels) if len(panels) <= MAX_BESIDE else PANELS_IN_A_ROW
+    n_across = len(panels) if len(panels) <= MAX_PANELS_IN_ONE_ROW else PANELS_PER_ROW
     n_down = -(-len(panels) // n_across)
-    characters = CHARACTERS_OF_COLUMN * n_columns // (n_across + (n_down > 1))
-    chosen = np.argsort(-first["mean"].to_numpy(), kind="stable")[: MAX_NAMED if n_down == 1 else NAMED_IN_A_ROW]
+    characters = TITLE_CHARACTERS_PER_COLUMN * n_columns // (n_across + (n_down > 1))
+    chosen = np.argsort(-first["mean"].to_numpy(), kind="stable")[
+        : MAX_NAMED_FEATURES if n_down == 1 else NAMED_FEATURES_PER_ROW
+    ]
     if order == "file":
         chosen = np.sort(chosen)
     heights = np.arange(len(chosen))
@@ -93,11 +95,15 @@ def _named_features(panels: Panels, order: ScoreOrder) -> Iterator[Figure]:
             picked, (colour, _) = rows.loc[chosen], style_of_method(ranking.method)
             spread = picked["std"].fillna(0)
             if _has_shares(ranking):
-                axes.barh(heights, picked["mean"], xerr=spread, color=colour, ecolor="#999999", error_kw=THIN)
+                axes.barh(
+                    heights, picked["mean"], xerr=spread, color=colour, ecolor="#999999", error_kw=ERROR_BAR_STYLE
+                )
             else:
-                axes.errorbar(picked["mean"], heights, xerr=spread, fmt="o", color=colour, ecolor="#999999", **THIN)
+                axes.errorbar(
+                    picked["mean"], heights, xerr=spread, fmt="o", color=colour, ecolor="#999999", **ERROR_BAR_STYLE
+                )
             if ranking.score_threshold is not None:
-                axes.axvline(ranking.score_threshold, **THRESHOLD)
+                axes.axvline(ranking.score_threshold, **THRESHOLD_STYLE)
             axes.set_title(
                 "\n".join(textwrap.fill(line, characters) for line in _title(ranking).split("\n")), loc="left"
             )
@@ -119,7 +125,7 @@ def _row_of_bars(panels: Panels) -> Iterator[Figure]:
             colour, _ = style_of_method(ranking.method)
             axes.bar(np.arange(1, len(rows) + 1), rows["mean"], width=0.8, color=colour)
             if ranking.score_threshold is not None:
-                axes.axhline(ranking.score_threshold, **THRESHOLD)
+                axes.axhline(ranking.score_threshold, **THRESHOLD_STYLE)
             axes.set_title(_title(ranking), loc="left")
             axes.set_ylabel("Mean score")
             axes.margins(x=0.01)

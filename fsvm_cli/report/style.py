@@ -6,6 +6,7 @@ matplotlib takes most of a second to import: it is imported by the first figure,
 from __future__ import annotations
 
 import contextlib
+import gc
 import hashlib
 import io
 import re
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 COLUMN_WIDTH = 3.5
 """Inches; a page is twice as wide."""
 
-# Okabe and Ito's palette, without the yellow that vanishes on white; markers tell the curves apart in grey as well.
+# Okabe and Ito's palette, without the yellow that vanishes on white; markers distinguish the curves in grey as well.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 
@@ -58,22 +59,22 @@ STYLE: dict[Any, Any] = {
     "savefig.dpi": 300,
 }
 
-NO_GLYPH = "Glyph .* missing from font"
+MISSING_GLYPH_WARNING = "Glyph .* missing from font"
 """A box stands for a sign that the font lacks; the tables have the name."""
-POINTS_OF_AN_INCH = 72.0
-ROWS_OF_KEY, HEIGHT_OF_ROW = 5, 0.145
-"""Rows of a key that a figure has room for; each more makes it so many inches higher."""
+POINTS_PER_INCH = 72.0
+LEGEND_ROWS_IN_HEIGHT, LEGEND_ROW_INCHES = 5, 0.145
+"""Legend rows within the given height; each further row adds so many inches."""
 
-LONGEST_NAME = 80
+MAX_NAME_CHARACTERS = 80
 """Characters of a name that a figure shows."""
 
-LONGEST_TITLE = 300
+MAX_TITLE_CHARACTERS = 300
 
 _CLIP = re.compile(rb'(?<=url\(#)p[0-9a-f]{10}(?=\))|(?<=<clipPath id=")p[0-9a-f]{10}(?=")')
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
-def legible(name: object, at_most: int = LONGEST_NAME) -> str:
+def legible(name: object, at_most: int = MAX_NAME_CHARACTERS) -> str:
     """Show a name from outside: what has no shape as escapes, and of a name that has no end the beginning."""
     text = visible(str(name))
     return text if len(text) <= at_most else f"{text[: at_most - 1]}…"
@@ -101,32 +102,44 @@ def _power_of_ten(value: float) -> str:
 
 @contextlib.contextmanager
 def figure(width: float, height: float) -> Iterator[Figure]:
-    """Open a figure of a size in inches, drawn in the house style whatever the user's settings are."""
+    """Open a figure of a size in inches, in the style of this package, whatever the user's settings are."""
     import matplotlib as mpl  # noqa: PLC0415
     from matplotlib.figure import Figure  # noqa: PLC0415
 
-    with mpl.rc_context():
+    with mpl.rc_context(), _without_garbage_collection():
         mpl.rcdefaults()
         mpl.rcParams.update(STYLE)
         yield Figure(figsize=(width, height), layout="constrained")
 
 
+@contextlib.contextmanager
+def _without_garbage_collection() -> Iterator[None]:
+    """Postpone garbage collection: the many objects of a figure are in use until its end."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
 def explain(drawing: Figure, handles: Sequence[Artist], n_columns: int = 2) -> None:
-    """Put the key of a figure below it, in fewer columns where these would be cut off; the figure grows with it."""
+    """Put the legend below a figure, in fewer columns where labels would be cut off; the figure grows with it."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415
 
     renderer: RendererAgg = FigureCanvasAgg(drawing).get_renderer()  # type: ignore[no-untyped-call]
     for n in range(n_columns, 0, -1):
         key = drawing.legend(handles=handles, loc="outside lower left", ncols=n, handlelength=2.6)
-        blank = 2 * key.borderpad * STYLE["legend.fontsize"] * drawing.dpi / POINTS_OF_AN_INCH
+        blank = 2 * key.borderpad * STYLE["legend.fontsize"] * drawing.dpi / POINTS_PER_INCH
         with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", NO_GLYPH)
+            warnings.filterwarnings("ignore", MISSING_GLYPH_WARNING)
             width = key.get_window_extent(renderer).width - blank
         if n == 1 or width <= drawing.bbox.width:
             break
         key.remove()
     n_rows = -(-len(handles) // n)
-    drawing.set_figheight(drawing.get_figheight() + HEIGHT_OF_ROW * max(n_rows - ROWS_OF_KEY, 0))
+    drawing.set_figheight(drawing.get_figheight() + LEGEND_ROW_INCHES * max(n_rows - LEGEND_ROWS_IN_HEIGHT, 0))
 
 
 def save(drawing: Figure, folder: Path, name: str, formats: Sequence[str]) -> list[Path]:
@@ -157,7 +170,7 @@ def save(drawing: Figure, folder: Path, name: str, formats: Sequence[str]) -> li
 def drawn(drawing: Figure, extension: str) -> bytes:
     """Give a figure as the bytes of a file: "svg", "png" or "pdf", the same each time."""
     # Dates and version numbers would make two equal figures two different files.
-    nothing_that_varies = {
+    metadata = {
         "svg": {"Date": None, "Creator": None},
         "png": {"Software": None},
         "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
@@ -165,11 +178,11 @@ def drawn(drawing: Figure, extension: str) -> bytes:
     _keep_wrapped_text_plain(drawing)
     stream = io.BytesIO()
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", NO_GLYPH)
+        warnings.filterwarnings("ignore", MISSING_GLYPH_WARNING)
         # Beside very long names no room is left for the axes: these then lie where they do by default.
         warnings.filterwarnings("ignore", "constrained_layout not applied")
         with _laid_out(drawing, extension):
-            drawing.savefig(stream, format=extension, metadata=nothing_that_varies[extension])
+            drawing.savefig(stream, format=extension, metadata=metadata[extension])
     return _with_clips_by_number(stream.getvalue()) if extension == "svg" else stream.getvalue()
 
 
@@ -177,9 +190,11 @@ def _keep_wrapped_text_plain(drawing: Figure) -> None:
     """Escape the dollar signs of texts that wrap: matplotlib measures these as formulas even where it draws none."""
     from matplotlib.text import Text  # noqa: PLC0415
 
-    for text in drawing.findobj(Text):
-        if isinstance(text, Text) and text.get_wrap() and not text.get_parse_math():
-            text.set(text=text.get_text().replace("$", r"\$"), parse_math=True)
+    # Only titles wrap; a search of all artists would make every tick first.
+    for owner in (drawing, *drawing.axes):
+        for text in owner.get_children():
+            if isinstance(text, Text) and text.get_wrap() and not text.get_parse_math():
+                text.set(text=text.get_text().replace("$", r"\$"), parse_math=True)
 
 
 def _with_clips_by_number(svg: bytes) -> bytes:

@@ -94,7 +94,7 @@ def print_summary(
 
 
 def print_overview(loaded: LoadedCollection, overview: pd.DataFrame, folder: Path, figures: Sequence[Path]) -> None:
-    """Print what a document's table says beside what its experiments found, and where the files are.
+    """Print the numbers of a document's table beside those of its experiments, and where the files are.
 
     Parameters
     ----------

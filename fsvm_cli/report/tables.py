@@ -80,7 +80,7 @@ def _written(value: float | int | str) -> str:
 
 
 def describe_choices(chosen: pd.DataFrame) -> list[str]:
-    """Say of each ranking which value of each parameter was chosen most often; of equals the one that comes first.
+    """Find the most frequently chosen value of each parameter of each ranking; of equals the first.
 
     What is no choice but a warning has a sentence of its own.
     """

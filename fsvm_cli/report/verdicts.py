@@ -5,7 +5,7 @@ both spreads, both numbers of runs and the rounding of the print count. Whether 
 over the splits of these data is a question about differences on the same splits, and the paired test over the splits
 answers it. Whether it would do so on new data is a third one: random splits of one data set share rows, and the
 interval allows for it. A document that prints curves over splits states the second, which therefore decides; the third
-is printed beside it. `docs/verdicts.md` says more.
+is printed beside it. See `docs/verdicts.md`.
 """
 
 from __future__ import annotations
@@ -195,7 +195,7 @@ class Trials:
         return self.experiment.n_test[n_train] / n_train
 
     def cover(self, claim: Claim) -> bool:
-        """Say whether there is a complete trial of everything that the claim speaks of."""
+        """Whether each ranking that the claim names has a complete trial."""
         return self._keys_of(claim) <= self._collected.keys()
 
     def _keys_of(self, claim: Claim) -> set[tuple[str, int]]:
@@ -203,7 +203,7 @@ class Trials:
         return of_places or {self._key(label, None) for label in claim.rankings()}
 
     def why_not_comparable(self, claim: Claim) -> str | None:
-        """Say why no statement about the document can be made, None where one can."""
+        """Give the reason why the document cannot be judged, None where it can."""
         for key in sorted(self._keys_of(claim)):
             found = self._collected[key]
             n_trials, planned = len(found.splits), self.experiment.config.protocol.splits
@@ -236,7 +236,7 @@ def judge(claim: Claim, trials: Trials, *, overridden: bool) -> Judgement:
     claim : Claim
     trials : Trials
     overridden : bool
-        Whether options changed the config: then nothing is said about the document.
+        Whether options changed the config: then the document is not judged.
     """
     if not trials.cover(claim):
         return Judgement.withheld("no complete trial", claim.claim)
@@ -263,7 +263,7 @@ def table_of(claims: Sequence[Claim], judgements: Sequence[Judgement], fixed: Fi
     judgements : sequence of Judgement
         Of each.
     fixed : {"before", "after"}, optional
-        When the rules of claims that do not say so themselves were fixed.
+        When the rules of claims without a date of their own were fixed.
     """
     rows = [_row_of(*judged, fixed) for judged in zip(claims, judged_together(judgements), strict=True)]
     return pd.DataFrame(rows, columns=VERDICT_COLUMNS)

@@ -15,9 +15,8 @@ import threadpoolctl
 from distributed.cfexecutor import ClientExecutor
 
 from fsvm_cli.errors import DataError, FsvmError, UsageError, named
-from fsvm_cli.runner.pools import ATTEMPTS_TO_START, Pool, cannot_start
-from fsvm_cli.runner.shared_arrays import SharedArrays
-from fsvm_cli.runner.tasks import PackedExperiment, run_tasks
+from fsvm_cli.runner.pools import MAX_START_ATTEMPTS, Pool, cannot_start
+from fsvm_cli.runner.tasks import PackedExperiment, SharedArrays, run_tasks
 from fsvm_cli.runner.warm_up import warm_up
 from fsvm_cli.sources import code_of
 
@@ -31,23 +30,23 @@ if TYPE_CHECKING:
 
 Closable = TypeVar("Closable", distributed.Client, distributed.LocalCluster)
 
-LOCAL = "local:"
-TLS = "tls://"
-WHERE_CERTIFICATES_ARE = (
+LOCAL_PREFIX = "local:"
+TLS_PREFIX = "tls://"
+CERTIFICATES_HINT = (
     "Dask's configuration names them: distributed.comm.tls.ca-file, distributed.comm.tls.client.cert and .key"
 )
-CERTIFICATES_DIFFER = "the certificates of the scheduler and of this machine are not of one authority"
-TALKATIVE = ("asyncio", "distributed", "tornado")
-"""Loggers of Dask and of what it is built on; nothing else here uses them."""
+CERTIFICATES_MISMATCH = "the certificates of the scheduler and of this machine are not of one authority"
+DASK_LOGGERS = ("asyncio", "distributed", "tornado")
+"""Loggers of Dask and of the libraries below it; no other part of fsvm logs to them."""
 
-SECONDS_TO_CONNECT = 10.0
-SECONDS_TO_LET_GO = 10.0
-SECONDS_WITHOUT_WORKERS = 60.0
-SECONDS_BETWEEN_COUNTS = 2.0
+CONNECT_TIMEOUT_SECONDS = 10.0
+CLOSE_TIMEOUT_SECONDS = 10.0
+MAX_SECONDS_WITHOUT_WORKERS = 60.0
+SECONDS_BETWEEN_WORKER_COUNTS = 2.0
 
 
 class DaskPool(Pool):
-    """The workers of a Dask cluster, those that join later included.
+    """The workers of a Dask cluster, including those that join later.
 
     Parameters
     ----------
@@ -60,49 +59,50 @@ class DaskPool(Pool):
     Raises
     ------
     UsageError
-        If `address` is none, certificates for it are missing or unreadable, or the workers run another version of fsvm.
+        If `address` is not valid, certificates for it are missing or unreadable, or the workers run another version of
+        fsvm.
     DataError
         If no scheduler answers, or it has no workers.
     """
 
     loses_all_at_once = False
-    lost_worker_errors = (distributed.scheduler.KilledWorker, OSError)  # of connections that broke, and disks
+    lost_worker_errors = (distributed.scheduler.KilledWorker, OSError)  # OSError: broken connections and disk errors
 
     def __init__(self, experiments: Sequence[Experiment], address: str) -> None:
         self._address = address
-        _be_quiet()
+        _silence_dask()
         with contextlib.ExitStack() as stack:
-            shared = SharedArrays() if address.startswith(LOCAL) else None
+            shared = SharedArrays() if address.startswith(LOCAL_PREFIX) else None
             if shared is not None:
                 stack.callback(shared.remove)
             cluster = stack.enter_context(_local_cluster(address)) if shared is not None else None
-            self._client = stack.enter_context(_let_go(_connect(address, cluster)))
+            self._client = stack.enter_context(_closing(_connect(address, cluster)))
             self._executor = ClientExecutor(self._client, pure=False)
             self._plugin = _Experiments(experiments, shared)
-            with self._that_may_be_gone():
+            with self._scheduler_loss_reported():
                 self._wait_for_workers()
                 self._install()
                 self._count_workers()
             self._stack = stack.pop_all()
 
     @contextlib.contextmanager
-    def _that_may_be_gone(self) -> Iterator[None]:
+    def _scheduler_loss_reported(self) -> Iterator[None]:
         try:
             yield
         except FsvmError:
             raise
-        except Exception as error:  # its connections, loops and timers raise what they like when their other end dies
+        except Exception as error:  # a lost scheduler raises errors of many types in connections, loops and timers
             raise self.gone() from error
 
     def _wait_for_workers(self) -> None:
         try:
-            self._client.wait_for_workers(1, timeout=SECONDS_WITHOUT_WORKERS)
+            self._client.wait_for_workers(1, timeout=MAX_SECONDS_WITHOUT_WORKERS)
         except TimeoutError as error:
             raise DataError(f"{self._address}: the cluster has no workers; start some, and run again") from error
-        self._last_seen = time.monotonic()  # the worker may be gone again when workers are counted
+        self._last_seen = time.monotonic()  # the next count may find none again
 
     def _install(self) -> None:
-        for attempt in range(1, ATTEMPTS_TO_START + 1):
+        for attempt in range(1, MAX_START_ATTEMPTS + 1):
             try:
                 self._client.register_plugin(self._plugin)
             except (RuntimeError, ImportError) as error:
@@ -114,7 +114,7 @@ class DaskPool(Pool):
             else:
                 return
             self._raise_if_gone()
-            if attempt == ATTEMPTS_TO_START:
+            if attempt == MAX_START_ATTEMPTS:
                 raise DataError(
                     f"{self._address}: workers die while they receive the run ({named(cause)}); what was finished "
                     "is kept; run again"
@@ -131,17 +131,17 @@ class DaskPool(Pool):
     def submit(self, tasks: Sequence[Task]) -> Future[list[TrialResult]]:
         """Send a chunk to the cluster."""
         self._raise_if_gone()
-        with self._that_may_be_gone():
+        with self._scheduler_loss_reported():
             future: Future[list[TrialResult]] = self._executor.submit(_run_chunk, self._plugin.name, list(tasks))
         return future
 
     def check(self) -> None:
-        """Raise a DataError where the scheduler is gone, or there have been no workers for a while."""
+        """Raise a DataError if the scheduler is gone, or there were no workers for `MAX_SECONDS_WITHOUT_WORKERS`."""
         self._raise_if_gone()
-        if time.monotonic() - self._counted >= SECONDS_BETWEEN_COUNTS:
-            with self._that_may_be_gone():
+        if time.monotonic() - self._counted >= SECONDS_BETWEEN_WORKER_COUNTS:
+            with self._scheduler_loss_reported():
                 self._count_workers()
-        if time.monotonic() - self._last_seen > SECONDS_WITHOUT_WORKERS:
+        if time.monotonic() - self._last_seen > MAX_SECONDS_WITHOUT_WORKERS:
             raise DataError(f"{self._address}: all workers are gone; what was finished is kept; run again")
 
     def _raise_if_gone(self) -> None:
@@ -149,15 +149,15 @@ class DaskPool(Pool):
             raise self.gone()
 
     def gone(self) -> DataError:
-        """Say that the scheduler is gone."""
+        """Return the error for a lost scheduler."""
         return DataError(f"{self._address}: the Dask scheduler is gone; what was finished is kept; run again")
 
     def recover(self) -> None:
-        """Do nothing: the cluster replaces its workers, or goes on with those that are left."""
+        """Do nothing: the cluster replaces lost workers or continues without them."""
 
     def stop(self, *, busy: bool) -> None:
-        """Leave the cluster as it was; one that was started here ends."""
-        with contextlib.suppress(Exception):  # as in `_let_go`
+        """Disconnect from the cluster; a local one is shut down."""
+        with contextlib.suppress(Exception):  # as in `_closing`
             if busy:
                 self._executor.shutdown(wait=False)
             if self._client.status == "running" and not self._plugin.is_ours:
@@ -165,66 +165,66 @@ class DaskPool(Pool):
         self._stack.close()
 
 
-def _be_quiet() -> None:
-    """Keep Dask from printing tracebacks of what the run tells in a line: workers and schedulers that are gone."""
-    for name in (*TALKATIVE, *logging.root.manager.loggerDict):
-        if name.partition(".")[0] in TALKATIVE:
+def _silence_dask() -> None:
+    """Keep Dask from printing tracebacks for lost workers and schedulers, which the run reports in one line."""
+    for name in (*DASK_LOGGERS, *logging.root.manager.loggerDict):
+        if name.partition(".")[0] in DASK_LOGGERS:
             logging.getLogger(name).setLevel(logging.CRITICAL)
 
 
 @contextlib.contextmanager
 def _local_cluster(address: str) -> Iterator[distributed.LocalCluster]:
-    n_workers = address.removeprefix(LOCAL)
+    n_workers = address.removeprefix(LOCAL_PREFIX)
     if not n_workers.isdecimal() or int(n_workers) < 1:
         raise UsageError(f"--dask {address}: write local:N with a number of workers, for example local:4")
-    with _let_go(_start_local(int(n_workers))) as cluster:
+    with _closing(_start_local(int(n_workers))) as cluster:
         yield cluster
 
 
 @contextlib.contextmanager
-def _let_go(thing: Closable) -> Iterator[Closable]:
-    """Close at the end; what dies at this moment raises what it likes, and needs no tidying."""
+def _closing(thing: Closable) -> Iterator[Closable]:
+    """Close at the end; errors of a cluster that dies meanwhile are ignored, since nothing is left to clean up."""
     try:
         yield thing
     finally:
         with contextlib.suppress(Exception):
-            thing.close(timeout=SECONDS_TO_LET_GO)
+            thing.close(timeout=CLOSE_TIMEOUT_SECONDS)
 
 
 def _start_local(n_workers: int) -> distributed.LocalCluster:
-    """Start workers, again where one that is killed while it starts brings down the start of the others."""
-    for attempt in range(1, ATTEMPTS_TO_START + 1):
+    """Start workers; repeat the start where a worker that is killed during it makes it fail for all."""
+    for attempt in range(1, MAX_START_ATTEMPTS + 1):
         try:
             return distributed.LocalCluster(
                 n_workers=n_workers,
                 threads_per_worker=1,
                 processes=True,
                 dashboard_address="127.0.0.1:0",
-                preload="fsvm_cli.runner.worker_libraries",
+                preload="fsvm_cli.runner.pools",
             )
-        except Exception as error:  # whatever a worker, its nanny or the scheduler met with
-            if attempt == ATTEMPTS_TO_START:
+        except Exception as error:  # of a worker, its nanny or the scheduler, of any type
+            if attempt == MAX_START_ATTEMPTS:
                 raise cannot_start(_first_cause(error)) from error
     raise AssertionError
 
 
 def _first_cause(error: BaseException) -> BaseException:
-    """Find the first cause of an error; "Nanny failed to start." says little."""
+    """Return the first cause of an error, since Dask's own is only "Nanny failed to start."."""
     while error.__cause__ is not None:
         error = error.__cause__
     return error
 
 
 def _connect(address: str, cluster: distributed.LocalCluster | None) -> distributed.Client:
-    security = _certificates(address) if address.startswith(TLS) else None
+    security = _certificates(address) if address.startswith(TLS_PREFIX) else None
     try:
         return distributed.Client(
-            cluster or address, timeout=SECONDS_TO_CONNECT, set_as_default=False, security=security
+            cluster or address, timeout=CONNECT_TIMEOUT_SECONDS, set_as_default=False, security=security
         )
     except ValueError as error:
         raise UsageError(f"--dask {address}: {error}; write an address such as tcp://host:8786, or local:4") from error
     except distributed.comm.core.FatalCommClosedError as error:
-        raise DataError(f"{address}: {CERTIFICATES_DIFFER}") from error
+        raise DataError(f"{address}: {CERTIFICATES_MISMATCH}") from error
     except OSError as error:
         raise DataError(f"{address}: no Dask scheduler answers; start one with 'dask scheduler'") from error
 
@@ -234,17 +234,15 @@ def _certificates(address: str) -> distributed.Security:
     security = distributed.Security(require_encryption=True)
     try:
         context = security.get_connection_args("client").get("ssl_context")
-    except OSError as error:  # what ssl raises is one
-        raise UsageError(
-            f"--dask {address}: the certificates cannot be read ({error}); {WHERE_CERTIFICATES_ARE}"
-        ) from error
+    except OSError as error:  # the base class of ssl.SSLError
+        raise UsageError(f"--dask {address}: the certificates cannot be read ({error}); {CERTIFICATES_HINT}") from error
     if context is None:
-        raise UsageError(f"--dask {address}: no certificates are named; {WHERE_CERTIFICATES_ARE}")
+        raise UsageError(f"--dask {address}: no certificates are named; {CERTIFICATES_HINT}")
     return security
 
 
 class _Experiments(distributed.WorkerPlugin):
-    """Carries the experiments of a run to each worker, also to one that joins or is restarted later."""
+    """Sends the experiments of a run to each worker, including workers that join or restart later."""
 
     def __init__(self, experiments: Sequence[Experiment], shared: SharedArrays | None) -> None:
         self.name = f"fsvm-{uuid.uuid4()}"
@@ -254,9 +252,9 @@ class _Experiments(distributed.WorkerPlugin):
 
     def setup(self, worker: Any) -> None:  # noqa: ARG002 - the contract of WorkerPlugin
         if self.is_ours:
-            _be_quiet()
+            _silence_dask()
             if threading.current_thread() is threading.main_thread():
-                # Ctrl-C reaches every process of the terminal; the run alone decides what it means.
+                # Ctrl-C reaches every process of the terminal; only the parent process handles it.
                 signal.signal(signal.SIGINT, signal.SIG_IGN)
         for code in self._codes:
             if code_of(*code.roots).digest != code.digest:
@@ -268,7 +266,7 @@ class _Experiments(distributed.WorkerPlugin):
 
 
 class _Run:
-    """The experiments of one run within a worker, unpacked when the first chunk asks for them."""
+    """The experiments of one run within a worker, unpacked for the first chunk."""
 
     def __init__(self, packed: list[PackedExperiment]) -> None:
         self._packed = packed
@@ -285,10 +283,10 @@ class _Run:
 
 
 _runs: dict[str, _Run] = {}
-"""What this worker process works on, by name of the run."""
+"""The runs that this worker process takes part in, by name."""
 
 
 def _run_chunk(run: str, tasks: list[Task]) -> list[TrialResult]:
-    # Not taken back: a limit that another thread of this worker restored would lift this one's.
+    # Never restored: restoring the limit in one thread would lift it in the other threads of this worker.
     threadpoolctl.threadpool_limits(limits=1)
     return run_tasks(_runs[run].experiments(), tasks)

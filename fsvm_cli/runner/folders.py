@@ -23,15 +23,15 @@ if TYPE_CHECKING:
 
     Loaded = LoadedConfig | LoadedCollection
 
-FULL = Path("results")
-"""Holds, where nothing else is asked for, the results of configs as they are written."""
+RESULTS_FOLDER = Path("results")
+"""Default folder for the results of configs without overrides."""
 
-WITH_OVERRIDES = FULL / "with-overrides"
-"""Holds those of runs whose options change what a config says."""
+OVERRIDDEN_RESULTS_FOLDER = RESULTS_FOLDER / "with-overrides"
+"""Default folder for the results of runs whose options override keys of the config."""
 
 
 def check_replaceable(loaded: Loaded, folder: Path, *, overwrite: bool) -> None:
-    """Check that a run of a config takes the place of nothing but its own results, or lesser ones of the same config.
+    """Check that a run replaces only results of the same config, and full results not by those of an overridden config.
 
     Parameters
     ----------
@@ -59,13 +59,13 @@ def check_replaceable(loaded: Loaded, folder: Path, *, overwrite: bool) -> None:
     if overrides and not run.get("overrides"):
         raise UsageError(
             f"{folder}: holds the full results of {loaded.name}, and this run overrides {', '.join(overrides)}; choose "
-            f"another folder by --out (without it, {WITH_OVERRIDES / loaded.name} is taken), or replace them by "
-            "--overwrite"
+            f"another folder by --out (without it, {OVERRIDDEN_RESULTS_FOLDER / loaded.name} is taken), or replace "
+            "them by --overwrite"
         )
 
 
 def _run_in(folder: Path) -> dict[str, Any] | None:
-    """Read what a folder says of its results; None where it has none, or none that anybody could read."""
+    """Read the `run.json` of a folder; None if it is missing or unreadable."""
     try:
         run = json.loads((folder / RUN_NAME).read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -76,8 +76,8 @@ def _run_in(folder: Path) -> dict[str, Any] | None:
 def _is_same_config(loaded: Loaded, folder: Path, run: dict[str, Any]) -> bool:
     """Whether results come from a config, edited since or not.
 
-    Where it lay when it was run decides. Results that have been moved, or cloned with a repository, which does not
-    track that place, are known by their config's text; those of a config that comes with fsvm also if it was edited.
+    The recorded folder of the config decides. Results that were moved, or cloned with a repository, which does not
+    track that folder, are identified by the content of the config; those of a shipped config also if it was edited.
     """
     before, now = recorded_config_folder(folder), loaded.folder.resolve()
     if before == now or run["config"] == _content(loaded):
@@ -94,8 +94,8 @@ def _overrides(loaded: Loaded) -> dict[str, Any]:
     return loaded.overrides if isinstance(loaded, LoadedCollection) else loaded.document.overrides
 
 
-def borrow(experiment: Experiment, store: Store, folder: Path | None) -> None:
-    """Take over what the store of another folder holds of what is missing here; one that cannot be read is left alone.
+def copy_from_folder(experiment: Experiment, store: Store, folder: Path | None) -> None:
+    """Copy missing results from the store of another folder; a store that cannot be read is ignored.
 
     A trial leads to the same outcome wherever its results are kept.
     """

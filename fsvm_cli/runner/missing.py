@@ -1,4 +1,4 @@
-"""The trials that the store lacks, in a few bytes each since there may be millions, and why they must run."""
+"""The trials that the store lacks, a few bytes for each since there may be millions, and why they must run."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from fsvm_cli.data.messages import shown
-from fsvm_cli.experiment.experiment import CODE
+from fsvm_cli.experiment.experiment import CODE_KEY
 from fsvm_cli.experiment.provenance import stored_parts
 from fsvm_cli.experiment.running import record_key, recorded_trial
 from fsvm_cli.runner.tasks import Task
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     Records = tuple[str, ...]
     Lacking = tuple[Wanted, Records]
 
-KEY_TYPE = np.dtype("S32")
-BLOCK = 1000
-NOTHING: Sizes = frozenset()
+KEY_DTYPE = np.dtype("S32")
+TRIALS_PER_BLOCK = 1000
+NO_SIZES: Sizes = frozenset()
 
 
 class Coverage:
@@ -46,26 +46,26 @@ class Coverage:
 
     def __init__(self, rows: Iterable[tuple[str, Sizes]]) -> None:
         numbers: dict[Sizes, int] = {}
-        keys, codes = [np.empty(0, KEY_TYPE)], [np.empty(0, np.int32)]
+        keys, codes = [np.empty(0, KEY_DTYPE)], [np.empty(0, np.int32)]
         rows = iter(rows)
-        while block := list(itertools.islice(rows, BLOCK)):
-            keys.append(np.array([key for key, _ in block], KEY_TYPE))
+        while block := list(itertools.islice(rows, TRIALS_PER_BLOCK)):
+            keys.append(np.array([key for key, _ in block], KEY_DTYPE))
             codes.append(np.array([numbers.setdefault(sizes, len(numbers)) for _, sizes in block], np.int32))
-        # The last key is followed by one that is none, at which a search for a larger key ends.
-        self._keys = np.concatenate([*keys, np.zeros(1, KEY_TYPE)])
+        # An empty key ends the array, so that a search for a key above the largest ends there and finds nothing.
+        self._keys = np.concatenate([*keys, np.zeros(1, KEY_DTYPE)])
         self._codes = np.concatenate([*codes, np.array([len(numbers)], np.int32)])
-        self._sizes = [*numbers, NOTHING]
+        self._sizes = [*numbers, NO_SIZES]
 
     def of(self, keys: Sequence[str]) -> list[Sizes]:
         """List the sizes that are stored under each of `keys`."""
-        asked = np.array(keys, KEY_TYPE)
-        nearest = np.searchsorted(self._keys[:-1], asked)
-        codes = np.where(self._keys[nearest] == asked, self._codes[nearest], len(self._sizes) - 1)
+        wanted = np.array(keys, KEY_DTYPE)
+        nearest = np.searchsorted(self._keys[:-1], wanted)
+        codes = np.where(self._keys[nearest] == wanted, self._codes[nearest], len(self._sizes) - 1)
         return [self._sizes[code] for code in codes.tolist()]
 
 
 class MissingTasks:
-    """What is missing, in the order of the plan; each task is made when it is asked for.
+    """The missing tasks, in the order of the plan, created one by one while they are iterated.
 
     Parameters
     ----------
@@ -73,9 +73,10 @@ class MissingTasks:
     number : int
         Number of the experiment in the run.
     lacking : sequence of (dict, tuple of str)
-        The different things that trials lack: subset sizes by number of the compared method, and records; or nothing.
+        The distinct sets of missing results: subset sizes by number of the compared method, and records; empty where
+        nothing is missing.
     codes : ndarray of int, shape (n_trials,)
-        For each planned trial, what it lacks, by index into `lacking`.
+        For each planned trial, the index of its set in `lacking`.
     """
 
     def __init__(
@@ -127,10 +128,10 @@ def missing_records(experiment: Experiment, store: Store | None) -> Records:
 
 
 def _known_sizes(experiment: Experiment, coverage: Coverage) -> Iterator[tuple[int, list[tuple[Sizes, ...]]]]:
-    """Yield, block by block with its beginning, which sizes of each compared method each planned trial has."""
+    """Yield blocks of planned trials: the index of the first trial, and the stored sizes of each compared method."""
     trials = experiment.trials()
-    for begin in itertools.count(step=BLOCK):
-        block = list(itertools.islice(trials, BLOCK))
+    for begin in itertools.count(step=TRIALS_PER_BLOCK):
+        block = list(itertools.islice(trials, TRIALS_PER_BLOCK))
         if not block:
             return
         known = [coverage.of([experiment.key(each, trial) for trial in block]) for each in experiment.numbers()]
@@ -145,8 +146,8 @@ def _wanted(experiment: Experiment, known: tuple[Sizes, ...]) -> Wanted:
     return {compared_method: sizes for compared_method, sizes in wanted.items() if sizes}
 
 
-CODE_BEFORE = "sources."
-"""Begins what groups of earlier versions say of the code, module by module."""
+EARLIER_CODE_PREFIX = "sources."
+"""Prefix of the hashes of modules in the groups that earlier versions of fsvm stored."""
 
 
 @dataclass(frozen=True)
@@ -160,7 +161,7 @@ class Explanation:
     n_missing : int
         Trials that must run.
     reasons : tuple of str
-        In words.
+        As text, each with the number of trials where the key is known.
     """
 
     compared_method: int
@@ -176,13 +177,13 @@ def explain(experiment: Experiment, store: Store | None, tasks: Iterable[Task]) 
     experiment : Experiment
     store : Store or None
     tasks : iterable of Task
-        What is missing; gone through more than once.
+        The missing tasks; iterated more than once.
     """
     known = [] if store is None else [json.loads(group) for group in store.groups()]
     failures = {} if store is None else store.failures()
     explanations = []
     for number in experiment.numbers():
-        counts = _what_is_new(experiment, number, tasks, failures)
+        counts = _count_reasons(experiment, number, tasks, failures)
         if not counts:
             continue
         key_parts = experiment.key_parts(number)
@@ -195,7 +196,7 @@ def explain(experiment: Experiment, store: Store | None, tasks: Iterable[Task]) 
     return explanations
 
 
-def _what_is_new(
+def _count_reasons(
     experiment: Experiment, compared_method: int, tasks: Iterable[Task], failures: dict[str, str]
 ) -> Counter[str]:
     """Count failed trials, trials without some sizes, and trials that never ran."""
@@ -220,44 +221,44 @@ def _what_changed(
     parts: Mapping[str, str],
     known_parts: Mapping[str, Mapping[str, str]],
 ) -> str:
-    """Compare with the most similar group that was run before."""
-    mine = flattened(key_parts)
+    """Describe the differences from the most similar group that was run before."""
+    own = flattened(key_parts)
     others = [flattened(group) for group in known]
-    alike = [other for other in others if other.get("ranking.method") == mine.get("ranking.method")]
+    alike = [other for other in others if other.get("ranking.method") == own.get("ranking.method")]
     if not alike:
         return "never run here"
-    differences = [_differences(mine, other, parts, known_parts.get(str(other.get(CODE)))) for other in alike]
-    return f"changed since it was run: {', '.join(min(differences, key=lambda each: each.size).words)}"
+    differences = [_differences(own, other, parts, known_parts.get(str(other.get(CODE_KEY)))) for other in alike]
+    return f"changed since it was run: {', '.join(min(differences, key=lambda each: each.counts).descriptions)}"
 
 
 class _KeyDifferences(NamedTuple):
-    """What two groups differ in, in words, and in how many things."""
+    """The differences between two groups, as text, and their numbers: of settings, and of changed functions."""
 
-    words: list[str]
-    size: tuple[int, int]
+    descriptions: list[str]
+    counts: tuple[int, int]
 
 
 def _differences(
-    mine: dict[str, Any], other: dict[str, Any], parts: Mapping[str, str], known_parts: Mapping[str, str] | None
+    own: dict[str, Any], other: dict[str, Any], parts: Mapping[str, str], known_parts: Mapping[str, str] | None
 ) -> _KeyDifferences:
-    names = [name for name in {**mine, **other} if mine.get(name) != other.get(name)]
-    words = [
-        name if name == "data" else f"{name} {other.get(name)} -> {mine.get(name)}"
+    names = [name for name in {**own, **other} if own.get(name) != other.get(name)]
+    descriptions = [
+        name if name == "data" else f"{name} {other.get(name)} -> {own.get(name)}"
         for name in names
-        if name != CODE and not name.startswith(CODE_BEFORE)
+        if name != CODE_KEY and not name.startswith(EARLIER_CODE_PREFIX)
     ]
-    if CODE not in names:
-        return _KeyDifferences(words, (len(words), 0))
+    if CODE_KEY not in names:
+        return _KeyDifferences(descriptions, (len(descriptions), 0))
     if known_parts is None:
         return _KeyDifferences(
-            [*words, "the code, of which an older fsvm noted no functions"], (len(words) + 1, len(parts))
+            [*descriptions, "the code, of which an older fsvm noted no functions"], (len(descriptions) + 1, len(parts))
         )
     changed = changed_parts(parts, known_parts)
-    return _KeyDifferences([*words, f"the code of {shown(changed)}"], (len(words) + 1, len(changed)))
+    return _KeyDifferences([*descriptions, f"the code of {shown(changed)}"], (len(descriptions) + 1, len(changed)))
 
 
 def changed_parts(parts: Mapping[str, str], before: Mapping[str, str]) -> list[str]:
-    """Name the functions whose code is new, or else those that are gone; what was only moved or renamed is neither."""
+    """List the functions whose code is new, or else those that were removed; moved and renamed ones are neither."""
     digests, digests_before = frozenset(parts.values()), frozenset(before.values())
     new = [name for name, digest in parts.items() if digest not in digests_before]
     gone = [name for name, digest in before.items() if digest not in digests]

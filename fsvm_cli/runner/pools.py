@@ -19,10 +19,9 @@ import loky.process_executor
 import threadpoolctl
 
 from fsvm_cli.errors import DataError, named
-from fsvm_cli.runner.shared_arrays import SharedArrays, remove
-from fsvm_cli.runner.tasks import PackedExperiment, call_here, run_tasks
+from fsvm_cli.runner.tasks import PackedExperiment, SharedArrays, call_here, remove_folders, run_tasks
 from fsvm_cli.runner.warm_up import warm_up
-from fsvm_cli.runner.worker_processes import ONE_THREAD, start_loading
+from fsvm_cli.runner.worker_processes import SINGLE_THREAD_ENVIRONMENT, start_loading
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -34,59 +33,59 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 
-SECONDS_BETWEEN_CHECKS_OF_PARENT = 1.0
-ATTEMPTS_TO_START = 3
-"""Workers that are killed while they start may bring down the start of the others."""
+SECONDS_BETWEEN_PARENT_CHECKS = 1.0
+MAX_START_ATTEMPTS = 3
+"""A worker that is killed during its start may make the start of all others fail."""
 
 
 def cannot_start(error: BaseException) -> DataError:
-    """Say that workers cannot be started, after all attempts."""
+    """Return the error for workers that cannot be started, after all attempts."""
     return DataError(
         f"worker processes cannot be started ({named(error)}); what was finished is kept; run again, or with --jobs 1"
     )
 
 
 class Pool(ABC):
-    """Workers that run chunks of tasks; a context manager, whose end stops them."""
+    """Workers that run chunks of tasks; leaving the context manager stops them."""
 
     n_workers: int
-    """How many chunks run at once."""
+    """Number of chunks that run concurrently."""
 
     seconds_per_chunk: ClassVar[float] = 1.0
-    """How long a chunk should take: long against what sending it costs, short against what losing it costs."""
+    """Target duration of a chunk: long compared with sending it, short enough to repeat when it is lost."""
 
     chunks_ahead: ClassVar[int] = 2
-    """Chunks per worker that are begun or wait at its door, so that it need not wait for the next."""
+    """Chunks per worker that run or are queued, so that no worker waits for the next."""
 
     loses_all_at_once: ClassVar[bool] = True
-    """Whether the death of one worker ends what all others run."""
+    """Whether the death of one worker ends the chunks of all others."""
 
     lost_worker_errors: ClassVar[tuple[type[BaseException], ...]] = ()
-    """What a chunk's future raises where the worker died."""
+    """Errors of a chunk's future when its worker died."""
 
     @abstractmethod
     def submit(self, tasks: Sequence[Task]) -> Future[list[TrialResult]]:
-        """Begin a chunk."""
+        """Start a chunk."""
 
     def call(self, call: Callable[[], Result]) -> Future[Result]:
-        """Begin what is no task, and reads and writes files of this computer: here, unless a worker is at hand."""
+        """Start a call that is no task and uses files of this computer: in a local worker, else in this process."""
         return call_here(call)
 
     @abstractmethod
     def check(self) -> None:
-        """Raise a DataError where there is no hope that what runs will finish."""
+        """Raise a DataError if the running chunks cannot finish."""
 
     def gone(self) -> DataError:
-        """Say that the pool itself is gone, where its chunks were cancelled by nobody here."""
+        """Return the error for chunks that were cancelled, but not by this process: the pool itself was lost."""
         return DataError("the worker processes are gone; what was finished is kept; run again")
 
     @abstractmethod
     def recover(self) -> None:
-        """Replace what was lost with a worker."""
+        """Restore the pool after the loss of a worker."""
 
     @abstractmethod
     def stop(self, *, busy: bool) -> None:
-        """End the workers; `busy` ones are not waited for."""
+        """Stop the workers, without waiting for running chunks if `busy`."""
 
     def __enter__(self) -> Self:
         return self
@@ -98,7 +97,7 @@ class Pool(ABC):
 
 
 class SerialPool(Pool):
-    """No worker but this process: each trial is a chunk, finished when it is submitted."""
+    """A pool without worker processes: each trial is a chunk, which runs in this process while it is submitted."""
 
     n_workers = 1
     seconds_per_chunk = 0.0
@@ -116,13 +115,13 @@ class SerialPool(Pool):
         return future
 
     def check(self) -> None:
-        """Do nothing: whoever asks is alive."""
+        """Do nothing: the only worker is this process."""
 
     def recover(self) -> None:
-        """Do nothing: there is no worker to lose."""
+        """Do nothing: no worker can be lost."""
 
     def stop(self, *, busy: bool) -> None:  # noqa: ARG002 - the contract of Pool
-        """Give BLAS its threads back."""
+        """Restore the number of BLAS threads."""
         self._limits.restore_original_limits()
 
 
@@ -137,7 +136,8 @@ class ProcessPool(Pool):
         Number of processes.
     """
 
-    lost_worker_errors = (loky.process_executor.BrokenProcessPool, OSError)  # of the pipe to one, and of starting one
+    # OSError: of the pipe to a process, and of starting one.
+    lost_worker_errors = (loky.process_executor.BrokenProcessPool, OSError)
 
     def __init__(self, experiments: Sequence[Experiment], n_workers: int) -> None:
         self.n_workers = n_workers
@@ -146,22 +146,22 @@ class ProcessPool(Pool):
             stack.callback(self._shared.remove)
             self._packed = [PackedExperiment.of(experiment, self._shared) for experiment in experiments]
             self._executor = self._start()
-            # Ctrl-C, for one, while code is compiled: the exit would wait for workers that were never asked to end.
+            # After Ctrl-C during compilation, for example, the exit would wait for workers that were not stopped.
             stack.callback(self._end_processes, busy=True)
             warm_up(experiments)
             stack.pop_all()
 
     def _start(self) -> loky.ProcessPoolExecutor:
         others = multiprocessing.active_children()
-        for attempt in range(1, ATTEMPTS_TO_START + 1):
+        for attempt in range(1, MAX_START_ATTEMPTS + 1):
             try:
                 return self._try_to_start()
-            # No memory for a process, or one killed before it took its orders.
+            # No memory for a process, or a process killed before it received its arguments.
             except (OSError, EOFError, RuntimeError) as error:
                 for process in multiprocessing.active_children():
                     if process not in others:
-                        process.terminate()  # no thread of the executor looks after it, and the exit would wait for it
-                if attempt == ATTEMPTS_TO_START:
+                        process.terminate()  # no thread of the executor manages it, and the exit would wait for it
+                if attempt == MAX_START_ATTEMPTS:
                     raise cannot_start(error) from error
         raise AssertionError
 
@@ -172,9 +172,9 @@ class ProcessPool(Pool):
             context=context,
             initializer=_start_worker,
             initargs=(os.getpid(), self._packed, self._shared.folders, context is not None),
-            env=ONE_THREAD,
+            env=SINGLE_THREAD_ENVIRONMENT,
         )
-        executor.submit(os.getpid)  # the first task starts the processes, which then load while this one goes on
+        executor.submit(os.getpid)  # the first task starts the processes, which load in the background
         return executor
 
     def submit(self, tasks: Sequence[Task]) -> Future[list[TrialResult]]:
@@ -188,52 +188,52 @@ class ProcessPool(Pool):
         return future
 
     def check(self) -> None:
-        """Do nothing: a chunk's future tells when its process died."""
+        """Do nothing: the future of a chunk raises when its process dies."""
 
     def recover(self) -> None:
-        """Start all processes anew: those that live may hold what the dead one shared with them."""
+        """Restart all processes: the survivors may hold locks of the one that died."""
         self._end_processes(busy=True)
         self._executor = self._start()
 
     def stop(self, *, busy: bool) -> None:
-        """End the processes, and remove what they share."""
+        """Stop the processes, and remove their shared arrays."""
         try:
             self._end_processes(busy=busy)
         finally:
             self._shared.remove()
 
     def _end_processes(self, *, busy: bool) -> None:
-        """Kill them, for they hold nothing that is not stored: to unload their libraries takes a second."""
+        """Kill the processes: they hold no unstored results, and unloading their libraries takes a second."""
         self._executor.shutdown(wait=busy, kill_workers=True)
 
 
 _experiments: list[Experiment]
-"""What this worker process works on; sent once, when it starts."""
+"""The experiments of this worker process; sent once, when it starts."""
 
 
 def _start_worker(parent: int, packed: list[PackedExperiment], shared: tuple[str, ...], is_forked: bool) -> None:
-    global _experiments  # noqa: PLW0603 - a worker process has no other place that outlives a task
-    # Ctrl-C reaches every process of the terminal; the parent alone decides what it means.
+    global _experiments  # noqa: PLW0603 - only module state of a worker process outlives a task
+    # Ctrl-C reaches every process of the terminal; only the parent process handles it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_die_with, args=(parent, shared, is_forked), daemon=True).start()
+    threading.Thread(target=_exit_with_parent, args=(parent, shared, is_forked), daemon=True).start()
     _experiments = [each.unpacked() for each in packed]
-    gc.freeze()  # the libraries' objects stay; to look through them again and again takes a tenth of a small trial
+    gc.freeze()  # the garbage collector then skips the objects of libraries, a tenth of the time of a small trial
 
 
-def _die_with(parent: int, shared: tuple[str, ...], is_forked: bool) -> None:
-    """End this process when its parent was killed: nobody would read what it finds, or tidy up after it."""
+def _exit_with_parent(parent: int, shared: tuple[str, ...], is_forked: bool) -> None:
+    """End this process when its parent is killed, since no process would receive its results or stop it."""
     if is_forked or sys.platform == "win32":
         process = multiprocessing.parent_process()
         assert process is not None
         process.join()
-    else:  # loky's processes hold nothing of their parent's there
+    else:  # loky's processes have no handle of their parent there
         while os.getppid() == parent:
-            time.sleep(SECONDS_BETWEEN_CHECKS_OF_PARENT)
-    remove(shared)
+            time.sleep(SECONDS_BETWEEN_PARENT_CHECKS)
+    remove_folders(shared)
     os._exit(1)
 
 
 def _run_chunk(tasks: Sequence[Task]) -> list[TrialResult]:
-    # Not taken back: a limit that another thread of this worker restored would lift this one's.
+    # Never restored: restoring the limit in one thread would lift it in the other threads of this worker.
     threadpoolctl.threadpool_limits(limits=1)
     return run_tasks(_experiments, tasks)

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from fsvm_cli.config_io import Document
-from fsvm_cli.experiment.experiment import CODE
+from fsvm_cli.experiment.experiment import CODE_KEY
 from fsvm_cli.experiment.outcome import stored_outcome
-from fsvm_cli.experiment.provenance import ADOPTED, config_folder, describe_run, keep_group, read_run
+from fsvm_cli.experiment.provenance import ADOPTION_NOTES, config_folder, describe_run, keep_group, read_run
 from fsvm_cli.runner.missing import Coverage, flattened, missing_tasks
 from fsvm_cli.runner.pools import SerialPool
-from fsvm_cli.runner.session import open_local_pool
+from fsvm_cli.runner.run import open_local_pool
 from fsvm_cli.runner.tasks import Task
 from fsvm_cli.spec.config import LoadedConfig
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 PARTS: tuple[Literal["train", "test"], ...] = ("train", "test")
 SCORE_TOLERANCE = 1e-6
-"""Relative to the largest score: what another BLAS or processor may change."""
+"""Relative to the largest score; differences between BLAS libraries and processors are below it."""
 
 
 def stored_config(folder: Path) -> LoadedConfig:
@@ -50,7 +50,7 @@ def stored_config(folder: Path) -> LoadedConfig:
 def changes_since_run(
     loaded: LoadedConfig, experiment: Experiment, store: Store, folder: Path
 ) -> dict[str, tuple[object, object]]:
-    """Compare `run.json` with what a run would write now: then and now, by dotted name."""
+    """Compare `run.json` with what a run would write now; differing values, then and now, by dotted name."""
     _, run = read_run(folder)
     then, now = flattened(run), flattened(describe_run(loaded, experiment, store))
     names = [name for name in {**then, **now} if not name.startswith("config.") and then.get(name) != now.get(name)]
@@ -65,12 +65,12 @@ def stored_trials(experiment: Experiment, store: Store) -> list[Trial]:
 
 @dataclass(frozen=True)
 class Repetition:
-    """What trials gave when they were repeated.
+    """Comparison of repeated trials with their stored outcomes.
 
     Attributes
     ----------
     n_identical : int
-        Trials with the same numbers to the last digit.
+        Trials whose numbers are equal to the last digit.
     n_close : int
         Further trials with the same predictions, and scores within `SCORE_TOLERANCE`.
     differing : tuple of Trial
@@ -130,7 +130,7 @@ def is_repeated(stored: Outcome | None, found: Outcome | None, sizes: tuple[int,
 
 
 def _measure_alike(stored: Outcome, found: Outcome, sizes: tuple[int, ...], tolerance: float) -> bool:
-    """Compare what the classifiers of some sizes measured, each number by its own size."""
+    """Compare the measures of the classifiers of some sizes, with the tolerance relative to each number."""
     if not stored.measures or not found.measures:
         return stored.measures == found.measures
     pairs = [
@@ -143,13 +143,13 @@ def _measure_alike(stored: Outcome, found: Outcome, sizes: tuple[int, ...], tole
     )
 
 
-ENTRIES_OF_CODE = frozenset({CODE, "sources"})
-"""Entries of a key that hold the code, in this version of fsvm and in earlier ones."""
+CODE_KEYS = frozenset({CODE_KEY, "sources"})
+"""Parts of a key that hold hashes of the code, in this version of fsvm and in earlier ones."""
 
 
 @dataclass(frozen=True)
 class Adoption:
-    """What came of the outcomes of one compared method that an earlier code computed.
+    """Result of `adopt` for one compared method with outcomes of an earlier code.
 
     Attributes
     ----------
@@ -158,7 +158,7 @@ class Adoption:
     n_repeated, n_trials : int
         Trials that were run again, and those that the earlier code computed.
     differing : tuple of Trial
-        Trials that led to other numbers, or failed; where there are any, nothing was adopted.
+        Repeated trials with other numbers, or that failed; if there are any, nothing was adopted.
     """
 
     label: str
@@ -169,17 +169,17 @@ class Adoption:
 
 @dataclass(frozen=True)
 class _Earlier:
-    """What a store has of a compared method under an earlier code: what its keys are made of, and the trials."""
+    """Stored outcomes of a compared method under an earlier code: the parts of their keys, and their trials."""
 
     group: str
     trials: Sequence[Trial]
 
 
 def adopt(experiment: Experiment, store: Store, n_repeated: int, seed: int, n_processes: int = 1) -> list[Adoption]:
-    """Repeat some trials of each compared method whose code has changed; where all are equal, take over the others.
+    """Repeat some trials of each compared method whose code has changed; if all are equal, adopt the others.
 
-    The scores, predictions and measures are compared to the last digit, and what was chosen. All outcomes of a compared
-    method are taken over in one transaction: a process that is killed leaves them under the one key or the other.
+    Scores, predictions, measures and selected hyperparameters are compared to the last digit. All outcomes of a
+    compared method are adopted in one transaction: a killed process leaves them under one key or the other.
 
     Parameters
     ----------
@@ -196,7 +196,7 @@ def adopt(experiment: Experiment, store: Store, n_repeated: int, seed: int, n_pr
     Returns
     -------
     list of Adoption
-        For each compared method of which the store has outcomes of an earlier code that it lacks of this one.
+        For each compared method whose outcomes are stored under an earlier code and missing under this one.
 
     Raises
     ------
@@ -215,28 +215,28 @@ def adopt(experiment: Experiment, store: Store, n_repeated: int, seed: int, n_pr
                 store.rename(experiment.key_of(each.group, trial), experiment.key(number, trial))
             keep_group(store, experiment, number)
             account = {"repeated": len(drawn[number]), "of": len(each.trials), "seed": seed}
-            store.add_note(ADOPTED, experiment.groups[number], json.dumps(account))
+            store.add_note(ADOPTION_NOTES, experiment.groups[number], json.dumps(account))
             store.commit()
     return adopted
 
 
 def _earlier(experiment: Experiment, store: Store) -> dict[int, _Earlier]:
-    """Find the outcomes of earlier codes; of several codes, those of the one that has most."""
+    """Find the outcomes of earlier codes; of several codes, those of the code with most outcomes."""
     coverage = Coverage(store.covered_sizes())
     groups = [(group, _without_code(group)) for group in store.groups()]
     trials = list(experiment.trials())
     found: dict[int, _Earlier] = {}
     seen: set[str] = set()
-    for number, mine in enumerate(experiment.groups):
-        if mine in seen:  # rankings that differ in their labels alone have the same keys
+    for number, current in enumerate(experiment.groups):
+        if current in seen:  # rankings that differ only in their labels have the same keys
             continue
-        seen.add(mine)
+        seen.add(current)
         known = coverage.of([experiment.key(number, trial) for trial in trials])
         lacking = [trial for trial, sizes in zip(trials, known, strict=True) if not sizes]
         candidates = [
             _Earlier(group, _covered(coverage, lacking, [experiment.key_of(group, trial) for trial in lacking]))
             for group, content in groups
-            if group != mine and content == _without_code(mine)
+            if group != current and content == _without_code(current)
         ]
         best = max(candidates, key=lambda each: len(each.trials), default=None)
         if best is not None and best.trials:
@@ -249,11 +249,11 @@ def _covered(coverage: Coverage, trials: Sequence[Trial], keys: Sequence[str]) -
 
 
 def _without_code(group: str) -> dict[str, object]:
-    return {name: value for name, value in json.loads(group).items() if name not in ENTRIES_OF_CODE}
+    return {name: value for name, value in json.loads(group).items() if name not in CODE_KEYS}
 
 
 def _drawn(trials: Sequence[Trial], n: int, seed: int) -> list[Trial]:
-    """Draw trials; compared methods with the same trials get the same ones, whose data are then drawn once."""
+    """Draw trials; compared methods with the same trials get the same draw, so that data are drawn once."""
     return [trials[index] for index in np.random.default_rng(seed).permutation(len(trials))[:n].tolist()]
 
 
@@ -264,7 +264,7 @@ def _differing(
     drawn: Mapping[int, Sequence[Trial]],
     n_processes: int,
 ) -> dict[int, list[Trial]]:
-    """Run the drawn trials again, and list those that lead to other numbers, by compared method."""
+    """Repeat the drawn trials, and list those with other numbers, by compared method."""
     differing: dict[int, list[Trial]] = {number: [] for number in earlier}
     trials = dict.fromkeys(trial for of_method in drawn.values() for trial in of_method)
     if not trials:
@@ -288,7 +288,7 @@ def _differing(
 
 
 def _is_equal(stored: Outcome | None, found: Outcome | None) -> bool:
-    """Compare to the last digit, but for the duality gaps, which depend on what else was computed together."""
+    """Compare to the last digit, except duality gaps, which depend on the sizes that were computed together."""
     if stored is None or found is None:
         return False
     same = stored.chosen == found.chosen and stored.ranking_converged == found.ranking_converged

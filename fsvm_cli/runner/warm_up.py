@@ -1,4 +1,4 @@
-"""Compiling what the trials will call, once per host, before the first trial is timed."""
+"""Compiling the numba functions that trials call, once per host, before the first trial is timed."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from fsvm_cli.evaluation.seeds import random_stream
+from fsvm_cli.evaluation.splits import Parts
 from fsvm_cli.experiment.experiment import Trial
-from fsvm_cli.experiment.parts import Parts
 from fsvm_cli.experiment.trial import DrawnTrial, run_compared_methods
-from fsvm_cli.jit_cache import VARIABLE
+from fsvm_cli.jit_cache import CACHE_VARIABLE
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator
@@ -29,39 +29,39 @@ if TYPE_CHECKING:
 
     from fsvm_cli.experiment.experiment import Experiment
 
-SECONDS_BETWEEN_TRIES = 0.5
-ALARM: int | None = getattr(signal, "SIGALRM", None)
-"""None on Windows, which has no timer that interrupts: there a signal comes again at the end of the block only."""
+SECONDS_BETWEEN_SIGNALS = 0.5
+ALARM_SIGNAL: int | None = getattr(signal, "SIGALRM", None)
+"""None on Windows, which has no interrupting timer: a signal is delivered again only at the end of the block."""
 
 
 @contextmanager
 def repeated_signals() -> Generator[None]:
-    """Deliver a signal that asks the program to end again and again, until the block ends by its exception.
+    """Deliver SIGINT and SIGTERM repeatedly until their exception ends the block.
 
-    A signal's exception that is raised while numba compiles may come up in a callback from C, where Python prints
-    it and goes on. Where the system has no alarm (Windows), the signal comes again once, at the end of the block. In
-    threads other than the main one, which no signal reaches, this does nothing.
+    While numba compiles, the handler's exception may be raised in a callback from C, where Python prints and ignores
+    it. On systems without an alarm (Windows) the signal is delivered once more, at the end of the block. Has no effect
+    in threads other than the main one, which receive no signals.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
     usual = {number: signal.getsignal(number) for number in (int(signal.SIGINT), int(signal.SIGTERM))}
-    asked: list[int] = []
+    received: list[int] = []
 
     def repeat(number: int, frame: FrameType | None) -> None:
-        if number != ALARM:
-            asked.append(number)
-        _set_alarm(SECONDS_BETWEEN_TRIES)
+        if number != ALARM_SIGNAL:
+            received.append(number)
+        _set_alarm(SECONDS_BETWEEN_SIGNALS)
         deliver(frame)
 
     def deliver(frame: FrameType | None) -> None:
-        handler = usual[asked[-1]]
+        handler = usual[received[-1]]
         if callable(handler):
-            handler(asked[-1], frame)
+            handler(received[-1], frame)
 
-    handlers = usual if ALARM is None else usual | {ALARM: signal.getsignal(ALARM)}
+    handlers = usual if ALARM_SIGNAL is None else usual | {ALARM_SIGNAL: signal.getsignal(ALARM_SIGNAL)}
     for number, handler in handlers.items():
-        if callable(handler) or number == ALARM:
+        if callable(handler) or number == ALARM_SIGNAL:
             signal.signal(number, repeat)
     try:
         yield
@@ -69,29 +69,29 @@ def repeated_signals() -> Generator[None]:
         _set_alarm(0.0)
         for number, handler in handlers.items():
             signal.signal(number, handler)
-    if asked:
+    if received:
         deliver(None)
 
 
 def _set_alarm(seconds: float) -> None:
     if hasattr(signal, "setitimer"):
-        timer = getattr(signal, "ITIMER_REAL")  # noqa: B009 - hasattr tells mypy of one name only, for Windows
+        timer = getattr(signal, "ITIMER_REAL")  # noqa: B009 - hasattr narrows one name only, and Windows lacks both
         signal.setitimer(timer, seconds)
 
 
-ROWS_PER_CLASS = 12
-MAX_FEATURES = 3
-PATIENCE = 120.0
-"""Seconds to wait for another process that compiles, several times what it takes. One that is suspended holds its lock;
-to compile beside it then is slower, but no run waits for ever."""
+WARM_UP_ROWS_PER_CLASS = 12
+MAX_WARM_UP_FEATURES = 3
+LOCK_TIMEOUT_SECONDS = 120.0
+"""For the lock of another process that compiles: several times the time of a compilation. A suspended process keeps its
+lock; compiling beside it is slower, but the run does not wait for ever."""
 
 
 def warm_up(experiments: Iterable[Experiment]) -> None:
-    """Rank and evaluate a handful of random rows in the way of each experiment, unless that was done before.
+    """Rank and evaluate a few random rows with the methods of each experiment, unless that was done before.
 
-    Compiled code is cached on disk, where processes that compile at once get into each other's way: on one host they
-    do it one after the other, and all but the first find it done. What fails here fails again, and is told, in the
-    trials.
+    Compiled code is cached on disk, where processes that compile at the same time interfere: on one host they compile
+    one after the other, and all but the first load the result. An error here is ignored, since the trials raise and
+    report it again.
     """
     unmarked = [experiment for experiment in experiments if not _mark(experiment).exists()]
     if not unmarked:
@@ -99,7 +99,7 @@ def warm_up(experiments: Iterable[Experiment]) -> None:
     with repeated_signals(), _alone_if_possible():
         for experiment in unmarked:
             mark = _mark(experiment)
-            if mark.exists():  # another process has done it meanwhile
+            if mark.exists():  # compiled by another process meanwhile
                 continue
             parts = _random_parts(experiment)
             sizes = tuple(range(1, parts.X_train.shape[1] + 1))
@@ -113,7 +113,7 @@ def warm_up(experiments: Iterable[Experiment]) -> None:
 
 @contextmanager
 def _alone_if_possible() -> Iterator[None]:
-    lock = filelock.FileLock(_lock_path(), timeout=PATIENCE)
+    lock = filelock.FileLock(_lock_path(), timeout=LOCK_TIMEOUT_SECONDS)
     try:
         lock.acquire()
     except filelock.Timeout:
@@ -126,24 +126,24 @@ def _alone_if_possible() -> Iterator[None]:
 
 
 def _lock_path() -> Path:
-    # One for each cache, so that nobody waits for the compilation of other sources; not in the cache, which may lie on
-    # a file system that several hosts share. On Windows, where users have no number, this folder is the user's own.
+    # One lock per cache, so that no process waits for the compilation of other sources; not in the cache folder, which
+    # may be on a file system that several hosts share. Windows has no user numbers, but a temporary folder per user.
     user = os.getuid() if hasattr(os, "getuid") else "user"
-    cache = hashlib.sha256(os.environ[VARIABLE].encode()).hexdigest()[:16]
+    cache = hashlib.sha256(os.environ[CACHE_VARIABLE].encode()).hexdigest()[:16]
     return Path(tempfile.gettempdir()) / f"fsvm-{user}-compile-{cache}.lock"
 
 
 def _mark(experiment: Experiment) -> Path:
-    """Where it is noted, beside the compiled code, that all that an experiment calls is among it."""
+    """Return the marker file, beside the compiled code, of an experiment whose functions have all been compiled."""
     called = experiment.config.model_dump_json(include={"classifier", "alternatives", "rankings", "extractors"})
     text = f"{called} {experiment.source.n_classes} {experiment.source.is_sparse} {numba.__version__} {platform.node()}"
-    return Path(os.environ[VARIABLE]) / f"warm-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
+    return Path(os.environ[CACHE_VARIABLE]) / f"warm-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
 
 
 def _random_parts(experiment: Experiment) -> Parts:
     rng = random_stream(0, "warm-up")
-    y = np.arange(ROWS_PER_CLASS * experiment.source.n_classes) % experiment.source.n_classes
-    X = rng.standard_normal((len(y), min(experiment.source.n_features, MAX_FEATURES)))
+    y = np.arange(WARM_UP_ROWS_PER_CLASS * experiment.source.n_classes) % experiment.source.n_classes
+    X = rng.standard_normal((len(y), min(experiment.source.n_features, MAX_WARM_UP_FEATURES)))
     if experiment.source.is_sparse:
-        X = csr_array(np.abs(X))  # numbers of words are not negative
+        X = csr_array(np.abs(X))  # word counts are not negative
     return Parts(X_train=X, y_train=y, X_test=X, y_test=y)

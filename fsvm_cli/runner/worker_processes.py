@@ -23,30 +23,30 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-LOADED = ["fsvm_cli.runner.worker_libraries"]
-ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+PRELOADED_MODULES = ["fsvm_cli.runner.pools"]
+SINGLE_THREAD_ENVIRONMENT = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 
 def start_loading() -> BaseContext | None:
-    """Begin to load what workers need, beside this process, where workers can be forked from the one that loads it.
+    """Start a server process that loads the libraries of workers, from which workers are then forked (Linux only).
 
-    What loads computes nothing and has one thread, so that it can be forked safely. It ends with this process. Forking
-    is safe on Linux alone: on macOS system libraries do not survive it, and Windows cannot do it.
+    The server computes nothing and has one thread, so that forking it is safe. It ends with this process. On macOS
+    system libraries do not survive a fork, and Windows has none.
 
     Returns
     -------
     BaseContext or None
-        How worker processes are started; None for loky's own way, a new interpreter for each.
+        Start method for worker processes; None for loky's own, a new interpreter for each.
     """
     if sys.platform != "linux":
         return None
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(LOADED)
-    others = {name: os.environ.get(name) for name in ONE_THREAD}
-    os.environ.update(ONE_THREAD)
+    context.set_forkserver_preload(PRELOADED_MODULES)
+    others = {name: os.environ.get(name) for name in SINGLE_THREAD_ENVIRONMENT}
+    os.environ.update(SINGLE_THREAD_ENVIRONMENT)
     try:
         multiprocessing.forkserver.ensure_running()
-    except OSError:  # its socket lies in the folder of temporary files, whose path may be too long for one
+    except OSError:  # the path of the temporary folder may be too long for its socket
         return None
     finally:
         for name, value in others.items():
@@ -57,27 +57,27 @@ def start_loading() -> BaseContext | None:
     return context
 
 
-STDERR = 2
+STDERR_DESCRIPTOR = 2
 
 
 def quiet_children() -> None:
-    """Send to nowhere what processes that are started from now on write to standard error.
+    """Discard the standard error of processes that are started from now on.
 
-    Workers that are killed, and the trackers of semaphores that Python and loky start beside them, print tracebacks
-    of what the run tells in a line, also while they start and after the run is over, when no logger of theirs is within
-    reach. They inherit the file descriptor; this process writes to a copy of it until it ends. Where something else
-    stands in for standard error, as in a test, nothing is changed.
+    Killed workers, and the semaphore trackers of Python and loky, print tracebacks of losses that the run reports in
+    one line, also during their start and after the run, when their loggers cannot be configured. They inherit the file
+    descriptor, which is redirected; this process writes to a copy of it. Has no effect where standard error is replaced
+    by another stream, as in a test.
     """
-    # This process's own words of a tracker or worker that was killed: whoever lost a chunk by it is told.
+    # Warnings in this process about a killed tracker or worker: the run reports the lost chunk itself.
     for beginning in ("resource_tracker:", "A worker stopped while", "A worker was restarted while"):
         warnings.filterwarnings("ignore", message=beginning)
     usual = sys.__stderr__
-    if usual is None or sanitised_output(sys.stderr) is not usual or usual.fileno() != STDERR:
+    if usual is None or sanitised_output(sys.stderr) is not usual or usual.fileno() != STDERR_DESCRIPTOR:
         return
     usual.flush()
-    copy = os.dup(STDERR)
+    copy = os.dup(STDERR_DESCRIPTOR)
     with Path(os.devnull).open("wb") as nowhere:
-        os.dup2(nowhere.fileno(), STDERR)
+        os.dup2(nowhere.fileno(), STDERR_DESCRIPTOR)
     sanitise_standard_streams(os.fdopen(copy, "w", buffering=1, encoding=usual.encoding, errors=usual.errors))
 
 

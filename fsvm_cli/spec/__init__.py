@@ -1,1 +1,17 @@
-"""The language of configs; what an experiment may say, and how it is read."""
+"""The schema of configs: the models of an experiment and of a collection, their loading, and their validation.
+
+This module imports nothing, for code that needs the names of records without the models.
+"""
+
+from __future__ import annotations
+
+RECORD_NAMES = (
+    "ascent",
+    "decision-field",
+    "descent-path",
+    "distribution-distance",
+    "length-scales",
+    "roc",
+    "sampler-traces",
+)
+"""Values of `record` in a config; `fsvm_cli.experiment.records`, a layer above, defines their classes."""

@@ -1,9 +1,4 @@
-"""The Bayesian support vector machine as a classifier of a config.
-
-Classifiers in scikit-learn's manner that a config can name: its own, and machines that tune themselves.
-
-Classifiers that a config can name: the support vector machine here, and those in scikit-learn's manner.
-"""
+"""Models of the classifiers in a config: the support vector machine, the Bayesian one, and those of scikit-learn."""
 
 from __future__ import annotations
 
@@ -18,7 +13,7 @@ from pydantic import BeforeValidator, Discriminator, Field, Tag, create_model, m
 
 from fsvm_cli.config_io import StrictModel
 from fsvm_cli.evidence.parameters import LengthScales, TuningParameters
-from fsvm_cli.kernel_learning.kinds import Combine, MarginKind
+from fsvm_cli.kernel_learning import Combine, MarginKind
 from fsvm_cli.learners.base import EstimatorLearner
 from fsvm_cli.learners.machine import Approximation, Machine
 from fsvm_cli.spec.kernels import SYNONYMS, AnyKernel, KernelSpec, models_of_kernels
@@ -68,7 +63,7 @@ else:
 
 
 class SklearnClassifier(StrictModel):
-    """A classifier in scikit-learn's manner; several classes are its own affair."""
+    """A classifier with the interface of scikit-learn, which handles several classes itself."""
 
     type: str
 
@@ -213,7 +208,7 @@ NO_UNIT: Literal["none"] = "none"
 
 
 def _names(weights: Any) -> Any:
-    """Take a whole number that a class is called by for the name that it is."""
+    """Read whole numbers among the names of classes as text."""
     is_mapping = isinstance(weights, dict)
     return {str(name) if type(name) is int else name: each for name, each in weights.items()} if is_mapping else weights
 
@@ -222,7 +217,7 @@ ClassWeights = Annotated[Literal["balanced"] | dict[str, Annotated[float, Field(
 
 
 def is_absent(value: object) -> bool:
-    """Say what is not written: a config that leaves the key out reads as it did before there was such a key."""
+    """Whether a value equals a left-out key, which is not written, so that keys of stored trials do not change."""
     return value in (None, {}, (), NO_SCALING)
 
 
@@ -264,7 +259,7 @@ class Classifier(KernelSpec):
     nystroem: Nystroem | None = Field(
         default=None,
         exclude_if=is_absent,
-        description="Approximates the machine where there are many training rows, and tells how far it is from the "
+        description="Approximates the machine where there are many training rows, and measures its distance from the "
         "exact one; ranking methods train exact machines all the same.",
     )
     tune: TuneSteps | None = Field(
@@ -367,7 +362,7 @@ class Classifier(KernelSpec):
 
 
 def _names_a_type(value: Any) -> str:
-    """Tell the machines with one kernel from those that combine several, and from the classifiers that have a type."""
+    """Return the key that distinguishes machines with one kernel, with several kernels, and classifiers with a type."""
     for name in ("kernels", "type"):
         if name in value if isinstance(value, dict) else hasattr(value, name):
             return name

@@ -1,7 +1,4 @@
-"""`extends`: a config that states only what differs from another one.
-
-Finding configs, and loading those of experiments.
-"""
+"""Finding and loading the configs of experiments, and `extends`: a config that states only its differences."""
 
 from __future__ import annotations
 
@@ -26,20 +23,22 @@ if TYPE_CHECKING:
 
     from fsvm_cli.validation_errors import Location
 
-EXTENDS = "extends"
-"""The key that names the config that a config begins with."""
-CLAIMS = "expected"
-"""The key of the list of claims."""
-MAX_CONFIGS = 3
-"""So many configs may stand in a chain; a longer one could not be read by a person."""
+EXTENDS_KEY = "extends"
+"""Key that names the config to extend."""
+
+CLAIMS_KEY = "expected"
+"""Key of the list of claims."""
+
+MAX_EXTENDS_CHAIN_LENGTH = 3
+"""Configs in a chain of `extends`, the last base included; longer chains are hard to read."""
 
 
 def read_with_bases(path: Path, find: Callable[[str], Path]) -> Document:
     """Read a config and complete it with the configs that it extends.
 
-    Mappings are merged key by key; any other value replaces the one that it extends; a key that is empty (or null)
-    takes it away. In the list of claims, a text stands for the claims of the base whose ids match it as a pattern.
-    Every value keeps the position at which it is written.
+    Mappings are merged key by key; any other value replaces that of the base; an empty key (null) removes it. In the
+    list of claims, a text is a pattern for ids of the base, and stands for the claims that match. Every value keeps its
+    position in the file where it is written.
 
     Parameters
     ----------
@@ -55,22 +54,25 @@ def read_with_bases(path: Path, find: Callable[[str], Path]) -> Document:
     document = read_document(path)
     folder = path.parent
     documents, folders, chain = [document], [folder], [path.resolve()]
-    while EXTENDS in document.content:
-        name = document.content[EXTENDS]
+    while EXTENDS_KEY in document.content:
+        name = document.content[EXTENDS_KEY]
         if not isinstance(name, str) or not name:
-            raise document.error((EXTENDS,), f"{EXTENDS} names no config; write one, as in '{EXTENDS}: wine.yaml'")
+            raise document.error(
+                (EXTENDS_KEY,), f"{EXTENDS_KEY} names no config; write one, as in '{EXTENDS_KEY}: wine.yaml'"
+            )
         base_path = _found(document, folder, name, find)
         if base_path.resolve() in chain:
-            raise document.error((EXTENDS,), f"{name} extends itself in the end; leave out one '{EXTENDS}'")
+            raise document.error((EXTENDS_KEY,), f"{name} extends itself in the end; leave out one '{EXTENDS_KEY}'")
         chain.append(base_path.resolve())
-        if len(chain) > MAX_CONFIGS:
+        if len(chain) > MAX_EXTENDS_CHAIN_LENGTH:
             raise document.error(
-                (EXTENDS,), f"{name} is config number {len(chain)} of a chain; {MAX_CONFIGS} may extend one another"
+                (EXTENDS_KEY,),
+                f"{name} is config number {len(chain)} of a chain; {MAX_EXTENDS_CHAIN_LENGTH} may extend one another",
             )
         document, folder = read_document(base_path), base_path.parent
         documents.append(document)
         folders.append(folder)
-    # From the last base on, so that what a config takes away is not found again in the base of its base.
+    # From the last base on, so that a key that a config removes does not return from the base of its base.
     completed = documents.pop()
     base_folder = folders.pop().resolve()
     for document, folder in zip(reversed(documents), reversed(folders), strict=True):
@@ -86,7 +88,7 @@ def _found(document: Document, folder: Path, name: str, find: Callable[[str], Pa
     try:
         return find(name.removesuffix(".yaml"))
     except UsageError as error:
-        raise document.error((EXTENDS,), str(error)) from error
+        raise document.error((EXTENDS_KEY,), str(error)) from error
 
 
 def _refuse_foreign_file(document: Document, base: Document, *, moved: bool) -> None:
@@ -94,13 +96,13 @@ def _refuse_foreign_file(document: Document, base: Document, *, moved: bool) -> 
     dataset = base.content.get("dataset")
     if moved and "dataset" not in document.content and isinstance(dataset, dict) and "file" in dataset:
         raise document.error(
-            (EXTENDS,), f"the data of {base.name} are a file beside it; say here where it is, in 'dataset'"
+            (EXTENDS_KEY,), f"the data of {base.name} are a file beside it; write its path here, in 'dataset'"
         )
 
 
 def _completed(document: Document, base: Document) -> Document:
-    """Complete a document with what its base says, which is complete itself."""
-    own = {key: value for key, value in document.content.items() if key != EXTENDS}
+    """Complete a document with its base, which is complete itself."""
+    own = {key: value for key, value in document.content.items() if key != EXTENDS_KEY}
     replaced: set[Location] = set()
     content = _merged(own, base.content, (), replaced)
     inherited = {
@@ -109,24 +111,24 @@ def _completed(document: Document, base: Document) -> Document:
         if not any(location[:length] in replaced for length in range(1, len(location) + 1))
     }
     completed = Document(document.name, content, {**inherited, **document.positions})
-    return _with_named_claims(completed, base) if isinstance(own.get(CLAIMS), tuple) else completed
+    return _with_named_claims(completed, base) if isinstance(own.get(CLAIMS_KEY), tuple) else completed
 
 
 def _with_named_claims(document: Document, base: Document) -> Document:
-    """Put the claims of the base in the places where a text names them by their ids."""
-    known = base.content.get(CLAIMS)
+    """Replace each text in the list of claims by the claims of the base whose ids it matches."""
+    known = base.content.get(CLAIMS_KEY)
     ids = [claim.get("id") if isinstance(claim, dict) else None for claim in known or ()]
     claims: list[Any] = []
-    positions = {location: where for location, where in document.positions.items() if location[:1] != (CLAIMS,)}
-    positions[CLAIMS,] = document.where((CLAIMS,))
+    positions = {location: where for location, where in document.positions.items() if location[:1] != (CLAIMS_KEY,)}
+    positions[CLAIMS_KEY,] = document.where((CLAIMS_KEY,))
 
     def take(source: Document, index: int) -> None:
         for location, where in source.positions.items():
-            if location[:2] == (CLAIMS, index):
-                positions[CLAIMS, len(claims), *location[2:]] = where
-        claims.append(source.content[CLAIMS][index])
+            if location[:2] == (CLAIMS_KEY, index):
+                positions[CLAIMS_KEY, len(claims), *location[2:]] = where
+        claims.append(source.content[CLAIMS_KEY][index])
 
-    for index, claim in enumerate(document.content[CLAIMS]):
+    for index, claim in enumerate(document.content[CLAIMS_KEY]):
         if not isinstance(claim, str):
             take(document, index)
             continue
@@ -134,10 +136,10 @@ def _with_named_claims(document: Document, base: Document) -> Document:
         if not named:
             known_ids = [str(known_id) for known_id in ids if known_id]
             message = f"no claim of {base.name} has an id like '{brief(claim)}'; {nearest(claim, known_ids)}"
-            raise document.error((CLAIMS, index), message)
+            raise document.error((CLAIMS_KEY, index), message)
         for number in named:
             take(base, number)
-    return Document(document.name, document.content | {CLAIMS: tuple(claims)}, positions)
+    return Document(document.name, document.content | {CLAIMS_KEY: tuple(claims)}, positions)
 
 
 def _merged(own: dict[str, Any], base: dict[str, Any], location: Location, replaced: set[Location]) -> dict[str, Any]:
@@ -157,7 +159,7 @@ def _merged(own: dict[str, Any], base: dict[str, Any], location: Location, repla
 
 @dataclass(frozen=True)
 class LoadedConfig:
-    """A config, and where it came from.
+    """A config with its source.
 
     Attributes
     ----------
@@ -185,7 +187,7 @@ def find_config(name_or_path: str) -> Path:
         If there is neither.
     """
     path = Path(name_or_path)
-    if is_file(path) or special_kind(path):  # reading says of a pipe that it is one
+    if is_file(path) or special_kind(path):  # reading refuses a pipe with a message of its own
         return path
     names = resource_names("configs")
     if name_or_path in names:
@@ -233,18 +235,18 @@ def load_config(name_or_path: str, overrides: Sequence[str] = (), n_splits: int 
 
 
 def config_in(path: Path, document: Document, overrides: Sequence[str], n_splits: int | None) -> LoadedConfig:
-    """Do what `load_config` does with a text that has been read."""
+    """Validate a document that has been read; see `load_config`."""
     for assignment in overrides:
         document = with_override(document, assignment)
-    if n_splits is not None and n_splits < _most_splits(document):
+    if n_splits is not None and n_splits < _n_splits_limit(document):
         document = with_override(document, f"protocol.splits={n_splits}")
     config = validate(document, Config)
     _refuse_claims_that_share_an_id(config, document)
     return LoadedConfig(path.stem, path.parent, config, document)
 
 
-def _most_splits(document: Document) -> float:
-    """Tell how many splits may be asked for beside the config, plus one: any number of random ones."""
+def _n_splits_limit(document: Document) -> float:
+    """Return the exclusive upper limit of another number of splits: that of given splits, infinite for random ones."""
     protocol = document.content.get("protocol")
     is_given = isinstance(protocol, dict) and protocol.get("train") == GIVEN
     planned = protocol.get("splits") if isinstance(protocol, dict) and is_given else None

@@ -1,4 +1,4 @@
-"""What a config says of a kernel; its models are made from the kernels' classes."""
+"""Models of a kernel in a config, generated from the classes of the kernels."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from fsvm_cli.svm.kernels.registry import KERNELS
 if TYPE_CHECKING:
     from fsvm_cli.svm.kernels.base import Kernel
 
-# Parameters that a config cannot say.
 KERNEL_FIELDS_NOT_IN_CONFIGS = frozenset({"weights"})
+"""Parameters that no config can set."""
 
 SYNONYMS = {
     **dict.fromkeys(("rbf", "radial", "radial-basis", "radial-basis-function", "gauss"), "gaussian"),
@@ -33,12 +33,12 @@ SYNONYMS = {
     **dict.fromkeys(("c", "cost", "penalty"), "C"),
     **dict.fromkeys(("class_weights", "class-weight", "weights"), "class_weight"),
 }
-"""What other programs call kernels and their parameters. Gaussian and laplace: theta is 1 over their gamma."""
+"""Names of kernels and parameters in other programs. Gaussian and laplace: theta is 1 over their gamma."""
 
 
 @functools.cache
 def fields_in_configs(kernel: type[Kernel]) -> Mapping[str, tuple[Any, Any]]:
-    """Type and default of what a config may say of a kernel, by name."""
+    """Return type and default of the parameters of a kernel that a config can set, by name."""
     hints = typing.get_type_hints(kernel, include_extras=True)
     return {
         field.name: (hints[field.name], field.default)

@@ -1,6 +1,6 @@
-"""What each key of a config means, where its model does not say it: from the docstrings of methods and kernels.
+"""Loading experiments and collections together, and the JSON Schema of configs.
 
-What a run is asked for: experiments, and collections of them.
+Keys without a description in their model take it from the docstrings of methods and kernels.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from fsvm_cli.errors import UsageError
 from fsvm_cli.extraction.registry import extraction_methods
 from fsvm_cli.files import is_file
 from fsvm_cli.ranking.registry import ranking_methods
-from fsvm_cli.spec.collection import MEMBERS, Collection, LoadedCollection
-from fsvm_cli.spec.config import CLAIMS, EXTENDS, config_in, read_config
+from fsvm_cli.spec.collection import EXPERIMENTS_KEY, Collection, LoadedCollection
+from fsvm_cli.spec.config import CLAIMS_KEY, EXTENDS_KEY, config_in, read_config
 from fsvm_cli.spec.schema import Config
 from fsvm_cli.svm.kernels.registry import KERNELS
 
@@ -32,15 +32,15 @@ if TYPE_CHECKING:
     from fsvm_cli.config_io import Document
     from fsvm_cli.spec.config import LoadedConfig
 
-SECTION = re.compile(r"^(?:Parameters|Attributes)\n-+\n(.*?)(?=^\w[\w ]*\n-+$|\Z)", re.DOTALL | re.MULTILINE)
-ENTRY = re.compile(r"^(?P<names>\w+(?:, \w+)*) : .*\n(?P<text>(?:(?:    .*)?\n?)*)", re.MULTILINE)
+DOCSTRING_SECTION = re.compile(r"^(?:Parameters|Attributes)\n-+\n(.*?)(?=^\w[\w ]*\n-+$|\Z)", re.DOTALL | re.MULTILINE)
+DOCSTRING_ENTRY = re.compile(r"^(?P<names>\w+(?:, \w+)*) : .*\n(?P<text>(?:(?:    .*)?\n?)*)", re.MULTILINE)
 
-OF_ANY: Mapping[str, str] = {
+SHARED_DESCRIPTIONS: Mapping[str, str] = {
     "at": "Place on a curve that the number stands at.",
     "claim": "Identifier of the claim.",
     "classifier": "The classifier, as in an experiment.",
     "experiment": "Name of the experiment.",
-    "fact": "What the number says of the problem.",
+    "fact": "The property of the problem that the number states.",
     "higher": "Place on the curve that the document puts higher.",
     "kind": "Kind of the claim, which decides how it is judged.",
     "larger": "The difference that is larger.",
@@ -54,26 +54,26 @@ OF_ANY: Mapping[str, str] = {
     "quantity": "What is computed from the printed matrix.",
     "ranking": "Label of the ranking that the claim is about.",
     "smaller": "The difference that is smaller.",
-    "type": "What tells this classifier from the others.",
+    "type": "Kind of the classifier.",
     "unit": "Whether the number counts features or is a share of them.",
 }
-"""Of keys that mean the same wherever they stand."""
+"""Descriptions of keys that have the same meaning in every model."""
 
 
 def parameters_described(docstring: str) -> dict[str, str]:
-    """Read what a docstring in numpydoc says of parameters or attributes, by name, in one line each."""
+    """Parse the descriptions of parameters and attributes in a numpydoc docstring, by name, in one line each."""
     text = inspect.cleandoc(docstring) + "\n"
     return {
         name: " ".join(entry["text"].split())
-        for section in SECTION.finditer(text)
-        for entry in ENTRY.finditer(section[1])
+        for section in DOCSTRING_SECTION.finditer(text)
+        for entry in DOCSTRING_ENTRY.finditer(section[1])
         for name in entry["names"].split(", ")
         if entry["text"].strip()
     }
 
 
 def describe(definitions: dict[str, Any]) -> None:
-    """Give each property of the models of a JSON Schema a description, where it has none.
+    """Add descriptions to the properties of the models in a JSON Schema that have none.
 
     Parameters
     ----------
@@ -83,12 +83,12 @@ def describe(definitions: dict[str, Any]) -> None:
     known = {name: parameters_described(inspect.getdoc(source) or "") for name, source in _sources()}
     for name, model in definitions.items():
         for key, schema in model.get("properties", {}).items():
-            if "description" not in schema and (words := _words(name, key, known)):
-                schema["description"] = words
+            if "description" not in schema and (text := _description(name, key, known)):
+                schema["description"] = text
 
 
 def _sources() -> Iterator[tuple[str, Any]]:
-    """Yield the classes that models are made from, by the names of the models."""
+    """Yield the classes that models are generated from, with the names of the models."""
     for method in ranking_methods().values():
         yield f"{method.__name__}Ranking", method
     for extractor in extraction_methods().values():
@@ -100,11 +100,11 @@ def _sources() -> Iterator[tuple[str, Any]]:
     yield "Bayesian", ranking_methods()["ard"]
 
 
-def _words(model: str, key: str, known: Mapping[str, Mapping[str, str]]) -> str:
+def _description(model: str, key: str, known: Mapping[str, Mapping[str, str]]) -> str:
     if key == "kernel":
         return "Name of the kernel."
-    words = known.get(model, {}).get(key) or OF_ANY.get(key, "")
-    return f"Values to try. {words}" if model.endswith("Candidates") and words else words
+    text = known.get(model, {}).get(key) or SHARED_DESCRIPTIONS.get(key, "")
+    return f"Values to try. {text}" if model.endswith("Candidates") and text else text
 
 
 def load_any(
@@ -127,7 +127,7 @@ def load_any(
         Listing all mistakes of the file with their positions.
     """
     path, document = read_config(name_or_path)
-    if MEMBERS not in document.content:
+    if EXPERIMENTS_KEY not in document.content:
         return config_in(path, document, overrides, n_splits)
     collection = validate(document, Collection)
     members = []
@@ -136,7 +136,7 @@ def load_any(
         if not any(fnmatch.fnmatchcase(claim.id, collection.claims) for claim in member.config.expected):
             ids = nearest(collection.claims, [claim.id for claim in member.config.expected])
             message = f"no claim of {name} has an id like '{brief(collection.claims)}'; {ids}"
-            raise document.error((MEMBERS, index), message)
+            raise document.error((EXPERIMENTS_KEY, index), message)
         members.append(member)
     _refuse_claims_about_others(document, collection, members)
     changed = {key: value for member in members for key, value in member.document.overrides.items()}
@@ -144,7 +144,7 @@ def load_any(
 
 
 def _refuse_claims_about_others(document: Document, collection: Collection, members: Sequence[LoadedConfig]) -> None:
-    """Refuse claims of a collection about what it does not collect."""
+    """Refuse claims of a collection about experiments and claims that it does not collect."""
     known = {
         member.name: [claim.id for claim in member.config.expected if fnmatch.fnmatchcase(claim.id, collection.claims)]
         for member in members
@@ -163,12 +163,12 @@ def _refuse_claims_about_others(document: Document, collection: Collection, memb
 
 def _member(document: Document, index: int, beside: Path) -> tuple[Path, Document]:
     """Read the config of one of a collection's experiments: beside the collection, or a shipped one."""
-    here = (MEMBERS, index)
+    here = (EXPERIMENTS_KEY, index)
     try:
         path, member = read_config(str(beside) if is_file(beside) else beside.stem)
     except UsageError as error:
         raise document.error(here, str(error)) from error
-    if MEMBERS in member.content:
+    if EXPERIMENTS_KEY in member.content:
         raise document.error(here, f"{beside.stem} is a collection itself; list its experiments here")
     return path, member
 
@@ -206,7 +206,7 @@ def load_all(
             known.add(_file(member))
             experiments.append(member)
     names = [*(each.name for each in experiments), *(each.name for each in collections)]
-    # File systems of Windows and macOS take no notice of capitals.
+    # File systems of Windows and macOS ignore case.
     for name, count in Counter(map(str.casefold, names)).items():
         if count > 1:
             raise UsageError(f"{count} configs are called '{name}' and would share a folder; rename, or run them apart")
@@ -227,9 +227,9 @@ def json_schema() -> dict[str, Any]:
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "fsvm experiment",
         **schema,
-        "if": {"required": [MEMBERS]},
+        "if": {"required": [EXPERIMENTS_KEY]},
         "then": collection,
-        "else": {"if": {"required": [EXTENDS]}, "then": {"$ref": "#/$defs/Variant"}, "else": experiment},
+        "else": {"if": {"required": [EXTENDS_KEY]}, "then": {"$ref": "#/$defs/Variant"}, "else": experiment},
     }
 
 
@@ -240,18 +240,18 @@ def _variant_of(experiment: dict[str, Any]) -> dict[str, Any]:
         key: {"anyOf": [value, part_of_it], "description": value["description"]}
         for key, value in experiment["properties"].items()
     }
-    claims = experiment["properties"][CLAIMS]
-    properties[CLAIMS] = claims | {"items": {"anyOf": [claims["items"], {"type": "string"}]}}
+    claims = experiment["properties"][CLAIMS_KEY]
+    properties[CLAIMS_KEY] = claims | {"items": {"anyOf": [claims["items"], {"type": "string"}]}}
     return {
         "type": "object",
         "description": "An experiment that states only what differs from another one.",
         "properties": {
-            EXTENDS: {
+            EXTENDS_KEY: {
                 "type": "string",
                 "description": "The config that is extended: a file beside this one, or a name.",
             }
         }
         | properties,
-        "required": [EXTENDS],
+        "required": [EXTENDS_KEY],
         "additionalProperties": False,
     }

@@ -92,7 +92,7 @@ class Protocol(StrictModel):
 
     @property
     def is_single_given(self) -> bool:
-        """Whether one given split is all there is, so that only its test rows say how uncertain a number is."""
+        """Whether there is one given split only, so that uncertainty can only be estimated over its test rows."""
         return self.is_given and self.splits == 1
 
     def trials_in_words(self, n_complete: int) -> str:

@@ -1,7 +1,4 @@
-"""What a config says of a ranking method; its model is made from the method's class.
-
-What a config says of a feature extractor; its model is made from the extractor's class.
-"""
+"""Models of a ranking and of a feature extraction in a config, generated from the classes of the methods."""
 
 from __future__ import annotations
 
@@ -29,7 +26,7 @@ ALL_FEATURES = "all features"
 """Label of the classifier on all features, where no ranking is listed; claims may name it in any case."""
 
 LEAK = " (test leak)"
-"""Ends the label of a ranking that sees the test part, wherever it is shown: in tables, figures and verdicts."""
+"""Suffix of the label of a ranking that sees the test part, in tables, figures and verdicts."""
 
 
 TRAINING_ROWS: Final = "training rows"
@@ -67,7 +64,7 @@ class Ranking(StrictModel):
         default=TRAINING_ROWS,
         exclude_if=lambda rows: rows == TRAINING_ROWS,
         description="Rows that the method sees: those of the training part; or all of the split, test rows with their "
-        "classes among them, which is a leak, and the label tells of it.",
+        "classes among them, which is a leak, as the label states.",
     )
 
     @model_validator(mode="before")
@@ -101,7 +98,7 @@ class Ranking(StrictModel):
         return alike and self.classifier == other.classifier and seen_alike
 
     def estimator(self, **ranking_arguments: Any) -> Ranker:
-        """Build the method's estimator with its parameters and those of `handed` that it takes."""
+        """Build the method's estimator with its parameters and those of `ranking_arguments` that it takes."""
         method = ranking_methods()[self.method]
         taken = {name: ranking_arguments[name] for name in ranking_arguments.keys() & method.passed_down}
         return method(**self.parameters(), **taken)

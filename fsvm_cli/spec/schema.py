@@ -1,13 +1,7 @@
-"""The names of the records that a config may ask for; each is a file of `fsvm_cli/experiment/records/`.
+"""The model of a config: an experiment of a paper as data, and its validation across keys.
 
-What a config says of the features that are known to matter.
-
-Subsets that are chosen by their share of the relevance, whatever number of features that takes on a split.
-
-What a config may say: an experiment of a paper as data.
-
-The kernels, methods, metrics and scalings that a config can name are those that exist: their models are made from the
-classes themselves, so that a new one needs no line here.
+The kernels, methods, metrics and scalings that a config can name come from their registries, so that a new one needs no
+change here.
 """
 
 from __future__ import annotations
@@ -27,12 +21,12 @@ from fsvm_cli.data.source_spec import DatasetSpec
 from fsvm_cli.evaluation.metrics import METRICS
 from fsvm_cli.ranking.ranks import least_relevant, most_relevant
 from fsvm_cli.ranking.registry import ranking_methods
+from fsvm_cli.spec import RECORD_NAMES
 from fsvm_cli.spec.claims.base import Fixed
 from fsvm_cli.spec.claims.kinds import AnyClaim
 from fsvm_cli.spec.classifiers import Classifier, ExperimentClassifier, LabelledClassifier, is_absent
 from fsvm_cli.spec.protocol import Protocol
 from fsvm_cli.spec.rankings import ALL_FEATURES, AnyExtraction, AnyRanking, Ranking
-from fsvm_cli.spec.records import RECORD_NAMES
 from fsvm_cli.validation_errors import Issue, IssuesError
 
 if TYPE_CHECKING:
@@ -44,10 +38,10 @@ if TYPE_CHECKING:
     from fsvm_cli.validation_errors import Location
 
 ORACLE = "oracle"
-"""Label of the machine on these features alone."""
+"""Label of the machine on the features of `oracle` alone."""
 
 RELEVANT: Literal["relevant"] = "relevant"
-"""The features that the generator of the data knows to matter."""
+"""Value of `oracle` for the features that the generator of the data declares relevant."""
 
 OracleFeatures = Literal["relevant"] | Annotated[tuple[Annotated[str, Field(min_length=1)], ...], Field(min_length=1)]
 
@@ -105,16 +99,16 @@ def selections(subsets: object, rankings: Iterable[Ranking]) -> list[Selection]:
 PositiveInt = Annotated[int, Field(ge=1)]
 Text = Annotated[str, Field(min_length=1)]
 
-ONLY_OF_SOME = {
+CLASSIFICATION_PARAMETERS = {
     "class_kernels": "with one kernel for all classes",
     "class_weight": "that weigh all classes alike",
     "C_unit": "with one C, whatever their kernel and features are",
 }
-"""Parameters of the machines that classify which the machines of some rankings do not have."""
+"""Parameters of a classifier that the machines of some rankings lack, with the words for machines without each."""
 
 
 class Paper(StrictModel):
-    """What the experiment reproduces."""
+    """The figure or table that the experiment reproduces."""
 
     key: Text = Field(description="Key of the document, for example hermes2000.")
     where: Text = Field(description="Figure, table or section.")
@@ -165,8 +159,8 @@ class Config(StrictModel):
     oracle: OracleFeatures | None = Field(
         default=None,
         exclude_if=is_absent,
-        description="Names of features that are known to matter, best first, or 'relevant' for those that the "
-        "generator of the data knows: the machine on these alone is compared with the rankings, as 'oracle'.",
+        description="Names of features that are known to be relevant, best first, or 'relevant' for those that the "
+        "generator of the data declares: the machine on these alone is compared with the rankings, as 'oracle'.",
     )
     subsets: (
         Literal["all"]
@@ -205,8 +199,8 @@ class Config(StrictModel):
     fixed: Fixed | None = Field(
         default=None,
         exclude_if=operator.not_,
-        description="Whether the rules of claims that do not say so themselves were fixed before anybody knew the "
-        "figures that they judge, or after.",
+        description="Whether the rules of the claims were fixed before the figures that they judge were known, or "
+        "after; a claim may state its own.",
     )
     expected: tuple[AnyClaim, ...] = Field(
         default=(), description="What the source claims, and the rule by which each claim is judged."
@@ -218,7 +212,7 @@ class Config(StrictModel):
         return all(ranking.classifier is None and ranking.scaling is None for ranking in self.rankings)
 
     def classifier_of(self, ranking: Ranking) -> ExperimentClassifier:
-        """Give the classifier of a ranking; that of the experiment where it has none of its own."""
+        """Return the classifier of a ranking; that of the experiment if the ranking has none."""
         return self.classifier if ranking.classifier is None else ranking.classifier
 
     def classifiers_written(self) -> Iterator[tuple[Location, ExperimentClassifier]]:
@@ -241,7 +235,7 @@ class Config(StrictModel):
     def _agrees_with_itself(self) -> Config:
         parts = (
             self._labels(),
-            self._company(),
+            self._combinations(),
             self._shares(),
             self._machines(),
             self._scalings(),
@@ -266,8 +260,8 @@ class Config(StrictModel):
                 yield Issue((key, index, "label"), message)
             seen.add(label)
 
-    def _company(self) -> Iterator[Issue]:
-        """Find what stands alone and should not: extractors, and misses without a question; or the other way round."""
+    def _combinations(self) -> Iterator[Issue]:
+        """Find keys that need or exclude each other: why and explains, extractors or alternatives and rankings."""
         if self.explains and self.why is None:
             yield Issue(("explains",), "the key 'why' is missing; write what the experiment asks about these claims")
         if self.extractors and not self.rankings:
@@ -295,7 +289,7 @@ class Config(StrictModel):
             yield Issue((key,), "a relevance is that of features that are ranked; list rankings, and no extractors")
 
     def _machines(self) -> Iterator[Issue]:
-        """Find methods that train machines and have none."""
+        """Find methods that train machines where the classifier is none."""
         for index, ranking in enumerate(self.rankings):
             classifier = self.classifier_of(ranking)
             if not isinstance(classifier, Classifier) and ranking_methods()[ranking.method].trains_machines:
@@ -306,7 +300,7 @@ class Config(StrictModel):
                 )
 
     def _scalings(self) -> Iterator[Issue]:
-        """Find rankings that would scale what is scaled, or selections that would not know of it."""
+        """Find rankings with a scaling of their own where the experiment, subsets or records exclude one."""
         for index, ranking in enumerate(self.rankings):
             if ranking.scaling is not None and (
                 self.scaling != "none" or isinstance(self.subsets, RelevanceSubsets) or self.record
@@ -319,19 +313,20 @@ class Config(StrictModel):
 
     def _settings_of_machines(self) -> Iterator[Issue]:
         """Find methods whose machines lack a parameter that those that classify have."""
-        for (index, ranking), key in itertools.product(enumerate(self.rankings), ONLY_OF_SOME):
+        for (index, ranking), key in itertools.product(enumerate(self.rankings), CLASSIFICATION_PARAMETERS):
             classifier, method = self.classifier_of(ranking), ranking_methods()[ranking.method]
-            said = isinstance(classifier, Classifier) and not is_absent(getattr(classifier, key))
-            if said and method.trains_machines and key not in method.passed_down:
+            is_set = isinstance(classifier, Classifier) and not is_absent(getattr(classifier, key))
+            if is_set and method.trains_machines and key not in method.passed_down:
                 able = ", ".join(name for name, each in ranking_methods().items() if key in each.passed_down)
                 yield Issue(
                     ("rankings", index, "method"),
-                    f"{ranking.method} trains machines {ONLY_OF_SOME[key]}, and the classifier has '{key}'; leave it "
-                    f"out, or rank by another method: of those that train machines these take it: {able}",
+                    f"{ranking.method} trains machines {CLASSIFICATION_PARAMETERS[key]}, and the classifier has "
+                    f"'{key}'; leave it out, or rank by another method: of those that train machines these "
+                    f"take it: {able}",
                 )
 
     def _claims(self) -> Iterator[Issue]:
-        """Find claims that speak of what is not computed."""
+        """Find claims about rankings, places and metrics that are not computed."""
         scored = {ALL_FEATURES, *(ranking.label for ranking in self.rankings)}
         unscored = {extraction.label for extraction in self.extractors} | ({ORACLE} if self.oracle else set())
         unscored |= {selection.label for selection in selections(self.subsets, self.rankings)}

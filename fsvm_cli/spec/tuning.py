@@ -1,4 +1,4 @@
-"""What a config says of the choice of a machine inside the training part: the `tune` of a classifier."""
+"""The `tune` of a classifier: grid searches inside the training part."""
 
 from __future__ import annotations
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from fsvm_cli.numerics import check_input_range
+from fsvm_cli.numerics import check_input_range, one_blas_thread
 from fsvm_cli.svm.labels import machine_labels
 from fsvm_cli.svm.multiclass import TIE_TOLERANCES, predict_codes
 from fsvm_cli.svm.training_set import certified_decision_values
@@ -169,7 +169,7 @@ class BinaryMachine(Protocol):
 
 
 class TunedMachines(BinaryMachines):
-    """A classifier with a binary machine for each class, or one for two classes; `fit` is for its subclasses.
+    """A classifier with a binary machine for each class, or one for two classes; subclasses tune them in `_tune`.
 
     Attributes
     ----------
@@ -180,11 +180,30 @@ class TunedMachines(BinaryMachines):
 
     machines_: Sequence[BinaryMachine]
 
-    def _training_set(self, X: Any, y: Any) -> tuple[Array, Array]:
-        """Check what is to be learned, keep its classes, and return the samples with the labels of each machine."""
+    @one_blas_thread()
+    def fit(self, X: Any, y: Any) -> Self:
+        """Tune and train the machines.
+
+        Parameters
+        ----------
+        X : (n, n_features) array or data frame
+        y : (n,) array
+            Class labels.
+
+        Raises
+        ------
+        ValueError
+            If the input is not fit for classification, holds one class only, has all samples in one place, or a
+            parameter is out of range.
+        """
         X, codes = self._to_learn(X, y)
         check_input_range(X, getattr(self, "feature_names_in_", None))
-        return X, self._labels(codes)
+        self._tune(X, self._labels(codes))
+        return self
+
+    @abstractmethod
+    def _tune(self, X: Array, labels: Array) -> None:
+        """Tune and train a machine for each row of labels (n_machines, n), which are -1 or +1."""
 
     def _labels(self, codes: Codes) -> Array:
         """Count the classes, and return the labels of each machine, shape (n_machines, n)."""

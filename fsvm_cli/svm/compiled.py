@@ -1,4 +1,4 @@
-"""What LLVM can do and numba has no words for.
+"""LLVM instructions and numba options for compiled functions, which numba does not offer by name.
 
 Vector operations that compiled kernels and solvers share, and the flags that they are compiled with.
 """
@@ -16,8 +16,8 @@ from numba.extending import intrinsic
 def _selection(sign: str) -> Any:
     """Return a compiled function that gives the one of two numbers which compares so with the other.
 
-    LLVM runs it on vectors where it reduces a loop to one number, for it is told that no number is NaN. What numba
-    makes of `max` and `min` it leaves as it is: pair steps took two to three times as long.
+    LLVM vectorises it where it reduces a loop to one number, because it may assume that no number is NaN. It does not
+    vectorise what numba generates for `max` and `min`: pair steps took two to three times as long.
     """
 
     def of_two(typing_context: Any, a: Any, b: Any) -> Any:  # noqa: ARG001 - numba asks for it so
@@ -31,7 +31,7 @@ def _selection(sign: str) -> Any:
 
 
 def _double_of(typing_context: Any, bits: Any) -> Any:  # noqa: ARG001 - numba asks for it so
-    """Give the number whose 64 bits are those of an integer; through memory it would take a loop of its own."""
+    """Give the number whose 64 bits are those of an integer; through memory it would need a separate loop."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:  # noqa: ARG001
         return builder.bitcast(arguments[0], context.get_value_type(types.float64))
@@ -74,7 +74,7 @@ EPSILON = np.finfo(np.float64).eps
 SPLITTER = 2.0**27 + 1.0
 """Times this, a double falls into two halves whose products are exact (Dekker 1971)."""
 ROWS_IN_CACHE = 128
-"""How many rows of a matrix are looked at together."""
+"""Rows of a matrix that are processed as one block."""
 
 
 @njit(**COMPILED, fastmath=REASSOCIATE)
@@ -86,7 +86,7 @@ def add_scaled(target: Array, row: Array, factor: float) -> None:
 
 @njit(**COMPILED)
 def overwrite(target: Array, values: Array) -> None:
-    """Copy values to target; an assignment to a slice takes a second to compile, with its words on shapes."""
+    """Copy values to target; an assignment to a slice takes a second to compile, with its shape errors."""
     for t in range(target.size):
         target[t] = values[t]
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from fsvm_cli.svm.solvers.dual import Solver
     from fsvm_cli.svm.training_set import TrainingSet
 
-FOLDS = 5
+CALIBRATION_FOLDS = 5
 
 
 def asked_for_probability(machine: Any) -> Literal[True]:
@@ -70,14 +70,14 @@ def calibrated(machine: Any, X: Any, y: npt.ArrayLike, sample_weight: Array | No
     """
     from sklearn.calibration import CalibratedClassifierCV  # noqa: PLC0415 - slow to import, and seldom needed
 
-    folds = min(FOLDS, int(np.unique(np.asarray(y), return_counts=True)[1].min()))
+    folds = min(CALIBRATION_FOLDS, int(np.unique(np.asarray(y), return_counts=True)[1].min()))
     if folds < 2:
         raise ValueError("probability needs two samples of each class or more, to leave some out")
     plain = clone(machine).set_params(probability=False)
     return CalibratedClassifierCV(plain, cv=folds, ensemble=False).fit(X, y, sample_weight=sample_weight)
 
 
-SHAPES = ("ovr", "ovo")
+DECISION_SHAPES = ("ovr", "ovo")
 
 
 class SVM(KernelMachine):
@@ -281,7 +281,8 @@ class SVM(KernelMachine):
 
     def _check_choices(self) -> None:
         """Refuse choices that do not exist, or do not go together."""
-        for name, allowed in (("output_scaling", get_args(OutputScaling)), ("decision_function_shape", SHAPES)):
+        choices = (("output_scaling", get_args(OutputScaling)), ("decision_function_shape", DECISION_SHAPES))
+        for name, allowed in choices:
             if getattr(self, name) not in allowed:
                 raise ValueError(f"{name} must be one of {', '.join(allowed)}, not {getattr(self, name)!r}")
         if self._has_pairs and (self.class_kernels or self.output_scaling != "none"):

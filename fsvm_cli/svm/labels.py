@@ -1,4 +1,4 @@
-"""The classes of a problem as the labels of its binary machines; light, because filters need no more than this."""
+"""The classes of a problem as the labels of its binary machines, apart from them because filters need nothing else."""
 
 from __future__ import annotations
 

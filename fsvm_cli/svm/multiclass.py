@@ -165,7 +165,7 @@ def predict_codes(values: Array, class_counts: Codes, tie_width: float | Array) 
     largest = values.max(axis=0)
     of_largest = widths[values.argmax(axis=0)] if widths.ndim else widths
     winners = np.zeros(largest.shape, dtype=np.int64)
-    for code in np.lexsort((np.arange(len(counts)), -counts))[::-1]:  # the last one that is written takes precedence
+    for code in np.lexsort((np.arange(len(counts)), -counts))[::-1]:  # later classes overwrite earlier ones
         own = widths[code] if widths.ndim else widths
         np.copyto(winners, code, where=values[code] >= largest - np.maximum(of_largest, own))
     return winners

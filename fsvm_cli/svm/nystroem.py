@@ -102,7 +102,7 @@ LANDMARK_MATRICES = 3
 MAX_DISTANCE_PAIRS = 100_000_000
 """Kernel values that the distance from the exact machine may take: all pairs of 10,000 support vectors."""
 MIN_DRAWN_ROWS = 100
-"""Of support vectors that are drawn where there are more pairs: fewer would not tell how far off their mean is."""
+"""Support vectors that are drawn where there are more pairs: the error of their mean would be unknown with fewer."""
 
 
 class Distance(NamedTuple):
@@ -126,7 +126,7 @@ class NystroemSVM(KernelMachine):
 
     A few samples are drawn as landmarks. K_nm K_mm⁻¹ K_mn, made of the kernel between all samples and the landmarks,
     takes the place of the Gram matrix, so that the machine is a linear one with a feature for each landmark: O(n m²)
-    operations a step and O(n m) memory. It is solved to a duality gap as any other, and then says how far the optimum
+    operations a step and O(n m) memory. It is solved to a duality gap as any other, and then bounds how far the optimum
     of the exact problem may lie: the approximate Gram matrix is the smaller one, hence its optimum an upper bound of
     the exact one, and the exact dual objective at the same alpha, or a part of it, a lower one. Scale the features
     first.
@@ -225,7 +225,7 @@ class NystroemSVM(KernelMachine):
         ------
         ValueError
             If the input is not fit for classification, holds one class only, a parameter is out of range, the kernel
-            is indefinite, or there is no memory for so many landmarks.
+            is indefinite, or there is no memory for that many landmarks.
         ConvergenceError
             If a machine misses its gap and `on_failure` is "raise".
         """

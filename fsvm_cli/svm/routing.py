@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from fsvm_cli.svm.solvers.dual import Needs, Solver
 
 MAX_SAMPLES_OF_SMALL_GRAM = 5000
-"""Up to so many samples a Gram matrix is always held: it takes 200 megabytes at most."""
+"""Up to this number of samples a Gram matrix is always held: it takes 200 megabytes at most."""
 MAX_SAMPLES_OF_PAIR_STEPS = 1000
 """Of linear machines that are solved on a Gram matrix though there are many samples for each feature: of more samples
 the space of the features is .8 (300 features, C = .01) to 60 times as fast, and of 1,500 or more 2 to 20 times from
 C = 1 on."""
 MIN_SAMPLES_PER_FEATURE = 4
-"""A linear machine on more samples than so many for each feature is solved in the space of the features: a step costs
+"""A linear machine on more samples for each feature than this is solved in the space of the features: a step costs
 n d^2 operations there, and n^2 d are needed for the Gram matrix."""
 MAX_SAMPLES_OF_GRAM = 10_000
 """On more samples no Gram matrix is held, whatever the memory: it would take more than 800 megabytes."""

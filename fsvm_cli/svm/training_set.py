@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from fsvm_cli.memory_check import check_memory_for_pairs
 from fsvm_cli.svm.compiled import EPSILON
-from fsvm_cli.svm.kernels.base import SHARP
+from fsvm_cli.svm.kernels.base import SHARP_RELATIVE_ERROR
 from fsvm_cli.svm.large.decomposition import Decomposition
 from fsvm_cli.svm.large.decomposition_problem import KernelProblem
 from fsvm_cli.svm.large.linear import LinearSolution
@@ -104,7 +104,7 @@ class SharpProblem(DualProblem):
         assert outputs is not None
         root = np.sqrt(np.abs(self.diagonal()))
         # The bias is added to the output of a machine, and subtracted from a residual.
-        error = EPSILON * (np.abs(outputs) + np.abs(self.y - outputs)) + SHARP * root * (alpha @ root)
+        error = EPSILON * (np.abs(outputs) + np.abs(self.y - outputs)) + SHARP_RELATIVE_ERROR * root * (alpha @ root)
         return Residuals(self.y - outputs, error)
 
 
@@ -117,7 +117,7 @@ class GramTrainingSet(TrainingSet):
     rounding : Rounding, optional
         Of the kernel values.
     kernel, X : Kernel and (n, d) array or CSR matrix, optional
-        Where nothing but the rounding of kernel values keeps a machine from its gap, its outputs are those by
+        Where the rounding of kernel values alone keeps a machine from its gap, its outputs are those by
         `Kernel.sharp_expansion`, if the kernel has it, and the solution is a `SharpSolution`.
     """
 

@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 
 TieRule = Literal["margin", "smoothest"]
 
-ROUNDING_OF_MEANS = 1e-9
+MEAN_TOLERANCE = 1e-9
 """Between means of the same counts in another order."""
 
-SAME_MARGIN = 1e-3
+MARGIN_TOLERANCE = 1e-3
 """Relative difference of two margins that counts as none: machines reach their optimum to within a duality gap."""
 
 
@@ -67,18 +67,16 @@ def best_candidate(
         Numbers of the row and the column.
     """
     smoothest = sorted(range(len(kernels)), key=lambda k: kernels[k].roughness)
-    tied = np.argwhere(accuracy.max() - ROUNDING_OF_MEANS <= accuracy[smoothest].T)
+    tied = np.argwhere(accuracy.max() - MEAN_TOLERANCE <= accuracy[smoothest].T)
     candidates = [(smoothest[k], int(c)) for c, k in tied]
     if rule == "margin" and len(candidates) > 1:
         beside = np.array([_accuracy_beside(kernels, accuracy, *candidate) for candidate in candidates])
         error = np.sqrt(beside.max() * (1 - beside.max()) / n_tested)
         within = [
-            each
-            for each, mean in zip(candidates, beside, strict=True)
-            if mean >= beside.max() - error - ROUNDING_OF_MEANS
+            each for each, mean in zip(candidates, beside, strict=True) if mean >= beside.max() - error - MEAN_TOLERANCE
         ]
         least = min(narrowness[each] for each in within)
-        candidates = [each for each in within if narrowness[each] <= least * (1 + SAME_MARGIN)]
+        candidates = [each for each in within if narrowness[each] <= least * (1 + MARGIN_TOLERANCE)]
     return candidates[0]
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.optimize
 
-from fsvm_cli.bounds.ard import FIRST_RIDGE, LARGEST_CHANGE, RIDGES, _place, tune_ard
+from fsvm_cli.bounds.ard import INITIAL_RELATIVE_RIDGE, MAX_LOG_CHANGE, RELATIVE_RIDGE_LIMITS, _place, tune_ard
 from fsvm_cli.bounds.bound import hard_margin_machine
 
 every_bound = pytest.mark.parametrize("bound", ["radius-margin", "span"])
@@ -57,8 +57,8 @@ def test_it_comes_as_low_as_scipy(seed: int) -> None:
         here = _place(X, y, "radius-margin", logarithms, 1e-8)
         return here.value / found.first_bound, here.slope / found.first_bound
 
-    start = np.log([FIRST_RIDGE, *[2.0] * 4])
-    limits = [tuple(np.log(RIDGES)), *[(np.log(2.0) - LARGEST_CHANGE, np.log(2.0) + LARGEST_CHANGE)] * 4]
+    start = np.log([INITIAL_RELATIVE_RIDGE, *[2.0] * 4])
+    limits = [tuple(np.log(RELATIVE_RIDGE_LIMITS)), *[(np.log(2.0) - MAX_LOG_CHANGE, np.log(2.0) + MAX_LOG_CHANGE)] * 4]
     oracle = scipy.optimize.minimize(value_and_slope, start, method="L-BFGS-B", jac=True, bounds=limits)
     assert found.bound <= found.first_bound * oracle.fun * (1 + 1e-4)
     assert found.bound < 0.9 * found.first_bound

@@ -13,7 +13,7 @@ import pytest
 from click.shell_completion import ShellComplete
 
 from fsvm_cli.cli import cli
-from fsvm_cli.commands.completion import VARIABLE
+from fsvm_cli.commands.completion import COMPLETION_VARIABLE
 from tests.helpers.calling import CHECKOUT, fsvm_here
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     ],
 )
 def test_names_are_proposed(words: list[str], incomplete: str, proposals: list[str]) -> None:
-    found = ShellComplete(cli, {}, "fsvm", VARIABLE).get_completions(words, incomplete)
+    found = ShellComplete(cli, {}, "fsvm", COMPLETION_VARIABLE).get_completions(words, incomplete)
     assert [item.value for item in found] == proposals
 
 
@@ -66,6 +66,6 @@ def test_bash_proposes_configs_of_the_folder_and_those_that_come_with_fsvm(tmp_p
 def test_the_script_of_a_shell_asks_fsvm(shell: str) -> None:
     answer = fsvm_here("completion", shell)
     assert answer.code == 0, answer.err
-    assert VARIABLE in answer.out
+    assert COMPLETION_VARIABLE in answer.out
     assert f"{shell}_complete" in answer.out
     assert fsvm_here("completion", "cmd").code == 2

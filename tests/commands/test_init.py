@@ -102,11 +102,11 @@ def test_suspects_are_said_and_written(rng: np.random.Generator) -> None:
 def test_nothing_is_overwritten_and_mistakes_are_named(rng: np.random.Generator) -> None:
     table(rng, 40, 2).to_csv("mine.csv", index=False)
     Path("mine.yaml").write_text("mine\n")
-    with pytest.raises(UsageError, match=r"mine\.yaml: is there already; name another with --out"):
+    with pytest.raises(UsageError, match=r"mine\.yaml: exists already; name another with --out"):
         fsvm("init", "mine.csv", "--target", "y")
     with pytest.raises(UsageError, match="a config ends in"):
         fsvm("init", "mine.csv", "--target", "y", "--out", "mine.csv")
-    with pytest.raises(UsageError, match="wine: there is no such file; data sets that fsvm knows have configs"):
+    with pytest.raises(UsageError, match="wine: there is no such file; built-in data sets have configs"):
         fsvm("init", "wine")
     with pytest.raises(DataError, match=r"other\.csv: cannot be read"):
         fsvm("init", "other.csv", "--target", "y")

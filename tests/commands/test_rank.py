@@ -17,7 +17,7 @@ from fsvm_cli.cli import cli
 from fsvm_cli.errors import DataError, FsvmError, UsageError
 from fsvm_cli.evidence import tuning
 from fsvm_cli.evidence.hybrid_monte_carlo import SamplerSettings
-from fsvm_cli.own_data.tables import MOST_ROWS
+from fsvm_cli.own_data.tables import MAX_TABLE_ROWS
 from fsvm_cli.ranking.gradient_angle import GradientAngle
 from fsvm_cli.ranking.registry import ranking_methods
 from fsvm_cli.svm import Gaussian
@@ -99,8 +99,8 @@ def test_of_many_constant_features_the_first_are_named(tmp_path: Path) -> None:
     path.write_text("".join(f"{row % 2} {1 + row % 2}:1 30000:1\n" for row in range(12)))
     result = rank(path, "--method", "infoprop", "--scaling", "none")
     assert "constant, and so without information: x3, x4, x5, x6, x7 and 29993 more\n" in result.stderr
-    assert result.stdout.splitlines()[-1] == f"and {30_000 - MOST_ROWS:,} features more; --format csv lists all"
-    assert sum("│" in line for line in result.stdout.splitlines()) == MOST_ROWS
+    assert result.stdout.splitlines()[-1] == f"and {30_000 - MAX_TABLE_ROWS:,} features more; --format csv lists all"
+    assert sum("│" in line for line in result.stdout.splitlines()) == MAX_TABLE_ROWS
     everything = rank(path, "--method", "infoprop", "--scaling", "none", "--format", "csv").stdout
     assert len(everything.splitlines()) == 30_001
 

@@ -65,7 +65,7 @@ def test_methods_are_shown_side_by_side_with_their_agreement(file: Path) -> None
 
 
 def test_methods_that_would_take_too_long_are_left_out_and_named(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(side_by_side, "MOST_ROWS_IN_PAIRS", 100)
+    monkeypatch.setattr(side_by_side, "MAX_ROWS_FOR_PAIRS", 100)
     result = rank(file, "--target", "kind", "--drop", "colour", "--format", "json")
     assert json.loads(result.stdout)["methods"] == ["fisher", "mutual-information"]
     assert "left out: rfe compares all pairs of 178 rows; --method rfe does so" in result.stderr

@@ -46,8 +46,8 @@ def outcome(content: bytes, options: dict[str, Any]) -> Dataset | str:
 
 def in_blocks(content: bytes, options: dict[str, Any]) -> Dataset | str:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(csv, "LARGE", 0)
-        patch.setattr(csv, "BLOCK", BLOCK)
+        patch.setattr(csv, "MIN_BYTES_READ_IN_BLOCKS", 0)
+        patch.setattr(csv, "BLOCK_BYTES", BLOCK)
         return outcome(content, options)
 
 
@@ -155,7 +155,7 @@ def table(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
 def test_blocks_of_rows_are_scaled_as_the_whole(scaling: Any, table: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     X = table[0]
     expected = fit_scaling(scaling, X).transform(X)
-    for patched in ("fsvm_cli.data.scaling.VALUES", "fsvm_cli.numerics.VALUES"):
+    for patched in ("fsvm_cli.data.scaling.CHUNK_VALUES", "fsvm_cli.numerics.CHUNK_VALUES"):
         monkeypatch.setattr(patched, 40)
     found = fit_scaling(scaling, X)
     np.testing.assert_allclose(found.transform(X), expected, rtol=1e-13, atol=1e-13)
@@ -175,7 +175,7 @@ def test_blocks_of_rows_have_the_hash_and_the_warnings_of_the_whole(
         return hash_values(X, y), data_quality_warnings(X, y, names, names, ("u", "v", "w"))
 
     whole = said()
-    monkeypatch.setattr(numerics, "VALUES", 20)
+    monkeypatch.setattr(numerics, "CHUNK_VALUES", 20)
     assert len([*data_quality.row_blocks(*X.shape)]) == 12
     assert said() == whole
     assert any("'d' is 'b'" in line for line in whole[1])

@@ -24,12 +24,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from fsvm_cli.data.fetch import extract
 from fsvm_cli.data.readers.libsvm import read_libsvm
 from fsvm_cli.data.readers.reuters import read_reuters
 from fsvm_cli.data.readers.rows import assemble
 from fsvm_cli.data.readers.text import read_expression, read_sequences, read_text
 from fsvm_cli.data.source_spec import FileFormat, FileSpec
-from fsvm_cli.data.unpack import extract
 from fsvm_cli.data.user_file import load_file
 from fsvm_cli.errors import DataError, UsageError
 from tests.data.test_reuters import STORIES

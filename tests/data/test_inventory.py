@@ -100,7 +100,7 @@ def test_fetching_tells_of_every_failure_and_does_the_rest(tmp_path: Path, monke
     monkeypatch.setenv("FSVM_MIRROR", "http://127.0.0.1:9")
     monkeypatch.setattr("fsvm_cli.data.download.FIRST_PAUSE_S", 0.0)
     monkeypatch.setattr("fsvm_cli.data.fetch.addresses_of", lambda file: ["http://127.0.0.1:9/" + file.path])
-    with pytest.raises(DataError, match=r"(?s)'heart' cannot be had.*'sonar' cannot be had"):
+    with pytest.raises(DataError, match=r"(?s)'heart' is not available.*'sonar' is not available"):
         called("fetch", "heart", "wine", "sonar", "led24")
 
 
@@ -113,7 +113,7 @@ def test_versions_of_the_same_files_are_not_asked_for_in_vain(monkeypatch: pytes
     with pytest.raises(DataError) as caught:
         called("fetch", "reuters", "spectf")
     message = str(caught.value)
-    assert message.count("cannot be had. Tried:") == 3
+    assert message.count("is not available. Tried:") == 3
     assert "nor can 'reuters (reuters-3-modapte)', which is read from the same files" in message
     assert [path.rpartition("/")[2] for path in asked] == ["reut2-000.sgm", "SPECTF.train", "SPECTF.train"]
 

@@ -157,7 +157,7 @@ REFUSED: dict[str, tuple[str | bytes, dict[str, Any], tuple[str, ...]]] = {
     "a word among decimal commas": (
         "a;y\n1,25;1\n2,5;1\n3,5;2\n4,5;2\noops;2\n",
         {"categorical": "one-hot"},
-        ("numbers and, in 1 rows, words: 'oops'; mend .* drop the column$",),
+        ("numbers and, in 1 rows, words: 'oops'; correct .* drop the column$",),
     ),
     "cp1252": (
         GERMAN.encode("cp1252"),
@@ -189,7 +189,7 @@ REFUSED: dict[str, tuple[str | bytes, dict[str, Any], tuple[str, ...]]] = {
         {},
         (
             "6 problems",
-            r"\(1\) column names stand more than once: 'a'; .*\(2\) column 1 has no name",
+            r"\(1\) column names occur more than once: 'a'; .*\(2\) column 1 has no name",
             r"missing values in 1 of 3 rows; by column: 'b' \(1\)",
             "'y' has only one class",
             "'c' holds date32",

@@ -32,7 +32,7 @@ import pathlib
 import sys
 import pyarrow
 from fsvm_cli.data.readers import parquet
-parquet.BYTES_AT_A_TIME = int(sys.argv[2])
+parquet.READ_BLOCK_BYTES = int(sys.argv[2])
 parquet.read_parquet(pathlib.Path(sys.argv[1]))
 print(pyarrow.default_memory_pool().max_memory())
 """
@@ -53,7 +53,7 @@ TABLES = {
 def test_the_columns_are_those_that_pyarrow_reads_at_once(
     what: str, at_a_time: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reader, "BYTES_AT_A_TIME", at_a_time)
+    monkeypatch.setattr(reader, "READ_BLOCK_BYTES", at_a_time)
     parquet.write_table(TABLES[what], tmp_path / "mine.parquet", row_group_size=1)
     table, index = read_parquet(tmp_path / "mine.parquet")
     assert table.equals(parquet.ParquetFile(tmp_path / "mine.parquet").read())
@@ -114,7 +114,7 @@ def test_columns_of_neither_numbers_nor_words_are_not_read(
 
 def test_a_name_that_stands_twice_is_told_before_anything_is_read(tmp_path: Path) -> None:
     parquet.write_table(pa.table([[1, 2], [3, 4]], names=["a", "a"]), tmp_path / "mine.parquet")
-    with pytest.raises(DataError, match=r"mine\.parquet: column names stand more than once: 'a'; make them distinct"):
+    with pytest.raises(DataError, match=r"mine\.parquet: column names occur more than once: 'a'; make them distinct"):
         read_parquet(tmp_path / "mine.parquet")
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn.preprocessing import MinMaxScaler, Normalizer, StandardScaler
 
-from fsvm_cli.data.scaling import SCALINGS, SHIFTING, ScalingName, fit_scaling
+from fsvm_cli.data.scaling import SCALINGS, SHIFTING_SCALINGS, ScalingName, fit_scaling
 from fsvm_cli.errors import UsageError
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def test_standard_gives_mean_0_and_variance_1(X: np.ndarray) -> None:
 @given(X=arrays(np.float64, (7, 3), elements=st.floats(0.25, 4, width=16)))
 def test_scikit_learn_gives_the_same(name: ScalingName, oracle: TransformerMixin, X: np.ndarray) -> None:
     """What differs is units of a power of two, which round nothing, and columns that are constant up to rounding."""
-    expected = oracle.fit_transform(X) * (varied(X) if name in SHIFTING else 1)
+    expected = oracle.fit_transform(X) * (varied(X) if name in SHIFTING_SCALINGS else 1)
     np.testing.assert_allclose(fit_scaling(name, X).transform(X), expected, rtol=1e-14, atol=1e-14)
 
 
@@ -69,7 +69,7 @@ def test_constant_columns_are_named_and_kept_as_zeros_where_columns_shift(name: 
     scaling = fit_scaling(name, train)
     assert scaling.constant.tolist() == [0, 2]
     zeroed = [(scaling.transform(part)[:, scaling.constant] == 0).all() for part in (train, test)]
-    assert zeroed == [name in SHIFTING] * 2
+    assert zeroed == [name in SHIFTING_SCALINGS] * 2
 
 
 @pytest.mark.parametrize("name", SCALINGS)
@@ -92,7 +92,7 @@ def test_sparse_rows() -> None:
         fit_scaling("standard", X)
 
 
-SHIFTS = sorted(SHIFTING)
+SHIFTS = sorted(SHIFTING_SCALINGS)
 PLAIN = np.array([[1.0, -3.0], [2.5, 1.0], [0.25, 7.0], [1.0, 1.0]])
 
 

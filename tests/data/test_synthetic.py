@@ -15,7 +15,7 @@ from fsvm_cli.data.cards import GeneratedVersion
 from fsvm_cli.data.opening import open_source
 from fsvm_cli.data.source import GeneratedSource
 from fsvm_cli.data.source_spec import NamedSpec
-from fsvm_cli.data.synthetic import GENERATORS, MIXED, SEGMENTS, TRIANGLES
+from fsvm_cli.data.synthetic import GENERATORS, LED_SEGMENTS, WAVEFORM_PAIRS, WAVEFORM_TRIANGLES
 from fsvm_cli.resources import resource_names
 from tests.helpers.plain_words import REMEDY, unplain
 from tests.helpers.shipped import shipped_card
@@ -166,7 +166,7 @@ def test_three_classes_have_the_moments_of_the_text(version: str, means: list[fl
 
 def test_led24_allows_74_percent_exactly() -> None:
     patterns = np.array(list(itertools.product([0, 1], repeat=7)))
-    wrong = (patterns[:, None] != SEGMENTS).sum(axis=2)
+    wrong = (patterns[:, None] != LED_SEGMENTS).sum(axis=2)
     best = (0.1**wrong * 0.9 ** (7 - wrong)).max(axis=1).sum() / 10
     assert best == pytest.approx(0.74, abs=5e-5)
     assert 1 - best == pytest.approx(bayes_error("led24"), abs=5e-5)
@@ -174,10 +174,10 @@ def test_led24_allows_74_percent_exactly() -> None:
 
 def test_led24_inverts_one_segment_in_ten() -> None:
     dataset = drawn("led24")
-    wrong = dense(dataset)[:, :7] != SEGMENTS[dataset.y]
+    wrong = dense(dataset)[:, :7] != LED_SEGMENTS[dataset.y]
     np.testing.assert_allclose(wrong.mean(axis=0), 0.1, atol=0.008)
     np.testing.assert_allclose(dense(dataset)[:, 7:].mean(axis=0), 0.5, atol=0.015)
-    distances = (dense(dataset)[:, None, :7] != SEGMENTS).sum(axis=2)
+    distances = (dense(dataset)[:, None, :7] != LED_SEGMENTS).sum(axis=2)
     nearest = distances == distances.min(axis=1, keepdims=True)
     accuracy = (nearest[np.arange(N), dataset.y] / nearest.sum(axis=1)).mean()
     assert accuracy == pytest.approx(0.74, abs=0.012)
@@ -187,7 +187,7 @@ def test_waveforms_have_the_means_of_their_triangles_and_unit_noise() -> None:
     dataset = drawn("waveform40")
     for code in range(3):
         part = dense(dataset)[dataset.y == code]
-        first, second = TRIANGLES[MIXED[code]]
+        first, second = WAVEFORM_TRIANGLES[WAVEFORM_PAIRS[code]]
         np.testing.assert_allclose(part[:, :21].mean(axis=0), (first + second) / 2, atol=0.06)
         # u has variance 1/12.
         np.testing.assert_allclose(part[:, :21].var(axis=0), 1 + (first - second) ** 2 / 12, rtol=0.05)
@@ -199,8 +199,8 @@ def test_waveforms_allow_86_percent() -> None:
     X = dense(dataset)[:, :21]
     u = np.linspace(0, 1, 101)
     likelihoods = []
-    for pair in MIXED:
-        first, second = TRIANGLES[pair]
+    for pair in WAVEFORM_PAIRS:
+        first, second = WAVEFORM_TRIANGLES[pair]
         means = u[:, None] * first + (1 - u[:, None]) * second
         log_density = X @ means.T - (means**2).sum(axis=1) / 2
         peak = log_density.max(axis=1, keepdims=True)
@@ -228,7 +228,7 @@ def test_drawn_waveforms_are_distributed_like_the_file(
 def _classes_of_the_file(file: Dataset) -> list[int]:
     """The file's codes in the order of ours, told by the features at which the first triangle peaks."""
     means = np.array([dense(file)[file.y == code, :21].mean(axis=0) for code in range(3)])
-    ours = np.array([TRIANGLES[pair].mean(axis=0) for pair in MIXED])
+    ours = np.array([WAVEFORM_TRIANGLES[pair].mean(axis=0) for pair in WAVEFORM_PAIRS])
     return [int(np.abs(means - one).sum(axis=1).argmin()) for one in ours]
 
 

@@ -18,7 +18,7 @@ from fsvm_cli.data.opening import open_source
 from fsvm_cli.data.readers import csv
 from fsvm_cli.data.readers.user_tables import read_excel
 from fsvm_cli.data.source_spec import FileSpec
-from fsvm_cli.data.user_file import FORMATS, load_file
+from fsvm_cli.data.user_file import FORMAT_OF_SUFFIX, load_file
 from fsvm_cli.errors import DataError, UsageError
 from tests.data.test_fuzz import sheet, workbook
 from tests.helpers.calling import fsvm_here
@@ -45,8 +45,8 @@ def test_a_table_without_memory_is_refused_before_it_is_read(
     file = tmp_path / f"mine.{kind}"
     table.to_parquet(file) if kind == "parquet" else table[:20_000].to_csv(file, index=False)
     monkeypatch.setattr(memory, "free_memory", lambda: 2e7 if kind == "parquet" else 1e6)
-    monkeypatch.setattr(csv, "LARGE", 1 << 15)
-    monkeypatch.setattr(csv, "BLOCK", 1 << 15)
+    monkeypatch.setattr(csv, "MIN_BYTES_READ_IN_BLOCKS", 1 << 15)
+    monkeypatch.setattr(csv, "BLOCK_BYTES", 1 << 15)
     monkeypatch.setattr(csv, "_parsed", None)
     monkeypatch.setattr("pyarrow.parquet.ParquetFile.read", None)
     answer = fsvm_here("rank", file, "--target", "y", "--method", "fisher")
@@ -110,7 +110,7 @@ def written(folder: Path, kind: str) -> Path:
     [
         ("libsvm", 10**9, r"its largest index is 1,000,000,000, and so many features need 300\.0 GB, .* without gaps"),
         ("xlsx", 10**9, r"reaches over 65,536 rows of 16,384 columns, of whose cells 15 hold something; .*Ctrl\+End"),
-        ("xlsm", 10**6, r"unfolds to 0\.0 GB, and 0\.0 GB are free"),
+        ("xlsm", 10**6, r"decompresses to 0\.0 GB, and 0\.0 GB are free"),
         ("gz", 10**6, r"a text of 0\.0 GB or more needs 0\.0 GB"),
         ("csv", 10**9, r"a text of 1,000\.0 GB or more needs 3,000\.0 GB, and 1\.0 GB are free; draw fewer rows"),
         ("arff", 10**9, r"a text of 1,000\.0 GB or more needs 3,000\.0 GB"),
@@ -147,7 +147,7 @@ def test_a_sheet_with_room_for_its_cells_is_read(cells: tuple[str, ...], tmp_pat
     assert table.num_rows >= 6
 
 
-@pytest.mark.parametrize("kind", sorted({*FORMATS}))
+@pytest.mark.parametrize("kind", sorted({*FORMAT_OF_SUFFIX}))
 @pytest.mark.parametrize("given", ["data", "test_file", "indices"])
 def test_a_pipe_or_a_device_is_refused_before_it_is_opened(kind: str, given: str, tmp_path: Path) -> None:
     (tmp_path / "sound.svm").write_text("1 1:1\n2 1:2\n1 1:3\n2 1:4\n")

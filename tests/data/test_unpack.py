@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fsvm_cli.data.unpack import decompress
+from fsvm_cli.data.fetch import decompress
 from fsvm_cli.errors import DataError
 
 CONTENTS = st.one_of(

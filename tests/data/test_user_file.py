@@ -132,8 +132,8 @@ class TestMissing:
         ('a,y\r\n"1\n2",2\r\n\r\n3,4,5\r\n', r"mine\.csv:5: not a CSV table.*3 fields"),
         ('a,y\n"1,2\n', "not a CSV table"),
         (",y\n0,1\n1,2\n", "column 1 has no name.*--drop ''"),
-        ("a,y\n1,1\noops,2\n3,1\n", r"column 'a' holds numbers and, in 1 rows, words: 'oops'; mend.*one-hot"),
-        ("a,a,y\n1,2,1\n3,4,2\n", "column names stand more than once: 'a'"),
+        ("a,y\n1,1\noops,2\n3,1\n", r"column 'a' holds numbers and, in 1 rows, words: 'oops'; correct.*one-hot"),
+        ("a,a,y\n1,2,1\n3,4,2\n", "column names occur more than once: 'a'"),
         ("a,y\n1,1\n2,1\n", r"only one class \(1\)"),
         ("a,y\n1,1\ninf,2\n", r"infinite values in 1 of 2 rows; by feature: 'a' \(1\)"),
         ("y\n1\n2\n", "no columns are left beside the target 'y'"),
@@ -152,7 +152,7 @@ def test_bad_tables_are_refused(text: str | bytes, message: str) -> None:
 def test_a_word_far_down_is_named() -> None:
     rows = "".join(f"{row},{row % 2}\n" for row in range(130_000))
     assert len(rows) > 1 << 20, "pyarrow reads such blocks"
-    with pytest.raises(DataError, match=r"in 1 rows, words: 'oops'; mend .*drop the column$"):
+    with pytest.raises(DataError, match=r"in 1 rows, words: 'oops'; correct .*drop the column$"):
         csv("a,y\n" + rows + "oops,1\n")
 
 
@@ -421,7 +421,7 @@ class TestOpenml:
             raise OSError("no network")
 
         monkeypatch.setattr(sklearn.datasets, "fetch_openml", refuse)
-        with pytest.raises(DataError, match=r"OpenML 40: cannot be had \(no network\)\nTry again later, or .*file:"):
+        with pytest.raises(DataError, match=r"OpenML 40: is not available \(no network\)\nTry again later, or .*file:"):
             opened(openml=40)
 
 

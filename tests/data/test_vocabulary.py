@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sklearn.feature_extraction.text import CountVectorizer
 
 from fsvm_cli.data.dataset import Dataset, hash_values, with_training_vocabulary
-from fsvm_cli.data.readers.reuters import LEAST_OCCURRENCES, WORD, read_reuters
+from fsvm_cli.data.readers.reuters import MIN_OCCURRENCES, WORD_PATTERN, read_reuters
 from tests.data.test_reuters import story
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ TEXTS = st.lists(st.lists(st.sampled_from(WORDS), min_size=1, max_size=8).map(" 
 
 
 def counted(texts: list[str]) -> Dataset:
-    vectorizer = CountVectorizer(token_pattern=WORD, dtype=np.float64)
+    vectorizer = CountVectorizer(token_pattern=WORD_PATTERN, dtype=np.float64)
     X = sp.csr_array(vectorizer.fit_transform(texts))
     y = np.arange(len(texts)) % 2
     return Dataset(
@@ -33,7 +33,7 @@ def counted(texts: list[str]) -> Dataset:
         feature_names=tuple(vectorizer.get_feature_names_out()),
         class_names=("a", "b"),
         sha256="0" * 64,
-        least_occurrences=LEAST_OCCURRENCES,
+        least_occurrences=MIN_OCCURRENCES,
     )
 
 
@@ -42,9 +42,9 @@ def test_the_words_of_a_split_are_those_of_its_training_texts(texts: list[str], 
     dataset = counted(texts)
     training = np.array(data.draw(st.permutations(range(len(texts)))))[: len(texts) // 2]
     seen = with_training_vocabulary(dataset, training).toarray()
-    vectorizer = CountVectorizer(token_pattern=WORD)
+    vectorizer = CountVectorizer(token_pattern=WORD_PATTERN)
     counts = vectorizer.fit_transform([texts[row] for row in training]).sum(axis=0).A1
-    known = vectorizer.get_feature_names_out()[counts >= LEAST_OCCURRENCES]
+    known = vectorizer.get_feature_names_out()[counts >= MIN_OCCURRENCES]
     for column, word in enumerate(dataset.feature_names):
         occurs = [word in text.split() for text in texts] if word in known else [False] * len(texts)
         np.testing.assert_array_equal(seen[:, column], occurs)
@@ -75,5 +75,5 @@ def test_the_reader_leaves_the_choice_to_random_splits_alone(tmp_path: Path, voc
     (rows,) = read_reuters([path], topics=("gold", "gnp"), split="any", vocabulary=vocabulary)
     assert rows.feature_names == ("gold", "gross")
     whole = vocabulary == "whole"
-    assert rows.least_occurrences == (None if whole else LEAST_OCCURRENCES)
+    assert rows.least_occurrences == (None if whole else MIN_OCCURRENCES)
     np.testing.assert_array_equal(rows.X.toarray(), [[1, 0], [1, 1]] if whole else [[3, 0], [1, 3]])

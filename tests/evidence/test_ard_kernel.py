@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fsvm_cli.evidence.kernels import ROWS_IN_BLOCK, ArdKernel
+from fsvm_cli.evidence.kernels import ROWS_PER_BLOCK, ArdKernel
 
 KERNEL = ArdKernel(1.4, 0.6, (0.8, 1.7, 40.0))
 
@@ -21,7 +21,7 @@ def test_it_is_equation_3(rng: np.random.Generator) -> None:
 
 
 def test_gradients_are_differences_over_several_blocks(rng: np.random.Generator) -> None:
-    A, B = rng.standard_normal((ROWS_IN_BLOCK + 7, 3)), rng.standard_normal((5, 3))
+    A, B = rng.standard_normal((ROWS_PER_BLOCK + 7, 3)), rng.standard_normal((5, 3))
     left, right = rng.standard_normal((2, len(A), 4)), rng.standard_normal((5, 4))
 
     def contracted(logs: np.ndarray) -> np.ndarray:

@@ -15,12 +15,12 @@ from fsvm_cli.evidence.ascent import (
     BLIND_STRENGTHS,
     BLIND_THETAS,
     BLIND_VARIANCES,
-    FIRST_LENGTH_SCALE,
-    LARGEST_CHANGE,
-    LONGEST_STEP,
-    PATIENCE,
-    SPACING,
-    WORTH_A_MENTION,
+    FIRST_LENGTH_SCALE_INDEX,
+    LOG_SPACING,
+    MAX_LOG_CHANGE,
+    MAX_LOG_STEP,
+    MIN_LOG_EVIDENCE_GAIN,
+    STEPS_TO_RAISE_EVIDENCE,
     AscentSettings,
     ascend,
     blind_log_evidence,
@@ -32,7 +32,7 @@ from fsvm_cli.evidence.kernels import ArdKernel
 from fsvm_cli.evidence.losses import Hinge, Trigonometric
 from fsvm_cli.evidence.parameters import BLIND, SATURATED
 from fsvm_cli.evidence.sampled_evidence import Hyperparameters, SampledEvidence, SamplerReport
-from fsvm_cli.evidence.tuning import OF_THE_BOUND, what_was_chosen
+from fsvm_cli.evidence.tuning import BOUND_SAMPLERS, what_was_chosen
 from fsvm_cli.ranking.ard import AutomaticRelevance
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def quadratic() -> Quadratic:
     return Quadratic(X, Y, Hinge(), EVIDENCE.landmarks, 12, EVIDENCE.samplers, "exact")
 
 
-BOUND = replace(EVIDENCE, samplers=OF_THE_BOUND, approximation="bound")
+BOUND = replace(EVIDENCE, samplers=BOUND_SAMPLERS, approximation="bound")
 
 
 def test_where_one_sampler_fails_the_next_is_used_and_the_last_tells() -> None:
@@ -103,7 +103,7 @@ def test_the_relevant_feature_keeps_the_shortest_length_scale() -> None:
     assert path.logarithms.shape == path.gradient.shape == path.error.shape == (9, 7)
     assert len(path.reports) == len(path.magnitude) == 9
     assert all(report.acceptance > 0.5 and report.r_hat < 1.5 for report in path.reports)
-    assert path.gradient[0, FIRST_LENGTH_SCALE] < -10 * path.error[0, FIRST_LENGTH_SCALE]
+    assert path.gradient[0, FIRST_LENGTH_SCALE_INDEX] < -10 * path.error[0, FIRST_LENGTH_SCALE_INDEX]
 
 
 def test_it_climbs_to_the_top_by_steps_that_shrink() -> None:
@@ -113,12 +113,12 @@ def test_it_climbs_to_the_top_by_steps_that_shrink() -> None:
     assert path.magnitude[-1] < 0.02 <= path.magnitude[:-1].min()
     np.testing.assert_allclose(path.logarithms[-1], 1.0, atol=0.05)
     lengths = np.abs(np.diff(path.logarithms, axis=0)).max(axis=1)
-    np.testing.assert_allclose(lengths, 0.2 / (1.0 + np.arange(len(lengths)) / 5.0), atol=SPACING)
+    np.testing.assert_allclose(lengths, 0.2 / (1.0 + np.arange(len(lengths)) / 5.0), atol=LOG_SPACING)
 
 
 def test_the_magnitude_is_relative_to_each_feature_s_peak() -> None:
     path = ascend(quadratic(), START, AscentSettings(max_steps=20, stop=0.0), np.random.default_rng(0))
-    sizes = np.abs(path.gradient[:, FIRST_LENGTH_SCALE:])
+    sizes = np.abs(path.gradient[:, FIRST_LENGTH_SCALE_INDEX:])
     expected = (sizes / np.maximum.accumulate(sizes, axis=0)).mean(axis=1)
     np.testing.assert_allclose(path.magnitude, expected)
     assert path.magnitude[0] == 1.0
@@ -134,7 +134,7 @@ def test_no_hyperparameter_runs_away() -> None:
 
     evidence = Slope(X, Y, Hinge(), EVIDENCE.landmarks, 12, EVIDENCE.samplers, "exact")
     path = ascend(evidence, START, AscentSettings(step=3.0, max_steps=9), np.random.default_rng(0))
-    assert np.abs(path.logarithms - START.logarithms).max() == pytest.approx(LARGEST_CHANGE)
+    assert np.abs(path.logarithms - START.logarithms).max() == pytest.approx(MAX_LOG_CHANGE)
     assert np.isfinite(path.logarithms).all()
 
 
@@ -166,9 +166,9 @@ def test_the_bound_only_rises_and_a_longer_ascent_ends_no_higher() -> None:
     assert path.stopped
     assert (np.diff(values) > 0.0).all()
     assert 90 * (values[-1] - values[0]) > 5.0
-    last = path.reports[-1 - PATIENCE :]
+    last = path.reports[-1 - STEPS_TO_RAISE_EVIDENCE :]
     error = np.hypot(last[0].log_evidence_error, last[-1].log_evidence_error)
-    assert last[-1].log_evidence - last[0].log_evidence < max(WORTH_A_MENTION / 90, error)
+    assert last[-1].log_evidence - last[0].log_evidence < max(MIN_LOG_EVIDENCE_GAIN / 90, error)
 
 
 def test_the_bound_ends_as_high_as_scipy_comes() -> None:
@@ -179,9 +179,9 @@ def test_the_bound_ends_as_high_as_scipy_comes() -> None:
         gradient, report = BOUND.gradient_at(Hyperparameters.from_logarithms(logarithms), np.random.default_rng(seed))
         return -90 * report.log_evidence, -90 * gradient.value
 
-    limits = [(log - LARGEST_CHANGE, log + LARGEST_CHANGE) for log in START.logarithms]
+    limits = [(log - MAX_LOG_CHANGE, log + MAX_LOG_CHANGE) for log in START.logarithms]
     oracle = scipy.optimize.minimize(descended, START.logarithms, method="L-BFGS-B", jac=True, bounds=limits)
-    assert descended(path.logarithms[-1])[0] <= oracle.fun + WORTH_A_MENTION
+    assert descended(path.logarithms[-1])[0] <= oracle.fun + MIN_LOG_EVIDENCE_GAIN
 
 
 def test_the_bound_ends_where_the_evidence_of_the_thin_kernel_goes_on_rising() -> None:
@@ -199,7 +199,7 @@ def test_the_bound_ends_where_the_evidence_of_the_thin_kernel_goes_on_rising() -
 def test_common_length_scales_stay_common() -> None:
     for evidence, rule in ((BOUND, "evidence"), (EVIDENCE, "magnitude")):
         settings = AscentSettings(rule, stop=0.0, max_steps=4, common_length_scale=True)
-        scales = ascend(evidence, START, settings, np.random.default_rng(0)).logarithms[:, FIRST_LENGTH_SCALE:]
+        scales = ascend(evidence, START, settings, np.random.default_rng(0)).logarithms[:, FIRST_LENGTH_SCALE_INDEX:]
         assert np.ptp(scales, axis=1).max() < 1e-9
         assert np.ptp(scales[:, 0]) > 0.05
 
@@ -350,7 +350,7 @@ def test_it_does_not_end_on_a_plateau_while_a_slope_promises_more_and_takes_boun
     path = ascend(plateau, START, AscentSettings("evidence"), np.random.default_rng(0))
     assert path.converged
     assert path.logarithms[-1, 1] == pytest.approx(6.0, abs=0.2)
-    assert np.abs(np.diff(path.logarithms, axis=0)).max() <= LONGEST_STEP + SPACING
+    assert np.abs(np.diff(path.logarithms, axis=0)).max() <= MAX_LOG_STEP + LOG_SPACING
 
 
 def test_columns_of_zeros_and_ones_whose_length_scale_does_not_matter_are_told() -> None:

@@ -13,7 +13,7 @@ from scipy.integrate import quad
 from scipy.special import logsumexp, softmax
 
 from fsvm_cli.evidence.gradient import (
-    WRONG_SIGNS,
+    MAX_WRONG_SIGN_PROBABILITY,
     EvidenceGradient,
     PosteriorAverages,
     evidence_gradient,
@@ -233,4 +233,4 @@ def test_beside_a_zero_of_the_gradient_few_signs_are_called_resolved() -> None:
     told = sum(told_apart(place, "weighted", 20, np.random.default_rng(k)) for k, place in enumerate(places))
     # Twice as many as signs that are wrong: there either may be the true one.
     assert len(places) > 1
-    assert told <= 4 * WRONG_SIGNS * 20 * len(places)
+    assert told <= 4 * MAX_WRONG_SIGN_PROBABILITY * 20 * len(places)

@@ -11,7 +11,13 @@ import pytest
 
 from fsvm_cli.evidence import hybrid_monte_carlo
 from fsvm_cli.evidence.diagnostics import effective_sample_size, split_r_hat
-from fsvm_cli.evidence.hybrid_monte_carlo import MOST_STEPS, PAPER_SETTINGS, SamplerSettings, SamplingError, sample
+from fsvm_cli.evidence.hybrid_monte_carlo import (
+    MAX_LEAPFROG_STEPS,
+    PAPER_SETTINGS,
+    SamplerSettings,
+    SamplingError,
+    sample,
+)
 from fsvm_cli.evidence.losses import Hinge, SquaredHinge
 from fsvm_cli.evidence.posterior import Posterior, posterior_mode
 from tests.evidence.blackjax_draws import blackjax_draws
@@ -125,7 +131,7 @@ def test_chains_that_began_in_a_wall_are_freed_where_steps_are_adapted(
 
 def test_a_trajectory_is_as_long_as_asked_and_never_endless() -> None:
     assert (PAPER_SETTINGS.n_steps(0.05), SamplerSettings().n_steps(0.45)) == (10, 4)
-    assert (SamplerSettings().n_steps(5.0), SamplerSettings().n_steps(1e-9)) == (1, MOST_STEPS)
+    assert (SamplerSettings().n_steps(5.0), SamplerSettings().n_steps(1e-9)) == (1, MAX_LEAPFROG_STEPS)
 
 
 @pytest.mark.parametrize("step", [0.02, 3.0])

@@ -43,7 +43,7 @@ def test_losses_are_the_same_whatever_the_blocks(loss: Loss, monkeypatch: pytest
     b = np.random.default_rng(0).standard_normal((8, 3))
     at = loss.expanded(posterior.margins(b))
     slopes, curvatures = np.empty((2, 80, 3))
-    monkeypatch.setattr("fsvm_cli.evidence.posterior.ROWS_IN_BLOCK", 32)
+    monkeypatch.setattr("fsvm_cli.evidence.posterior.SAMPLES_PER_BLOCK", 32)
     np.testing.assert_allclose(posterior.summed_losses(b, slopes, curvatures), at.value.sum(axis=0), rtol=1e-12)
     np.testing.assert_allclose(slopes, at.slope, rtol=1e-12)
     np.testing.assert_allclose(curvatures, at.curvature, rtol=1e-12)

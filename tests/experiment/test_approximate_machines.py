@@ -13,7 +13,14 @@ from fsvm_cli.evaluation.seeds import random_stream
 from fsvm_cli.experiment.experiment import Experiment, Trial
 from fsvm_cli.experiment.running import run_trial
 from fsvm_cli.experiment.trial import draw_parts
-from fsvm_cli.learners.machine import DISTANCE, ERROR, LANDMARKS, Approximation, Machine, NystroemMachine
+from fsvm_cli.learners.machine import (
+    NYSTROEM_DISTANCE,
+    NYSTROEM_DISTANCE_ERROR,
+    NYSTROEM_LANDMARKS,
+    Approximation,
+    Machine,
+    NystroemMachine,
+)
 from fsvm_cli.report.curve_table import read_measures
 from fsvm_cli.report.folder import read_table
 from fsvm_cli.svm import SVM, Gaussian
@@ -45,7 +52,9 @@ def test_above_its_size_it_is_the_approximate_machine_and_below_the_exact_one(pl
     expected = confusion_matrix(parts.y_test, oracle.predict(parts.X_test[:, order]), 2)
     np.testing.assert_array_equal(outcomes[2].test[0], expected)
     (measured,) = outcomes[2].measures
-    assert measured == pytest.approx({LANDMARKS: 4.0, DISTANCE: oracle.distance_[0].share, ERROR: 0.0}, rel=1e-9)
+    assert measured == pytest.approx(
+        {NYSTROEM_LANDMARKS: 4.0, NYSTROEM_DISTANCE: oracle.distance_[0].share, NYSTROEM_DISTANCE_ERROR: 0.0}, rel=1e-9
+    )
 
 
 def test_tables_and_the_summary_say_that_machines_are_approximate(tmp_path: Path) -> None:
@@ -54,10 +63,10 @@ def test_tables_and_the_summary_say_that_machines_are_approximate(tmp_path: Path
     path = write_config(tmp_path, "mine", classifier=classifier, rankings=rankings)
     answer = fsvm_here("run", path, "--jobs", "1", *AS_SVG, "--out", tmp_path)
     assert answer.code == 0, answer.err
-    assert f"{LANDMARKS} 8, {DISTANCE} " in " ".join(answer.out.split())
+    assert f"{NYSTROEM_LANDMARKS} 8, {NYSTROEM_DISTANCE} " in " ".join(answer.out.split())
     measures = read_measures(tmp_path / "mine").set_index(["ranking", "measure"])
-    assert set(measures.loc[("gradient-angle", LANDMARKS), "mean"]) == {8.0}
-    assert (measures.loc[("average-separation", DISTANCE), "mean"] > 0).all()
+    assert set(measures.loc[("gradient-angle", NYSTROEM_LANDMARKS), "mean"]) == {8.0}
+    assert (measures.loc[("average-separation", NYSTROEM_DISTANCE), "mean"] > 0).all()
     for name in ("curves.csv", "areas.csv", "pairs.csv"):
         assert set(read_table(tmp_path / "mine" / name)["machines"]) == {"Nyström, 8 landmarks"}, name
     assert "machines" not in read_table(tmp_path / "mine" / "scores.csv")

@@ -15,7 +15,7 @@ from fsvm_cli.experiment.trial import draw_parts
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from fsvm_cli.experiment.parts import Parts
+    from fsvm_cli.evaluation.splits import Parts
 
     Planned = Callable[..., Experiment]
 

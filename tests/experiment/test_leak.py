@@ -9,8 +9,8 @@ import pytest
 from scipy.sparse import csr_array, issparse
 
 from fsvm_cli.config_io import model_from_json
+from fsvm_cli.evaluation.splits import Parts
 from fsvm_cli.experiment.experiment import Experiment, Trial
-from fsvm_cli.experiment.parts import Parts
 from fsvm_cli.experiment.running import run_trial
 from fsvm_cli.experiment.trial import draw_parts
 from fsvm_cli.ranking.fisher import Fisher

@@ -110,7 +110,7 @@ def test_a_key_depends_on_the_parameters_of_its_own_method(planned: Planned) -> 
         ("store.store.Store", set()),
         ("data.synthetic.draw_plane", set()),
         ("ranking.fisher.Fisher", set()),
-        ("console.LONGEST_NAME", set()),
+        ("console.MAX_NAME_LENGTH", set()),
         ("validation.validated", set()),
     ],
 )

@@ -14,7 +14,7 @@ from sklearn.svm import SVC
 from fsvm_cli import SVM, load_dataset
 from fsvm_cli.config_io import parse_document, validate
 from fsvm_cli.errors import UsageError
-from fsvm_cli.learners.base import GAP
+from fsvm_cli.learners.base import DUALITY_GAP
 from fsvm_cli.report.comparison import read_comparison
 from fsvm_cli.report.curve_table import read_measures
 from fsvm_cli.report.folder import results_folders
@@ -116,7 +116,7 @@ def test_an_experiment_shows_the_path_to_the_optimum_and_its_own_claims_are_none
     main = write_config(tmp_path, "main", paper=paper, dataset="wine", fixed="before", expected=f"[{claim}]")
     answer = fsvm_here("run", path, main, "--jobs", "1", *AS_SVG, "--out", tmp_path)
     assert answer.code == 0, answer.err
-    gaps = read_measures(tmp_path / "why").query(f"measure == '{GAP}'")
+    gaps = read_measures(tmp_path / "why").query(f"measure == '{DUALITY_GAP}'")
     assert set(gaps["ranking"]) == {"1 steps", "10 steps"}
     assert gaps.groupby("ranking")["mean"].min().loc["10 steps"] > 0
     assert (tmp_path / "why" / "accuracy-vs-gap.svg").exists()

@@ -140,7 +140,7 @@ def test_a_cluster_behind_certificates(undisturbed: Undisturbed, tmp_path: Path)
 
 
 def test_an_address_where_nobody_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dask_pool, "SECONDS_TO_CONNECT", 0.5)
+    monkeypatch.setattr(dask_pool, "CONNECT_TIMEOUT_SECONDS", 0.5)
     answer = fsvm_here("run", write_config(tmp_path), "--dask", "tcp://127.0.0.1:1", "--out", tmp_path)
     assert answer.code == 3
     assert answer.err.splitlines()[-1] == (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from fsvm_cli.console import WITHOUT_SHAPE
+from fsvm_cli.console import INVISIBLE_CATEGORIES
 
 RAW = re.compile(
     r"Input should|should have|should be a valid|[Tt]uple|\btype=|is no \d|is no <|pydantic|after validation|"
@@ -26,7 +26,7 @@ LONGEST_LINE = 1500
 
 def controls(text: str) -> set[str]:
     """Find what steers a terminal, or has no shape on it."""
-    return {each for each in text if each != "\n" and unicodedata.category(each) in WITHOUT_SHAPE}
+    return {each for each in text if each != "\n" and unicodedata.category(each) in INVISIBLE_CATEGORIES}
 
 
 def unplain(line: str) -> str:

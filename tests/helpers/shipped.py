@@ -7,7 +7,7 @@ import re
 
 from fsvm_cli.data.cards import Card, read_card
 from fsvm_cli.resources import resource_folder, resource_names
-from fsvm_cli.spec.collection import MEMBERS, LoadedCollection
+from fsvm_cli.spec.collection import EXPERIMENTS_KEY, LoadedCollection
 from fsvm_cli.spec.config import LoadedConfig
 from fsvm_cli.spec.load import load_any
 
@@ -30,7 +30,7 @@ def shipped_experiments() -> tuple[str, ...]:
     texts = {
         name: (resource_folder("configs") / f"{name}.yaml").read_text("utf-8") for name in resource_names("configs")
     }
-    return tuple(name for name, text in texts.items() if not re.search(rf"^{MEMBERS}:", text, re.MULTILINE))
+    return tuple(name for name, text in texts.items() if not re.search(rf"^{EXPERIMENTS_KEY}:", text, re.MULTILINE))
 
 
 def shipped_experiment(name: str) -> LoadedConfig:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from fsvm_cli.experiment.outcome import stored_outcome
 from fsvm_cli.experiment.running import compute_record, recorded_trial, tables_of
 from fsvm_cli.experiment.trial import DrawnTrial, draw_parts
-from fsvm_cli.runner.session import Job, open_local_pool, run
+from fsvm_cli.runner.run import Job, open_local_pool, run
 from fsvm_cli.store.store import Store
 
 if TYPE_CHECKING:

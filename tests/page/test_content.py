@@ -18,7 +18,7 @@ from fsvm_cli.page.reading import read_content
 from fsvm_cli.page.write import render
 from fsvm_cli.report.comparison import read_comparison
 from fsvm_cli.report.folder import AREAS_NAME, PAIRS_NAME, results_folders, write_table
-from fsvm_cli.report.ranks import LEAST_DATA_SETS
+from fsvm_cli.report.ranks import MIN_DATA_SETS
 from tests.helpers.calling import fsvm_here
 from tests.page.conftest import content_of, experiment
 
@@ -77,7 +77,7 @@ def test_statistics_of_an_experiment_and_over_several_are_shown(results: Path) -
     area = {"ranking": "a", "train_size": 9, "metric": "accuracy", "area": 0.9, "area_ci_low": 0.8, "area_ci_high": 1.0}
     best = {"best_n_features": 5, "smallest_n_features": 2, "smallest_mean": 0.89, "n_trials": 5}
     write_table(pd.DataFrame([area | best]), results / "wine" / AREAS_NAME)
-    for number in range(LEAST_DATA_SETS):
+    for number in range(MIN_DATA_SETS):
         shutil.copytree(results / "wine", results / f"wine-{number}")
         run = json.loads((results / f"wine-{number}" / FILE_NAME).read_text())
         run["data"]["name"] = f"wine {number}"

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fsvm_cli.page.pictures import LINES, REFERENCE, Packer, Picture, stepwise
+from fsvm_cli.page.pictures import ID_REFERENCE, POLYLINE, Packer, Picture, stepwise
 
 RESULTS = Path(__file__).parents[2] / "results"
 PLACES = st.tuples(st.floats(-2000, 2000), st.floats(-2000, 2000))
@@ -51,7 +51,7 @@ def test_steps_lead_to_every_place_to_the_hundredth(pieces: list[tuple[list[tupl
 def test_paths_of_lines_and_no_others_are_written_by_steps() -> None:
     svg = (RESULTS / "wine" / "accuracy-vs-features.svg").read_text(encoding="utf-8")
     paths = re.findall(r' d="([^"]*)"', svg)
-    lines = [found[1] for found in LINES.finditer(svg)]
+    lines = [found[1] for found in POLYLINE.finditer(svg)]
     assert lines == [path for path in paths if set(re.sub(r"[-\d.\s]", "", path)) <= set("MLz")]
     assert 0 < len(lines) < len(paths)
     assert sum(map(len, map(stepwise, lines))) < 0.5 * sum(map(len, lines))
@@ -76,9 +76,9 @@ def test_a_packed_picture_keeps_the_names_that_it_refers_to_and_no_others() -> N
     for path in sorted((RESULTS / "wine").glob("*.svg")):
         svg = path.read_text(encoding="utf-8")
         packed = zlib.decompress(base64.b64decode(packer.packed(svg))).decode()
-        named, used = re.findall(r' id="([^"]*)"', packed), {name for _, name in REFERENCE.findall(packed)}
+        named, used = re.findall(r' id="([^"]*)"', packed), {name for _, name in ID_REFERENCE.findall(packed)}
         assert len(named) == len(set(named))
         assert set(named) <= used <= set(named) | packer.shapes.keys(), path
-        assert len(REFERENCE.findall(packed)) == len(REFERENCE.findall(svg)), path
+        assert len(ID_REFERENCE.findall(packed)) == len(ID_REFERENCE.findall(svg)), path
         assert 'id="DejaVuSans-41"' in packed or "DejaVuSans-41" not in svg, path
     assert len(packer.shapes) > 1

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from fsvm_cli.bounds.bound import hard_margin_machine
-from fsvm_cli.ranking.bound_ranker import LARGEST, SMALLEST, BoundObjective, ScalePenalty, descend
+from fsvm_cli.ranking.bound_ranker import MAX_SCALE, MIN_SCALE, BoundObjective, ScalePenalty, descend
 from fsvm_cli.ranking.radius_margin import RadiusMargin
 from fsvm_cli.ranking.span import Span
 from fsvm_cli.svm import Gaussian, Kernel, Laplace, Linear, Polynomial
@@ -151,13 +151,13 @@ def test_scales_that_run_to_their_limit_can_come_back() -> None:
     X, y = linear_problem()
     objective = objective_of(RadiusMargin(), X, y, Linear())
     features = np.array([2, 5, 20, 21])
-    start = np.array([SMALLEST, SMALLEST, 1.0, 1.0])
+    start = np.array([MIN_SCALE, MIN_SCALE, 1.0, 1.0])
     unit = objective.at(features, start).value
     found = descend(objective, features, start, unit=unit, penalty=NO_PENALTY, max_iterations=200)
     assert (found.s[:2] > 0.2).all()
-    np.testing.assert_array_equal(found.s[2:], SMALLEST)
-    assert (found.keys[2:] <= SMALLEST).all()
-    assert (found.s <= LARGEST).all()
+    np.testing.assert_array_equal(found.s[2:], MIN_SCALE)
+    assert (found.keys[2:] <= MIN_SCALE).all()
+    assert (found.s <= MAX_SCALE).all()
     assert found.converged
 
 

@@ -8,7 +8,7 @@ from scipy.optimize import check_grad
 from scipy.stats import chisquare
 
 from fsvm_cli.ranking.eubafes import (
-    DRAWN_COST,
+    DRAWN_PAIR_COST,
     Eubafes,
     ascended,
     draw_pairs,
@@ -106,7 +106,7 @@ def test_classes_of_one_sample_each_have_no_pairs_within() -> None:
 
 
 def test_pairs_are_drawn_where_there_are_more_than_asked_for() -> None:
-    n_pairs = len(X) * (len(X) - 1) // 2 // DRAWN_COST
+    n_pairs = len(X) * (len(X) - 1) // 2 // DRAWN_PAIR_COST
     all_pairs = Eubafes().fit(X, THREE).scores_
     assert Eubafes(max_pairs=n_pairs, random_state=1).fit(X, THREE).scores_.tolist() == all_pairs.tolist()
     drawn = Eubafes(max_pairs=n_pairs - 1, random_state=1).fit(X, THREE).scores_
@@ -126,7 +126,7 @@ def test_drawn_pairs_come_near_to_all_of_them(y: np.ndarray) -> None:
 
 def test_features_that_are_set_aside_come_back_where_they_would_rise(monkeypatch: pytest.MonkeyPatch) -> None:
     # The second feature falls at first; what the first says makes it rise later.
-    monkeypatch.setattr("fsvm_cli.ranking.eubafes.FIRST_STEPS", 1)
+    monkeypatch.setattr("fsvm_cli.ranking.eubafes.STEPS_BEFORE_FIRST_REDUCTION", 1)
     coupling, target = np.array([[1.0, -0.9], [-0.9, 1.0]]), np.array([4.0, -3.2])
     seen: list[list[int]] = []
 

@@ -43,7 +43,7 @@ def test_the_gradient_of_very_many_pairs_is_the_normal_vector(monkeypatch):
     for kernel in (Linear(), Linear((1.0, 2.0, 0.0))):
         expected = kernel.input_gradient(A, B, c)
         with monkeypatch.context() as patch:
-            patch.setattr("fsvm_cli.svm.kernels.additive.MANY_PAIRS", 100)
+            patch.setattr("fsvm_cli.svm.kernels.additive.MAX_PAIRS_IN_MEMORY", 100)
             np.testing.assert_allclose(kernel.input_gradient(A, B, c), expected, rtol=1e-12)
 
 

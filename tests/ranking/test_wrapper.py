@@ -11,7 +11,7 @@ from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
-from fsvm_cli.ranking.wrapper import PENALTY, Wrapper, _CrossValidation
+from fsvm_cli.ranking.wrapper import FEATURE_PENALTY, Wrapper, _CrossValidation
 
 Y = np.arange(90) % 3
 X = np.random.default_rng(2).normal(size=(90, 5))
@@ -33,9 +33,9 @@ def test_on_few_features_it_finds_the_best_subset_of_all(estimator: Any) -> None
     ranker = Wrapper(estimator=estimator, random_state=0).fit(X, Y)
     validation = _CrossValidation(estimator or GaussianNB(), X, Y, FOLDS)
     subsets = [frozenset(each) for size in range(1, 6) for each in itertools.combinations(range(5), size)]
-    best = max(validation.accuracy(subset) - PENALTY * len(subset) for subset in subsets)
+    best = max(validation.accuracy(subset) - FEATURE_PENALTY * len(subset) for subset in subsets)
     chosen = frozenset(ranker.best_subset_.tolist())
-    assert validation.accuracy(chosen) - PENALTY * len(chosen) == pytest.approx(best)
+    assert validation.accuracy(chosen) - FEATURE_PENALTY * len(chosen) == pytest.approx(best)
     assert not ranker.exhausted_
     assert ranker.n_evaluations_ <= len(subsets)
 

@@ -36,7 +36,7 @@ from fsvm_cli.report.scores import draw_scores
 from fsvm_cli.report.style import OF_METHODS, drawn, explain, figure, styles_of
 from fsvm_cli.report.tables import summarise_changes, write_tables
 from fsvm_cli.runner.missing import missing_tasks
-from fsvm_cli.runner.session import Job, open_local_pool, run
+from fsvm_cli.runner.run import Job, open_local_pool, run
 from fsvm_cli.runner.tasks import run_tasks
 from fsvm_cli.spec.config import load_config
 from fsvm_cli.spec.rankings import ALL_FEATURES

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fsvm_cli.report.printing import POINTS_OF_PAGE, ROWS_OF_PAGE, Estimate, ResultTable, printed_table, rounded
+from fsvm_cli.report.printing import PAGE_WIDTH_POINTS, ROWS_PER_PAGE, Estimate, ResultTable, printed_table, rounded
 from tests.helpers.calling import fsvm_here
 
 RESULTS = Path(__file__).parents[2] / "results"
@@ -82,8 +82,8 @@ def test_parts_of_a_large_latex_table_hold_every_number_once_on_pages_with_room(
     found: list[str] = []
     for part in parts:
         rows = [line.split(" & ")[1:] for line in part.split(r"\midrule")[1].splitlines() if "&" in line]
-        assert 0 < len(rows) <= ROWS_OF_PAGE
-        assert len(rows[0]) * (12 + 5 * len("10.0±1.0")) < POINTS_OF_PAGE
+        assert 0 < len(rows) <= ROWS_PER_PAGE
+        assert len(rows[0]) * (12 + 5 * len("10.0±1.0")) < PAGE_WIDTH_POINTS
         found += [cell.removesuffix(r" \\") for row in rows for cell in row]
     assert sorted(found) == sorted(
         rf"${each.mean:.1f} \pm {each.half_width:.1f}$" for of_size in estimates for each in of_size

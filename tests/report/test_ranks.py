@@ -9,9 +9,14 @@ import pandas as pd
 import pytest
 from scipy.stats import wilcoxon
 
-from fsvm_cli.report.critical_difference import critical_difference_diagram, groups_alike
 from fsvm_cli.report.folder import results_folders
-from fsvm_cli.report.ranks import LEAST_DATA_SETS, areas_of, compare_over_experiments
+from fsvm_cli.report.ranks import (
+    MIN_DATA_SETS,
+    areas_of,
+    compare_over_experiments,
+    critical_difference_diagram,
+    groups_alike,
+)
 from tests.helpers.calling import fsvm_here
 
 RESULTS = Path(__file__).parents[2] / "results"
@@ -37,7 +42,7 @@ def test_rankings_that_share_most_experiments_are_compared() -> None:
     assert (first["first"], first["second"], first["wins"]) == ("a", "b", 3)
     assert first["p"] == wilcoxon([0.1, 0.1, -0.1, 0.4]).pvalue
     assert compare_over_experiments(areas[["a", "d"]]) is None
-    assert compare_over_experiments(areas.iloc[: LEAST_DATA_SETS - 1]) is None
+    assert compare_over_experiments(areas.iloc[: MIN_DATA_SETS - 1]) is None
 
 
 def test_bars_join_the_longest_runs_of_ranks_that_do_not_differ() -> None:

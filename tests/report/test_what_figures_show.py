@@ -12,12 +12,11 @@ import pytest
 
 from fsvm_cli.experiment.provenance import read_run
 from fsvm_cli.report.comparison import FACT_TITLES
-from fsvm_cli.report.curves import draw_curves, existing_components, ticks_among
+from fsvm_cli.report.curves import draw_curves, draw_stability, existing_components, ticks_among
 from fsvm_cli.report.drawing import draw_figures
 from fsvm_cli.report.folder import read_table, write_table
-from fsvm_cli.report.forest import draw_forest
-from fsvm_cli.report.scores import MAX_NAMED, draw_scores
-from fsvm_cli.report.stability import draw_stability
+from fsvm_cli.report.overview import draw_forest
+from fsvm_cli.report.scores import MAX_NAMED_FEATURES, draw_scores
 from fsvm_cli.report.style import COLUMN_WIDTH, drawn, explain, figure
 from fsvm_cli.spec.claims.kinds.numbers import FACT_UNITS
 
@@ -72,7 +71,7 @@ def test_scores_fall_unless_the_order_of_the_file_is_asked_for(tmp_path: Path) -
     assert [text for text in texts(path) if text in by_score] == first["feature"].tolist()
     many = pd.concat([first.assign(feature=[f"{name} {copy}" for name in first["feature"]]) for copy in range(4)])
     (path,) = draw_scores(many, config.model_copy(update={"rankings": config.rankings[:1]}), tmp_path, ("svg",))
-    assert f"{MAX_NAMED} of {len(many)} features shown" in " ".join(texts(path))
+    assert f"{MAX_NAMED_FEATURES} of {len(many)} features shown" in " ".join(texts(path))
 
 
 def test_scores_of_many_rankings_stand_in_several_rows(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 from loky.process_executor import TerminatedWorkerError
 
 from fsvm_cli.errors import DataError
-from fsvm_cli.runner.session import Finishing, Job, open_local_pool, run
+from fsvm_cli.runner.run import Finishing, Job, open_local_pool, run
 from fsvm_cli.store.store import Store
 from tests.helpers.small import Quiet, run_job
 

@@ -37,7 +37,7 @@ def test_coverage_is_what_a_dictionary_says(stored: dict[str, frozenset[int]], o
 def test_trials_beyond_one_block_are_told_apart(
     planned: Planned, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(missing, "BLOCK", 2)
+    monkeypatch.setattr(missing, "TRIALS_PER_BLOCK", 2)
     protocol = {"train": ["1/2", "1/3"], "seed": 7}
     run_job(planned(protocol=protocol | {"splits": 3}), tmp_path)
     with Store(tmp_path, writable=False) as store:

@@ -19,8 +19,8 @@ from loky.process_executor import BrokenProcessPool, ShutdownExecutorError, Term
 from fsvm_cli.commands.options import choose_workers
 from fsvm_cli.errors import DataError, UsageError
 from fsvm_cli.runner import pools
-from fsvm_cli.runner.dask_pool import DaskPool, _let_go
-from fsvm_cli.runner.pools import ATTEMPTS_TO_START, ProcessPool
+from fsvm_cli.runner.dask_pool import DaskPool, _closing
+from fsvm_cli.runner.pools import MAX_START_ATTEMPTS, ProcessPool
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -77,12 +77,12 @@ def name_of(error: BaseException) -> str:
 def test_processes_that_die_while_they_start_are_started_again(
     monkeypatch: pytest.MonkeyPatch, error: BaseException, step: str
 ) -> None:
-    submit = Troubled(error, ATTEMPTS_TO_START - 1 if step == "submit" else 0, a_future)
+    submit = Troubled(error, MAX_START_ATTEMPTS - 1 if step == "submit" else 0, a_future)
     executor = SimpleNamespace(submit=submit, shutdown=lambda **_: None)
-    create = Troubled(error, ATTEMPTS_TO_START - 1 if step == "create" else 0, lambda **_: executor)
+    create = Troubled(error, MAX_START_ATTEMPTS - 1 if step == "create" else 0, lambda **_: executor)
     monkeypatch.setattr(loky, "ProcessPoolExecutor", create)
     with ProcessPool([], 2):
-        assert create.n_calls == ATTEMPTS_TO_START
+        assert create.n_calls == MAX_START_ATTEMPTS
     create.n_left = 99
     with pytest.raises(DataError, match=rf"worker processes cannot be started \({type(error).__name__}: ") as caught:
         ProcessPool([], 2)
@@ -103,13 +103,13 @@ def test_ctrl_c_while_the_first_trials_are_compiled_ends_the_workers(monkeypatch
 def test_dask_workers_that_die_while_they_start_are_started_again(
     monkeypatch: pytest.MonkeyPatch, error: BaseException
 ) -> None:
-    start = Troubled(error, ATTEMPTS_TO_START - 1, lambda **_: SimpleNamespace(close=Troubled(error, 1, a_future)))
+    start = Troubled(error, MAX_START_ATTEMPTS - 1, lambda **_: SimpleNamespace(close=Troubled(error, 1, a_future)))
     monkeypatch.setattr(distributed, "LocalCluster", start)
     monkeypatch.setattr(distributed, "Client", Troubled(ValueError("it is no address"), 1, a_future))
     workers = choose_workers(None, "local:2")
     with pytest.raises(UsageError, match="it is no address"):  # so it has come beyond the start
         workers.open_pool([], 1)
-    assert start.n_calls == ATTEMPTS_TO_START
+    assert start.n_calls == MAX_START_ATTEMPTS
     start.n_left = 99
     cause = type(error.__cause__ or error).__name__
     with pytest.raises(DataError, match=rf"worker processes cannot be started \({cause}") as caught:
@@ -146,16 +146,16 @@ def test_what_a_cluster_raises_while_it_is_let_go_is_nobodys_loss(error: BaseExc
         pool._executor = SimpleNamespace(shutdown=fails)
         pool._plugin.is_ours = False
         for _ in ("cluster", "client"):
-            pool._stack.enter_context(_let_go(SimpleNamespace(close=fails)))
+            pool._stack.enter_context(_closing(SimpleNamespace(close=fails)))
         pool.stop(busy=busy)
     assert fails.n_calls == 6
 
 
 def test_a_worker_that_dies_while_it_is_told_of_the_run_is_told_again() -> None:
     error = CommClosedError("in <TCP (closed)>: Stream is closed")
-    told = Troubled(error, ATTEMPTS_TO_START - 1, lambda plugin: None)
+    told = Troubled(error, MAX_START_ATTEMPTS - 1, lambda plugin: None)
     dask_pool(register_plugin=told, wait_for_workers=a_future)._install()
-    assert told.n_calls == ATTEMPTS_TO_START
+    assert told.n_calls == MAX_START_ATTEMPTS
     with pytest.raises(DataError, match=r"^local:2: workers die while they receive the run \(CommClosedError: in <"):
         dask_pool(register_plugin=Troubled(error, 99, a_future), wait_for_workers=a_future)._install()
     with pytest.raises(DataError, match="scheduler is gone"):

@@ -16,10 +16,10 @@ from fsvm_cli.experiment.records.decision_field import DecisionField
 from fsvm_cli.experiment.running import record_key, tables_of
 from fsvm_cli.ranking.gradient_angle import GradientAngle
 from fsvm_cli.ranking.registry import ranking_methods
-from fsvm_cli.runner.folders import borrow
+from fsvm_cli.runner.folders import copy_from_folder
 from fsvm_cli.runner.missing import missing_tasks
 from fsvm_cli.runner.pools import ProcessPool, SerialPool
-from fsvm_cli.runner.session import Job, open_local_pool, run
+from fsvm_cli.runner.run import Job, open_local_pool, run
 from fsvm_cli.runner.verify import stored_trials
 from fsvm_cli.store.store import FILE_NAME, Store
 from tests.helpers.small import Quiet, recorded, run_job, stored
@@ -189,7 +189,7 @@ def test_a_record_of_another_folder_is_taken_over(planned: Planned, tmp_path: Pa
     experiment = planned(**FIELD)
     run_job(experiment, tmp_path / "there")
     with Store(tmp_path / "here", writable=True) as store:
-        borrow(experiment, store, tmp_path / "there")
+        copy_from_folder(experiment, store, tmp_path / "there")
         assert not missing_tasks(experiment, store)
 
 

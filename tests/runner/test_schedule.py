@@ -14,7 +14,7 @@ from fsvm_cli.errors import DataError
 from fsvm_cli.experiment.experiment import Trial
 from fsvm_cli.experiment.running import TrialResult
 from fsvm_cli.runner.pools import Pool
-from fsvm_cli.runner.schedule import MAX_DEATHS_OF_A_TRIAL_ALONE, Done, Schedule
+from fsvm_cli.runner.run import MAX_WORKER_DEATHS_PER_TRIAL, Done, Schedule
 from fsvm_cli.runner.tasks import Task
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def test_a_trial_that_kills_its_worker_is_tried_alone_and_fails_with_a_reason() 
     assert set(failed.errors) == {0, 1}
     assert "worker process died" in failed.errors[0]
     alone = [chunk for chunk in pool.chunks if [task.trial.split for task in chunk] == [5]]
-    assert len(alone) >= MAX_DEATHS_OF_A_TRIAL_ALONE
+    assert len(alone) >= MAX_WORKER_DEATHS_PER_TRIAL
 
 
 def test_workers_that_always_die_end_the_run() -> None:

@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from fsvm_cli.runner import dask_pool, pools, shared_arrays
+from fsvm_cli.runner import dask_pool, pools, tasks
 from fsvm_cli.runner.pools import ProcessPool
-from fsvm_cli.runner.session import Job, run
-from fsvm_cli.runner.shared_arrays import Mapped, SharedArrays
-from fsvm_cli.runner.tasks import PackedExperiment
+from fsvm_cli.runner.run import Job, run
+from fsvm_cli.runner.tasks import Mapped, PackedExperiment, SharedArrays
 from fsvm_cli.store.store import Store
 from tests.helpers.small import run_job, stored
 from tests.runner.test_running import Killer
@@ -36,7 +35,7 @@ def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "scratch"
     folder.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
-    monkeypatch.setattr(shared_arrays, "SMALLEST", 1)
+    monkeypatch.setattr(tasks, "MIN_SHARED_BYTES", 1)
     return folder
 
 
@@ -51,7 +50,7 @@ def test_an_object_comes_back_with_its_arrays_in_one_file(scratch: Path) -> None
     assert back["X"] is back["again"]
     for name in ("X", "columns", "codes"):
         np.testing.assert_array_equal(back[name], thing[name])
-        assert back[name].ctypes.data % shared_arrays.ALIGNMENT == 0
+        assert back[name].ctypes.data % tasks.ALIGNMENT_BYTES == 0
         assert back[name].flags.f_contiguous == thing[name].flags.f_contiguous
         with pytest.raises(ValueError, match="read-only"):
             back[name][:] = 0
@@ -64,9 +63,9 @@ def test_an_object_comes_back_with_its_arrays_in_one_file(scratch: Path) -> None
 def test_what_a_killed_run_has_left_goes_with_the_next_run_and_nothing_else(scratch: Path) -> None:
     leave = """
 import os, signal, sys, tempfile, numpy
-from fsvm_cli.runner import shared_arrays
-tempfile.tempdir, shared_arrays.SMALLEST = sys.argv[1], 1
-arrays = shared_arrays.SharedArrays()
+from fsvm_cli.runner import tasks
+tempfile.tempdir, tasks.MIN_SHARED_BYTES = sys.argv[1], 1
+arrays = tasks.SharedArrays()
 arrays.share(numpy.arange(9))
 os.kill(os.getpid(), signal.SIGKILL)
 """
@@ -107,7 +106,7 @@ def test_a_run_leaves_nothing_behind_and_finds_the_same(
     packed = PackedExperiment.of(experiment, SharedArrays())
     assert isinstance(packed.source, Mapped)
     assert packed.unpacked().source.identity == experiment.source.identity
-    shared_arrays.remove([*map(str, scratch.iterdir())])
+    tasks.remove_folders([*map(str, scratch.iterdir())])
     killer = Killer(n_kills=1)
     with Store(tmp_path / "shared", writable=True) as store:
         job = Job(experiment, store, killer)
@@ -155,6 +154,6 @@ def test_workers_tidy_up_after_a_parent_that_was_killed(scratch: Path, monkeypat
     arrays, codes = SharedArrays(), []
     arrays.share(np.arange(9))
     monkeypatch.setattr(pools.os, "_exit", codes.append)
-    pools._die_with(-1, arrays.folders, is_forked=False)
+    pools._exit_with_parent(-1, arrays.folders, is_forked=False)
     assert codes == [1]
     assert not [*scratch.iterdir()]

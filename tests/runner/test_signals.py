@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from fsvm_cli.runner.warm_up import SECONDS_BETWEEN_TRIES, repeated_signals
+from fsvm_cli.runner.warm_up import SECONDS_BETWEEN_SIGNALS, repeated_signals
 from tests.helpers.calling import ctrl_c_interrupts
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def swallow_one(reached: list[str], seconds_after: float) -> None:
 def test_a_swallowed_ctrl_c_comes_again_while_the_block_lasts() -> None:
     reached: list[str] = []
     with pytest.raises(KeyboardInterrupt):
-        swallow_one(reached, 100 * SECONDS_BETWEEN_TRIES)
+        swallow_one(reached, 100 * SECONDS_BETWEEN_SIGNALS)
     assert reached == ["swallowed"]
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import filelock
 
-from fsvm_cli.jit_cache import VARIABLE
+from fsvm_cli.jit_cache import CACHE_VARIABLE
 from fsvm_cli.runner import warm_up
 
 if TYPE_CHECKING:
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 def test_a_process_that_keeps_the_lock_holds_nobody_up(
     planned: Callable[..., Experiment], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(VARIABLE, str(tmp_path / "compiled"))
-    monkeypatch.setattr(warm_up, "PATIENCE", 0.01)
+    monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path / "compiled"))
+    monkeypatch.setattr(warm_up, "LOCK_TIMEOUT_SECONDS", 0.01)
     experiment = planned()
     with filelock.FileLock(warm_up._lock_path(), thread_local=False):
         warm_up.warm_up([experiment])

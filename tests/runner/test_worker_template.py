@@ -7,7 +7,7 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
-from fsvm_cli.runner.worker_processes import ONE_THREAD, start_loading
+from fsvm_cli.runner.worker_processes import SINGLE_THREAD_ENVIRONMENT, start_loading
 from tests.helpers.calling import CHECKOUT
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def test_it_leaves_the_environment_as_it_is_and_forks_on_linux_alone() -> None:
     before = dict(os.environ)
     assert (start_loading() is None) == (sys.platform != "linux")
     assert dict(os.environ) == before
-    assert set(ONE_THREAD.values()) == {"1"}
+    assert set(SINGLE_THREAD_ENVIRONMENT.values()) == {"1"}
 
 
 def test_where_it_cannot_be_reached_workers_are_started_without_it(tmp_path: Path) -> None:

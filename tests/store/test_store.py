@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from fsvm_cli.errors import DataError
-from fsvm_cli.store.file import TABLES, open_database, trouble_with
-from fsvm_cli.store.store import FILE_NAME, FRESH_NAME, Entry, Store
+from fsvm_cli.store.store import CREATE_TABLES_SQL, FILE_NAME, FRESH_FILE_NAME, Entry, Store, open_database, store_error
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -109,7 +108,7 @@ def test_a_store_that_is_created_while_it_is_opened_is_seen_whole_or_not_at_all(
             if "synchronous" not in statement:
                 if len(statements) == place:
                     with contextlib.suppress(sqlite3.OperationalError):  # locked
-                        sqlite3.Connection(path, timeout=0.0).executescript(f"BEGIN; {TABLES} COMMIT;")
+                        sqlite3.Connection(path, timeout=0.0).executescript(f"BEGIN; {CREATE_TABLES_SQL} COMMIT;")
                 statements.append(statement)
             return super().execute(statement, *parameters)
 
@@ -276,14 +275,14 @@ def test_starting_over_keeps_the_old_store_until_the_new_one_has_an_entry(tmp_pa
         assert read(tmp_path, "new") == entry(2)
         store.put("later", entry(3))
     assert read(tmp_path, "later") == entry(3)
-    assert not (tmp_path / FRESH_NAME).exists()
+    assert not (tmp_path / FRESH_FILE_NAME).exists()
 
 
 def test_what_a_killed_fresh_run_left_is_cleared_away(tmp_path: Path) -> None:
     fill(tmp_path, old=entry(1))
-    (tmp_path / FRESH_NAME).write_text("half a store")
+    (tmp_path / FRESH_FILE_NAME).write_text("half a store")
     fill(tmp_path, more=entry(1))
-    assert not (tmp_path / FRESH_NAME).exists()
+    assert not (tmp_path / FRESH_FILE_NAME).exists()
     assert read(tmp_path, "old") == entry(1)
 
 
@@ -339,13 +338,13 @@ def with_code(code: int, message: str) -> sqlite3.OperationalError:
 )
 def test_only_a_damaged_store_is_to_be_given_up(code: int, remedy: str, tmp_path: Path) -> None:
     for what in ("used as a store", "read", "written"):
-        told = str(trouble_with(tmp_path / FILE_NAME, what, with_code(code, "no")))
+        told = str(store_error(tmp_path / FILE_NAME, what, with_code(code, "no")))
         assert remedy in told
         assert "what it holds is kept" in told
         assert "--fresh" not in told
         assert "move it away" not in told
     for damage in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
-        assert "--fresh" in str(trouble_with(tmp_path / FILE_NAME, "read", with_code(damage, "no")))
+        assert "--fresh" in str(store_error(tmp_path / FILE_NAME, "read", with_code(damage, "no")))
 
 
 @pytest.mark.parametrize("fresh", [False, True])

@@ -47,7 +47,7 @@ def test_samples_are_decided_block_by_block(kernel, samples, monkeypatch):
         samples = X
     machine = SVM(kernel).fit(samples, NAMES)
     whole = machine.decision_function(samples)
-    monkeypatch.setattr("fsvm_cli.svm.kernels.base.MANY_PAIRS", 7 * machine.dual_coef_.shape[1])
+    monkeypatch.setattr("fsvm_cli.svm.kernels.base.MAX_PAIRS_IN_MEMORY", 7 * machine.dual_coef_.shape[1])
     terms = np.abs(machine.dual_coef_).sum(axis=1).max() * np.abs(machine.machine_kernels_[0].gram(X, X)).max()
     np.testing.assert_allclose(machine.decision_function(samples), whole, rtol=0, atol=1e-15 * X.size * terms)
 

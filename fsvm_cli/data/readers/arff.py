@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-# scipy's reader answers malformed text with whatever its parsing runs into.
-MALFORMED = (arff.ArffError, ValueError, KeyError, IndexError, TypeError, StopIteration, NotImplementedError)
+# scipy's reader has no error of its own for most malformed texts.
+PARSE_ERRORS = (arff.ArffError, ValueError, KeyError, IndexError, TypeError, StopIteration, NotImplementedError)
 
-DATA = re.compile(r"^[ \t]*@data\b.*$", re.IGNORECASE | re.MULTILINE)
+DATA_LINE = re.compile(r"^[ \t]*@data\b.*$", re.IGNORECASE | re.MULTILINE)
 SPARSE_ROW = re.compile(r"\{(.*)\}")
 VALUE = r"""('[^']*'|"[^"]*"|[^,\t'"{}]+?)\s*(?:[,\t]|$)"""
 DENSE_VALUE = re.compile(rf"\s*{VALUE}")
@@ -51,13 +51,13 @@ def read_arff(path: Path) -> pa.Table:
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         raise DataError(f"{path}: not ARFF in UTF-8 (byte {error.start})") from error
-    begin = DATA.search(text)
+    begin = DATA_LINE.search(text)
     if begin is None:
         raise DataError(f"{path}: not an ARFF file, or cut off: no line says @data")
     header_end = begin.end()
     try:
         _, meta = arff.loadarff(io.StringIO(text[:header_end]))
-    except MALFORMED as error:
+    except PARSE_ERRORS as error:
         reason = (str(error) or type(error).__name__).splitlines()[0][:200]
         raise DataError(f"{path}: not an ARFF file of numbers and names ({reason})") from error
     words = {name: _words(path, name, *meta[name]) for name in meta.names()}

@@ -20,7 +20,7 @@ import pyarrow.csv
 from fsvm_cli import memory_check as memory
 from fsvm_cli.console import brief, byte_progress
 from fsvm_cli.data.table_memory import (
-    WAYS_OUT,
+    MEMORY_REMEDY,
     check_memory_for_table,
     check_memory_for_text,
     out_of_memory,
@@ -34,19 +34,19 @@ if TYPE_CHECKING:
 
 MISSING_MARKS = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "?")
 SEPARATORS = ",;\t"
-LONGEST_HEADER = 1 << 26
-"""Characters that are looked at: a file without line ends is a header as long as it is."""
-MOST_COLUMNS = 1_000_000
-"""Reading so many takes minutes, in which nothing is said."""
-BYTES_OF_A_COLUMN = 8_000
-"""That pyarrow takes beside the values."""
-FIRST_LINE_OF_EXCEL = re.compile(r"sep=(.)\s*")
-"""What Excel's exports may begin with: the separator of what follows."""
+MAX_HEADER_CHARACTERS = 1 << 26
+"""A file without line ends consists of a header only, which is read up to this length."""
+MAX_COLUMNS = 1_000_000
+"""More would take minutes to read, without a progress bar."""
+BYTES_PER_COLUMN = 8_000
+"""Overhead of pyarrow, in addition to the values."""
+EXCEL_SEPARATOR_LINE = re.compile(r"sep=(.)\s*")
+"""First line of some of Excel's exports, which names the separator."""
 
 
 @dataclass(frozen=True)
 class CsvForm:
-    """How a text holds a table.
+    """Format of a table in a text.
 
     Attributes
     ----------
@@ -69,27 +69,27 @@ class CsvForm:
 
 
 def find_form(path: Path, separator: str | None = None, encoding: str | None = None) -> CsvForm:
-    """Find out how a file is written: UTF-16 by its mark, the separator by the header.
+    """Detect the encoding by the byte order mark, and the separator by the header.
 
     Raises
     ------
     UsageError
-        If no encoding is called so.
+        If the encoding does not exist.
     """
     with path.open("rb") as stream:
         mark = stream.read(2)
     encoding = encoding or ("utf-16" if mark in {codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE} else "utf8")
     try:
         with path.open(encoding=encoding, errors="replace", newline="\n") as stream:
-            header = stream.readline(LONGEST_HEADER).removeprefix("\ufeff")
+            header = stream.readline(MAX_HEADER_CHARACTERS).removeprefix("\ufeff")
     except LookupError as error:
         raise UsageError(
             f"there is no encoding {encoding!r}; common ones are utf-8, utf-16, cp1252, latin-1"
         ) from error
     except UnicodeError:  # a byte order mark is missing
         header = ""
-    if said := FIRST_LINE_OF_EXCEL.fullmatch(header):
-        return CsvForm(separator or said[1], encoding, lines_before=1)
+    if named := EXCEL_SEPARATOR_LINE.fullmatch(header):
+        return CsvForm(separator or named[1], encoding, lines_before=1)
     found = max(SEPARATORS, key=header.count)
     if not header.count(found) and "|" in header:
         found = "|"
@@ -99,7 +99,7 @@ def find_form(path: Path, separator: str | None = None, encoding: str | None = N
 def options_of(
     form: CsvForm, block: int, refuse: Callable[[pyarrow.csv.InvalidRow], str] | None = None
 ) -> dict[str, Any]:
-    """Say the same in pyarrow's words, for blocks of so many bytes; `refuse` is asked about rows of another length."""
+    """Return pyarrow's options for a form and a block size in bytes; `refuse` handles rows of another length."""
     return {
         "read_options": pyarrow.csv.ReadOptions(block_size=block, skip_rows=form.lines_before, encoding=form.encoding),
         "parse_options": pyarrow.csv.ParseOptions(
@@ -111,12 +111,12 @@ def options_of(
     }
 
 
-LARGE = 1 << 25
-"""Bytes of a file that is read block by block: one that is smaller takes little memory however it is read."""
-BLOCK = 1 << 20
-"""Bytes of a block, a few of which are in memory at a time; a file with a longer row is read as a whole."""
-LARGEST_OF_ALL_INTEGERS = 2.0**53
-"""From it on, floating-point numbers do not tell all integers apart."""
+MIN_BYTES_READ_IN_BLOCKS = 1 << 25
+"""A smaller file is read as a whole, which takes little memory."""
+BLOCK_BYTES = 1 << 20
+"""A few blocks are in memory at a time; a file with a longer row is read as a whole."""
+MAX_EXACT_INTEGER = 2.0**53
+"""Beyond it, different integers may round to the same double."""
 
 
 def read_in_blocks(path: Path, form: CsvForm, exact: Collection[str]) -> pa.Table | None:
@@ -132,26 +132,26 @@ def read_in_blocks(path: Path, form: CsvForm, exact: Collection[str]) -> pa.Tabl
     Returns
     -------
     pyarrow.Table or None
-        None of a small file, and where the first block does not tell what all columns hold, or something is wrong: then
-        the file has to be read as a whole, which tells.
+        None for a small file, and after any error, such as a column whose type the first block does not show: then the
+        file has to be read as a whole.
 
     Raises
     ------
     UsageError
-        If there is no memory for so many rows.
+        If the rows do not fit into memory.
     """
     size = text_bytes(path)
-    if size <= LARGE:
+    if size <= MIN_BYTES_READ_IN_BLOCKS:
         return None
-    options = options_of(form, BLOCK)
+    options = options_of(form, BLOCK_BYTES)
     try:
         with pyarrow.csv.open_csv(path, **options) as first:
             kinds = dict(zip(first.schema.names, first.schema.types, strict=True))
             if len(kinds) < len(first.schema):
                 return None
-            n_rows = first.read_next_batch().num_rows * size / BLOCK
+            n_rows = first.read_next_batch().num_rows * size / BLOCK_BYTES
         check_memory_for_table(str(path), n_rows, len(kinds))
-        # After integers, or nothing at all, other numbers may follow.
+        # Columns of integers or nulls in the first block may hold other numbers below.
         unsure = [name for name, kind in kinds.items() if name not in exact and kind in {pa.int64(), pa.null()}]
         options["convert_options"].column_types = dict.fromkeys(unsure, pa.float64())
         with pyarrow.csv.open_csv(path, **options) as blocks, byte_progress(path.name, size) as bar:
@@ -159,11 +159,11 @@ def read_in_blocks(path: Path, form: CsvForm, exact: Collection[str]) -> pa.Tabl
             batches = []
             for batch in blocks:
                 batches.append(numbers.compact(batch))
-                bar.update(min(BLOCK, size - bar.n))
+                bar.update(min(BLOCK_BYTES, size - bar.n))
     except (pa.ArrowException, OverflowError, UnicodeError, StopIteration):
         return None
     pa.default_memory_pool().release_unused()  # of the text, which is no more
-    if any(kinds[name] == pa.int64() and numbers.largest[name] >= LARGEST_OF_ALL_INTEGERS for name in unsure):
+    if any(kinds[name] == pa.int64() and numbers.largest[name] >= MAX_EXACT_INTEGER for name in unsure):
         return None
     table = pa.Table.from_batches(batches)
     for name in unsure:
@@ -180,7 +180,7 @@ class _Numbers:
     largest : dict of str to float
         The largest magnitude so far in each column; NaN where there is none.
     n_known : dict of str to int
-        How many values are there.
+        Number of values that are not missing.
     """
 
     def __init__(self, schema: pa.Schema, exact: Collection[str]) -> None:
@@ -206,8 +206,8 @@ class _Numbers:
 if TYPE_CHECKING:
     RowHandler: TypeAlias = Callable[[pyarrow.csv.InvalidRow], str]
 
-MOST_BYTES_OF_A_CHARACTER = 3
-"""In UTF-8, of one that is a byte elsewhere."""
+MAX_BYTES_PER_CHARACTER = 3
+"""Of a character in UTF-8 that takes one byte in another encoding."""
 
 
 def read_csv(path: Path, form: CsvForm | None = None, exact: Collection[str] = ()) -> pa.Table:
@@ -253,42 +253,42 @@ def read_csv(path: Path, form: CsvForm | None = None, exact: Collection[str] = (
 
 def _check_columns(path: Path, form: CsvForm) -> None:
     """Refuse a header of more columns than can be read, before pyarrow makes room for one of them."""
-    header, left = "", LONGEST_HEADER
+    header, left = "", MAX_HEADER_CHARACTERS
     with pa.input_stream(str(path)) as raw, io.TextIOWrapper(raw, form.encoding, errors="replace") as stream:
         for _ in range(form.lines_before):
-            stream.readline(LONGEST_HEADER)
+            stream.readline(MAX_HEADER_CHARACTERS)
         # As pyarrow reads it: empty lines do not count, and quotes may hold line ends.
         while left > 0 and (not header.strip("\r\n") or header.count('"') % 2) and (line := stream.readline(left)):
             header += line
             left -= len(line)
     n_columns = header.count(form.separator) + 1
-    if n_columns > MOST_COLUMNS:
+    if n_columns > MAX_COLUMNS:
         raise UsageError(
-            f"{path}: {n_columns:,} columns, and at most {MOST_COLUMNS:,} are read from text; save them in LIBSVM's "
+            f"{path}: {n_columns:,} columns, and at most {MAX_COLUMNS:,} are read from text; save them in LIBSVM's "
             "format, or as Parquet, or take columns out of the file"
         )
-    if (needed := BYTES_OF_A_COLUMN * n_columns) > (free := memory.free_memory()):
+    if (needed := BYTES_PER_COLUMN * n_columns) > (free := memory.free_memory()):
         raise UsageError(
             f"{path}: {n_columns:,} columns need {needed / memory.GIGABYTE:,.1f} GB, and "
-            f"{free / memory.GIGABYTE:,.1f} GB are free; {WAYS_OUT}"
+            f"{free / memory.GIGABYTE:,.1f} GB are free; {MEMORY_REMEDY}"
         )
 
 
 def _parsed(path: Path, form: CsvForm, refuse: RowHandler | None = None) -> pa.Table:
-    size = text_bytes(path) * (1 if form.encoding == "utf8" else MOST_BYTES_OF_A_CHARACTER)
-    # One block, so that a word far down makes a column of words and no error that depends on the block. Where rows are
-    # to be counted, pyarrow needs one thread.
+    size = text_bytes(path) * (1 if form.encoding == "utf8" else MAX_BYTES_PER_CHARACTER)
+    # One block, so that a word in a late row makes a column of words, and not an error that depends on the block size.
+    # pyarrow counts rows with one thread only.
     options = options_of(form, max(size, 1 << 16), refuse)
     options["read_options"].use_threads = refuse is None
     return pyarrow.csv.read_csv(path, **options)
 
 
 def _what_is_wrong(path: Path, form: CsvForm) -> tuple[str, str] | None:
-    """Find the place of a byte that is not UTF-8, or of rows that are longer or shorter than the header, and say so."""
+    """Return location and reason of a byte outside the encoding, or of a row whose length differs from the header."""
     try:
         lines = path.read_text(encoding=form.encoding).split("\n")
     except UnicodeDecodeError as error:
-        # pyarrow could not hand such a row over either.
+        # pyarrow cannot pass such a row to the handler.
         hint = _in_cp1252(path) if form.encoding == "utf8" else ""
         return str(path), f"byte {error.start} is not {'UTF-8' if form.encoding == 'utf8' else form.encoding}{hint}"
     except UnicodeError as error:
@@ -311,7 +311,7 @@ def _what_is_wrong(path: Path, form: CsvForm) -> tuple[str, str] | None:
 
 
 def _in_cp1252(path: Path) -> str:
-    """Say what the first word that is not UTF-8 is in the encoding of Windows."""
+    """Return a hint that shows the first word that is not UTF-8 as decoded by cp1252."""
     content = path.read_bytes()
     try:
         content.decode("utf-8")
@@ -330,5 +330,5 @@ def with_checked_names(table: pa.Table) -> pa.Table:
 
 
 def first_line(error: Exception) -> str:
-    """Say in a line what pyarrow found wrong."""
+    """Return the first line of an error message of pyarrow."""
     return (str(error) or type(error).__name__).splitlines()[0][:200]

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MAX_DENSE_CELLS = 500_000_000
-BYTES_OF_A_FEATURE = 300
-"""However few rows have it: its name, and its numbers in scaling, scores and ranks."""
+BYTES_PER_FEATURE = 300
+"""Independent of the number of rows: name, scaling, score and rank."""
 
 
 def read_libsvm(path: Path, *, n_features: int | None = None, dense: bool = False) -> Rows:
@@ -29,7 +29,7 @@ def read_libsvm(path: Path, *, n_features: int | None = None, dense: bool = Fals
     path : Path
         The file.
     n_features : int, optional
-        Number of features, where the file alone cannot tell; otherwise the largest index.
+        Number of features; by default, the largest index in the file.
     dense : bool
         Whether X is an array, not CSR.
 
@@ -43,7 +43,7 @@ def read_libsvm(path: Path, *, n_features: int | None = None, dense: bool = Fals
     DataError
         If it is no such file, with the line; or is too large to be dense.
     UsageError
-        If there is no memory for so many features.
+        If the features do not fit into memory.
     """
     from sklearn.datasets import load_svmlight_file  # noqa: PLC0415 - slow to import, and seldom needed
 
@@ -57,7 +57,7 @@ def read_libsvm(path: Path, *, n_features: int | None = None, dense: bool = Fals
         ) from error
     if X.nnz == 0:
         raise DataError(f"{path}: holds no {'rows' if y.size == 0 else 'features'}")
-    needed, free = X.shape[1] * BYTES_OF_A_FEATURE, memory.free_memory()
+    needed, free = X.shape[1] * BYTES_PER_FEATURE, memory.free_memory()
     if needed > free:
         raise UsageError(
             f"{path}: its largest index is {X.shape[1]:,}, and so many features need {needed / memory.GIGABYTE:,.1f} "

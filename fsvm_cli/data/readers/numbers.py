@@ -19,40 +19,40 @@ MARKS_AMONG_WORDS = frozenset({"", "-", "--", "–", "—", "n/a", "#n/a", "#nv"
 """What stands for a missing value in a column of words; in small letters, without blanks."""
 MARKS_AMONG_NUMBERS = MARKS_AMONG_WORDS | {".", "?", "na", "nan", "null", "none"}
 """The same where the other values of a column are numbers, so that words cannot be meant."""
-_SIGNS = re.compile(r"[-+±/–—−]+")
+_SIGN_WORD = re.compile(r"[-+±/–—−]+")
 
 
 def is_mark(value: str, marks: Collection[str]) -> bool:
-    """Tell whether a value is one of the marks, in capitals or not and with blanks around it or not."""
+    """Whether a value is one of the marks, ignoring case and surrounding blanks."""
     return value.strip().lower() in marks
 
 
 def marks_among_words(values: Sequence[str]) -> list[str]:
     """List which of the different values of a column of words stand for a missing one.
 
-    A dash is a word where others are signs too, such as ``+``, and where a single word stands beside the marks: a
-    column of ``x`` and ``-`` tells by the dash that there is no x.
+    A dash is a word if other words are signs too, such as ``+``, and if there is only one word that is no mark: in a
+    column of ``x`` and ``-``, the dash means the absence of x.
     """
     marks = [value for value in values if is_mark(value, MARKS_AMONG_WORDS)]
     words = {value.strip() for value in values} - {mark.strip() for mark in marks}
-    is_told_by_signs = any(_SIGNS.fullmatch(word) for word in words)
-    return [] if len(words) < 2 or is_told_by_signs else marks
+    has_other_signs = any(_SIGN_WORD.fullmatch(word) for word in words)
+    return [] if len(words) < 2 or has_other_signs else marks
 
 
 def found_in(name: str, marks: Sequence[str], n_rows: int) -> str:
-    """Say which marks a column has, and in how many rows."""
+    """Describe the marks of a column and the number of rows that hold them."""
     return f"'{brief(name)}' ({shown([brief(repr(mark)) for mark in marks])} in {n_rows} rows)"
 
 
 DecimalMark: TypeAlias = Literal[".", ","]
 
-_POWER = r"(?:[eE][+-]?\d+)?"
-_WITH_POINT = re.compile(rf"[+-]?(?:\d+\.?\d*|\.\d+){_POWER}")
-_WITH_COMMA = re.compile(rf"[+-]?(?:\d+,?\d*|,\d+){_POWER}")
+_EXPONENT = r"(?:[eE][+-]?\d+)?"
+_WITH_POINT = re.compile(rf"[+-]?(?:\d+\.?\d*|\.\d+){_EXPONENT}")
+_WITH_COMMA = re.compile(rf"[+-]?(?:\d+,?\d*|,\d+){_EXPONENT}")
 _GROUPED_BY_COMMA = re.compile(r"[+-]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?")
 _GROUPED_BY_POINT = re.compile(r"[+-]?[1-9]\d{0,2}(?:\.\d{3})+(?:,\d+)?")
 _GROUPED_BY_BLANK = re.compile(r"[+-]?[1-9]\d{0,2}(?:[\s’']\d{3})+(?:[.,]\d+)?")
-_ANY = (_WITH_POINT, _WITH_COMMA, _GROUPED_BY_COMMA, _GROUPED_BY_POINT)
+_NUMBER_PATTERNS = (_WITH_POINT, _WITH_COMMA, _GROUPED_BY_COMMA, _GROUPED_BY_POINT)
 
 
 @dataclass(frozen=True)
@@ -63,9 +63,9 @@ class Reading:
     ----------
     table : pyarrow.Table
     remarks : tuple of str
-        What whoever uses the table should know.
+        Decisions of the reader that users should know.
     issues : mapping of str to str
-        What keeps columns from being read, with a remedy, by their names: what a sentence says that begins with one.
+        For columns that cannot be read, the problem and remedy: a sentence that continues the column's name.
     taken_as_missing : tuple of str
         Remarks on marks in which missing values were seen; a table that is refused for missing values needs them, too.
     """
@@ -85,19 +85,19 @@ class Reading:
 
 
 def reads_as_number(value: str) -> bool:
-    """Tell whether a word is a number, with a decimal point or a decimal comma."""
-    return _all_read_with([value], _ANY)
+    """Whether a word is a number, with a decimal point or a decimal comma."""
+    return _all_read_with([value], _NUMBER_PATTERNS)
 
 
 def has_comma(value: str) -> bool:
-    """Tell whether a word is a number with a comma in it."""
+    """Whether a word is a number that contains a comma."""
     return "," in value and reads_as_number(value)
 
 
 def with_decimal_commas(table: pa.Table, left_out: Container[str]) -> list[str]:
     """List the columns of words that can only be numbers with decimal commas.
 
-    ``1,234`` alone does not tell: the comma may group digits.
+    ``1,234`` alone is ambiguous: the comma may group digits.
     """
     return [name for _, name, values in _columns_of_words(table, left_out) if _is_certain(values)]
 
@@ -169,7 +169,7 @@ def _is_certain(values: Sequence[str]) -> bool:
 
 
 def _as_numbers(numbers: Sequence[str], decimal: DecimalMark | None) -> dict[str, float] | None:
-    """Give the value of each number, or None where they are not all written in one way."""
+    """Return the value of each number, or None if their formats differ."""
     if decimal == "," and _all_read_with(numbers, (_WITH_COMMA, _GROUPED_BY_POINT)):
         return {number: float(_bare(number).replace(".", "").replace(",", ".")) for number in numbers}
     if _all_read_with(numbers, (_WITH_POINT,)):
@@ -188,7 +188,7 @@ def _are_grouped(numbers: Sequence[str], decimal: DecimalMark | None) -> bool:
 
 
 def _unclear(numbers: Sequence[str], decimal: DecimalMark | None) -> str:
-    """Say what keeps a column of numbers from being read."""
+    """Describe why a column of numbers is ambiguous."""
     odd = next(number for number in numbers if not _all_read_with([number], (_WITH_POINT,)))
     if decimal is None:
         return (
@@ -198,7 +198,7 @@ def _unclear(numbers: Sequence[str], decimal: DecimalMark | None) -> str:
     patterns = {",": (_WITH_COMMA, _GROUPED_BY_POINT), ".": (_WITH_POINT, _GROUPED_BY_COMMA)}[decimal]
     other = next((number for number in numbers if not _all_read_with([number], patterns)), odd)
     example = brief(repr(other))
-    return f"writes numbers in several ways, such as {example} where '{decimal}' stands before decimals; mend them"
+    return f"writes numbers in several ways, such as {example} where '{decimal}' stands before decimals; correct them"
 
 
 def _is_mark(value: str) -> bool:
@@ -206,7 +206,7 @@ def _is_mark(value: str) -> bool:
 
 
 def _bare(value: str) -> str:
-    """Take off what stands around a number, and the blanks between groups of three digits."""
+    """Strip blanks around a number and between groups of three digits."""
     bare = value.strip().replace("−", "-")
     return re.sub(r"[\s’']", "", bare) if _GROUPED_BY_BLANK.fullmatch(bare) else bare
 
@@ -216,7 +216,7 @@ def _all_read_with(values: Sequence[str], patterns: Sequence[re.Pattern[str]]) -
 
 
 def without_marks(reading: Reading, left_out: Container[str]) -> Reading:
-    """Take marks of missing values out of the columns of words, and say so.
+    """Replace marks by missing values in columns of words, with a remark.
 
     Parameters
     ----------
@@ -241,8 +241,8 @@ def without_marks(reading: Reading, left_out: Container[str]) -> Reading:
         found.append(found_in(name, marks, sum(word in marks for word in as_words)))
     if not found:
         return reading
-    said = (
+    remark = (
         f"among words, these are taken as missing values: {shown(found)}; where they are words, name instead what is "
         "missing (na: NA, or --na NA)"
     )
-    return dataclasses.replace(reading, table=table, taken_as_missing=(*reading.taken_as_missing, said))
+    return dataclasses.replace(reading, table=table, taken_as_missing=(*reading.taken_as_missing, remark))

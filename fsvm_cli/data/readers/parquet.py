@@ -1,7 +1,7 @@
 """Tables with named columns from Parquet, through pyarrow.
 
-pyarrow believes what a file says of itself, and a page that declares so may decompress to 2 GB. So the headers of all
-pages are read first, and nothing is decompressed that does not fit into memory.
+pyarrow trusts the sizes that a file declares, and a page may decompress to 2 GB. So the headers of all pages are read
+first, and nothing is decompressed that does not fit into memory.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from fsvm_cli.console import brief
 from fsvm_cli.data.messages import shown
 from fsvm_cli.data.readers.csv import first_line, with_checked_names
 from fsvm_cli.data.table_memory import (
-    COPIES_OF_TEXT,
-    WAYS_OUT,
+    MEMORY_REMEDY,
+    TEXT_COPIES,
     check_memory_for_table,
     check_memory_for_words,
     out_of_memory,
@@ -33,18 +33,19 @@ if TYPE_CHECKING:
 
     from pyarrow.parquet import ColumnChunkMetaData, ParquetFile
 
-BYTES_AT_A_TIME = 1 << 25
-"""Of the numbers that are read at once."""
-FIRST_OF_HEADER = 1 << 12
-"""Bytes in which most headers of pages end."""
-LONGEST_HEADER = 1 << 24
-"""Bytes that pyarrow reads, too."""
-NO_DICTIONARY = frozenset({6, 7})
-"""Encodings of words that pyarrow does not read as codes; with the second each may repeat the word before it."""
+READ_BLOCK_BYTES = 1 << 25
+"""Bytes of the values that are read at a time."""
+FIRST_HEADER_BYTES = 1 << 12
+"""Most page headers are shorter; a longer one is read again, with more bytes."""
+MAX_HEADER_BYTES = 1 << 24
+"""The limit of pyarrow."""
+DELTA_WORD_ENCODINGS = frozenset({6, 7})
+"""DELTA_LENGTH_BYTE_ARRAY and DELTA_BYTE_ARRAY, which pyarrow does not read as a dictionary. In the second, each word
+may repeat a prefix of the previous one."""
 
 
 def read_parquet(path: Path) -> tuple[pa.Table, tuple[str, ...]]:
-    """Read a Parquet file, and tell which of its columns pandas wrote as the index of the rows.
+    """Read a Parquet file; return also the names of the columns that pandas wrote as the index of the rows.
 
     Columns that hold neither numbers nor words, such as lists, are not read: their values are missing.
 
@@ -61,7 +62,7 @@ def read_parquet(path: Path) -> tuple[pa.Table, tuple[str, ...]]:
         with parquet.ParquetFile(path) as file:
             schema = file.schema_arrow
             if repeated := [f"'{brief(name)}'" for name, count in Counter(schema.names).items() if count > 1]:
-                raise DataError(f"{path}: column names stand more than once: {shown(repeated)}; make them distinct")
+                raise DataError(f"{path}: column names occur more than once: {shown(repeated)}; make them distinct")
             read = [each.name for each in schema if _is_read(each.type)]
             uncoded = _check_pages(path, file, read)
             _check_memory_for_words(path, file, [name for name in read if _is_word(schema.field(name).type)], uncoded)
@@ -96,7 +97,7 @@ def _check_pages(path: Path, file: ParquetFile, names: list[str]) -> Mapping[str
     groups = [metadata.row_group(k) for k in range(metadata.num_row_groups)]
     leaves = [metadata.schema.column(k) for k in range(metadata.num_columns)]
     columns = [k for k, leaf in enumerate(leaves) if wanted.intersection(_prefixes(leaf.path))]
-    # pyarrow takes a name with dots for a path, too: one of lists, of which a row may hold any number.
+    # pyarrow also reads a name with dots as a path, perhaps of a list, of which a row may hold any number of values.
     if lists := [leaves[k].path for k in columns if leaves[k].max_repetition_level]:
         raise DataError(
             f"{path}: '{brief(lists[0])}' is the name of a column and the path of a list; rename the column"
@@ -117,14 +118,14 @@ def _check_pages(path: Path, file: ParquetFile, names: list[str]) -> Mapping[str
                     f"whose pages hold {found:,} of the column '{brief(leaves[k].path)}'; write the file again"
                 )
             is_of_words = chunk.physical_type == "BYTE_ARRAY"
-            size += (COPIES_OF_TEXT if is_of_words else 1) * sum(page.size for page in pages)
-            if (name := leaves[k].path) in wanted and any(page.encoding in NO_DICTIONARY for page in pages):
+            size += (TEXT_COPIES if is_of_words else 1) * sum(page.size for page in pages)
+            if (name := leaves[k].path) in wanted and any(page.encoding in DELTA_WORD_ENCODINGS for page in pages):
                 uncoded[name] = max(uncoded.get(name, 0), *(page.size for page in pages))
     check_memory_for_table(str(path), metadata.num_rows, len(names))
     if size > (free := memory.free_memory()):
         raise UsageError(
             f"{path}: its pages, decompressed, need {size / memory.GIGABYTE:,.1f} GB, and "
-            f"{free / memory.GIGABYTE:,.1f} GB are free; {WAYS_OUT}"
+            f"{free / memory.GIGABYTE:,.1f} GB are free; {MEMORY_REMEDY}"
         )
     return uncoded
 
@@ -148,7 +149,7 @@ def _width_of_missing(kind: pa.DataType) -> int:
 
 @dataclass(frozen=True)
 class _Page:
-    """What the header of a page says.
+    """The header of a page.
 
     Attributes
     ----------
@@ -187,8 +188,8 @@ def _pages(path: Path, stream: BinaryIO, chunk: ColumnChunkMetaData) -> Iterator
 
 def _header_at(path: Path, stream: BinaryIO, at: int) -> tuple[dict[int, Any], int]:
     """Read the header of a page, by the numbers of its fields in Parquet's definition, and count its bytes."""
-    n_bytes = FIRST_OF_HEADER
-    while n_bytes <= LONGEST_HEADER:
+    n_bytes = FIRST_HEADER_BYTES
+    while n_bytes <= MAX_HEADER_BYTES:
         stream.seek(at)
         reader = _Thrift(stream.read(n_bytes))
         try:
@@ -274,7 +275,7 @@ def _check_memory_for_words(path: Path, file: ParquetFile, names: list[str], unc
     size = 0
     for name, largest in uncoded.items():
         # No word is longer than a page.
-        for batch in file.iter_batches(max(1, BYTES_AT_A_TIME // max(1, largest)), columns=[name], use_threads=False):
+        for batch in file.iter_batches(max(1, READ_BLOCK_BYTES // max(1, largest)), columns=[name], use_threads=False):
             words = batch.column(name)
             words = words.cast(words.type.value_type) if pa.types.is_dictionary(words.type) else words
             size += compute.sum(compute.binary_length(words).cast(pa.int64())).as_py() or 0
@@ -292,7 +293,7 @@ def _check_memory_for_words(path: Path, file: ParquetFile, names: list[str], unc
 def _by_columns(file: ParquetFile, names: list[str]) -> pa.Table:
     """Read a few columns at a time: the pages of all of them would take as much memory again."""
     schema, n_rows = file.schema_arrow, file.metadata.num_rows
-    at_a_time = max(1, BYTES_AT_A_TIME // (8 * max(1, n_rows)))
+    at_a_time = max(1, READ_BLOCK_BYTES // (8 * max(1, n_rows)))
     read: dict[str, pa.ChunkedArray] = {}
     for start in range(0, len(names), at_a_time):
         own = names[start : start + at_a_time]

@@ -19,21 +19,21 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MAX_NUMERIC_SHARE = 0.3
-LEAST_OCCURRENCES = 3
+MIN_OCCURRENCES = 3
 
 Split = Literal["any", "modapte"]
 Vocabulary = Literal["whole", "training"]
 TextPart = Literal["story", "body"]
 SeveralTopics = Literal["leave-out", "copy-each", "first"]
 
-WORD = "[a-z]+"
-TOPICS = re.compile(r"<TOPICS>(.*?)</TOPICS>", re.DOTALL)
-TOPIC = re.compile(r"<D>(.*?)</D>", re.DOTALL)
-TEXT = re.compile(r"<TEXT[^>]*>(.*?)</TEXT>", re.DOTALL)
-# Of a story, title and body are read; the date line and the author's name say nothing about the topic.
-ASIDE = re.compile(r"<(DATELINE|AUTHOR)>.*?</\1>", re.DOTALL)
-BODY = re.compile(r"<BODY>(.*?)</BODY>", re.DOTALL)
-TAG = re.compile(r"</?[A-Z]+[^>]*>")
+WORD_PATTERN = "[a-z]+"
+TOPICS_PATTERN = re.compile(r"<TOPICS>(.*?)</TOPICS>", re.DOTALL)
+TOPIC_PATTERN = re.compile(r"<D>(.*?)</D>", re.DOTALL)
+TEXT_PATTERN = re.compile(r"<TEXT[^>]*>(.*?)</TEXT>", re.DOTALL)
+# Title and body of a story are read; date line and author carry no information on the topic.
+BYLINE_PATTERN = re.compile(r"<(DATELINE|AUTHOR)>.*?</\1>", re.DOTALL)
+BODY_PATTERN = re.compile(r"<BODY>(.*?)</BODY>", re.DOTALL)
+TAG_PATTERN = re.compile(r"</?[A-Z]+[^>]*>")
 
 
 @dataclass(frozen=True)
@@ -47,12 +47,12 @@ class Story:
 
     def text(self, part: TextPart) -> str:
         """Read a part, without the marks; that takes most of the time, and of few stories is it wanted."""
-        whole = TEXT.search(self.content)
+        whole = TEXT_PATTERN.search(self.content)
         marked = whole[1] if whole else ""
         if part == "body":
-            body = BODY.search(marked)
+            body = BODY_PATTERN.search(marked)
             marked = body[1] if body else ""
-        return html.unescape(TAG.sub(" ", ASIDE.sub(" ", marked)))
+        return html.unescape(TAG_PATTERN.sub(" ", BYLINE_PATTERN.sub(" ", marked)))
 
 
 def read_reuters(
@@ -116,13 +116,13 @@ def read_reuters(
     n_counted = len(parts) if vocabulary == "whole" else 1
     matrices, frequent = _counts_of_frequent_words(texts[:n_counted], texts[n_counted:])
     if not frequent:
-        raise DataError(f"{paths[0].parent}: no word occurs {LEAST_OCCURRENCES} times")
+        raise DataError(f"{paths[0].parent}: no word occurs {MIN_OCCURRENCES} times")
     is_open = split == "any" and vocabulary == "training"
     if not is_open:
         for X in matrices:
             X.data[:] = 1.0
     return [
-        Rows(X, [topic for topic, _ in part], frequent, LEAST_OCCURRENCES if is_open else None)
+        Rows(X, [topic for topic, _ in part], frequent, MIN_OCCURRENCES if is_open else None)
         for X, part in zip(matrices, parts, strict=True)
     ]
 
@@ -133,12 +133,12 @@ def _counts_of_frequent_words(
     """Count the words that occur often enough in the first texts, in these and in others; words as in the alphabet."""
     from sklearn.feature_extraction.text import CountVectorizer  # noqa: PLC0415 - slow to import, and seldom needed
 
-    vectorizer = CountVectorizer(token_pattern=WORD, stop_words="english", dtype=np.float64)
+    vectorizer = CountVectorizer(token_pattern=WORD_PATTERN, stop_words="english", dtype=np.float64)
     try:
         counts = sp.csr_array(vectorizer.fit_transform(itertools.chain.from_iterable(counted)))
     except ValueError:  # what scikit-learn says of texts without words
         return [], ()
-    kept = np.flatnonzero(counts.sum(axis=0) >= LEAST_OCCURRENCES)
+    kept = np.flatnonzero(counts.sum(axis=0) >= MIN_OCCURRENCES)
     ends = np.cumsum([len(part) for part in counted])[:-1]
     matrices = [counts[rows][:, kept] for rows in np.split(np.arange(counts.shape[0]), ends)]
     matrices += [sp.csr_array(vectorizer.transform(part))[:, kept] for part in others]
@@ -154,11 +154,11 @@ def _stories(paths: Sequence[Path]) -> Iterator[Story]:
             if not end:
                 continue
             attributes = dict(re.findall(r'(\w+)="([^"]*)"', opening))
-            topics = TOPICS.search(content)
+            topics = TOPICS_PATTERN.search(content)
             yield Story(
                 lewis_split=attributes.get("LEWISSPLIT", ""),
                 has_topics=attributes.get("TOPICS") == "YES",
-                topics=tuple(TOPIC.findall(topics[1])) if topics else (),
+                topics=tuple(TOPIC_PATTERN.findall(topics[1])) if topics else (),
                 content=content,
             )
 

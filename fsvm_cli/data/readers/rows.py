@@ -1,4 +1,4 @@
-"""Rows, which every reader yields, and the data set that they make."""
+"""Rows, the result of every reader, and the data set assembled from them."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def assemble(
 
 
 def stacked(parts: list[Rows]) -> Rows:
-    """Put parts below each other."""
+    """Concatenate parts."""
     if len(parts) == 1:
         return parts[0]
     X = (sp.vstack if sp.issparse(parts[0].X) else np.vstack)([part.X for part in parts])

@@ -15,7 +15,7 @@ from fsvm_cli.console import brief
 from fsvm_cli.data.readers.csv import MISSING_MARKS, find_form, read_csv
 from fsvm_cli.data.readers.numbers import Reading, quoted, with_decimal_commas, with_numbers
 from fsvm_cli.data.readers.parquet import read_parquet
-from fsvm_cli.data.table_memory import WAYS_OUT
+from fsvm_cli.data.table_memory import MEMORY_REMEDY
 from fsvm_cli.errors import DataError, FsvmError, UsageError
 
 if TYPE_CHECKING:
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from fsvm_cli.data.readers.numbers import DecimalMark
     from fsvm_cli.data.source_spec import FileFormat, FileSpec, TableSpec
 
-BYTES_OF_A_CELL = 24
-"""Of a cell between others that hold something: in pandas' lists, in its table, and in a column."""
-BYTES_OF_A_ROW = 72
-"""Of a row without cells, above another that has some."""
-UNNAMED = "Unnamed: "
-"""What pandas puts before the number of a column that has no name."""
+BYTES_PER_CELL = 24
+"""Of a cell, empty or not: in pandas' lists, in its table, and in a column."""
+BYTES_PER_ROW = 72
+"""Of a row without cells above a row with cells."""
+PANDAS_UNNAMED_PREFIX = "Unnamed: "
+"""Prefix of the names that pandas gives to columns without a name."""
 
 
 def read_excel(path: Path, marks: Sequence[str]) -> tuple[pa.Table, tuple[str, ...]]:
@@ -73,7 +73,7 @@ def read_excel(path: Path, marks: Sequence[str]) -> tuple[pa.Table, tuple[str, .
         ) from error
     except (FsvmError, MemoryError):
         raise
-    except Exception as error:  # openpyxl answers damage with whatever its parsing runs into
+    except Exception as error:  # openpyxl has no error of its own for damaged files
         reason = next(iter(str(error).splitlines()), type(error).__name__)[:200]
         raise DataError(f"{path}: not a workbook of Excel (.xlsx), or damaged ({reason})") from error
     frame = frame.dropna(how="all").rename(columns=_own_name)
@@ -84,13 +84,13 @@ def read_excel(path: Path, marks: Sequence[str]) -> tuple[pa.Table, tuple[str, .
 
 
 def _check_unpacked_size(path: Path) -> None:
-    """Refuse a workbook that unfolds to more than there is memory for; zipfile reads no more than what is said here."""
+    """Refuse a workbook that does not fit into memory decompressed; zipfile reads no more than the stated sizes."""
     with zipfile.ZipFile(path) as archive:
         size, free = sum(each.file_size for each in archive.infolist()), memory.free_memory()
     if size > free:
         raise UsageError(
-            f"{path}: unfolds to {size / memory.GIGABYTE:,.1f} GB, and {free / memory.GIGABYTE:,.1f} GB are free; "
-            f"{WAYS_OUT}"
+            f"{path}: decompresses to {size / memory.GIGABYTE:,.1f} GB, and {free / memory.GIGABYTE:,.1f} GB are free; "
+            f"{MEMORY_REMEDY}"
         )
 
 
@@ -121,7 +121,7 @@ class _Extent:
 
 
 def _number_of(letters: str) -> int:
-    """Tell which column is called so: A is 1, XFD is 16,384."""
+    """Convert the letters of a column to its number: A is 1, XFD is 16,384."""
     number = 0
     for letter in letters.upper():
         number = 26 * number + ord(letter) - ord("A") + 1
@@ -134,7 +134,7 @@ def _check_memory_for_cells(path: Path, sheet: Any) -> None:
     parser.StartElementHandler = extent.begin
     with zipfile.ZipFile(path) as archive, archive.open(sheet._worksheet_path) as stream:
         parser.ParseFile(stream)
-    needed = extent.last_row * (BYTES_OF_A_ROW + BYTES_OF_A_CELL * extent.last_column)
+    needed = extent.last_row * (BYTES_PER_ROW + BYTES_PER_CELL * extent.last_column)
     if needed > (free := memory.free_memory()):
         raise UsageError(
             f"{path}: the first sheet reaches over {extent.last_row:,} rows of {extent.last_column:,} columns, of "
@@ -145,11 +145,11 @@ def _check_memory_for_cells(path: Path, sheet: Any) -> None:
 
 
 def _own_name(name: object) -> str:
-    return "" if str(name).startswith(UNNAMED) else str(name)
+    return "" if str(name).startswith(PANDAS_UNNAMED_PREFIX) else str(name)
 
 
 def _column(values: pd.Series[Any]) -> pa.Array:
-    """Give one kind of value, or words."""
+    """Convert a column to an array of one type; mixed columns become words."""
     plain = values.infer_objects()
     if plain.dtype != object:
         return pa.array(plain, from_pandas=True)
@@ -161,12 +161,12 @@ def _column(values: pd.Series[Any]) -> pa.Array:
     )
 
 
-SEPARATORS = {"tab": "\t", "space": " "}
+NAMED_SEPARATORS = {"tab": "\t", "space": " "}
 """Separators that have a name."""
 
 
 def read_user_table(path: Path, file_format: FileFormat, spec: FileSpec) -> Reading:
-    """Read a file, and say what was decided on the way.
+    """Read a table of the user's own, with remarks on the decisions made.
 
     Raises
     ------
@@ -181,25 +181,25 @@ def read_user_table(path: Path, file_format: FileFormat, spec: FileSpec) -> Read
         table, index = read_parquet(path)
         index = tuple(name for name in index if name not in left_out)
         reading = numbers_of(table.drop_columns([*index]), left_out)
-        said = f"left out, because pandas wrote it as the index of the rows: {quoted(index)}"
-        return with_remarks(reading, (said,)) if index else reading
+        remark = f"left out, because pandas wrote it as the index of the rows: {quoted(index)}"
+        return with_remarks(reading, (remark,)) if index else reading
     if file_format == "excel":
         table, remarks = read_excel(path, marks)
         return with_remarks(numbers_of(table, left_out, spec.decimal), remarks)
-    separator = None if spec.separator is None else SEPARATORS.get(spec.separator, spec.separator)
+    separator = None if spec.separator is None else NAMED_SEPARATORS.get(spec.separator, spec.separator)
     form = dataclasses.replace(find_form(path, separator, spec.encoding), marks=marks, decimal=spec.decimal or ".")
     exact = {spec.target or "", spec.groups or "", getattr(spec.split, "column", "")}
     table = read_csv(path, form, exact)
     commas = [] if spec.decimal else with_decimal_commas(table, left_out)
     if not commas:
         return with_numbers(table, spec.decimal, left_out)
-    # Points may group digits where commas stand before decimals.
+    # With decimal commas, points may group digits.
     table = read_csv(path, dataclasses.replace(form, decimal=","), exact)
     return with_remarks(with_numbers(table, ",", left_out), (_about(commas),))
 
 
 def numbers_of(table: pa.Table, left_out: Collection[str], decimal: DecimalMark | None = None) -> Reading:
-    """Turn columns of words that are numbers into numbers, with the decimal mark that is said or found."""
+    """Turn columns of words that are numbers into numbers, with the given or the detected decimal mark."""
     commas = [] if decimal else with_decimal_commas(table, left_out)
     reading = with_numbers(table, "," if commas else decimal, left_out)
     return with_remarks(reading, (_about(commas),)) if commas else reading
@@ -215,18 +215,18 @@ def _about(commas: list[str]) -> str:
 
 
 def no_features(spec: TableSpec) -> set[str]:
-    """Name the columns of target and groups, and those that are dropped, before it is known which ones there are."""
+    """Return the names of target, groups and dropped columns, before the table is read."""
     return {spec.target or "", spec.groups or "", *spec.drop, *dropped_columns(spec.drop, ())}
 
 
-def dropped_columns(said: Collection[str], columns: Collection[str]) -> list[str]:
+def dropped_columns(drop: Collection[str], columns: Collection[str]) -> list[str]:
     """List the columns that are no features; ``a,b`` means two where no column is called so.
 
     Parameters
     ----------
-    said : collection of str
+    drop : collection of str
     columns : collection of str
         Those of the table.
     """
-    names = [[name] if name in columns or not name else [part.strip() for part in name.split(",")] for name in said]
+    names = [[name] if name in columns or not name else [part.strip() for part in name.split(",")] for name in drop]
     return list(dict.fromkeys(part for parts in names for part in parts))

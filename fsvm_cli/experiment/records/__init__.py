@@ -1,7 +1,7 @@
-"""What an experiment keeps of its first split beside figures of merit.
+"""Records: what an experiment stores of its first split in addition to figures of merit.
 
 A record is a subclass of :class:`~fsvm_cli.experiment.records.base.Record`; a config names it in `record`, by the
-`name` of the class, and `fsvm_cli.spec.schema` lists the names. `fsvm_cli.report.diagnostics` draws it.
+`name` of the class, and `fsvm_cli.spec` lists the names. `fsvm_cli.report.diagnostics` draws it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import pkgutil
 from typing import TYPE_CHECKING
 
 from fsvm_cli.experiment.records.base import Record
-from fsvm_cli.spec.records import RECORD_NAMES
+from fsvm_cli.spec import RECORD_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -27,7 +27,7 @@ def record_kinds() -> Mapping[str, Record]:
 
 
 def _kinds() -> Iterator[type[Record]]:
-    """Yield the classes with a name in configs; a base class has none."""
+    """Yield the classes with a name for configs, which base classes lack."""
     for found in pkgutil.iter_modules(__path__, f"{__name__}."):
         for value in vars(importlib.import_module(found.name)).values():
             is_kind = isinstance(value, type) and issubclass(value, Record) and "name" in vars(value)

@@ -24,9 +24,11 @@ if TYPE_CHECKING:
     from fsvm_cli.ranking.ard import AutomaticRelevance
     from fsvm_cli.spec.schema import Config
 
-LENGTH_SCALE_OF = "length scale of "
+LENGTH_SCALE_PREFIX = "length scale of "
+"""Prefix of the columns for the features' length scales."""
+
 HYPERPARAMETERS = {"C", "k0", "k_off", "length_scale"}
-"""Columns of the tables."""
+"""Columns of the other hyperparameters."""
 
 
 class AscentRecord(Record):
@@ -40,7 +42,7 @@ class AscentRecord(Record):
         return super().numbers(experiment) if experiment.config.rankings else _bayesian(experiment.config)
 
     def issues(self, config: Config, data: DatasetMetadata) -> Iterator[Issue]:  # noqa: ARG002 - as in Record
-        """Find whether nothing is tuned by the evidence."""
+        """Find whether the config has nothing that is tuned by the evidence."""
         if not (self.rankings(config) if config.rankings else _bayesian(config)):
             yield Issue(
                 ("record", config.record.index(self.name)),
@@ -50,10 +52,10 @@ class AscentRecord(Record):
     def ratios(self, table: pd.DataFrame) -> Sequence[str]:
         """List the hyperparameters, whose ascents are along their logarithms."""
         names = map(str, table)
-        return [name for name in names if name in HYPERPARAMETERS or name.startswith(LENGTH_SCALE_OF)]
+        return [name for name in names if name in HYPERPARAMETERS or name.startswith(LENGTH_SCALE_PREFIX)]
 
     def tuned(self, trial: DrawnTrial) -> Iterator[tuple[str, AutomaticRelevance | BayesianSVM]]:
-        """Yield the label of each compared method that is shown with what its hyperparameters were tuned by."""
+        """Yield each compared method that is shown: its label, and the estimator that tuned its hyperparameters."""
         config = trial.experiment.config
         for number in self.numbers(trial.experiment):
             compared_method = trial.experiment.compared_methods[number]
@@ -65,11 +67,11 @@ class AscentRecord(Record):
 
     def ascents(self, trial: DrawnTrial) -> Iterator[tuple[str, pd.DataFrame]]:
         """Yield the label of each compared method that is shown with the table of its ascents; features have names."""
-        names = [f"{LENGTH_SCALE_OF}{name}" for name in trial.experiment.source.feature_names]
+        names = [f"{LENGTH_SCALE_PREFIX}{name}" for name in trial.experiment.source.feature_names]
         for label, tuned in self.tuned(trial):
             steps = pd.DataFrame(tuned.diagnostics_["ascent"])
             # On a training part features have no names: their columns stand in the order of the data.
-            lengths = [name for name in steps if str(name).startswith(LENGTH_SCALE_OF)]
+            lengths = [name for name in steps if str(name).startswith(LENGTH_SCALE_PREFIX)]
             others = [name for name in steps if " of " not in str(name)]
             yield label, steps[[*others, *lengths]].set_axis([*others, *names], axis=1)
 
@@ -116,9 +118,9 @@ class LengthScales(AscentRecord):
         rows = []
         for label, steps in self.ascents(trial):
             for machine, ascent in steps.groupby("machine"):
-                features = [str(name) for name in ascent if str(name).startswith(LENGTH_SCALE_OF)]
+                features = [str(name) for name in ascent if str(name).startswith(LENGTH_SCALE_PREFIX)]
                 lengths = ascent[features].to_numpy(dtype=np.float64)[-1]
-                names = [name.removeprefix(LENGTH_SCALE_OF) for name in features]
+                names = [name.removeprefix(LENGTH_SCALE_PREFIX) for name in features]
                 columns = zip(names, lengths, relevance(lengths, varies), strict=True)
                 rows += [(label, machine, *of_feature) for of_feature in columns]
         return {
@@ -130,9 +132,9 @@ TRACE_COLUMNS = [
     *("ranking", "machine", "chain", "draw"),
     *("potential", "coordinate", "rank", "acceptance", "r_hat", "effective_size"),
 ]
-UNKNOWN = float("nan")
-STUCK = pd.DataFrame([(0, 0, UNKNOWN, UNKNOWN, UNKNOWN, 0.0, UNKNOWN, UNKNOWN)], columns=TRACE_COLUMNS[2:])
-"""Of chains of which one never moved."""
+MISSING = float("nan")
+STUCK_CHAINS_ROW = pd.DataFrame([(0, 0, MISSING, MISSING, MISSING, 0.0, MISSING, MISSING)], columns=TRACE_COLUMNS[2:])
+"""Row of a machine for which one of the chains never moved."""
 
 
 class SamplerTraces(AscentRecord):
@@ -140,7 +142,7 @@ class SamplerTraces(AscentRecord):
 
     Table `sampler-traces`: ranking (or classifier), machine, and the columns of `chain_traces`. Weighted draws, the
     default sampler, have no traces; chains on the same posterior show whether it is one that can be sampled. Where a
-    chain never moves, the row of the machine says so by an acceptance of 0.
+    chain never moves, the machine has one row, with an acceptance of 0.
     """
 
     name: ClassVar[str] = "sampler-traces"
@@ -148,7 +150,7 @@ class SamplerTraces(AscentRecord):
 
     def compute(self, trial: DrawnTrial) -> dict[str, pd.DataFrame]:
         """Follow chains on each posterior."""
-        # Only where it is asked for.
+        # Slow to import, and used by this record only.
         from fsvm_cli.evidence.diagnostics import chain_traces  # noqa: PLC0415
         from fsvm_cli.evidence.hybrid_monte_carlo import SamplingError  # noqa: PLC0415
 
@@ -161,6 +163,6 @@ class SamplerTraces(AscentRecord):
                 try:
                     traces = pd.DataFrame(chain_traces(posterior, rng))
                 except SamplingError:
-                    traces = STUCK
+                    traces = STUCK_CHAINS_ROW
                 parts.append(traces.assign(ranking=label, machine=machine)[TRACE_COLUMNS])
         return {"sampler-traces": pd.concat(parts, ignore_index=True)}

@@ -1,4 +1,4 @@
-"""The contract of every record: which rankings it shows, what it asks of a config, and its tables."""
+"""The base class of records: the rankings that a record shows, its requirements of a config, and its tables."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ class Record(ABC):
     tables : tuple of str
         Names of its tables, as of files without their ending.
     scales : tuple of str
-        Columns of its tables that say which numbers are of one scale: rows that agree in them keep their digits by the
-        largest among them.
+        Columns of its tables whose values define groups of rows with one scale: numbers of a group are rounded relative
+        to the largest of them.
     """
 
     name: ClassVar[str]

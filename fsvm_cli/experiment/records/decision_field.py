@@ -23,8 +23,10 @@ if TYPE_CHECKING:
     from fsvm_cli.spec.schema import Config
     from fsvm_cli.svm import SVM
 
-GRID_POINTS = 49
-MARGIN_AROUND_DATA = 0.15
+GRID_POINTS_PER_AXIS = 49
+
+MARGIN_SHARE_OF_RANGE = 0.15
+"""Of the grid beyond the data on each side, as a share of their range."""
 
 
 class DecisionField(Record):
@@ -74,8 +76,8 @@ class DecisionField(Record):
 
 def _grid_around(X: NDArray[np.float64]) -> NDArray[np.float64]:
     low, high = X.min(axis=0), X.max(axis=0)
-    low, high = low - MARGIN_AROUND_DATA * (high - low), high + MARGIN_AROUND_DATA * (high - low)
-    axes = np.linspace(low, high, GRID_POINTS).T
+    low, high = low - MARGIN_SHARE_OF_RANGE * (high - low), high + MARGIN_SHARE_OF_RANGE * (high - low)
+    axes = np.linspace(low, high, GRID_POINTS_PER_AXIS).T
     return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 2)
 
 

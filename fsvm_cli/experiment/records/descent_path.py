@@ -1,4 +1,4 @@
-"""Where a descent along the feature weights of a kernel went: weights, objective and active features, kpd2018."""
+"""Paths of descents along the feature weights of a kernel: weights, objective and active features, kpd2018."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ from fsvm_cli.experiment.records.base import Record
 if TYPE_CHECKING:
     from fsvm_cli.experiment.trial import DrawnTrial
 
-PATH_POINTS = 101
-"""Of a longer descent so many points are kept, equally far apart: more than a figure can show."""
-WEIGHT_OF = "weight of "
+MAX_PATH_POINTS = 101
+"""Points kept of a longer descent, equally far apart; a figure shows no more."""
+
+WEIGHT_PREFIX = "weight of "
+"""Prefix of the columns for the features' weights."""
 
 
 class DescentPathRecord(Record):
@@ -32,7 +34,7 @@ class DescentPathRecord(Record):
         """Follow the feature weights of kernels along their descents."""
         paths = []
         config = trial.experiment.config
-        weight_names = [f"{WEIGHT_OF}{name}" for name in trial.experiment.source.feature_names]
+        weight_names = [f"{WEIGHT_PREFIX}{name}" for name in trial.experiment.source.feature_names]
         for ranking in self.rankings(config):
             ranker = trial.ranker(ranking, config.classifier_of(ranking))
             path = pd.DataFrame(ranker.diagnostics_["path"])
@@ -43,5 +45,5 @@ class DescentPathRecord(Record):
 
 
 def _thinned(descent: pd.DataFrame) -> pd.DataFrame:
-    kept = np.linspace(0, len(descent) - 1, min(len(descent), PATH_POINTS)).round().astype(int)
+    kept = np.linspace(0, len(descent) - 1, min(len(descent), MAX_PATH_POINTS)).round().astype(int)
     return descent.iloc[np.unique(kept)]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from fsvm_cli.spec.rankings import Ranking
     from fsvm_cli.spec.schema import Config
 
-N_FEATURES = 6
+N_FEATURES_SHOWN = 6
 
 
 class DistributionDistance(Record):
@@ -50,7 +50,7 @@ class DistributionDistance(Record):
         """Count samples up to each value of each of the best features."""
         config, parts = trial.experiment.config, trial.parts
         (ranking,) = self.rankings(config)
-        best = order_of(trial.ranker(ranking, config.classifier_of(ranking)).scores_)[:N_FEATURES]
+        best = order_of(trial.ranker(ranking, config.classifier_of(ranking)).scores_)[:N_FEATURES_SHOWN]
         tables = []
         for feature in best.tolist():
             column = parts.X_train[:, feature]

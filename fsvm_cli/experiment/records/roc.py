@@ -24,13 +24,15 @@ if TYPE_CHECKING:
     from fsvm_cli.experiment.trial import DrawnTrial
     from fsvm_cli.spec.schema import Config
 
-MAX_SIZES = 4
-MAX_CORNERS = 201
-"""Of a longer curve so many are kept, about equally far apart: more than a figure can show."""
+MAX_PANELS = 4
+"""Numbers of features, each of which has a panel of the figure."""
+
+MAX_CURVE_CORNERS = 201
+"""Corners kept of a longer curve, about equally far apart; a figure shows no more."""
 
 
 class Roc(Record):
-    """How many samples of one class are found at the price of how many false alarms, on the test part.
+    """True positive rate against false positive rate on the test part.
 
     All compared methods of an experiment with two classes are shown, with each number of features, and the machine
     on all features. The positive class is the second. Table `roc`: the corners of each curve. Table `auc`: the area
@@ -55,8 +57,8 @@ class Roc(Record):
             message = f"a roc needs 2 classes; {data.name} has {len(data.class_names)}; leave it out"
             yield Issue(here, message)
         sizes = config.subsets if isinstance(config.subsets, tuple) else range(1, data.n_features)
-        if config.rankings and len(sizes) > MAX_SIZES:
-            message = f"a roc has a panel for each number of features; list at most {MAX_SIZES} of them in 'subsets'"
+        if config.rankings and len(sizes) > MAX_PANELS:
+            message = f"a roc has a panel for each number of features; list at most {MAX_PANELS} of them in 'subsets'"
             yield Issue(here, message)
 
     def compute(self, trial: DrawnTrial) -> dict[str, pd.DataFrame]:
@@ -95,11 +97,11 @@ class Roc(Record):
 
 
 def _spread(along: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Choose corners of a curve that lie about equally far apart along it, both ends among them."""
-    return np.unique(np.searchsorted(along, np.linspace(along[0], along[-1], MAX_CORNERS)))
+    """Select corners of a curve about equally far apart along it, including both ends."""
+    return np.unique(np.searchsorted(along, np.linspace(along[0], along[-1], MAX_CURVE_CORNERS)))
 
 
 def _decision_values(machine: Any, X: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return what grows with the second class: a classifier without decision values has probabilities."""
+    """Return the decision values for the second class, or its probabilities for a classifier without them."""
     values = machine.decision_function(X) if hasattr(machine, "decision_function") else machine.predict_proba(X)[:, 1]
     return with_ties(np.asarray(values, dtype=np.float64), TIE_TOLERANCES * getattr(machine, "tolerance", 0.0))

@@ -1,9 +1,4 @@
-"""What an experiment found, as claims ask for it: plain numbers, wherever they come from.
-
-The verdict on a claim, and what it rests on.
-
-What every claim says, and what many do: a place on a curve, a printed number.
-"""
+"""The base classes of claims, the results of an experiment that they are judged by, and their judgements."""
 
 from __future__ import annotations
 
@@ -30,7 +25,7 @@ Fact = Literal[
 ]
 
 Portion = Literal["test part", "whole set"]
-"""Of which rows a fact speaks."""
+"""The rows that a fact is about."""
 
 
 class Curve(NamedTuple):
@@ -114,7 +109,7 @@ Verdict = Literal["reproduced", "differs", "inconclusive", "not comparable", "fa
 
 
 class Ruling(NamedTuple):
-    """What a rule says of a printed number.
+    """Verdict of a rule on a printed number.
 
     Attributes
     ----------
@@ -132,7 +127,7 @@ class Ruling(NamedTuple):
 
 @dataclass(frozen=True)
 class Judgement:
-    """A row of `published.csv`, but for what the claim itself says.
+    """A row of `published.csv`, without the columns of the claim itself.
 
     Attributes
     ----------
@@ -143,7 +138,7 @@ class Judgement:
     what : str
         The quantity that was compared.
     reproduced : float
-        What the trials give, in per cent, percentage points, features or rank correlation as `what` says.
+        Result of the trials, in the unit that `what` states: per cent, percentage points, features, or none.
     sd, ci_low, ci_high : float
         Its standard deviation between trials and its 95 % interval.
     n : int
@@ -205,20 +200,20 @@ class Judgement:
 
     @classmethod
     def withheld(cls, reason: str, what: str) -> Judgement:
-        """Say nothing of the document, for want of numbers."""
+        """Return 'not comparable' with its reason, where there are no numbers."""
         return cls("not comparable", reason, what)
 
     def held_against(self, obstacle: str | None) -> Judgement:
-        """Keep the numbers, and say nothing of the document where there is an obstacle."""
+        """Keep the numbers, with the verdict 'not comparable' if there is an obstacle."""
         if obstacle is None or self.verdict == "not comparable":
             return self
         return replace(self, verdict="not comparable", rule=obstacle)
 
 
 def verdict_of(*, holds: bool, fails: bool) -> Verdict:
-    """Find the verdict on a claim that the numbers may show to hold or to fail; where neither, they leave it open.
+    """Return the verdict on a claim that holds, fails, or neither: 'inconclusive'.
 
-    Comparisons with a number that is not known (NaN) are false, so that what is not known decides nothing.
+    Comparisons with NaN are false, so that an unknown number decides nothing.
     """
     if fails:
         return "differs"
@@ -226,7 +221,7 @@ def verdict_of(*, holds: bool, fails: bool) -> Verdict:
 
 
 def verdict_on_bounds(low: float, high: float, *, at_least: float) -> Verdict:
-    """Find the verdict on a claim that a quantity is at least so large, by the bounds of its interval."""
+    """Return the verdict on a claim that a quantity is at least a number, by the bounds of its interval."""
     return verdict_of(holds=low >= at_least, fails=high < at_least)
 
 
@@ -273,12 +268,12 @@ class Place(StrictModel):
 
 
 class Claim(StrictModel):
-    """What every claim says."""
+    """Common fields of all claims."""
 
     id: Text = Field(description="Identifier of the published value or claim.")
     claim: Text = Field(description="The claim in one sentence.")
     where: Text = Field(description="Where the document prints it.")
-    note: str = Field(default="", description="What a reader of the verdict should know.")
+    note: str = Field(default="", description="Remark for readers of the verdict.")
     unstated: str = Field(
         default="",
         exclude_if=operator.not_,
@@ -293,21 +288,21 @@ class Claim(StrictModel):
     fixed: Fixed | None = Field(
         default=None,
         exclude_if=operator.not_,
-        description="Whether the rule was fixed before anybody knew the figure that it judges, or after; that of the "
+        description="Whether the rule was fixed before the figure that it judges was known, or after; that of the "
         "experiment if left out.",
     )
 
     def places(self) -> Iterator[Place]:
-        """Yield the places on curves that the claim speaks of."""
+        """Yield the places on curves that the claim is about."""
         yield from ()
 
     def rankings(self) -> Iterator[str]:
-        """Yield the labels of the rankings that the claim speaks of."""
+        """Yield the labels of the rankings that the claim is about."""
         yield from (place.ranking for place in self.places())
 
     @abstractmethod
     def judge(self, findings: Findings) -> Judgement:
-        """Compare the claim with what was found, which covers all that the claim speaks of."""
+        """Compare the claim with the findings, which cover all its places and rankings."""
 
 
 class NumberClaim(Claim):

@@ -1,7 +1,4 @@
-"""Rules that several kinds of claims share: when a printed number and what was found agree, and signs of means.
-
-How many features are enough: the size of the best subset, and how sure it is.
-"""
+"""Rules that several kinds of claims share: agreement with a printed number, signs of means, sizes of best subsets."""
 
 from __future__ import annotations
 

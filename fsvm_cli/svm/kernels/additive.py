@@ -12,10 +12,17 @@ import numpy.typing as npt
 from scipy import sparse
 
 from fsvm_cli.svm.compiled import EPSILON
-from fsvm_cli.svm.kernels.base import MANY_PAIRS, Kernel, Rounding, blocks_of_pairs, check_parameters, summed_in_blocks
+from fsvm_cli.svm.kernels.base import (
+    MAX_PAIRS_IN_MEMORY,
+    Kernel,
+    Rounding,
+    blocks_of_pairs,
+    check_parameters,
+    summed_in_blocks,
+)
 from fsvm_cli.svm.kernels.compiled import (
     EXPONENTIAL,
-    FAR,
+    FAR_SQUARED_DISTANCE,
     IDENTITY,
     INNER_PRODUCT,
     L1_DISTANCE,
@@ -141,7 +148,7 @@ class AdditiveKernel(Kernel):
         form, (n, d) = self.form, samples.shape
         if form.statistic in {SQUARED_DISTANCE, L1_DISTANCE} and form.function == EXPONENTIAL:
             # Relative to any centre amid the samples a distance loses last digits of the distances from the centre.
-            farthest = np.minimum(-form.scale * _farthest(self.statistic, samples, weights), FAR)
+            farthest = np.minimum(-form.scale * _farthest(self.statistic, samples, weights), FAR_SQUARED_DISTANCE)
             return Rounding((d + 12) * EPSILON * farthest + 4.0 * EPSILON, np.zeros(n), np.ones(n))
         if form.function == TANH:
             scaled = samples if weights is None else samples * np.sqrt(weights)
@@ -196,10 +203,10 @@ class AdditiveKernel(Kernel):
 
     def input_gradient(self, A: Matrix, B: Matrix, coefficients: Array) -> Array:  # noqa: D102 - as in Kernel
         A, B, weights = self._parts(A, B, None)
-        if self.is_linear and A.shape[0] * B.shape[0] > MANY_PAIRS:
+        if self.is_linear and A.shape[0] * B.shape[0] > MAX_PAIRS_IN_MEMORY:
             normal = coefficients @ A if weights is None else (coefficients @ A) * weights
             return np.broadcast_to(np.asarray(normal, dtype=np.float64), B.shape)
-        if A.shape[0] * B.shape[0] > MANY_PAIRS and B.shape[0] > 1:
+        if A.shape[0] * B.shape[0] > MAX_PAIRS_IN_MEMORY and B.shape[0] > 1:
             parts = blocks_of_pairs(A.shape[0], B.shape[0])
             return np.vstack([self.input_gradient(A, B[rows], coefficients) for rows in parts])
         slopes = self.slope(self.statistic.matrix(A, B, weights, self.form))

@@ -84,11 +84,11 @@ if TYPE_CHECKING:
     Features = Sequence[int] | npt.NDArray[np.intp]
 
 
-MANY_PAIRS = 2**24
-"""Pairs of samples whose matrix is not made in one piece where only sums over it are asked for: 128 megabytes."""
+MAX_PAIRS_IN_MEMORY = 2**24
+"""Kernel values held at a time where only sums over them are needed: 128 megabytes."""
 
-DIAGONAL_ROWS = 64
-"""Samples at a time where only the kernel of each with itself is asked for: small blocks along the diagonal."""
+DIAGONAL_BLOCK_ROWS = 64
+"""Samples of one diagonal block where only the kernel of each sample with itself is needed."""
 
 
 class Rounding(NamedTuple):
@@ -118,32 +118,32 @@ class Rounding(NamedTuple):
         Kernel values are computed twice, from blocks of samples that may differ, and summed by `summed_in_blocks`.
         """
         n = len(self.relative)
-        summed = 0.5 * EPSILON * (min(n, SUMMED_TOGETHER) + n // SUMMED_TOGETHER + 2)
+        summed = 0.5 * EPSILON * (min(n, TERMS_PER_PRODUCT) + n // TERMS_PER_PRODUCT + 2)
         return Rounding(2.0 * self.relative + summed, 2.0 * self.reach, self.lengths)
 
 
-UNKNOWN = 16
-"""Last digits, beside one for each feature, that a kernel which says nothing may lose."""
-SUMMED_TOGETHER = 128
+UNKNOWN_KERNEL_ULPS = 16
+"""Rounding error of a kernel without its own bound, in units in the last place, beside one unit for each feature."""
+TERMS_PER_PRODUCT = 128
 """Terms of a sum over support vectors that one product of matrices adds up. m terms in blocks are rounded by some
-SUMMED_TOGETHER + m / SUMMED_TOGETHER last digits, in one piece by up to m."""
+TERMS_PER_PRODUCT + m / TERMS_PER_PRODUCT last digits, in one piece by up to m."""
 
-SHARP = 2.0**-60
+SHARP_RELATIVE_ERROR = 2.0**-60
 """Relative error of a kernel value, and of a sum of them, in twice the precision: of EPSILON^2 = 2^-104 enough for any
 number of features, samples and factors that memory holds."""
 
 
 def summed_in_blocks(coefficients: Array, values: Array) -> Array:
     """Return the product of coefficients (n_machines, n_a) and kernel values (n_a, n_b), block by block."""
-    total = np.asarray(coefficients[:, :SUMMED_TOGETHER] @ values[:SUMMED_TOGETHER], dtype=np.float64)
-    for start in range(SUMMED_TOGETHER, values.shape[0], SUMMED_TOGETHER):
-        total += coefficients[:, start : start + SUMMED_TOGETHER] @ values[start : start + SUMMED_TOGETHER]
+    total = np.asarray(coefficients[:, :TERMS_PER_PRODUCT] @ values[:TERMS_PER_PRODUCT], dtype=np.float64)
+    for start in range(TERMS_PER_PRODUCT, values.shape[0], TERMS_PER_PRODUCT):
+        total += coefficients[:, start : start + TERMS_PER_PRODUCT] @ values[start : start + TERMS_PER_PRODUCT]
     return total
 
 
 def blocks_of_pairs(n_a: int, n_b: int) -> Iterator[slice]:
-    """Yield parts of n_b samples that have no more than `MANY_PAIRS` pairs with n_a others, or one sample each."""
-    size = max(MANY_PAIRS // max(n_a, 1), 1)
+    """Yield slices of n_b samples with at most `MAX_PAIRS_IN_MEMORY` pairs with n_a others, or one sample each."""
+    size = max(MAX_PAIRS_IN_MEMORY // max(n_a, 1), 1)
     for start in range(0, n_b, size):
         yield slice(start, start + size)
 
@@ -270,9 +270,9 @@ class Kernel(ABC):
         """
         rows = A.tocsr() if sparse.issparse(A) else np.asarray(A, dtype=np.float64)
         values = np.empty(rows.shape[0])
-        for start in range(0, len(values), DIAGONAL_ROWS):
-            own = rows[start : start + DIAGONAL_ROWS]
-            values[start : start + DIAGONAL_ROWS] = self.gram(own, own, features).diagonal()
+        for start in range(0, len(values), DIAGONAL_BLOCK_ROWS):
+            own = rows[start : start + DIAGONAL_BLOCK_ROWS]
+            values[start : start + DIAGONAL_BLOCK_ROWS] = self.gram(own, own, features).diagonal()
         return values
 
     def rounding(self, X: Matrix, features: Features | None = None) -> Rounding:
@@ -289,7 +289,7 @@ class Kernel(ABC):
             As in `gram`.
         """
         lengths = np.sqrt(np.abs(self.diagonal(X, features)))
-        return Rounding(np.zeros(len(lengths)), (X.shape[1] + UNKNOWN) * EPSILON * lengths, lengths)
+        return Rounding(np.zeros(len(lengths)), (X.shape[1] + UNKNOWN_KERNEL_ULPS) * EPSILON * lengths, lengths)
 
     def expansion(self, A: Matrix, B: Matrix, coefficients: Array, features: Features | None = None) -> Array:
         """Return sum_i coefficients_mi K(a_i, b_k): the outputs of machines, without their biases.
@@ -317,7 +317,8 @@ class Kernel(ABC):
     ) -> Array | None:
         """Return the outputs of one machine, shape (n_b,), in twice the precision; None where nothing computes them.
 
-        The error of each is half a last digit of it, and what `SHARP` says of the sum of its terms' absolute values.
+        The error of each is half a unit in its last place plus `SHARP_RELATIVE_ERROR` times the sum of the absolute
+        values of its terms.
 
         Parameters
         ----------
@@ -328,7 +329,7 @@ class Kernel(ABC):
         return None
 
     def expansion_in_blocks(self, A: Matrix, B: Matrix, coefficients: Array) -> Array:
-        """Return `expansion` without a matrix of more than `MANY_PAIRS` kernel values at a time.
+        """Return `expansion` without a matrix of more than `MAX_PAIRS_IN_MEMORY` kernel values at a time.
 
         Parameters
         ----------
@@ -340,7 +341,7 @@ class Kernel(ABC):
         -------
         (n_machines, n_b) array
         """
-        if self.is_linear or A.shape[0] * B.shape[0] <= MANY_PAIRS:
+        if self.is_linear or A.shape[0] * B.shape[0] <= MAX_PAIRS_IN_MEMORY:
             return self.expansion(A, B, coefficients)
         return np.hstack([self.expansion(A, B[rows], coefficients) for rows in blocks_of_pairs(A.shape[0], B.shape[0])])
 

@@ -12,13 +12,13 @@ from fsvm_cli.svm.compiled import COMPILED, EPSILON, Array, double_of
 INNER_PRODUCT, SQUARED_DISTANCE, L1_DISTANCE, ANOVA_SUM = 0, 1, 2, 3
 IDENTITY, POWER, EXPONENTIAL, TANH = 0, 1, 2, 3
 
-ROWS_MIRRORED = 32
-"""So many rows are mirrored while they are in the cache."""
+ROWS_PER_MIRRORED_BLOCK = 32
+"""Rows that are mirrored together, while they are in the cache."""
 LOG2_E = 1.4426950408889634
 LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 EXP_UNDERFLOW = -708.0
 """Below it exp leaves the normal numbers; it is taken as 0 there."""
-FAR = 1024.0
+FAR_SQUARED_DISTANCE = 1024.0
 """Where a pair's squared distances from the centre, added up and in units of theta, are more than this, and its kernel
 value is not 0, the squared distance is computed from differences: |a|^2 + |b|^2 - 2 a.b would lose digits."""
 
@@ -75,7 +75,7 @@ def differences_of(  # noqa: PLR0917
         Squared distances of the samples from a common centre.
     """
     is_gaussian = form.statistic == SQUARED_DISTANCE and form.function == EXPONENTIAL
-    if is_gaussian and -form.scale * (squares_a.max(initial=0.0) + squares_b.max(initial=0.0)) > FAR:
+    if is_gaussian and -form.scale * (squares_a.max(initial=0.0) + squares_b.max(initial=0.0)) > FAR_SQUARED_DISTANCE:
         factors = np.ones(A.shape[1]) if weights is None else np.ascontiguousarray(weights)
         return Differences(np.ascontiguousarray(A), np.ascontiguousarray(B), factors)
     return Differences(np.empty((0, 0)), np.empty((0, 0)), np.empty(0))
@@ -217,8 +217,8 @@ def fill_gram(form: Form, square: Array, K: Array) -> None:
         for i in range(n):
             apply_function(form, square[i], K[i])
         return
-    for start in range(0, n, ROWS_MIRRORED):
-        stop = min(start + ROWS_MIRRORED, n)
+    for start in range(0, n, ROWS_PER_MIRRORED_BLOCK):
+        stop = min(start + ROWS_PER_MIRRORED_BLOCK, n)
         for i in range(start, stop):
             apply_function(form, square[i, i:], K[i, i:])
         mirror_rows(K, start, stop)
@@ -240,7 +240,7 @@ def distances_in_row(inner: Array, square: float, squares: Array) -> None:
 
 @njit(**COMPILED, fastmath={"contract", "nnan"})
 def exponentials_of_distances(form: Form, inner: Array, square: float, squares: Array, out: Array) -> None:
-    """Do as `distances_in_row` and `apply_function` of an exponential, in one loop: a third faster."""
+    """Combine `distances_in_row` and `apply_function` of an exponential in one loop: a third faster."""
     for t in range(out.size):
         out[t] = exponential(form.scale * max(square + squares[t] - 2.0 * inner[t], 0.0) + form.offset)
 
@@ -259,16 +259,16 @@ def add_exponentials_of_distances(  # noqa: PLR0917
 def recompute_far(  # noqa: PLR0917
     form: Form, row: Array, square: float, squares: Array, sample: Array, others: Array, weights: Array
 ) -> None:
-    """Replace squared distances in a row by those from differences, where `FAR` says so.
+    """Replace squared distances in a row by those from differences, for pairs beyond `FAR_SQUARED_DISTANCE`.
 
-    The rule looks at one pair at a time, so that a sample has the same kernel values alone and among others.
+    The rule is applied to each pair by itself, so that a sample has the same kernel values alone and among others.
     """
     theta_inverse = -form.scale
     for k in range(row.size):
         size = theta_inverse * (square + squares[k])
         # What rounding may have taken from the exponent of a value that is not 0.
         lost = (weights.size + 12) * EPSILON * size
-        if (size > FAR) & (theta_inverse * row[k] <= 1.0 - EXP_UNDERFLOW + lost):
+        if (size > FAR_SQUARED_DISTANCE) & (theta_inverse * row[k] <= 1.0 - EXP_UNDERFLOW + lost):
             total = 0.0
             for j in range(weights.size):
                 difference = sample[j] - others[k, j]
@@ -278,7 +278,7 @@ def recompute_far(  # noqa: PLR0917
 
 @njit(**COMPILED)
 def distances_in_place(form: Form, inner: Array, squares_a: Array, squares_b: Array, differences: Differences) -> None:
-    """Do as `distances_in_row` and `recompute_far` for a matrix: in numpy four passes over it."""
+    """Combine `distances_in_row` and `recompute_far` for a matrix: numpy would make four passes over it."""
     for i in range(inner.shape[0]):
         distances_in_row(inner[i], squares_a[i], squares_b)
         if differences.weights.size > 0:

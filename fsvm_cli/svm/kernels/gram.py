@@ -31,10 +31,10 @@ from fsvm_cli.svm.kernels.compiled import (
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-ROWS, COLUMNS = 64, 1024
+BLOCK_ROWS, BLOCK_COLUMNS = 64, 1024
 """Of a block, half a megabyte; of samples with more features it has as many rows, for BLAS copies its columns first."""
-MOST_ROWS = 1024
-FEWER_COLUMNS = 256
+MAX_BLOCK_ROWS = 1024
+EXPANSION_BLOCK_COLUMNS = 256
 """Of a block whose values are added up at once."""
 
 
@@ -77,12 +77,12 @@ def write_cross_gram(form: Form, samples: Factored, out: Array, places: npt.NDAr
     (n_a, d), n_b = left.shape, len(right)
     squares_a, squares_b = np.einsum("ij,ij->i", left, left), np.einsum("ij,ij->i", right, right)
     all_differences = differences_of(form, samples.A, samples.B, samples.weights, squares_a, squares_b)
-    rows = min(max(ROWS, d), MOST_ROWS)
-    inner = np.empty((min(rows, n_a), min(COLUMNS, n_b)))
+    rows = min(max(BLOCK_ROWS, d), MAX_BLOCK_ROWS)
+    inner = np.empty((min(rows, n_a), min(BLOCK_COLUMNS, n_b)))
     for top in range(0, n_a, rows):
         own = slice(top, min(top + rows, n_a))
-        for first in range(0, n_b, COLUMNS):
-            others = slice(first, min(first + COLUMNS, n_b))
+        for first in range(0, n_b, BLOCK_COLUMNS):
+            others = slice(first, min(first + BLOCK_COLUMNS, n_b))
             np.matmul(left[own], right[others].T, out=inner[: own.stop - top, : others.stop - first])
             differences = _part_of(all_differences, own, others)
             _finish_block(form, inner, squares_a[own], squares_b[others], differences, out, places[own], start + first)
@@ -102,18 +102,18 @@ def add_expansion(form: Form, samples: Factored, coefficients: Array, total: Arr
     squares_a, squares_b = np.einsum("ij,ij->i", left, left), np.einsum("ij,ij->i", right, right)
     all_differences = differences_of(form, samples.A, samples.B, samples.weights, squares_a, squares_b)
     columns = np.ascontiguousarray(right.T)
-    inner = np.empty((min(ROWS, len(left)), min(FEWER_COLUMNS, len(right))))
-    for first in range(0, len(right), FEWER_COLUMNS):
-        others = slice(first, min(first + FEWER_COLUMNS, len(right)))
-        for top in range(0, len(left), ROWS):
-            own = slice(top, min(top + ROWS, len(left)))
+    inner = np.empty((min(BLOCK_ROWS, len(left)), min(EXPANSION_BLOCK_COLUMNS, len(right))))
+    for first in range(0, len(right), EXPANSION_BLOCK_COLUMNS):
+        others = slice(first, min(first + EXPANSION_BLOCK_COLUMNS, len(right)))
+        for top in range(0, len(left), BLOCK_ROWS):
+            own = slice(top, min(top + BLOCK_ROWS, len(left)))
             products = inner[: own.stop - top, : others.stop - first]
             np.matmul(left[own], columns[:, others], out=products)
             differences = _part_of(all_differences, own, others)
             _add_block(form, products, squares_a[own], squares_b[others], differences, coefficients[own], total[others])
 
 
-SHARP_COLUMNS = 512
+SHARP_BLOCK_COLUMNS = 512
 """Samples whose outputs are summed up in twice the precision while they are in the processor's cache."""
 
 
@@ -137,11 +137,11 @@ def sharp_outputs(form: Form, A: Array, B: Array, weights: Array, coefficients: 
     (n_b,) array
     """
     A, outputs = np.ascontiguousarray(A), np.empty(len(B))
-    for start in range(0, len(B), SHARP_COLUMNS):
-        columns = np.ascontiguousarray(B[start : start + SHARP_COLUMNS].T)
+    for start in range(0, len(B), SHARP_BLOCK_COLUMNS):
+        columns = np.ascontiguousarray(B[start : start + SHARP_BLOCK_COLUMNS].T)
         scratch = np.zeros((6, columns.shape[1]))
         _add_sharply(form, A, columns, weights, coefficients, scratch)
-        outputs[start : start + SHARP_COLUMNS] = scratch[0] + scratch[1]
+        outputs[start : start + SHARP_BLOCK_COLUMNS] = scratch[0] + scratch[1]
     return outputs
 
 

@@ -1,22 +1,19 @@
-"""Inner products between the rows of sparse matrices, as a dense matrix.
-
-scipy's product of two sparse matrices counts the entries of the result, writes them as a sparse matrix and lets it be
-filled; where nearly all of them are there, as between texts, two of the three passes and half of the third are not
-needed.
-
-Statistics summed by compiled loops: at weights that change again and again, or of terms that do not factorise.
-
-Pairwise statistics that are sums over features, and their contracted derivatives.
+"""Pairwise statistics that are sums over features, and their contracted derivatives.
 
 Every kernel of the papers is a function of one such sum, so a feature enters or leaves a Gram matrix by adding or
-subtracting its term, and all derivatives follow from the few contractions below.
+subtracting its term, and all derivatives follow from the few contractions below. Compiled loops compute sums whose
+weights change often or whose terms do not factorise.
+
+Inner products of sparse rows are written into a dense matrix: scipy's product makes three passes, one to count the
+entries, one to write them and one to fill the dense matrix. Where nearly all entries are non-zero, as between texts,
+one pass over half of the pairs is enough.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -29,7 +26,7 @@ from fsvm_cli.svm.kernels.compiled import (
     IDENTITY,
     INNER_PRODUCT,
     L1_DISTANCE,
-    ROWS_MIRRORED,
+    ROWS_PER_MIRRORED_BLOCK,
     SQUARED_DISTANCE,
     Form,
     add_terms,
@@ -57,60 +54,52 @@ def sparse_inner_products(A: Sparse, B: Sparse) -> Array:
     products = np.zeros((A.shape[0], B.shape[0]))
     if A is not B:
         columns = B.tocsc()
-        add_products(*_parts(A), *_parts(columns), products)
+        add_products(_compressed(A), _compressed(columns), products)
         return products
     if not A.has_canonical_format:
         A = A.copy()
         A.sum_duplicates()
-    fill_own_products(*_parts(A), *_parts(A.tocsc()), products)
+    fill_own_products(_compressed(A), _compressed(A.tocsc()), products)
     return products
 
 
-def _parts(A: Sparse) -> tuple[Indices, Indices, Array]:
-    return A.indptr, A.indices, np.asarray(A.data, dtype=np.float64)
+class Compressed(NamedTuple):
+    """The arrays of a CSR or CSC matrix: line i holds `indices` and `values` from `begins[i]` to `begins[i + 1]`."""
+
+    begins: Indices
+    indices: Indices
+    values: Array
+
+
+def _compressed(A: Sparse) -> Compressed:
+    return Compressed(A.indptr, A.indices, np.asarray(A.data, dtype=np.float64))
 
 
 @njit(**COMPILED)
-def add_products(  # noqa: PLR0917
-    row_begins: Indices,
-    columns: Indices,
-    row_values: Array,
-    column_begins: Indices,
-    others: Indices,
-    column_values: Array,
-    products: Array,
-) -> None:
+def add_products(rows: Compressed, columns: Compressed, products: Array) -> None:
     """Add the inner products of the rows of a CSR matrix with those of another, which is given as CSC."""
     for i in range(products.shape[0]):
         row = products[i]
-        for entry in range(row_begins[i], row_begins[i + 1]):
-            j, value = columns[entry], row_values[entry]
-            for other in range(column_begins[j], column_begins[j + 1]):
-                row[others[other]] += value * column_values[other]
+        for entry in range(rows.begins[i], rows.begins[i + 1]):
+            j, value = rows.indices[entry], rows.values[entry]
+            for other in range(columns.begins[j], columns.begins[j + 1]):
+                row[columns.indices[other]] += value * columns.values[other]
 
 
 @njit(**ALLOCATING)
-def fill_own_products(  # noqa: PLR0917
-    row_begins: Indices,
-    columns: Indices,
-    row_values: Array,
-    column_begins: Indices,
-    others: Indices,
-    column_values: Array,
-    products: Array,
-) -> None:
+def fill_own_products(rows: Compressed, columns: Compressed, products: Array) -> None:
     """Add to zeros the inner products of a matrix's rows, given as CSR and CSC without duplicates."""
     # Rows before the present one stand first in each column; they have had their products.
-    begins = column_begins[:-1].copy()
+    begins = columns.begins[:-1].copy()
     n = products.shape[0]
-    for start in range(0, n, ROWS_MIRRORED):
-        stop = min(start + ROWS_MIRRORED, n)
+    for start in range(0, n, ROWS_PER_MIRRORED_BLOCK):
+        stop = min(start + ROWS_PER_MIRRORED_BLOCK, n)
         for i in range(start, stop):
             row = products[i]
-            for entry in range(row_begins[i], row_begins[i + 1]):
-                j, value = columns[entry], row_values[entry]
-                for other in range(begins[j], column_begins[j + 1]):
-                    row[others[other]] += value * column_values[other]
+            for entry in range(rows.begins[i], rows.begins[i + 1]):
+                j, value = rows.indices[entry], rows.values[entry]
+                for other in range(begins[j], columns.begins[j + 1]):
+                    row[columns.indices[other]] += value * columns.values[other]
                 begins[j] += 1
         mirror_rows(products, start, stop)
 
@@ -296,7 +285,7 @@ def _centre(A: Array) -> Array:
     return centre
 
 
-FAR_MEAN = 8.0
+FAR_MEAN_DEVIATIONS = 8.0
 """In standard deviations, or units where there is none: columns with means farther from 0 are centred before sums over
 samples, of which differences are left."""
 
@@ -304,7 +293,7 @@ samples, of which differences are left."""
 def _far_centre(A: Array) -> Array | None:
     """Return the centre of the columns that are far from 0, and 0 for the others; None where no column is far."""
     centre, constant = _centre(A), np.equal(A, A[:1]).all(axis=0)
-    far: npt.NDArray[np.bool_] = np.abs(centre) > FAR_MEAN * np.where(constant, 1.0, A.std(axis=0))
+    far: npt.NDArray[np.bool_] = np.abs(centre) > FAR_MEAN_DEVIATIONS * np.where(constant, 1.0, A.std(axis=0))
     return np.where(far, centre, 0.0) if far.any() else None
 
 
@@ -350,8 +339,9 @@ class InnerProduct(PairwiseStatistic):
 class SquaredDistance(PairwiseStatistic):
     """t(u, v) = (u - v)^2, as |a|^2 + |b|^2 - 2 a.b.
 
-    That is the fast form. Relative to the mean of A it is precise, too, where features are far from the origin, and
-    pairs that are far from that mean, but not from each other, are computed again from differences, see `FAR`.
+    That is the fast form. It is computed relative to the mean of A, so that it is precise for features far from the
+    origin, too. Pairs far from that mean but near each other are recomputed from differences; see
+    `FAR_SQUARED_DISTANCE`.
     """
 
     code: ClassVar[int] = SQUARED_DISTANCE

@@ -29,7 +29,7 @@ KERNELS: Mapping[str, type[AdditiveKernel]] = MappingProxyType(
 )
 
 
-ELSEWHERE = MappingProxyType({"rbf": Gaussian.name})
+SCIKIT_LEARN_NAMES = MappingProxyType({"rbf": Gaussian.name})
 """Kernels that nearly every other program calls otherwise, by the name there."""
 
 
@@ -39,7 +39,7 @@ def kernel_from_name(name: str, **parameters: Any) -> AdditiveKernel:
     Parameters
     ----------
     name : str
-        A key of `KERNELS`, or of `ELSEWHERE`.
+        A key of `KERNELS`, or of `SCIKIT_LEARN_NAMES`.
     **parameters
         The fields of its dataclass.
 
@@ -54,7 +54,7 @@ def kernel_from_name(name: str, **parameters: Any) -> AdditiveKernel:
     >>> kernel_from_name("polynomial", degree=3)
     Polynomial(degree=3, offset=1.0, weights=None, scale=1.0)
     """
-    name = ELSEWHERE.get(name, name)
+    name = SCIKIT_LEARN_NAMES.get(name, name)
     if name not in KERNELS:
         raise ValueError(f"no kernel is called {name!r}; there are {', '.join(KERNELS)}")
     known = {field.name for field in fields(KERNELS[name])}
@@ -66,8 +66,8 @@ def kernel_from_name(name: str, **parameters: Any) -> AdditiveKernel:
 
 
 def in_place_of(name: str) -> str:
-    """Say what a kernel is called here that is called `name` elsewhere."""
-    return f"the kernel '{name}' is called '{ELSEWHERE[name]}' here, and its gamma is 1 / theta"
+    """Return a hint with the name that this package has for a kernel which scikit-learn calls `name`."""
+    return f"the kernel '{name}' is called '{SCIKIT_LEARN_NAMES[name]}' here, and its gamma is 1 / theta"
 
 
 def kernel_for(kernel: str | Kernel, X: Matrix, **parameters: Any) -> Kernel:
@@ -90,14 +90,14 @@ def kernel_for(kernel: str | Kernel, X: Matrix, **parameters: Any) -> Kernel:
     Warns
     -----
     UserWarning
-        If the name is one of `ELSEWHERE`.
+        If the name is one of `SCIKIT_LEARN_NAMES`.
     """
     said = {name: value for name, value in parameters.items() if value is not None}
     if isinstance(kernel, Kernel):
         if said:
             raise ValueError(f"the kernel {kernel!r} has parameters of its own; leave {', '.join(said)} out")
         return kernel
-    if kernel in ELSEWHERE:
+    if kernel in SCIKIT_LEARN_NAMES:
         warnings.warn(in_place_of(kernel), stacklevel=2)
     named = kernel_from_name(kernel, **said)
     if isinstance(named, ExponentialKernel) and "theta" not in said and isinstance(X, np.ndarray):

@@ -1,4 +1,4 @@
-"""Rows of a Gaussian Gram matrix computed in single precision, for the way to an optimum."""
+"""Rows of a Gaussian Gram matrix computed in single precision, for iterations before the optimum."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     Singles = npt.NDArray[np.float32]
     Places = npt.NDArray[np.intp]
 
-ROWS, COLUMNS = 64, 512
+BLOCK_ROWS, BLOCK_COLUMNS = 64, 512
 """Of a block, an eighth of a megabyte."""
-WIDEST = 32.0
-"""The largest squared length, in units of theta, whose kernel values are computed so: their relative error is some
-2^-24 times that."""
-LEAST_EXPONENT = np.float32(-126.0)
+MAX_SQUARED_LENGTH = 32.0
+"""In units of theta: kernel values of longer samples are computed in double precision. The relative error is about
+2^-24 times the squared length."""
+MIN_EXPONENT = np.float32(-126.0)
 """Of 2 in a normal number; below it the power is taken as 0."""
 
 
@@ -56,10 +56,10 @@ class SingleRows:
         """
         n, d = centred.shape
         widest = float(np.einsum("ij,ij->i", centred, centred).max()) / theta
-        if not widest <= WIDEST:
+        if not widest <= MAX_SQUARED_LENGTH:
             return None
         scaled = (centred * np.sqrt(2.0 * LOG2_E / theta)).astype(np.float32)
-        # Of the rounded numbers, so that rounding moves samples a little and leaves all else as it is.
+        # Of the rounded numbers, so that rounding moves samples a little and changes nothing else.
         squares = 0.5 * np.einsum("ij,ij->i", scaled, scaled, dtype=np.float64)
         left = np.ones((n, d + 2), dtype=np.float32)
         right = np.ones((d + 2, n), dtype=np.float32)
@@ -94,7 +94,7 @@ class SingleRows:
         rows : (n_rows,) array of int
         """
         total, factors = np.zeros(len(rows)), coefficients.astype(np.float32)
-        values, places = np.empty((ROWS, COLUMNS), dtype=np.float32), np.arange(ROWS)
+        values, places = np.empty((BLOCK_ROWS, BLOCK_COLUMNS), dtype=np.float32), np.arange(BLOCK_ROWS)
         for own, start, exponents in self._exponents(support, np.take(self._right, rows, axis=1)):
             m, n = exponents.shape
             _write_powers(exponents, values, places[:m], 0)
@@ -104,12 +104,12 @@ class SingleRows:
     def _exponents(self, rows: Places, right: Singles) -> Iterator[tuple[slice, int, Singles]]:
         """Yield the exponents of some samples with others in blocks, with the places of the former, and the first."""
         n = right.shape[1]
-        inner = np.empty((min(ROWS, len(rows)), min(COLUMNS, n)), dtype=np.float32)
-        for top in range(0, len(rows), ROWS):
-            own = slice(top, min(top + ROWS, len(rows)))
+        inner = np.empty((min(BLOCK_ROWS, len(rows)), min(BLOCK_COLUMNS, n)), dtype=np.float32)
+        for top in range(0, len(rows), BLOCK_ROWS):
+            own = slice(top, min(top + BLOCK_ROWS, len(rows)))
             left = self._left[rows[own]]
-            for start in range(0, n, COLUMNS):
-                columns = right[:, start : start + COLUMNS]
+            for start in range(0, n, BLOCK_COLUMNS):
+                columns = right[:, start : start + BLOCK_COLUMNS]
                 exponents = inner[: len(left), : columns.shape[1]]
                 np.matmul(left, columns, out=exponents)
                 yield own, start, exponents
@@ -121,7 +121,7 @@ def _power_of_two(value: Any) -> Any:
 
     2^k 2^f with |f| <= 1/2, and for 2^f the Taylor polynomial of degree 7 of exp(f ln 2).
     """
-    x = value if value > LEAST_EXPONENT else LEAST_EXPONENT
+    x = value if value > MIN_EXPONENT else MIN_EXPONENT
     k = np.floor(x + np.float32(0.5))
     r = (x - k) * np.float32(0.6931471805599453)
     p = np.float32(1.0 / 5040.0)
@@ -133,7 +133,7 @@ def _power_of_two(value: Any) -> Any:
     p = p * r + np.float32(1.0)
     p = p * r + np.float32(1.0)
     power = single_of(np.int32((np.int32(k) + np.int32(127)) << np.int32(23)))
-    return p * power if value > LEAST_EXPONENT else np.float32(0.0)
+    return p * power if value > MIN_EXPONENT else np.float32(0.0)
 
 
 @njit(**COMPILED, fastmath={"contract", "nnan"})

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fsvm_cli.svm.compiled import EPSILON
-from fsvm_cli.svm.kernels.base import SUMMED_TOGETHER, Kernel, Rounding, check_number
+from fsvm_cli.svm.kernels.base import TERMS_PER_PRODUCT, Kernel, Rounding, check_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -131,7 +131,7 @@ class WeightedSum(Kernel):
         # What cancels between kernels of both signs is rounded before it does, in sums over support vectors, too.
         has_both_signs = min(self.constant, *self.coefficients) < 0.0
         if has_both_signs:
-            digits += EPSILON * (min(n, SUMMED_TOGETHER) + n // SUMMED_TOGETHER)
+            digits += EPSILON * (min(n, TERMS_PER_PRODUCT) + n // TERMS_PER_PRODUCT)
         for mu, kernel in self._terms():
             own, root = kernel.rounding(X, features), np.sqrt(abs(mu))
             reaches += [root * own.reach, root * (own.relative + digits) * own.lengths]

@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from fsvm_cli.svm.large.decomposition_problem import Rows
 
 FIRST_PART_SHARE, MIN_FIRST_PART_ROWS = 0.25, 2000
-"""The part of the samples whose machine is found first, if they are so many at least."""
+"""The part of the samples whose machine is found first, if it has at least this number of rows."""
 FIRST_PART_VIOLATION = 0.3
-"""Violation, in units of the decision value, at which a part has told what it can."""
+"""Violation, in units of the decision value, below which a part gives no better start for all samples."""
 MAX_ROUNDS_ON_A_PART = 200
 """Working sets of a part, at most."""
 BOUNDED_SHARE_TO_GUESS = 0.25
@@ -40,8 +40,8 @@ BOUNDED_SHARE_TO_GUESS = 0.25
 def begin(problem: KernelProblem, memory: Array) -> Ascent:
     """Return where to begin: the first point of `grown` whose decision values are not far too large, else 0.
 
-    sum_i c_i f_i is at most sum_i alpha_i at the optimum. A guess is of use up to four times that, for it tells who is
-    on a bound: of 30,000 samples the next point took twice as many working sets.
+    sum_i c_i f_i is at most sum_i alpha_i at the optimum. A guess is useful up to four times that, because it
+    predicts which samples are on a bound: of 30,000 samples the next point took twice as many working sets.
     """
     for alpha in grown(problem, memory):
         ascent = Ascent(problem, alpha, memory, rough=True)
@@ -54,8 +54,8 @@ def grown(problem: KernelProblem, memory: Array) -> Iterator[Array]:
     """Yield feasible points, each (n,), from the machine of a part of the samples, evenly drawn.
 
     There C is as much larger as samples are fewer, so that the losses weigh as much against the margin, and decision
-    values are about those of the machine on all. Where many support vectors are at their bounds, they tell who of the
-    other samples will be: those within the margin. Second, and else first, the others begin at 0.
+    values are about those of the machine on all. Where many support vectors are at their bounds, they predict
+    which other samples will be: those within the margin. Second, and else first, the others begin at 0.
     """
     n = len(problem.y)
     size = int(FIRST_PART_SHARE * n)
@@ -215,7 +215,7 @@ class Decomposition(DualSolver):
 
 
 class _Search:
-    """The way to the optimum: working sets, and Newton steps as soon as there is room for all free samples."""
+    """Iterations to the optimum: working sets, and Newton steps once there is memory for all free samples."""
 
     def __init__(self, problem: KernelProblem, tolerance: float, n_bytes: int, alpha0: Array | None) -> None:
         self.problem, self.tolerance, self.n_bytes = problem, tolerance, n_bytes
@@ -226,7 +226,7 @@ class _Search:
         self.ascent: Ascent | None = ascent
 
     def go_on(self, goal: float) -> DualSolution | None:
-        """Go on to a violation; return a solution where the optimum is reached, or the goal is within the tolerance."""
+        """Iterate to a violation; return a solution at the optimum, or where the goal is within the tolerance."""
         if self.ascent is None:
             self.ascent = Ascent(self.problem, self.alpha, memory_for_rows(len(self.alpha), self.n_bytes))
         self._rise(self.ascent, goal)
@@ -238,7 +238,7 @@ class _Search:
         return self._certified() if goal < self.tolerance or self.is_unbounded() else None
 
     def _newton_steps(self, residuals: Array, terms: int, moved: float) -> DualSolution | None:
-        """Go on to the optimum; return a solution where it is reached, the best where rounding keeps it from its gap.
+        """Iterate to the optimum; return a solution where it is reached, the best where rounding keeps it from its gap.
 
         Where C is large, so is the loss by a violation. And values of one pair that stand in other blocks differ in
         their last digits: where the gap is missed, the steps go on from residuals that are computed anew.
@@ -280,7 +280,7 @@ class _Search:
         return n_free < self.largest_set
 
     def _certified(self, summed: tuple[Array, int, float] | None = None) -> DualSolution:
-        """Return the point with its certificate, by residuals that are at hand if their errors are small enough."""
+        """Return the point with its certificate, by the present residuals if their errors are small enough."""
         problem, alpha = self.problem, on_bounds(self.problem, self.alpha)
         gap = np.inf
         if summed is not None and problem.kernel.positive_semidefinite and np.array_equal(alpha, self.alpha):

@@ -33,7 +33,7 @@ MIN_CACHED_ROWS = 2
 
 
 def memory_for_rows(n: int, n_bytes: int) -> Array:
-    """Return memory for rows of n values: so many bytes, but no less than two rows take, and no more than all.
+    """Return memory for rows of n values: the given bytes, but at least two rows and at most all.
 
     One piece serves one cache after the other: the first use of fresh memory takes as long as some kernel values.
     """
@@ -241,7 +241,7 @@ class KernelProblem(ImplicitProblem):
         return after
 
     def bounded_residuals(self, alpha: Array, *, sharp: bool = False) -> Residuals:
-        """Return the residuals with bounds on their errors, of twice the precision but for the last digit if sharp.
+        """Return the residuals with bounds on their errors, of twice the precision up to the last digit if sharp.
 
         (m + 2) eps (1 + |K| |c|) covers the sum over m support vectors in any order, as in
         `fsvm_cli.svm.solvers.optimality`; what the rounding of kernel values does beside it is added.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from fsvm_cli.svm.large.decomposition_problem import RowCache
-from fsvm_cli.svm.solvers.active_set import ROUNDING
+from fsvm_cli.svm.solvers.active_set import RESIDUAL_ROUNDING
 from fsvm_cli.svm.solvers.optimality import subtract_rows
 from fsvm_cli.svm.solvers.working_set import Part, optimise_part, signed_bounds
 
@@ -103,12 +103,12 @@ class Ascent:
 
     @property
     def residuals(self) -> Array:
-        """Of all samples, shape (n,), where none rests, as after `rise`."""
+        """Of all samples, shape (n,), where all are active, as after `rise`."""
         return self._r
 
     @property
     def objective(self) -> float:
-        """The dual objective, where none rests."""
+        """The dual objective, where all samples are active."""
         return 0.5 * float((self._own * (self.problem.y + self._r)).sum())
 
     @property
@@ -129,7 +129,7 @@ class Ascent:
         self._activate(known.residuals)
 
     def _activate(self, residuals: Array) -> None:
-        """Go on with all samples, from their residuals, and with an empty cache."""
+        """Continue with all samples, from their residuals, and with an empty cache."""
         n = len(self._c)
         self._active, self._samples = np.arange(n), self.problem.X
         self._own, self._r = self._c.copy(), residuals.copy()
@@ -173,15 +173,15 @@ class Ascent:
 
     def _rounding(self) -> float:
         """Return the violation that rounding may leave; without it, some sets would go on for ever."""
-        return ROUNDING * self._largest * float(np.abs(self._own).sum())
+        return RESIDUAL_ROUNDING * self._largest * float(np.abs(self._own).sum())
 
     def _is_too_rough(self, max_violation: float) -> bool:
-        """Return whether single precision might not tell such a violation."""
+        """Return whether single precision may be too coarse for such a violation."""
         error = SINGLE_PRECISION_ERRORS * (self._singles.error if self._singles else SINGLE_PRECISION_ROUNDING)
         return self._rough and not error * self._largest * float(np.linalg.norm(self._own)) <= max_violation
 
     def _is_exact(self) -> bool:
-        """Return whether the residuals of all samples are at hand, right but for the rounding of doubles."""
+        """Return whether the residuals of all samples are available, with the rounding errors of doubles only."""
         return not self._rough and len(self._active) == len(self._c)
 
     def _extremes(self) -> tuple[float, float]:
@@ -229,7 +229,7 @@ class Ascent:
             self.problem.fill_rows(self._active[rows], self._samples, out, slots)
 
     def _shrink(self, highest: float, lowest: float) -> None:
-        """Let samples rest that are on a bound and on its side of both extremes."""
+        """Shrink: deactivate samples that are on a bound and on its side of both extremes."""
         at_lower, at_upper = self._own <= self._lower, self._own >= self._upper
         resting = (at_upper & (self._r > highest)) | (at_lower & (self._r < lowest))
         if np.count_nonzero(resting) < MIN_SHRUNK_SHARE * len(resting):
@@ -247,7 +247,7 @@ class Ascent:
         self._lower, self._upper = self._lower[kept], self._upper[kept]
 
     def _reconstruct(self) -> None:
-        """Bring the samples that rest back; all residuals are computed anew, and all rows from here on in doubles."""
+        """Reactivate all samples; residuals are recomputed, and all later rows are computed in doubles."""
         self._c[self._active] = self._own
         self._rough, self._singles = False, None
         self._start_from(self._known_by_change() or self._known_anew())

@@ -43,19 +43,19 @@ if TYPE_CHECKING:
 
 FIRST_PART_MIN_ROWS, FIRST_PART_ROWS_PER_FEATURE, FIRST_PART_DIVISOR, PART_GROWTH_FACTOR = 2000, 20, 16, 4
 """Samples of the first part: so many, so many for each feature, or one in so many, whichever is the most; a part that
-tells too little is made so many times as large."""
+is too small for a start is enlarged by the last factor."""
 SMALL_WORKING_SET_SHARE = 0.125
 """Share of the samples that is a small working set to begin with."""
 MAX_NEWTON_STEPS = 20
-"""Newton's, at most."""
+"""Newton steps at each smoothing."""
 ERROR_PER_DEVIATION = 1.4
 """What the error of the machine of a part turned out to be, in standard deviations by the variance of its gradient."""
 PART_GAP = 1e-2
-"""Relative gap at which the interior point on a part has told what it can."""
+"""Relative gap below which the interior point on a part gives no better start for all samples."""
 
 
 def locate_by_smoothing(problem: LinearProblem) -> Start | None:
-    """Find about where the machine is; None of few samples, of hard margins, and where this does not tell.
+    """Find about where the machine is; None of few samples, of hard margins, and where this gives no start.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def locate_by_smoothing(problem: LinearProblem) -> Start | None:
 
 
 def _guess_by_parts(problem: LinearProblem, size: int) -> Guess:
-    """Guess by parts of the samples, the next one larger until it tells enough."""
+    """Guess by parts of the samples, each larger than the last, until one determines a start."""
     n, d = problem.X.shape
     w, b = np.zeros(d), 0.0
     while True:
@@ -136,7 +136,7 @@ def _even_part(problem: LinearProblem, size: int) -> LinearProblem:
 
 
 def _evenly(problem: LinearProblem, size: int) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.float64]]:
-    """Choose samples, as many from either class, or all of a rare one, and tell for how many each one stands."""
+    """Choose samples, as many from either class, or all of a rare one, and return how many each one represents."""
     rows, weights = [], []
     for label in (-1.0, 1.0):
         of = np.flatnonzero(problem.y == label)
@@ -151,7 +151,7 @@ def _evenly(problem: LinearProblem, size: int) -> tuple[npt.NDArray[np.intp], np
 INTERIOR_POINT_GAP = 1e-3
 """Relative gap of the interior point, once it is decided which samples are free, before working sets take over."""
 MAX_ROUNDS_FROM_START = 12
-"""About what half an interior point costs: a start that is not near after these is not near at all."""
+"""About half the cost of an interior point: a start that is not near the optimum after these rounds is discarded."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,7 +161,7 @@ class LinearSolution(DualSolution):
     Attributes
     ----------
     w : (d,) array
-        Sum of alpha_i y_i x_i, but for what the gap says of rounding.
+        Sum of alpha_i y_i x_i, up to the rounding that the gap includes.
     outputs : (n,) array
         w . x_i.
     """
@@ -257,7 +257,7 @@ def _from_a_start(problem: LinearProblem, alpha: Array, start: Start | None, tol
 
 
 def _with_ridge(problem: LinearProblem, inner: InteriorPoint, tolerance: float) -> LinearSolution:
-    """Go on to the optimum by Newton's method on the loss, which has no corner; a large part of the samples is free."""
+    """Iterate to the optimum by Newton's method on the smooth loss; a large part of the samples is free."""
     try:
         alpha, steps = optimum_with_ridge(problem, inner.w, inner.b)
     except LinAlgError:
@@ -294,6 +294,6 @@ def _or_failed(
     *,
     infeasible: bool,
 ) -> LinearSolution:
-    """Return a solution that misses its gap, or raise what tells why, as `on_failure` says."""
+    """Return a solution that misses its gap, or raise an error with the cause, depending on `on_failure`."""
     failed(problem, solution, tolerance, on_failure, infeasible=infeasible)
     return solution

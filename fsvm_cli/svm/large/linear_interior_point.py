@@ -65,11 +65,11 @@ class NormalMatrix:
 
 MAX_STEPS = 100
 MAX_STEPS_WITHOUT_PROGRESS = 40
-"""So many steps may pass without a smaller gap; then rounding stands in the way."""
+"""Steps without a smaller gap after which rounding is taken as the limit."""
 BOUND_MULTIPLIER_RATIO = 10.0
-"""A sample is on a bound where its multiplier is so many times as far from 0 as it is from the bound."""
+"""A sample is on a bound if its multiplier exceeds its distance from the bound by this factor."""
 MAX_FREE_PER_FEATURE = 4
-"""At the end no more samples are free than so many times the features, unless there is a ridge."""
+"""Free samples at the end, for each feature, at most, unless there is a ridge."""
 BARRIER_WIDTH = 0.3
 """Of the barriers around the machine of a part, in units of the mean distance of a sample from its margin."""
 MIN_BOUND_DISTANCE = 0.1
@@ -142,7 +142,7 @@ class _LinearBarrier:
         self.bounded = np.isfinite(problem.C)
 
     def around(self, w: Array, b: float, largest: float) -> _LinearIterate:
-        """Put alpha and the multipliers where the margins say, as far as twice the largest coefficient reaches."""
+        """Set alpha and the multipliers from the margins, limited to twice the largest coefficient."""
         outputs = self.problem.outputs(w)
         slack = 1.0 - self.y * (outputs + b)
         width = BARRIER_WIDTH * float(np.abs(slack).mean())
@@ -204,7 +204,7 @@ class _LinearBarrier:
     def on_bounds(self, at: _LinearIterate) -> Array:
         """Return alpha, on a bound where its distance from it is small beside its multiplier, each in its own unit.
 
-        At the optimum one of the two is 0, and the other tells which.
+        At the optimum one of the two is 0.
         """
         coefficient = np.minimum(self.C, at.alpha.max())
         margin = BOUND_MULTIPLIER_RATIO * float((at.z + at.xi).mean())

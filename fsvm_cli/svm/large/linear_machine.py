@@ -23,16 +23,16 @@ if TYPE_CHECKING:
 
     from fsvm_cli.svm.compiled import Array
 
-UNIT = 8.0
+CENTRE_UNIT_DEVIATIONS = 8.0
 """Of a centre, in standard deviations of its column, before it is rounded up to a power of two. A column whose mean is
-less than half of that stays as it is: a standardised one to the last digit."""
+less than half of that is not changed: a standardised one keeps every digit."""
 
 
 def centre_of(X: Any) -> Array | None:
     """Return what is subtracted from each column, shape (d,); None where nothing is.
 
     The optimum of a machine with a bias does not depend on it, but rounding does: of a column of 1e9 ± 1, a kernel
-    value has lost all digits that tell one sample from another. The centre is the mean, rounded to a multiple of a
+    value has lost all digits in which samples differ. The centre is the mean, rounded to a multiple of a
     power of two, which leaves most differences from it without rounding. Of a constant column it is the constant.
 
     Parameters
@@ -46,7 +46,7 @@ def centre_of(X: Any) -> Array | None:
     mean = np.sum([X[rows].sum(axis=0) / n for rows in blocks_of(n)], axis=0)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         deviation = np.sqrt(np.sum([((X[rows] - mean) ** 2).sum(axis=0) / n for rows in blocks_of(n)], axis=0))
-        unit = np.exp2(np.ceil(np.log2(UNIT * deviation)))
+        unit = np.exp2(np.ceil(np.log2(CENTRE_UNIT_DEVIATIONS * deviation)))
         rounded = unit * np.rint(mean / unit)
     centre = np.where(constant, X[0], np.where(np.isfinite(rounded), rounded, 0.0))
     return centre if centre.any() else None
@@ -67,7 +67,7 @@ def centred(X: Any, centre: Array | None) -> Any:
 
 
 MAX_STRETCHES = 3
-"""So often a machine is scaled up: rounding may leave a sample within its margin again."""
+"""Times that a machine is scaled up: rounding may leave a sample within its margin again."""
 
 
 class LinearMachine(NamedTuple):

@@ -26,14 +26,14 @@ WORKING_SET_WIDTH_IN_ERRORS, SMOOTHING_PER_ERROR = 2.5, 1.5
 """Widths of the working set, and of the smoothing of the next step, in expected errors of the outputs: of normal errors
 one in a hundred is larger than the first."""
 NARROW_DIVISOR, NARROW_ROWS_PER_FEATURE = 24, 40
-"""A working set of one sample in so many, or of so many for each feature, is narrow enough."""
+"""A working set is narrow enough with n / the first samples, or with the second number for each feature."""
 MAX_SHARPENINGS = 6
 """Towards ever sharper corners, at most."""
 ERROR_OF_STEP, ERROR_OF_SMOOTHING = 0.15, 0.1
-"""What errors turned out to be on samples of many kinds: after a Newton step, in its change squared over the distance
+"""Measured errors on samples of many kinds: after a Newton step, in its change squared over the distance
 in which the corner is rounded off; by the corner, in that distance."""
 HESSIAN_ROWS_PER_FEATURE = 100
-"""Samples near the corner, for each feature, that tell its curvature well enough for a step to a sharper one."""
+"""Samples near the corner, for each feature, that determine the curvature well enough for a step to a sharper one."""
 MAX_STEPS_WITH_RIDGE, ROUNDING_CHANGE = 50, 1e-14
 """At most, and a change of outputs, as a part of the largest one, that is rounding."""
 LINE_SEARCH_SLOPE = 0.1
@@ -188,7 +188,7 @@ def sharpened(problem: LinearProblem, guess: Guess) -> Guess:
 def optimum_with_ridge(problem: LinearProblem, w: Array, b: float) -> tuple[Array, int]:
     """Return alpha at the optimum of a problem with a ridge, from a machine near it, and the steps that it took.
 
-    Where no sample changes from one piece of its loss to another, a step ends at the optimum but for rounding.
+    Where no sample changes from one piece of its loss to another, a step ends at the optimum up to rounding.
 
     Parameters
     ----------

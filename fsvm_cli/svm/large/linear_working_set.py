@@ -1,4 +1,4 @@
-"""Working sets of the samples near the margin; all others are held at the bound that their slack asks for.
+"""Working sets of the samples near the margin; all others are held at the bound that follows from their slack.
 
 Working sets as in Joachims (1999) and Bertrand et al. (2022), chosen by the distance from the margin of a warm start.
 What is held adds a constant vector to w. One pass over all samples finds those that are held at the wrong bound, and
@@ -34,12 +34,12 @@ MAX_WORKING_SET_SHARE = 0.5
 MIN_WORKING_SET_PER_FEATURE = 4
 """Samples of a working set at least, for each feature and the bias: as many as features are free at the optimum."""
 MAX_WIDENINGS, WIDENING_FACTOR = 4, 3.0
-"""So often a working set may turn out too narrow, and how many times as wide it is then made."""
+"""Times that a working set may turn out too narrow, and the factor by which it is then widened."""
 MAX_MISPLACED_SHARE, CHECKED_ROW_STEP = 0.05, 8
 """Samples outside that may be on the wrong bound, as a part of the working set, before it is made wider and solved
-anew; one in so many is checked."""
+anew; every eighth sample is checked."""
 NARROWING_ROWS_PER_FEATURE, ERROR_PER_WIDTH, MAX_NARROWED_WIDTH = 40, 0.6, 0.5
-"""A working set of more samples than so many for each feature is first made narrower. Its expected error is estimated
+"""A working set with more samples for each feature than this is first made narrower. Its expected error is estimated
 as this part of its width, and it is made narrower only where the new width is at most this part of the old one."""
 MAX_ROUNDS, MAX_JOINING_AT_ONCE = 20, 200
 """Rounds of working sets, and samples that may join at once because they were on the wrong bound. Where more join, or
@@ -80,7 +80,7 @@ class WorkingSet(NamedTuple):
     part : LinearProblem
         Theirs.
     alpha : (n,) array
-        Of all others, as it is held.
+        Of all others, fixed.
     loses : (n,) array
         Whether a sample loses something, so that it would be held at C.
     """
@@ -118,7 +118,7 @@ class Optimum(NamedTuple):
 def start_at(
     problem: LinearProblem, alpha: Array, w: Array | None = None, outputs: Array | None = None
 ) -> Start | None:
-    """Return where to begin from a feasible point near the optimum; None where it is better taken as it is.
+    """Return where to begin from a feasible point near the optimum; None where it is better used directly.
 
     Parameters
     ----------

@@ -21,7 +21,7 @@ Booleans = npt.NDArray[np.bool_]
 Fold = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
 
 MAX_FAILED_FOLDS = 2
-"""After so many folds in a row on which block pivoting failed, as on kernels of low rank, it is given up for this C."""
+"""Folds in a row on which block pivoting fails, as on kernels of low rank, before it is given up for this C."""
 
 
 def restore_balance(c: Array, lower: Array, upper: Array) -> Array:

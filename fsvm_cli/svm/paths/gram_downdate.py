@@ -20,9 +20,9 @@ from fsvm_cli.svm.solvers.optimality import finish_fit, refresh, refresh_bounded
 from fsvm_cli.svm.solvers.smo import Box, pair_step, set_coefficient, violating_extremes
 
 MIN_FREE_FOR_PIVOTING = 64
-"""With so many free samples or more, block pivoting is faster than steps that stay in the box."""
+"""Free samples from which on block pivoting is faster than steps that stay in the box."""
 MAX_NEWTON_STEPS = 10
-"""So many Newton steps are tried, with a few pair steps between, before the solver starts afresh."""
+"""Newton steps that are tried, with a few pair steps between, before the solver starts again."""
 PAIR_STEPS_BETWEEN = 5
 """Pair steps between two Newton steps; few, for one term moves few samples to or from their bounds."""
 MIN_PIVOT_SHARE = 1e-6

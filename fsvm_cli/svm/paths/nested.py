@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 Features = npt.NDArray[np.intp]
 
 MAX_FEATURES_ONE_BY_ONE = 16
-"""So many features enter one by one; more at once are a matrix product."""
+"""Features that enter one by one, at most; more at once enter by a matrix product."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -159,7 +159,7 @@ def restart(path: Path, labels: Array) -> None:
 
 
 MIN_FREE_TO_PIVOT = 128
-"""From so many free samples on, many of which change with a feature, it pays to exchange all of them at once."""
+"""Free samples from which on it is faster to exchange all of those that change with a feature at once."""
 
 
 def follow_order(path: Path, scratch: Scratch, problems: Problems, entering: Entering, records: Records) -> None:

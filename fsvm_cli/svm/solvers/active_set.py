@@ -11,12 +11,12 @@ from numba import njit
 
 from fsvm_cli.svm.compiled import COMPILED, EPSILON, INLINED, REASSOCIATE, Array, total
 from fsvm_cli.svm.solvers.cholesky import Factor, append, make_factor, rebuild, remove, solve_two
-from fsvm_cli.svm.solvers.optimality import finish_fit, refresh_bounded, subtract_rows_at
+from fsvm_cli.svm.solvers.optimality import finish_fit, refresh, refresh_bounded, subtract_rows_at
 from fsvm_cli.svm.solvers.smo import Box, make_box, move, pair_step, set_coefficient, violating_extremes
 
 MIN_RELATIVE_CURVATURE = 1e-12
 """Pairs are treated as having at least this part of the largest diagonal entry as curvature."""
-ROUNDING = 2.0 * EPSILON
+RESIDUAL_ROUNDING = 2.0 * EPSILON
 """Times the largest diagonal entry and the sum of alpha: a bound on what rounding does to a residual."""
 FIRST_PAIR_STEPS, MIN_PAIR_STEPS = 20, 3
 """Pair steps before the first Newton step and, at least, between two."""
@@ -24,9 +24,9 @@ ROWS_PER_STEP, ENTRIES_PER_STEP = 10, 10
 """How many rows added to the residuals, and how many times n entries of the factor, count as one pair step. They take
 longer, but a Newton step makes more progress: of several values these were the fastest on 100 to 2,000 samples."""
 MAX_STALLED_STEPS = 6
-"""After so many Newton steps in a row that do not halve a violation of the size of rounding, rounding stands in the
-way. A larger violation never counts: on a nearly singular block many slow steps may end at a bound until the right
-samples are free, and fits stopped there had decision values off by up to 2e-5, more than a tie."""
+"""Newton steps in a row that do not halve a violation of the size of rounding, after which the solver stops. A larger
+violation never counts: on a nearly singular block many slow steps may end at a bound until the right samples are free,
+and fits stopped there had decision values off by up to 2e-5, more than a tie."""
 UNBOUNDED_OBJECTIVE = 1e13
 """A dual objective beyond this (in units of one over the kernel) means a margin that doubles cannot resolve."""
 
@@ -274,7 +274,7 @@ def maximise(  # noqa: PLR0917
         if unbounded and objective * largest > UNBOUNDED_OBJECTIVE:
             refresh_bounded(K, y, box)
             return INFEASIBLE, steps
-        violation, rounding = highest - lowest, ROUNDING * largest * sum_alpha
+        violation, rounding = highest - lowest, RESIDUAL_ROUNDING * largest * sum_alpha
         stalled = stalled + 1 if violation <= rounding and violation > 0.5 * previous else 0
         previous = violation
         if stalled >= MAX_STALLED_STEPS:
@@ -285,11 +285,11 @@ def maximise(  # noqa: PLR0917
 
 
 MAX_VIOLATION = 1e-5
-"""The violation to reach, in tolerances. So small that only a Newton step, which is exact but for rounding, ends a fit:
+"""The violation to reach, in tolerances. So small that only a Newton step, which is exact up to rounding, ends a fit:
 where the Gram matrix is nearly singular, a violation of 1e-3 left decision values off by the width of a tie."""
 MAX_TIGHTENINGS = 8
 """How often the violation to reach is made a hundredth. Where no violation is left and the gap is still too large,
-rounding stands in the way: on kernel values near 1e10 this would go on for ever."""
+rounding is the cause: on kernel values near 1e10 this would never end."""
 STEPS_PER_SAMPLE = 100
 """The budget of the fast solver; at about this point the interior-point method would have been done."""
 
@@ -334,3 +334,55 @@ def maximise_certified(  # noqa: PLR0917
             return status, steps, bias, gap
         violation *= 1e-2
     return STALLED, steps, bias, gap
+
+
+class Simplex:
+    """Concave quadratic programmes on the simplex, all of one size and in the same memory.
+
+    Parameters
+    ----------
+    n : int
+        Number of unknowns.
+
+    Notes
+    -----
+    A programme has the form of the dual of a support vector machine with the labels `linear` in place of -1 and 1,
+    bounds 0 and 1, and a further sample, with zeros for a kernel, whose coefficient is fixed at -1.
+    """
+
+    def __init__(self, n: int) -> None:
+        self._bordered, self._y = np.zeros((n + 1, n + 1)), np.zeros(n + 1)
+        self._box, self._factor = make_scratch(n + 1)
+        self._box.upper[:n] = 1.0
+        self._box.lower[n] = self._box.upper[n] = -1.0
+
+    def maximise(
+        self, K: Array, linear: Array, start: Array, max_violation: float, *, lower: Array | float = 0.0
+    ) -> Array:
+        """Maximise linear' b - 1/2 b' K b over b >= lower with a sum of 1.
+
+        Parameters
+        ----------
+        K : (n, n) array
+            Positive semidefinite; best in units in which its largest entries are about 1.
+        linear : (n,) array
+        start : (n,) array
+            A point of the simplex, above the lower bounds.
+        max_violation : float
+            The largest difference of two entries of the gradient, linear - K b, by which b may miss the optimality
+            conditions; > 0.
+        lower : float or (n,) array
+            Each in 0 .. 1.
+
+        Returns
+        -------
+        (n,) array
+            Of the simplex up to rounding; the best point that was found where rounding stands in the way.
+        """
+        box, y, n = self._box, self._y, len(linear)
+        self._bordered[:n, :n], y[:n] = K, linear
+        box.lower[:n], box.c[:n], box.c[n] = lower, start, -1.0
+        refresh(self._bordered, y, box)
+        maximise(self._bordered, y, box, self._factor, max_violation, STEPS_PER_SAMPLE * (n + 1))
+        found: Array = box.c[:n] / box.c[:n].sum()
+        return found

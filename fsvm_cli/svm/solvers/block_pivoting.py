@@ -1,6 +1,6 @@
 """Block principal pivoting (Júdice and Pires 1994): all samples on a wrong side change it at once.
 
-Where a good guess is at hand (the machine on all samples, for one that leaves out a few), three to ten Cholesky
+From a good guess (the machine on all samples, for one that leaves out a few), three to ten Cholesky
 factorisations of the free block replace hundreds of steps that each stay in the box. The objective need not rise from
 round to round: where the rounds do not reach the optimum, the caller goes on with `maximise_certified`.
 """
@@ -18,9 +18,9 @@ from fsvm_cli.svm.solvers.smo import Box, set_coefficient, violating_extremes
 
 MAX_ROUNDS = 30
 MAX_ROUNDS_WITHOUT_GAIN = 3
-"""So many rounds in a row may leave the number of infeasibilities as it is; then it is given up, for it may cycle."""
+"""Rounds in a row without fewer infeasibilities, after which the method gives up: it may cycle."""
 INDEFINITE_SHIFTS = 10.0
-"""A shift of the factor beyond so many times the least one means that the block has a negative eigenvalue."""
+"""Shift of the factor, in units of the least one, beyond which the block has a negative eigenvalue."""
 
 
 @njit(**INLINED)

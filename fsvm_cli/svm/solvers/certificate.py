@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fsvm_cli.svm.compiled import EPSILON
-from fsvm_cli.svm.solvers.optimality import BOUND_WIDTH, accurate_sum
+from fsvm_cli.svm.solvers.optimality import BOUND_TOLERANCE, accurate_sum
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from fsvm_cli.svm.compiled import Array
     from fsvm_cli.svm.solvers.dual import BinaryProblem, DualSolution, Residuals
 
-GAP_IN_DOUBT = 1e-9
-"""Where rounding may change a gap by more, it is computed in twice the precision."""
-LARGE_SCALE = 1e5
-"""Where neither a kernel value nor C is so large, it is the tolerance that is too small."""
+MAX_GAP_ROUNDING = 1e-9
+"""A gap that rounding may change by more than this is computed again in twice the precision."""
+MIN_LARGE_KERNEL_VALUE = 1e5
+"""Below this value of the largest kernel value and C, a missed gap is attributed to a tolerance that is too small."""
 SMALLEST_NORMAL = float(np.finfo(np.float64).tiny)
 
 
@@ -42,7 +42,7 @@ def on_bounds(problem: BinaryProblem, alpha: Array) -> Array:
     with np.errstate(divide="ignore", invalid="ignore"):
         unit = np.where(largest * influence <= farthest, largest, farthest / influence)
     above = problem.C - alpha
-    near = np.minimum(alpha, above) <= BOUND_WIDTH * unit
+    near = np.minimum(alpha, above) <= BOUND_TOLERANCE * unit
     return np.where(near, np.where(alpha <= above, 0.0, problem.C), alpha)
 
 
@@ -85,8 +85,8 @@ def duality_gap(problem: BinaryProblem, alpha: Array, bias: float) -> float:
 
     The primal point is w = sum_i alpha_i y_i phi(x_i) with `bias`. Where samples without upper bound (hard margin) are
     within their margin, w and the bias are scaled up until they are not, which makes the point feasible. Where the
-    problem knows how its kernel values are rounded, the bound is for exact kernel values, and losses are those of
-    outputs as a machine computes them.
+    problem has bounds on the rounding of its kernel values, the bound is for exact kernel values, and losses are those
+    of outputs as a machine computes them.
 
     Parameters
     ----------
@@ -100,11 +100,11 @@ def duality_gap(problem: BinaryProblem, alpha: Array, bias: float) -> float:
     float
         primal - dual over the larger of the two, plus the most that rounding can have taken from it, so that the gap in
         exact arithmetic is no larger; infinity where no scaling makes the point feasible. It is a sum of terms that
-        vanish where the Karush-Kuhn-Tucker conditions hold, so for an indefinite Gram matrix a gap of 0 says that the
+        vanish where the Karush-Kuhn-Tucker conditions hold, so for an indefinite Gram matrix a gap of 0 means that the
         point is stationary, not that it is the optimum.
     """
     gap, bound = _gaps(problem, alpha, bias, problem.bounded_residuals(alpha))
-    if not bound - gap <= GAP_IN_DOUBT:
+    if not bound - gap <= MAX_GAP_ROUNDING:
         gap, bound = _gaps(problem, alpha, bias, problem.bounded_residuals(alpha, sharp=True))
     return bound
 
@@ -118,19 +118,19 @@ def with_rounding(gap: float, rounding: float) -> float:
 
 
 def stated(problem: BinaryProblem, found: DualSolution, tolerance: float) -> DualSolution:
-    """Return a solution as it is where the machine that predicts is within the tolerance; else scaled up, or flagged.
+    """Return a solution unchanged if the machine that predicts is within the tolerance; else scaled up, or flagged.
 
-    See `scaled_up`. What misses the tolerance all the same has the gap of the machine that predicts.
+    See `scaled_up`. A solution that still misses the tolerance has the gap of the machine that predicts.
 
     Parameters
     ----------
     problem : BinaryProblem
-        That knows how its kernel values are rounded.
+        With bounds on the rounding of its kernel values.
     found : DualSolution
     tolerance : float
         The relative duality gap that was asked for.
     """
-    if not found.converged or found.duality_gap > tolerance:  # converged all the same: it was stopped on request
+    if not found.converged or found.duality_gap > tolerance:  # converged above the tolerance: it was stopped on request
         return found
     gap = duality_gap(problem, found.alpha, found.bias)
     if gap <= tolerance:
@@ -188,7 +188,7 @@ def _gaps(problem: BinaryProblem, alpha: Array, bias: float, residuals: Residual
     norm_error = EPSILON * (n + 4) * float(np.abs(lengths).sum()) + float(alpha @ error)
     if residuals.distance:
         # The normal vector w of the residuals is not that of alpha, v: the objectives at w and at alpha differ by the
-        # terms below and |w - v|^2 / 2, and what is told of w'v by no more than |w - v| |w|.
+        # terms below and |w - v|^2 / 2, and their estimates of w'v by no more than |w - v| |w|.
         apart = residuals.distance * (math.sqrt(max(norm, 0.0)) + residuals.distance)
         blur, norm_error = blur + apart, norm_error + apart
 
@@ -284,7 +284,7 @@ def cause_of_failure(problem: BinaryProblem, alpha: Array, bias: float, toleranc
     largest, largest_C = problem.largest_kernel_value(), float(C.max())
     if here <= tolerance and largest * largest_C * EPSILON <= tolerance:
         return ""
-    if max(largest, largest_C) < LARGE_SCALE:
+    if max(largest, largest_C) < MIN_LARGE_KERNEL_VALUE:
         return "so small a gap is beyond double precision"
     if largest >= largest_C:
         return f"kernel values up to {largest:.1e} are too large for double precision; scale the features"

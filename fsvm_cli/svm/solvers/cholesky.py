@@ -19,7 +19,7 @@ from fsvm_cli.svm.compiled import COMPILED, REASSOCIATE, Array, inner_product
 RELATIVE_SHIFT = 1e-12
 """The shift of a sample, as a part of its diagonal entry, where no larger one is needed."""
 MIN_LAPACK_BLOCK = 48
-"""Blocks of so many samples are worth a call of LAPACK."""
+"""Samples from which on a call of LAPACK is faster than a compiled loop."""
 DOUBLE, LOWER = ord("d"), ord("L")
 
 _matrix: Any = types.CPointer(types.float64)  # type: ignore[no-untyped-call]

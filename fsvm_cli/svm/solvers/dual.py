@@ -191,7 +191,7 @@ class DualProblem(BinaryProblem):
         return self.y - self.gram @ coefficients - self.ridge * coefficients
 
     def bounded_residuals(self, alpha: Array, *, sharp: bool = False) -> Residuals:
-        """Return the residuals with bounds on their errors, of twice the precision but for the last digit if sharp."""
+        """Return the residuals with bounds on their errors, of twice the precision up to the last digit if sharp."""
         coefficients, n = alpha * self.y, len(self.y)
         values, error = np.empty(n), np.empty(n)
         terms = residuals_of(self.gram, self.y, coefficients, values, error)
@@ -226,7 +226,7 @@ class DualSolution:
     solver : str
         The solver that finished.
     converged : bool
-        Whether the gap is within the tolerance that was asked for, or the solver stopped where it was told to.
+        Whether the gap is within the tolerance that was asked for, or the solver stopped on request.
     """
 
     alpha: Array
@@ -337,7 +337,7 @@ class ConvergenceError(FsvmError):
 
     See Also
     --------
-    SVM : Takes that point, and says so, where `on_failure` is "flag".
+    SVM : Uses that point, and flags it, where `on_failure` is "flag".
 
     Examples
     --------

@@ -100,9 +100,9 @@ def _longest(values: Array, step: Array) -> float:
 
 
 MAX_ITERATIONS = 100
-ACCURACY = 1e-12
+RELATIVE_ACCURACY = 1e-12
 """Relative complementarity gap and residuals to stop at; most problems stall at about this point."""
-NEAR_BOUND = 1e-6
+BOUND_DISTANCE_SHARE = 1e-6
 """At the end, what is within this part of the box of a bound is set to it, if its multiplier agrees."""
 
 
@@ -131,10 +131,10 @@ class _Barrier:
         return _Iterate(alpha, slack, z, np.where(self.bounded, np.maximum(-gradient, 1.0), 0.0), 0.0)
 
     def undecided(self, at: _Iterate) -> float:
-        """Return by how much of a decision value it is open whether a sample is on a bound or on its margin.
+        """Return the largest part of a decision value for which a sample may be on a bound or on its margin.
 
         z is how far a sample lies beyond its margin, alpha_i Q_ii how far its own alpha has moved it: at the optimum
-        one of the two is 0. Their product says little for an outlier under a polynomial of high degree, whose Q_ii
+        one of the two is 0. Their product is uninformative for an outlier under a polynomial of high degree, whose Q_ii
         may be 1e17 times that of others, and whose alpha as much smaller.
         """
         influence = self.Q.diagonal()
@@ -144,8 +144,8 @@ class _Barrier:
     def on_bounds(self, at: _Iterate) -> Array:
         """Return alpha, on a bound where it is near it and `undecided` leaves no doubt."""
         influence = self.Q.diagonal()
-        low = (at.alpha < NEAR_BOUND * np.minimum(self.C, at.alpha.max())) & (at.alpha * influence < at.z)
-        high = (at.slack < NEAR_BOUND * self.C) & (at.slack * influence < at.xi)
+        low = (at.alpha < BOUND_DISTANCE_SHARE * np.minimum(self.C, at.alpha.max())) & (at.alpha * influence < at.z)
+        high = (at.slack < BOUND_DISTANCE_SHARE * self.C) & (at.slack * influence < at.xi)
         return np.where(low, 0.0, np.where(high & self.bounded, self.C, at.alpha))
 
 
@@ -195,7 +195,7 @@ def solve_interior_point(problem: DualProblem) -> tuple[Array, int]:
         violation += barrier.undecided(at)
         if complementarity < least:
             best, least = at, complementarity
-        if complementarity <= ACCURACY * objective and violation <= 1e-9:
+        if complementarity <= RELATIVE_ACCURACY * objective and violation <= 1e-9:
             return barrier.on_bounds(at), iteration
         try:
             equations = _NewtonEquations(barrier, at, residual_dual, residual_primal)

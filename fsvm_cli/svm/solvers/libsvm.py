@@ -20,7 +20,7 @@ def solve_libsvm(
     """Return libsvm's alpha, its number of iterations, and its bias.
 
     libsvm stores kernel values in single precision and stops on the violation of the optimality conditions, not on
-    the gap; on ill-conditioned problems it ends far from the optimum (the duality gap tells).
+    the gap; on ill-conditioned problems it ends far from the optimum (see the duality gap).
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ def solve_libsvm(
     tolerance : float
         libsvm's stopping tolerance.
     max_iterations : int
-        After so many it stops, wherever it is.
+        Number after which it stops.
     """
     from sklearn.exceptions import ConvergenceWarning  # noqa: PLC0415 - slow to import, and seldom needed
     from sklearn.svm import SVC  # noqa: PLC0415
@@ -38,7 +38,7 @@ def solve_libsvm(
     weights = problem.C / problem.C[0]
     machine = SVC(C=problem.C[0], kernel="precomputed", tol=tolerance, shrinking=False, max_iter=max_iterations)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # the duality gap tells, and is reported
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the duality gap is reported instead
         try:
             machine.fit(gram, problem.y, sample_weight=weights)
         except ValueError:  # libsvm lost all digits: what it found is not finite

@@ -1,7 +1,7 @@
 """The end of every compiled fit: residuals, coefficients on their bounds, the bias and the duality gap.
 
 Residuals are plain for the steps, with a bound on their rounding errors for the certificate, and in twice the precision
-(Ogita et al. 2005) where nothing but rounding keeps the gap from its tolerance.
+(Ogita et al. 2005) where rounding alone keeps the gap above its tolerance.
 """
 
 from __future__ import annotations
@@ -229,7 +229,7 @@ def subtract_exactly(high: Array, low: Array, row: Array, factor: float) -> None
         high[t] = total
 
 
-BOUND_WIDTH = 2.0**-42
+BOUND_TOLERANCE = 2.0**-42
 """A coefficient this close to a bound is set to it: about a thousand units in the last place. The unit is the largest
 coefficient, or, if smaller, the coefficient by which this sample would change its own decision value as much as any
 sample does: where kernel values span many orders of magnitude, so do the coefficients. Rounding stays far below this
@@ -272,7 +272,7 @@ def finish_fit(K: Array, y: Array, box: Box, tolerance: float) -> tuple[float, f
 
 @njit(**COMPILED)
 def put_on_bounds(box: Box) -> bool:
-    """Set coefficients that only rounding separates from a bound to it, see `BOUND_WIDTH`; return whether any was.
+    """Set coefficients that only rounding separates from a bound to it, see `BOUND_TOLERANCE`; return whether any was.
 
     Otherwise each would count as a margin vector, and so fix the bias.
     """
@@ -286,7 +286,7 @@ def put_on_bounds(box: Box) -> bool:
         unit = largest if largest * abs(box.diagonal[i]) <= farthest else farthest / abs(box.diagonal[i])
         below, above = box.c[i] - box.lower[i], box.upper[i] - box.c[i]
         nearest = min(below, above)
-        if (nearest <= BOUND_WIDTH * unit) & (nearest != 0.0):
+        if (nearest <= BOUND_TOLERANCE * unit) & (nearest != 0.0):
             set_coefficient(box, i, box.lower[i] if below <= above else box.upper[i])
             moved = True
     return moved

@@ -229,7 +229,7 @@ class Libsvm(GramSolver):
 
 @dataclass(frozen=True)
 class StoppedLibsvm(DualSolver):
-    """libsvm, stopped after so many iterations wherever it is then, with the bias that it has then.
+    """libsvm, stopped after a number of iterations, with the bias at that point.
 
     It shows what comes of a solver that gives up. The solution counts as converged, for it is what was asked for; how
     far it is from the optimum is its duality gap. Where libsvm's default tolerance ends it before, it ends there.
@@ -360,7 +360,7 @@ def failed(
     *,
     infeasible: bool,
 ) -> DualSolution:
-    """Return a solution that misses its gap, or raise what tells why, as `on_failure` says."""
+    """Return a solution that misses its gap, or raise an error with the cause, depending on `on_failure`."""
     if on_failure == "flag":
         return solution
     if infeasible:

@@ -23,9 +23,9 @@ MAX_WORKING_SET = 2000
 MAX_ENTERING = 500
 """Samples that violate their conditions and enter in a round, half of them from either side."""
 MAX_ROUNDS = 100
-"""At most; near the optimum a few do."""
+"""Rounds at most; near the optimum a few suffice."""
 ROUNDING_VIOLATIONS = 1e3
-"""Within so many times the largest violation that may be left, one that does not fall to half of itself is rounding."""
+"""In units of the largest violation allowed: a smaller one that does not halve is attributed to rounding."""
 
 
 class WorkingSets(NamedTuple):
@@ -73,7 +73,7 @@ def optimise_by_working_sets(
 
     The free samples and those that violate their conditions most make a problem of their own, which the dense solver
     takes to its optimum. No round lowers the objective. Near the optimum a few rounds end it, and free samples lie on
-    their margins but for rounding.
+    their margins up to rounding.
 
     Parameters
     ----------

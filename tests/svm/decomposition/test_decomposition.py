@@ -474,7 +474,7 @@ def test_outputs_in_blocks_are_those_in_one_piece(monkeypatch):
     machine = SVM(Gaussian(2.0), C=3.0).fit(X, y)
     whole, gradients = machine.decision_function(X), machine.input_gradient(X)
     for module in ("base", "additive"):
-        monkeypatch.setattr(f"fsvm_cli.svm.kernels.{module}.MANY_PAIRS", 200)
+        monkeypatch.setattr(f"fsvm_cli.svm.kernels.{module}.MAX_PAIRS_IN_MEMORY", 200)
     np.testing.assert_allclose(machine.decision_function(X), whole, atol=1e-13)
     np.testing.assert_allclose(machine.input_gradient(X), gradients, atol=1e-13)
 

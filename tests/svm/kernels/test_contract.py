@@ -61,7 +61,7 @@ def test_gram_matrices_are_symmetric_and_those_of_two_sets_of_samples(kernel: Ke
 
 @every_kernel
 def test_outputs_are_added_without_the_matrix(kernel: Kernel, monkeypatch: pytest.MonkeyPatch):
-    for name, size in (("ROWS", 5), ("FEWER_COLUMNS", 7)):
+    for name, size in (("BLOCK_ROWS", 5), ("EXPANSION_BLOCK_COLUMNS", 7)):
         monkeypatch.setattr(f"fsvm_cli.svm.kernels.gram.{name}", size)
     A, B, rng = samples(13, 0), samples(24, 1), np.random.default_rng(2)
     coefficients, total = rng.standard_normal(13), rng.standard_normal(24)
@@ -74,7 +74,7 @@ def test_outputs_are_added_without_the_matrix(kernel: Kernel, monkeypatch: pytes
 @pytest.mark.parametrize("precision", [np.float64, np.float32])
 @every_kernel
 def test_rows_are_written_where_they_belong(kernel: Kernel, precision: type, monkeypatch: pytest.MonkeyPatch):
-    for name, size in (("ROWS", 5), ("COLUMNS", 7)):
+    for name, size in (("BLOCK_ROWS", 5), ("BLOCK_COLUMNS", 7)):
         monkeypatch.setattr(f"fsvm_cli.svm.kernels.gram.{name}", size)
     A, B = samples(13, 0), samples(24, 1)
     out, places = np.full((20, 30), np.nan, dtype=precision), np.random.default_rng(2).permutation(20)[:13]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fsvm_cli import SVM, Gaussian, Laplace
-from fsvm_cli.svm.kernels.base import SUMMED_TOGETHER, summed_in_blocks
+from fsvm_cli.svm.kernels.base import TERMS_PER_PRODUCT, summed_in_blocks
 
 KERNELS = [Gaussian(2.0), Gaussian(0.7, weights=(0.5, 2.0)), Laplace(2.0), Laplace(0.7, weights=(0.5, 2.0))]
 LEAST_DIGITS = 1e-12
@@ -57,7 +57,8 @@ def test_a_sample_has_one_kernel_value_alone_and_among_others():
 
 def test_sums_in_blocks_are_sums():
     rng = np.random.default_rng(0)
-    coefficients, values = rng.standard_normal((2, 2 * SUMMED_TOGETHER + 3)), rng.random((2 * SUMMED_TOGETHER + 3, 5))
+    n_terms = 2 * TERMS_PER_PRODUCT + 3
+    coefficients, values = rng.standard_normal((2, n_terms)), rng.random((n_terms, 5))
     np.testing.assert_allclose(summed_in_blocks(coefficients, values), coefficients @ values, rtol=1e-12)
 
 

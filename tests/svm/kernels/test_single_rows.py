@@ -7,7 +7,7 @@ import pytest
 
 from fsvm_cli.svm import Gaussian, Linear
 from fsvm_cli.svm.kernels import single_precision as single_rows
-from fsvm_cli.svm.kernels.single_precision import WIDEST
+from fsvm_cli.svm.kernels.single_precision import MAX_SQUARED_LENGTH
 
 SINGLE = 2.0**-24
 
@@ -37,7 +37,7 @@ def test_what_rounding_makes_positive_is_no_more_than_one():
 @pytest.mark.parametrize("weights", [None, (0.5, 0.0, 2.0)])
 @pytest.mark.parametrize("theta", [0.7, 3.0, 50.0])
 def test_rows_and_sums_are_those_of_the_gram_matrix_but_for_rounding(monkeypatch, theta, weights):
-    for name, size in (("ROWS", 5), ("COLUMNS", 7)):
+    for name, size in (("BLOCK_ROWS", 5), ("BLOCK_COLUMNS", 7)):
         monkeypatch.setattr(single_rows, name, size)
     X, kernel = samples(40, 3), Gaussian(theta, weights)
     singles = kernel.single_rows(X)
@@ -61,7 +61,7 @@ def test_rows_and_sums_are_those_of_the_gram_matrix_but_for_rounding(monkeypatch
 def test_samples_that_are_far_apart_or_of_other_kernels_have_none():
     X = samples(50, 3)
     widest = np.square(X - X.mean(axis=0)).sum(axis=1).max()
-    assert Gaussian(1.01 * widest / WIDEST).single_rows(X) is not None
-    assert Gaussian(0.99 * widest / WIDEST).single_rows(X) is None
+    assert Gaussian(1.01 * widest / MAX_SQUARED_LENGTH).single_rows(X) is not None
+    assert Gaussian(0.99 * widest / MAX_SQUARED_LENGTH).single_rows(X) is None
     assert Gaussian(1.0).single_rows(1e150 * X) is None
     assert Linear().single_rows(X) is None

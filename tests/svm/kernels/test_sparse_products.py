@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from fsvm_cli.svm import Gaussian, Linear, Polynomial
-from fsvm_cli.svm.kernels.pairwise import add_products, fill_own_products, sparse_inner_products
+from fsvm_cli.svm.kernels.pairwise import Compressed, add_products, fill_own_products, sparse_inner_products
 
 WEIGHTS = tuple(np.random.default_rng(5).uniform(0.0, 2.0, 40))
 
@@ -50,7 +50,7 @@ def test_the_compiled_functions_do_what_their_python_does() -> None:
     columns = B.tocsc()
     for function, other, shape in ((add_products, columns, (70, 9)), (fill_own_products, A.tocsc(), (70, 70))):
         compiled, plain = np.zeros(shape), np.zeros(shape)
-        arguments = A.indptr, A.indices, A.data, other.indptr, other.indices, other.data
+        arguments = [Compressed(each.indptr, each.indices, each.data) for each in (A, other)]
         function(*arguments, compiled)
         function.py_func(*arguments, plain)
         assert (compiled == plain).all()

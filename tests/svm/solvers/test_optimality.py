@@ -17,7 +17,7 @@ from fsvm_cli.svm.paths.gram_downdate import reoptimise
 from fsvm_cli.svm.solvers.active_set import begin, make_scratch, maximise_certified
 from fsvm_cli.svm.solvers.block_pivoting import pivot_certified
 from fsvm_cli.svm.solvers.optimality import (
-    BOUND_WIDTH,
+    BOUND_TOLERANCE,
     accurate_sum,
     compiled_bias,
     compiled_gaps,
@@ -156,7 +156,7 @@ def test_an_outlier_keeps_a_coefficient_that_is_small_because_its_kernel_values_
 def test_the_slack_is_far_above_last_digits_and_far_below_what_a_curve_shows():
     problem = some_problem(1, 1.0)
     alpha = np.full(len(problem.y), 0.5)
-    for distance, on_bound in ((0.9 * BOUND_WIDTH, True), (1e4 * BOUND_WIDTH, False)):
+    for distance, on_bound in ((0.9 * BOUND_TOLERANCE, True), (1e4 * BOUND_TOLERANCE, False)):
         alpha[0] = 1.0 - distance
         box = box_at(problem, alpha)
         finish_fit(problem.gram, problem.y, box, 1e-6)

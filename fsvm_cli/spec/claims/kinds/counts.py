@@ -1,12 +1,7 @@
-"""How many features are enough.
+"""Claims about numbers of features, and about which features a method selects.
 
-One ranking needs no more features than others.
-
-How many features a method selects by itself.
-
-Exactly these features are selected.
-
-A printed number of features that make up a share of the relevance.
+The size of the best subset, alone and beside other rankings; the features above a threshold of the score, by number and
+by name; and the features that make up a share of the relevance.
 """
 
 from __future__ import annotations
@@ -147,7 +142,7 @@ class SelectedFeaturesClaim(Claim):
         best = ranks_of(scores) <= len(self.features)
         selected = best if self.threshold is None else scores >= self.threshold
         found = mean_interval((selected == claimed).all(axis=1).astype(float))
-        # A share of our runs is counted, not estimated: it is as large as is asked for, or it is not.
+        # The share of our runs is counted, not estimated, and so has no interval.
         verdict = verdict_on_bounds(found.mean, found.mean, at_least=self.at_least)
         how = "as the best ones" if self.threshold is None else f"by a score of at least {self.threshold:g}"
         rule = f"at least {self.at_least:g} of our runs select exactly the {len(self.features)} claimed features"

@@ -1,20 +1,8 @@
-"""A printed number.
+"""Claims about printed numbers.
 
-A printed number that comes from one random run.
-
-A printed number that is the best of several methods.
-
-A printed number of errors on the test part.
-
-A printed number that a classifier measures on the training part: a margin, a weight.
-
-A printed fact of the problem.
-
-A printed number that a method chooses by itself.
-
-A printed number lies among those that several settings give.
-
-A number that a document computes from a confusion matrix that it prints.
+Means, single runs, the best of several methods, counts of test errors, measures of classifiers, facts of the problem,
+hyperparameters that a method selects, numbers within a range over several settings, and figures of a printed confusion
+matrix.
 """
 
 from __future__ import annotations

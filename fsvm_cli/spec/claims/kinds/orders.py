@@ -1,16 +1,7 @@
-"""One place on a curve is higher than another.
+"""Claims about orders: of places on curves, along a curve, and of the scores of features.
 
-One place on a curve is about as high as another.
-
-A curve falls with every feature that is dropped.
-
-How alike the scores of rankings are.
-
-The scores fall in the order in which the data list the features.
-
-The best features, or the worst, are these.
-
-A claim that one experiment alone cannot judge.
+One place is higher than another or about equal, a curve falls, scores are correlated or follow a given order, and the
+best or worst features are given ones; also claims that one experiment alone cannot judge.
 """
 
 from __future__ import annotations
@@ -130,8 +121,8 @@ def _rises(step: MeanInterval, n_steps: int) -> bool:
     return bool(z > ndtri(1 - (1 - CONFIDENCE) / n_steps))
 
 
-DECIMALS = 5
-"""Of the correlation in a trial, as many as tables have of scores: what follows is another on another processor."""
+CORRELATION_DECIMALS = 5
+"""Decimals of the correlation in a trial, as many as tables have of scores: later digits differ between processors."""
 
 
 class CorrelationClaim(Claim):
@@ -152,7 +143,7 @@ class CorrelationClaim(Claim):
         """Compare the interval of the mean correlation with the least that counts."""
         scores = {label: _standardised(findings.scores(label)) for label in self.between}
         pairs = {
-            (one, other): mean_interval(np.mean(scores[one] * scores[other], axis=1).round(DECIMALS))
+            (one, other): mean_interval(np.mean(scores[one] * scores[other], axis=1).round(CORRELATION_DECIMALS))
             for one, other in itertools.combinations(self.between, 2)
         }
         (one, other), found = min(pairs.items(), key=lambda item: item[1].mean)
@@ -228,7 +219,7 @@ class TopFeaturesClaim(Claim):
 
 
 class StatementClaim(Claim):
-    """A claim that this experiment alone cannot judge; the note says why."""
+    """A claim that this experiment alone cannot judge, for the reason in its note."""
 
     kind: Literal["statement"]
 
@@ -238,6 +229,6 @@ class StatementClaim(Claim):
             raise ValueError("the key 'note' is missing, or empty; write why the statement is not judged here")
         return self
 
-    def judge(self, findings: Findings) -> Judgement:  # noqa: ARG002 - they cannot tell
-        """Say that it is not judged here."""
+    def judge(self, findings: Findings) -> Judgement:  # noqa: ARG002 - no result decides
+        """Withhold the judgement."""
         return Judgement.withheld("not judged by this experiment", self.claim)
