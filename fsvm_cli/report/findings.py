@@ -234,8 +234,8 @@ def _gains_of_infoprop(results: Results) -> str | None:
         parts.append(f"loses {_listed(f'{loss:.1f} points on {links[dataset]}' for dataset, loss in worse.items())}")
     printed = [gain.printed > 0 for gain in printed_gains(results) if gain.label == AS_PRINTED]
     return (
-        f"Selection by SVM-Infoprop {_listed(parts, ', and ')}: it improves the accuracy on {len(better)} of "
-        f"{len(gains)} data sets, while {sum(printed)} of {len(printed)} printed gains lie above 0."
+        f"Selection by SVM-Infoprop (infoprop2001) {_listed(parts, ', and ')}: it improves the accuracy on "
+        f"{len(better)} of {len(gains)} data sets, while {sum(printed)} of {len(printed)} printed gains lie above 0."
     )
 
 
@@ -323,8 +323,8 @@ def _relief(results: Results) -> str | None:
         return None
     says = "beats" if peer.low > own.high else "does worse than" if peer.high < own.low else "does as well as"
     return (
-        f"On the paper's own {_link('Waveform-40', name)}, RELIEF-F {says} SVM-Infoprop: {peer.mean:.1f} % against "
-        f"{own.mean:.1f} % with {size} features."
+        f"On {_link('Waveform-40', name)}, a problem of infoprop2001, RELIEF-F {says} SVM-Infoprop: {peer.mean:.1f} % "
+        f"against {own.mean:.1f} % with {size} features."
     )
 
 
@@ -346,8 +346,8 @@ def _divided_c(results: Results) -> str | None:
         else "dividing C by the number of rows explains no more"
     )
     return (
-        f"C = 1 meets {met[0]} of the {len(column[0])} numbers for SVMs in Table 1 ({_link('DNA', names[0])}), and the "
-        f"{_link('printed C', names[1])} of 2,000 meets {met[1]}: {concluded}."
+        f"C = 1 meets {met[0]} of the {len(column[0])} numbers for SVMs in its Table 1 ({_link('DNA', names[0])}), and "
+        f"the {_link('printed C', names[1])} of 2,000 meets {met[1]}: {concluded}."
     )
 
 
@@ -383,8 +383,8 @@ def _relevance(results: Results) -> str | None:
     )
     better = [gain.dataset for gain in gains if gain.found.low > 0]
     return (
-        f"Selection by relevance changes the accuracy of the tuned machine, where the print is best, by {shown}: "
-        f"it improves it on {_listed(better) if better else 'none of these'}."
+        "Selection by relevance (gold2005) changes the accuracy of the tuned machine, where the print is best, by "
+        f"{shown}: it improves it on {_listed(better) if better else 'none of these'}."
     )
 
 
@@ -421,7 +421,7 @@ def _kernel_penalised(results: Results) -> str | None:
     else:
         says = "does not outperform SVM-RFE on both data sets of the paper"
     shown = _listed(f"{_signed(each.mean)} points on {dataset}" for dataset, each in differences.items())
-    return f"KPD-SVM {says}: {shown}, in the mean over all numbers of features."
+    return f"KPD-SVM (kpd2018) {says}: {shown}, in the mean over all numbers of features."
 
 
 SENTENCES = (

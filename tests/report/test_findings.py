@@ -120,13 +120,13 @@ def test_there_are_at_most_ten_with_numbers_and_links_that_lead_somewhere(root: 
 
 
 def test_a_gain_that_turns_into_a_loss_is_told_as_one(root: Path) -> None:
-    before = about(root, "Selection by SVM-Infoprop")
+    before = about(root, "Selection by SVM-Infoprop (infoprop2001)")
     assert re.search(r"gains [^:]*points on LED-24", before)
     for name in ("infoprop-led24", "infoprop-reuters-3"):
         forget_differences(root, name)
     change(root, "infoprop-led24", lambda row: row["mean"] * 100 + 9, lambda row: row["n_features"] == 24)
     change(root, "infoprop-reuters-3", lambda _: 99.9, lambda row: row["n_features"] == 1167)
-    after = about(root, "Selection by SVM-Infoprop")
+    after = about(root, "Selection by SVM-Infoprop (infoprop2001)")
     assert re.search(r"gains [^:]*points on Reuters-3", after)
     assert re.search(r"loses [^:]*3\.1 points on LED-24", after)
 
