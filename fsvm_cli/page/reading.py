@@ -23,7 +23,7 @@ from fsvm_cli.report.comparison import (
     with_provenance,
 )
 from fsvm_cli.report.curve_table import curve_tables, describe_measures, read_measures
-from fsvm_cli.report.findings import Results, drawn_gains, findings_of, parts_of, printed_gains
+from fsvm_cli.report.findings import findings_of, parts_of
 from fsvm_cli.report.folder import (
     AREAS_NAME,
     CHOSEN_NAME,
@@ -34,6 +34,7 @@ from fsvm_cli.report.folder import (
     VERDICTS_NAME,
     read_table,
 )
+from fsvm_cli.report.gains import Results, drawn_gains, printed_gains
 from fsvm_cli.report.guidance import areas_table, guide, in_words_of_p, pairs_table
 from fsvm_cli.report.printing import ResultTable
 from fsvm_cli.report.ranks import MIN_DATA_SETS, areas_of, compare_over_experiments

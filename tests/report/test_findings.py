@@ -12,21 +12,17 @@ import pandas as pd
 import pytest
 
 from fsvm_cli.report.findings import (
-    EVIDENCE,
-    INFOPROP,
     LINK,
     MADE_BY,
-    Results,
     as_markdown,
-    drawn_gains,
     findings_of,
     parts_of,
-    printed_gains,
     read_findings,
     with_prefix,
     write_findings,
 )
 from fsvm_cli.report.folder import results_folders
+from fsvm_cli.report.gains import EVIDENCE, INFOPROP, Results, drawn_gains, printed_gains
 
 if TYPE_CHECKING:
     from collections.abc import Callable
