@@ -22,6 +22,7 @@ from fsvm_cli.extraction.registry import extraction_methods
 from fsvm_cli.ranking.registry import ranking_methods
 from fsvm_cli.references import references
 from fsvm_cli.report.comparison import read_comparison, with_provenance
+from fsvm_cli.report.findings import CAPTION, FIGURE_NAME, read_findings, with_prefix
 from fsvm_cli.report.folder import results_folders
 from fsvm_cli.report.scorecard import (
     counts_of,
@@ -225,6 +226,7 @@ def _not_judged() -> list[str]:
 
 
 BEGIN, END = "<!-- scorecard -->", "<!-- /scorecard -->"
+FINDINGS_BEGIN, FINDINGS_END = "<!-- findings -->", "<!-- /findings -->"
 TIMES_BEGIN, TIMES_END = "<!-- times -->", "<!-- /times -->"
 SAMPLERS_BEGIN, SAMPLERS_END = "<!-- samplers -->", "<!-- /samplers -->"
 INTRODUCTION = """\
@@ -242,6 +244,19 @@ asked again; [what this says](../verdicts.md). The fewer would be reproduced by 
 def write_scorecard_of_readme() -> None:
     """Put the totals of the scorecard into the README."""
     _put_between(BEGIN, totals().removeprefix(BEGIN), END, ROOT / "README.md")
+
+
+def write_findings_of_readme() -> None:
+    """Put the findings into the README."""
+    _put_between(FINDINGS_BEGIN, findings(), FINDINGS_END, ROOT / "README.md")
+
+
+def findings() -> str:
+    """Write the committed findings as they stand in the README, with the figure."""
+    sentences = read_findings(ROOT / "results")
+    lines = [f"{number}. {with_prefix(each, 'results')}" for number, each in enumerate(sentences, start=1)]
+    picture = f"![{CAPTION}](results/{FIGURE_NAME}.svg)"
+    return "\n".join(["", *lines, "", picture, ""]) if lines else "\n"
 
 
 def write_times(root: Path) -> None:
@@ -320,5 +335,6 @@ def _table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str
 
 if __name__ == "__main__":
     write_scorecard_of_readme()
+    write_findings_of_readme()
     write_samplers()
     write_times(ROOT / "results")

@@ -164,11 +164,17 @@ class Content:
         Those on own data first, then by document.
     ranks : Ranks, optional
         None where too few experiments have rankings in common.
+    findings : tuple of (tuple of (str, str))
+        What the papers' experiments come to: sentences, each cut into texts with the experiment that they link to.
+    gains : str
+        The figure of what fewer features gain, as SVG; empty where nothing is printed of it.
     """
 
     scorecard: tuple[ScorecardRow, ...]
     experiments: tuple[Section, ...]
     ranks: Ranks | None = None
+    findings: tuple[tuple[tuple[str, str], ...], ...] = ()
+    gains: str = ""
 
     @property
     def references(self) -> dict[str, Reference]:

@@ -24,6 +24,7 @@ from fsvm_cli.report.comparison import (
     with_provenance,
 )
 from fsvm_cli.report.curve_table import curve_tables, describe_measures, read_measures
+from fsvm_cli.report.findings import findings_of, parts_of
 from fsvm_cli.report.folder import (
     AREAS_NAME,
     CHOSEN_NAME,
@@ -34,6 +35,7 @@ from fsvm_cli.report.folder import (
     VERDICTS_NAME,
     read_table,
 )
+from fsvm_cli.report.gains import Results, drawn_gains, printed_gains
 from fsvm_cli.report.guidance import areas_table, guide, in_words_of_p, pairs_table
 from fsvm_cli.report.printing import ResultTable
 from fsvm_cli.report.ranks import MIN_DATA_SETS, areas_of, compare_over_experiments
@@ -80,10 +82,14 @@ def read_content(folders: Sequence[Path], failures: list[FsvmError] | None = Non
             experiments.append(_collection(folder) if is_collection(folder) else _experiment(folder, decided))
     with _leaving_out(failures, "the page of all", "the scorecard"):
         scorecard = scorecard_rows(folders)
+    findings: tuple[tuple[tuple[str, str], ...], ...] = ()
+    gains = ""
+    with _leaving_out(failures, "the page of all", "the findings"):
+        findings, gains = _findings(folders)
     with _leaving_out(failures, "the page of all", "the comparison of rankings"):
         ranks = _ranks(folders)
     in_order = sorted(experiments, key=lambda each: (each.document != OWN_DATA, each.document))
-    return Content(scorecard, tuple(in_order), ranks)
+    return Content(scorecard, tuple(in_order), ranks, findings, gains)
 
 
 @contextlib.contextmanager
@@ -103,6 +109,15 @@ def scorecard_rows(folders: Sequence[Path]) -> tuple[ScorecardRow, ...]:
     """Read the rows of the scorecard; see `fsvm_cli.report.scorecard.scorecard_of`."""
     rows = with_provenance(scorecard_of(folders)).rename(columns={"config": "experiment"}).fillna("").astype(str)
     return tuple(ScorecardRow(**{str(key): value for key, value in row.items()}) for row in rows.to_dict("records"))
+
+
+def _findings(folders: Sequence[Path]) -> tuple[tuple[tuple[tuple[str, str], ...], ...], str]:
+    """Give the sentences in parts, and their figure; nothing for the page of one experiment."""
+    results = Results(folders)
+    if len(folders) == 1 or not (sentences := findings_of(results)):
+        return (), ""
+    gains = printed_gains(results)
+    return tuple(tuple(parts_of(each)) for each in sentences), drawn_gains(gains).decode() if gains else ""
 
 
 def _ranks(folders: Sequence[Path]) -> Ranks | None:
