@@ -232,7 +232,7 @@ def test_machines_that_stop_early_are_told_of_where_many_orders_were_drawn(root:
         row = {"id": "why.g", "reproduced": 4.0, "sd": sd, "ci_low": 1.0, "ci_high": 7.0, "verdict": word}
         pd.DataFrame([row]).assign(fixed="after").to_csv(folder / "published.csv", index=False)
         said = about(root, "Stopped early")
-        assert f"at {n} of 1 stops" in said
+        assert f"at {n} of 1 stops{' (by up to 4.0 points)' * n}, in the mean" in said
         assert f"deviation of {sd} to {sd} points, so that the printed +20.6 is one that {whose} order may give" in said
 
 
