@@ -207,8 +207,14 @@ OWN = {"infoprop": "SVM-Infoprop", "gradient-angle": "the gradient angle"}
 
 
 def _ranks(results: Results) -> str | None:
-    compared = compare_over_experiments(areas_of(list(results.folders.values())))
-    if compared is None or not {*OWN, "random"} <= {*compared.areas.columns}:
+    methods = {*OWN, "random"}
+    folders = [
+        folder
+        for name, folder in results.folders.items()
+        if methods <= {ranking.get("method") for ranking in results.config(name).get("rankings") or ()}
+    ]
+    compared = compare_over_experiments(areas_of(folders))
+    if compared is None:
         return None
     ranks = dict(zip(compared.areas.columns, compared.found.ranks.tolist(), strict=True))
     middle = (len(ranks) + 1) / 2
