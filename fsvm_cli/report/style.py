@@ -324,17 +324,16 @@ def styles_of(config: Config) -> dict[str, Style]:
 
 
 def steps_of(config: Config) -> dict[str, float]:
-    """Give the steps after which the machines of each ranking are stopped, ascending; infinity at the optimum.
+    """Give the steps after which machines are stopped, ascending; infinity at the optimum.
 
     Returns
     -------
     dict of str to float
-        By the label of the ranking; without entries where no machine is stopped.
+        By the label of the ranking or alternative; without entries where no machine is stopped.
     """
-    steps = {
-        ranking.label: float(getattr(config.classifier_of(ranking), "stop_after", None) or "inf")
-        for ranking in config.rankings
-    }
+    classifiers = {ranking.label: config.classifier_of(ranking) for ranking in config.rankings}
+    classifiers |= {alternative.label: alternative.classifier for alternative in config.alternatives}
+    steps = {label: float(getattr(each, "stop_after", None) or "inf") for label, each in classifiers.items()}
     return dict(sorted(steps.items(), key=lambda item: item[1])) if min(steps.values(), default=inf) < inf else {}
 
 
