@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
@@ -9,6 +10,7 @@ from annotated_types import Ge, Gt, Lt
 
 from fsvm_cli.ranking.base import first_largest, n_dropped, order_of
 from fsvm_cli.ranking.machine_ranker import WeightedMachineRanker
+from fsvm_cli.ranking.rfe_certified import Certifier, certificate_of
 from fsvm_cli.ranking.rfe_machines import EliminationProblem, machines_for
 from fsvm_cli.svm.kernels.additive import require_additive
 from fsvm_cli.svm.labels import machine_labels
@@ -16,6 +18,7 @@ from fsvm_cli.svm.labels import machine_labels
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from fsvm_cli.ranking.rfe_certified import Certificate
     from fsvm_cli.svm import Kernel
 
 
@@ -80,7 +83,10 @@ class RecursiveFeatureElimination(WeightedMachineRanker):
 
     method = "rfe"
 
+    outside_configs = WeightedMachineRanker.outside_configs | {"certify"}
+
     step: Annotated[int, Ge(1)] | Annotated[float, Gt(0), Lt(1)] = 1
+    certify: bool = field(default=False, kw_only=True)
 
     @classmethod
     def check_kernel(cls, kernel: Kernel) -> None:
@@ -91,19 +97,34 @@ class RecursiveFeatureElimination(WeightedMachineRanker):
         kernel = self.kernel_object(X)
         labels, _ = machine_labels(y, n_classes)
         kernel = require_additive(kernel, self.method)
+        if self.certify and not kernel.is_linear:
+            raise ValueError(
+                f"{self.method}: certify=True needs the linear kernel; no bound is known for costs with the "
+                f"{kernel.name} kernel"
+            )
         problem = EliminationProblem(kernel, X, labels, self.bounds(y), self.tolerance, self.solver)
         machines = machines_for(problem)
+        certifier = Certifier(machines, X) if self.certify else None
         order: list[int] = []
         while len(machines.features) > 1:
             self.converged_ &= machines.train()
-            costs = machines.costs()
-            cheapest = _cheapest(costs, min(n_dropped(self.step, len(costs)), len(costs) - 1))
+            number = min(n_dropped(self.step, len(machines.features)), len(machines.features) - 1)
+            cheapest = certifier.eliminate(number, _cheapest) if certifier else _cheapest(machines.costs(), number)
             order += machines.features[cheapest].tolist()
             machines.drop(cheapest)
         order += machines.features.tolist()
+        if certifier:
+            self._certify(certificate_of(certifier, order))
         scores = np.empty(X.shape[1])
         scores[order] = np.arange(1, X.shape[1] + 1)
         return scores
+
+    def _certify(self, certificate: Certificate) -> None:
+        self.certificate_ = certificate.table
+        self.score_intervals_ = certificate.intervals
+        self.decided_ = certificate.decided
+        self.decided_sizes_ = certificate.sizes
+        self.tied_with_ = certificate.tied_with
 
 
 def _cheapest(costs: NDArray[np.float64], number: int) -> NDArray[np.intp]:
