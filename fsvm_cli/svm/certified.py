@@ -180,15 +180,15 @@ def leverages(points: Points, which: npt.NDArray[np.intp]) -> Array:
         Positions in `points.features`.
     """
     n = len(points.y)
-    if n > len(points.features) + 1:
+    if n > len(points.features) + 1:  # then they do
         return np.ones(len(which))
     rows = np.arange(n)
     gram, error = gram_of(points, rows)
     tau = float(np.mean(np.diag(gram)))
     L, size = _independent(gram, rows, tau, MIN_PIVOT_SHARES[0])[:2]
-    if size < n or not tau > 0.0:
-        return np.ones(n)[: len(which)]
     found = np.ones(len(which))
+    if size < n or not tau > 0.0:
+        return found
     by_inverse, inverse, relative = _conditions(L, size, error, float((points.lengths**2).sum()))
     if by_inverse >= MAX_RELATIVE_ERROR or relative >= MAX_RELATIVE_ERROR:
         return found
