@@ -184,6 +184,47 @@ def rank(
 
 
 @dataclass(frozen=True)
+class CertifiedPlaces:
+    """Which places in an order of elimination any correct solver would give.
+
+    Attributes
+    ----------
+    intervals : ndarray, shape (n_features, 2)
+        Of the scores.
+    verdicts : tuple of str
+        For each feature "decided", "copy" or "tied".
+    summary : str
+        How many eliminations are decided, and which of the sizes 64, 8 and 4 are certified.
+    """
+
+    intervals: NDArray[np.float64]
+    verdicts: tuple[str, ...]
+    summary: str
+
+
+SUMMARISED_SIZES = (64, 8, 4)
+
+
+def _certified(ranker: Ranker) -> CertifiedPlaces | None:
+    """Return the verdicts of a ranker that certified its places."""
+    if not getattr(ranker, "certify", False):
+        return None
+    found: Any = ranker
+    table = found.certificate_
+    by_feature = dict(zip(table["feature"].tolist(), table["verdict"].tolist(), strict=True))
+    n_features = len(ranker.scores_)
+    verdicts = tuple(by_feature.get(j, "decided" if found.decided_[j] else "tied") for j in range(n_features))
+    names = [*by_feature.values()]
+    summary = f"{names.count('decided'):,} of {len(names):,} eliminations decided"
+    summary += "".join(
+        f"; {names.count(name):,} {words}" for name, words in (("copy", "between copies"), ("tied", "tied")) if name in names
+    )
+    sizes = [str(size) for size in SUMMARISED_SIZES if size < n_features and size in found.decided_sizes_]
+    summary += f"; top {', '.join(sizes)} certified" if sizes else ""
+    return CertifiedPlaces(found.score_intervals_, verdicts, summary)
+
+
+@dataclass(frozen=True)
 class FeatureRanking:
     """The features of a data set, ranked.
 
@@ -205,6 +246,8 @@ class FeatureRanking:
         For each column of words, the scores of its words, by the names that they have as features.
     caveats : tuple of str
         Limitations that readers of the ranking must know.
+    certified : CertifiedPlaces or None
+        Which places any correct solver would give, where the method can tell and no column is one of words.
     """
 
     method: str
@@ -216,18 +259,19 @@ class FeatureRanking:
     feature_names: tuple[str, ...]
     words: dict[str, dict[str, float]]
     caveats: tuple[str, ...]
+    certified: CertifiedPlaces | None = None
 
     def rows(self) -> list[dict[str, Any]]:
-        """List the features, best first: rank, feature, index and score."""
-        return [
-            {
-                "rank": rank,
-                "feature": self.feature_names[index],
-                "index": int(index),
-                "score": float(self.scores[index]),
-            }
-            for rank, index in enumerate(self.order, start=1)
-        ]
+        """List the features, best first: rank, feature, index and score; where certified, its interval and verdict."""
+        rows: list[dict[str, Any]] = []
+        for rank, index in enumerate(self.order, start=1):
+            row = {"rank": rank, "feature": self.feature_names[index], "index": int(index)}
+            row["score"] = float(self.scores[index])
+            if self.certified is not None:
+                low, high = self.certified.intervals[index].tolist()
+                row |= {"score_low": low, "score_high": high, "verdict": self.certified.verdicts[index]}
+            rows.append(row)
+        return rows
 
 
 def rank_features(source: DataSource, request: RankingRequest, *, overwrite: bool = False) -> FeatureRanking:
@@ -267,6 +311,7 @@ def rank_features(source: DataSource, request: RankingRequest, *, overwrite: boo
         feature_names=tuple(best),
         words=words,
         caveats=tuple(dict.fromkeys([*source.caveats, *request.remarks, *caveats])),
+        certified=None if words else _certified(ranker),
     )
 
 
@@ -279,6 +324,8 @@ def _fitted(dataset: Dataset, request: RankingRequest, *, overwrite: bool) -> tu
             scaled = scaling.transform(X, overwrite=overwrite)
             check_input_range(scaled, dataset.feature_names)
             ranker, chosen = request.estimator(dataset.class_names, scaled)
+            if "certify" in ranker.get_params(deep=False) and ranker.kernel_object(scaled).is_linear:
+                ranker.set_params(certify=True)
             ranker.fit(scaled, dataset.y, dataset.groups)
     except (ValueError, TypeError) as error:
         raise UsageError(f"{dataset.name}: {error}") from error

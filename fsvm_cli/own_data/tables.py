@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 MAX_TABLE_ROWS = 1000
 """Of the printed table, which takes half a millisecond per row; CSV and JSON contain all features."""
 
+MARKS = {"tied": " =", "copy": " c"}
+"""After the rank of a feature that another one might have in its place, whatever the solver; or a copy of it."""
+
 
 def print_ranking(ranking: FeatureRanking, style: str, *, for_spreadsheet: bool = False) -> None:
     """Print a ranking, best feature first; a column of words is one row, and JSON and the table show its words below.
@@ -40,10 +43,12 @@ def print_ranking(ranking: FeatureRanking, style: str, *, for_spreadsheet: bool 
             "chosen": ranking.chosen,
             "features": [row | _words_of(str(row["feature"]), ranking) for row in rows],
         }
+        if ranking.certified is not None:
+            content["certified"] = ranking.certified.summary
         write_for_machines(json_text(content))
     elif style == "csv":
         stream = io.StringIO()
-        writer = csv.DictWriter(stream, ["rank", "feature", "index", "score"], lineterminator="\n")
+        writer = csv.DictWriter(stream, list(rows[0]), lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
         text = stream.getvalue()
@@ -56,7 +61,8 @@ def _print_ranking(ranking: FeatureRanking, rows: list[dict[str, Any]]) -> None:
     table = Table("rank", "feature", "score")
     table.columns[0].justify = table.columns[2].justify = "right"
     for row in rows[:MAX_TABLE_ROWS]:
-        table.add_row(str(row["rank"]), str(row["feature"]), f"{row['score']:.6g}")
+        mark = MARKS.get(row.get("verdict", ""), "")
+        table.add_row(f"{row['rank']}{mark}", str(row["feature"]), f"{row['score']:.6g}")
         for word, score in ranking.words.get(str(row["feature"]), {}).items():
             table.add_row("", f"  {word}", f"{score:.6g}", style="dim")
     console = open_console()
@@ -66,6 +72,8 @@ def _print_ranking(ranking: FeatureRanking, rows: list[dict[str, Any]]) -> None:
     console.print(table)
     if len(rows) > MAX_TABLE_ROWS:
         console.print(f"and {len(rows) - MAX_TABLE_ROWS:,} features more; --format csv lists all")
+    if ranking.certified is not None:
+        console.print(ranking.certified.summary)
 
 
 def _words_of(feature: str, ranking: FeatureRanking) -> dict[str, dict[str, float]]:

@@ -49,13 +49,37 @@ class RecursiveFeatureElimination(WeightedMachineRanker):
         Features to drop in each round: a number, or a fraction between 0 and 1 of those that are left, rounded down,
         but at least one. Features that go together are ordered by their costs.
     tolerance : float, default=1e-6
-        Relative duality gap of the machines. Where there are more features than samples, costs lie so close together
-        that 1e-3 gives another order for every way of solving.
+        Relative duality gap of the machines. Where there are more features than samples, costs may lie so close
+        together that at 1e-3 the order depends on the solver and on the order of the samples; `certify` tells.
     solver : str, default="auto"
     class_weight : mapping of class label to float, "balanced", or None, default=None
         What C is multiplied by for the samples of a class; "balanced" is n / (n_classes * samples of the class).
     n_features_to_select : int or None, default=None
         Size of the selected subset; half of the features where None.
+    certify : bool, default=False
+        Whether to bound how far each machine is from its optimum, and to tell which eliminations any correct solver
+        would make. Where a bound leaves one open, the machine is repaired or trained to a smaller gap, and the order is
+        that of the better machine. For the linear kernel only: no bound is known for the costs with others.
+
+    Attributes
+    ----------
+    certificate_ : dict of str to ndarray, shape (n_features - 1,)
+        With `certify`, one row per elimination: ``feature``; ``cost``, with ``lower`` and ``upper`` bounds on that of the
+        optimal machine; ``radius``, how far the weights are from the optimal ones at most; ``bound``, by which it is
+        known; and ``verdict``: "decided", "copy" (only copies of the feature might have gone in its place) or "tied".
+    decided_ : ndarray of bool, shape (n_features,)
+        Whether the feature's place is decided, given the set that was left.
+    decided_sizes_ : ndarray of int
+        The sizes k for which the k best features, as a set, are those of any correct solver, in ascending order.
+    score_intervals_ : ndarray, shape (n_features, 2)
+        The lowest and the highest score that a correct solver might give.
+    tied_with_ : dict of int to ndarray of int
+        For each feature whose elimination is not decided, the features that might have gone in its place.
+
+    Raises
+    ------
+    ValueError
+        If `certify` is asked for with a kernel that is not linear.
 
     Notes
     -----
