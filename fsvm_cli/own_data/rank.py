@@ -217,7 +217,9 @@ def _certified(ranker: Ranker) -> CertifiedPlaces | None:
     names = [*by_feature.values()]
     summary = f"{names.count('decided'):,} of {len(names):,} eliminations decided"
     summary += "".join(
-        f"; {names.count(name):,} {words}" for name, words in (("copy", "between copies"), ("tied", "tied")) if name in names
+        f"; {names.count(name):,} {words}"
+        for name, words in (("copy", "between copies"), ("tied", "tied"))
+        if name in names
     )
     sizes = [str(size) for size in SUMMARISED_SIZES if size < n_features and size in found.decided_sizes_]
     summary += f"; top {', '.join(sizes)} certified" if sizes else ""

@@ -102,7 +102,9 @@ class Certifier:
         self.order: list[int] = []
         self.rows: list[tuple[Any, ...]] = []
 
-    def eliminate(self, number: int, cheapest: Callable[[NDArray[np.float64], int], NDArray[np.intp]]) -> NDArray[np.intp]:
+    def eliminate(
+        self, number: int, cheapest: Callable[[NDArray[np.float64], int], NDArray[np.intp]]
+    ) -> NDArray[np.intp]:
         """Return the positions of the features to drop, by the machines with the tightest bounds that were needed.
 
         Parameters
@@ -115,7 +117,7 @@ class Certifier:
         features = self.machines.features
         if len(features) < SHORTER_BELOW_SHARE * self.measured:
             self._measure()
-        for bound, w, radii in self._ever_tighter():
+        for bound, w, radii in self._ever_tighter():  # noqa: B007 - the last one counts
             costs = (w**2).sum(axis=0)
             going = cheapest(costs, number)
             lengths = np.sqrt(costs)
@@ -129,8 +131,15 @@ class Certifier:
         for position, verdict in zip(going, verdicts, strict=True):
             low, high = max(lengths[position] - widths[position], 0.0), lengths[position] + widths[position]
             self.rows.append(
-                (features[position], costs[position], low**2 * (1 - 4 * EPSILON), high**2 * (1 + 4 * EPSILON))
-                + (float(np.max(radii)), bound, verdict.name)
+                (
+                    features[position],
+                    costs[position],
+                    low**2 * (1 - 4 * EPSILON),
+                    high**2 * (1 + 4 * EPSILON),
+                    float(np.max(radii)),
+                    bound,
+                    verdict.name,
+                )
             )
         return going
 
@@ -145,14 +154,16 @@ class Certifier:
         )
 
     def _ever_tighter(self) -> Any:
-        """Yield the name of a bound, weights (n_machines, n_left), and how far they are off: a number or one for each."""
+        """Yield the name of a bound, weights (n_machines, n_left), and how far they are off: one number, or each."""
         n_machines = len(self.machines.problem.labels)
         for trained in ("", "retrained, "):
             if trained:
                 self._train_again()
             solutions = [self.machines.solution(machine) for machine in range(n_machines)]
             left = self.machines.features
-            w = np.array([normal_vector_of(self.columns, left, each.c) if each.w is None else each.w for each in solutions])
+            w = np.array(
+                [normal_vector_of(self.columns, left, each.c) if each.w is None else each.w for each in solutions]
+            )
             found = [
                 locate(self._points(machine), each.c, w[machine], each.bias, each.known)
                 for machine, each in enumerate(solutions)
@@ -191,9 +202,7 @@ class Certifier:
         own = self.copies[self.machines.features[position]]
         return Verdict("copy" if (self.copies[rivals] == own).all() else "tied", rivals)
 
-    def _cuts(
-        self, going: NDArray[np.intp], lengths: NDArray[np.float64], widths: NDArray[np.float64]
-    ) -> list[bool]:
+    def _cuts(self, going: NDArray[np.intp], lengths: NDArray[np.float64], widths: NDArray[np.float64]) -> list[bool]:
         features, staying = self.machines.features, np.ones(len(lengths), dtype=bool)
         cuts = []
         for k, position in enumerate(going):
@@ -246,8 +255,8 @@ class Certificate:
     Attributes
     ----------
     table : dict of str to ndarray, shape (n_features - 1,)
-        One row per elimination: ``feature``; ``cost`` with its interval, ``lower`` and ``upper``; ``radius``, how far the
-        weights of the machines are from the optimal ones; ``bound``, by which it is known; and ``verdict``.
+        One row per elimination: ``feature``; ``cost`` with its interval, ``lower`` and ``upper``; ``radius``, how far
+        the weights of the machines are from the optimal ones; ``bound``, by which it is known; and ``verdict``.
     intervals : ndarray, shape (n_features, 2)
         Of the places in the order.
     decided : ndarray of bool, shape (n_features,)
@@ -276,10 +285,11 @@ def certificate_of(certifier: Certifier, order: list[int]) -> Certificate:
     """
     d = len(order)
     verdicts = [verdict for each in certifier.rounds for verdict in each.verdicts]
-    verdicts.append(Verdict("decided" if not verdicts or verdicts[-1].name != "tied" else "tied", np.array([], dtype=int)))
+    verdicts.append(
+        Verdict("decided" if not verdicts or verdicts[-1].name != "tied" else "tied", np.array([], dtype=int))
+    )
     intervals = np.empty((d, 2))
     sizes: list[int] = [d]
-    place_of = {feature: place for place, feature in enumerate(order, start=1)}
     classes = certifier.copies[order]
     known_until, members = d, np.bincount(certifier.copies)
     gone = np.zeros(len(members), dtype=int)
@@ -305,7 +315,7 @@ def certificate_of(certifier: Certifier, order: list[int]) -> Certificate:
         if is_known and not each.cuts[-1]:
             known_until = each.start
     intervals[order[-1]] = (d, d) if known_until == d else (known_until + 1, d)
-    _widen_over_copies(intervals, certifier.copies, place_of)
+    _widen_over_copies(intervals, certifier.copies)
     table = {name: np.array(column) for name, column in zip(COLUMNS, zip(*certifier.rows, strict=True), strict=True)}
     names = np.array([verdict.name for verdict in verdicts])
     decided = np.empty(d, dtype=bool)
@@ -314,7 +324,7 @@ def certificate_of(certifier: Certifier, order: list[int]) -> Certificate:
     return Certificate(table, intervals, decided, np.array(sorted(sizes)), tied)
 
 
-def _widen_over_copies(intervals: NDArray[np.float64], copies: NDArray[np.intp], place_of: dict[int, int]) -> None:
+def _widen_over_copies(intervals: NDArray[np.float64], copies: NDArray[np.intp]) -> None:
     """Give each copy the places of all its copies: which one goes first is a matter of names."""
     for own in np.flatnonzero(np.bincount(copies) > 1):
         features = np.flatnonzero(copies == own)

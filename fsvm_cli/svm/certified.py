@@ -32,15 +32,15 @@ Samples that depend on those of B (z, 1), and those of which rounding leaves the
 costs (C_i - alpha_i) s within the margin and alpha_i s beyond it. Copies of samples of B are exactly on their margin.
 
 Rounding. A sum of n products has an error of at most n u / (1 - n u) times the sum of their absolute values, in
-whatever order they are added (Higham 2002, section 3.1); here it is n times `EPSILON` = 2 u. A computed Cholesky factor L has
-LL' = A + E with |E| <= (m + 1) `EPSILON` |L|_F^2 (ibid., theorem 10.3), a computed solution t of L t = rho a residual
+whatever order they are added (Higham 2002, section 3.1); here it is n times `EPSILON` = 2 u. A computed Cholesky
+factor L has LL' = A + E with |E| <= (m + 1) `EPSILON` |L|_F^2 (ibid., theorem 10.3), a computed solution t of L t = rho a residual
 of at most m `EPSILON` |L|_F |t|, and a computed inverse X of L a residual LX - I likewise (ibid., theorem 8.5). With
 e1 = m `EPSILON` |L|_F |X|_F < 1 and e2 = |E| |L^-1|^2 < 1 follow |L^-1| <= |X|_F / (1 - e1) and
 
     rho' A^-1 rho <= (|t| / (1 - e1) + |L^-1| |error of rho|)^2 / (1 - e2).
 
-Values of the samples may be off by `VALUE_ROUNDING`, relative to each: they may have been centred, and multiplied by the
-root of a weight. That is a few roundings more of each product.
+Values of the samples may be off by `VALUE_ROUNDING`, relative to each: they may have been centred, and multiplied by
+the root of a weight. That is a few roundings more of each product.
 
 References
 ----------
@@ -83,7 +83,7 @@ class Points(NamedTuple):
     columns : (n_columns, n) array
         Values of all features, within `VALUE_ROUNDING`.
     originals : (n_columns, n) array
-        Where two samples are equal if and only if they are in exact arithmetic; the same array where nothing was rounded.
+        Where samples are equal if and only if they are in exact arithmetic; the same array where nothing was rounded.
     features : (d,) array of int
         Those that the machine sees.
     lengths : (n,) array
@@ -207,9 +207,7 @@ def gram_of(points: Points, rows: npt.NDArray[np.intp]) -> tuple[Array, float]:
     return left.T @ left, float(EPSILON * terms * np.sum(points.lengths[rows] ** 2) * INFLATION) + UNDERFLOW
 
 
-def _gram_near_margin(
-    points: Points, c: Array, w: Array, bias: float
-) -> tuple[npt.NDArray[np.intp], Array, float]:
+def _gram_near_margin(points: Points, c: Array, w: Array, bias: float) -> tuple[npt.NDArray[np.intp], Array, float]:
     """Return the samples that are free, or may be on the margin, with their Gram matrix and a bound on its error."""
     free = _free(points.y, points.C, c)
     margins = points.y * (_outputs(points.columns, points.features, w) + bias)
@@ -289,7 +287,7 @@ def _independent(
 
 @njit(**COMPILED)
 def _squared_norm(values: Array) -> float:
-    return inner_product(values, values)
+    return float(inner_product(values, values))
 
 
 @njit(**ALLOCATING)
@@ -361,7 +359,7 @@ def _machine(points: Points, c: Array, w: Array) -> _Machine:
     for i in range(c.size):
         error[i] = EPSILON * (w.size + VALUE_TERMS) * length * points.lengths[i] + UNDERFLOW
         sizes += abs(c[i]) * points.lengths[i]
-        used += c[i] != 0.0
+        used += 1 if c[i] != 0.0 else 0
     delta = EPSILON * (used + VALUE_TERMS) * sizes * INFLATION + UNDERFLOW
     return _Machine(c * points.y, values, error, delta)
 
@@ -381,9 +379,7 @@ def _locate(  # noqa: PLR0917
     radius, excess, repaired, belonging = np.inf, np.inf, c.copy(), bias
     at_margin = np.zeros(rows.size, dtype=np.bool_)
     for _ in range(2):
-        found, cost, step, at = _with_margin(
-            points, machine, c, belonging, rows, gram, gram_error, share, at_margin
-        )
+        found, cost, step, at = _with_margin(points, machine, c, belonging, rows, gram, gram_error, share, at_margin)
         if found < radius:
             radius, excess, repaired, belonging = found, cost, step, at
         if not cost > 0.0:

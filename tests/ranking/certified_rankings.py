@@ -1,7 +1,7 @@
 """Certified eliminations of `rfe` against exact machines: a campaign.
 
-``python -m tests.ranking.certified_rankings 300`` prints every elimination that counts as decided and that an exact solver
-would make otherwise, and every cost outside its interval.
+``python -m tests.ranking.certified_rankings 300`` prints every elimination that counts as decided and that an exact
+solver would make otherwise, and every cost outside its interval.
 """
 
 from __future__ import annotations
@@ -9,12 +9,15 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import Counter
-from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fsvm_cli import RecursiveFeatureElimination
 from tests.svm.exact_machines import exact_weights, hostile_samples
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 
 def mistakes(seed: int, counts: Counter[str]) -> list[str]:

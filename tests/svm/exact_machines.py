@@ -1,4 +1,4 @@
-"""Linear machines in rational arithmetic, and a campaign that holds the bounds of `fsvm_cli.svm.certified` against them.
+"""Linear machines in rational arithmetic, and a campaign that holds `fsvm_cli.svm.certified` against them.
 
 ``python -m tests.svm.exact_machines 1000`` prints every bound that the exact optimum breaks, and how wide bounds are.
 """
@@ -15,7 +15,6 @@ from sklearn.svm import SVC
 
 from fsvm_cli.svm import DualProblem, solve
 from fsvm_cli.svm.certified import Points, lengths_of, leverages, locate, normal_vector_of
-
 
 ROUNDING = 1e-11
 """Errors below are those of rounding, of which a bound holds the worst case."""

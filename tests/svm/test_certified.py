@@ -25,7 +25,9 @@ def test_no_exact_machine_is_outside_its_bounds(tolerance: float, repairs: int) 
 
 def points_on_a_line(C: float) -> Points:
     columns = np.array([[-1.0, 1.0, 3.0]])
-    return Points(columns, columns, np.arange(1), lengths_of(columns, np.arange(1)), np.array([-1.0, 1.0, 1.0]), np.full(3, C))
+    return Points(
+        columns, columns, np.arange(1), lengths_of(columns, np.arange(1)), np.array([-1.0, 1.0, 1.0]), np.full(3, C)
+    )
 
 
 @pytest.mark.parametrize("error", [1e-3, 1e-6])
