@@ -96,7 +96,7 @@ class Certifier:
         is_rounded = problem.X is not X or weights is not None
         self.originals = np.ascontiguousarray(X.T) if is_rounded else self.columns
         self.copies = classes_of_copies(self.originals, weights)
-        self.constant = ~self.columns.any(axis=1)
+        self.constant = ~np.any(self.columns, axis=1)
         self._measure()
         self.rounds: list[Round] = []
         self.order: list[int] = []

@@ -22,9 +22,8 @@ First order
     A = (z_i . z_k + tau) of B the shortest (u, b - b0) in the norm |u|^2 + (b - b0)^2 / tau has the squared length
     rho' A^-1 rho, of the residuals rho at (w, b0).
 Repair
-    The step c_B += A^-1 rho at the b0 for which it sums to zero puts B on the margin up to
-    rounding; the first-order bound of the machine
-    after it is what rounding leaves.
+    The step c_B += A^-1 rho at the b0 for which it sums to zero puts B on the margin up to rounding; the first-order
+    bound of the machine after it is what rounding leaves.
 Leverage
     w* - w is a combination of differences of samples, so that |w_j - w*_j| <= |w - w*| sqrt(h_j) with the leverage
     h_j = x_j' A^-1 x_j of all samples, x_j the column.
@@ -35,9 +34,8 @@ costs (C_i - alpha_i) s within the margin and alpha_i s beyond it. Copies of sam
 Rounding. A sum of n products has an error of at most n u / (1 - n u) times the sum of their absolute values, in
 whatever order they are added (Higham 2002, section 3.1); here it is n times `EPSILON` = 2 u. A computed Cholesky
 factor L has LL' = A + E with |E| <= (m + 1) `EPSILON` |L|_F^2 (ibid., theorem 10.3), a computed solution t of
-L t = rho a residual
-of at most m `EPSILON` |L|_F |t|, and a computed inverse X of L a residual LX - I likewise (ibid., theorem 8.5). With
-e1 = m `EPSILON` |L|_F |X|_F < 1 and e2 = |E| |L^-1|^2 < 1 follow |L^-1| <= |X|_F / (1 - e1) and
+L t = rho a residual of at most m `EPSILON` |L|_F |t|, and a computed inverse X of L a residual LX - I likewise (ibid.,
+theorem 8.5). With e1 = m `EPSILON` |L|_F |X|_F < 1 and e2 = |E| |L^-1|^2 < 1 follow |L^-1| <= |X|_F / (1 - e1) and
 
     rho' A^-1 rho <= (|t| / (1 - e1) + |L^-1| |error of rho|)^2 / (1 - e2).
 
@@ -424,8 +422,8 @@ def _with_margin(  # noqa: C901, PLR0912, PLR0915, PLR0917
                 count += 1
     candidates = candidates[:count]
     tau = 0.0
-    for p in candidates:
-        tau += gram[p, p] / count
+    for k in range(count):
+        tau += gram[candidates[k], candidates[k]] / count
     tau = tau if tau > 0.0 else 1.0
     L, size, taken, skipped = _independent(gram, candidates, tau, share)
     squares = 0.0
