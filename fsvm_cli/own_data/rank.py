@@ -177,7 +177,7 @@ def rank(
         source = source_of_frame(table, options | of_text)
     else:
         source = source_of(str(table), options | of_text, announce=lambda _: None)
-    ranking = rank_features(source, request, overwrite=True)
+    ranking = rank_features(source, request, overwrite=True, certify=True)
     for caveat in ranking.caveats:
         warnings.warn(caveat, stacklevel=2)
     return pd.DataFrame(ranking.rows())
@@ -205,6 +205,26 @@ class CertifiedPlaces:
 SUMMARISED_SIZES = (64, 8, 4)
 
 
+def places_in_words(verdicts: Sequence[str], what: str, sizes: NDArray[np.intp], n_features: int) -> str:
+    """Say how many places are decided, between copies or tied, and which of the sizes 64, 8 and 4 are certified.
+
+    Parameters
+    ----------
+    verdicts : sequence of {"decided", "copy", "tied"}
+    what : str
+        What they are about.
+    sizes : array of int
+        That are certified.
+    n_features : int
+    """
+    summary = f"{verdicts.count('decided'):,} of {len(verdicts):,} {what} decided"
+    for name, words in (("copy", "between copies"), ("tied", "tied")):
+        if name in verdicts:
+            summary += f"; {verdicts.count(name):,} {words}"
+    certified = [str(size) for size in SUMMARISED_SIZES if size < n_features and size in sizes]
+    return summary + (f"; top {', '.join(certified)} certified" if certified else "")
+
+
 def _certified(ranker: Ranker) -> CertifiedPlaces | None:
     """Return the verdicts of a ranker that certified its places."""
     if not getattr(ranker, "certify", False):
@@ -214,15 +234,7 @@ def _certified(ranker: Ranker) -> CertifiedPlaces | None:
     by_feature = dict(zip(table["feature"].tolist(), table["verdict"].tolist(), strict=True))
     n_features = len(ranker.scores_)
     verdicts = tuple(by_feature.get(j, "decided" if found.decided_[j] else "tied") for j in range(n_features))
-    names = [*by_feature.values()]
-    summary = f"{names.count('decided'):,} of {len(names):,} eliminations decided"
-    summary += "".join(
-        f"; {names.count(name):,} {words}"
-        for name, words in (("copy", "between copies"), ("tied", "tied"))
-        if name in names
-    )
-    sizes = [str(size) for size in SUMMARISED_SIZES if size < n_features and size in found.decided_sizes_]
-    summary += f"; top {', '.join(sizes)} certified" if sizes else ""
+    summary = places_in_words([*by_feature.values()], "eliminations", found.decided_sizes_, n_features)
     return CertifiedPlaces(found.score_intervals_, verdicts, summary)
 
 
@@ -276,7 +288,9 @@ class FeatureRanking:
         return rows
 
 
-def rank_features(source: DataSource, request: RankingRequest, *, overwrite: bool = False) -> FeatureRanking:
+def rank_features(
+    source: DataSource, request: RankingRequest, *, overwrite: bool = False, certify: bool = False
+) -> FeatureRanking:
     """Rank the features on all rows of a data set.
 
     Parameters
@@ -285,6 +299,8 @@ def rank_features(source: DataSource, request: RankingRequest, *, overwrite: boo
     request : RankingRequest
     overwrite : bool, default=False
         Whether the scaled features may overwrite those of the data set.
+    certify : bool, default=False
+        Whether a method that can is to tell which places any correct solver would give.
 
     Raises
     ------
@@ -297,7 +313,7 @@ def rank_features(source: DataSource, request: RankingRequest, *, overwrite: boo
 
         if reason := reason_against_sparse(metadata_of(source), request.method):
             raise UsageError(reason)
-    ranker, caveats = _fitted(dataset, request, overwrite=overwrite)
+    ranker, caveats = _fitted(dataset, request, overwrite=overwrite, certify=certify)
     words = _words(dataset, ranker.scores_)
     best: dict[str, float] = {}
     for column, score in zip(dataset.source_columns or dataset.feature_names, ranker.scores_.tolist(), strict=True):
@@ -317,7 +333,7 @@ def rank_features(source: DataSource, request: RankingRequest, *, overwrite: boo
     )
 
 
-def _fitted(dataset: Dataset, request: RankingRequest, *, overwrite: bool) -> tuple[Ranker, list[str]]:
+def _fitted(dataset: Dataset, request: RankingRequest, *, overwrite: bool, certify: bool) -> tuple[Ranker, list[str]]:
     """Fit the method on the scaled features; return it with its caveats."""
     X = known_features(dataset, np.arange(dataset.n_samples))
     scaling = fit_scaling(request.scaling, X)
@@ -326,8 +342,8 @@ def _fitted(dataset: Dataset, request: RankingRequest, *, overwrite: bool) -> tu
             scaled = scaling.transform(X, overwrite=overwrite)
             check_input_range(scaled, dataset.feature_names)
             ranker, chosen = request.estimator(dataset.class_names, scaled)
-            if "certify" in ranker.get_params(deep=False) and ranker.kernel_object(scaled).is_linear:
-                ranker.set_params(certify=True)
+            if certify and "certify" in ranker.get_params(deep=False):
+                ranker.set_params(certify=ranker.kernel_object(scaled).is_linear)
             ranker.fit(scaled, dataset.y, dataset.groups)
     except (ValueError, TypeError) as error:
         raise UsageError(f"{dataset.name}: {error}") from error

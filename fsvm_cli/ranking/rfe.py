@@ -66,7 +66,7 @@ class RecursiveFeatureElimination(WeightedMachineRanker):
     certificate_ : dict of str to ndarray, shape (n_features - 1,)
         With `certify`, one row per elimination: ``feature``; ``cost``, with ``lower`` and ``upper`` bounds on that of
         the optimal machine; ``radius``, how far the weights are from the optimal ones at most; ``bound``, by which it
-        is known; and ``verdict``: "decided", "copy" (only copies of the feature might have gone in its place) or "tied".
+        is known; and ``verdict``: "decided", "copy" (only its copies might have gone in its place) or "tied".
     decided_ : ndarray of bool, shape (n_features,)
         Whether the feature's place is decided, given the set that was left.
     decided_sizes_ : ndarray of int
