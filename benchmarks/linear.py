@@ -16,8 +16,10 @@ from sklearn.feature_selection import RFE
 from sklearn.svm import LinearSVC
 
 from benchmarks.harness import Comparison, median_seconds, timed
+from fsvm_cli.own_data.certify import certify
 from fsvm_cli.ranking.rfe import RecursiveFeatureElimination
 from fsvm_cli.report.style import COLUMN_WIDTH, figure, save, series_style, use_logarithms
+from fsvm_cli.svm import SVM
 from fsvm_cli.svm.large.linear import solve_linear
 from fsvm_cli.svm.large.linear_problem import LinearProblem
 
@@ -139,6 +141,26 @@ def elimination() -> Iterator[Comparison]:
     )
 
 
+def certificates() -> Iterator[Comparison]:
+    """Yield the certificate of a machine beside its fit."""
+    X, y = samples(N_SAMPLES, N_FEATURES)
+    certify(SVM().fit(X[:300], y[:300]), X[:300], y[:300])
+    fitted, fit_seconds = timed(lambda: SVM().fit(X, y), time.process_time)
+    found, our_seconds = timed(lambda: certify(fitted, X, y), time.process_time)
+    (own,) = found.machines
+    yield Comparison(
+        f"certificate of a linear machine, {N_SAMPLES:,} x {N_FEATURES}, C=1",
+        "its fit, SVM",
+        fit_seconds,
+        our_seconds,
+        fit_seconds / our_seconds,
+        10.0,
+        float("nan"),
+        own.relative_gap,
+        f"processor seconds, once; radius {own.radius:.1g} of length {own.norm:.2g}",
+    )
+
+
 def growth(sizes: Sequence[int] = SIZES) -> Iterator[Comparison]:
     """Yield the seconds at 10^4 to 10^6 samples; the ratio is the slope of log time on log n, the target its limit."""
     machine_of(300)  # loads what is compiled
@@ -192,3 +214,4 @@ def comparisons() -> Iterator[Comparison]:
     """Yield all rows."""
     yield from machines()
     yield from elimination()
+    yield from certificates()

@@ -78,6 +78,28 @@ def elimination(  # noqa: PLR0917
     )
 
 
+def certified(work: str, X: np.ndarray, y: np.ndarray) -> Comparison:
+    """Compare the elimination with certificates with the plain one."""
+
+    def plain() -> RecursiveFeatureElimination:
+        return RecursiveFeatureElimination().fit(X, y)
+
+    def ours() -> RecursiveFeatureElimination:
+        return RecursiveFeatureElimination(certify=True).fit(X, y)
+
+    verdicts = ours().certificate_["verdict"]
+    return compare(
+        f"{work}, with certificates",
+        "rfe without",
+        0.5,
+        plain,
+        ours,
+        (0.0, 0.0),
+        f"{np.count_nonzero(verdicts == 'decided'):,} of {len(verdicts):,} decided",
+        peer_repeats=3,
+    )
+
+
 def comparisons() -> Iterator[Comparison]:
     """Yield the rows of ranking methods."""
     yield from relief_f()
@@ -88,6 +110,8 @@ def comparisons() -> Iterator[Comparison]:
     X, y = at_hand or make_classification(62, 2000, n_informative=20, n_redundant=20, random_state=0)
     name = "RFE one by one, colon 62 x 2,000" if at_hand else "RFE one by one, 62 x 2,000 like colon"
     yield elimination(name, scale(X), y, 1.0, 1e-3, 1e-7, 7.0)
+    yield elimination(name, scale(X), y, 1.0, 1e-6, 1e-6, 7.0)
+    yield certified(name, scale(X), y)
     X, y = make_classification(500, 2000, n_informative=20, n_redundant=20, random_state=0)
     yield elimination("RFE one by one, 500 x 2,000", scale(X), y, 1.0, 1e-3, 1e-3, 40.0)
     yield elimination("RFE one by one, 500 x 2,000", scale(X), y, 1.0, 1e-3, 1e-7, 7.0)

@@ -1,8 +1,8 @@
 """The workbench for feature selection with support vector machines.
 
 Rankers and extractors are scikit-learn estimators, `SVM` and `BayesianSVM` scikit-learn classifiers; `rank` does with
-a table of one's own what the command ``fsvm rank`` does, and `load_results` reads what ``fsvm run`` left. Every name is
-imported on first use.
+a table of one's own what the command ``fsvm rank`` does, `certify` says of a trained machine how far it is from the
+optimum, and `load_results` reads what ``fsvm run`` left. Every name is imported on first use.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from fsvm_cli.extraction.pca import PrincipalComponents
     from fsvm_cli.extraction.smife import SeparatedInformation
     from fsvm_cli.kernel_learning.estimator import LearnedKernelSVM
+    from fsvm_cli.own_data.certify import certify
     from fsvm_cli.own_data.rank import rank
     from fsvm_cli.ranking.ard import AutomaticRelevance
     from fsvm_cli.ranking.average_separation import AverageSeparation
@@ -82,6 +83,7 @@ _HOMES = {
     "extraction.pca": ("PrincipalComponents",),
     "extraction.smife": ("SeparatedInformation",),
     "kernel_learning.estimator": ("LearnedKernelSVM",),
+    "own_data.certify": ("certify",),
     "own_data.rank": ("rank",),
     "ranking.ard": ("AutomaticRelevance",),
     "ranking.average_separation": ("AverageSeparation",),
@@ -179,6 +181,7 @@ __all__ = [
     "UsageError",
     "WeightedSum",
     "Wrapper",
+    "certify",
     "load_dataset",
     "load_results",
     "methods",

@@ -119,7 +119,7 @@ def _by_one_method(
     from fsvm_cli.own_data.request import ranking_request
     from fsvm_cli.own_data.tables import print_ranking
 
-    ranking = rank_features(source, ranking_request(method, scaling, assignments), overwrite=is_last)
+    ranking = rank_features(source, ranking_request(method, scaling, assignments), overwrite=is_last, certify=True)
     for caveat in ranking.caveats:
         if caveat not in source.caveats:
             _announce(caveat)

@@ -177,10 +177,65 @@ def rank(
         source = source_of_frame(table, options | of_text)
     else:
         source = source_of(str(table), options | of_text, announce=lambda _: None)
-    ranking = rank_features(source, request, overwrite=True)
+    ranking = rank_features(source, request, overwrite=True, certify=True)
     for caveat in ranking.caveats:
         warnings.warn(caveat, stacklevel=2)
     return pd.DataFrame(ranking.rows())
+
+
+@dataclass(frozen=True)
+class CertifiedPlaces:
+    """Which places in an order of elimination any correct solver would give.
+
+    Attributes
+    ----------
+    intervals : ndarray, shape (n_features, 2)
+        Of the scores.
+    verdicts : tuple of str
+        For each feature "decided", "copy" or "tied".
+    summary : str
+        How many eliminations are decided, and which of the sizes 64, 8 and 4 are certified.
+    """
+
+    intervals: NDArray[np.float64]
+    verdicts: tuple[str, ...]
+    summary: str
+
+
+SUMMARISED_SIZES = (64, 8, 4)
+
+
+def places_in_words(verdicts: Sequence[str], what: str, sizes: NDArray[np.intp], n_features: int) -> str:
+    """Say how many places are decided, between copies or tied, and which of the sizes 64, 8 and 4 are certified.
+
+    Parameters
+    ----------
+    verdicts : sequence of {"decided", "copy", "tied"}
+    what : str
+        What they are about.
+    sizes : array of int
+        That are certified.
+    n_features : int
+    """
+    summary = f"{verdicts.count('decided'):,} of {len(verdicts):,} {what} decided"
+    for name, words in (("copy", "between copies"), ("tied", "tied")):
+        if name in verdicts:
+            summary += f"; {verdicts.count(name):,} {words}"
+    certified = [str(size) for size in SUMMARISED_SIZES if size < n_features and size in sizes]
+    return summary + (f"; top {', '.join(certified)} certified" if certified else "")
+
+
+def _certified(ranker: Ranker) -> CertifiedPlaces | None:
+    """Return the verdicts of a ranker that certified its places."""
+    if not getattr(ranker, "certify", False):
+        return None
+    found: Any = ranker
+    table = found.certificate_
+    by_feature = dict(zip(table["feature"].tolist(), table["verdict"].tolist(), strict=True))
+    n_features = len(ranker.scores_)
+    verdicts = tuple(by_feature.get(j, "decided" if found.decided_[j] else "tied") for j in range(n_features))
+    summary = places_in_words([*by_feature.values()], "eliminations", found.decided_sizes_, n_features)
+    return CertifiedPlaces(found.score_intervals_, verdicts, summary)
 
 
 @dataclass(frozen=True)
@@ -205,6 +260,8 @@ class FeatureRanking:
         For each column of words, the scores of its words, by the names that they have as features.
     caveats : tuple of str
         Limitations that readers of the ranking must know.
+    certified : CertifiedPlaces or None
+        Which places any correct solver would give, where the method can tell and no column is one of words.
     """
 
     method: str
@@ -216,21 +273,24 @@ class FeatureRanking:
     feature_names: tuple[str, ...]
     words: dict[str, dict[str, float]]
     caveats: tuple[str, ...]
+    certified: CertifiedPlaces | None = None
 
     def rows(self) -> list[dict[str, Any]]:
-        """List the features, best first: rank, feature, index and score."""
-        return [
-            {
-                "rank": rank,
-                "feature": self.feature_names[index],
-                "index": int(index),
-                "score": float(self.scores[index]),
-            }
-            for rank, index in enumerate(self.order, start=1)
-        ]
+        """List the features, best first: rank, feature, index and score; where certified, its interval and verdict."""
+        rows: list[dict[str, Any]] = []
+        for rank, index in enumerate(self.order, start=1):
+            row = {"rank": rank, "feature": self.feature_names[index], "index": int(index)}
+            row["score"] = float(self.scores[index])
+            if self.certified is not None:
+                low, high = self.certified.intervals[index].tolist()
+                row |= {"score_low": low, "score_high": high, "verdict": self.certified.verdicts[index]}
+            rows.append(row)
+        return rows
 
 
-def rank_features(source: DataSource, request: RankingRequest, *, overwrite: bool = False) -> FeatureRanking:
+def rank_features(
+    source: DataSource, request: RankingRequest, *, overwrite: bool = False, certify: bool = False
+) -> FeatureRanking:
     """Rank the features on all rows of a data set.
 
     Parameters
@@ -239,6 +299,8 @@ def rank_features(source: DataSource, request: RankingRequest, *, overwrite: boo
     request : RankingRequest
     overwrite : bool, default=False
         Whether the scaled features may overwrite those of the data set.
+    certify : bool, default=False
+        Whether a method that can is to tell which places any correct solver would give.
 
     Raises
     ------
@@ -251,7 +313,7 @@ def rank_features(source: DataSource, request: RankingRequest, *, overwrite: boo
 
         if reason := reason_against_sparse(metadata_of(source), request.method):
             raise UsageError(reason)
-    ranker, caveats = _fitted(dataset, request, overwrite=overwrite)
+    ranker, caveats = _fitted(dataset, request, overwrite=overwrite, certify=certify)
     words = _words(dataset, ranker.scores_)
     best: dict[str, float] = {}
     for column, score in zip(dataset.source_columns or dataset.feature_names, ranker.scores_.tolist(), strict=True):
@@ -267,10 +329,11 @@ def rank_features(source: DataSource, request: RankingRequest, *, overwrite: boo
         feature_names=tuple(best),
         words=words,
         caveats=tuple(dict.fromkeys([*source.caveats, *request.remarks, *caveats])),
+        certified=None if words else _certified(ranker),
     )
 
 
-def _fitted(dataset: Dataset, request: RankingRequest, *, overwrite: bool) -> tuple[Ranker, list[str]]:
+def _fitted(dataset: Dataset, request: RankingRequest, *, overwrite: bool, certify: bool) -> tuple[Ranker, list[str]]:
     """Fit the method on the scaled features; return it with its caveats."""
     X = known_features(dataset, np.arange(dataset.n_samples))
     scaling = fit_scaling(request.scaling, X)
@@ -279,6 +342,8 @@ def _fitted(dataset: Dataset, request: RankingRequest, *, overwrite: bool) -> tu
             scaled = scaling.transform(X, overwrite=overwrite)
             check_input_range(scaled, dataset.feature_names)
             ranker, chosen = request.estimator(dataset.class_names, scaled)
+            if certify and "certify" in ranker.get_params(deep=False):
+                ranker.set_params(certify=ranker.kernel_object(scaled).is_linear)
             ranker.fit(scaled, dataset.y, dataset.groups)
     except (ValueError, TypeError) as error:
         raise UsageError(f"{dataset.name}: {error}") from error

@@ -9,13 +9,18 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 
 from fsvm_cli.console import json_text, open_console, without_formulas, write_for_machines
+from fsvm_cli.own_data.rank import places_in_words
 
 if TYPE_CHECKING:
+    from fsvm_cli.own_data.certify import ModelCertificate
     from fsvm_cli.own_data.rank import FeatureRanking
     from fsvm_cli.own_data.side_by_side import SideBySide
 
 MAX_TABLE_ROWS = 1000
 """Of the printed table, which takes half a millisecond per row; CSV and JSON contain all features."""
+
+MARKS = {"tied": " =", "copy": " c"}
+"""After the rank of a feature that another one might have in its place, whatever the solver; or a copy of it."""
 
 
 def print_ranking(ranking: FeatureRanking, style: str, *, for_spreadsheet: bool = False) -> None:
@@ -40,10 +45,12 @@ def print_ranking(ranking: FeatureRanking, style: str, *, for_spreadsheet: bool 
             "chosen": ranking.chosen,
             "features": [row | _words_of(str(row["feature"]), ranking) for row in rows],
         }
+        if ranking.certified is not None:
+            content["certified"] = ranking.certified.summary
         write_for_machines(json_text(content))
     elif style == "csv":
         stream = io.StringIO()
-        writer = csv.DictWriter(stream, ["rank", "feature", "index", "score"], lineterminator="\n")
+        writer = csv.DictWriter(stream, list(rows[0]), lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
         text = stream.getvalue()
@@ -56,7 +63,8 @@ def _print_ranking(ranking: FeatureRanking, rows: list[dict[str, Any]]) -> None:
     table = Table("rank", "feature", "score")
     table.columns[0].justify = table.columns[2].justify = "right"
     for row in rows[:MAX_TABLE_ROWS]:
-        table.add_row(str(row["rank"]), str(row["feature"]), f"{row['score']:.6g}")
+        mark = MARKS.get(row.get("verdict", ""), "")
+        table.add_row(f"{row['rank']}{mark}", str(row["feature"]), f"{row['score']:.6g}")
         for word, score in ranking.words.get(str(row["feature"]), {}).items():
             table.add_row("", f"  {word}", f"{score:.6g}", style="dim")
     console = open_console()
@@ -66,6 +74,61 @@ def _print_ranking(ranking: FeatureRanking, rows: list[dict[str, Any]]) -> None:
     console.print(table)
     if len(rows) > MAX_TABLE_ROWS:
         console.print(f"and {len(rows) - MAX_TABLE_ROWS:,} features more; --format csv lists all")
+    if ranking.certified is not None:
+        console.print(ranking.certified.summary)
+
+
+def print_certificate(found: ModelCertificate, style: str) -> None:
+    """Print what is certified of a model.
+
+    Parameters
+    ----------
+    found : ModelCertificate
+    style : {"table", "json"}
+        JSON holds each row and each feature.
+    """
+    if style == "json":
+        machines = [
+            {
+                "classes": each.name,
+                "relative_gap": each.relative_gap,
+                "distance_low": each.distance[0],
+                "distance_high": each.distance[1],
+                "norm": each.norm,
+                "bias_low": each.bias[0],
+                "bias_high": each.bias[1],
+            }
+            for each in found.machines
+        ]
+        content = {
+            "machines": machines,
+            "decided_predictions": found.decided_predictions.tolist(),
+            "other_predictions": found.other_predictions.tolist(),
+            "places": found.verdicts,
+            "decided_sizes": found.decided_sizes.tolist(),
+            "other_places": found.other_places,
+            "remarks": list(found.remarks),
+        }
+        write_for_machines(json_text(content))
+        return
+    console = open_console()
+    table = Table("machine", "relative gap", "distance to the optimum", "length of w")
+    for column in table.columns[1:]:
+        column.justify = "right"
+    for each in found.machines:
+        low, high = each.distance
+        table.add_row(each.name, f"{each.relative_gap:.2g}", f"{low:.3g} to {high:.3g}", f"{each.norm:.4g}")
+    console.print(table)
+    decided = found.decided_predictions
+    console.print(
+        f"{int(decided.sum()):,} of {len(decided):,} predictions decided; {len(found.other_predictions):,} of them are "
+        "others than the model's"
+    )
+    if found.verdicts is not None:
+        places = places_in_words(found.verdicts, "places by the weights", found.decided_sizes, len(found.verdicts))
+        console.print(f"{places}; the model gives {found.other_places:,} of the decided another")
+    for remark in found.remarks:
+        console.print(remark)
 
 
 def _words_of(feature: str, ranking: FeatureRanking) -> dict[str, dict[str, float]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
@@ -9,6 +10,7 @@ from annotated_types import Ge, Gt, Lt
 
 from fsvm_cli.ranking.base import first_largest, n_dropped, order_of
 from fsvm_cli.ranking.machine_ranker import WeightedMachineRanker
+from fsvm_cli.ranking.rfe_certified import Certifier, certificate_of
 from fsvm_cli.ranking.rfe_machines import EliminationProblem, machines_for
 from fsvm_cli.svm.kernels.additive import require_additive
 from fsvm_cli.svm.labels import machine_labels
@@ -16,6 +18,7 @@ from fsvm_cli.svm.labels import machine_labels
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from fsvm_cli.ranking.rfe_certified import Certificate
     from fsvm_cli.svm import Kernel
 
 
@@ -46,13 +49,37 @@ class RecursiveFeatureElimination(WeightedMachineRanker):
         Features to drop in each round: a number, or a fraction between 0 and 1 of those that are left, rounded down,
         but at least one. Features that go together are ordered by their costs.
     tolerance : float, default=1e-6
-        Relative duality gap of the machines. Where there are more features than samples, costs lie so close together
-        that 1e-3 gives another order for every way of solving.
+        Relative duality gap of the machines. Where there are more features than samples, costs may lie so close
+        together that at 1e-3 the order depends on the solver and on the order of the samples; `certify` tells.
     solver : str, default="auto"
     class_weight : mapping of class label to float, "balanced", or None, default=None
         What C is multiplied by for the samples of a class; "balanced" is n / (n_classes * samples of the class).
     n_features_to_select : int or None, default=None
         Size of the selected subset; half of the features where None.
+    certify : bool, default=False
+        Whether to bound how far each machine is from its optimum, and to tell which eliminations any correct solver
+        would make. Where a bound leaves one open, the machine is repaired or trained to a smaller gap, and the order is
+        that of the better machine. For the linear kernel only: no bound is known for the costs with others.
+
+    Attributes
+    ----------
+    certificate_ : dict of str to ndarray, shape (n_features - 1,)
+        With `certify`, one row per elimination: ``feature``; ``cost``, with ``lower`` and ``upper`` bounds on that of
+        the optimal machine; ``radius``, how far the weights are from the optimal ones at most; ``bound``, by which it
+        is known; and ``verdict``: "decided", "copy" (only its copies might have gone in its place) or "tied".
+    decided_ : ndarray of bool, shape (n_features,)
+        Whether the feature's place is decided, given the set that was left.
+    decided_sizes_ : ndarray of int
+        The sizes k for which the k best features, as a set, are those of any correct solver, in ascending order.
+    score_intervals_ : ndarray, shape (n_features, 2)
+        The lowest and the highest score that a correct solver might give.
+    tied_with_ : dict of int to ndarray of int
+        For each feature whose elimination is not decided, the features that might have gone in its place.
+
+    Raises
+    ------
+    ValueError
+        If `certify` is asked for with a kernel that is not linear.
 
     Notes
     -----
@@ -80,7 +107,10 @@ class RecursiveFeatureElimination(WeightedMachineRanker):
 
     method = "rfe"
 
+    outside_configs = WeightedMachineRanker.outside_configs | {"certify"}
+
     step: Annotated[int, Ge(1)] | Annotated[float, Gt(0), Lt(1)] = 1
+    certify: bool = field(default=False, kw_only=True)
 
     @classmethod
     def check_kernel(cls, kernel: Kernel) -> None:
@@ -91,19 +121,34 @@ class RecursiveFeatureElimination(WeightedMachineRanker):
         kernel = self.kernel_object(X)
         labels, _ = machine_labels(y, n_classes)
         kernel = require_additive(kernel, self.method)
+        if self.certify and not kernel.is_linear:
+            raise ValueError(
+                f"{self.method}: certify=True needs the linear kernel; no bound is known for costs with the "
+                f"{kernel.name} kernel"
+            )
         problem = EliminationProblem(kernel, X, labels, self.bounds(y), self.tolerance, self.solver)
         machines = machines_for(problem)
+        certifier = Certifier(machines, X) if self.certify else None
         order: list[int] = []
         while len(machines.features) > 1:
             self.converged_ &= machines.train()
-            costs = machines.costs()
-            cheapest = _cheapest(costs, min(n_dropped(self.step, len(costs)), len(costs) - 1))
+            number = min(n_dropped(self.step, len(machines.features)), len(machines.features) - 1)
+            cheapest = certifier.eliminate(number, _cheapest) if certifier else _cheapest(machines.costs(), number)
             order += machines.features[cheapest].tolist()
             machines.drop(cheapest)
         order += machines.features.tolist()
+        if certifier:
+            self._certify(certificate_of(certifier, order))
         scores = np.empty(X.shape[1])
         scores[order] = np.arange(1, X.shape[1] + 1)
         return scores
+
+    def _certify(self, certificate: Certificate) -> None:
+        self.certificate_ = certificate.table
+        self.score_intervals_ = certificate.intervals
+        self.decided_ = certificate.decided
+        self.decided_sizes_ = certificate.sizes
+        self.tied_with_ = certificate.tied_with
 
 
 def _cheapest(costs: NDArray[np.float64], number: int) -> NDArray[np.intp]:

@@ -15,7 +15,8 @@ from numba import njit
 
 from fsvm_cli.memory_check import check_memory_for_pairs
 from fsvm_cli.svm import DualProblem, solve
-from fsvm_cli.svm.compiled import ALLOCATING, COMPILED, Array, add_scaled, inner_product
+from fsvm_cli.svm.certified import VALUE_TERMS
+from fsvm_cli.svm.compiled import ALLOCATING, COMPILED, EPSILON, Array, add_scaled, inner_product
 from fsvm_cli.svm.large.linear import solve_linear
 from fsvm_cli.svm.large.linear_machine import centre_of, centred
 from fsvm_cli.svm.large.linear_problem import LinearProblem, blocks_of, squared_norms
@@ -73,6 +74,26 @@ class EliminationProblem:
     solver: Solver
 
 
+class MachineSolution(NamedTuple):
+    """What a machine on the features that are left is certified by.
+
+    Attributes
+    ----------
+    c : ndarray, shape (n_samples,)
+        Coefficients alpha_i y_i.
+    bias : float
+    w : ndarray, shape (n_left,), or None
+        Their sum over the samples, where it has been computed in doubles.
+    known : tuple or None
+        Some samples, their Gram matrix and a bound on its error, as of `fsvm_cli.svm.certified.locate`.
+    """
+
+    c: NDArray[np.float64]
+    bias: float
+    w: NDArray[np.float64] | None = None
+    known: tuple[NDArray[np.intp], NDArray[np.float64], float] | None = None
+
+
 class Machines(ABC):
     """One machine per class (two classes: one) on the features that are left.
 
@@ -99,6 +120,10 @@ class Machines(ABC):
     def drop(self, positions: NDArray[np.intp]) -> None:
         """Drop the features at these positions of `features`."""
 
+    @abstractmethod
+    def solution(self, machine: int) -> MachineSolution:
+        """Return where the last training of a machine ended."""
+
 
 def machines_for(problem: EliminationProblem) -> Machines:
     """Choose how the machines are trained, linear ones on samples less their centre."""
@@ -122,6 +147,7 @@ class KernelMachines(Machines):
             "take the linear kernel, which needs none, or gradient-angle",
         )
         self.alphas = np.zeros(problem.labels.shape)
+        self.biases = np.zeros(len(problem.labels))
         self._sum_up()
 
     def train(self) -> bool:  # noqa: D102
@@ -131,7 +157,7 @@ class KernelMachines(Machines):
         for machine, y in enumerate(problem.labels):
             dual, start = DualProblem(gram, y, problem.C), self.alphas[machine]
             found = solve(dual, tolerance=problem.tolerance, solver=problem.solver, alpha0=start, on_failure="flag")
-            self.alphas[machine] = found.alpha
+            self.alphas[machine], self.biases[machine] = found.alpha, found.bias
             converged &= found.converged
         return converged
 
@@ -155,6 +181,9 @@ class KernelMachines(Machines):
         self.statistic -= self.problem.kernel.statistic_matrix(self.problem.X, self.problem.X, dropped)
         if np.abs(self.statistic).max() < RECOMPUTE_BELOW_SHARE * self.size:
             self._sum_up()
+
+    def solution(self, machine: int) -> MachineSolution:  # noqa: D102
+        return MachineSolution(self.alphas[machine] * self.problem.labels[machine], float(self.biases[machine]))
 
     def _sum_up(self) -> None:
         self.statistic = self.problem.kernel.statistic_matrix(self.problem.X, self.problem.X, self.features)
@@ -306,6 +335,14 @@ class LinearMachines(Machines):
             for feature in dropped:
                 drop_feature(chunk, feature)
 
+    def solution(self, machine: int) -> MachineSolution:  # noqa: D102
+        chunk = self.chunks[machine]
+        c = np.zeros(len(self.problem.X))
+        c[chunk.rows] = chunk.box.c
+        # A matrix of d terms, and d downdates, round each entry 2 d + 2 times in units of |x_i| |x_k| as it was built.
+        error = 2.0 * EPSILON * (len(self.columns) + VALUE_TERMS) * float(self.trace)
+        return MachineSolution(c, compiled_bias(chunk.box), self.w[machine], (chunk.rows, chunk.K, error))
+
     def _train(self, machine: int) -> bool:
         problem = self.problem
         for rounds_left in reversed(range(MAX_TRAININGS)):
@@ -425,6 +462,10 @@ class FeatureSpaceMachines(Machines):
     def costs(self) -> NDArray[np.float64]:  # noqa: D102
         costs: NDArray[np.float64] = (self.w**2).sum(axis=0)
         return costs
+
+    def solution(self, machine: int) -> MachineSolution:  # noqa: D102
+        found = self.found[machine]
+        return MachineSolution(found.alpha * self.problem.labels[machine], found.bias)
 
     def drop(self, positions: NDArray[np.intp]) -> None:  # noqa: D102
         for position in positions:

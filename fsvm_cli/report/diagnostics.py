@@ -314,6 +314,41 @@ def _draw_distributions_of_feature(axes: Axes, rows: pd.DataFrame, class_name: s
     return [line, of_class, bar]
 
 
+def _draw_row_orders(given: RecordToDraw) -> list[Path]:
+    """Draw the bounds along the elimination, and which features each order of the rows has, a column for each."""
+    bounds, features = given.tables["elimination-bounds"], given.tables["row-order-features"]
+    of_svc = features[features["solver"] == "SVC"]
+    tolerances = sorted(of_svc["tolerance"].unique(), reverse=True)
+    exact = features[features["solver"] == "certified"]["feature"].tolist()
+    with figure(2.4 * COLUMN_WIDTH, 4.4) as drawing:
+        left, *right = drawing.subplots(1, 1 + len(tolerances), width_ratios=(3, *[1] * len(tolerances)))
+        for colour, column, label in (
+            (COLOURS[1], "by_gap", "width of the bound by the duality gap"),
+            ("#000000", "difference", "difference of the two smallest weights"),
+            (COLOURS[0], "by_first_order", "width of the bound of first order"),
+        ):
+            left.plot(bounds["step"], bounds[column], ".", markersize=1.6, color=colour, label=label)
+        left.set_yscale("log")
+        left.set_xlabel("Elimination")
+        left.set_ylabel("In units of the second smallest weight")
+        left.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), fontsize=6.5, markerscale=4)
+        others = [name for name in dict.fromkeys(of_svc["feature"]) if name not in set(exact)]
+        for axes, tolerance in zip(right, tolerances, strict=True):
+            places = {name: place for place, name in enumerate([*exact, *others])}
+            shown = of_svc[(of_svc["tolerance"] == tolerance) & (of_svc["row_order"] > 0)]
+            held = np.zeros((len(places), int(shown["row_order"].max())))
+            held[shown["feature"].map(places), shown["row_order"] - 1] = 1.0
+            axes.imshow(held, cmap="Greys", aspect="auto", interpolation="nearest", vmin=0, vmax=1.2)
+            axes.axhline(len(exact) - 0.5, color=COLOURS[1], linewidth=0.8)
+            axes.set_title(f"SVC, {tolerance:g}", loc="left")
+            axes.set_xlabel("Order of rows")
+            axes.set_xticks([])
+        for axes in right[1:]:
+            axes.set_yticks([])
+        right[0].set_ylabel(f"Best {len(exact)} features, below the line others")
+        return given.save(drawing, "row-orders", f"all rows; {int(held.shape[1])} orders of them")
+
+
 def _draw_roc(given: RecordToDraw) -> list[Path]:
     """Draw one panel for each number of retained features, the machine on all features in each."""
     roc, auc = given.tables["roc"], given.tables["auc"]
@@ -467,6 +502,7 @@ DRAWINGS: Mapping[str, Callable[[RecordToDraw], list[Path]]] = {
     "distribution-distance": _draw_distribution_distance,
     "length-scales": _draw_length_scale_bars,
     "roc": _draw_roc,
+    "row-orders": _draw_row_orders,
     "sampler-traces": _draw_sampler_traces,
 }
 """By the name of the record in configs."""

@@ -12,6 +12,7 @@ RECORD_NAMES = (
     "distribution-distance",
     "length-scales",
     "roc",
+    "row-orders",
     "sampler-traces",
 )
 """Values of `record` in a config; `fsvm_cli.experiment.records`, a layer above, defines their classes."""

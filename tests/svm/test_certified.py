@@ -1,0 +1,51 @@
+"""Bounds on the distance of a linear machine from the optimum, against machines in rational arithmetic."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from fsvm_cli.svm.certified import Points, lengths_of, locate, normal_vector_of
+from tests.svm.exact_machines import located
+
+
+@pytest.mark.parametrize("repairs", [0, 1])
+@pytest.mark.parametrize("tolerance", [1e-2, 1e-6])
+def test_no_exact_machine_is_outside_its_bounds(tolerance: float, repairs: int) -> None:
+    known = 0
+    for seed in range(12):
+        outcome = located(seed, tolerance, repairs=repairs)
+        if outcome is None:
+            continue
+        known += 1
+        assert outcome.error <= outcome.radius
+        assert all(error <= bound for error, bound in outcome.single)
+    assert known > 8
+
+
+def points_on_a_line(C: float) -> Points:
+    columns = np.array([[-1.0, 1.0, 3.0]])
+    return Points(
+        columns, columns, np.arange(1), lengths_of(columns, np.arange(1)), np.array([-1.0, 1.0, 1.0]), np.full(3, C)
+    )
+
+
+@pytest.mark.parametrize("error", [1e-3, 1e-6])
+def test_the_bound_is_linear_in_the_residuals_and_a_repair_leaves_rounding(error: float) -> None:
+    points, c = points_on_a_line(10.0), np.array([-0.5 - error, 0.5 + error, 0.0])
+    w = normal_vector_of(points.columns, points.features, c)
+    found = locate(points, c, w, 0.0)  # the optimum is w = 1
+    assert abs(w[0] - 1.0) <= found.radius <= 1.01 * abs(w[0] - 1.0)
+    np.testing.assert_allclose(found.c, [-0.5, 0.5, 0.0], atol=1e-14)
+    assert locate(points, found.c, normal_vector_of(points.columns, points.features, found.c), 0.0).radius < 1e-13
+
+
+def test_without_a_free_sample_the_machine_of_the_bounds_is_exact() -> None:
+    points, c = points_on_a_line(0.1), np.array([-0.1, 0.1, 0.0])
+    # At C = 0.1 the outputs at the bias 0.5 are 0.3, 0.7 and 1.1: two within the margin, one beyond.
+    assert locate(points, c, normal_vector_of(points.columns, points.features, c), 0.5).radius < 1e-13
+
+
+def test_a_hard_margin_that_is_not_kept_has_no_bound() -> None:
+    points, c = points_on_a_line(np.inf), np.zeros(3)
+    assert np.isinf(locate(points, c, np.zeros(1), 0.0).radius)
