@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 from annotated_types import Ge, Gt, Le, Lt
@@ -16,13 +16,13 @@ from annotated_types import Ge, Gt, Le, Lt
 from fsvm_cli.bounds.bound import add_gradient_of_ridge, hard_margin_machine, spread
 from fsvm_cli.numerics import quantised
 from fsvm_cli.quasi_newton import minimise_quantised
-from fsvm_cli.ranking.base import n_dropped, order_of
+from fsvm_cli.ranking.base import first_largest, n_dropped, order_of
 from fsvm_cli.ranking.machine_ranker import MachineRanker
 from fsvm_cli.svm import Gaussian, Kernel, Linear, Polynomial
 from fsvm_cli.svm.labels import machine_labels
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -41,6 +41,9 @@ SCALE_SPACING, VALUE_SPACING, SLOPE_SPACING = 2.0**-20, 2.0**-32, 2.0**-16
 """Of the scales at which the bound is computed; of its values and slopes, in the unit of the bound. Of a machine on 500
 unscaled samples, slopes on two processors differ by 3e-12, and an experiment has some hundred thousand of them: with a
 spacing of 2^-20 one of them would be rounded differently, and the descent would differ."""
+
+SCALE_PREFIX = "scale of "
+"""Prefix of the columns for the features' scales in the table of a descent."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,10 +172,12 @@ class Round:
     features : ndarray of int, shape (n_scales,)
     s : ndarray, shape (n_scales,)
     keys : ndarray, shape (n_scales,)
-        What orders the features: s, and of those at one of its limits the derivative, which holds them there.
+        What orders the features: s, and of those at one of its limits the derivative, which holds them there; or the
+        bounds without each feature, where these were compared.
     bound : float
         Without the penalty.
     n_evaluations : int
+        With those of the bounds that were compared.
     converged : bool
         Whether all bounds on the way converged.
     """
@@ -266,7 +271,7 @@ def path_table(rounds: Sequence[Round], feature_names: Sequence[str]) -> dict[st
         "n_active": np.array([len(each.features) for each in rounds], dtype=np.intp),
         "bound": np.array([each.bound for each in rounds], dtype=np.float64),
         "n_evaluations": np.array([each.n_evaluations for each in rounds], dtype=np.intp),
-    } | {f"scale of {name}": column for name, column in zip(feature_names, scales.T, strict=True)}
+    } | {f"{SCALE_PREFIX}{name}": column for name, column in zip(feature_names, scales.T, strict=True)}
 
 
 class BoundRanker(MachineRanker):
@@ -275,6 +280,9 @@ class BoundRanker(MachineRanker):
     A subclass computes its bound in `_bounds`.
     """
 
+    search: Literal["backward", "forward"] = "backward"
+    finish: Annotated[int, Ge(1)] = 1
+    ridge: Annotated[float, Gt(0)] | None = None
     step: Annotated[int, Ge(1)] | Annotated[float, Gt(0), Lt(1)] = 0.5
     penalty: Annotated[float, Ge(0)] = 0.0
     exponent: Annotated[float, Gt(0), Le(2)] = 0.5
@@ -294,8 +302,8 @@ class BoundRanker(MachineRanker):
             X=X - X.mean(axis=0) if kernel.is_linear else X,
             labels=machine_labels(y, n_classes)[0],
             kernel=kernel,
-            ridge=self._ridge(),
-            relative_ridge=0.0,
+            ridge=self._ridge() if self.ridge is None else 0.0,
+            relative_ridge=self.ridge or 0.0,
             bounds=self._bounds,
             tolerance=self.tolerance,
             solver=self.solver,
@@ -305,10 +313,34 @@ class BoundRanker(MachineRanker):
                 f"{self.method}: the classes are not separable with this kernel, so that no hard margin exists; "
                 "choose a finite C"
             )
+        if self.search == "forward":
+            return self._add(objective, candidates)
         rounds = self._eliminate(objective, candidates) if len(candidates) > 1 else []
         self.converged_ = all(each.converged for each in rounds)
         self.diagnostics_["path"] = path_table(rounds, self._feature_names())
         return places(rounds, candidates, X.shape[1])
+
+    def _add(self, objective: BoundObjective, candidates: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Score the features by adding, one at a time, that with which the bound is least, at scales of 1."""
+        if self.penalty > 0:
+            raise ValueError(f"{self.method}: search 'forward' has no descent for a penalty; leave out one")
+        if objective.ridge == objective.relative_ridge == 0:
+            raise ValueError(f"{self.method}: search 'forward' needs a ridge; choose a finite C, or set ridge")
+        added, left, keys = candidates[:0], candidates, np.zeros(len(candidates))
+        rounds: list[Round] = []
+        for _ in range(min(self.finish, len(candidates))):
+            s = np.ones(len(added) + 1)
+            tried = [objective.at(np.append(added, feature), s) for feature in left]
+            keys = -np.array([point.value for point in tried])
+            best = first_largest(keys)
+            added, left, keys = np.append(added, left[best]), np.delete(left, best), np.delete(keys, best)
+            converged = all(point.converged for point in tried)
+            rounds.append(Round(added, s, s, tried[best].value, len(tried), converged))
+        scores = np.zeros(objective.X.shape[1])
+        scores[np.append(added, left[order_of(keys)])] = len(candidates) - np.arange(len(candidates))
+        self.converged_ = all(each.converged for each in rounds)
+        self.diagnostics_["path"] = path_table(rounds, self._feature_names())
+        return scores
 
     def _eliminate(self, objective: BoundObjective, active: NDArray[np.intp]) -> list[Round]:
         """Return the descents on ever fewer features, until one is left or a hard margin is lost."""
@@ -324,10 +356,13 @@ class BoundRanker(MachineRanker):
             if end.has_collapsed and objective.ridge > 0:
                 objective = objective.relative(active, s)
                 end = descend(objective, active, s, **settings)
-            rounds.append(end)
             if self.penalty > 0:
-                break
-            kept = np.sort(order_of(end.keys)[: max(len(active) - n_dropped(self.step, len(active)), 1)])
+                return [end]
+            if len(active) <= self.finish:
+                return rounds + _drop_by_bound(objective, end, settings)
+            rounds.append(end)
+            n_kept = max(len(active) - n_dropped(self.step, len(active)), self.finish)
+            kept = np.sort(order_of(end.keys)[:n_kept])
             active, s = active[kept], end.s[kept]
         return rounds
 
@@ -349,6 +384,36 @@ class BoundRanker(MachineRanker):
         raise ValueError(
             f"{cls.method} is defined for the linear, polynomial and gaussian kernels, not for the {kernel.name} one"
         )
+
+
+def _drop_by_bound(objective: BoundObjective, start: Round, settings: Mapping[str, Any]) -> list[Round]:
+    """Drop one feature at a time, that without which the descended bound is least.
+
+    Until one is left, or a hard margin is lost without any of them.
+    """
+    here, rounds = start, [start]
+    while len(here.features) > 1:
+        parts = [(np.delete(here.features, i), np.delete(here.s, i)) for i in range(len(here.features))]
+        tried = [descend(objective, *part, **settings) if objective.separates(*part) else None for part in parts]
+        without = np.array([np.inf if each is None else each.bound for each in tried])
+        worst = order_of(without)[-1]
+        end = tried[worst]
+        if end is None:
+            break
+        if end.has_collapsed and objective.ridge > 0:
+            objective = objective.relative(here.features, here.s)
+            here = rounds[-1] = descend(objective, here.features, here.s, **settings)
+            continue
+        found = [each for each in tried if each is not None]
+        rounds[-1] = replace(
+            here,
+            keys=without,
+            n_evaluations=here.n_evaluations + sum(each.n_evaluations for each in found),
+            converged=all(each.converged for each in (here, *found)),
+        )
+        here = end
+        rounds.append(here)
+    return rounds
 
 
 def places(rounds: Sequence[Round], candidates: NDArray[np.intp], n_features: int) -> NDArray[np.float64]:

@@ -40,6 +40,15 @@ class RadiusMargin(BoundRanker):
         Linear, polynomial or Gaussian.
     C : float, default=1.0
         Of the squared loss C/2 Σ_i ξ_i²: a ridge of 1/C on K. Infinity asks for a hard margin.
+    search : {"backward", "forward"}, default="backward"
+        "forward": from no feature on, add the one with which the bound is least, at scales of 1, without a descent.
+        It needs a finite C, or `ridge`.
+    finish : int, default=1
+        Backward: from so many features on, drop one at a time, that without which the descended bound is least.
+        Forward: add so many features; the others are ordered by the bound with each of them beside these but the last.
+    ridge : float or None, default=None
+        Larger than 0: in place of 1/C, the ridge is so many times the mean squared distance of the samples from their
+        mean in feature space, at the scales of the moment.
     step : int or float, default=0.5
         Features to drop in each round: a number, or a fraction between 0 and 1 of those that are left, rounded down,
         but at least one.
@@ -75,6 +84,10 @@ class RadiusMargin(BoundRanker):
     to which the ridge leaves nothing to tell, may be the least of all, and all scales run to their limit: the round is
     then done again, and the later ones done, with a ridge that is in proportion to the spread of the samples in feature
     space. Where a hard margin is lost with the dropped features, those that are left are ordered by their last scales.
+
+    The order of few features by their scales is not that by the bound: of features that are redundant together the
+    scales are alike, and the pair with the largest scales need not have the least bound. `finish` compares the bounds
+    themselves, with as many descents as there are features in each round.
 
     See Also
     --------

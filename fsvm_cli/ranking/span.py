@@ -44,6 +44,15 @@ class Span(BoundRanker):
         Linear, polynomial or Gaussian.
     C : float, default=1.0
         Of the squared loss C/2 Σ_i ξ_i²: a ridge of 1/C on K. Infinity asks for a hard margin.
+    search : {"backward", "forward"}, default="backward"
+        "forward": from no feature on, add the one with which the bound is least, at scales of 1, without a descent.
+        It needs a finite C, or `ridge`.
+    finish : int, default=1
+        Backward: from so many features on, drop one at a time, that without which the descended bound is least.
+        Forward: add so many features; the others are ordered by the bound with each of them beside these but the last.
+    ridge : float or None, default=None
+        Larger than 0: in place of 1/C, the ridge is so many times the mean squared distance of the samples from their
+        mean in feature space, at the scales of the moment.
     step : int or float, default=0.5
         Features to drop in each round: a number, or a fraction between 0 and 1 of those that are left, rounded down,
         but at least one.
@@ -75,7 +84,7 @@ class Span(BoundRanker):
     -----
     Source: jebara-slides, "Better Span Bound", with this correction: the printed 1 / (K⁻¹)_pp is that of a machine
     without bias. Smoothing and derivative are those of Chapelle et al. (2002), with their
-    sharpness and η. Limits of the scales and the ridge are those of `RadiusMargin`.
+    sharpness and η. Limits of the scales, the ridge, and what `finish` is for, are those of `RadiusMargin`.
 
     See Also
     --------

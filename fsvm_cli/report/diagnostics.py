@@ -35,12 +35,14 @@ MAX_TICK_LABEL = 30
 """Characters of a name below a bar; 20 would give three features of the spam data the same."""
 LENGTH_SCALE_BINS = 20
 RANK_BINS = 10
+DENSITY_BINS = 20
 TRACED_COLUMNS = {"potential": "-ln Q / n", "coordinate": "Slowest coordinate"}
 PANELS_PER_ROW = 3
 MAX_PANEL_TITLE = 34
 MARKERS_PER_LINE = 12
 """Of a line."""
 REFERENCE_STYLE: dict[str, Any] = {"color": "#000000", "marker": "", "linewidth": 1.0}
+ERRORS_ON_DESCENT = {"span": "predicted by the spans", "leave_one_out": "leave-one-out", "test_error": "test part"}
 ARROWS_PER_AXIS = 13
 CLASS_STYLE = {0: (COLOURS[1], "s"), 1: (COLOURS[0], "o")}
 
@@ -151,6 +153,45 @@ def _draw_evidence(axes: Axes, steps: pd.DataFrame) -> None:
         ecolor="#999999",
         elinewidth=0.8,
     )
+
+
+def _draw_bound_descent(given: RecordToDraw) -> list[Path]:
+    """Draw the radius-margin bound of each ranking above, and errors, predicted and made, below."""
+    descents = list(given.tables["bound-descent"].groupby("ranking", sort=False))
+    with figure(max(COLUMN_WIDTH * 0.9 * len(descents), 1.2 * COLUMN_WIDTH), 4.4) as drawing:
+        all_axes = drawing.subplots(2, len(descents), sharex=True, sharey="row", squeeze=False, height_ratios=(2, 3))
+        for (upper, lower), (label, rows) in zip(all_axes.T, descents, strict=True):
+            upper.set_title(legible(str(label)), loc="left")
+            upper.plot(rows["n_features"], rows["radius_margin"], color=COLOURS[0], marker=".", markersize=3)
+            upper.set_yscale("log")
+            use_powers(upper.yaxis)
+            _draw_errors(lower, rows)
+            lower.set_xscale("log")
+            use_powers(lower.xaxis)
+            lower.set_xlabel("Features")
+        all_axes[0, 0].invert_xaxis()  # the descent goes to the right
+        all_axes[0, 0].set_ylabel("R²W² / n")
+        all_axes[1, 0].set_ylabel("Share of the rows")
+        return given.save(drawing, "bound-descent", "first split; in brackets: rank correlation with the test error")
+
+
+def _draw_errors(axes: Axes, rows: pd.DataFrame) -> None:
+    """Draw the errors along a descent, with how well each, and the bound, orders the rounds as the test error does."""
+    for colour, marker, (name, words) in zip(COLOURS[1:], ("s", "^", "o"), ERRORS_ON_DESCENT.items(), strict=False):
+        named = words if name == "test_error" else f"{words} {_agreement(rows, name)}"
+        axes.plot(rows["n_features"], rows[name], color=colour, marker=marker, markersize=3, label=named)
+    axes.plot(
+        [], [], color=COLOURS[0], marker=".", markersize=3, label=f"R²W² / n, above {_agreement(rows, 'radius_margin')}"
+    )
+    axes.set_ylim(0, None)
+    axes.legend(loc="upper right", fontsize=6, handlelength=1.6)
+
+
+def _agreement(rows: pd.DataFrame, name: str) -> str:
+    """Write the rank correlation of a column with the test error; nothing where one of them is constant."""
+    if rows[[name, "test_error"]].nunique().min() < 2:
+        return ""
+    return f"({rows[name].rank().corr(rows['test_error'].rank()):.2f})"
 
 
 def _draw_descent_path(given: RecordToDraw) -> list[Path]:
@@ -273,22 +314,46 @@ def _draw_sampler_traces(given: RecordToDraw) -> list[Path]:
 
 
 def _draw_distribution_distance(given: RecordToDraw) -> list[Path]:
-    """Draw a panel for each feature, with the largest distance, and the largest as the slides print it."""
+    """Draw each feature: samples and densities above; the distribution functions below, with the largest distance.
+
+    As the example of jebara-slides does; the distance as the slides print it stands beside.
+    """
     panels = list(given.tables["distributions"].groupby("feature", sort=False))
     n_rows = -(-len(panels) // PANELS_PER_ROW)
-    with figure(2 * COLUMN_WIDTH, 0.8 + 1.9 * n_rows) as drawing:
-        all_axes = drawing.subplots(n_rows, PANELS_PER_ROW, sharey=True, squeeze=False).ravel()
-        for axes in all_axes[len(panels) :]:
+    with figure(2 * COLUMN_WIDTH, 0.8 + 2.9 * n_rows) as drawing:
+        pairs = drawing.subplots(2 * n_rows, PANELS_PER_ROW, squeeze=False, height_ratios=(1, 2) * n_rows)
+        densities, functions = pairs[::2].ravel(), pairs[1::2].ravel()
+        for axes in (*densities[len(panels) :], *functions[len(panels) :]):
             axes.set_visible(False)
-        for axes, (feature, rows) in zip(all_axes, panels, strict=False):
-            handles = _draw_distributions_of_feature(axes, rows, given.data["class_names"][1])
-            axes.set_title(legible(feature, MAX_PANEL_TITLE), loc="left")
-        for axes in all_axes[::PANELS_PER_ROW]:
-            axes.set_ylabel("Share of samples")
-        for axes in all_axes[: len(panels)][-PANELS_PER_ROW:]:
+        for upper, lower, (feature, rows) in zip(densities, functions, panels, strict=False):
+            handles = _draw_distributions_of_feature(lower, rows, given.data["class_names"][1])
+            _draw_samples_and_densities(upper, rows)
+            upper.sharex(lower)
+            upper.tick_params(labelbottom=False)
+            upper.set_title(legible(feature, MAX_PANEL_TITLE), loc="left")
+        for upper, lower in zip(densities[::PANELS_PER_ROW], functions[::PANELS_PER_ROW], strict=True):
+            upper.set_ylabel("Density")
+            lower.set_ylabel("Share of samples")
+        for axes in functions[: len(panels)][-PANELS_PER_ROW:]:
             axes.set_xlabel("At most this value" + ("" if given.config.scaling == "none" else " (scaled)"))
         drawing.legend(handles=handles, loc="outside lower left", ncols=4)
         return given.save(drawing, "distribution-distance", "first split")
+
+
+def _draw_samples_and_densities(axes: Axes, rows: pd.DataFrame) -> None:
+    """Draw histograms with an area of 1, of all samples and of the class, and below them where the samples are."""
+    value = rows["value"].to_numpy()
+    edges = np.histogram_bin_edges(value, DENSITY_BINS)
+    shares = [np.diff(rows[column], prepend=0.0) for column in ("all_samples", "in_class")]
+    heights = [np.histogram(value, edges, weights=share)[0] / np.diff(edges) for share in shares]
+    top = float(np.max(heights))
+    for colour, line, height, share, place in zip(COLOURS, ("-", "--"), heights, shares, (-0.08, -0.2), strict=False):
+        axes.stairs(height, edges, color=colour, linestyle=line)
+        samples = value[share > 0]
+        axes.plot(samples, np.full(len(samples), place * top), "|", color=colour, markersize=3.5, markeredgewidth=0.5)
+    axes.set_ylim(-0.28 * top, 1.08 * top)
+    axes.set_yticks([])
+    axes.grid(visible=False)
 
 
 def _draw_distributions_of_feature(axes: Axes, rows: pd.DataFrame, class_name: str) -> list[Any]:
@@ -497,6 +562,7 @@ def _other_handles(axes: Axes) -> list[Any]:
 
 DRAWINGS: Mapping[str, Callable[[RecordToDraw], list[Path]]] = {
     "ascent": _draw_ascent,
+    "bound-descent": _draw_bound_descent,
     "decision-field": _draw_decision_field,
     "descent-path": _draw_descent_path,
     "distribution-distance": _draw_distribution_distance,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 RECORD_NAMES = (
     "ascent",
+    "bound-descent",
     "decision-field",
     "descent-path",
     "distribution-distance",

@@ -47,8 +47,10 @@ def test_the_functions_are_those_whose_distance_is_the_score(load: Callable[...,
         np.testing.assert_allclose(rows["in_class"], in_class)
     data = {"class_names": experiment.source.class_names}
     (path,) = draw_record("distribution-distance", RecordToDraw(tables, loaded.config, data, {}, tmp_path, ("svg",)))
+    drawing = path.read_text()
     for name in best:
-        assert f"<!-- {name} -->" in path.read_text()
+        assert f"<!-- {name} -->" in drawing
+    assert drawing.count("<!-- Density -->") == drawing.count("<!-- Share of samples -->") == 2
 
 
 @pytest.mark.parametrize(

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
+import itertools
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.optimize import Bounds, minimize
+from sklearn.svm import SVC
 
 from fsvm_cli.bounds.bound import hard_margin_machine
 from fsvm_cli.ranking.bound_ranker import MAX_SCALE, MIN_SCALE, BoundObjective, ScalePenalty, descend
@@ -145,6 +149,158 @@ def test_a_penalty_takes_the_place_of_the_elimination(ranker: type[BoundRanker])
     assert sum(few.diagnostics_["path"][f"scale of x{i}"][0] for i in range(12)) < sum(
         many.diagnostics_["path"][f"scale of x{i}"][0] for i in range(12)
     )
+
+
+def least_bound(objective: BoundObjective, features: tuple[int, ...]) -> float:
+    """Minimise the bound of some features by scipy."""
+
+    def of_scales(s: np.ndarray) -> tuple[float, np.ndarray]:
+        point = objective.at(np.array(features), s)
+        return point.value, point.slope
+
+    limits = Bounds(MIN_SCALE, MAX_SCALE)
+    found = minimize(of_scales, np.ones(len(features)), jac=True, method="L-BFGS-B", bounds=limits)
+    return float(found.fun)
+
+
+@functools.cache
+def unscaled_problem() -> tuple[np.ndarray, np.ndarray]:
+    """The linear problem with features in units of their own, the noise in the largest."""
+    rng = np.random.default_rng(3)
+    y = np.where(rng.random(40) < 0.5, 1.0, -1.0)
+    X = rng.normal(size=(40, 9))
+    first = rng.random(40) < 0.7
+    for i in range(6):
+        X[first if i < 3 else ~first, i] += (i % 3 + 1) * y[first if i < 3 else ~first]
+    return X * [1, 1, 1, 1, 1, 1, 20, 20, 20], y
+
+
+@pytest.mark.parametrize("options", [{}, {"ridge": 0.1}], ids=str)
+def test_the_finish_drops_that_feature_without_which_the_bound_is_least(options: dict[str, float]) -> None:
+    X, y = unscaled_problem()
+    X = X[:, [1, 2, 4, 5, 6]]
+    found = RadiusMargin(Linear(), finish=5, **options).fit(X, y)
+    objective = objective_of(found, X - X.mean(axis=0), y, Linear())
+    if options:
+        objective = dataclasses.replace(objective, ridge=0.0, relative_ridge=0.1)
+    left = tuple(range(5))
+    for dropped in np.argsort(found.scores_)[:-1].tolist():
+        without = {each: least_bound(objective, tuple(f for f in left if f != each)) for each in left}
+        assert without[dropped] == pytest.approx(min(without.values()), rel=1e-3)
+        left = tuple(f for f in left if f != dropped)
+
+
+def test_the_finish_finds_the_best_of_all_pairs_where_halves_miss_it() -> None:
+    X, y = unscaled_problem()
+    halves, finished = (RadiusMargin(Linear(), finish=finish, n_features_to_select=2).fit(X, y) for finish in (1, 8))
+    objective = objective_of(halves, X - X.mean(axis=0), y, Linear())
+    by_pair = {pair: least_bound(objective, pair) for pair in itertools.combinations(range(9), 2)}
+    best = min(by_pair, key=by_pair.__getitem__)
+    assert best == (2, 5)
+    assert tuple(np.flatnonzero(finished.support_)) == best
+    assert tuple(np.flatnonzero(halves.support_)) != best
+
+
+@every_ranker
+def test_the_path_of_a_finish_goes_down_to_one_feature(ranker: type[BoundRanker]) -> None:
+    X, y = nonlinear_problem()
+    found = ranker(Gaussian(12.0), finish=4).fit(X, y)
+    path = pd.DataFrame(found.diagnostics_["path"])
+    assert path["n_active"].tolist() == [12, 6, 4, 3, 2, 1]
+    for (_, before), (_, after) in itertools.pairwise(path.iloc[2:, 4:].iterrows()):
+        (dropped,) = np.flatnonzero((before > 0) & (after == 0))
+        assert found.scores_[dropped] == 13 - (before > 0).sum()
+
+
+def radius_margin_of(X: np.ndarray, y: np.ndarray, ridge: float) -> float:
+    """Squared radius over squared margin of a linear machine, by libsvm and scipy."""
+    gram = X @ X.T + ridge * np.eye(len(X))
+    squared_norm = np.abs(SVC(C=1e8, kernel="precomputed", tol=1e-8).fit(gram, y).dual_coef_).sum()
+
+    def minus_radius(beta: np.ndarray) -> tuple[float, np.ndarray]:
+        return beta @ gram @ beta - beta @ gram.diagonal(), 2 * gram @ beta - gram.diagonal()
+
+    start = np.full(len(X), 1 / len(X))
+    on_simplex = {"type": "eq", "fun": lambda beta: beta.sum() - 1, "jac": np.ones_like}
+    ball = minimize(
+        minus_radius,
+        start,
+        jac=True,
+        bounds=Bounds(0, 1),
+        constraints=on_simplex,
+        options={"maxiter": 500, "ftol": 1e-10},
+    )
+    return -ball.fun * squared_norm
+
+
+def test_forward_search_adds_the_feature_with_which_the_bound_is_least() -> None:
+    X, y = linear_problem(24, 1)
+    found = RadiusMargin(Linear(), search="forward", finish=3).fit(X, y)
+    order = np.argsort(found.ranking_)
+    for n_added in range(3):
+        added = order[:n_added].tolist()
+        bounds = {
+            feature: radius_margin_of(X[:, [*added, feature]], y, 1.0) for feature in range(7) if feature not in added
+        }
+        assert min(bounds, key=bounds.__getitem__) == order[n_added]
+    del bounds[order[2]]
+    assert sorted(bounds, key=bounds.__getitem__) == order[3:].tolist()
+    path = pd.DataFrame(found.diagnostics_["path"])
+    assert path["n_active"].tolist() == [1, 2, 3]
+    assert path["n_evaluations"].tolist() == [7, 6, 5]
+    assert path["bound"].iloc[-1] == pytest.approx(radius_margin_of(X[:, order[:3]], y, 1.0), rel=1e-4)
+
+
+def test_forward_search_by_the_span_takes_the_fewest_predicted_errors() -> None:
+    X, y = linear_problem(30, 2)
+    found = Span(Linear(), search="forward", finish=2).fit(X, y)
+    objective = objective_of(found, X, y, Linear())
+    first, second = np.argsort(found.ranking_)[:2]
+    alone = [objective.at(np.array([feature]), np.ones(1)).value for feature in range(8)]
+    assert first == np.argmin(alone)
+    beside = {
+        feature: objective.at(np.array([first, feature]), np.ones(2)).value for feature in range(8) if feature != first
+    }
+    assert min(beside, key=beside.__getitem__) == second
+
+
+@every_ranker
+def test_forward_search_refuses_what_it_has_no_use_for(ranker: type[BoundRanker]) -> None:
+    X, y = nonlinear_problem()
+    with pytest.raises(ValueError, match=f"{ranker.method}: search 'forward' needs a ridge; choose a finite C, or set"):
+        ranker(search="forward", C=np.inf, kernel=Polynomial(4)).fit(X, y)
+    with pytest.raises(
+        ValueError, match=f"{ranker.method}: search 'forward' has no descent for a penalty; leave out one"
+    ):
+        ranker(search="forward", penalty=1.0).fit(X, y)
+
+
+def test_a_relative_ridge_does_not_depend_on_the_unit_of_the_features() -> None:
+    X, y = linear_problem(30, 6)
+    paths = [RadiusMargin(ridge=0.1, finish=4).fit(unit * X, y).diagnostics_["path"] for unit in (1.0, 1024.0)]
+    for name, column in paths[0].items():
+        np.testing.assert_allclose(paths[1][name], column, rtol=1e-6)
+    spread = ((X - X.mean(axis=0)) ** 2).sum(axis=1).mean()
+    relative, absolute = RadiusMargin(ridge=0.1, step=0.9), RadiusMargin(C=1 / (0.1 * spread), step=0.9)
+    at_start = [
+        objective_of(absolute, X, y, Linear(), relative_ridge=0.0),
+        dataclasses.replace(objective_of(relative, X, y, Linear()), ridge=0.0, relative_ridge=0.1),
+    ]
+    at_start[0] = dataclasses.replace(at_start[0], ridge=0.1 * spread)
+    values = [objective.at(np.arange(12), np.ones(12)).value for objective in at_start]
+    assert values[0] == pytest.approx(values[1], rel=1e-9)
+
+
+def test_where_a_hard_margin_is_lost_the_finish_leaves_the_rest_to_the_scales() -> None:
+    X, y = linear_problem()
+    found = RadiusMargin(C=np.inf, finish=8).fit(X, y)
+    path = pd.DataFrame(found.diagnostics_["path"])
+    assert path["n_active"].tolist()[:4] == [50, 25, 13, 8]
+    kept = np.flatnonzero(path.iloc[-1, 4:].to_numpy() > 0)
+    assert sorted(found.ranking_[kept]) == list(range(1, len(kept) + 1))
+    for feature in kept:
+        others = kept[kept != feature]
+        assert hard_margin_machine(X[:, others] @ X[:, others].T, y, on_failure="flag").duality_gap == np.inf
 
 
 def test_scales_that_run_to_their_limit_can_come_back() -> None:
