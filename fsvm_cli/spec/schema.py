@@ -26,7 +26,7 @@ from fsvm_cli.spec.claims.base import Fixed
 from fsvm_cli.spec.claims.kinds import AnyClaim
 from fsvm_cli.spec.classifiers import Classifier, ExperimentClassifier, LabelledClassifier, is_absent
 from fsvm_cli.spec.protocol import Protocol
-from fsvm_cli.spec.rankings import ALL_FEATURES, AnyExtraction, AnyRanking, Ranking
+from fsvm_cli.spec.rankings import ALL_FEATURES, AnyExtraction, AnyRanking, Ranking, learns_machine
 from fsvm_cli.validation_errors import Issue, IssuesError
 
 if TYPE_CHECKING:
@@ -217,7 +217,10 @@ class Config(StrictModel):
     @property
     def shares_classifier(self) -> bool:
         """Whether all rankings have the same machine when they keep all features."""
-        return all(ranking.classifier is None and ranking.scaling is None for ranking in self.rankings)
+        return all(
+            ranking.classifier is None and ranking.scaling is None and not learns_machine(ranking)
+            for ranking in self.rankings
+        )
 
     def classifier_of(self, ranking: Ranking) -> ExperimentClassifier:
         """Return the classifier of a ranking; that of the experiment if the ranking has none."""
@@ -275,6 +278,10 @@ class Config(StrictModel):
             yield Issue(("explains",), "the key 'why' is missing; write what the experiment asks about these claims")
         if self.extractors and not self.rankings:
             yield Issue(("extractors",), "extractors are compared with rankings; list at least one under 'rankings'")
+        for index, ranking in enumerate(self.rankings):
+            if learns_machine(ranking) and "roc" in self.record:
+                message = "a roc is that of fresh machines; leave 'machine' out, or 'roc' under 'record'"
+                yield Issue(("rankings", index, "machine"), message)
         if self.alternatives and self.rankings:
             yield Issue(
                 ("alternatives",),
