@@ -237,6 +237,7 @@ class Config(StrictModel):
             read = claim.relabelled(labels)
             if read != claim.relabelled({}):
                 yield words, read
+                yield from ((f"{words}; {more}", further) for more, further in read.other_readings())
 
     def classifier_of(self, ranking: Ranking) -> ExperimentClassifier:
         """Return the classifier of a ranking; that of the experiment if the ranking has none."""

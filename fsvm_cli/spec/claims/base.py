@@ -411,7 +411,7 @@ class Claim(StrictModel):
         """Compare the claim with the findings, which cover all its places and rankings."""
 
 
-_NAMES_RANKINGS = frozenset({"ranking", "reached_by", "labels", "between", "others", "settings"})
+_NAMES_RANKINGS = frozenset({"ranking", "reached_by", "higher", "lower", "labels", "between", "others", "settings"})
 
 
 def _relabelled(content: Any, labels: Mapping[str, str], *, names: bool = False) -> Any:
