@@ -30,6 +30,7 @@ from fsvm_cli.spec.claims.kinds.orders import (
     MeanDifferenceClaim,
     MonotoneClaim,
     NonInferiorityClaim,
+    PeakDifferenceClaim,
     ScoreOrderClaim,
     StatementClaim,
     TopFeaturesClaim,
@@ -236,6 +237,23 @@ def test_what_is_not_to_be_lower_may_be_lower_by_less_than_the_margin(
         kind="non-inferiority", higher=errors["lower"], lower=errors["higher"], margin=2, **TEXTS
     )
     assert verdict(swapped, trials) == expected
+
+
+def test_peaks_are_those_of_the_mean_curves_of_experiments(wine: Experiment) -> None:
+    # The one swings between two sizes from trial to trial: its peaks over ten trials are lower than over one.
+    swings, level = at_sizes(2, 4), np.tile([0.4, 0.4, 0.6, 0.4, 0.4], (N_TRIALS, 1))
+    trials = trials_of(wine, a=samples_of(swings), b=samples_of(level))
+
+    def judged(higher: str, lower: str, splits: int) -> tuple[str, float, int]:
+        claim = PeakDifferenceClaim(kind="peak-difference", higher=higher, lower=lower, splits=splits, **TEXTS)
+        found = judge(claim, trials, overridden=False)
+        return found.verdict, round(found.reproduced, 9), found.n
+
+    assert judged("a", "b", 1) == ("reproduced", 40.0, N_TRIALS)
+    assert judged("a", "b", 10) == ("differs", -10.0, N_TRIALS // 10)
+    assert judged("b", "a", 12) == ("reproduced", 10.0, N_TRIALS // 12)
+    claim = PeakDifferenceClaim(kind="peak-difference", higher="a", lower="b", splits=N_TRIALS + 1, **TEXTS)
+    assert verdict(claim, trials) == "inconclusive"
 
 
 def test_a_difference_of_nothing_is_not_lower(wine: Experiment) -> None:
