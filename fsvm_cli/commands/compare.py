@@ -44,9 +44,20 @@ if TYPE_CHECKING:
     help="One row per published claim, decided by its main experiment; written to RESULTS/scorecard.csv, too, with a "
     "table of contents in RESULTS/README.md, and what the papers' experiments come to in RESULTS/findings.md.",
 )
+@click.option(
+    "--readings",
+    is_flag=True,
+    help="Claims whose source leaves something open: what each reading of it says of each claim, as tables.",
+)
 @with_spreadsheet
 def command(  # noqa: PLR0917 - click passes every option
-    results: Path, style: str, claims: str, verdicts: tuple[str, ...], scorecard: bool, for_spreadsheet: bool
+    results: Path,
+    style: str,
+    claims: str,
+    verdicts: tuple[str, ...],
+    scorecard: bool,
+    readings: bool,
+    for_spreadsheet: bool,
 ) -> None:
     """Print what the papers claim beside what the trials found, with verdicts.
 
@@ -64,13 +75,16 @@ def command(  # noqa: PLR0917 - click passes every option
     if not folders:
         raise DataError(f"{results}: no results here; 'fsvm run' makes them")
     if scorecard:
-        if folders == [results] or claims != "*" or verdicts:
+        if readings or folders == [results] or claims != "*" or verdicts:
             raise UsageError(
                 "a scorecard is of all claims of all results in a folder; name the folder that holds them, "
-                "without --claims and --verdict"
+                "without --claims, --verdict and --readings"
             )
         # A scorecard that lacks an experiment would be wrong in its totals: the first failure ends it.
         _print_scorecard(results, folders, style, for_spreadsheet=for_spreadsheet)
+        return
+    if readings:
+        _print_readings(results, folders, style, claims, for_spreadsheet=for_spreadsheet)
         return
     errors: list[FsvmError] = []
     read = readable(folders, _read_claims, errors)
@@ -111,6 +125,31 @@ def _print_comparison(
         console.print(table)
     for line in documents_in_words(comparison):
         console.print(line, soft_wrap=True)
+
+
+def _print_readings(results: Path, folders: Sequence[Path], style: str, claims: str, *, for_spreadsheet: bool) -> None:
+    from rich.table import Table
+
+    from fsvm_cli.console import open_console
+    from fsvm_cli.errors import UsageError
+    from fsvm_cli.report.comparison import as_text, read_comparison
+    from fsvm_cli.report.scorecard import tables_of_readings, with_decisions
+
+    comparison = read_comparison(folders, claims)
+    tables = tables_of_readings(comparison, with_decisions(comparison, folders))
+    if not tables:
+        raise UsageError(
+            f"{results}: no claim that matches {claims} has several readings; 'fsvm compare' shows them all"
+        )
+    for table in tables:
+        cells = table.to_numpy().tolist()
+        if style != "table":
+            write_in_style(as_text(table, style, list(table), cells), style, for_spreadsheet=for_spreadsheet)
+            continue
+        drawn = Table(*list(table), show_lines=True)
+        for row in cells:
+            drawn.add_row(*row)
+        open_console().print(drawn)
 
 
 def _print_scorecard(results: Path, folders: Sequence[Path], style: str, *, for_spreadsheet: bool) -> None:

@@ -12,12 +12,17 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 import numpy as np
 
 from fsvm_cli.extraction.registry import extraction_methods
+from fsvm_cli.learners.machine import LearntMachine, Machine
 from fsvm_cli.ranking.base import order_of
+from fsvm_cli.ranking.kernel_descent import descent_kernel, kernel_at, weights_of_subset
+from fsvm_cli.ranking.kpd import KernelParameterDescent
 from fsvm_cli.ranking.registry import ranking_methods
-from fsvm_cli.spec.rankings import ALL_FEATURES, Extraction, Ranking
+from fsvm_cli.spec.rankings import ALL_FEATURES, Extraction, Ranking, learns_machine
 from fsvm_cli.spec.schema import ORACLE, RELEVANT, selections
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from fsvm_cli.data.scaling import ScalingName
@@ -28,6 +33,7 @@ if TYPE_CHECKING:
     from fsvm_cli.ranking.base import Ranker
     from fsvm_cli.spec.classifiers import ExperimentClassifier
     from fsvm_cli.spec.schema import Config, Selection
+    from fsvm_cli.svm.kernels.base import Kernel
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,6 +172,56 @@ class Ranked(ComparedMethod):
         return Ranked, Ranking, ranking_methods()[self.ranking.method]
 
 
+@dataclass(frozen=True, eq=False)
+class LearntOrdering(Ordering):
+    """An ordering, and the kernel with the weights that were learnt along with it, for each number of features."""
+
+    kernel_of: Callable[[int], Kernel]
+
+
+@dataclass(frozen=True)
+class LearntRanked(Ranked):
+    """The best features of a descent along their weights in the kernel, with machines that have these weights."""
+
+    def order(self, trial: TrialData) -> LearntOrdering:
+        """Rank the features, and keep the weights of the path."""
+        own = trial if self.ranking.scaling is None else trial.scaled(self.ranking.scaling)
+        unscaled = replace(self, ranking=self.ranking.model_copy(update={"scaling": None}))
+        ordering = Ranked.order(unscaled, own)
+        ranker = own.ranker(unscaled.ranking, self.classifier)
+        assert isinstance(ranker, KernelParameterDescent), "checked by the config"
+        if len(ranker.path_) > 1:
+            raise ValueError(
+                f"{ranker.method} descends once for each of {len(ranker.path_)} classes, and machines with learnt "
+                "weights are for two classes; leave 'machine' out"
+            )
+        (path,), kernel = ranker.path_, descent_kernel(ranker.kernel_object(own.parts.X_train))
+        return LearntOrdering(
+            ordering.parts,
+            ordering.columns,
+            ordering.scores,
+            ordering.converged,
+            ordering.chosen,
+            kernel_of=lambda size: kernel_at(kernel, weights_of_subset(path, kernel, ordering.columns, size)),
+        )
+
+    def learner(self, trial: TrialData, ordering: Ordering) -> Learner:
+        """Return the machine, with a kernel of its own for each number of features."""
+        machine = super().learner(trial, ordering)
+        assert isinstance(ordering, LearntOrdering)
+        if not isinstance(machine, Machine):
+            raise ValueError("an approximate machine has no learnt weights; leave 'machine' out, or take an exact one")  # noqa: TRY004 - what a config asks for
+        return LearntMachine(machine, ordering.kernel_of, machine.chosen, machine.converged)
+
+    def identity(self) -> dict[str, Any]:
+        """Say in addition that the machine is learnt."""
+        return super().identity() | {"machine": "learnt"}
+
+    def code(self) -> tuple[type, ...]:
+        """List the method, the machines, and how a config's ranking becomes its estimator."""
+        return LearntRanked, LearntMachine, *super().code()
+
+
 @dataclass(frozen=True)
 class Selected(ComparedMethod):
     """The features that make up a share of the relevance, with a classifier that is tuned on them alone."""
@@ -240,7 +296,10 @@ def _declared_version(ranking: Ranking) -> dict[str, Any]:
 
 def compared_methods_of(config: Config) -> tuple[ComparedMethod, ...]:
     """List what has a curve: rankings and what they select, then extractors; without any, the classifiers."""
-    rankings = [Ranked(ranking, config.classifier_of(ranking)) for ranking in config.rankings]
+    rankings = [
+        (LearntRanked if learns_machine(ranking) else Ranked)(ranking, config.classifier_of(ranking))
+        for ranking in config.rankings
+    ]
     chosen = selections(config.subsets, config.rankings)
     selected = [Selected(each, config.classifier_of(each.ranking)) for each in chosen]
     extractions = [Extracted(extraction, config.classifier) for extraction in config.extractors]

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from fsvm_cli.learners.base import Learner, MeasuredCurves, curves_of_estimator, nested_predictions, with_gaps
+from fsvm_cli.learners.base import (
+    EstimatorCurves,
+    Learner,
+    MeasuredCurves,
+    curves_of_estimator,
+    nested_predictions,
+    with_gaps,
+)
 from fsvm_cli.svm import SVM, nested_curves
 from fsvm_cli.svm.costs import weighted_bounds
 from fsvm_cli.svm.nystroem import NystroemSVM
@@ -16,7 +23,7 @@ from fsvm_cli.svm.routing import needs_a_cache
 from fsvm_cli.svm.solvers.solve import StoppedLibsvm
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
@@ -190,3 +197,42 @@ def _measures(machine: NystroemSVM) -> dict[str, float]:
         NYSTROEM_DISTANCE: farthest.share,
         NYSTROEM_DISTANCE_ERROR: farthest.error,
     }
+
+
+@dataclass(frozen=True, eq=False)
+class LearntMachine(Learner):
+    """The `Learner` of a method that learns weights of the features in the kernel, others for each number of them.
+
+    Attributes
+    ----------
+    machine : Machine
+        Whose parameters it has but for the kernel.
+    kernel_of : callable
+        Returns the kernel on all columns, in which as many features have a weight as is asked.
+    chosen, converged
+        Those of the machine.
+    """
+
+    machine: Machine
+    kernel_of: Callable[[int], Kernel]
+    chosen: Mapping[str, float | int | str] = dataclasses.field(default_factory=dict)
+    converged: bool = True
+
+    def ranking_arguments(self) -> dict[str, Any]:
+        """Return those of the machine before its weights were learnt."""
+        return self.machine.ranking_arguments()
+
+    def curves(self, subsets: NestedSubsets) -> Curves:
+        """Train a machine with the weights of each size on all columns of the one order that they belong to."""
+        all_columns = np.arange(subsets.X_train.shape[1])
+        on_all = dataclasses.replace(subsets, orders=[all_columns], sizes=(len(all_columns),))
+        found = [
+            curves_of_estimator(self.machine.with_parameters(kernel=self.kernel_of(size)).estimator(), on_all)
+            for size in subsets.sizes
+        ]
+        return EstimatorCurves(
+            np.concatenate([each.train_predicted for each in found], axis=1),
+            np.concatenate([each.test_predicted for each in found], axis=1),
+            np.concatenate([each.converged for each in found], axis=1),
+            np.concatenate([each.duality_gap for each in found], axis=1),
+        )

@@ -40,6 +40,7 @@ from fsvm_cli.evaluation.splits import Parts
 from fsvm_cli.experiment.experiment import Trial
 from fsvm_cli.experiment.trial import DrawnTrial
 from fsvm_cli.learners.base import EstimatorLearner
+from fsvm_cli.spec.rankings import learns_machine
 from fsvm_cli.svm.kernels.base import Kernel
 
 if TYPE_CHECKING:
@@ -179,6 +180,8 @@ def _ranking(experiment: Experiment, label: str) -> Ranking:
     ranking = labels[label]
     if ranking.order != "best-first" or ranking.sees_test_part():
         raise UsageError(f"'{brief(label)}' keeps the worst features, or ranks by test rows; name another ranking")
+    if learns_machine(ranking):
+        raise UsageError(f"'{brief(label)}' has machines with learnt weights, no pipeline; name another ranking")
     return ranking
 
 

@@ -367,6 +367,37 @@ def survival(path: DescentPath) -> NDArray[np.float64]:
     return scores
 
 
+def weights_of_subset(
+    path: DescentPath, kernel: ScaledKernel, order: NDArray[np.intp], size: int
+) -> NDArray[np.float64]:
+    """Return the weights that a descent had learnt when it had some number of features left.
+
+    They are those of the last iteration with as many active features. Between two numbers that the descent passed, and
+    below the number at which it ended, the weights of the next larger one are taken, 0 for the features that rank last;
+    for an unbounded kernel, whose sum of weights the descent holds, what remains is scaled to that sum.
+
+    Parameters
+    ----------
+    path : DescentPath
+        Of the "saddle" objective.
+    kernel : ScaledKernel
+        Where it began.
+    order : ndarray of int, shape (n_features,)
+        Feature indices by `survival`, the best first.
+    size : int
+        In 1 .. n_features.
+
+    Returns
+    -------
+    ndarray, shape (n_features,)
+        `size` of them are larger than 0.
+    """
+    weights: NDArray[np.float64] = path.weights[np.count_nonzero(path.n_active >= size) - 1]
+    kept = weights.copy()
+    kept[order[size:]] = 0.0
+    return kept if kernel.is_bounded else kept * (weights.sum() / kept.sum())
+
+
 @dataclass(frozen=True)
 class DescentSettings:
     """How the descent steps and when it ends.

@@ -168,6 +168,7 @@ def _draw_panel(axes: Axes, rows: pd.DataFrame, lines: NDArray[np.intp]) -> None
 
 
 UNIT_PATTERN = re.compile(r" \((%|points|bits|features|rows|classes|% of the features)\)")
+PRINTED_RANGE = re.compile(r"(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?)")
 MIN_FOREST_CLAIMS = 2
 """A single claim is left to the table of verdicts."""
 MIN_AXIS_SPAN_SHARE = 1e-3
@@ -179,6 +180,7 @@ MAX_LABEL_CHARACTERS = 70
 VERDICT_STYLES: dict[str, tuple[str, str]] = {
     "reproduced": ("#0a6640", "o"),
     "differs": ("#a8200d", "X"),
+    "undecided by the source": ("#7d2a8c", "P"),
     "inconclusive": ("#7a5200", "s"),
     "not comparable": ("#777777", "D"),
 }
@@ -190,9 +192,12 @@ PUBLISHED_STYLE: dict[str, Any] = {
     "zorder": 4,
 }
 
+RANGE_STYLE: dict[str, Any] = {"color": "#000000", "linewidth": 6.0, "alpha": 0.35, "zorder": 1}
+"""Of a printed range: a bar behind our interval."""
+
 
 def draw_forest(verdicts: pd.DataFrame, title: str, folder: Path, formats: Sequence[str]) -> list[Path]:
-    """Draw the claims that are numbers, with our 95 % intervals; facts about the data are left out.
+    """Draw the claims that are numbers, or ranges of them, with our 95 % intervals; facts about the data are left out.
 
     Parameters
     ----------
@@ -222,12 +227,21 @@ def draw_forest(verdicts: pd.DataFrame, title: str, folder: Path, formats: Seque
 
 
 def _panels_by_unit(verdicts: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Pick the claims that are numbers, by their units in the order of the table."""
-    numbers = verdicts.assign(printed=pd.to_numeric(verdicts["published"], errors="coerce"))
-    numbers = numbers.dropna(subset=["printed", "reproduced"])
+    """Pick the claims that are numbers or ranges of them, by their units in the order of the table."""
+    ends = [_printed_ends(str(published)) for published in verdicts["published"]]
+    numbers = verdicts.assign(printed_low=[low for low, _ in ends], printed_high=[high for _, high in ends])
+    numbers = numbers.dropna(subset=["printed_low", "reproduced"])
     shown = np.array([not is_about_data(row) for row in numbers.itertuples(index=False)], dtype=np.bool_)
     numbers = numbers[shown].head(MAX_FOREST_CLAIMS)
     return {str(unit): rows for unit, rows in numbers.groupby(numbers["what"].map(_unit), sort=False)}
+
+
+def _printed_ends(published: str) -> tuple[float, float]:
+    """Read a printed number, twice, or the ends of a printed range such as 18-20; NaN of anything else."""
+    if found := PRINTED_RANGE.fullmatch(published):
+        return float(found[1]), float(found[2])
+    number = float(pd.to_numeric(published, errors="coerce"))
+    return number, number
 
 
 def _unit(what: str) -> str:
@@ -243,13 +257,16 @@ def _draw_forest_panel(axes: Axes, rows: pd.DataFrame, unit: str) -> None:
         if not pd.isna(found.ci_low):
             axes.plot([found.ci_low, found.ci_high], [line, line], color=colour, linewidth=1.2, solid_capstyle="butt")
         axes.plot([found.reproduced], [line], marker=marker, color=colour, markersize=4, linestyle="none")
-    axes.plot(rows["printed"], lines, marker="*", linestyle="none", **PUBLISHED_STYLE)
+    is_range = (rows["printed_low"] < rows["printed_high"]).to_numpy()
+    axes.plot(rows["printed_low"][~is_range], lines[~is_range], marker="*", linestyle="none", **PUBLISHED_STYLE)
+    ranges = rows[is_range]
+    axes.hlines(lines[is_range], ranges["printed_low"], ranges["printed_high"], **RANGE_STYLE)
     axes.set_yticks(lines, [_label(row) for row in rows.itertuples(index=False)])
     axes.set_ylim(len(rows) - 0.4, -0.6)
-    values = rows[["printed", "reproduced"]].to_numpy()
+    values = rows[["printed_low", "printed_high", "reproduced"]].to_numpy()
     if values.min() > 0 and values.max() > LOGARITHMIC_FROM_RATIO * values.min():
         use_logarithms(axes)
-    ends = rows[["printed", "reproduced", "ci_low", "ci_high"]].to_numpy(dtype=np.float64)
+    ends = rows[["printed_low", "printed_high", "reproduced", "ci_low", "ci_high"]].to_numpy(dtype=np.float64)
     low, high = np.nanmin(ends), np.nanmax(ends)
     reach = MIN_AXIS_SPAN_SHARE * max(abs(low), abs(high))
     if high - low < reach:
@@ -267,6 +284,8 @@ def _key(panels: dict[str, pd.DataFrame]) -> list[Line2D]:
 
     present = {str(verdict) for rows in panels.values() for verdict in rows["verdict"]}
     handles = [Line2D([], [], marker="*", linestyle="none", label="published", **PUBLISHED_STYLE)]
+    if any((rows["printed_low"] < rows["printed_high"]).any() for rows in panels.values()):
+        handles.append(Line2D([], [], label="published range", **RANGE_STYLE))
     for verdict, (colour, marker) in VERDICT_STYLES.items():
         if verdict in present:
             label = f"here, 95 % interval: {verdict}"

@@ -27,6 +27,7 @@ from fsvm_cli.ranking.random_order import RandomOrder
 from fsvm_cli.ranking.ranks import ranks_of
 from fsvm_cli.ranking.registry import ranking_methods
 from fsvm_cli.report.ranking_statistics import common_splits, is_near, smallest_near_best
+from fsvm_cli.spec.rankings import learns_machine
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -101,6 +102,8 @@ def recommendation(experiment: Experiment, collected: Mapping[tuple[str, int], C
         (ranking, collected[ranking.label, n_train])
         for ranking in config.rankings
         if (ranking.label, n_train) in collected and ranking.order == "best-first" and not ranking.sees_test_part()
+        # What is recommended is exported: a selector and a machine that a pipeline has.
+        if not learns_machine(ranking)
     ]
     splits = common_splits([trials for _, trials in found])
     if len(splits) < 2:

@@ -157,6 +157,52 @@ def with_decisions(comparison: pd.DataFrame, folders: Sequence[Path]) -> pd.Data
     return decided
 
 
+NO_VOTE = "; no vote"
+"""Suffix of what judges a claim and is no declared reading."""
+
+
+def tables_of_readings(comparison: pd.DataFrame, decided: pd.DataFrame) -> list[pd.DataFrame]:
+    """Lay out what each reading of what a source leaves open says of each claim, all cells.
+
+    Parameters
+    ----------
+    comparison : DataFrame
+        From `fsvm_cli.report.comparison.read_comparison`.
+    decided : DataFrame
+        The same from `with_decisions`.
+
+    Returns
+    -------
+    list of DataFrame
+        One for the claims that share their readings: a row for each reading after its experiment, those without a vote
+        last, and a column for each claim, by its id, with the answer and the number that the reading gives.
+    """
+    by_claim: dict[str, dict[tuple[str, str], str]] = {}
+    is_open = decided[decided["readings"] != ""]["id"].unique()
+    pairs = zip(comparison.itertuples(index=False), decided.itertuples(index=False), strict=True)
+    rows = [(noted, row) for noted, row in pairs if row.id in is_open]
+    for noted, row in sorted(rows, key=lambda pair: not pair[1].has_vote):
+        of_row = getattr(noted, "readings", None)
+        if row.has_vote and isinstance(of_row, str) and of_row:
+            found = [Reading(**each) for each in json.loads(of_row)]
+        else:
+            number = None if pd.isna(row.reproduced) else row.reproduced
+            found = [Reading(f"as it is{'' if row.has_vote else NO_VOTE}", _answer(row), number)]
+        for each in found:
+            number = "" if each.reproduced is None else f" ({each.reproduced:.4g})"
+            by_claim.setdefault(str(row.id), {})[str(row.experiment), each.reading] = f"{each.answer}{number}"
+    together: dict[tuple[tuple[str, str], ...], list[str]] = {}
+    for claim, cells in by_claim.items():
+        together.setdefault(tuple(cells), []).append(claim)
+    return [
+        pd.DataFrame(
+            [(*reading, *(by_claim[claim][reading] for claim in claims)) for reading in readings],
+            columns=["experiment", "reading", *claims],
+        )
+        for readings, claims in together.items()
+    ]
+
+
 def _readings(same: Sequence[Any], main: Any, experiments: Mapping[str, _Origin]) -> dict[int, Sequence[Reading]]:
     """Find what the declared readings say of a claim whose source leaves something open, by the places of their rows.
 

@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from fsvm_cli.spec.claims.base import Claim, Fact, Fixed, Portion, Verdict
 
 _NONE = np.zeros(0, dtype=np.intp)
+ACTIVE = "n_active"
+"""What a descent says of a trial: the number of features that are active when it ends."""
 
 
 RANGES_OF_MEASURES = {MACHINE_FOUND: (0.0, 1.0)}
@@ -128,8 +130,14 @@ class Trials:
     def at(self, place: Place) -> NDArray[np.float64]:
         """Value at a place in each trial, in per cent; the mean over a stretch."""
         found = self._of(place.ranking, place.train_size)
-        chosen = found.values[place.computed, place.part][:, self._columns(place)]
-        values: NDArray[np.float64] = 100 * chosen.mean(axis=1)
+        of_sizes = found.values[place.computed, place.part]
+        if place.reached_by is None:
+            values: NDArray[np.float64] = 100 * of_sizes[:, self._columns(place)].mean(axis=1)
+        else:
+            counted = self._reached(place)
+            n_counted = counted.sum(axis=1)
+            total = np.where(counted, of_sizes, 0.0).sum(axis=1)
+            values = 100 * np.divide(total, n_counted, out=np.full(len(total), np.nan), where=n_counted > 0)
         values = 100 - values if place.is_error else values
         return self._bounded(values, self._flagged_at(place), place, (0.0, 100.0))
 
@@ -139,6 +147,13 @@ class Trials:
         features = sizes[-1] if place.features == "all" else place.features
         low, high = features if isinstance(features, tuple) else (features, features)
         return np.array([low <= size <= high for size in sizes])
+
+    def _reached(self, place: Place) -> NDArray[np.bool_]:
+        """Find which of the sizes a place means the descent of a ranking reached, (n_trials, n_sizes)."""
+        assert place.reached_by is not None
+        descents = self._of(place.reached_by, place.train_size)
+        n_left = np.array([of_trial[ACTIVE] for of_trial in descents.chosen], dtype=np.intp)
+        return self._columns(place) & (np.array(descents.sizes) >= n_left[:, None])
 
     def estimate(self, place: Place) -> MeanInterval:
         """Mean at a place; of a single given split, with the bootstrap interval over its test rows."""
@@ -287,6 +302,7 @@ class Trials:
 
     def _keys_of(self, claim: Claim) -> set[tuple[str, int]]:
         of_places = {self._key(place.ranking, place.train_size) for place in claim.places()}
+        of_places |= {self._key(place.reached_by, place.train_size) for place in claim.places() if place.reached_by}
         return of_places or {self._key(label, None) for label in claim.rankings()}
 
     def weighed(self, claim: Claim, judgement: Judgement) -> Judgement:
@@ -394,7 +410,10 @@ def table_of_verdicts(trials: Trials, *, overridden: bool) -> pd.DataFrame:
     """Judge every claim of the config, one row each; several differences are judged together, see `judged_together`."""
     config = trials.experiment.config
     others = [
-        [(words, judge(_as_if_stated(read), trials, overridden=overridden)) for words, read in claim.other_readings()]
+        [
+            (words, judge(_as_if_stated(read), trials, overridden=overridden))
+            for words, read in config.other_readings(claim)
+        ]
         for claim in config.expected
     ]
     own = [judge(claim, trials, overridden=overridden) for claim in config.expected]

@@ -13,6 +13,7 @@ from fsvm_cli.config_io import StrictModel
 from fsvm_cli.data.scaling import ScalingName
 from fsvm_cli.extraction.registry import extraction_methods
 from fsvm_cli.ranking.base import Ranker  # noqa: TC001 - pydantic's fields are made from what stands here
+from fsvm_cli.ranking.kpd import KernelParameterDescent
 from fsvm_cli.ranking.parameters import KEYS_OF_CONFIGS
 from fsvm_cli.ranking.registry import SYNONYMS, ranking_methods
 from fsvm_cli.spec.classifiers import ExperimentClassifier, is_absent
@@ -109,12 +110,41 @@ def _leaks(method: str, parameters: Mapping[str, Any], ranked_on: Any) -> bool:
     return ranked_on == ALL_ROWS or ranking_methods()[method].sees_test_part(parameters)
 
 
+class DescentRanking(Ranking):
+    """A ranking by a descent along the weights of the features in a kernel, which learns machines along with it."""
+
+    machine: Literal["fresh", "learnt"] = Field(
+        default="fresh",
+        exclude_if=lambda machine: machine == "fresh",
+        description="What is trained on a subset: a fresh machine with the classifier's kernel; or one with the "
+        "weights that the features had in the kernel when the descent last had as many.",
+    )
+
+    @model_validator(mode="after")
+    def _keeps_the_best(self) -> DescentRanking:
+        if self.machine == "learnt" and self.order == "worst-first":
+            raise ValueError(
+                "the descent leaves the best features their weights; write 'machine: learnt' without 'order'"
+            )
+        return self
+
+    def parameters(self) -> dict[str, Any]:
+        """Parameters of the method, by the name that its estimator gives them."""
+        return self.model_dump(exclude=set(DescentRanking.model_fields))
+
+
+def learns_machine(ranking: Ranking) -> bool:
+    """Whether the machines of a ranking have the weights that its method learns."""
+    return isinstance(ranking, DescentRanking) and ranking.machine == "learnt"
+
+
 def _ranking_model(name: str, method: type[Ranker]) -> type[Ranking]:
     parameters = method.parameters_model().model_fields
     assert set(Ranking.model_fields) == KEYS_OF_CONFIGS, "no parameter may be called like any of them"
     fields: dict[str, Any] = {key: (info.rebuild_annotation(), info.default) for key, info in parameters.items()}
     fields["method"] = (Literal[name], ...)
-    return create_model(f"{method.__name__}Ranking", __base__=Ranking, **fields)
+    base = DescentRanking if issubclass(method, KernelParameterDescent) else Ranking
+    return create_model(f"{method.__name__}Ranking", __base__=base, **fields)
 
 
 if TYPE_CHECKING:

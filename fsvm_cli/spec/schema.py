@@ -26,7 +26,7 @@ from fsvm_cli.spec.claims.base import Fixed
 from fsvm_cli.spec.claims.kinds import AnyClaim
 from fsvm_cli.spec.classifiers import Classifier, ExperimentClassifier, LabelledClassifier, is_absent
 from fsvm_cli.spec.protocol import Protocol
-from fsvm_cli.spec.rankings import ALL_FEATURES, AnyExtraction, AnyRanking, Ranking
+from fsvm_cli.spec.rankings import ALL_FEATURES, AnyExtraction, AnyRanking, DescentRanking, Ranking, learns_machine
 from fsvm_cli.validation_errors import Issue, IssuesError
 
 if TYPE_CHECKING:
@@ -138,6 +138,12 @@ class Config(StrictModel):
         "experiment one of the declared readings, beside the one that it is a variant of and the other variants that "
         "have the key: a claim with 'unstated' is decided over all of them.",
     )
+    readings: dict[Text, Annotated[dict[Text, Text], Field(min_length=1)]] = Field(
+        default={},
+        exclude_if=operator.not_,
+        description="Further readings, by a few words for each: for labels that claims with 'unstated' speak of, the "
+        "labels that take their places together. Every such claim is decided over all of them.",
+    )
     why: Text | None = Field(
         default=None,
         exclude_if=operator.not_,
@@ -217,7 +223,21 @@ class Config(StrictModel):
     @property
     def shares_classifier(self) -> bool:
         """Whether all rankings have the same machine when they keep all features."""
-        return all(ranking.classifier is None and ranking.scaling is None for ranking in self.rankings)
+        return all(
+            ranking.classifier is None and ranking.scaling is None and not learns_machine(ranking)
+            for ranking in self.rankings
+        )
+
+    def other_readings(self, claim: Claim) -> Iterator[tuple[str, Claim]]:
+        """Yield a claim as it is under each of the other readings, its own and those of the experiment."""
+        yield from claim.other_readings()
+        if not claim.unstated:
+            return
+        for words, labels in self.readings.items():
+            read = claim.relabelled(labels)
+            if read != claim.relabelled({}):
+                yield words, read
+                yield from ((f"{words}; {more}", further) for more, further in read.other_readings())
 
     def classifier_of(self, ranking: Ranking) -> ExperimentClassifier:
         """Return the classifier of a ranking; that of the experiment if the ranking has none."""
@@ -275,6 +295,10 @@ class Config(StrictModel):
             yield Issue(("explains",), "the key 'why' is missing; write what the experiment asks about these claims")
         if self.extractors and not self.rankings:
             yield Issue(("extractors",), "extractors are compared with rankings; list at least one under 'rankings'")
+        for index, ranking in enumerate(self.rankings):
+            if learns_machine(ranking) and "roc" in self.record:
+                message = "a roc is that of fresh machines; leave 'machine' out, or 'roc' under 'record'"
+                yield Issue(("rankings", index, "machine"), message)
         if self.alternatives and self.rankings:
             yield Issue(
                 ("alternatives",),
@@ -338,11 +362,21 @@ class Config(StrictModel):
         """Yield each claim as it is and under its other readings, after its place in the list."""
         for number, claim in enumerate(self.expected):
             yield number, claim
-            for _, read in claim.other_readings():
+            for _, read in self.other_readings(claim):
                 yield number, read
 
     def _readings(self) -> Iterator[Issue]:
         """Find readings of nothing that is left open, by nothing that the claim speaks of, or beside no other."""
+        if self.readings and self.reading is None:
+            yield Issue(("readings",), "the key 'reading' is missing; write what is read in the labels of the claims")
+        spoken_of = {label for claim in self.expected if claim.unstated for label in claim.rankings()}
+        for words, labels in self.readings.items():
+            for label in labels:
+                if label not in spoken_of:
+                    message = (
+                        f"no claim with 'unstated' speaks of '{brief(label)}'; {nearest(label, sorted(spoken_of))}"
+                    )
+                    yield Issue(("readings", words), message)
         for number, claim in enumerate(self.expected):
             here, who = ("expected", number, "readings"), f"the claim {brief(claim.id)}"
             if claim.readings and not (claim.unstated and self.reading):
@@ -362,6 +396,7 @@ class Config(StrictModel):
         unscored = {extraction.label for extraction in self.extractors} | ({ORACLE} if self.oracle else set())
         unscored |= {selection.label for selection in selections(self.subsets, self.rankings)}
         scored |= {alternative.label for alternative in self.alternatives}
+        descending = {ranking.label for ranking in self.rankings if isinstance(ranking, DescentRanking)}
         for number, claim in self._claims_in_all_readings():
             here, who = ("expected", number), f"the claim {brief(claim.id)}"
             # A claim without a place on a curve is one about scores, which components and the oracle do not have.
@@ -377,5 +412,8 @@ class Config(StrictModel):
                         f"{who} speaks of all features, where rankings with classifiers of their own differ; name a "
                         "ranking in it",
                     )
+                if place.reached_by is not None and place.reached_by not in descending:
+                    called = nearest(place.reached_by, sorted(descending))
+                    yield Issue(here, f"{who} speaks of a descent of '{brief(place.reached_by)}'; {called}")
                 if place.computed not in self.metrics:
                     yield Issue(here, f"{who} speaks of {place.computed}, which 'metrics' does not list; list it there")

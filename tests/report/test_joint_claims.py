@@ -139,6 +139,36 @@ def test_readings_of_nothing_are_refused(tmp_path: Path, changes: dict[str, Any]
         load_config(str(tmp_path / "several.yaml"))
 
 
+def test_readings_of_the_experiment_put_several_labels_in_place_at_once(tmp_path: Path) -> None:
+    content = (
+        "extends: wine\nreading: as it is\nreadings: {turned: {a: b, b: a}, above: {a: c}}\n"
+        "rankings: [{method: fisher, label: a}, {method: random, label: b}, {method: random, label: c}]\nexpected:\n"
+    )
+    places = {"higher": {"ranking": "a", "features": 3}, "lower": {"ranking": "b", "features": 3}}
+    claim = {"id": "p.1", "claim": "c", "where": "w", "kind": "difference", "unstated": "u"} | places
+    of_c = claim | {"id": "p.2", "higher": places["lower"], "lower": {"ranking": "c", "features": 3}}
+    stated = {key: value for key, value in claim.items() if key != "unstated"} | {"id": "p.3"}
+    claims = "".join(f"  - {json.dumps(each)}\n" for each in (claim, of_c, stated))
+    (tmp_path / "joint.yaml").write_text(content + claims)
+    experiment = plan(load_config(str(tmp_path / "joint.yaml"), ["protocol.splits=40"]), lambda _: None)
+    found = {label: samples_of(noisy([mean] * 13, sd=0.001)) for label, mean in (("a", 0.9), ("b", 0.5), ("c", 0.6))}
+    rows = table_of_verdicts(trials_of(experiment, **found), overridden=False).set_index("id")
+    assert rows["verdict"].tolist() == ["undecided by the source", "undecided by the source", "reproduced"]
+    first, second = (
+        [(each["reading"], each["answer"]) for each in json.loads(rows["readings"][f"p.{n}"])] for n in "12"
+    )
+    assert first == [("as it is", "reproduced"), ("turned", "differs"), ("above", "reproduced")]
+    # A reading that a claim does not speak of is none of it.
+    assert second == [("as it is", "differs"), ("turned", "reproduced")]
+
+
+def test_a_reading_of_a_label_that_no_open_claim_speaks_of_is_refused(tmp_path: Path) -> None:
+    text = CONFIG.format(claim=json.dumps(open_claim()))
+    (tmp_path / "several.yaml").write_text(f"{text}readings: {{other: {{c: b}}}}\n")
+    with pytest.raises(UsageError, match="no claim with 'unstated' speaks of 'c'"):
+        load_config(str(tmp_path / "several.yaml"))
+
+
 def test_a_subset_of_a_ranking_is_read_as_that_of_the_other() -> None:
     at = Place(ranking="a, most relevant 0.8")
     claim = ValueClaim(

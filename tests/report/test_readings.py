@@ -18,7 +18,15 @@ from fsvm_cli.page.reading import scorecard_rows
 from fsvm_cli.report.comparison import read_comparison
 from fsvm_cli.report.contents import contents
 from fsvm_cli.report.folder import VERDICTS_NAME, results_folders, write_table
-from fsvm_cli.report.scorecard import GRAVEST_FIRST, counts_of, others_in_words, scorecard_of, with_decisions
+from fsvm_cli.report.scorecard import (
+    GRAVEST_FIRST,
+    NO_VOTE,
+    counts_of,
+    others_in_words,
+    scorecard_of,
+    tables_of_readings,
+    with_decisions,
+)
 from fsvm_cli.report.verdicts import VERDICT_COLUMNS
 from fsvm_cli.spec.claims.rules import verdict_over_readings
 from tests.helpers.calling import CHECKOUT, fsvm_here
@@ -229,3 +237,24 @@ def test_a_comparison_shows_readings_and_both_questions_about_a_difference(tmp_p
     written = fsvm_here("compare", tmp_path, "--scorecard", "--format", "markdown").out
     assert "on these data: reproduced; on new data: inconclusive" in written
     assert "agrees in 1 of 2 readings" in written
+
+
+def test_all_cells_of_readings_and_claims_are_shown(tmp_path: Path) -> None:
+    main = [row_of(claim, "not comparable", readings=noted("differs", "reproduced")) for claim in ("t", "u")]
+    write_results(tmp_path, "main", [*main, row_of("stated", "reproduced", unstated=False)], reading="a")
+    write_results(
+        tmp_path, "v", [row_of("t", "not comparable", readings=noted("inconclusive"))], reading="b", variant_of="main"
+    )
+    write_results(tmp_path, "control", [row_of("u", "differs", unstated=False)], variant_of="main")
+    comparison = read_comparison(results_folders(tmp_path))
+    first, second = tables_of_readings(comparison, with_decisions(comparison, results_folders(tmp_path)))
+    assert first.to_dict("list") == {
+        "experiment": ["main", "main", "v"],
+        "reading": ["r0", "r1", "r0"],
+        "t": ["differs (80)", "reproduced (81)", "inconclusive (80)"],
+    }
+    assert second["reading"].tolist() == ["r0", "r1", f"as it is{NO_VOTE}"]
+    assert second["u"].tolist() == ["differs (80)", "reproduced (81)", "differs (80)"]
+    answer = fsvm_here("compare", str(tmp_path), "--readings", "--claims", "t", "--format", "csv")
+    assert answer.out.splitlines()[0] == "experiment,reading,t"
+    assert fsvm_here("compare", str(tmp_path), "--readings", "--claims", "stated").code == 2

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import scipy.stats
 from hypothesis import given as given_values
+from hypothesis import settings
 from hypothesis import strategies as st
 
 from fsvm_cli.evaluation.statistics import difference_interval, holm, independent_difference, mean_interval, p_value
@@ -29,11 +30,12 @@ from fsvm_cli.spec.claims.kinds.orders import (
     MeanDifferenceClaim,
     MonotoneClaim,
     NonInferiorityClaim,
+    PeakDifferenceClaim,
     ScoreOrderClaim,
     StatementClaim,
     TopFeaturesClaim,
 )
-from fsvm_cli.spec.claims.rules import resampled_sizes, size_of_best_subset
+from fsvm_cli.spec.claims.rules import ordinary_sizes, sizes_of_best_subsets
 from fsvm_cli.spec.config import load_config
 
 if TYPE_CHECKING:
@@ -237,6 +239,23 @@ def test_what_is_not_to_be_lower_may_be_lower_by_less_than_the_margin(
     assert verdict(swapped, trials) == expected
 
 
+def test_peaks_are_those_of_the_mean_curves_of_experiments(wine: Experiment) -> None:
+    # The one swings between two sizes from trial to trial: its peaks over ten trials are lower than over one.
+    swings, level = at_sizes(2, 4), np.tile([0.4, 0.4, 0.6, 0.4, 0.4], (N_TRIALS, 1))
+    trials = trials_of(wine, a=samples_of(swings), b=samples_of(level))
+
+    def judged(higher: str, lower: str, splits: int) -> tuple[str, float, int]:
+        claim = PeakDifferenceClaim(kind="peak-difference", higher=higher, lower=lower, splits=splits, **TEXTS)
+        found = judge(claim, trials, overridden=False)
+        return found.verdict, round(found.reproduced, 9), found.n
+
+    assert judged("a", "b", 1) == ("reproduced", 40.0, N_TRIALS)
+    assert judged("a", "b", 10) == ("differs", -10.0, N_TRIALS // 10)
+    assert judged("b", "a", 12) == ("reproduced", 10.0, N_TRIALS // 12)
+    claim = PeakDifferenceClaim(kind="peak-difference", higher="a", lower="b", splits=N_TRIALS + 1, **TEXTS)
+    assert verdict(claim, trials) == "inconclusive"
+
+
 def test_a_difference_of_nothing_is_not_lower(wine: Experiment) -> None:
     trials = trials_of(wine, a=samples_of(np.full((N_TRIALS, 1), 0.9)))
     claim = NonInferiorityClaim(
@@ -351,64 +370,151 @@ def test_an_order_of_scores(wine: Experiment, slope: float, noise: float, expect
     assert verdict(claim, trials) == expected
 
 
+PEAKED = np.eye(5)[np.repeat([1, 2, 3, 4], [10, 10, 10, 10])]
+"""Curves of trials that have their best subset at 2 to 5 features, each in a quarter."""
+
+
 @pytest.mark.parametrize(
-    ("published", "tolerance", "expected"),
-    [((3, 3), 1, "reproduced"), ((2, 4), 1, "reproduced"), ((8, 9), 2, "differs")],
+    ("published", "expected"),
+    [
+        ((3, 3), "reproduced"),
+        ((2, 4), "reproduced"),
+        ((5, 5), "reproduced"),
+        ((1, 2), "reproduced"),
+        ((1, 1), "differs"),
+    ],
 )
-def test_a_count(wine: Experiment, published: tuple[int, int], tolerance: int, expected: str) -> None:
-    trials = trials_of(wine, a=samples_of(noisy([0.5, 0.8, 0.95, 0.93, 0.93])))
-    claim = CountClaim(kind="count", ranking="a", published=published, tolerance=tolerance, **TEXTS)
-    judged = judge(claim, trials, overridden=False)
-    assert (judged.verdict, judged.reproduced) == (expected, 3)
+def test_a_count(wine: Experiment, published: tuple[int, int], expected: str) -> None:
+    claim = CountClaim(kind="count", ranking="a", published=published, **TEXTS)
+    judged = judge(claim, trials_of(wine, a=samples_of(PEAKED)), overridden=False)
+    assert (judged.verdict, judged.reproduced, judged.ci_low, judged.ci_high) == (expected, 3, 2, 5)
+    assert (judged.accepts_low, judged.accepts_high) == (2, 5)
+    assert "of the 5 sizes that could be printed, 1 would differ" in judged.rule
 
 
-def test_a_count_that_the_trials_leave_open(wine: Experiment) -> None:
-    trials = trials_of(wine, a=samples_of(noisy([0.5, 0.9, 0.9, 0.9, 0.9], sd=0.05)))
-    claim = CountClaim(kind="count", ranking="a", published=(4, 4), tolerance=1, **TEXTS)
-    assert verdict(claim, trials) == "inconclusive"
+def test_a_handful_of_trials_makes_no_size_ordinary(wine: Experiment) -> None:
+    claim = CountClaim(kind="count", ranking="a", published=(3, 3), **TEXTS)
+    few = dataclasses.replace(samples_of(PEAKED[:38]))
+    judged = claim.judge(trials_of(wine, a=few))
+    assert judged.verdict == "inconclusive"
+    assert judged.rule.endswith("38 trials are too few, 39 are needed")
 
 
-def test_the_best_subset_is_the_smallest_within_one_standard_error() -> None:
-    values = np.array([[0.50, 0.80, 0.90], [0.50, 0.90, 0.80], [0.50, 0.81, 0.87]])
-    # Means .50, .8367, .8567; the standard error of the best is .0296.
-    assert size_of_best_subset(values, (1, 5, 9)) == 5
-    assert size_of_best_subset(values[:1], (1, 5, 9)) == 9
+@given_values(n_splits=st.sampled_from([1, 10]), within=st.booleans(), seed=st.integers(0, 2**32 - 1))
+@settings(max_examples=8)
+def test_the_number_of_trials_turns_no_verdict_on_a_size_around(n_splits: int, within: bool, seed: int) -> None:
+    # Flat curves, as of 30 features of which the last ten hardly matter: the size that is best swings with the trials.
+    rng = np.random.default_rng(seed)
+    sizes = tuple(range(1, 31))
+    means = 0.97 - 0.1 * np.exp(-np.arange(30) / 4)
+    values = means + 0.02 * rng.standard_normal((300, 1)) + 0.008 * rng.standard_normal((300, 30))
+    shown = {}
+    for n_trials in (5, 20, 100, 300):
+        counts = sizes_of_best_subsets(
+            values[:n_trials], sizes, rng, n_splits=n_splits, within_standard_error=within and n_splits > 1
+        )
+        shown[n_trials] = ordinary_sizes(counts, sizes, n_trials).all(axis=0)
+    # With few trials every size that there may be is ordinary, as far as they can tell; what 100 and 300 tell apart
+    # lies at the ends of the range.
+    assert shown[5].all()
+    assert shown[20].all()
+    ends = [np.flatnonzero(shown[n_trials])[[0, -1]] for n_trials in (100, 300)]
+    assert np.abs(ends[0] - ends[1]).max() <= 4
 
 
-SMALL, LARGE = [0.5, 0.95, 0.93, 0.93, 0.93], [0.5, 0.8, 0.85, 0.95, 0.93]
-FLAT = [0.5, 0.9, 0.9, 0.9, 0.9]
+def test_the_best_subset_is_the_smallest_of_the_best_or_within_one_standard_error() -> None:
+    rng = np.random.default_rng(0)
+    values = np.array([[0.50, 0.90, 0.90], [0.50, 0.80, 0.90], [0.90, 0.81, 0.87]])
+
+    def found(values: NDArray[np.float64], *, n_splits: int, within: bool) -> list[int]:
+        counts = sizes_of_best_subsets(values, (1, 5, 9), rng, n_splits=n_splits, within_standard_error=within)
+        return counts.tolist()
+
+    assert found(values, n_splits=1, within=False) == [5, 9, 1]
+    alike = np.tile([[0.5, 0.9, 0.95], [0.5, 0.9, 0.8]], (20, 1))
+    # Of two splits the means of 5 and 9 are .9 and .95, .875 or .8; the standard error of .875 is .075.
+    assert set(found(alike, n_splits=2, within=False)) == {5, 9}
+    assert set(found(np.tile([[0.5, 0.87, 0.95], [0.5, 0.87, 0.81]], (20, 1)), n_splits=2, within=True)) == {5, 9}
+
+
+@pytest.mark.parametrize(
+    ("rules", "message"),
+    [(({"within_standard_error": True},), "a single split has no standard error"),
+     (({}, {"splits": 10}), "say so under 'unstated'")],
+)  # fmt: skip
+def test_rules_of_sizes_that_say_nothing_are_refused(rules: tuple[dict[str, Any], ...], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        CountClaim.model_validate({"kind": "count", "ranking": "a", "published": (3, 3), "rules": rules} | TEXTS)
+
+
+def test_each_rule_of_a_size_is_a_reading() -> None:
+    rules = ({}, {"splits": 10}, {"splits": 10, "within_standard_error": True})
+    content = {"kind": "count", "ranking": "a", "published": (3, 3), "rules": rules, "unstated": "the rule"} | TEXTS
+    claim = CountClaim.model_validate(content)
+    assert [(words, read.rules) for words, read in claim.other_readings()] == [
+        ("the best of the mean over 10 splits", claim.rules[1:2]),
+        ("the smallest within one standard error of the best of the mean over 10 splits", claim.rules[2:]),
+    ]
+
+
+def at_sizes(*sizes: int) -> NDArray[np.float64]:
+    """Make curves with their best subsets at these sizes, trial after trial, again and again."""
+    return np.eye(5)[np.resize(np.array(sizes) - 1, N_TRIALS)]
 
 
 @pytest.mark.parametrize(
     ("own", "others", "excess", "expected"),
     [
-        (SMALL, [LARGE, LARGE], -2, "reproduced"),
-        (SMALL, [LARGE, SMALL], 0, "reproduced"),
-        (LARGE, [LARGE, SMALL], 2, "differs"),
-        (FLAT, [FLAT], 0, "inconclusive"),
+        (at_sizes(2), [at_sizes(4), at_sizes(5)], -2, "reproduced"),
+        (at_sizes(2), [at_sizes(4), at_sizes(2)], 0, "reproduced"),
+        (at_sizes(4), [at_sizes(5), at_sizes(2)], 2, "differs"),
+        # The smallest of several that swing is smaller than each: every rival is compared by its own mean.
+        (at_sizes(2, 3), [at_sizes(5, 2), at_sizes(2, 5)], -1, "reproduced"),
+        (at_sizes(2, 4), [at_sizes(4, 2)], 0, "inconclusive"),
     ],
 )
 def test_the_smallest_of_several_best_subsets(
-    wine: Experiment, own: list[float], others: list[list[float]], excess: int, expected: str
+    wine: Experiment,
+    own: NDArray[np.float64],
+    others: list[NDArray[np.float64]],
+    excess: float,
+    expected: str,
 ) -> None:
-    sd = 0.05 if own == FLAT else 0.01
-    rivals = {f"b{i}": samples_of(np.roll(noisy(means, sd), i + 1, axis=0)) for i, means in enumerate(others)}
+    rivals = {f"b{number}": samples_of(values) for number, values in enumerate(others)}
     claim = SmallestSubsetClaim(kind="smallest-subset", ranking="a", others=tuple(rivals), **TEXTS)
-    judged = judge(claim, trials_of(wine, a=samples_of(noisy(own, sd)), **rivals), overridden=False)
+    judged = judge(claim, trials_of(wine, a=samples_of(own), **rivals), overridden=False)
     assert (judged.verdict, judged.reproduced, judged.n) == (expected, excess, N_TRIALS)
-    assert judged.ci_low <= excess <= judged.ci_high
 
 
-def test_the_subsets_of_several_rankings_are_drawn_on_the_same_trials() -> None:
-    values = noisy(FLAT, sd=0.05)
-    sizes = resampled_sizes([values, values], (1, 2, 3, 4, 5), np.random.default_rng(0))
-    np.testing.assert_array_equal(sizes[:, 0], sizes[:, 1])
-    assert len(np.unique(sizes[:, 0])) > 1
+def test_sizes_that_a_descent_did_not_reach_do_not_count(wine: Experiment) -> None:
+    n_left = np.resize([2, 4], N_TRIALS)
+    # The descents beat the rival where they went, and the order below their ends is worse than its.
+    descent = np.where(np.arange(1, 6) >= n_left[:, None], 0.9, 0.1)
+    chosen = tuple({"n_active": int(left)} for left in n_left)
+    trials = trials_of(wine, a=samples_of(descent, chosen=chosen), b=samples_of(np.full((N_TRIALS, 5), 0.8)))
+
+    def claim(**more: Any) -> DifferenceClaim:
+        higher, lower = (Place(ranking=label, features=(1, 4), **more) for label in "ab")
+        return DifferenceClaim(kind="difference", higher=higher, lower=lower, **TEXTS)
+
+    assert verdict(claim(), trials) == "differs"
+    judged = judge(claim(reached_by="a"), trials, overridden=False)
+    assert (judged.verdict, round(judged.reproduced, 9), judged.n) == ("reproduced", 10.0, N_TRIALS)
+    assert "1 to 4 features reached by 'a'" in judged.what
+    # A trial whose descent ended above the range says nothing about it.
+    above = trials_of(
+        wine,
+        a=samples_of(descent, chosen=({"n_active": 5}, *chosen[1:])),
+        b=samples_of(np.full((N_TRIALS, 5), 0.8)),
+    )
+    assert judge(claim(reached_by="a"), above, overridden=False).n == N_TRIALS - 1
+    with pytest.raises(ValueError, match="about a range of 'features'"):
+        Place(ranking="a", features=3, reached_by="a")
 
 
 def test_a_smallest_subset_needs_every_ranking(wine: Experiment) -> None:
     claim = SmallestSubsetClaim(kind="smallest-subset", ranking="a", others=("b",), **TEXTS)
-    assert verdict(claim, trials_of(wine, a=samples_of(noisy(SMALL)))) == "not comparable"
+    assert verdict(claim, trials_of(wine, a=samples_of(PEAKED))) == "not comparable"
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -105,6 +106,25 @@ def test_printed_numbers_stand_beside_ours_by_their_units(tmp_path: Path) -> Non
     assert not [text for text in texts(path) if "e−" in text or "e-" in text], "no axis of millionths"
     assert not [text for text in found if text.startswith("number of features")], "facts about the data are no results"
     assert draw_forest(read_table(RESULTS / "wine" / "published.csv"), config.title, tmp_path, ("svg",)) == []
+
+
+def test_a_printed_range_has_a_row_as_a_printed_number_has(tmp_path: Path) -> None:
+    verdicts = pd.DataFrame(
+        {
+            "published": ["24", "18-20", "0.5-1.5", "KPD-SVM is best."],
+            "what": [f"size of the best subset, '{label}' (features)" for label in "abcd"],
+            "reproduced": [20.0, 19.0, 1.0, 3.0],
+            "ci_low": [18.0, 15.0, 0.5, np.nan],
+            "ci_high": [22.0, 25.0, 1.5, np.nan],
+            "verdict": ["reproduced", "undecided by the source", "differs", "reproduced"],
+        }
+    )
+    (path,) = draw_forest(verdicts, "sizes", tmp_path, ("svg",))
+    found = texts(path)
+    assert [text for text in found if text.startswith("size of")] == [
+        f"size of the best subset, '{label}'" for label in "abc"
+    ]
+    assert {"published", "published range", "here, 95 % interval: undecided by the source"} <= set(found)
 
 
 def test_stability_stands_below_the_figure_of_merit(tmp_path: Path) -> None:

@@ -119,6 +119,15 @@ def test_the_least_correlated_two_decide(between: list[str], verdict: str) -> No
         assert judged.reproduced == pytest.approx(np.mean(expected), rel=1e-12)
 
 
+def test_orders_are_correlated_by_their_ranks() -> None:
+    said = SAID | {"kind": "correlation", "between": ("one", "alike"), "at_least": 0.7, "of": "ranks"}
+    judged = claim_kinds()["correlation"].model_validate(said).judge(Found())
+    pairs = zip(Found().scores("one"), Found().scores("alike"), strict=True)
+    expected = [round(scipy.stats.spearmanr(*pair).statistic, 5) for pair in pairs]
+    assert judged.reproduced == pytest.approx(np.mean(expected), rel=1e-12)
+    assert judged.what == "correlation of the ranks of 'one' and 'alike'"
+
+
 def test_last_digits_of_scores_do_not_reach_a_correlation(rng: np.random.Generator) -> None:
     class AlmostFound(Found):
         def scores(self, ranking: str) -> Any:
@@ -171,7 +180,7 @@ def test_a_confusion_matrix_that_is_none_is_refused(matrix: tuple[tuple[int, ...
     ("content", "nature"),
     [
         ({"kind": "value", "at": {}, "published": 1, "tolerance": 1}, "finding"),
-        ({"kind": "count", "ranking": "r", "published": (1, 2), "tolerance": 1}, "finding"),
+        ({"kind": "count", "ranking": "r", "published": (1, 2)}, "finding"),
         ({"kind": "difference", "higher": {}, "lower": {}}, "order"),
         ({"kind": "top-features", "ranking": "r", "features": ("x",), "at_least": 0.5}, "order"),
         ({"kind": "problem", "fact": "major-class", "published": 1, "tolerance": 1}, "fact"),

@@ -14,7 +14,7 @@ from fsvm_cli.config_io import StrictModel
 from fsvm_cli.evaluation.metrics import COMPLEMENTS, METRICS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -295,10 +295,23 @@ class Place(StrictModel):
     )
     part: Literal["train", "test"] = "test"
     train_size: PositiveInt | None = Field(default=None, description="Training rows, where there are several sizes.")
+    reached_by: Text | None = Field(
+        default=None,
+        exclude_if=operator.not_,
+        description="Label of a kpd ranking: of a range of 'features', in each trial, only the numbers count that its "
+        "descent passed or ended at.",
+    )
+
+    @model_validator(mode="after")
+    def _reaches_into_a_range(self) -> Self:
+        if self.reached_by is not None and not isinstance(self.features, tuple):
+            raise ValueError("'reached_by' is about a range of 'features'; write one as [low, high], or leave it out")
+        return self
 
     def __str__(self) -> str:
         if isinstance(self.features, tuple):
             where = f"{self.features[0]} to {self.features[1]} features"
+            where += "" if self.reached_by is None else f" reached by '{self.reached_by}'"
         else:
             where = "all features" if self.features == "all" else f"{self.features} features"
         of_ranking = f"'{self.ranking}' at " if self.ranking != "all features" else ""
@@ -387,25 +400,30 @@ class Claim(StrictModel):
         """Yield the claim as it is under each of the other `readings`, after the label that stands for the reading."""
         for label, others in self.readings.items():
             for other in others:
-                content = _relabelled(self.model_dump(exclude={"readings"}), label, other)
-                yield other, type(self).model_validate(content)
+                yield other, self.relabelled({label: other})
+
+    def relabelled(self, labels: Mapping[str, str]) -> Self:
+        """Put other labels in the place of some, all at once, wherever the claim names rankings."""
+        return type(self).model_validate(_relabelled(self.model_dump(exclude={"readings"}), labels))
 
     @abstractmethod
     def judge(self, findings: Findings) -> Judgement:
         """Compare the claim with the findings, which cover all its places and rankings."""
 
 
-_NAMES_RANKINGS = frozenset({"ranking", "labels", "between", "others", "settings"})
+_NAMES_RANKINGS = frozenset({"ranking", "reached_by", "higher", "lower", "labels", "between", "others", "settings"})
 
 
-def _relabelled(content: Any, label: str, other: str, *, names: bool = False) -> Any:
-    """Put another label in the place of one, wherever a claim names rankings; subsets keep what follows a comma."""
+def _relabelled(content: Any, labels: Mapping[str, str], *, names: bool = False) -> Any:
+    """Put other labels in the place of some, wherever a claim names rankings; subsets keep what follows a comma."""
     if isinstance(content, dict):
-        return {key: _relabelled(value, label, other, names=key in _NAMES_RANKINGS) for key, value in content.items()}
+        return {key: _relabelled(value, labels, names=key in _NAMES_RANKINGS) for key, value in content.items()}
     if isinstance(content, tuple):
-        return tuple(_relabelled(value, label, other, names=names) for value in content)
-    if names and isinstance(content, str) and (content == label or content.startswith(f"{label}, ")):
-        return other + content.removeprefix(label)
+        return tuple(_relabelled(value, labels, names=names) for value in content)
+    if names and isinstance(content, str):
+        for label, other in labels.items():
+            if content == label or content.startswith(f"{label}, "):
+                return other + content.removeprefix(label)
     return content
 
 

@@ -203,12 +203,24 @@ def verdict_on_sign(found: MeanInterval) -> Verdict:
     return verdict_of(holds=is_positive(found), fails=is_negative(found) or is_nothing(found))
 
 
-BOOTSTRAP_SAMPLES = 1000
-SIZE_RULE = "smallest size within one standard error of the best (bootstrap)"
+EXPERIMENTS_DRAWN = 1000
+"""Experiments of several splits that are drawn from ours."""
+DECIMALS_OF_MEANS = 9
+"""Means of a figure of merit that agree to so many decimals are equal, as they are in exact arithmetic."""
 
 
-def size_of_best_subset(values: NDArray[np.float64], sizes: tuple[int, ...]) -> int:
-    """Smallest size whose mean lies within one standard error of the best mean.
+def sizes_of_best_subsets(
+    values: NDArray[np.float64],
+    sizes: tuple[int, ...],
+    rng: np.random.Generator,
+    *,
+    n_splits: int,
+    within_standard_error: bool,
+) -> NDArray[np.intp]:
+    """Sizes of the best subset in experiments of so many splits; of equally good ones the smallest.
+
+    How these sizes are spread does not depend on how many trials there are, which only tell it the better the more they
+    are. Experiments of several splits are drawn from the trials with replacement.
 
     Parameters
     ----------
@@ -216,38 +228,50 @@ def size_of_best_subset(values: NDArray[np.float64], sizes: tuple[int, ...]) -> 
         Figure of merit, larger is better.
     sizes : tuple of int
         Ascending.
-    """
-    means = values.mean(axis=0)
-    best = int(np.argmax(means))
-    standard_error = values[:, best].std(ddof=1) / np.sqrt(len(values)) if len(values) > 1 else 0.0
-    return sizes[int(np.argmax(means >= means[best] - standard_error))]
-
-
-def resampled_sizes(
-    curves: Sequence[NDArray[np.float64]], sizes: tuple[int, ...], rng: np.random.Generator
-) -> NDArray[np.intp]:
-    """Sizes of the best subsets of several rankings, each time on the same trials, drawn with replacement.
-
-    Random splits of one data set share rows, which the draw does not see: the spread is that of repeating the splits,
-    not that of another sample of the population.
-
-    Parameters
-    ----------
-    curves : sequence of ndarray, shape (n_trials, n_sizes)
-        Of each ranking on the same trials.
-    sizes : tuple of int
     rng : numpy.random.Generator
+    n_splits : int
+        Splits of an experiment, whose mean curve has the best subset.
+    within_standard_error : bool
+        Whether a size counts as best whose mean lies within one standard error of the best mean.
 
     Returns
     -------
-    ndarray of int, shape (n_samples, n_rankings)
+    ndarray of int, shape (n_trials,) for a single split, else (EXPERIMENTS_DRAWN,)
     """
-    n_trials = len(curves[0])
-    rows = rng.integers(n_trials, size=(BOOTSTRAP_SAMPLES, n_trials))
-    return np.array([[size_of_best_subset(values[row], sizes) for values in curves] for row in rows])
+    n_trials = len(values)
+    alone = np.arange(n_trials)[:, None]
+    rows = alone if n_splits == 1 else rng.integers(n_trials, size=(EXPERIMENTS_DRAWN, n_splits))
+    found = []
+    for drawn in rows:
+        means = values[drawn].mean(axis=0)
+        best = int(np.argmax(means.round(DECIMALS_OF_MEANS)))
+        allowed = values[drawn, best].std(ddof=1) / np.sqrt(n_splits) if within_standard_error else 0.0
+        near = means.round(DECIMALS_OF_MEANS) >= round(float(means[best] - allowed), DECIMALS_OF_MEANS)
+        found.append(sizes[int(np.argmax(near))])
+    return np.array(found, dtype=np.intp)
 
 
 def interval_of_counts(counts: NDArray[np.intp]) -> tuple[float, float]:
-    """95 % interval of whole numbers, by the quantiles of resampled ones, which are whole numbers too."""
+    """Range of 95 % of whole numbers, by their quantiles, which are whole numbers too."""
     low, high = np.quantile(counts, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2], method="inverted_cdf")
     return float(low), float(high)
+
+
+def ordinary_sizes(counts: NDArray[np.intp], sizes: tuple[int, ...], n_trials: int) -> NDArray[np.bool_]:
+    """Find the ranges' ends, of sizes, that would be ordinary: which share of the counts is at least, or at most, each.
+
+    Parameters
+    ----------
+    counts : ndarray of int
+        As `sizes_of_best_subsets` gives them.
+    sizes : tuple of int
+    n_trials : int
+        That they come from: the printed run is one more of these.
+
+    Returns
+    -------
+    ndarray of bool, shape (2, n_sizes)
+        Whether more than 2.5 % of all runs are at least as large as a size, and whether as many are at most as large.
+    """
+    shares = np.array([[np.mean(counts >= size) for size in sizes], [np.mean(counts <= size) for size in sizes]])
+    return np.asarray((n_trials * shares + 1) / (n_trials + 1) > (1 - CONFIDENCE) / 2)

@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 import numpy as np
-from pydantic import Field
+from pydantic import Field, model_validator
 
+from fsvm_cli.config_io import StrictModel
 from fsvm_cli.evaluation.statistics import mean_interval
 from fsvm_cli.ranking.ranks import least_relevant, most_relevant, ranks_of
 from fsvm_cli.spec.claims.base import (
@@ -25,7 +26,13 @@ from fsvm_cli.spec.claims.base import (
     verdict_of,
     verdict_on_bounds,
 )
-from fsvm_cli.spec.claims.rules import SIZE_RULE, agreement, interval_of_counts, resampled_sizes, size_of_best_subset
+from fsvm_cli.spec.claims.rules import (
+    MIN_RUNS,
+    agreement,
+    interval_of_counts,
+    ordinary_sizes,
+    sizes_of_best_subsets,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,41 +42,96 @@ if TYPE_CHECKING:
     from fsvm_cli.spec.claims.base import Findings
 
 
+class SizeRule(StrictModel):
+    """How a source may have picked the size of its best subset."""
+
+    splits: PositiveInt = Field(default=1, description="Splits whose mean curve it looked at, as 10 of ten folds.")
+    within_standard_error: bool = Field(
+        default=False, description="Whether it took the smallest size within one standard error of the best."
+    )
+
+    @model_validator(mode="after")
+    def _has_a_standard_error(self) -> SizeRule:
+        if self.within_standard_error and self.splits == 1:
+            raise ValueError("a single split has no standard error; write 2 'splits' or more, or leave it out")
+        return self
+
+    def __str__(self) -> str:
+        near = "the smallest within one standard error of the best" if self.within_standard_error else "the best"
+        return f"{near} of one split" if self.splits == 1 else f"{near} of the mean over {self.splits} splits"
+
+
 class CountClaim(Claim):
-    """The size of the best subset: the smallest whose mean lies within one standard error of the best mean."""
+    """The printed size of the best subset of one experiment: it should be an ordinary one among those of ours.
+
+    A printed size says neither over how many splits nor by which rule it was picked. Of each `rule` the sizes of many
+    experiments are found, and more than 2.5 % of them must lie at least as far out as the printed one on its side. What
+    is ordinary does not depend on how many trials there are; with fewer than `MIN_RUNS` nothing is decided.
+    """
 
     kind: Literal["count"]
     ranking: Text
     published: Annotated[tuple[PositiveInt, ...], Field(min_length=2, max_length=2)] = Field(
         description="Smallest and largest printed number of features."
     )
-    tolerance: PositiveInt = Field(description="Difference, in features, that still counts as agreement.")
+    rules: Annotated[tuple[SizeRule, ...], Field(min_length=1)] = Field(
+        default=(SizeRule(),),
+        description="Rules by which the source may have picked the size. Where it does not say, which stands under "
+        "'unstated', each is a reading.",
+    )
     metric: Metric = "accuracy"
+
+    @model_validator(mode="after")
+    def _several_rules_are_readings(self) -> CountClaim:
+        if len(self.rules) > 1 and not self.unstated:
+            raise ValueError("several 'rules' are readings of what the source leaves open; say so under 'unstated'")
+        return self
 
     def places(self) -> Iterator[Place]:
         """Yield the curve's end."""
         yield Place(ranking=self.ranking, metric=self.metric)
 
+    def other_readings(self) -> Iterator[tuple[str, Claim]]:
+        """Yield the claim by each of the other rules, too."""
+        yield from super().other_readings()
+        for rule in self.rules[1:]:
+            yield str(rule), self.model_copy(update={"rules": (rule,), "readings": {}})
+
     def judge(self, findings: Findings) -> Judgement:
-        """Find agreement where the interval of the size lies within the printed one, widened by the tolerance."""
+        """Ask whether the printed size is an ordinary one by the first rule, and tell which sizes are not."""
         sizes, values = findings.curve(self.ranking, self.metric, "test")
-        counts = resampled_sizes([values], sizes, findings.stream("bootstrap", self.id))[:, 0]
+        rule, n_trials = self.rules[0], len(values)
+        counts = sizes_of_best_subsets(
+            values,
+            sizes,
+            findings.stream("bootstrap", self.id),
+            n_splits=rule.splits,
+            within_standard_error=rule.within_standard_error,
+        )
+        at_least, at_most = ordinary_sizes(counts, sizes, n_trials)
+        least, most = np.searchsorted(sizes, self.published[0]), np.searchsorted(sizes, self.published[1], "right") - 1
+        is_ordinary = bool(at_least[least] and at_most[most])
+        accepted = [size for size, both in zip(sizes, at_least & at_most, strict=True) if both]
+        enough = n_trials >= MIN_RUNS
         low, high = interval_of_counts(counts)
-        least, most = self.published[0] - self.tolerance, self.published[1] + self.tolerance
+        too_few = "" if enough else f"; {n_trials} trials are too few, {MIN_RUNS} are needed"
         return Judgement(
-            verdict_of(holds=least <= low and high <= most, fails=high < least or low > most),
-            f"{SIZE_RULE}; tolerance {self.tolerance} features",
+            verdict_of(holds=enough and is_ordinary, fails=enough and not is_ordinary),
+            f"size of {rule}; more than 2.5 % of such sizes lie as far out as the printed one on its side; of the "
+            f"{len(sizes)} sizes that could be printed, {len(sizes) - len(accepted)} would differ{too_few}",
             f"size of the best subset, '{self.ranking}' (features)",
-            reproduced=size_of_best_subset(values, sizes),
-            sd=float(counts.std(ddof=1)),
-            n=len(values),
+            reproduced=float(np.quantile(counts, 0.5, method="inverted_cdf")),
+            sd=float(counts.std(ddof=1)) if len(counts) > 1 else np.nan,
+            n=n_trials,
             ci_low=low,
             ci_high=high,
+            accepts_low=float(min(accepted)) if enough else np.inf,
+            accepts_high=float(max(accepted)) if enough else -np.inf,
         )
 
 
 class SmallestSubsetClaim(Claim):
-    """The best subset of a ranking has no more features than that of any other; its size is that of a count."""
+    """The best subset of a ranking has, in the mean over the splits, no more features than that of any other."""
 
     default_nature: ClassVar[Nature] = "order"
 
@@ -83,23 +145,23 @@ class SmallestSubsetClaim(Claim):
         yield from (Place(ranking=label, metric=self.metric) for label in (self.ranking, *self.others))
 
     def judge(self, findings: Findings) -> Judgement:
-        """Find agreement where the best subset, draw after draw, is no larger than the smallest of the others'."""
-        curves = [findings.curve(label, self.metric, "test") for label in self.rankings()]
-        sizes, values = curves[0].sizes, [curve.values for curve in curves]
-        counts = resampled_sizes(values, sizes, findings.stream("bootstrap", self.id))
-        excess = counts[:, 0] - counts[:, 1:].min(axis=1)
-        low, high = interval_of_counts(excess)
-        own, *others = (size_of_best_subset(each, sizes) for each in values)
-        rivals = " and ".join(f"'{label}' ({size})" for label, size in zip(self.others, others, strict=True))
-        return Judgement(
-            verdict_of(holds=high <= 0, fails=low > 0),
-            f"95 % interval of the difference of sizes on the same trials lies at 0 or below; {SIZE_RULE}",
-            f"size of the best subset, '{self.ranking}' ({own}) minus the smallest of {rivals} (features)",
-            reproduced=own - min(others),
-            sd=float(excess.std(ddof=1)),
-            n=len(values[0]),
-            ci_low=low,
-            ci_high=high,
+        """Find agreement where the mean difference of sizes on the same splits lies at 0 or below for each other."""
+        stream = findings.stream("bootstrap", self.id)
+        counts = {}
+        for label in self.rankings():
+            sizes, values = findings.curve(label, self.metric, "test")
+            counts[label] = sizes_of_best_subsets(values, sizes, stream, n_splits=1, within_standard_error=False)
+        own = counts.pop(self.ranking)
+        excess = {label: mean_interval((own - other).astype(np.float64)) for label, other in counts.items()}
+        worst = max(excess, key=lambda label: excess[label].mean)
+        return Judgement.of_mean(
+            verdict_of(
+                holds=all(each.high <= 0 for each in excess.values()),
+                fails=any(each.low > 0 for each in excess.values()),
+            ),
+            "95 % interval of the mean difference of the sizes of the best subset of each split lies at 0 or below",
+            f"size of the best subset, '{self.ranking}' minus '{worst}' (features)",
+            excess[worst],
         )
 
 

@@ -17,8 +17,18 @@ from scipy.special import ndtri
 
 from fsvm_cli.evaluation.statistics import CONFIDENCE, mean_interval, p_value
 from fsvm_cli.ranking.ranks import ranks_of
-from fsvm_cli.spec.claims.base import Claim, Judgement, Metric, Nature, Place, Text, verdict_of, verdict_on_bounds
-from fsvm_cli.spec.claims.rules import is_negative, is_nothing, is_positive, verdict_on_sign
+from fsvm_cli.spec.claims.base import (
+    Claim,
+    Judgement,
+    Metric,
+    Nature,
+    Place,
+    PositiveInt,
+    Text,
+    verdict_of,
+    verdict_on_bounds,
+)
+from fsvm_cli.spec.claims.rules import DECIMALS_OF_MEANS, is_negative, is_nothing, is_positive, verdict_on_sign
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -75,6 +85,42 @@ class MeanDifferenceClaim(Claim):
         compared = findings.compared_means(self._places_of(self.higher), self._places_of(self.lower))
         what = f"mean {self.metric} of {len(self.higher)} methods minus that of {len(self.lower)} (points)"
         return Judgement.of_comparison(verdict_on_sign, "lies above 0", what, compared)
+
+
+class PeakDifferenceClaim(Claim):
+    """The peak of one curve is higher than that of another, in experiments of several splits each.
+
+    A source that picks the best subset by the curve that it draws compares peaks, which lie above the means of the
+    same sizes by what chance adds to the best of many.
+    """
+
+    default_nature: ClassVar[Nature] = "order"
+
+    kind: Literal["peak-difference"]
+    higher: Text = Field(description="Label of the one.")
+    lower: Text = Field(description="Label of the other.")
+    splits: PositiveInt = Field(description="Splits of an experiment: so many trials after each other are one.")
+    metric: Metric = "accuracy"
+
+    def places(self) -> Iterator[Place]:
+        """Yield the ends of both curves."""
+        yield from (Place(ranking=label, metric=self.metric) for label in (self.higher, self.lower))
+
+    def _peaks(self, findings: Findings, label: str) -> NDArray[np.float64]:
+        values = findings.curve(label, self.metric, "test").values
+        whole = values[: len(values) - len(values) % self.splits]
+        means = whole.reshape(-1, self.splits, values.shape[1]).mean(axis=1)
+        return np.asarray(100 * means.max(axis=1).round(DECIMALS_OF_MEANS))
+
+    def judge(self, findings: Findings) -> Judgement:
+        """Look at the differences of the peaks of the same experiments."""
+        peaks = [self._peaks(findings, label) for label in (self.higher, self.lower)]
+        what = f"peak of {self.metric}, '{self.higher}' minus '{self.lower}' (points)"
+        if not len(peaks[0]):
+            return Judgement("inconclusive", f"fewer than {self.splits} trials", what)
+        found = mean_interval(peaks[0] - peaks[1])
+        rule = f"95 % interval of the mean difference over experiments of {self.splits} splits lies above 0"
+        return Judgement.of_mean(verdict_on_sign(found), rule, what, found)
 
 
 class NonInferiorityClaim(Claim):
@@ -246,6 +292,11 @@ class CorrelationClaim(Claim):
 
     kind: Literal["correlation"]
     between: Annotated[tuple[Text, ...], Field(min_length=2)] = Field(description="Labels of the rankings.")
+    of: Literal["scores", "ranks"] = Field(
+        default="scores",
+        exclude_if=lambda of: of == "scores",
+        description="Whether the scores are correlated, or the ranks that they give, as of orders of the features.",
+    )
     at_least: Annotated[float, Field(ge=-1, le=1)] = Field(description="Least correlation that counts as agreement.")
 
     def rankings(self) -> Iterator[str]:
@@ -254,7 +305,8 @@ class CorrelationClaim(Claim):
 
     def judge(self, findings: Findings) -> Judgement:
         """Compare the interval of the mean correlation with the least that counts."""
-        scores = {label: _standardised(findings.scores(label)) for label in self.between}
+        prepared = np.asarray if self.of == "scores" else ranks_of
+        scores = {label: _standardised(prepared(findings.scores(label)).astype(np.float64)) for label in self.between}
         pairs = {
             (one, other): mean_interval(np.mean(scores[one] * scores[other], axis=1).round(CORRELATION_DECIMALS))
             for one, other in itertools.combinations(self.between, 2)
@@ -263,7 +315,7 @@ class CorrelationClaim(Claim):
         verdict = verdict_on_bounds(found.low, found.high, at_least=self.at_least)
         others = "; ".join(f"'{a}' and '{b}': {each.mean:.2f}" for (a, b), each in pairs.items())
         rule = f"correlation of at least {self.at_least:g} of each two ({others})"
-        return Judgement.of_mean(verdict, rule, f"correlation of the scores of '{one}' and '{other}'", found)
+        return Judgement.of_mean(verdict, rule, f"correlation of the {self.of} of '{one}' and '{other}'", found)
 
 
 def _standardised(scores: NDArray[np.float64]) -> NDArray[np.float64]:
