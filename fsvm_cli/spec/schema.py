@@ -275,6 +275,14 @@ class Config(StrictModel):
             yield Issue(("explains",), "the key 'why' is missing; write what the experiment asks about these claims")
         if self.extractors and not self.rankings:
             yield Issue(("extractors",), "extractors are compared with rankings; list at least one under 'rankings'")
+        if self.protocol.is_bootstrap and self.metrics != ("accuracy",):
+            yield Issue(("metrics",), "the .632+ estimate is one of the accuracy; write 'metrics: [accuracy]'")
+        if self.protocol.is_bootstrap and self.control is not None:
+            yield Issue(
+                ("control",),
+                "labels are shuffled anew for each trial, and the .632+ estimate is over all of them; take folds or "
+                "random splits",
+            )
         if self.alternatives and self.rankings:
             yield Issue(
                 ("alternatives",),
