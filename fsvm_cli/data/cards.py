@@ -123,9 +123,16 @@ class SequencesCopy(Files):
 
 
 class ExpressionCopy(Files):
-    """Intensities, tissues and names of genes, in this order."""
+    """Intensities, tissues and names of genes, in this order; `groups` keeps the tissues of a patient together."""
 
     reader: Literal["expression"]
+    groups: Literal["patients"] | None = None
+
+
+class GeneTableCopy(Files):
+    """A table of genes and that of the samples, in this order; `test_files` are further tables of genes."""
+
+    reader: Literal["gene-table"]
 
 
 class LibsvmCopy(Files):
@@ -154,7 +161,8 @@ class BundledCopy(StrictModel):
 
 
 Copy = Annotated[
-    TextCopy | SequencesCopy | ExpressionCopy | LibsvmCopy | ReutersCopy | BundledCopy, Field(discriminator="reader")
+    TextCopy | SequencesCopy | ExpressionCopy | GeneTableCopy | LibsvmCopy | ReutersCopy | BundledCopy,
+    Field(discriminator="reader"),
 ]
 
 

@@ -21,6 +21,7 @@ from fsvm_cli.data.cards import (
     ExpressionCopy,
     Files,
     FixedVersion,
+    GeneTableCopy,
     LibsvmCopy,
     ReutersCopy,
     SequencesCopy,
@@ -33,7 +34,7 @@ from fsvm_cli.data.messages import numbered, shown
 from fsvm_cli.data.readers.libsvm import read_libsvm
 from fsvm_cli.data.readers.reuters import read_reuters
 from fsvm_cli.data.readers.rows import Rows, assemble, stacked
-from fsvm_cli.data.readers.text import read_expression, read_sequences, read_text
+from fsvm_cli.data.readers.text import read_expression, read_gene_table, read_sequences, read_text
 from fsvm_cli.data.source import DatasetMetadata, GeneratedSource, fixed_source
 from fsvm_cli.data.synthetic import GENERATORS
 from fsvm_cli.errors import DataError, UsageError
@@ -169,7 +170,11 @@ def _read_copy(card: Card, version: FixedVersion, copy: Copy, announce: Callable
         options = {key: value for key, value in copy if key not in {"reader", "files", "test_files"}}
         return read_reuters(paths, **options)
     if isinstance(copy, ExpressionCopy):
-        return [read_expression(*paths)]
+        rows = read_expression(*paths)
+        return [rows if copy.groups else replace(rows, groups=None)]
+    if isinstance(copy, GeneTableCopy):
+        table, samples, *tests = paths
+        return [read_gene_table(each, samples) for each in (table, *tests)]
     rows = [_read_file(path, copy, version.expected.features) for path in paths]
     n_first = len(rows) - len(copy.test_files)
     parts = [rows[:n_first], rows[n_first:]]

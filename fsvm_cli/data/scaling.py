@@ -23,9 +23,10 @@ if TYPE_CHECKING:
 
     from fsvm_cli.data.dataset import Matrix
 
-ScalingName = Literal["none", "standard", "minmax", "minmax-symmetric", "unit-norm"]
+ScalingName = Literal["none", "standard", "minmax", "minmax-symmetric", "unit-norm", "expression"]
 
 SCALINGS: tuple[ScalingName, ...] = get_args(ScalingName)
+EXPRESSION: Literal["expression"] = "expression"
 EPSILON = np.finfo(np.float64).eps
 
 
@@ -68,6 +69,8 @@ class Scaling:
         """
         if self.name == "none":
             return X if overwrite else X.copy()
+        if self.name == EXPRESSION:
+            X, overwrite = logarithms_by_row(X), True
         if self.apply is None:
             from sklearn.preprocessing import normalize  # noqa: PLC0415 - slow to import, and seldom needed
 
@@ -83,9 +86,9 @@ def fit_scaling(name: ScalingName, X_train: Matrix) -> Scaling:
 
     Parameters
     ----------
-    name : {"none", "standard", "minmax", "minmax-symmetric", "unit-norm"}
+    name : {"none", "standard", "minmax", "minmax-symmetric", "unit-norm", "expression"}
         Nothing; mean 0 and variance 1 (with 1/n); range [0, 1]; range [-1, 1]; rows of Euclidean norm 1 (rows
-        of zeros stay).
+        of zeros stay); logarithms with mean 0 and variance 1 in each row, then in each column, and of these the arctan.
     X_train : ndarray or csr_array, shape (n_samples, n_features)
         Training rows.
 
@@ -97,10 +100,16 @@ def fit_scaling(name: ScalingName, X_train: Matrix) -> Scaling:
     Raises
     ------
     UsageError
-        If a sparse matrix would be shifted, which would fill it.
+        If a sparse matrix would be shifted, which would fill it; or a logarithm be taken of what is not above 0.
+
+    Notes
+    -----
+    Source of "expression": Guyon et al. (2002), who prepare the intensities of genes so.
     """
     if sp.issparse(X_train) and name in SHIFTING_SCALINGS:
         raise UsageError(shifts_sparse(name))
+    if name == EXPRESSION:
+        X_train = logarithms_by_row(X_train)
     ranges = value_ranges(X_train)
     constant, exponents = np.flatnonzero(ranges == 0), binary_exponents(ranges)
     learn = SHIFTING_SCALINGS.get(name)
@@ -144,6 +153,33 @@ def _learn_standard(blocks: Blocks) -> InPlace:
     return standardise
 
 
+def logarithms_by_row(X: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Take logarithms, and give each row mean 0 and variance 1; a row of a single value becomes 0.
+
+    Raises
+    ------
+    UsageError
+        If a value is not above 0.
+    """
+    if not (X > 0).all():
+        raise UsageError(f"scaling '{EXPRESSION}' takes logarithms, and a value is not above 0; use another scaling")
+    logarithms = np.log(X)
+    varies = np.ptp(X, axis=1, keepdims=True) > 0
+    logarithms -= logarithms.mean(axis=1, keepdims=True)
+    return np.where(varies, logarithms / np.where(varies, logarithms.std(axis=1, keepdims=True), 1.0), 0.0)
+
+
+def _learn_squashed(blocks: Blocks) -> InPlace:
+    """Learn what `_learn_standard` does, and bring outliers nearer."""
+    standardise = _learn_standard(blocks)
+
+    def squash(X: NDArray[np.float64]) -> None:
+        standardise(X)
+        np.arctan(X, out=X)
+
+    return squash
+
+
 def _learn_range(blocks: Blocks, low: float, high: float) -> InPlace:
     """Learn the line from the range of each column to another; columns without any range are only shifted."""
     ranges = [(X.min(axis=0), X.max(axis=0)) for X in blocks]
@@ -167,6 +203,7 @@ SHIFTING_SCALINGS: Mapping[ScalingName, Callable[[Blocks], InPlace]] = {
     "standard": _learn_standard,
     "minmax": functools.partial(_learn_range, low=0.0, high=1.0),
     "minmax-symmetric": functools.partial(_learn_range, low=-1.0, high=1.0),
+    EXPRESSION: _learn_squashed,
 }
 """Scalings that shift columns, each with the function that fits it to blocks of scaled rows."""
 

@@ -1,4 +1,4 @@
-"""Bootstrap intervals of a figure of merit that comes from a single test part."""
+"""Bootstrap intervals of a figure of merit from a single test part; the .632+ estimate of an error."""
 
 from __future__ import annotations
 
@@ -118,3 +118,125 @@ def paired_bootstrap_interval(  # noqa: PLR0917 - two sets of classifiers on the
     rarer = min(np.count_nonzero(differences <= 0), np.count_nonzero(differences >= 0))
     p = min(2 * (rarer + 1) / (N_RESAMPLES + 1), 1.0) if differences.any() else np.nan
     return BootstrapInterval(float(low), float(high), float(p))
+
+
+MAX_DRAWS = 1000
+"""Attempts to draw a sample of two classes that leaves a row out; a failure takes data with next to no rows."""
+
+
+def bootstrap_split(
+    y: NDArray[np.integer], groups: NDArray[np.integer] | None, rng: np.random.Generator
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Draw a bootstrap sample of the rows to train on; the rows that it leaves out are for testing.
+
+    A sample of a single class, or one that leaves nothing out, is drawn anew.
+
+    Parameters
+    ----------
+    y : ndarray of int, shape (n_samples,)
+        Class codes.
+    groups : ndarray of int, shape (n_samples,), or None
+        Groups are drawn as a whole, as many as there are; the sample then has about `n_samples` rows.
+    rng : numpy.random.Generator
+        The sample's own stream.
+
+    Returns
+    -------
+    train : ndarray of int
+        Rows of the sample, ascending, one as often as it was drawn.
+    test : ndarray of int
+        The rows that are not in it, ascending.
+
+    Raises
+    ------
+    ValueError
+        If no sample has two classes and leaves a row out.
+    """
+    _, units = np.unique(np.arange(len(y)) if groups is None else groups, return_inverse=True)
+    n_units = int(units.max()) + 1
+    for _ in range(MAX_DRAWS):
+        times = np.bincount(rng.integers(n_units, size=n_units), minlength=n_units)[units]
+        train, test = np.repeat(np.arange(len(y)), times), np.flatnonzero(times == 0)
+        if len(test) and len(np.unique(y[train])) > 1:
+            return train, test
+    raise ValueError("no bootstrap sample has rows of two classes and leaves a row out; there are too few rows for it")
+
+
+def error_of_left_out(wrong: NDArray[np.float64], tested: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Leave-one-out bootstrap: the mean over the rows of the error of the machines whose samples lack the row.
+
+    Parameters
+    ----------
+    wrong : ndarray, shape (..., n_samples)
+        How many of these machines misclassify each row.
+    tested : ndarray of int, shape (..., n_samples)
+        How many there are; rows that are in every sample do not count.
+
+    Returns
+    -------
+    ndarray, shape (...)
+        Between 0 and 1; NaN where there is no machine.
+
+    Notes
+    -----
+    Source: Efron and Tibshirani, Improvements on cross-validation: the .632+ bootstrap method, JASA 92 (1997),
+    equation 17.
+    """
+    counts = tested > 0
+    with np.errstate(invalid="ignore"):
+        mean: NDArray[np.float64] = (wrong / np.maximum(tested, 1)).sum(axis=-1) / counts.sum(axis=-1)
+    return mean
+
+
+def no_information_error(confusion: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Error of a rule where classes and features are independent, from its confusion matrix on its own rows.
+
+    Parameters
+    ----------
+    confusion : ndarray of int, shape (..., n_classes, n_classes)
+        See `confusion_matrix`; of the rule that all rows trained, on these rows.
+
+    Returns
+    -------
+    ndarray, shape (...)
+
+    Notes
+    -----
+    Source: Efron and Tibshirani (1997), equation 27 for any number of classes.
+    """
+    n = np.maximum(confusion.sum(axis=(-2, -1)), 1)
+    agreeing: NDArray[np.float64] = (confusion.sum(axis=-1) * confusion.sum(axis=-2)).sum(axis=-1) / n**2
+    return 1.0 - agreeing
+
+
+def weight_632_plus(
+    apparent: NDArray[np.float64], left_out: NDArray[np.float64], no_information: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Weigh the error of left-out rows against that on the rows of training.
+
+    Parameters
+    ----------
+    apparent : ndarray
+        Error of the rule that all rows trained, on these rows.
+    left_out : ndarray
+        Of `error_of_left_out`.
+    no_information : ndarray
+        Of `no_information_error`.
+
+    Returns
+    -------
+    weight : ndarray
+        From .632, without overfitting, to 1, where the rule says nothing of rows that it has not seen.
+    bounded : ndarray
+        The error of left-out rows, at most the error without information. The estimate is
+        ``(1 - weight) * apparent + weight * bounded``.
+
+    Notes
+    -----
+    Source: Efron and Tibshirani (1997), equations 28 to 32.
+    """
+    bounded = np.minimum(left_out, no_information)
+    overfits = (left_out > apparent) & (no_information > apparent)
+    excess = np.where(overfits, no_information - apparent, 1.0)
+    rate = np.where(overfits, (bounded - apparent) / excess, 0.0)
+    return 0.632 / (1.0 - 0.368 * rate), bounded

@@ -66,8 +66,8 @@ class Experiment:
     n_test: dict[int, int]
 
     def trials(self) -> Iterator[Trial]:
-        """Yield the planned trials, split by split."""
-        for split in range(self.config.protocol.splits):
+        """Yield the planned trials, split by split; before bootstrap samples the one on the whole sample."""
+        for split in range(self.config.protocol.splits + self.config.protocol.is_bootstrap):
             for n_train in self.n_test:
                 yield Trial(n_train, split)
 
@@ -82,7 +82,7 @@ class Experiment:
 
     def n_trials(self) -> int:
         """Count the planned trials."""
-        return self.config.protocol.splits * len(self.n_test)
+        return (self.config.protocol.splits + self.config.protocol.is_bootstrap) * len(self.n_test)
 
     def key(self, compared_method: int, trial: Trial) -> str:
         """Return the key of a trial's outcome with the compared method of a number.
@@ -107,7 +107,7 @@ class Experiment:
         """Return what the outcomes of a compared method depend on, except the split."""
         compared = self.compared_methods[compared_method]
         # Random splits have no entry, so that keys from before given splits existed stay valid.
-        given = {"split": "given"} if self.config.protocol.is_given else {}
+        given = {"split": self.config.protocol.train[0]} if self.config.protocol.is_listed else {}
         if self.config.protocol.row_order is not None:
             given |= {"row_order": self.config.protocol.row_order}
         return given | {

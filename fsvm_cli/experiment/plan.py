@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -13,11 +14,12 @@ import numpy as np
 from fsvm_cli.console import brief
 from fsvm_cli.data.messages import nearest, shown
 from fsvm_cli.data.opening import metadata, open_source
-from fsvm_cli.data.scaling import SHIFTING_SCALINGS, fit_scaling, shifts_sparse
+from fsvm_cli.data.scaling import EXPRESSION, SHIFTING_SCALINGS, fit_scaling, logarithms_by_row, shifts_sparse
 from fsvm_cli.data.source import FixedSource, metadata_of
 from fsvm_cli.data.source_spec import FileSpec
 from fsvm_cli.errors import UsageError
-from fsvm_cli.evaluation.folds import LEAVE_ONE_OUT
+from fsvm_cli.evaluation.bootstrap import bootstrap_split
+from fsvm_cli.evaluation.folds import LEAVE_ONE_OUT, leave_one_out, stratified_folds
 from fsvm_cli.evaluation.seeds import random_stream
 from fsvm_cli.evaluation.splits import count_rows
 from fsvm_cli.experiment.experiment import Experiment
@@ -76,9 +78,13 @@ def plan(loaded: LoadedConfig, announce: Callable[[str], None]) -> Experiment:
     _announce_constant_features(source, announce)
     data = replace(metadata_of(source), is_own=isinstance(config.dataset, FileSpec))
     check_fit(loaded, data)
-    if config.protocol.row_order is not None and isinstance(source, FixedSource):
-        source = replace(source, splits=drawn_orders(source, config.protocol))
-    n_test = given_rows(source, config.protocol) if config.protocol.is_given else drawn_rows(config.protocol, data)
+    n_test = {} if config.protocol.is_listed else drawn_rows(config.protocol, data)
+    if config.protocol.is_listed and isinstance(source, FixedSource):
+        try:
+            source = replace(source, splits=listed_splits(source, config.protocol))
+        except ValueError as error:
+            raise document.error(("protocol", "train"), f"{source.name}: {error}") from error
+        n_test = listed_rows(source, config.protocol)
     listed = config.subsets if isinstance(config.subsets, tuple) else ()
     sizes = tuple(range(1, source.n_features + 1)) if config.subsets == "all" else listed
     if not config.rankings:
@@ -95,8 +101,40 @@ def drawn_orders(source: DataSource, protocol: Protocol) -> tuple[GivenSplit, ..
     return tuple((stream.permutation(train), test) for stream in streams)
 
 
-def given_rows(source: DataSource, protocol: Protocol) -> dict[int, int]:
-    """Count the rows of the parts of given splits; where these differ, on average, to the nearest whole number."""
+def listed_splits(source: FixedSource, protocol: Protocol) -> tuple[GivenSplit, ...]:
+    """List the rows of the parts of each trial.
+
+    Raises
+    ------
+    ValueError
+        If the data cannot be divided so.
+    """
+    y, groups, seed = source.dataset.y, source.dataset.groups, protocol.seed
+    if protocol.is_bootstrap:
+        streams = (random_stream(seed, "bootstrap sample", number) for number in range(protocol.splits))
+        whole = np.arange(len(y))
+        return ((whole, whole), *(bootstrap_split(y, groups, stream) for stream in streams))
+    if protocol.folds == LEAVE_ONE_OUT:
+        # In random order, so that the first of them are no special ones.
+        divided = leave_one_out(y, groups=groups, caller="train")
+        order = random_stream(seed, "folds").permutation(len(divided))[: protocol.splits]
+        return tuple(divided[number] for number in order)
+    if protocol.folds is not None:
+        n_divisions = -(-protocol.splits // protocol.folds)
+        states = [int(random_stream(seed, "folds", number).integers(2**31)) for number in range(n_divisions)]
+        divisions = (stratified_folds(y, protocol.folds, state, groups=groups, caller="train") for state in states)
+        return tuple(itertools.islice(itertools.chain.from_iterable(divisions), protocol.splits))
+    return source.given_splits if protocol.row_order is None else drawn_orders(source, protocol)
+
+
+def listed_rows(source: DataSource, protocol: Protocol) -> dict[int, int]:
+    """Count the rows of the parts of listed splits; where these differ, on average, to the nearest whole number."""
+    n_samples = source.n_samples
+    if protocol.is_bootstrap:
+        return {n_samples: max(round(n_samples * (1 - 1 / n_samples) ** n_samples), 1)}
+    if protocol.folds is not None and protocol.folds != LEAVE_ONE_OUT:
+        n_test = max(round(n_samples / protocol.folds), 1)  # whatever the number of folds that are tried
+        return {n_samples - n_test: n_test}
     sizes = [(len(train), len(test)) for train, test in source.given_splits[: protocol.splits]]
     n_train, n_test = np.rint(np.mean(sizes, axis=0)).astype(int).tolist()
     return {n_train: n_test}
@@ -114,6 +152,11 @@ def _check_input_range(loaded: LoadedConfig, source: DataSource) -> None:
         try:
             check_input_range(source.dataset.X, source.feature_names)
         except ValueError as error:
+            raise loaded.document.error(("scaling",), f"{source.name}: {error}") from error
+    if isinstance(source, FixedSource) and loaded.config.scaling == EXPRESSION:
+        try:
+            logarithms_by_row(source.dataset.X)
+        except UsageError as error:
             raise loaded.document.error(("scaling",), f"{source.name}: {error}") from error
 
 
@@ -175,12 +218,22 @@ def drawn_rows(protocol: Protocol, data: DatasetMetadata) -> dict[int, int]:
 
 def _rows_of(protocol: Protocol, part: Fraction | int | str, data: DatasetMetadata) -> tuple[int, int]:
     """Count the rows of a training part, and those of the test part beside it; either may be more than there are."""
-    assert not isinstance(part, str), "a given split is planned as it is"
+    assert not isinstance(part, str), "listed splits are planned as they are"
     n_train = count_rows(part, data.n_samples)
     return n_train, data.n_samples - n_train if protocol.test is None else count_rows(protocol.test, data.n_samples)
 
 
 def _issues_of_split(protocol: Protocol, data: DatasetMetadata) -> Iterator[Issue]:
+    if protocol.is_listed and not protocol.is_given:
+        n_units = data.n_samples if data.n_groups is None else data.n_groups
+        if data.knows_relevant_features:
+            message = f"{data.name} is drawn anew for each trial, and has no rows to divide; write a number of rows"
+            yield Issue(("protocol", "train"), message)
+        elif protocol.folds == LEAVE_ONE_OUT and protocol.splits > n_units:
+            what = "rows" if data.n_groups is None else "groups"
+            message = f"{data.name} has {n_units} {what} to leave out one by one; write {n_units} or fewer"
+            yield Issue(("protocol", "splits"), message)
+        return
     if protocol.is_given:
         if not data.n_splits:
             own = ", or say under 'dataset' what splits it ('split')" if data.is_own else ""
@@ -208,7 +261,7 @@ def _issues_of_split(protocol: Protocol, data: DatasetMetadata) -> Iterator[Issu
 
 
 def _issues_of_folds(config: Config, data: DatasetMetadata) -> Iterator[Issue]:
-    if config.protocol.is_given or any(_issues_of_split(config.protocol, data)):
+    if config.protocol.is_listed or any(_issues_of_split(config.protocol, data)):
         return
     n_train = max(drawn_rows(config.protocol, data))
     for location, classifier in config.classifiers_written():
@@ -256,7 +309,7 @@ def _refusal(method: type[MachineRanker], kernel: Kernel) -> str:
 
 def _issues_of_claims(config: Config, data: DatasetMetadata) -> Iterator[Issue]:
     """Find claims about training sizes that the protocol does not have; of a given split the size is the source's."""
-    if config.protocol.is_given or any(_issues_of_split(config.protocol, data)):
+    if config.protocol.is_listed or any(_issues_of_split(config.protocol, data)):
         return
     train_sizes = [*drawn_rows(config.protocol, data)]
     for number, claim in enumerate(config.expected):

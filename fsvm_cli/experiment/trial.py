@@ -130,7 +130,7 @@ def draw_parts(experiment: Experiment, trial: Trial) -> Parts:
     seed = experiment.config.protocol.seed
     dataset = experiment.source.draw(random_stream(seed, "data", trial.split))
     groups = dataset.groups
-    if experiment.config.protocol.is_given:
+    if experiment.config.protocol.is_listed:
         split = Split(*experiment.source.given_splits[trial.split])
     else:
         n_test, rng = experiment.n_test[trial.n_train], random_stream(seed, "split", trial.split)
@@ -149,6 +149,8 @@ def draw_parts(experiment: Experiment, trial: Trial) -> Parts:
     X_test = scaling.transform(X[split.test], overwrite=True)
     check_input_range(X_train, dataset.feature_names)
     check_input_range(X_test, dataset.feature_names, unseen=True)
+    if groups is None and experiment.config.protocol.is_bootstrap:
+        groups = np.arange(len(y))  # the copies of a row stay in one fold
     of_parts = (None, None) if groups is None else (groups[split.train], groups[split.test])
     return Parts(X_train, y[split.train], X_test, y[split.test], *of_parts)
 
@@ -241,7 +243,7 @@ def run_compared_methods(
                 learners[together[0]],
                 wanted[together[0]],
                 trial.experiment.source.n_classes,
-                keeps_predictions=trial.experiment.config.protocol.is_single_given,
+                keeps_predictions=trial.experiment.config.protocol.keeps_predictions,
             )
             entries |= {number: outcome.packed() for number, outcome in zip(together, outcomes, strict=True)}
     return entries

@@ -10,12 +10,12 @@ import io
 import itertools
 from collections import defaultdict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import scipy.sparse as sp
 import threadpoolctl
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import MissingIndicator, SimpleImputer
 from sklearn.pipeline import Pipeline, make_pipeline
@@ -32,7 +32,7 @@ from fsvm_cli.console import brief
 from fsvm_cli.data.dataset import known_features
 from fsvm_cli.data.messages import nearest
 from fsvm_cli.data.preparation import IMPUTER_STRATEGIES
-from fsvm_cli.data.scaling import ScalingName, fit_scaling
+from fsvm_cli.data.scaling import ScalingName, fit_scaling, logarithms_by_row
 from fsvm_cli.data.source import FixedSource
 from fsvm_cli.data.source_spec import FileSpec
 from fsvm_cli.errors import UsageError
@@ -46,6 +46,8 @@ from fsvm_cli.svm.kernels.base import Kernel
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
+
+    from numpy.typing import NDArray
 
     from fsvm_cli.data.dataset import Dataset
     from fsvm_cli.data.preparation import Preparation
@@ -93,12 +95,29 @@ def _transformer(prepared: Preparation, columns: Sequence[int]) -> Any:
     return make_pipeline(most_frequent, encoder) if fills else encoder
 
 
+class ExpressionScaler(TransformerMixin, BaseEstimator):
+    """The scaling 'expression': logarithms, standardised by row and then by column, and of these the arctan."""
+
+    def fit(self, X: NDArray[np.float64], y: None = None) -> Self:  # noqa: ARG002 - scikit-learn's contract
+        """Learn mean and standard deviation of each column."""
+        self.columns_ = StandardScaler().fit(logarithms_by_row(np.asarray(X, dtype=np.float64)))
+        return self
+
+    def transform(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Scale rows."""
+        squashed: NDArray[np.float64] = np.arctan(
+            self.columns_.transform(logarithms_by_row(np.asarray(X, dtype=np.float64)))
+        )
+        return squashed
+
+
 SCALERS: Mapping[ScalingName, Callable[[], Any]] = {
     "none": FunctionTransformer,
     "standard": StandardScaler,
     "minmax": MinMaxScaler,
     "minmax-symmetric": functools.partial(MinMaxScaler, feature_range=(-1, 1)),
     "unit-norm": Normalizer,
+    "expression": ExpressionScaler,
 }
 """What makes of ordinary columns what `fit_scaling` makes."""
 
@@ -156,7 +175,9 @@ def export(experiment: Experiment, label: str, n_features: int) -> Export:
     scaled = fit_scaling(scaling, X).transform(X)
     parts = Parts(scaled, dataset.y, scaled[:0], dataset.y[:0], dataset.groups)
     # With the random streams of a split that no trial uses.
-    drawn = DrawnTrial(experiment, Trial(dataset.n_samples, config.protocol.splits), parts)
+    drawn = DrawnTrial(
+        experiment, Trial(dataset.n_samples, config.protocol.splits + config.protocol.is_bootstrap), parts
+    )
     with threadpoolctl.threadpool_limits(limits=1):
         learner = drawn.learner(config.classifier_of(ranking))
     learner = learner.for_labels(dict(zip(dataset.y.tolist(), dataset.labels().tolist(), strict=True)))

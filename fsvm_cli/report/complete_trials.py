@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from fsvm_cli.data.messages import shown
-from fsvm_cli.evaluation.bootstrap import bootstrap_interval
+from fsvm_cli.evaluation.bootstrap import (
+    bootstrap_interval,
+    error_of_left_out,
+    no_information_error,
+    weight_632_plus,
+)
 from fsvm_cli.evaluation.metrics import METRICS
 from fsvm_cli.evaluation.seeds import random_stream
 from fsvm_cli.experiment.compared_methods import Ranked, Selected, compared_methods_of
@@ -149,12 +154,67 @@ def collect(experiment: Experiment, store: Store) -> dict[tuple[str, int], Compl
     for number, compared_method in enumerate(experiment.compared_methods):
         for n_train in experiment.n_test:
             complete = _complete(experiment, store, number, n_train)
+            corrected = None
+            if experiment.config.protocol.is_bootstrap:
+                split, whole = next(complete, (None, None))
+                if whole is None or split != 0:
+                    continue  # without the machines that all rows trained there is no estimate
+                corrected = _Corrected(experiment, whole)
             blocks = []
             while block := dict(itertools.islice(complete, OUTCOMES_AT_ONCE)):
                 blocks.append(_summarised(experiment, block))
+                if corrected is not None:
+                    corrected.add(block)
             if blocks:
-                collected[compared_method.label, n_train] = _joined(blocks)
+                joined = _joined(blocks)
+                collected[compared_method.label, n_train] = joined if corrected is None else corrected.of(joined)
     return collected
+
+
+class _Corrected:
+    """The .632+ estimates of a compared method, from what its machines said of the rows that their samples left out.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        Of bootstrap samples.
+    whole : Outcome
+        Of the trial whose machines are trained and tested on all rows.
+    """
+
+    def __init__(self, experiment: Experiment, whole: Outcome) -> None:
+        self._experiment = experiment
+        self._whole = whole.confusions("test", experiment.sizes)
+        self._converged = _converged([whole], experiment.sizes)
+        n_samples = experiment.source.n_samples
+        self._wrong = np.zeros((len(experiment.sizes), n_samples))
+        self._tested = np.zeros((len(experiment.sizes), n_samples), dtype=np.intp)
+
+    def add(self, block: Mapping[int, Outcome]) -> None:
+        """Count the errors of some trials, row by row."""
+        sizes = self._experiment.sizes
+        for split, outcome in block.items():
+            _, rows = self._experiment.source.given_splits[split]
+            y, *predicted = outcome.predictions_at(sizes)
+            exists = outcome.confusions("test", sizes).sum(axis=(1, 2)) > 0
+            self._wrong[:, rows] += (np.array(predicted) != y) & exists[:, None]
+            self._tested[:, rows] += exists[:, None]
+
+    def of(self, trials: CompleteTrials) -> CompleteTrials:
+        """Put the estimate in place of the accuracy on the left-out rows, with the spread of the weighed samples."""
+        left_out = error_of_left_out(self._wrong, self._tested)
+        apparent = 1.0 - _where_known(METRICS["accuracy"], self._whole)
+        weight, bounded = weight_632_plus(apparent, left_out, no_information_error(self._whole))
+        of_samples = trials.values["accuracy", "test"]
+        n_known = np.maximum(np.count_nonzero(~np.isnan(of_samples), axis=0), 1)
+        centred = of_samples - np.nansum(of_samples, axis=0) / n_known
+        estimate = 1.0 - ((1.0 - weight) * apparent + weight * bounded)
+        return replace(
+            trials,
+            values=trials.values | {("accuracy", "test"): estimate + weight * centred},
+            converged=trials.converged & self._converged,
+            predictions=np.zeros((0, 0), dtype=np.intp),
+        )
 
 
 def _complete(

@@ -316,8 +316,10 @@ def _meaning_of_interval(config: Config, n_trials: int, sign: str) -> str:
     """Name the interval that a band or a bar shows."""
     if config.protocol.is_single_given:
         return f"{sign}: 95 % interval, bootstrap over the test rows"
-    trials = "orders" if config.protocol.row_order else "splits"
-    return f"{sign}: 95 % interval of the mean over the {trials}" if n_trials > 1 else "a single split: no interval"
+    over = f"{sign}: 95 % interval of the mean over the {config.protocol.trials}"
+    if config.protocol.is_bootstrap:
+        over = f"accuracy: .632+ estimate; {over}"
+    return over if n_trials > 1 else "a single split: no interval"
 
 
 def _draw(axes: Axes, rows: pd.DataFrame, config: Config, sizes: SizeAxis) -> list[Line2D]:

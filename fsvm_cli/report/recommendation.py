@@ -71,7 +71,7 @@ def _can_recommend(experiment: Experiment) -> bool:
         not isinstance(config.dataset, NamedSpec)
         and config.paper is None
         and config.control is None
-        and not config.protocol.is_given
+        and not config.protocol.is_listed
         and len(experiment.n_test) == 1
         and any(ranking.order == "best-first" and not ranking.sees_test_part() for ranking in config.rankings)
     )

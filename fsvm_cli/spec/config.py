@@ -13,6 +13,7 @@ from fsvm_cli.config_io import Document, read_document, validate, with_override
 from fsvm_cli.console import brief
 from fsvm_cli.data.messages import nearest
 from fsvm_cli.errors import UsageError
+from fsvm_cli.evaluation.folds import LEAVE_ONE_OUT
 from fsvm_cli.files import is_file, is_folder, names_a_folder_everywhere, special_kind
 from fsvm_cli.resources import resource_folder, resource_names
 from fsvm_cli.spec.protocol import GIVEN
@@ -249,10 +250,10 @@ def config_in(path: Path, document: Document, overrides: Sequence[str], n_splits
 
 
 def _n_splits_limit(document: Document) -> float:
-    """Return the exclusive upper limit of another number of splits: that of given splits, infinite for random ones."""
+    """Return the exclusive upper limit of another number of splits: that of the data's, infinite for random ones."""
     protocol = document.content.get("protocol")
-    is_given = isinstance(protocol, dict) and protocol.get("train") == GIVEN
-    planned = protocol.get("splits") if isinstance(protocol, dict) and is_given else None
+    is_limited = isinstance(protocol, dict) and protocol.get("train") in {GIVEN, LEAVE_ONE_OUT}
+    planned = protocol.get("splits") if isinstance(protocol, dict) and is_limited else None
     return planned if isinstance(planned, int) else math.inf
 
 

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, PlainSerializer, PlainValidator, WithJsonSchema, model_validator
 
 from fsvm_cli.config_io import StrictModel
+from fsvm_cli.evaluation.folds import LEAVE_ONE_OUT
 from fsvm_cli.spec.tuning import one_or_more
 from fsvm_cli.validation_errors import in_words
 
 GIVEN: Literal["given"] = "given"
 """The training part that the source of the data fixes, and with it the test part."""
+
+BOOTSTRAP: Literal["bootstrap"] = "bootstrap"
+"""Training parts that are drawn with replacement, as large as the data; the rows that are left out are for testing."""
+
+FOLDS_PATTERN = r"^([2-9]|[1-9]\d+) folds$"
+"""Training parts that are all folds but one, such as "10 folds"."""
 
 
 def _row_part(value: Any) -> Fraction | int:
@@ -32,10 +40,14 @@ def _row_part(value: Any) -> Fraction | int:
     return fraction
 
 
-def _training_part(value: Any) -> Fraction | int | Literal["given"]:
-    """Read a part of the rows to train on, or the word for the split that comes with the data."""
-    return GIVEN if value == GIVEN else _row_part(value)
+def _training_part(value: Any) -> Fraction | int | str:
+    """Read a part of the rows to train on, or the words for splits that are listed."""
+    is_word = isinstance(value, str) and (value in LISTED_SPLITS or re.fullmatch(FOLDS_PATTERN, value))
+    return value if is_word else _row_part(value)
 
+
+LISTED_SPLITS = (GIVEN, LEAVE_ONE_OUT, BOOTSTRAP)
+"""Words for splits whose rows are known before the trials, beside those for folds."""
 
 ROW_PART_FORMS: list[dict[str, Any]] = [
     {"type": "integer", "minimum": 1},
@@ -50,13 +62,14 @@ RowPart = Annotated[
     WithJsonSchema({"anyOf": ROW_PART_FORMS, "description": "A number of rows, or a fraction of them (rounded down)."}),
 ]
 TrainingPart = Annotated[
-    Fraction | int | Literal["given"],
+    Fraction | int | str,
     PlainValidator(_training_part),
     _part_as_written,
     WithJsonSchema(
         {
-            "anyOf": [*ROW_PART_FORMS, {"const": GIVEN}],
-            "description": "A number of rows, a fraction of them (rounded down), or the split that the source fixes.",
+            "anyOf": [*ROW_PART_FORMS, {"enum": [*LISTED_SPLITS]}, {"type": "string", "pattern": FOLDS_PATTERN}],
+            "description": "A number of rows, a fraction of them (rounded down), the split that the source fixes, all "
+            "folds but one ('10 folds', 'leave-one-out'), or as many rows as there are, drawn with replacement.",
         }
     ),
 ]
@@ -71,10 +84,13 @@ class Protocol(StrictModel):
     """How the rows are divided, and how often."""
 
     splits: Annotated[int, Field(ge=1)] = Field(
-        description="Number of random splits; of given ones, the first of the source; or of orders of the rows."
+        description="Number of random splits; of given ones, the first of the source; of folds, one after the other, "
+        "divided anew after each division; of bootstrap samples; or of orders of the rows."
     )
     train: TrainingParts = Field(
-        description="Training part, or a list of them for a learning curve; 'given': the splits of the source."
+        description="Training part, or a list of them for a learning curve; 'given': the splits of the source; "
+        "'10 folds' or 'leave-one-out': all folds but one; 'bootstrap': as many rows as there are, drawn with "
+        "replacement, so that the accuracy on the others, with that on the rows of training, gives the .632+ estimate."
     )
     test: RowPart | None = Field(default=None, description="Test part; all rows outside the training part if left out.")
     row_order: Literal["drawn"] | None = Field(
@@ -91,13 +107,46 @@ class Protocol(StrictModel):
         return self.train == (GIVEN,)
 
     @property
+    def is_listed(self) -> bool:
+        """Whether the rows of the splits are known before the trials: given, folds, or bootstrap samples."""
+        return isinstance(self.train[0], str)
+
+    @property
+    def is_bootstrap(self) -> bool:
+        """Whether training parts are drawn with replacement."""
+        return self.train == (BOOTSTRAP,)
+
+    @property
+    def folds(self) -> int | Literal["leave-one-out"] | None:
+        """Folds of a cross-validation of the whole experiment; None for other splits."""
+        (part, *_) = self.train
+        if part == LEAVE_ONE_OUT:
+            return LEAVE_ONE_OUT
+        found = re.fullmatch(FOLDS_PATTERN, part) if isinstance(part, str) else None
+        return int(found[1]) if found else None
+
+    @property
     def is_single_given(self) -> bool:
         """Whether there is one given split only, so that uncertainty can only be estimated over its test rows."""
         return self.is_given and self.splits == 1
 
+    @property
+    def keeps_predictions(self) -> bool:
+        """Whether figures of merit need what the machines said of each row, and not their numbers alone."""
+        return self.is_single_given or self.is_bootstrap
+
+    @property
+    def trials(self) -> str:
+        """What the trials are, in one or two words."""
+        if self.row_order:
+            return "orders"
+        if self.is_bootstrap:
+            return "bootstrap samples"
+        return "folds" if self.folds else "splits"
+
     def trials_in_words(self, n_complete: int) -> str:
         """Say what the trials are, and where some are missing, how many of the planned ones there are."""
-        trials = "orders of the training rows" if self.row_order else "splits"
+        trials = f"{self.trials}{' of the training rows' if self.row_order else ''}"
         if n_complete == self.splits:
             return f"{self.splits} {trials}"
         return f"INCOMPLETE: {n_complete} of {self.splits} {trials}"
@@ -106,6 +155,9 @@ class Protocol(StrictModel):
     def _given_split_stands_alone(self) -> Protocol:
         if GIVEN in self.train and (len(self.train), self.test) != (1, None):
             raise ValueError("a given split has its own parts: write 'train: given' alone, and no 'test'")
+        words = [part for part in self.train if isinstance(part, str)]
+        if words and (len(self.train), self.test) != (1, None):
+            raise ValueError(f"'{words[0]}' says which rows are tested: write it alone under 'train', and no 'test'")
         if self.row_order is not None and not self.is_given:
             raise ValueError(
                 "'row_order' is for a given split, since random ones have their rows in random order; write "

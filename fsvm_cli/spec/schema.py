@@ -299,6 +299,14 @@ class Config(StrictModel):
             if learns_machine(ranking) and "roc" in self.record:
                 message = "a roc is that of fresh machines; leave 'machine' out, or 'roc' under 'record'"
                 yield Issue(("rankings", index, "machine"), message)
+        if self.protocol.is_bootstrap and self.metrics != ("accuracy",):
+            yield Issue(("metrics",), "the .632+ estimate is one of the accuracy; write 'metrics: [accuracy]'")
+        if self.protocol.is_bootstrap and self.control is not None:
+            yield Issue(
+                ("control",),
+                "labels are shuffled anew for each trial, and the .632+ estimate is over all of them; take folds or "
+                "random splits",
+            )
         if self.alternatives and self.rankings:
             yield Issue(
                 ("alternatives",),

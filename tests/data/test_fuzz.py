@@ -28,7 +28,7 @@ from fsvm_cli.data.fetch import extract
 from fsvm_cli.data.readers.libsvm import read_libsvm
 from fsvm_cli.data.readers.reuters import read_reuters
 from fsvm_cli.data.readers.rows import assemble
-from fsvm_cli.data.readers.text import read_expression, read_sequences, read_text
+from fsvm_cli.data.readers.text import read_expression, read_gene_table, read_sequences, read_text
 from fsvm_cli.data.source_spec import FileFormat, FileSpec
 from fsvm_cli.data.user_file import load_file
 from fsvm_cli.errors import DataError, UsageError
@@ -135,6 +135,11 @@ def expression(path: Path) -> None:
     read_expression(path, path.parent / "tissues", path.parent / "names")
 
 
+def gene_table(path: Path) -> None:
+    (path.parent / "samples").write_bytes(b"SAMPLES\r\n\r\n1 \tALL\tBM\r\n2\tAML\r\n3 ALL\r\n")
+    assemble("t", [read_gene_table(path, path.parent / "samples")])
+
+
 def reuters(path: Path) -> None:
     for part in read_reuters([path], topics=("gold", "gnp"), split="any", vocabulary="whole"):
         assert part.X.shape[0] == len(part.labels)
@@ -168,6 +173,9 @@ READERS = {
         b"EI, n-1,  ACGT\nN,  n-2,  TTGA\nIE,x,ADGT\n",
     ),
     "expression": Reader(expression, GENES),
+    "gene table": Reader(
+        gene_table, b"Name\tNumber\t2\tcall\t1\tcall\r\ng\tX1_at\t-7\tA\t2.5\tP\t\r\nh\tX2_at\t0\tA\t1\tM\t\r\n"
+    ),
     "reuters": Reader(reuters, "".join(STORIES).encode("latin-1")),
     "libsvm": Reader(lambda path: assemble("t", [read_libsvm(path)]), b"+1 1:0.5 3:2 # c\n-1 2:1\n1 1:1e3\n"),
     **own_tables(),

@@ -12,6 +12,8 @@ from fsvm_cli.data.dataset import Dataset, hash_values
 from fsvm_cli.data.messages import numbered
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from fsvm_cli.data.dataset import Matrix
 
 
@@ -29,12 +31,15 @@ class Rows:
         Names of the columns; empty where the source has none.
     least_occurrences : int or None
         As in `fsvm_cli.data.dataset.Dataset`.
+    groups : ndarray of int64, shape (n_samples,), or None
+        What rows with the same number share, such as a patient, where the source tells.
     """
 
     X: Matrix
     labels: list[str]
     feature_names: tuple[str, ...] = ()
     least_occurrences: int | None = None
+    groups: NDArray[np.int64] | None = None
 
 
 def assemble(
@@ -65,10 +70,11 @@ def assemble(
         y=y,
         feature_names=feature_names or rows.feature_names or numbered(rows.X.shape[1]),
         class_names=class_names,
-        sha256=hash_values(rows.X, y, split, rows.least_occurrences),
+        sha256=hash_values(rows.X, y, split, rows.least_occurrences, groups=rows.groups),
         train_indices=split[0] if split else None,
         test_indices=split[1] if split else None,
         least_occurrences=rows.least_occurrences,
+        groups=rows.groups,
     )
 
 

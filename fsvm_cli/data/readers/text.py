@@ -1,4 +1,4 @@
-"""The plain texts of the archives: rows without a header, DNA sequences, and gene expression in three files."""
+"""The plain texts of the archives: rows without a header, DNA sequences, and gene expression beside its samples."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def read_expression(intensities: Path, tissues: Path, names: Path) -> Rows:
     -------
     Rows
         One row per sample; labels ``"tumour"`` and ``"normal"``. Genes are named by line, clone and sequence,
-        because several genes share a clone.
+        because several genes share a clone. Groups are the patients.
 
     Raises
     ------
@@ -139,4 +139,49 @@ def read_expression(intensities: Path, tissues: Path, names: Path) -> Rows:
     if X.shape != (len(patients), len(genes)):
         raise DataError(f"{intensities}: {X.shape}, where {len(patients)} samples of {len(genes)} genes are named")
     feature_names = tuple(f"{line} {' '.join(gene[:2])}" for line, gene in enumerate(genes, start=1))
-    return Rows(np.ascontiguousarray(X), ["tumour" if patient < 0 else "normal" for patient in patients], feature_names)
+    labels = ["tumour" if patient < 0 else "normal" for patient in patients]
+    return Rows(np.ascontiguousarray(X), labels, feature_names, groups=np.abs(np.array(patients, dtype=np.int64)))
+
+
+def read_gene_table(table: Path, samples: Path) -> Rows:
+    """Read gene expression as Golub et al. (1999) published it: a line for each gene, two columns for each sample.
+
+    Parameters
+    ----------
+    table : Path
+        Fields set off by tabs. The header numbers the samples; of a sample's two columns the first is the value, the
+        second a call, which is left out.
+    samples : Path
+        Lines that begin with the number of a sample and its class; other lines do not count.
+
+    Returns
+    -------
+    Rows
+        One row per sample, in the order of the header. Genes are named by line and accession number, because some have
+        the same number.
+
+    Raises
+    ------
+    DataError
+        If a value is no number, lines differ in length, or a sample has no class.
+    """
+    words = (line.split() for line in samples.read_text(encoding="latin-1").splitlines())
+    classes = {known[0]: known[1] for known in words if len(known) > 1 and known[0].isdigit()}
+    lines = [line.split("\t") for line in table.read_text(encoding="latin-1").splitlines()]
+    header = lines[0] if lines else []
+    numbers = header[2::2]
+    if not numbers:
+        raise DataError(f"{table}: the first line names no sample behind two fields that name a gene")
+    if unknown := [number for number in numbers if number not in classes]:
+        raise DataError(f"{table}: sample '{unknown[0]}' has no class in {samples.name}")
+    values, names = [], []
+    for number, line in enumerate(lines[1:], start=2):
+        if len(line) < len(header):
+            raise DataError(f"{table}:{number}: {len(line)} fields, where the header has {len(header)}")
+        try:
+            values.append([float(word) for word in line[2 : len(header) : 2]])
+        except ValueError as error:
+            raise DataError(f"{table}:{number}: {error}") from error
+        names.append(f"{number - 1} {line[1].strip()}")
+    X = np.array(values, dtype=np.float64).reshape(len(values), len(numbers)).T
+    return Rows(np.ascontiguousarray(X), [classes[number] for number in numbers], tuple(names))
