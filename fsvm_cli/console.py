@@ -41,6 +41,9 @@ ASCII_REPLACEMENTS = {
 }
 """ASCII replacements for characters that the console's encoding lacks."""
 
+COMPLETION_VARIABLE = "_FSVM_COMPLETE"
+"""Environment variable in which a shell requests completions."""
+
 FORMULA_PREFIXES = ("=", "+", "-", "@", "\t", "\r")
 """First characters by which a spreadsheet recognises a formula."""
 
@@ -48,18 +51,18 @@ MAX_NAME_LENGTH = 200
 """Characters; longer names are abbreviated in messages."""
 
 
-def visible(text: str, *, lines: bool = False) -> str:
+def visible(text: str, *, keep: str = "") -> str:
     """Write characters without a shape as escapes.
 
     Parameters
     ----------
     text : str
-    lines : bool
-        Whether line ends are left as they are.
+    keep : str
+        Characters that are left as they are, such as line ends.
     """
     if text.isprintable():
         return text
-    return "".join(_escaped(each) if _has_no_shape(each) and not (lines and each == "\n") else each for each in text)
+    return "".join(_escaped(each) if _has_no_shape(each) and each not in keep else each for each in text)
 
 
 def brief(name: str) -> str:
@@ -95,8 +98,9 @@ class _SanitisedStream(io.TextIOBase):
     It has no `buffer`, which would bypass it.
     """
 
-    def __init__(self, stream: TextIO) -> None:
+    def __init__(self, stream: TextIO, kept: str) -> None:
         self.stream = stream
+        self.kept = kept
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors=ASCII_ERROR_HANDLER)
 
@@ -104,9 +108,9 @@ class _SanitisedStream(io.TextIOBase):
         if isinstance(text, bytes):
             if not text:  # click tests with it whether this is a stream of bytes
                 raise TypeError("the terminal takes text")
-            self._write_untranslated(visible(text.decode(), lines=True))
+            self._write_untranslated(visible(text.decode(), keep=self.kept))
         else:
-            self.stream.write(visible(text, lines=True))
+            self.stream.write(visible(text, keep=self.kept))
         return len(text)
 
     def _write_untranslated(self, text: str) -> None:
@@ -139,10 +143,18 @@ class _SanitisedStream(io.TextIOBase):
 
 
 @contextlib.contextmanager
-def sanitised() -> Iterator[None]:
-    """Sanitise standard output and standard error within a ``with`` block."""
+def sanitised(kept: str = "\n") -> Iterator[None]:
+    """Sanitise standard output and standard error within a ``with`` block.
+
+    Parameters
+    ----------
+    kept : str
+        Control characters that are passed on as they are.
+    """
     streams = {
-        name: _SanitisedStream(stream) for name in ("stdout", "stderr") if (stream := getattr(sys, name)) is not None
+        name: _SanitisedStream(stream, kept)
+        for name in ("stdout", "stderr")
+        if (stream := getattr(sys, name)) is not None
     }
     for name, sanitising in streams.items():
         setattr(sys, name, sanitising)
@@ -166,7 +178,7 @@ def sanitised_output(stream: TextIO) -> TextIO:
 def sanitise_standard_streams(stream: TextIO) -> None:
     """Send standard error to another stream, sanitised where it was before."""
     if isinstance(sys.stderr, _SanitisedStream):
-        sys.stderr = _SanitisedStream(stream)
+        sys.stderr = _SanitisedStream(stream, sys.stderr.kept)
     else:
         sys.stderr = stream
 
@@ -227,7 +239,7 @@ def open_console(*, stderr: bool = False) -> Console:
 
     class _VisibleConsole(console.Console):
         def render_str(self, text: str, **options: Any) -> Text:
-            return super().render_str(visible(text, lines=True), **options)
+            return super().render_str(visible(text, keep="\n"), **options)
 
     stream = sanitised_output(sys.stderr if stderr else sys.stdout)
     width = None if stream.isatty() else WIDTH_WITHOUT_TERMINAL

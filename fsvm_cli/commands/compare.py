@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO, cast
 
 import click
 
@@ -13,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import pandas as pd
+    from rich.console import Console
 
 
 @click.command("compare")
@@ -63,7 +66,8 @@ def command(  # noqa: PLR0917 - click passes every option
 
     RESULTS is the folder of one experiment, or one that holds several. A claim that several experiments judge stands
     there once, with what its main experiment found, and what the others did below; with --format csv or json each has a
-    row, and the column 'decides' tells them apart. Of a difference on the same splits, the interval in brackets is that
+    row, and the column 'decides' tells them apart. On a terminal, what is longer than a screen is shown by a pager (less,
+    or the program that the environment variable PAGER names; PAGER=cat for none). Of a difference on the same splits, the interval in brackets is that
     of its mean over the splits, which decides; the one for new data stands beside it. A published claim that says
     several things has a row for each here, so that totals are larger than those of --scorecard.
     """
@@ -121,10 +125,25 @@ def _print_comparison(
     if comparison.empty:
         console.print("No claims with this verdict." if verdicts else "These experiments claim nothing.")
         return
-    for table in tables_of_claims(comparison):
-        console.print(table)
-    for line in documents_in_words(comparison):
-        console.print(line, soft_wrap=True)
+    with console.capture() as printed:
+        for table in tables_of_claims(comparison):
+            console.print(table)
+        for line in documents_in_words(comparison):
+            console.print(line, soft_wrap=True)
+    _print_by_pages(printed.get(), console)
+
+
+def _print_by_pages(text: str, console: Console) -> None:
+    """Print what a console has drawn; on a terminal, by a pager where it has more lines than the terminal."""
+    stream = cast("TextIO", console.file)
+    if console.is_terminal and text.count("\n") >= console.height:
+        # With --RAW-CONTROL-CHARS less shows colours, with --quit-if-one-screen it ends where nothing is left out.
+        os.environ.setdefault("LESS", "FRX")
+        with contextlib.redirect_stdout(stream):
+            click.echo_via_pager(text, color=not console.no_color)
+        return
+    stream.write(text)
+    stream.flush()
 
 
 def _print_readings(results: Path, folders: Sequence[Path], style: str, claims: str, *, for_spreadsheet: bool) -> None:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import click
 from click.shell_completion import CompletionItem, get_completion_class
 
+from fsvm_cli.console import COMPLETION_VARIABLE
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     Proposals = list[CompletionItem]
 
-COMPLETION_VARIABLE = "_FSVM_COMPLETE"
-"""Environment variable in which a shell requests completions."""
 START_UP_FILES = {"bash": "~/.bashrc", "zsh": "~/.zshrc", "fish": "~/.config/fish/config.fish"}
 
 

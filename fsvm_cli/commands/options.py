@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sys
 import time
 from dataclasses import dataclass
 from functools import partial
@@ -71,6 +72,50 @@ def step(name: str) -> Iterator[None]:
     begin = time.monotonic()
     yield
     print_time(name, time.monotonic() - begin)
+
+
+SECONDS_BETWEEN_LINES = 10.0
+"""Between two lines about the compilation."""
+
+
+@contextlib.contextmanager
+def compilation_progress() -> Iterator[None]:
+    """Print how many functions numba has compiled so far, where none had been for these sources; not with `--quiet`.
+
+    Nothing is printed where numba is not loaded at the start of the block, since filters need none of it.
+    """
+    from fsvm_cli.jit_cache import is_cold
+
+    if is_quiet() or "numba" not in sys.modules or not is_cold():
+        yield
+        return
+    from numba.core import event
+
+    class Lines(event.Listener):  # type: ignore[misc]
+        begin = last_line = 0.0
+        n_begun = n_compiled = 0
+
+        def on_start(self, event: object) -> None:  # noqa: ARG002 - as numba calls it
+            if not self.n_begun:
+                self.begin = self.last_line = time.monotonic()
+                print_line("compiling the numerical code, once on this machine for this version: some 20 s where it is idle", err=True)
+            self.n_begun += 1
+
+        def on_end(self, event: object) -> None:  # noqa: ARG002 - as numba calls it
+            self.n_compiled += 1
+            if time.monotonic() - self.last_line >= SECONDS_BETWEEN_LINES:
+                self.print("so far")
+
+        def print(self, when: str) -> None:
+            self.last_line = time.monotonic()
+            seconds = self.last_line - self.begin
+            print_line(f"compiling: {self.n_compiled} functions {when}, {seconds:.0f} s", err=True)
+
+    lines = Lines()
+    with event.install_listener("numba:compile", lines):
+        yield
+    if lines.n_compiled:
+        lines.print("in all")
 
 
 def print_time(name: str, seconds: float) -> None:

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fsvm_cli.commands import completion
-from fsvm_cli.commands.options import options_of_table, options_of_text, print_line, step, with_verbosity
+from fsvm_cli.commands.options import (
+    compilation_progress,
+    options_of_table,
+    options_of_text,
+    print_line,
+    step,
+    with_verbosity,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -119,7 +126,9 @@ def _by_one_method(
     from fsvm_cli.own_data.request import ranking_request
     from fsvm_cli.own_data.tables import print_ranking
 
-    ranking = rank_features(source, ranking_request(method, scaling, assignments), overwrite=is_last, certify=True)
+    request = ranking_request(method, scaling, assignments)
+    with compilation_progress():
+        ranking = rank_features(source, request, overwrite=is_last, certify=True)
     for caveat in ranking.caveats:
         if caveat not in source.caveats:
             _announce(caveat)
@@ -131,7 +140,8 @@ def _side_by_side(source: DataSource, scaling: str, style: str, *, for_spreadshe
     from fsvm_cli.own_data.side_by_side import rank_side_by_side
     from fsvm_cli.own_data.tables import print_side_by_side
 
-    found = rank_side_by_side(source, scaling)
+    with compilation_progress():
+        found = rank_side_by_side(source, scaling)
     for caveat in found.caveats:
         _announce(caveat)
     print_side_by_side(found, style, for_spreadsheet=for_spreadsheet)

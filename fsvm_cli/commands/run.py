@@ -15,6 +15,7 @@ import click
 
 from fsvm_cli.commands import completion
 from fsvm_cli.commands.options import (
+    compilation_progress,
     print_line,
     print_time,
     print_traceback,
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from fsvm_cli.errors import FsvmError
     from fsvm_cli.experiment.experiment import Experiment
     from fsvm_cli.page.write import Presentation
+    from fsvm_cli.runner.pools import Pool
     from fsvm_cli.runner.run import Job
     from fsvm_cli.spec.collection import LoadedCollection
     from fsvm_cli.spec.config import LoadedConfig
@@ -258,14 +260,6 @@ def _announce(message: str) -> None:
     print_line(message, err=True)
 
 
-def _announce_compilation() -> None:
-    import fsvm_cli.svm  # noqa: F401 - says where compiled code is kept
-    from fsvm_cli.jit_cache import is_cold
-
-    if is_cold():
-        _announce("compiling the numerical code, once on this machine for this version: some 20 s")
-
-
 def _run(
     planned: Planned,
     collections: Sequence[LoadedCollection],
@@ -283,13 +277,17 @@ def _run(
     from fsvm_cli.runner.run import Job, run
     from fsvm_cli.store.store import Store
 
-    _announce_compilation()
     # Its libraries take a second to load, in which the first trials run.
     threading.Thread(target=importlib.import_module, args=("fsvm_cli.report.tables",), daemon=True).start()
     begin = datetime.now(UTC)
     errors: list[FsvmError] = []
     begun: list[tuple[Tables, Job]] = []
     finished: list[int] = []
+
+    def open_pool(experiments: Sequence[Experiment], n_tasks: int) -> Pool:
+        with compilation_progress():
+            return workers.open_pool(experiments, n_tasks)
+
     with contextlib.ExitStack() as stack:
         display = stack.enter_context(progress_display())
         for loaded, experiment, folder in planned:
@@ -300,7 +298,7 @@ def _run(
                 begun.append((tables, Job(experiment, store, display.of(loaded.name), tables.write)))
             except FsvmError as error:
                 errors.append(error)
-        ended = stack.enter_context(contextlib.closing(run([job for *_, job in begun], workers.open_pool)))
+        ended = stack.enter_context(contextlib.closing(run([job for *_, job in begun], open_pool)))
         stack.enter_context(step("all trials, tables and figures"))
         try:
             finished.extend(ended)

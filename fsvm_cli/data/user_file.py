@@ -125,7 +125,7 @@ def _load(path: Path, file_format: FileFormat, spec: FileSpec, base_folder: Path
         reading, part = _both(paths, readings)
     if file_format in TEXT_FORMATS and not spec.na:
         reading = without_marks(reading, {*no_features(spec), part or ""})
-    dataset = dataset_from_table(visible(path.stem), reading, spec, own_target, part)
+    dataset = dataset_from_table(visible(path.name), reading, spec, own_target, part)
     del readings, reading
     pa.default_memory_pool().release_unused()  # of the columns, which the data set holds in an array of its own
     return dataset
@@ -197,7 +197,7 @@ def _from_libsvm(paths: Sequence[Path], *, dense: bool) -> Dataset:
         part if part.X.shape[1] == n_features else read_libsvm(path, n_features=n_features, dense=dense)
         for path, part in zip(paths, parts, strict=True)
     ]
-    return assemble(visible(paths[0].stem), parts)
+    return assemble(visible(paths[0].name), parts)
 
 
 def from_frame(name: str, frame: pd.DataFrame, spec: TableSpec) -> Dataset:

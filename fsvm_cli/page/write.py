@@ -77,7 +77,7 @@ def _template(name: str) -> str:
 
 def _finalised(value: object) -> object:
     """Show the characters that have no shape as escapes, in whatever text the page takes up from outside."""
-    return visible(value, lines=True) if type(value) is str else value
+    return visible(value, keep="\n") if type(value) is str else value
 
 
 PAGE_NAME = "index.html"

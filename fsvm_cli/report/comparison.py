@@ -6,20 +6,25 @@ import fnmatch
 import json
 import math
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
+from rich.console import Group
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from fsvm_cli.console import json_text
+from fsvm_cli.console import json_text, visible
 from fsvm_cli.evaluation.metrics import METRIC_TITLES
 from fsvm_cli.report.folder import VERDICTS_NAME, read_table
 from fsvm_cli.report.numbers import as_csv
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
+
+    from rich.console import Console, ConsoleOptions, RenderableType
 
 FACT_TITLES: dict[str, str] = {
     "n_features": "number of features",
@@ -48,10 +53,13 @@ COLOURS = {
     "not comparable": "dim",
     "fact": "dim",
 }
-TITLES = ("claim", "published", "reproduced", "verdict", "rule")
+TITLES = ("claim", "printed", "obtained", "verdict", "rule")
 
 MIN_VERDICT_WIDTH = len("on these data:")
 """Characters of a column of verdicts."""
+
+MIN_TABLE_WIDTH = 120
+"""Characters; on a narrower terminal, claims are listed one below the other."""
 
 MIN_P_SHOWN = 1e-4
 """Smaller p-values are written as a bound."""
@@ -134,19 +142,59 @@ def as_text(frame: pd.DataFrame, style: str, titles: Sequence[str], cells: Seque
     return "".join(f"| {' | '.join(row)} |\n" for row in rows)
 
 
-def comparison_table(comparison: pd.DataFrame) -> Table:
+def comparison_table(comparison: pd.DataFrame) -> ClaimTable:
     """Arrange a comparison as a table for people."""
-    return table_of_claims(_cells_of_comparison(comparison))
+    return ClaimTable(_cells_of_comparison(comparison))
 
 
-def table_of_claims(rows: Iterable[Sequence[str]], title: str | None = None) -> Table:
-    """Arrange claims as a table for people: the cells of each in the order of `TITLES`."""
-    table = Table(title=title, title_justify="left")
-    for name, ratio in zip(TITLES, (None, 3, 4, None, 3), strict=True):
-        table.add_column(name, ratio=ratio, overflow="fold", min_width=MIN_VERDICT_WIDTH if name == "verdict" else None)
-    for claim, published, found, verdict, rule in rows:
-        table.add_row(claim, published, found, coloured(verdict), rule)
-    return table
+@dataclass(frozen=True)
+class ClaimTable:
+    """Claims for people: a table, or a list where the terminal is narrower than `MIN_TABLE_WIDTH`.
+
+    Attributes
+    ----------
+    rows : sequence of sequence of str
+        The cells of each claim in the order of `TITLES`.
+    title : str or None
+    """
+
+    rows: Sequence[Sequence[str]]
+    title: str | None = None
+
+    def __rich_console__(self, _: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
+        """Render as rich asks for it."""
+        if options.max_width >= MIN_TABLE_WIDTH:
+            yield self._as_table()
+            return
+        if self.title:
+            yield Text(self.title, style="italic")
+        for row in self.rows:
+            yield Padding(self._as_lines(row), (1, 0, 0, 0))
+        yield Text()
+
+    def _as_table(self) -> Table:
+        table = Table(title=self.title, title_justify="left")
+        for name, ratio in zip(TITLES, (None, 3, 4, None, 3), strict=True):
+            least = MIN_VERDICT_WIDTH if name == "verdict" else None
+            table.add_column(name, ratio=ratio, overflow="fold", min_width=least)
+        for claim, printed, found, verdict, rule in self.rows:
+            table.add_row(claim, printed, found, coloured(verdict), rule)
+        return table
+
+    def _as_lines(self, row: Sequence[str]) -> RenderableType:
+        claim, printed, found, verdict, rule = row
+        head = Table.grid(padding=(0, 2), expand=True)
+        head.add_column(overflow="fold", ratio=1)
+        head.add_column(justify="right", no_wrap=True)
+        name, _, experiment = claim.partition("\n")
+        head.add_row(Text(visible(f"{name} ({experiment})" if experiment else name), style="bold"), coloured(verdict))
+        body = Table.grid(padding=(0, 1))
+        body.add_column(no_wrap=True)
+        body.add_column(overflow="fold")
+        for title, text in zip(TITLES[1:3] + TITLES[4:], (printed, found, rule), strict=True):
+            if text:
+                body.add_row(f"  {title}", text)
+        return Group(head, body)
 
 
 def coloured(verdict: str) -> Text:

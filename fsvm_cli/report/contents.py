@@ -12,13 +12,13 @@ from fsvm_cli.experiment.run_file import report_damage, run_content
 from fsvm_cli.files import is_file, write_atomically
 from fsvm_cli.references import in_words
 from fsvm_cli.report.comparison import (
+    ClaimTable,
     badges,
     found_in_words,
     is_about_data,
     printed_in_words,
     read_comparison,
     rule_beside,
-    table_of_claims,
 )
 from fsvm_cli.report.folder import CONTENTS_NAME
 from fsvm_cli.report.numbers import briefly
@@ -109,7 +109,7 @@ RESULTS = "Results"
 FACTS = "Facts about the data, and how they were divided"
 
 
-def tables_of_claims(comparison: pd.DataFrame) -> Iterator[Table]:
+def tables_of_claims(comparison: pd.DataFrame) -> Iterator[ClaimTable | Table]:
     """Arrange a comparison as tables for people: results, then facts about the data, then totals.
 
     Parameters
@@ -127,7 +127,7 @@ def tables_of_claims(comparison: pd.DataFrame) -> Iterator[Table]:
         shown = [row for row in rows if row.decides and is_about_data(row) == is_fact]
         cells = [_cells_of_claim(row, others.get(str(row.id), []), several=several) for row in shown]
         if cells:
-            yield table_of_claims(cells, title)
+            yield ClaimTable(cells, title)
     totals = count_table(comparison)
     totals.title = "Each claim once"
     totals.title_justify = "left"

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
+import os
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pandas as pd
 import pytest
+from rich.console import Console
 
 from fsvm_cli.experiment.run_file import FILE_NAME
+from fsvm_cli.report.comparison import read_comparison
+from fsvm_cli.report.contents import tables_of_claims
 from fsvm_cli.report.folder import VERDICTS_NAME, write_table
+from fsvm_cli.report.scorecard import with_decisions
 from fsvm_cli.report.verdicts import VERDICT_COLUMNS
-from tests.helpers.calling import fsvm_here
+from tests.helpers.calling import CHECKOUT, fsvm_here
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -57,7 +66,7 @@ def test_each_claim_stands_once_beside_its_rule_and_facts_about_the_data_apart(r
     assert "paper.t1.best" in results_part
     assert "number of features (features)" in facts_part
     assert "n_features" not in answer.out
-    assert "│ 1         │ 2 over 5 trials: number of features" in facts_part
+    assert "│ 1       │ 2 over 5 trials: number of features" in facts_part
     assert answer.out.count("paper.t5.size") == 1
     assert "2, differs, in b" in facts_part
     assert answer.out.count("by r") == 2
@@ -102,3 +111,46 @@ def test_a_number_and_its_interval_have_the_same_decimals_and_names_of_the_field
     answer = fsvm_here("compare", results / "a", "--format", "markdown")
     assert "| p.n | 475 | 457.23 [454.60, 459.80] over 40 trials: number of support vectors, 'a' |" in answer.out
     assert "| p.s | all | 0.0100 [-0.0039, 0.0239] over 2 trials: share of runs |" in answer.out
+
+
+def test_on_a_narrow_terminal_each_claim_takes_a_few_lines(results: Path) -> None:
+    """The table of a wide one would break each word of its columns."""
+    console = Console(width=80, file=io.StringIO())
+    comparison = with_decisions(read_comparison([results / "a", results / "b"]), [results / "a", results / "b"])
+    for table in tables_of_claims(comparison):
+        console.print(table)
+    lines = console.file.getvalue().splitlines()
+    assert max(map(len, lines)) <= 80
+    begin = next(number for number, line in enumerate(lines) if line.startswith("paper.t5.size (a)"))
+    assert [line.strip() for line in lines[begin : begin + 5]] == [
+        f"paper.t5.size (a){'differs':>63}",
+        "printed  1",
+        "obtained 2 over 5 trials: number of features (features)",
+        "2, differs, in b",
+        "rule     by r",
+    ]
+
+
+@pytest.mark.skipif(not hasattr(os, "openpty"), reason="there is no pseudo-terminal here")
+def test_more_than_a_screen_goes_to_the_pager(results: Path) -> None:
+    told = results / "told"
+    pager = results / "pager"
+    pager.write_text(f"#!/bin/sh\ncat > {told}\n")
+    pager.chmod(0o700)
+    for height, is_paged in ((5, True), (100, False)):
+        controller, terminal = os.openpty()
+        environment = os.environ | {"PAGER": str(pager), "COLUMNS": "80", "LINES": str(height), "TERM": "xterm"}
+        command = [sys.executable, "-m", "fsvm_cli", "compare", str(results)]
+        with subprocess.Popen(
+            command, stdin=terminal, stdout=terminal, stderr=terminal, env=environment | {"PYTHONPATH": str(CHECKOUT)}
+        ) as process:
+            os.close(terminal)
+            shown = b""
+            with contextlib.suppress(OSError):  # Linux's way to say that the other end is closed
+                while part := os.read(controller, 65536):
+                    shown += part
+        os.close(controller)
+        assert process.returncode == 0, shown
+        assert told.exists() == is_paged
+        assert ("paper.t5.size" in (told.read_text() if is_paged else shown.decode()))
+        told.unlink(missing_ok=True)

@@ -13,7 +13,7 @@ import pytest
 from click.shell_completion import ShellComplete
 
 from fsvm_cli.cli import cli
-from fsvm_cli.commands.completion import COMPLETION_VARIABLE
+from fsvm_cli.console import COMPLETION_VARIABLE
 from tests.helpers.calling import CHECKOUT, fsvm_here
 
 if TYPE_CHECKING:
@@ -60,6 +60,15 @@ def test_bash_proposes_configs_of_the_folder_and_those_that_come_with_fsvm(tmp_p
     )
     assert answer.stderr == ""
     assert answer.stdout == "wines.yaml wine\n\n"
+
+
+def test_fish_gets_a_tab_before_each_explanation(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The protocol of fish: 'type,value', and after a tab what is shown beside it."""
+    for name, value in ((COMPLETION_VARIABLE, "fish_complete"), ("COMP_WORDS", "fsvm run --"), ("COMP_CWORD", "--")):
+        monkeypatch.setenv(name, value)
+    lines = fsvm_here().out.splitlines()
+    assert "plain,--quiet\tPrint errors only." in lines
+    assert [line for line in lines if line.count("\t") != 1 or "\\" in line] == []
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

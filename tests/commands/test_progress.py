@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import time
+from typing import TYPE_CHECKING
 
+import numba
 import pytest
 
+from fsvm_cli.commands import options
 from fsvm_cli.commands.progress import progress_display
+from fsvm_cli.jit_cache import CACHE_VARIABLE
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 class Clock:
@@ -59,3 +66,25 @@ def test_what_other_experiments_take_does_not_count(clock: Clock, capsys: pytest
             clock.now += 20.0
             second.advance(n_done)
     assert lines_of(capsys) == ["wdbc: 3 of 10 trials, about 2 min left"]
+
+
+def test_the_first_compilation_is_counted(
+    tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path))
+
+    def compile_one(seconds: float) -> None:
+        function = numba.njit(lambda x: x + 1)
+        clock.now += seconds
+        function(1)
+
+    with options.compilation_progress():
+        for seconds in (4.0, 6.0, 4.0):
+            compile_one(seconds)
+    begin, *counts = lines_of(capsys)
+    assert begin.startswith("compiling the numerical code")
+    assert counts == ["compiling: 3 functions so far, 10 s", "compiling: 3 functions in all, 10 s"]
+    (tmp_path / "compiled.nbi").touch()
+    with options.compilation_progress():
+        compile_one(1.0)
+    assert lines_of(capsys) == []

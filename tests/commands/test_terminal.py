@@ -40,7 +40,7 @@ class Terminal(io.StringIO):
 @given(st.text())
 def test_text_is_shown_without_control_characters(text: str) -> None:
     assert not controls(visible(text))
-    assert visible(text, lines=True).count("\n") == text.count("\n")
+    assert visible(text, keep="\n").count("\n") == text.count("\n")
     assert not text.isprintable() or visible(text) == text
 
 

@@ -63,7 +63,7 @@ def csv(text: str | bytes, **options: Any) -> Dataset:
 )
 def test_variants_of_csv(text: str) -> None:
     dataset = csv(text)
-    assert dataset.name == "mine"
+    assert dataset.name == "mine.csv"
     assert dataset.feature_names == ("a", "b")
     assert dataset.class_names == ("no", "yes")
     np.testing.assert_array_equal(dataset.X, [[1, 2.5], [3, 4], [-1000, 0]])
