@@ -294,7 +294,10 @@ def _run(
                 store = stack.enter_context(Store(folder, writable=True, fresh=fresh))
                 copy_from_folder(experiment, store, neighbour and neighbour / loaded.name)
                 tables = Tables(loaded, folder, workers, begin, formats)
-                begun.append((tables, Job(experiment, store, display.of(loaded.name), tables.write)))
+                progress = display.of(loaded.name)
+                job = Job(experiment, store, progress, tables.write)
+                job.test_progress = display.of(f"{loaded.name}, with labels permuted, at most")
+                begun.append((tables, job))
             except FsvmError as error:
                 errors.append(error)
         ended = stack.enter_context(contextlib.closing(run([job for *_, job in begun], workers.open_pool)))

@@ -11,6 +11,8 @@ import pandas as pd
 from fsvm_cli.evaluation.stability import selection_stability
 from fsvm_cli.evaluation.statistics import mean_interval
 from fsvm_cli.evidence.parameters import CAVEATS
+from fsvm_cli.experiment.chance import chance_test
+from fsvm_cli.experiment.compared_methods import FurtherRandomOrder
 from fsvm_cli.experiment.provenance import describe_run
 from fsvm_cli.experiment.records import record_kinds
 from fsvm_cli.experiment.run_file import FILE_NAME as RUN_NAME
@@ -246,7 +248,14 @@ def write_tables(loaded: LoadedConfig, experiment: Experiment, store: Store, fol
     """
     description = written(describe_run(loaded, experiment, store))
     collected = collect(experiment, store)
-    tables = _tables(experiment, collected, overridden=bool(loaded.document.overrides))
+    test = chance_test(experiment)
+    if test is not None:
+        test.read(store)
+    recommended = recommendation(experiment, collected, test)
+    for each in experiment.compared_methods:
+        if isinstance(each, FurtherRandomOrder):
+            collected = {key: trials for key, trials in collected.items() if key[0] != each.label}
+    tables = _tables(experiment, collected, recommended, overridden=bool(loaded.document.overrides))
     texts = {file_name: as_csv(table) for file_name, table in tables.items()}
     kinds = record_kinds()
     for name in experiment.config.record:
@@ -269,7 +278,11 @@ def write_tables(loaded: LoadedConfig, experiment: Experiment, store: Store, fol
 
 
 def _tables(
-    experiment: Experiment, collected: Mapping[tuple[str, int], CompleteTrials], *, overridden: bool
+    experiment: Experiment,
+    collected: Mapping[tuple[str, int], CompleteTrials],
+    recommended: pd.DataFrame,
+    *,
+    overridden: bool,
 ) -> dict[str, pd.DataFrame]:
     """Make the tables that an experiment has, but for those of its records."""
     curves, scores = summarise(experiment, collected)
@@ -281,7 +294,7 @@ def _tables(
     of_some = {
         CHOSEN_NAME: summarise_chosen(collected),
         MEASURES_NAME: summarise_measures(collected),
-        RECOMMENDATION_NAME: recommendation(experiment, collected),
+        RECOMMENDATION_NAME: recommended,
     }
     pairs = compare_rankings(experiment, collected, experiment.config.metrics[0], at_each_size=False)
     if not pairs.empty:
