@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 CONFIDENCE = 0.95
 MIN_SHARED_VARIANCE = 0.1
-"""Of the variance of differences from random orders: a lower limit to what is estimated as the rest of a subtraction."""
+"""Of the variance of differences from random orders: the least that counts as due to the rows that splits share."""
 
 
 @dataclass(frozen=True)
@@ -163,7 +163,7 @@ def excess_over_random(
     """Test whether a ranking is better than random orders of the features, of which each split has several.
 
     What one order differs from another by chance is new on every split. Its variance is split off from that which the
-    rows shared by splits correlate, since only the latter doesn't fall with the number of splits.
+    rows shared by splits correlate, since only the latter does not fall with the number of splits.
 
     Parameters
     ----------

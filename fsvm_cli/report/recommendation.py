@@ -121,7 +121,7 @@ def interval_for_new_rows(
     occurs = n_per_class > 0
     if metric == "accuracy":
         middle = np.trace(confusion) / confusion.sum()
-        low, high = map(float, exact_limits(middle, np.asarray(n_all)))
+        low, high = (float(limit) for limit in exact_limits(np.asarray(middle), np.asarray(n_all)))
     elif metric == "balanced-accuracy":
         recalls = np.diagonal(confusion)[occurs] / n_per_class[occurs]
         middle, (low, high) = recalls.mean(), limits_of_mean(recalls, n_rows[occurs])
@@ -373,70 +373,56 @@ def describe_recommendation(table: pd.DataFrame, config: Config, folder: Path, r
     """
     references = table[table["ranking"].isin([ALL, MAJORITY])]
     rankings = table.drop(references.index)
-    beside = [f"{each['ranking']}: {_value(each)}" for each in references.to_dict("records")]
-    references_in_words = f" ({', '.join(beside)})" if beside else ""
     general = table.iloc[0].to_dict()
     title = METRIC_TITLES[general["metric"]]
-    is_small = not pd.isna(general["n_rarest"]) and general["n_rarest"] < MIN_ROWS_PER_CLASS
-    if is_small:
+    beside = [f"{each['ranking']}: {_value(each)}" for each in references.to_dict("records")]
+    beside_in_words = f" ({', '.join(beside)})" if beside else ""
+    chance = _chance_in_words(general, config)
+    recommended = rankings[rankings["recommended"]].to_dict("records")
+    if recommended:
+        row = recommended[0]
+        yield (
+            f"Recommended: {_features(row)}, as {row['ranking']} ranks them: test {title} {_value(row)} %"
+            f"{beside_in_words}."
+        )
+        yield chance
+        yield _steady_in_words(row["steady_features"], "them")
+        yield from _beside(rankings, references, row, config)
+        yield from _against_others(rankings, row)
+        yield from _what_next(row, config, folder, results)
+        return
+    if not pd.isna(general["n_rarest"]) and general["n_rarest"] < MIN_ROWS_PER_CLASS:
         yield _few_in_words(general, config)
+        yield chance
+        if general["chance"] != NOT_FOUND:
+            best = max(rankings.to_dict("records"), key=lambda each: each["best_mean"])
+            yield f"The highest mean is that of {_best_in_words(best, title)}{beside_in_words}."
+    else:
+        yield chance
     if general["chance"] == NOT_FOUND:
         yield (
-            "No ranking is better than chance on these data: nothing is recommended. With labels permuted, the whole "
-            f"procedure finds as much so often that p = {general['p_chance']:.2g} "
-            f"({_permutations_in_words(general, config)})."
-        )
-        yield (
-            "That does not show that there is nothing to find: more rows, or a machine and rankings of another kind, "
+            "That does not show that there is nothing to find: more rows, or machines and rankings of another kind, "
             "may find something."
         )
-        return
+
+
+def _chance_in_words(general: Mapping[Any, Any], config: Config) -> str:
+    """Tell the result of the test whether the best ranking is better than chance."""
+    n_splits = min(config.recommendation.permuted_splits, config.protocol.splits)
     if general["chance"] == NOT_FINISHED:
-        yield "Whether any ranking is better than chance is not tested to the end: nothing is recommended; run again."
-        return
+        return "Whether any ranking is better than chance is not tested to the end: nothing is recommended; run again."
     if general["chance"] == NOT_TESTED:
-        yield "Whether any ranking is better than chance is not tested here (recommendation.permutations)."
-    else:
-        tested = (
-            f"p = {general['p_chance']:.2g}, {_permutations_in_words(general, config)}: labels and features are "
-            "related, which does not say that a certain subset is good."
-        )
-    if is_small:
-        if general["chance"] == FOUND:
-            yield f"Better than chance: {tested}"
-        best = max(rankings.to_dict("records"), key=lambda each: each["best_mean"])
-        yield f"The highest mean is that of {_best_in_words(best, title)}{references_in_words}."
-        return
-    (row,) = rankings[rankings["recommended"]].to_dict("records")
-    yield (
-        f"Recommended: {_features(row)}, as {row['ranking']} ranks them: test {title} {_value(row)} %"
-        f"{references_in_words}."
+        return "Whether any ranking is better than chance was not tested."
+    tested = (
+        f"p = {general['p_chance']:.2g} by {int(general['n_permutations'])} permutations of the labels, for the best "
+        f"of all rankings and sizes by balanced accuracy on {n_splits} splits, seed {config.protocol.seed}"
     )
-    if general["chance"] == FOUND:
-        yield f"Better than chance: {tested}"
-    yield _steady_in_words(row["steady_features"], "them")
-    yield from _beside(rankings, references, row, config, title)
-    yield from _against_random(rankings, row)
-    tied = rankings[rankings["tied"] & ~rankings["recommended"]].to_dict("records")
-    if tied:
-        others = "; ".join(f"{each['ranking']} ({_features(each)}, {_value(each)})" for each in tied)
-        yield f"Not told apart from the best of all means by the corrected test: {others}."
-    worse = rankings[~rankings["tied"]].to_dict("records")
-    if worse:
-        others = "; ".join(
-            f"{each['ranking']} (by {100 * each['behind_best']:.1f}, {_features(each)})" for each in worse
-        )
-        yield f"Worse than the best of all means by the corrected test: {others}."
-    yield (
-        "Not known: how rows of another time or place would fare, and which of several features that say the same is "
-        "the cause. Method and size were chosen on these test parts, so that the accuracy is somewhat too high; rows "
-        "that were kept aside would tell. Intervals are of 95 %, for other rows of the same kind: they allow for the "
-        "rows that splits share, and for how few rows a class has."
+    if general["chance"] == NOT_FOUND:
+        return f"No ranking is better than chance on these data: nothing is recommended ({tested})."
+    return (
+        f"Better than chance ({tested}): labels and features are related, which does not say that this very subset is "
+        "good."
     )
-    command = _command(config, config.dataset, folder, row) if isinstance(config.dataset, FileSpec) else None
-    if command is not None:
-        yield f"The columns themselves: {command}"
-    yield f"The model, fitted on all rows: {shlex.join(['fsvm', 'export', str(results), '--model', 'model.joblib'])}"
 
 
 def _few_in_words(general: Mapping[Any, Any], config: Config) -> str:
@@ -450,24 +436,15 @@ def _few_in_words(general: Mapping[Any, Any], config: Config) -> str:
     )
 
 
-def _permutations_in_words(general: Mapping[Any, Any], config: Config) -> str:
-    n_splits = min(config.recommendation.permuted_splits, config.protocol.splits)
-    return (
-        f"{int(general['n_permutations'])} permutations of the labels, best of all rankings and sizes by balanced "
-        f"accuracy on {n_splits} splits, seed {config.protocol.seed}"
-    )
-
-
 def _best_in_words(row: Mapping[Any, Any], title: str) -> str:
     interval = f"[{100 * row['best_ci_low']:.1f}, {100 * row['best_ci_high']:.1f}]"
     features = _features({"n_features": row["best_n_features"]})
     return f"{row['ranking']} with {features}: test {title} {100 * row['best_mean']:.1f} {interval} %"
 
 
-def _beside(
-    rankings: pd.DataFrame, references: pd.DataFrame, row: Mapping[Any, Any], config: Config, title: str
-) -> Iterator[str]:
+def _beside(rankings: pd.DataFrame, references: pd.DataFrame, row: Mapping[Any, Any], config: Config) -> Iterator[str]:
     """Set the best mean and all features beside what is recommended, on the same splits."""
+    title = METRIC_TITLES[row["metric"]]
     candidates = rankings[[not ranking_methods()[method].is_control for method in rankings["method"]]]
     best = max((candidates if len(candidates) else rankings).to_dict("records"), key=lambda each: (each["best_mean"],))
     if (best["ranking"], int(best["best_n_features"])) != (row["ranking"], int(row["n_features"])):
@@ -488,8 +465,18 @@ def _points(row: Mapping[Any, Any], name: str) -> str:
     return f"{100 * row[name]:.1f} [{low:.1f}, {high:.1f}]"
 
 
-def _against_random(rankings: pd.DataFrame, row: Mapping[Any, Any]) -> Iterator[str]:
-    """Tell which rankings are better than random orders of the features."""
+def _against_others(rankings: pd.DataFrame, row: Mapping[Any, Any]) -> Iterator[str]:
+    """Tell which rankings are worse than the best, and which are better than random orders of the features."""
+    tied = rankings[rankings["tied"] & ~rankings["recommended"]].to_dict("records")
+    if tied:
+        others = "; ".join(f"{each['ranking']} ({_features(each)}, {_value(each)})" for each in tied)
+        yield f"Not told apart from the best of all means by the corrected test: {others}."
+    worse = rankings[~rankings["tied"]].to_dict("records")
+    if worse:
+        others = "; ".join(
+            f"{each['ranking']} (by {100 * each['behind_best']:.1f}, {_features(each)})" for each in worse
+        )
+        yield f"Worse than the best of all means by the corrected test: {others}."
     tested = rankings[rankings["p_random"].notna()]
     if tested.empty:
         return
@@ -497,13 +484,30 @@ def _against_random(rankings: pd.DataFrame, row: Mapping[Any, Any]) -> Iterator[
     better = [
         f"{each['ranking']} (by {_points(each, 'above_random')})" for each in tested[is_better].to_dict("records")
     ]
-    others = [str(label) for label in tested.loc[~is_better, "ranking"]]
+    not_better = [str(label) for label in tested.loc[~is_better, "ranking"]]
     by = f"{RANDOM_ORDERS} on each split, over all numbers of features, one-sided, by Holm"
     if better:
         yield f"Better than random orders of the features ({by}), in points: {'; '.join(better)}."
-    if others:
-        own = " What is recommended is among them: other features may do as well." if row["ranking"] in others else ""
-        yield f"Not shown to be better than random orders{'' if better else f' ({by})'}: {', '.join(others)}.{own}"
+    if not_better:
+        own = " What is recommended is among them: other features may do as well."
+        yield (
+            f"Not shown to be better than random orders{'' if better else f' ({by})'}: {', '.join(not_better)}."
+            f"{own if row['ranking'] in not_better else ''}"
+        )
+
+
+def _what_next(row: Mapping[Any, Any], config: Config, folder: Path, results: Path) -> Iterator[str]:
+    """Tell what is not known, and the commands for the columns and the model."""
+    yield (
+        "Not known: how rows of another time or place would fare, and which of several features that say the same is "
+        "the cause. Method and size were chosen on these test parts, so that the accuracy is somewhat too high; rows "
+        "that were kept aside would tell. Intervals are of 95 %, for other rows of the same kind: they allow for the "
+        "rows that splits share, and for how few rows a class has."
+    )
+    command = _command(config, config.dataset, folder, row) if isinstance(config.dataset, FileSpec) else None
+    if command is not None:
+        yield f"The columns themselves: {command}"
+    yield f"The model, fitted on all rows: {shlex.join(['fsvm', 'export', str(results), '--model', 'model.joblib'])}"
 
 
 def _features(row: Mapping[Any, Any]) -> str:
