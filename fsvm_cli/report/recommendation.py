@@ -120,15 +120,15 @@ def interval_for_new_rows(
     n_per_class = confusion.sum(axis=-1)
     occurs = n_per_class > 0
     if metric == "accuracy":
-        middle = np.trace(confusion) / confusion.sum()
+        middle = float(np.trace(confusion) / confusion.sum())
         low, high = (float(limit) for limit in exact_limits(np.asarray(middle), np.asarray(n_all)))
     elif metric == "balanced-accuracy":
         recalls = np.diagonal(confusion)[occurs] / n_per_class[occurs]
-        middle, (low, high) = recalls.mean(), limits_of_mean(recalls, n_rows[occurs])
+        middle, (low, high) = float(recalls.mean()), limits_of_mean(recalls, n_rows[occurs])
     else:
         of_rows = np.rint(confusion * (n_all / confusion.sum())).astype(np.intp)
         rng = random_stream(experiment.config.protocol.seed, "bootstrap", metric)
-        middle = METRICS[metric](confusion)
+        middle = float(METRICS[metric](confusion))
         low, high = bootstrap_interval(METRICS[metric], of_rows, rng) if of_rows.any() else (middle, middle)
     mean = of_splits.mean
     return MeanInterval(

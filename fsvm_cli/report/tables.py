@@ -38,7 +38,7 @@ from fsvm_cli.report.folder import (
 )
 from fsvm_cli.report.numbers import DIGITS_OF_MACHINES, FLOAT_FORMAT, as_csv, rounded_alike
 from fsvm_cli.report.ranking_statistics import compare_rankings, summarise_rankings
-from fsvm_cli.report.recommendation import recommendation
+from fsvm_cli.report.recommendation import interval_for_new_rows, recommendation
 from fsvm_cli.report.verdicts import Trials, table_of_verdicts
 
 if TYPE_CHECKING:
@@ -171,6 +171,7 @@ CURVES = [
     "n_trials",
     "n_unconverged",
 ]
+NEW_CI = ["new_ci_low", "new_ci_high"]
 SCORES = ["ranking", "feature", "mean", "std", "mean_rank", "n_trials"]
 
 
@@ -186,7 +187,8 @@ def summarise(
         deviation and 95 % interval; for a given split, which has one trial, the bootstrap interval of the test part.
         `n_unconverged` counts the trials in which a machine of the subset or of the ranking missed its duality gap, or
         an ascent on the evidence did not end by its rule; machines that were stopped on purpose have their gaps in
-        the measures.
+        the measures. Where the run ends in a recommendation, `new_ci_low` and `new_ci_high` are the interval for other
+        rows of the same kind (`interval_for_new_rows`).
     scores : DataFrame
         One row per ranking and feature: mean score and rank over all trials of all training sizes. The scores of a
         ranking have the digits that the largest has.
@@ -198,7 +200,22 @@ def summarise(
             scores_of.setdefault(label, []).append(trials.scores)
     names = experiment.source.feature_names
     scores = [row for label, found in scores_of.items() for row in _score_rows(label, names, np.concatenate(found))]
-    return pd.DataFrame(curves, columns=CURVES), pd.DataFrame(scores, columns=SCORES)
+    table = pd.DataFrame(curves, columns=CURVES)
+    if experiment.ends_in_recommendation:
+        limits = [each for trials in collected.values() for each in _limits_for_new_rows(experiment, trials)]
+        table[NEW_CI] = np.array(limits).reshape(-1, 2)
+    return table, pd.DataFrame(scores, columns=SCORES)
+
+
+def _limits_for_new_rows(experiment: Experiment, trials: CompleteTrials) -> Iterator[tuple[float, float]]:
+    """Yield what belongs to the rows of `_curve_rows`; NaN for the training part."""
+    for column in range(len(trials.sizes)):
+        for (metric, part), values in trials.values.items():
+            if part == "test":
+                found = interval_for_new_rows(experiment, values[:, column], trials.test_confusion[column], metric)
+                yield found.low, found.high
+            else:
+                yield np.nan, np.nan
 
 
 def _curve_rows(trials: CompleteTrials) -> Iterator[tuple[object, ...]]:
