@@ -26,7 +26,7 @@ from fsvm_cli.commands.options import (
 from fsvm_cli.commands.progress import duration
 from fsvm_cli.console import is_quiet
 from fsvm_cli.errors import noting_failure
-from fsvm_cli.experiment.chance import chance_test, tested
+from fsvm_cli.experiment.chance import chance_test, permuted_experiment
 from fsvm_cli.runner.missing import explain, missing_records, missing_tasks
 from fsvm_cli.runner.run import estimate_seconds
 from fsvm_cli.store.store import FILE_NAME, Store
@@ -139,7 +139,7 @@ def explain_run(
             f"do{estimate} with {workers.words}; results in {folder}"
         )
         if test is not None and not test.is_decided:
-            n_left = tested(experiment, 0).n_trials() * (test.n_permutations - len(test.permuted))
+            n_left = permuted_experiment(experiment, 0).n_trials() * (test.n_permutations - len(test.permuted))
             click.echo(f"  then at most {n_left} trials with labels permuted, to test against chance; fewer on noise")
         for explanation in explanations:
             label = experiment.compared_methods[explanation.compared_method].label

@@ -63,7 +63,7 @@ def permute_labels(y: NDArray[np.intp], groups: NDArray[np.int64] | None, rng: n
     return permuted
 
 
-def tested(experiment: Experiment, permutation: int) -> Experiment:
+def permuted_experiment(experiment: Experiment, permutation: int) -> Experiment:
     """Return what the test repeats of an experiment: rankings that may be recommended, on the first splits.
 
     Parameters
@@ -152,9 +152,9 @@ class ChanceTest:
         """Read the statistics whose trials are complete, or failed."""
         failures = store.failures()
         if self.observed is None:
-            self.observed = _statistic(tested(self.experiment, 0), store, failures, -math.inf)
+            self.observed = _statistic(permuted_experiment(self.experiment, 0), store, failures, -math.inf)
         while self.observed is not None and not self.is_decided:
-            repeated = tested(self.experiment, len(self.permuted) + 1)
+            repeated = permuted_experiment(self.experiment, len(self.permuted) + 1)
             value = _statistic(repeated, store, failures, math.inf)
             if value is None:
                 return
@@ -175,14 +175,14 @@ class ChanceTest:
             Number of the permutation.
         trial : Trial
         wanted : dict of int to tuple of int
-            Subset sizes by number of the compared method of `tested`.
+            Subset sizes by number of the compared method of `permuted_experiment`.
         """
         if self.observed is None or self.is_decided:
             return
         failures = store.failures()
         first = len(self.permuted) + 1
         for permutation in range(first, min(first + n_permutations, self.n_permutations + 1)):
-            repeated = tested(self.experiment, permutation)
+            repeated = permuted_experiment(self.experiment, permutation)
             for trial in repeated.trials():
                 keys = {number: repeated.key(number, trial) for number in repeated.numbers()}
                 wanted = {

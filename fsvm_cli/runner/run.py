@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from fsvm_cli.errors import DataError, FsvmError, named
-from fsvm_cli.experiment.chance import chance_test, tested
+from fsvm_cli.experiment.chance import chance_test, permuted_experiment
 from fsvm_cli.experiment.outcome import keep_outcome
 from fsvm_cli.experiment.provenance import keep_group
 from fsvm_cli.experiment.running import TrialResult, record_key
@@ -143,7 +143,7 @@ class Job:
                 return []
         test, n_before = self._test, len(self._test.permuted)
         test.read(self.store)
-        n_splits = tested(self.experiment, 0).n_trials()
+        n_splits = permuted_experiment(self.experiment, 0).n_trials()
         if self.test_progress is not None and n_before:
             self.test_progress.advance(n_splits * len(test.permuted))
         elif self.test_progress is not None and not test.is_decided:
@@ -151,7 +151,9 @@ class Job:
         n_at_once = max(test.n_at_least_to_stop - test.n_at_least, math.ceil(2 * n_workers / n_splits))
         missing = test.missing(self.store, n_at_once)
         tasks = [Task(number, trial, wanted, permutation=permutation) for permutation, trial, wanted in missing]
-        self._tested = {each: tested(self.experiment, each) for each in {task.permutation for task in tasks}}
+        self._tested = {
+            each: permuted_experiment(self.experiment, each) for each in {task.permutation for task in tasks}
+        }
         self._n_missing = len(tasks)
         return tasks
 

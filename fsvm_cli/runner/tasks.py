@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import filelock
 
 from fsvm_cli.config_io import model_from_json
-from fsvm_cli.experiment.chance import tested
+from fsvm_cli.experiment.chance import permuted_experiment
 from fsvm_cli.experiment.experiment import Experiment
 from fsvm_cli.experiment.running import TrialResult, run_trial
 from fsvm_cli.spec.schema import Config
@@ -56,7 +56,7 @@ class Task:
         The records of the trial that are wanted, by their names.
     permutation : int
         Of the labels, for the test whether anything is better than chance: then the experiment is that of
-        `fsvm_cli.experiment.chance.tested`; else 0.
+        `fsvm_cli.experiment.chance.permuted_experiment`; else 0.
     """
 
     experiment: int
@@ -202,7 +202,7 @@ def run_tasks(experiments: Sequence[Experiment], tasks: Sequence[Task]) -> list[
 
 def _experiment_of(experiments: Sequence[Experiment], task: Task) -> Experiment:
     experiment = experiments[task.experiment]
-    return tested(experiment, task.permutation) if task.permutation else experiment
+    return permuted_experiment(experiment, task.permutation) if task.permutation else experiment
 
 
 Result = TypeVar("Result")

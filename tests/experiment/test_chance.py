@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from fsvm_cli.evaluation.seeds import random_stream
-from fsvm_cli.experiment.chance import ChanceTest, chance_test, permute_labels, tested
+from fsvm_cli.experiment.chance import ChanceTest, chance_test, permute_labels, permuted_experiment
 from fsvm_cli.store.store import Store
 from tests.helpers.small import run_job
 from tests.recommendation.campaign import NOISE, Problem, experiment_on
@@ -74,7 +74,7 @@ def test_its_end_depends_neither_on_workers_nor_on_an_interruption(problem: Prob
 def test_a_permuted_table_has_other_keys_and_the_labels_as_they_are_have_those_of_the_run() -> None:
     experiment = experiment_on(NOISE[0], random_stream(4, "table"), 5)
     trial = next(experiment.trials())
-    plain, one, two = (tested(experiment, permutation) for permutation in (0, 1, 2))
+    plain, one, two = (permuted_experiment(experiment, permutation) for permutation in (0, 1, 2))
     assert [plain.key(number, trial) for number in plain.numbers()] == [
         experiment.key(number, trial) for number in range(2)
     ]
