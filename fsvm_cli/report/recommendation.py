@@ -371,6 +371,9 @@ def describe_recommendation(table: pd.DataFrame, config: Config, folder: Path, r
     results : Path
         Of the tables.
     """
+    if "chance" not in table:
+        yield "The recommendation is of an earlier version, without a test against chance: run again."
+        return
     references = table[table["ranking"].isin([ALL, MAJORITY])]
     rankings = table.drop(references.index)
     general = table.iloc[0].to_dict()
@@ -395,8 +398,7 @@ def describe_recommendation(table: pd.DataFrame, config: Config, folder: Path, r
         yield _few_in_words(general, config)
         yield chance
         if general["chance"] != NOT_FOUND:
-            best = max(rankings.to_dict("records"), key=lambda each: each["best_mean"])
-            yield f"The highest mean is that of {_best_in_words(best, title)}{beside_in_words}."
+            yield f"The highest mean is that of {_best_in_words(_best(rankings), title)}{beside_in_words}."
     else:
         yield chance
     if general["chance"] == NOT_FOUND:
@@ -436,6 +438,18 @@ def _few_in_words(general: Mapping[Any, Any], config: Config) -> str:
     )
 
 
+def _without_controls(rankings: pd.DataFrame) -> pd.DataFrame:
+    """Leave out random orders, unless there is nothing else."""
+    others: pd.DataFrame = rankings[[not ranking_methods()[method].is_control for method in rankings["method"]]]
+    return rankings if others.empty else others
+
+
+def _best(rankings: pd.DataFrame) -> dict[Any, Any]:
+    """Return the row of the best of all means."""
+    rows = _without_controls(rankings).to_dict("records")
+    return max(rows, key=lambda each: float(each["best_mean"]))
+
+
 def _best_in_words(row: Mapping[Any, Any], title: str) -> str:
     interval = f"[{100 * row['best_ci_low']:.1f}, {100 * row['best_ci_high']:.1f}]"
     features = _features({"n_features": row["best_n_features"]})
@@ -445,8 +459,7 @@ def _best_in_words(row: Mapping[Any, Any], title: str) -> str:
 def _beside(rankings: pd.DataFrame, references: pd.DataFrame, row: Mapping[Any, Any], config: Config) -> Iterator[str]:
     """Set the best mean and all features beside what is recommended, on the same splits."""
     title = METRIC_TITLES[row["metric"]]
-    candidates = rankings[[not ranking_methods()[method].is_control for method in rankings["method"]]]
-    best = max((candidates if len(candidates) else rankings).to_dict("records"), key=lambda each: (each["best_mean"],))
+    best = _best(rankings)
     if (best["ranking"], int(best["best_n_features"])) != (row["ranking"], int(row["n_features"])):
         steady = _steady_in_words(best["best_steady_features"], "these")
         yield (
@@ -467,11 +480,12 @@ def _points(row: Mapping[Any, Any], name: str) -> str:
 
 def _against_others(rankings: pd.DataFrame, row: Mapping[Any, Any]) -> Iterator[str]:
     """Tell which rankings are worse than the best, and which are better than random orders of the features."""
-    tied = rankings[rankings["tied"] & ~rankings["recommended"]].to_dict("records")
+    others_ranked = _without_controls(rankings)
+    tied = others_ranked[others_ranked["tied"] & ~others_ranked["recommended"]].to_dict("records")
     if tied:
         others = "; ".join(f"{each['ranking']} ({_features(each)}, {_value(each)})" for each in tied)
         yield f"Not told apart from the best of all means by the corrected test: {others}."
-    worse = rankings[~rankings["tied"]].to_dict("records")
+    worse = others_ranked[~others_ranked["tied"]].to_dict("records")
     if worse:
         others = "; ".join(
             f"{each['ranking']} (by {100 * each['behind_best']:.1f}, {_features(each)})" for each in worse

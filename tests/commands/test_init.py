@@ -147,6 +147,7 @@ def test_a_run_of_it_ends_in_a_recommendation(rng: np.random.Generator) -> None:
     assert not re.search(r"\.0 features", said)
     assert (rows["chance"] == "found").all()
     assert rows["p_chance"].eq(0.05).all() or rows["p_chance"].eq(0.025).all()
+    assert "random" not in re.search(r"Not told apart.*|$", said)[0]  # type: ignore[index]
     assert said.index("Recommended: ") < said.index("Better than chance (p = ") < said.index("Against all features")
     assert not curves.keys() & set(pd.read_csv("results/mine/curves.csv")["ranking"]) & {"random, order 2"}
     printed = fsvm("table", "results/mine").stdout
